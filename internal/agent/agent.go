@@ -1,0 +1,85 @@
+// Package agent owns the port to coding agents: what a task is, what running
+// one comes to, and the rules that every driver keeps. It refuses to judge
+// the work: "complete" from an agent is a claim, and the tests that Signalbox
+// runs are the evidence (DESIGN decision 3).
+package agent
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"signalbox/internal/process"
+)
+
+// Task is one call of an agent.
+type Task struct {
+	// Key is the key of the Action, unique within the run and the same when it is performed again.
+	Key string
+	// Role is planner, implementer, reviewer or repairer.
+	Role string
+	// Prompt is the whole instruction, in English.
+	Prompt string
+	// Dir is the working directory, as the agent sees it.
+	Dir string
+	// Env are further variables (KEY=value); drivers add their own. All of ours start with SIGNALBOX_.
+	Env []string
+	// StepID and Attempt say which step of the plan this is ("S01", from 1); Round the review round.
+	StepID  string
+	Attempt int
+	Round   int
+	// Log receives everything the agent prints, already redacted by whoever made it; never nil.
+	Log io.Writer
+	// Idle and Total are the deadlines; OutputLimit the number of bytes kept.
+	Idle, Total time.Duration
+	OutputLimit int64
+}
+
+// Result is what an agent's end came to by the driver's own end rule.
+type Result struct {
+	// Answer is the final message: JSON for planner, reviewer and repairer, prose for the implementer.
+	Answer string
+	// Failure is nil when the agent ended well.
+	Failure *Failure
+	// Process is how the program ended.
+	Process process.Result
+	Usage   Usage
+}
+
+// Failure is an agent that did not end well.
+type Failure struct {
+	Code FailureCode
+	// Message is one line for people, cleaned of control characters.
+	Message string
+}
+
+// FailureCode is the reason_code of an agent's failure.
+type FailureCode string
+
+const (
+	Crashed     FailureCode = "AGENT_FAILED"    // a non-zero exit code, or a signal we did not send
+	Hung        FailureCode = "AGENT_HUNG"      // it printed nothing for Idle
+	TimedOut    FailureCode = "AGENT_TIMED_OUT" // it ran for Total
+	NoMemory    FailureCode = "AGENT_OUT_OF_MEMORY"
+	Unavailable FailureCode = "AGENT_UNAVAILABLE" // its program cannot be started
+	NoAnswer    FailureCode = "AGENT_NO_ANSWER"   // it ended well and said nothing where an answer was due
+)
+
+// Usage is what the call cost, as far as the agent says; zero where it does not.
+type Usage struct {
+	InputTokens  int64   `json:"input_tokens,omitempty"`
+	OutputTokens int64   `json:"output_tokens,omitempty"`
+	CostUSD      float64 `json:"cost_usd,omitempty"`
+}
+
+// Agent is the port. One driver package per program implements it.
+type Agent interface {
+	// Name is the name under which the configuration knows it.
+	Name() string
+	// Run performs the task by running a program with exec and reads its end by the driver's
+	// own rule. A task that failed is a Result; an error means that nothing can be said, such
+	// as a canceled context (then ctx's error is returned).
+	Run(ctx context.Context, task Task, exec process.Executor) (Result, error)
+	// Check says whether the agent's program can be started, with its version if it tells one.
+	Check(ctx context.Context) (version string, err error)
+}

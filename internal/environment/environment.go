@@ -1,0 +1,73 @@
+// Package environment owns the port to isolated places of work: what one is
+// made from, what can be done in it, and how a failed set-up command is
+// classified. It refuses to know what the work is.
+package environment
+
+import (
+	"context"
+	"errors"
+
+	"signalbox/internal/process"
+)
+
+// Spec says which environment is wanted. Making it twice with the same ID
+// attaches to the first.
+type Spec struct {
+	// ID is the environment's identity, a pattern of [a-z0-9-].
+	ID string
+	// Dir is the folder for the work, relative to the project root: .worktrees/issue-42-fix-parser.
+	Dir string
+	// Commit is the full object id to start from, Branch the local branch name to give it.
+	Commit string
+	Branch string
+}
+
+// Environment is one place of work. Nothing in it is trusted.
+type Environment interface {
+	// Exec runs a command inside. Command.Dir is relative to the work folder; empty is its root.
+	process.Executor
+	// Dir is the work folder as commands inside see it (an absolute path).
+	Dir() string
+	// Isolation says what stands between a command and the host: "bubblewrap" or "none".
+	Isolation() string
+	// Fingerprint identifies what the environment was made from.
+	Fingerprint() string
+	// Record imports the work folder's present content into the project's repository as one
+	// commit on top of parent, with the given message, and returns it; the parent's id is
+	// returned when the content is the parent's. Nothing the agent put into its own git
+	// metadata takes part. The host never runs git inside the folder.
+	Record(ctx context.Context, parent string, message string) (Change, error)
+	// Reset makes the work folder's tracked content that of commit (a full id known to the
+	// project's repository) and removes untracked files that are not ignored. Uncommitted work
+	// found there is kept on keepRef first, unless keepRef is empty.
+	Reset(ctx context.Context, commit, keepRef string) error
+	// Read returns a file of the work folder, at most limit bytes of it. Symbolic links are not
+	// followed. A missing file is fs.ErrNotExist.
+	Read(ctx context.Context, name string, limit int64) ([]byte, error)
+}
+
+// Change is what Record found.
+type Change struct {
+	Commit string
+	Tree   string
+	// Changed is false when the tree is the parent's.
+	Changed bool
+}
+
+// Driver makes, finds and removes environments. One driver package per way to isolate.
+type Driver interface {
+	// Name is the name under which the configuration knows it.
+	Name() string
+	// Make creates the environment, or attaches to it if it is there.
+	Make(ctx context.Context, spec Spec) (Environment, error)
+	// Remove deletes the environment's folder and everything it started. Removing what is not
+	// there is no error. Keeping the work is the caller's business, before.
+	Remove(ctx context.Context, spec Spec) error
+	// Check says whether the driver can work here; a nil error and a note that names what is
+	// missing means that it works with less isolation.
+	Check(ctx context.Context) (note string, err error)
+}
+
+// ErrNoIsolation: nothing here can keep a command away from the host, and the
+// configuration did not say that it may run without.
+var ErrNoIsolation = errors.New("commands cannot be isolated from this machine")

@@ -1,0 +1,124 @@
+// Package forge owns the port to where requests, pull requests and checks
+// live. It refuses to decide when something is opened, merged or closed.
+package forge
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Request is what somebody wants changed: an issue on a forge, or a file
+// requests/*.md. ID is request_id in runs, Number is issue_number in
+// environments.json and issue in the status files.
+type Request struct {
+	// ID is RQ-YYYYMMDD-NNN for files.
+	ID     string `json:"id"`
+	Number int    `json:"number"`
+	// Title is one line, cleaned of control characters.
+	Title string `json:"title"`
+	// Body is what is wanted, with acceptance criteria: Markdown, untrusted.
+	Body string `json:"body"`
+	// Base is the branch to merge into; empty means the project's default.
+	Base string `json:"base,omitempty"`
+	// Tests are commands, one line each for sh, that replace the project's own.
+	Tests  []string `json:"tests,omitempty"`
+	Labels []string `json:"labels,omitempty"`
+	// DependsOn are the ids or numbers of requests that must be merged first.
+	DependsOn []string `json:"depends_on,omitempty"`
+	// Path is the file it was read from, relative to the project root; empty on other forges.
+	Path string `json:"path,omitempty"`
+	// Closed: the request needs no more work.
+	Closed bool `json:"closed"`
+}
+
+// PullRequest is a change offered for merging.
+type PullRequest struct {
+	Number int `json:"number"`
+	// Key identifies the run that opened it, so that opening twice finds the first.
+	Key     string `json:"key"`
+	Request string `json:"request_id"`
+	Title   string `json:"title"`
+	Body    string `json:"body"`
+	Branch  string `json:"branch"`
+	Base    string `json:"base"`
+	// Head is the full id of the branch's commit as last pushed.
+	Head  string           `json:"head"`
+	State PullRequestState `json:"state"`
+	URL   string           `json:"url,omitempty"`
+	// CompareURL shows the change against its base; empty where there is none.
+	CompareURL  string     `json:"compare_url,omitempty"`
+	MergeCommit string     `json:"merge_commit,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	UpdatedAt   time.Time  `json:"updated_at"`
+	MergedAt    *time.Time `json:"merged_at"`
+}
+
+// PullRequestState is open, merged or closed.
+type PullRequestState string
+
+const (
+	Open   PullRequestState = "open"
+	Merged PullRequestState = "merged"
+	Closed PullRequestState = "closed"
+)
+
+// Check is one verdict on one merge candidate.
+type Check struct {
+	Name string `json:"name"`
+	// Base, Head and Tree are the full ids of what was checked; a verdict holds for nothing else.
+	Base       string     `json:"base"`
+	Head       string     `json:"head"`
+	Tree       string     `json:"tree"`
+	State      CheckState `json:"state"`
+	Command    string     `json:"command,omitempty"`
+	LogPath    string     `json:"log_path,omitempty"`
+	Summary    string     `json:"summary,omitempty"`
+	DurationMS int64      `json:"duration_ms"`
+	At         time.Time  `json:"at"`
+}
+
+// CheckState is what a check came to. No check is not a passed one.
+type CheckState string
+
+const (
+	CheckPassed CheckState = "passed"
+	CheckFailed CheckState = "failed"
+)
+
+// Forge is the port. Every method that creates looks first, by key, for what it
+// would create: it may be called again after a crash.
+type Forge interface {
+	Name() string
+	// Request finds one by id, number or (for files) path. ErrNotFound if there is none.
+	Request(ctx context.Context, ref string) (Request, error)
+	// Requests lists all, by number.
+	Requests(ctx context.Context) ([]Request, error)
+	// OpenPullRequest publishes the branch at pr.Head and opens the pull request with pr.Key, or
+	// brings the existing one up to date.
+	OpenPullRequest(ctx context.Context, pr PullRequest) (PullRequest, error)
+	PullRequest(ctx context.Context, number int) (PullRequest, error)
+	// Checks waits for the verdict on the candidate of the pull request's head and the present
+	// base, and returns it. ErrConflict: the two do not merge. ErrNoChecks: nothing was reported
+	// before ctx's deadline.
+	Checks(ctx context.Context, number int) (Check, error)
+	// Merge puts exactly checked.Tree on the base branch as a merge commit of checked.Base and
+	// checked.Head, with message. ErrBaseMoved: the base has another commit by now and the
+	// result of merging with that one was not checked. Merging what is merged returns it.
+	Merge(ctx context.Context, number int, checked Check, message string) (PullRequest, error)
+	// ClosePullRequest closes it unmerged.
+	ClosePullRequest(ctx context.Context, number int) error
+	// Comment writes body on the request, or edits the comment with the same key in place.
+	Comment(ctx context.Context, request Request, key, body string) error
+	// CloseRequest marks the request as done, naming the merge commit.
+	CloseRequest(ctx context.Context, request Request, mergeCommit string) error
+}
+
+var (
+	ErrNotFound  = errors.New("not found")
+	ErrConflict  = errors.New("does not merge with the base branch")
+	ErrBaseMoved = errors.New("the base branch moved")
+	ErrNoChecks  = errors.New("no checks were reported")
+	// ErrCheckout: the base branch is checked out and local changes stand in the way.
+	ErrCheckout = errors.New("local changes are in the way of the merge")
+)

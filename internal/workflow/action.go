@@ -1,0 +1,56 @@
+package workflow
+
+import "time"
+
+// Action is an order, as data. It is saved with the run before it is performed
+// and may be performed more than once: whoever performs it first looks for
+// what it would create. What an action works on (branch, environment, pull
+// request) is read from the run; here is only what tells it from its like.
+type Action struct {
+	// Key is unique within the run; the answering Event carries it.
+	Key  string     `json:"key"`
+	Kind ActionKind `json:"kind"`
+	// Role, Step and Attempt say which agent call, change or test this is.
+	Role    Role   `json:"role,omitempty"`
+	StepID  string `json:"step_id,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	// Purpose and Commands belong to RunTests and RunSetUp.
+	Purpose  TestPurpose `json:"purpose,omitempty"`
+	Commands []string    `json:"commands,omitempty"`
+	// Expected is the verification output that the command must print, nil for a set-up command.
+	Expected *string `json:"expected,omitempty"`
+	// Reason tells the implementer why it is called again: failing tests, findings, no change.
+	Reason string `json:"reason,omitempty"`
+	// Until belongs to Wait.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// ActionKind is the verb of an Action.
+type ActionKind string
+
+const (
+	CheckDependencies ActionKind = "check_dependencies" // → DependenciesChecked
+	CreateBranch      ActionKind = "create_branch"      // → BranchCreated
+	CreateEnvironment ActionKind = "create_environment" // → EnvironmentCreated
+	ReadDesign        ActionKind = "read_design"        // → DesignFound
+	CallAgent         ActionKind = "call_agent"         // → PlanAnswered, ReviewAnswered, RepairAnswered, Implemented, AnswerRefused or AgentFailed
+	WritePlan         ActionKind = "write_plan"         // → PlanWritten
+	RunSetUp          ActionKind = "run_set_up"         // → SetUpEnded
+	RecordChange      ActionKind = "record_change"      // → ChangeRecorded or ChangeRefused
+	RunTests          ActionKind = "run_tests"          // → TestsEnded
+	OpenPullRequest   ActionKind = "open_pull_request"  // → PullRequestOpened
+	WatchChecks       ActionKind = "watch_checks"       // → ChecksEnded
+	MergePullRequest  ActionKind = "merge_pull_request" // → Merged or BaseMoved
+	RemoveEnvironment ActionKind = "remove_environment" // → EnvironmentRemoved
+	CloseRequest      ActionKind = "close_request"      // → RequestClosed
+	PostComment       ActionKind = "post_comment"       // → CommentPosted
+	Wait              ActionKind = "wait"               // → Waited
+)
+
+// TestPurpose tells the tests of a run apart.
+type TestPurpose string
+
+const (
+	UnitTests   TestPurpose = "unit"
+	StressTests TestPurpose = "stress"
+)

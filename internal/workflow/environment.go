@@ -1,0 +1,110 @@
+package workflow
+
+import "time"
+
+// Environments is the document environments.json (SPEC E1).
+type Environments struct {
+	Environments []Environment `json:"environments"`
+	Unknown      Unknown       `json:",unknown"`
+}
+
+// Environment is one entry of environments.json (E2): where an issue's work
+// stands and in which environment. For a run of ours it is a projection; a
+// person or a script may also keep one by hand.
+type Environment struct {
+	EnvID       string            `json:"env_id"`
+	Branch      string            `json:"branch"`
+	IssueNumber int               `json:"issue_number"`
+	PRNumber    *int              `json:"pr_number"`
+	Title       string            `json:"title"`
+	Status      EnvironmentStatus `json:"status"`
+	Phase       Phase             `json:"phase"`
+	Step        StepName          `json:"step"`
+	Area        string            `json:"area"`
+	Blocked     *Blocked          `json:"blocked"`
+	// PendingIssues are review findings not yet resolved, one line each.
+	PendingIssues []string  `json:"pending_issues"`
+	CreatedAt     time.Time `json:"created_at"`
+	LastUsedAt    time.Time `json:"last_used_at"`
+	Unknown       Unknown   `json:",unknown"`
+}
+
+// EnvironmentStatus is one of E3's five.
+type EnvironmentStatus string
+
+const (
+	EnvironmentActive    EnvironmentStatus = "active"
+	EnvironmentBlocked   EnvironmentStatus = "blocked" // an overlay: unblocking returns to the status before
+	EnvironmentPRCreated EnvironmentStatus = "pr_created"
+	EnvironmentMerged    EnvironmentStatus = "merged"
+	EnvironmentAbandoned EnvironmentStatus = "abandoned"
+)
+
+// BlockedReason is one of E5's six.
+type BlockedReason string
+
+const (
+	DesignAmbiguity     BlockedReason = "design_ambiguity"
+	ReviewLoopExceeded  BlockedReason = "review_loop_exceeded"
+	DependencyMissing   BlockedReason = "dependency_missing"
+	ExternalBlocker     BlockedReason = "external_blocker"
+	ResourceLimit       BlockedReason = "resource_limit"
+	CIPersistentFailure BlockedReason = "ci_persistent_failure"
+)
+
+// Blocked says why a person is needed and what they should do (E5).
+type Blocked struct {
+	Reason          BlockedReason  `json:"reason"`
+	Description     string         `json:"description"`
+	BlockedAt       time.Time      `json:"blocked_at"`
+	SuggestedAction string         `json:"suggested_action"`
+	Context         map[string]any `json:"context"`
+	Unknown         Unknown        `json:",unknown"`
+}
+
+// IssueStatus is the document .worktrees/.status/<issue>.json (SPEC S1).
+type IssueStatus struct {
+	Issue        int             `json:"issue"`
+	Status       IssueStatusWord `json:"status"`
+	Session      string          `json:"session"`
+	ErrorMessage string          `json:"error_message,omitempty"`
+	Timestamp    time.Time       `json:"timestamp"`
+	Unknown      Unknown         `json:",unknown"`
+}
+
+// IssueStatusWord is the one word that scripts wait for.
+type IssueStatusWord string
+
+const (
+	IssueRunning  IssueStatusWord = "running"
+	IssueComplete IssueStatusWord = "complete"
+	IssueError    IssueStatusWord = "error"
+	IssueUnknown  IssueStatusWord = "unknown" // there is no file; never written
+)
+
+// Health is the document state.json (SPEC H1), shared between the CI control
+// layer, which reads and decides, and the repair layer, which writes.
+// The three times are strings because the format's initial value for two of
+// them is the empty string; where set they are RFC 3339.
+type Health struct {
+	RetryRequired          bool    `json:"retry_required"`
+	RunCount               int     `json:"run_count"`
+	LastErrorID            string  `json:"last_error_id"`
+	LastErrorSummary       string  `json:"last_error_summary"`
+	LastAttemptAt          string  `json:"last_attempt_at"`
+	CooldownUntil          string  `json:"cooldown_until"`
+	TotalErrorsDetected    int     `json:"total_errors_detected"`
+	TotalFixesAttempted    int     `json:"total_fixes_attempted"`
+	TotalFixesSucceeded    int     `json:"total_fixes_succeeded"`
+	LastHealthStatus       string  `json:"last_health_status"`
+	ContinuousFailureCount int     `json:"continuous_failure_count"`
+	CreatedAt              string  `json:"created_at"`
+	UpdatedAt              string  `json:"updated_at"`
+	Unknown                Unknown `json:",unknown"`
+}
+
+// NewHealth is state.json before the first pass (H1).
+func NewHealth(now time.Time) Health {
+	at := now.UTC().Format(time.RFC3339)
+	return Health{LastHealthStatus: "unknown", CreatedAt: at, UpdatedAt: at}
+}

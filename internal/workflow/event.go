@@ -1,0 +1,194 @@
+package workflow
+
+import "time"
+
+// Event is a fact that Decide takes into account: something a person ordered,
+// or the outcome of an Action. A fact says what happened, never what to do
+// about it.
+type Event interface{ event() }
+
+// Outcome is embedded in every event that answers an Action. An outcome whose
+// Key is not pending is ignored: it was answered before, or never asked for.
+type Outcome struct {
+	Key string `json:"key"`
+}
+
+func (Outcome) event() {}
+
+// ActionKey is the Key of the action this answers.
+func (o Outcome) ActionKey() string { return o.Key }
+
+type order struct{}
+
+func (order) event() {}
+
+// What people and the queue say.
+type (
+	// Admitted: the run holds its request lock and a slot of the queue. It starts, or goes on.
+	Admitted struct {
+		order
+		Request, Queue Lock
+		Epoch          int64
+	}
+	// Waiting: no slot, or another run must end first; For says which, for people.
+	Waiting struct {
+		order
+		For string
+	}
+	// StopRequested: a person wants the run to stand still, or (Cancel) to be given up.
+	StopRequested struct {
+		order
+		Cancel bool
+	}
+	// Resumed: a person says that what stopped the run is settled.
+	Resumed struct{ order }
+	// Retried: a person wants a failed run to be tried again.
+	Retried struct{ order }
+	// Approved: a person agrees to Commit.
+	Approved struct {
+		order
+		Commit, By string
+	}
+	// Rejected: a person sends the change back.
+	Rejected struct {
+		order
+		Reason, By string
+	}
+)
+
+// What performing an action brought.
+type (
+	// DependenciesChecked: Missing requests are not merged yet.
+	DependenciesChecked struct {
+		Outcome
+		Missing []string
+	}
+	BranchCreated struct {
+		Outcome
+		BaseCommit string
+	}
+	EnvironmentCreated struct {
+		Outcome
+		EnvID, Path, Isolation, Fingerprint string
+	}
+	// DesignFound: the documents that the planner will be shown, relative to the project root.
+	DesignFound struct {
+		Outcome
+		Files []string
+	}
+	// PlanAnswered: the planner's answer kept its contract.
+	PlanAnswered struct {
+		Outcome
+		Plan    Plan
+		LogPath string
+	}
+	// PlanWritten: planning.json is on disk.
+	PlanWritten struct {
+		Outcome
+		Path string
+	}
+	ReviewAnswered struct {
+		Outcome
+		Review  Review
+		LogPath string
+	}
+	RepairAnswered struct {
+		Outcome
+		Repair  Repair
+		LogPath string
+	}
+	// AnswerRefused: an answer broke its contract; Problems say how.
+	AnswerRefused struct {
+		Outcome
+		Problems []string
+		LogPath  string
+	}
+	// Implemented: the implementer ended well. Whether it changed anything is another fact.
+	Implemented struct {
+		Outcome
+		Summary, LogPath string
+	}
+	// AgentFailed: the agent did not end well. Code is a reason code such as AGENT_HUNG.
+	AgentFailed struct {
+		Outcome
+		Code, Message, LogPath string
+	}
+	// SetUpEnded: one set-up or verification command ended.
+	SetUpEnded struct {
+		Outcome
+		OK      bool
+		Class   FailureClass
+		Message string
+		LogPath string
+	}
+	// ChangeRecorded: the environment's tree is a commit in our repository.
+	ChangeRecorded struct {
+		Outcome
+		// Commit equals the head before when nothing changed.
+		Commit    string
+		DiffStat  DiffStat
+		PatchPath string
+		// Flags are changes that a person must agree to, one line each.
+		Flags []string
+	}
+	// ChangeRefused: the change breaks a rule that nobody can wave through.
+	ChangeRefused struct {
+		Outcome
+		Problems []string
+	}
+	TestsEnded struct {
+		Outcome
+		Passed     bool
+		Commit     string
+		Command    string
+		LogPath    string
+		DurationMS int64
+		Summary    string // of the failure, a few lines
+	}
+	PullRequestOpened struct {
+		Outcome
+		Number     int
+		URL        string
+		CompareURL string
+	}
+	ChecksEnded struct {
+		Outcome
+		State      ChecksState
+		Candidate  Candidate
+		Command    string
+		DurationMS int64
+		LogPath    string
+		Summary    string
+	}
+	Merged struct {
+		Outcome
+		Commit string
+	}
+	// BaseMoved: the base branch has commits that the checks have not seen.
+	BaseMoved struct{ Outcome }
+	// EnvironmentRemoved: KeptRef holds its work.
+	EnvironmentRemoved struct {
+		Outcome
+		KeptRef string
+	}
+	RequestClosed struct{ Outcome }
+	CommentPosted struct{ Outcome }
+	Waited        struct{ Outcome }
+	// ActionFailed: the action could not be performed at all.
+	ActionFailed struct {
+		Outcome
+		Error Error
+		// RetryAfter is how long the other side asks us to wait; 0 if it did not say.
+		RetryAfter time.Duration
+	}
+)
+
+// ChecksState is what the forge's checks came to.
+type ChecksState string
+
+const (
+	ChecksPassed   ChecksState = "passed"
+	ChecksFailed   ChecksState = "failed"
+	ChecksConflict ChecksState = "conflict" // the change does not merge with the base
+	ChecksSilent   ChecksState = "silent"   // nothing was reported within the time limit
+)

@@ -1,0 +1,221 @@
+package workflow
+
+import "time"
+
+// Journey is what Signalbox knows of a run beyond the published format (the key
+// "signalbox" of stage.json): its exact position, the orders not yet carried
+// out, the budgets used, and the facts gathered on the way.
+type Journey struct {
+	// Number is the request's number, the n of branch names, environments and status files.
+	Number int `json:"number"`
+	// Transition counts saved transitions from 1; events.jsonl carries the same number.
+	Transition int `json:"transition"`
+	// Epoch is the fencing token of the lock under which the run was last saved. A save under
+	// a smaller one is refused.
+	Epoch int64 `json:"epoch"`
+
+	Phase    Phase    `json:"phase"`
+	StepName StepName `json:"step"`
+	// SettingUp: within design-check, the environment is being set up (progress environment_setup).
+	SettingUp bool          `json:"setting_up"`
+	Phases    []PhaseRecord `json:"phases"`
+	// Pending are the orders given and not yet answered, in the order in which to perform them.
+	// They were saved before the first of them was performed, so a restart performs them again.
+	Pending []Action `json:"pending"`
+	// Orders counts the actions ever ordered; every Key carries one of these numbers.
+	Orders int `json:"orders"`
+
+	Settings Settings `json:"settings"`
+	Used     Used     `json:"used"`
+
+	// Branch is signalbox/<n>-<slug>; Base the branch to merge into. The commits are full object
+	// ids: where the branch began, the last one recorded, and (empty until then) the approved one.
+	Branch     string    `json:"branch"`
+	Base       string    `json:"base"`
+	BaseCommit string    `json:"base_commit"`
+	Head       string    `json:"head"`
+	Approval   *Approval `json:"approval"`
+
+	EnvID string `json:"env_id"`
+	// EnvPath is relative to the project root.
+	EnvPath string `json:"env_path"`
+	// Isolation says what stands between the agent and the host: "bubblewrap" or "none".
+	Isolation   string    `json:"isolation"`
+	Fingerprint string    `json:"fingerprint"`
+	EnvCreated  time.Time `json:"env_created_at,omitzero"`
+	EnvRemoved  bool      `json:"env_removed"`
+
+	SetUp    *SetUp    `json:"set_up"`
+	Findings []Finding `json:"findings"`
+	Blocked  *Blocked  `json:"blocked"`
+	// Flags are the reasons why a person must look even where approval is automatic.
+	Flags []string `json:"flags"`
+	// Failure is the tail of what went wrong last, for the next prompt and for people.
+	Failure string `json:"failure,omitempty"`
+
+	PullRequest *PullRequest `json:"pull_request"`
+	Evidence    []Evidence   `json:"evidence"`
+	MergeCommit string       `json:"merge_commit,omitempty"`
+	// KeptRef holds the work of a removed branch.
+	KeptRef string `json:"kept_ref,omitempty"`
+	// Canceling: a person gave the run up and what it made is being put away.
+	Canceling bool `json:"canceling"`
+
+	Unknown Unknown `json:",unknown"`
+}
+
+// PhaseRecord is what became of one phase; a skipped one says why.
+type PhaseRecord struct {
+	Phase     Phase      `json:"phase"`
+	Step      StepName   `json:"step"`
+	Status    StepStatus `json:"status"`
+	StartedAt *time.Time `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+	Note      string     `json:"note,omitempty"`
+}
+
+// Settings are the configuration a run started with. They are frozen, so that
+// a change of the file in mid-run does not move the goal.
+type Settings struct {
+	// Workflow is "full", "simple" or "custom"; Phases are the optional ones that it includes.
+	Workflow string     `json:"workflow"`
+	Phases   []StepName `json:"phases"`
+	// AutoApprove passes approval-wait unless a flag asks for a person.
+	AutoApprove bool `json:"auto_approve"`
+	// Tests are the project's test commands, each one line for sh; empty means none are known.
+	Tests []string `json:"tests"`
+	// Stress is the stress test's command; empty skips the phase.
+	Stress string `json:"stress,omitempty"`
+	// HasPlanner and HasReviewer say whether an agent is configured for the role.
+	HasPlanner  bool `json:"has_planner"`
+	HasReviewer bool `json:"has_reviewer"`
+	// StopOnSetUpFailure: a failed set-up stops the run instead of going on with a warning.
+	StopOnSetUpFailure bool   `json:"stop_on_set_up_failure"`
+	Limits             Limits `json:"limits"`
+}
+
+// Limits are the budgets of a run. Durations are seconds in the document.
+type Limits struct {
+	// ReviewRounds is how many reviews may fail before a person is asked (E5: 3).
+	ReviewRounds int `json:"review_rounds"`
+	// CIFailures is how many checks in a row may fail (E5: 3).
+	CIFailures int `json:"ci_failures"`
+	// SetUpRepairs is how often the model may correct the set-up, verification included (P6: 3).
+	SetUpRepairs int `json:"set_up_repairs"`
+	// Autofix is how often one step goes back to the implementer because its tests failed.
+	Autofix int `json:"autofix"`
+	// ContractRetries is how often a role is asked again after an answer that breaks its contract.
+	ContractRetries int `json:"contract_retries"`
+	// AgentRetries is how often an agent that crashed, hung or changed nothing is started again.
+	AgentRetries int `json:"agent_retries"`
+	// ActionRetries is how often an action is repeated after a passing failure of git or the forge.
+	ActionRetries int `json:"action_retries"`
+	// MaxDiffLines is the size above which a step's diff is too_large and needs a person (R10).
+	MaxDiffLines int `json:"max_diff_lines"`
+
+	AgentIdleSec  int `json:"agent_idle_sec"`
+	AgentTotalSec int `json:"agent_total_sec"`
+	TestTotalSec  int `json:"test_total_sec"`
+	SetUpTotalSec int `json:"set_up_total_sec"`
+	// ChecksTotalSec is how long the forge's checks may stay silent before a person is asked.
+	ChecksTotalSec int `json:"checks_total_sec"`
+}
+
+// DefaultLimits are the limits of the specification where it names one, and
+// otherwise what lets an agent work for an afternoon but not for a night.
+func DefaultLimits() Limits {
+	return Limits{ReviewRounds: 3, CIFailures: 3, SetUpRepairs: 3, Autofix: 3, ContractRetries: 2, AgentRetries: 2,
+		ActionRetries: 4, MaxDiffLines: 2000, AgentIdleSec: 600, AgentTotalSec: 7200, TestTotalSec: 1800,
+		SetUpTotalSec: 1800, ChecksTotalSec: 5400}
+}
+
+// Used counts what was spent of Limits. A person who resumes or retries grants
+// the budgets anew; the Counters of the document go on growing.
+type Used struct {
+	ReviewRounds    int `json:"review_rounds"`
+	CIFailures      int `json:"ci_failures"`
+	SetUpRepairs    int `json:"set_up_repairs"`
+	NetworkWaits    int `json:"network_waits"`
+	ServerWaits     int `json:"server_waits"`
+	LockWaits       int `json:"lock_waits"`
+	Autofix         int `json:"autofix"`
+	ContractRetries int `json:"contract_retries"`
+	AgentRetries    int `json:"agent_retries"`
+	ActionRetries   int `json:"action_retries"`
+}
+
+// Approval is a person's consent to one exact commit.
+type Approval struct {
+	Commit string    `json:"commit"`
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+}
+
+// Finding is one thing a review, a check or a person found wrong.
+type Finding struct {
+	// Source is "review", "ci", "stress" or "person".
+	Source string `json:"source"`
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Text   string `json:"text"`
+}
+
+// PullRequest is the change as offered on the forge.
+type PullRequest struct {
+	Number int    `json:"number"`
+	URL    string `json:"url,omitempty"`
+	Head   string `json:"head"`
+	// Checked is the merge candidate that the checks passed on; nil until they did.
+	Checked *Candidate `json:"checked"`
+}
+
+// Candidate is the exact content that a merge would put on the base branch.
+type Candidate struct {
+	Base string `json:"base"` // full id of the base branch's commit
+	Head string `json:"head"` // full id of the change's last commit
+	Tree string `json:"tree"` // full id of the merged tree
+}
+
+// Evidence is a test that Signalbox itself ran on a commit that it recorded
+// itself (DESIGN decision 3).
+type Evidence struct {
+	Purpose    string    `json:"purpose"` // the TestPurpose, as a word
+	Commit     string    `json:"commit"`
+	Tree       string    `json:"tree,omitempty"`
+	Command    string    `json:"command"`
+	Passed     bool      `json:"passed"`
+	DurationMS int64     `json:"duration_ms"`
+	LogPath    string    `json:"log_path,omitempty"`
+	At         time.Time `json:"at"`
+}
+
+// SetUp is the set-up sub-phase's plan and result (P5–P8).
+type SetUp struct {
+	Name         string         `json:"environment_name"`
+	Commands     []string       `json:"setup_commands"`
+	Verification []Verification `json:"verification"`
+	// Next is the index of the command to run: commands first, then verification.
+	Next   int    `json:"next"`
+	Status string `json:"overall_status"` // "", "success" or "failed"
+	// Class of the last failure (P6): the FailureClass, empty after a success.
+	Class  FailureClass `json:"error_classification,omitempty"`
+	Errors []string     `json:"errors"`
+}
+
+// Verification is a command whose standard output must be exactly Expected,
+// apart from one trailing newline (P5).
+type Verification struct {
+	Command  string `json:"command"`
+	Expected string `json:"expected_output"`
+}
+
+// FailureClass says what to do about a failed set-up command (P6).
+type FailureClass string
+
+const (
+	FailureNetwork FailureClass = "network" // wait 5, 10, 20 s
+	FailureServer  FailureClass = "server"  // wait 10 s, three times at most
+	FailureLock    FailureClass = "lock"    // wait 3 s, five times at most
+	FailureFixable FailureClass = "fixable" // ask the model
+	FailureFatal   FailureClass = "fatal"   // give up
+)

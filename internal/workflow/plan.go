@@ -1,0 +1,63 @@
+package workflow
+
+// Plan is the document planning.json (SPEC P3): what the planner answered and
+// Signalbox accepted.
+type Plan struct {
+	Phase       string       `json:"phase,omitempty"`
+	Environment *PlanSetUp   `json:"selected_environment,omitempty"`
+	Goal        string       `json:"goal_understanding"`
+	Parts       []string     `json:"task_decomposition,omitempty"`
+	Design      *Feasibility `json:"design_check,omitempty"`
+	Actions     ActionPlan   `json:"action_plan"`
+	Unknown     Unknown      `json:",unknown"`
+}
+
+// PlanSetUp is the environment the planner chose and how to set it up.
+type PlanSetUp struct {
+	Name          string         `json:"name"`
+	Reason        string         `json:"reason,omitempty"`
+	DetectedFiles []string       `json:"detected_files,omitempty"`
+	SetupCommands []string       `json:"setup_commands,omitempty"`
+	Verification  []Verification `json:"verification,omitempty"`
+	Unknown       Unknown        `json:",unknown"`
+}
+
+// Feasibility is the planner's answer to "can this be built as described?".
+type Feasibility struct {
+	Feasible        bool     `json:"feasible"`
+	Description     string   `json:"description,omitempty"`
+	SuggestedAction string   `json:"suggested_action,omitempty"`
+	AmbiguousPoints []string `json:"ambiguous_points,omitempty"`
+	Unknown         Unknown  `json:",unknown"`
+}
+
+// ActionPlan holds the steps in the order in which to carry them out.
+type ActionPlan struct {
+	Steps   []PlannedStep `json:"steps"`
+	Unknown Unknown       `json:",unknown"`
+}
+
+// PlannedStep is one step as planned; Step is the same one as carried out.
+type PlannedStep struct {
+	// StepID is S01, S02, … in order.
+	StepID string `json:"step_id"`
+	Title  string `json:"title"`
+	// Role is "implementer".
+	Role Role `json:"role"`
+	// Phase is tdd-red, tdd-green (the default) or tdd-refactor; phases never go back within a plan.
+	Phase        StepName `json:"phase,omitempty"`
+	Instructions string   `json:"instructions"`
+	Unknown      Unknown  `json:",unknown"`
+}
+
+// Review is what the reviewer answers; no findings means that it passed.
+type Review struct {
+	Summary  string    `json:"summary,omitempty"`
+	Findings []Finding `json:"findings"`
+}
+
+// Repair is what the repairer answers (P6): the whole set-up, corrected.
+type Repair struct {
+	SetupCommands []string       `json:"setup_commands"`
+	Verification  []Verification `json:"verification,omitempty"`
+}

@@ -1,0 +1,129 @@
+package workflow
+
+import "time"
+
+// Role is who does a piece of work.
+type Role string
+
+const (
+	Planner     Role = "planner"     // answers planning.json
+	Implementer Role = "implementer" // changes files in the environment
+	Reviewer    Role = "reviewer"    // answers findings
+	Repairer    Role = "repairer"    // answers corrected set-up commands
+)
+
+// Roles lists every Role.
+var Roles = []Role{Planner, Implementer, Reviewer, Repairer}
+
+// Step is one entry of steps[] (R9), at the same place as in planning.json.
+type Step struct {
+	// StepID is S01, S02, …
+	StepID    string     `json:"step_id"`
+	Title     string     `json:"title"`
+	Role      Role       `json:"role"`
+	Status    StepStatus `json:"status"`
+	StartedAt *time.Time `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+	// Attempt counts from 1; 1 also before the first start.
+	Attempt int `json:"attempt"`
+	// Summary is one line.
+	Summary   string   `json:"summary"`
+	Logs      []string `json:"logs"`
+	PatchPath *string  `json:"patch_path"`
+	DiffStat  DiffStat `json:"diff_stat"`
+	Test      StepTest `json:"test"`
+	Error     *Error   `json:"error"`
+	// Phase is where the step is carried out: tdd-red, tdd-green or tdd-refactor.
+	Phase   StepName `json:"signalbox_phase"`
+	Unknown Unknown  `json:",unknown"`
+}
+
+// StepStatus is a step's own state (R9).
+type StepStatus string
+
+const (
+	StepPending    StepStatus = "PENDING"
+	StepRunning    StepStatus = "RUNNING"
+	StepDone       StepStatus = "DONE"
+	StepFailed     StepStatus = "FAILED"
+	StepSkipped    StepStatus = "SKIPPED"
+	StepNeedsInput StepStatus = "NEEDS_INPUT"
+)
+
+// DiffStat is the size of a step's change (R10).
+type DiffStat struct {
+	FilesChanged int `json:"files_changed"`
+	LinesAdded   int `json:"lines_added"`
+	LinesDeleted int `json:"lines_deleted"`
+	// TooLarge: added plus deleted lines exceed Limits.MaxDiffLines.
+	TooLarge bool    `json:"too_large"`
+	Unknown  Unknown `json:",unknown"`
+}
+
+// StepTest holds the results bound to one step (R11).
+type StepTest struct {
+	Unit    TestResult `json:"unit"`
+	E2E     TestResult `json:"e2e"`
+	Unknown Unknown    `json:",unknown"`
+}
+
+// TestStatus is one of R11's five.
+type TestStatus string
+
+const (
+	TestNotRun  TestStatus = "NOT_RUN"
+	TestRunning TestStatus = "RUNNING"
+	TestPass    TestStatus = "PASS"
+	TestFail    TestStatus = "FAIL"
+	TestSkipped TestStatus = "SKIPPED"
+)
+
+// TestResult is one test command's outcome (R11).
+type TestResult struct {
+	Status  TestStatus `json:"status"`
+	Command *string    `json:"command"`
+	LogPath *string    `json:"log_path"`
+	// DurationMS is milliseconds.
+	DurationMS    *int64  `json:"duration_ms"`
+	FailedSummary *string `json:"failed_summary"`
+	Unknown       Unknown `json:",unknown"`
+}
+
+// Category is the kind of an Error (R12). INTERNAL of older files is read as EXECUTION.
+type Category string
+
+const (
+	CategoryEnvironment Category = "ENVIRONMENT"
+	CategoryInput       Category = "INPUT"
+	CategoryContract    Category = "CONTRACT"
+	CategoryExecution   Category = "EXECUTION"
+	CategoryTest        Category = "TEST"
+	CategoryGit         Category = "GIT"
+)
+
+// Severity of an Error (R12).
+type Severity string
+
+const (
+	Blocker Severity = "Blocker"
+	Major   Severity = "Major"
+	Minor   Severity = "Minor"
+)
+
+// Error is the ErrorObject of R12: a stop that is an answer. Actions are never
+// empty: each is one line, what to do or type next.
+type Error struct {
+	Category     Category       `json:"category"`
+	ReasonCode   string         `json:"reason_code"`
+	Title        string         `json:"title"`
+	Message      string         `json:"message"`
+	Severity     Severity       `json:"severity"`
+	Retryable    bool           `json:"retryable"`
+	Actions      []string       `json:"actions"`
+	RelatedPaths []string       `json:"related_paths,omitempty"`
+	Meta         map[string]any `json:"meta,omitempty"`
+	Unknown      Unknown        `json:",unknown"`
+}
+
+// Error makes the document's object usable as a Go error: one line, reason first.
+func (e *Error) Error() string { return e.ReasonCode + ": " + e.Title }
