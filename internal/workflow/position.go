@@ -29,17 +29,17 @@ const (
 type ProgressPhase string
 
 const (
-	PrePlanning      ProgressPhase = "pre_planning"
-	Planning         ProgressPhase = "planning"
-	EnvironmentSetup ProgressPhase = "environment_setup"
-	Execution        ProgressPhase = "execution"
-	Reflection       ProgressPhase = "reflection"
-	Verification     ProgressPhase = "verification"
-	Complete         ProgressPhase = "complete"
+	ProgressPrePlanning      ProgressPhase = "pre_planning"
+	ProgressPlanning         ProgressPhase = "planning"
+	ProgressEnvironmentSetup ProgressPhase = "environment_setup"
+	ProgressExecution        ProgressPhase = "execution"
+	ProgressReflection       ProgressPhase = "reflection"
+	ProgressVerification     ProgressPhase = "verification"
+	ProgressComplete         ProgressPhase = "complete"
 )
 
 // ProgressPhases lists the seven in the order of P9.
-var ProgressPhases = []ProgressPhase{PrePlanning, Planning, EnvironmentSetup, Execution, Reflection, Verification, Complete}
+var ProgressPhases = []ProgressPhase{ProgressPrePlanning, ProgressPlanning, ProgressEnvironmentSetup, ProgressExecution, ProgressReflection, ProgressVerification, ProgressComplete}
 
 // Position is one row of the one table off which every document's idea of
 // "where" is read (SPEC 0).
@@ -62,21 +62,21 @@ type Position struct {
 // Positions is the table of SPEC 0, indexed by Phase. The set-up sub-phase of
 // design-check is the one row it cannot hold: see Journey.SettingUp.
 var Positions = [...]Position{
-	{BranchCreate, "branch-create", StageLockAcquired, nil, PrePlanning, "create_branch", "making the branch", false},
-	{EnvCreate, "env-create", StageLockAcquired, nil, PrePlanning, "open_environment", "making the environment", false},
-	{DesignRead, "design-read", StagePlanning, nil, PrePlanning, "read_design", "reading the project's documents", true},
-	{DesignCheck, "design-check", StagePlanning, nil, Planning, "check_design_feasibility", "planning", true},
-	{TDDRed, "tdd-red", StageImplementing, workStages, Execution, "write_tests", "writing failing tests", true},
-	{TDDGreen, "tdd-green", StageImplementing, workStages, Execution, "implement", "implementing", false},
-	{TDDRefactor, "tdd-refactor", StageImplementing, workStages, Execution, "refactor", "refactoring", true},
-	{ReviewRequest, "review-request", StageTesting, nil, Reflection, "request_review", "having the change reviewed", true},
-	{ReviewFix, "review-fix", StageImplementing, workStages, Reflection, "fix_review_issues", "mending what was found", true},
-	{StressTest, "stress-test", StageTesting, nil, Verification, "run_stress_tests", "running the stress test", true},
-	{ApprovalWait, "approval-wait", StageReporting, nil, Verification, "wait_approval", "waiting for approval", false},
-	{PRCreate, "pr-create", StageReporting, nil, Verification, "create_pr", "opening the pull request", false},
-	{CIWatch, "ci-watch", StageReporting, nil, Verification, "watch_ci", "watching the checks", false},
-	{MergeCleanup, "merge-cleanup", StageFinalizing, nil, Complete, "merge_and_cleanup", "merging", false},
-	{ParentClose, "parent-close", StageFinalizing, []Stage{StageFinalizing, StageEnd}, Complete, "close_parent_issue", "closing the request", false},
+	{BranchCreate, "branch-create", StageLockAcquired, nil, ProgressPrePlanning, "create_branch", "making the branch", false},
+	{EnvCreate, "env-create", StageLockAcquired, nil, ProgressPrePlanning, "open_environment", "making the environment", false},
+	{DesignRead, "design-read", StagePlanning, nil, ProgressPrePlanning, "read_design", "reading the project's documents", true},
+	{DesignCheck, "design-check", StagePlanning, nil, ProgressPlanning, "check_design_feasibility", "planning", true},
+	{TDDRed, "tdd-red", StageImplementing, workStages, ProgressExecution, "write_tests", "writing failing tests", true},
+	{TDDGreen, "tdd-green", StageImplementing, workStages, ProgressExecution, "implement", "implementing", false},
+	{TDDRefactor, "tdd-refactor", StageImplementing, workStages, ProgressExecution, "refactor", "refactoring", true},
+	{ReviewRequest, "review-request", StageTesting, nil, ProgressReflection, "request_review", "having the change reviewed", true},
+	{ReviewFix, "review-fix", StageImplementing, workStages, ProgressReflection, "fix_review_issues", "mending what was found", true},
+	{StressTest, "stress-test", StageTesting, nil, ProgressVerification, "run_stress_tests", "running the stress test", true},
+	{ApprovalWait, "approval-wait", StageReporting, nil, ProgressVerification, "wait_approval", "waiting for approval", false},
+	{PRCreate, "pr-create", StageReporting, nil, ProgressVerification, "create_pr", "opening the pull request", false},
+	{CIWatch, "ci-watch", StageReporting, nil, ProgressVerification, "watch_ci", "watching the checks", false},
+	{MergeCleanup, "merge-cleanup", StageFinalizing, nil, ProgressComplete, "merge_and_cleanup", "merging", false},
+	{ParentClose, "parent-close", StageFinalizing, []Stage{StageFinalizing, StageEnd}, ProgressComplete, "close_parent_issue", "closing the request", false},
 }
 
 var workStages = []Stage{StageImplementing, StageApplying, StageTesting}
