@@ -121,20 +121,13 @@ type (
 		Message string
 		LogPath string
 	}
-	// ChangeRecorded: the environment's tree is a commit in our repository.
+	// ChangeRecorded: the environment's content is a commit in our repository.
 	ChangeRecorded struct {
 		Outcome
 		// Commit equals the head before when nothing changed.
 		Commit    string
-		DiffStat  DiffStat
+		Files     []FileChange
 		PatchPath string
-		// Flags are changes that a person must agree to, one line each.
-		Flags []string
-	}
-	// ChangeRefused: the change breaks a rule that nobody can wave through.
-	ChangeRefused struct {
-		Outcome
-		Problems []string
 	}
 	TestsEnded struct {
 		Outcome
