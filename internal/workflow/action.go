@@ -41,6 +41,7 @@ const (
 	OpenPullRequest   ActionKind = "open_pull_request"  // → PullRequestOpened
 	WatchChecks       ActionKind = "watch_checks"       // → ChecksEnded
 	MergePullRequest  ActionKind = "merge_pull_request" // → Merged or BaseMoved
+	ClosePullRequest  ActionKind = "close_pull_request" // → PullRequestClosed
 	RemoveEnvironment ActionKind = "remove_environment" // → EnvironmentRemoved
 	CloseRequest      ActionKind = "close_request"      // → RequestClosed
 	PostComment       ActionKind = "post_comment"       // → CommentPosted

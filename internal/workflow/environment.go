@@ -5,7 +5,7 @@ import "time"
 // Environments is the document environments.json (SPEC E1).
 type Environments struct {
 	Environments []Environment `json:"environments"`
-	Unknown      Unknown       `json:",unknown"`
+	Unknown      Unknown       `json:",embed"`
 }
 
 // Environment is one entry of environments.json (E2): where an issue's work
@@ -26,7 +26,7 @@ type Environment struct {
 	PendingIssues []string  `json:"pending_issues"`
 	CreatedAt     time.Time `json:"created_at"`
 	LastUsedAt    time.Time `json:"last_used_at"`
-	Unknown       Unknown   `json:",unknown"`
+	Unknown       Unknown   `json:",embed"`
 }
 
 // EnvironmentStatus is one of E3's five.
@@ -59,7 +59,7 @@ type Blocked struct {
 	BlockedAt       time.Time      `json:"blocked_at"`
 	SuggestedAction string         `json:"suggested_action"`
 	Context         map[string]any `json:"context"`
-	Unknown         Unknown        `json:",unknown"`
+	Unknown         Unknown        `json:",embed"`
 }
 
 // IssueStatus is the document .worktrees/.status/<issue>.json (SPEC S1).
@@ -69,7 +69,7 @@ type IssueStatus struct {
 	Session      string          `json:"session"`
 	ErrorMessage string          `json:"error_message,omitempty"`
 	Timestamp    time.Time       `json:"timestamp"`
-	Unknown      Unknown         `json:",unknown"`
+	Unknown      Unknown         `json:",embed"`
 }
 
 // IssueStatusWord is the one word that scripts wait for.
@@ -100,7 +100,7 @@ type Health struct {
 	ContinuousFailureCount int     `json:"continuous_failure_count"`
 	CreatedAt              string  `json:"created_at"`
 	UpdatedAt              string  `json:"updated_at"`
-	Unknown                Unknown `json:",unknown"`
+	Unknown                Unknown `json:",embed"`
 }
 
 // NewHealth is state.json before the first pass (H1).

@@ -157,6 +157,7 @@ type (
 		Outcome
 		Commit string
 	}
+	PullRequestClosed struct{ Outcome }
 	// BaseMoved: the base branch has commits that the checks have not seen.
 	BaseMoved struct{ Outcome }
 	// EnvironmentRemoved: KeptRef holds its work.

@@ -45,6 +45,13 @@ type Journey struct {
 	EnvCreated  time.Time `json:"env_created_at,omitzero"`
 	EnvRemoved  bool      `json:"env_removed"`
 
+	// Plan is the accepted plan until planning.json is written; the file has it from then on.
+	Plan *Plan `json:"plan,omitempty"`
+	// StepBase is the commit on which the change in hand is recorded; one commit per step,
+	// whatever the number of attempts.
+	StepBase string `json:"step_base"`
+	// Mends counts the changes made in review-fix; they are called R01, R02, …
+	Mends    int       `json:"mends"`
 	SetUp    *SetUp    `json:"set_up"`
 	Findings []Finding `json:"findings"`
 	Blocked  *Blocked  `json:"blocked"`
@@ -61,7 +68,7 @@ type Journey struct {
 	// Canceling: a person gave the run up and what it made is being put away.
 	Canceling bool `json:"canceling"`
 
-	Unknown Unknown `json:",unknown"`
+	Unknown Unknown `json:",embed"`
 }
 
 // PhaseRecord is what became of one phase; a skipped one says why.
@@ -110,6 +117,9 @@ type Limits struct {
 	AgentRetries int `json:"agent_retries"`
 	// ActionRetries is how often an action is repeated after a passing failure of git or the forge.
 	ActionRetries int `json:"action_retries"`
+	// BaseConflicts is how often the steps are carried out again, unasked, on a base branch that
+	// moved under the change.
+	BaseConflicts int `json:"base_conflicts"`
 	// MaxDiffLines is the size above which a step's diff is too_large and needs a person (R10).
 	MaxDiffLines int `json:"max_diff_lines"`
 
@@ -125,7 +135,7 @@ type Limits struct {
 // otherwise what lets an agent work for an afternoon but not for a night.
 func DefaultLimits() Limits {
 	return Limits{ReviewRounds: 3, CIFailures: 3, SetUpRepairs: 3, Autofix: 3, ContractRetries: 2, AgentRetries: 2,
-		ActionRetries: 4, MaxDiffLines: 2000, AgentIdleSec: 600, AgentTotalSec: 7200, TestTotalSec: 1800,
+		ActionRetries: 4, BaseConflicts: 1, MaxDiffLines: 2000, AgentIdleSec: 600, AgentTotalSec: 7200, TestTotalSec: 1800,
 		SetUpTotalSec: 1800, ChecksTotalSec: 5400}
 }
 
@@ -142,6 +152,7 @@ type Used struct {
 	ContractRetries int `json:"contract_retries"`
 	AgentRetries    int `json:"agent_retries"`
 	ActionRetries   int `json:"action_retries"`
+	BaseConflicts   int `json:"base_conflicts"`
 }
 
 // Approval is a person's consent to one exact commit.

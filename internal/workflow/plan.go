@@ -9,7 +9,7 @@ type Plan struct {
 	Parts       []string     `json:"task_decomposition,omitempty"`
 	Design      *Feasibility `json:"design_check,omitempty"`
 	Actions     ActionPlan   `json:"action_plan"`
-	Unknown     Unknown      `json:",unknown"`
+	Unknown     Unknown      `json:",embed"`
 }
 
 // PlanSetUp is the environment the planner chose and how to set it up.
@@ -19,7 +19,7 @@ type PlanSetUp struct {
 	DetectedFiles []string       `json:"detected_files,omitempty"`
 	SetupCommands []string       `json:"setup_commands,omitempty"`
 	Verification  []Verification `json:"verification,omitempty"`
-	Unknown       Unknown        `json:",unknown"`
+	Unknown       Unknown        `json:",embed"`
 }
 
 // Feasibility is the planner's answer to "can this be built as described?".
@@ -28,13 +28,13 @@ type Feasibility struct {
 	Description     string   `json:"description,omitempty"`
 	SuggestedAction string   `json:"suggested_action,omitempty"`
 	AmbiguousPoints []string `json:"ambiguous_points,omitempty"`
-	Unknown         Unknown  `json:",unknown"`
+	Unknown         Unknown  `json:",embed"`
 }
 
 // ActionPlan holds the steps in the order in which to carry them out.
 type ActionPlan struct {
 	Steps   []PlannedStep `json:"steps"`
-	Unknown Unknown       `json:",unknown"`
+	Unknown Unknown       `json:",embed"`
 }
 
 // PlannedStep is one step as planned; Step is the same one as carried out.
@@ -47,7 +47,7 @@ type PlannedStep struct {
 	// Phase is tdd-red, tdd-green (the default) or tdd-refactor; phases never go back within a plan.
 	Phase        StepName `json:"phase,omitempty"`
 	Instructions string   `json:"instructions"`
-	Unknown      Unknown  `json:",unknown"`
+	Unknown      Unknown  `json:",embed"`
 }
 
 // Review is what the reviewer answers; no findings means that it passed.

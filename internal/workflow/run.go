@@ -38,7 +38,7 @@ type Run struct {
 	Counters Counters `json:"counters"`
 	Signals  Signals  `json:"signals"`
 	Journey  Journey  `json:"signalbox"`
-	Unknown  Unknown  `json:",unknown"`
+	Unknown  Unknown  `json:",embed"`
 }
 
 // State is the outermost answer to "where is it?" (R1).
@@ -103,14 +103,14 @@ type Progress struct {
 	Message string `json:"message"`
 	// ETASec is seconds, null while nothing is known.
 	ETASec  *int    `json:"eta_sec"`
-	Unknown Unknown `json:",unknown"`
+	Unknown Unknown `json:",embed"`
 }
 
 // Locks are the run's two locks as last seen by its runner (R5, R19).
 type Locks struct {
 	Request Lock    `json:"request_lock"`
 	Queue   Lock    `json:"queue_lock"`
-	Unknown Unknown `json:",unknown"`
+	Unknown Unknown `json:",embed"`
 }
 
 // Lock is one lock as shown in stage.json. The truth is the kernel's lock on the file at Path.
@@ -120,7 +120,7 @@ type Lock struct {
 	AcquiredAt *time.Time `json:"acquired_at"`
 	// TTLSec is seconds; DefaultLockTTLSec unless configured.
 	TTLSec  int     `json:"ttl_sec"`
-	Unknown Unknown `json:",unknown"`
+	Unknown Unknown `json:",embed"`
 }
 
 // DefaultLockTTLSec is how long a lock of a vanished host is honoured, in seconds (R5).
@@ -135,7 +135,7 @@ type Artifacts struct {
 	Patches      []string `json:"patches"`
 	LogsDir      string   `json:"logs_dir"`
 	CompareURL   *string  `json:"compare_url"`
-	Unknown      Unknown  `json:",unknown"`
+	Unknown      Unknown  `json:",embed"`
 }
 
 // Counters only grow during a run (R7).
@@ -147,7 +147,7 @@ type Counters struct {
 	E2ERuns          int     `json:"e2e_runs"`
 	AutofixCycles    int     `json:"autofix_cycles"`
 	Retries          int     `json:"retries"`
-	Unknown          Unknown `json:",unknown"`
+	Unknown          Unknown `json:",embed"`
 }
 
 // Signals are written by a UI or a person and obeyed by the runner, which never
@@ -159,7 +159,7 @@ type Signals struct {
 	// Commands are the orders that the published signals have no word for, oldest first. The
 	// runner acknowledges one by taking it out of the list.
 	Commands []Command `json:"signalbox_commands,omitempty"`
-	Unknown  Unknown   `json:",unknown"`
+	Unknown  Unknown   `json:",embed"`
 }
 
 // CommandKind is an order from a person.

@@ -35,7 +35,7 @@ type Step struct {
 	Error     *Error   `json:"error"`
 	// Phase is where the step is carried out: tdd-red, tdd-green or tdd-refactor.
 	Phase   StepName `json:"signalbox_phase"`
-	Unknown Unknown  `json:",unknown"`
+	Unknown Unknown  `json:",embed"`
 }
 
 // StepStatus is a step's own state (R9).
@@ -57,14 +57,14 @@ type DiffStat struct {
 	LinesDeleted int `json:"lines_deleted"`
 	// TooLarge: added plus deleted lines exceed Limits.MaxDiffLines.
 	TooLarge bool    `json:"too_large"`
-	Unknown  Unknown `json:",unknown"`
+	Unknown  Unknown `json:",embed"`
 }
 
 // StepTest holds the results bound to one step (R11).
 type StepTest struct {
 	Unit    TestResult `json:"unit"`
 	E2E     TestResult `json:"e2e"`
-	Unknown Unknown    `json:",unknown"`
+	Unknown Unknown    `json:",embed"`
 }
 
 // TestStatus is one of R11's five.
@@ -86,7 +86,7 @@ type TestResult struct {
 	// DurationMS is milliseconds.
 	DurationMS    *int64  `json:"duration_ms"`
 	FailedSummary *string `json:"failed_summary"`
-	Unknown       Unknown `json:",unknown"`
+	Unknown       Unknown `json:",embed"`
 }
 
 // Category is the kind of an Error (R12). INTERNAL of older files is read as EXECUTION.
@@ -122,7 +122,7 @@ type Error struct {
 	Actions      []string       `json:"actions"`
 	RelatedPaths []string       `json:"related_paths,omitempty"`
 	Meta         map[string]any `json:"meta,omitempty"`
-	Unknown      Unknown        `json:",unknown"`
+	Unknown      Unknown        `json:",embed"`
 }
 
 // Error makes the document's object usable as a Go error: one line, reason first.

@@ -1,0 +1,52 @@
+package workflow
+
+import "strings"
+
+func (m *machine) dependenciesChecked(e DependenciesChecked) {
+	if len(e.Missing) > 0 {
+		m.block(DependencyMissing, CategoryInput, "DEPENDENCY_MISSING",
+			"requests that must be merged first are not: "+strings.Join(e.Missing, ", "),
+			"carry them out first: signalbox run "+strings.Join(e.Missing, " "))
+		return
+	}
+	m.order(Action{Kind: CreateBranch})
+}
+
+func (m *machine) branchCreated(e BranchCreated) {
+	j := &m.run.Journey
+	j.BaseCommit, j.Head, j.StepBase = e.BaseCommit, e.BaseCommit, e.BaseCommit
+	m.advance("")
+}
+
+func (m *machine) environmentCreated(e EnvironmentCreated) {
+	j := &m.run.Journey
+	j.EnvID, j.EnvPath, j.Isolation, j.Fingerprint = e.EnvID, e.Path, e.Isolation, e.Fingerprint
+	if j.EnvCreated.IsZero() {
+		j.EnvCreated = m.now
+	}
+	j.EnvRemoved = false
+	note := "isolated by " + e.Isolation
+	if e.Isolation == "none" {
+		note = "not isolated: commands run on this machine as you"
+	}
+	m.advance(note)
+}
+
+// startOver carries the steps out again on today's base branch, because the
+// change no longer merges with it. The plan is kept.
+func (m *machine) startOver() {
+	j := &m.run.Journey
+	for i := range m.run.Steps {
+		step := &m.run.Steps[i]
+		if step.Status != StepPending {
+			step.Attempt++
+		}
+		step.Status, step.StartedAt, step.EndedAt, step.Error = StepPending, nil, nil, nil
+	}
+	m.run.CurrentStepIndex = 0
+	j.Findings, j.Approval, j.Flags = nil, nil, nil
+	if j.SetUp != nil {
+		j.SetUp.Next, j.SetUp.Status = 0, ""
+	}
+	m.enter(BranchCreate)
+}

@@ -1,0 +1,198 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Decide is the whole judgement of Signalbox: given where a run is, one fact
+// and the time, it answers where the run is now and what to do next. It is
+// pure: the same arguments give the same answer, and run is not changed.
+//
+// A fact that does not apply (an outcome whose Key is not pending, an approval
+// of another commit, anything after a final state) leaves the run as it is;
+// then the Transition number is the same as before and nothing needs saving.
+//
+// The returned actions are run.Journey.Pending: perform them in order, one at a
+// time, and report each outcome. No pending action in an ended state is to be
+// performed; it is what a resumed run will begin with.
+func Decide(run Run, event Event, now time.Time) (Run, []Action) {
+	m := machine{run: run.clone(), now: now}
+	if run.State.Final() || !m.takes(event) || !m.apply(event) {
+		return run, run.Journey.Pending
+	}
+	m.settle()
+	return m.run, m.run.Journey.Pending
+}
+
+// machine is one call of Decide: a run to work on and the time.
+type machine struct {
+	run Run
+	now time.Time
+	// answered is the pending action that the event answers, for those who order it again.
+	answered Action
+}
+
+// takes tells orders, which are always looked at, from outcomes, which must
+// answer a pending action of a running run; the action is then pending no more.
+func (m *machine) takes(event Event) bool {
+	outcome, ok := event.(interface{ ActionKey() string })
+	if !ok {
+		return true
+	}
+	i := slices.IndexFunc(m.run.Journey.Pending, func(a Action) bool { return a.Key == outcome.ActionKey() })
+	if i < 0 || m.run.State != Running {
+		return false
+	}
+	m.answered = m.run.Journey.Pending[i]
+	m.run.Journey.Pending = slices.Delete(m.run.Journey.Pending, i, i+1)
+	return true
+}
+
+// apply changes the run by one fact and reports whether the fact applied.
+func (m *machine) apply(event Event) bool {
+	switch e := event.(type) {
+	case Admitted:
+		return m.admitted(e)
+	case Waiting:
+		return m.waiting(e)
+	case StopRequested:
+		return m.stopRequested(e)
+	case Resumed:
+		return m.resumed()
+	case Retried:
+		return m.retried()
+	case Approved:
+		return m.approved(e)
+	case Rejected:
+		return m.rejected(e)
+	}
+	m.outcome(event)
+	return true
+}
+
+// outcome dispatches what an action brought.
+func (m *machine) outcome(event Event) {
+	switch e := event.(type) {
+	case DependenciesChecked:
+		m.dependenciesChecked(e)
+	case BranchCreated:
+		m.branchCreated(e)
+	case EnvironmentCreated:
+		m.environmentCreated(e)
+	case DesignFound:
+		m.advance(countNote(len(e.Files), "document"))
+	case PlanAnswered:
+		m.planAnswered(e)
+	case PlanWritten:
+		m.planWritten(e)
+	case AnswerRefused:
+		m.answerRefused(e)
+	case RepairAnswered:
+		m.repairAnswered(e)
+	case SetUpEnded:
+		m.setUpEnded(e)
+	case CommentPosted:
+		m.commentPosted()
+	case Implemented:
+		m.implemented(e)
+	case ChangeRecorded:
+		m.changeRecorded(e)
+	case TestsEnded:
+		m.testsEnded(e)
+	case ReviewAnswered:
+		m.reviewAnswered(e)
+	case AgentFailed:
+		m.agentFailed(e)
+	case PullRequestOpened:
+		m.pullRequestOpened(e)
+	case ChecksEnded:
+		m.checksEnded(e)
+	case Merged:
+		m.merged(e)
+	case BaseMoved:
+		m.enter(CIWatch)
+	case PullRequestClosed:
+		m.putAway()
+	case EnvironmentRemoved:
+		m.environmentRemoved(e)
+	case RequestClosed:
+		m.finish(Done)
+	case Waited:
+	case ActionFailed:
+		m.actionFailed(e)
+	default:
+		panic(fmt.Sprintf("workflow: no rule for %T", event)) // a new event without a rule is a bug, found by any test that sends it
+	}
+}
+
+// settle brings what is derived up to date with the position.
+func (m *machine) settle() {
+	r, j := &m.run, &m.run.Journey
+	j.Transition++
+	j.StepName = j.Phase.Step()
+	r.UpdatedAt = m.now
+	r.Progress.Percent = r.percent()
+	if r.State.Ended() {
+		r.Locks.Request.Held, r.Locks.Queue.Held = false, false
+	}
+	r.Artifacts.ErrorsJSON = nil
+	if r.Error != nil {
+		name := r.dir() + "/errors.json"
+		r.Artifacts.ErrorsJSON = &name
+	}
+}
+
+// percent is the share of phases that are behind the run; steps divide theirs.
+func (r *Run) percent() int {
+	if r.State == Done {
+		return 100
+	}
+	behind := 0
+	for _, p := range r.Journey.Phases {
+		if p.Status == StepDone || p.Status == StepSkipped {
+			behind++
+		}
+	}
+	done, planned := 0, 0
+	for _, s := range r.Steps {
+		if s.Phase == r.Journey.Phase.Step() {
+			planned++
+			if s.Status == StepDone || s.Status == StepSkipped {
+				done++
+			}
+		}
+	}
+	percent := behind * 100 / len(r.Journey.Phases)
+	if planned > 0 {
+		percent += done * 100 / planned / len(r.Journey.Phases)
+	}
+	return min(percent, 99)
+}
+
+func (r Run) clone() Run {
+	r.Steps = slices.Clone(r.Steps)
+	r.Artifacts.Patches = slices.Clone(r.Artifacts.Patches)
+	r.Signals.Commands = slices.Clone(r.Signals.Commands)
+	j := &r.Journey
+	j.Phases, j.Pending = slices.Clone(j.Phases), slices.Clone(j.Pending)
+	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clone(j.Flags), slices.Clone(j.Evidence)
+	if j.SetUp != nil {
+		setUp := *j.SetUp
+		setUp.Errors = slices.Clone(setUp.Errors)
+		j.SetUp = &setUp
+	}
+	if j.PullRequest != nil {
+		pr := *j.PullRequest
+		j.PullRequest = &pr
+	}
+	return r
+}
+
+func countNote(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

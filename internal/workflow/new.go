@@ -1,0 +1,45 @@
+package workflow
+
+import (
+	"fmt"
+	"path"
+	"time"
+)
+
+// Start is what a new run is made from.
+type Start struct {
+	RequestID, RunID string
+	Number           int
+	Title            string
+	RequestPath      string // relative to the project root; empty when it is no file
+	Branch, Base     string
+	Settings         Settings
+}
+
+// New is a run before anything happened: QUEUED at INIT.
+func New(s Start, now time.Time) Run {
+	dir := path.Join("runs", s.RequestID, s.RunID)
+	run := Run{
+		Version: RunVersion, RequestID: s.RequestID, RunID: s.RunID, State: Queued, Stage: StageInit,
+		Title: s.Title, StartedAt: now, UpdatedAt: now, Progress: Progress{Message: "queued"},
+		Locks: Locks{Request: Lock{TTLSec: DefaultLockTTLSec}, Queue: Lock{TTLSec: DefaultLockTTLSec}},
+		Artifacts: Artifacts{RequestPath: s.RequestPath, ReportMD: path.Join(dir, "report.md"),
+			LogsDir: path.Join(dir, "logs")},
+		Journey: Journey{Number: s.Number, StepName: BranchCreate.Step(), Settings: s.Settings,
+			Branch: s.Branch, Base: s.Base},
+	}
+	for _, row := range Positions {
+		record := PhaseRecord{Phase: row.Phase, Step: row.Step, Status: StepPending}
+		if why := s.Settings.leavesOut(row); why != "" {
+			record.Status, record.Note = StepSkipped, why
+		}
+		run.Journey.Phases = append(run.Journey.Phases, record)
+	}
+	return run
+}
+
+// dir is the run's folder relative to the project root.
+func (r *Run) dir() string { return path.Join("runs", r.RequestID, r.RunID) }
+
+// Ref is how people name the run: its request's number.
+func (r *Run) Ref() string { return fmt.Sprint(r.Journey.Number) }

@@ -1,0 +1,151 @@
+package workflow
+
+import "slices"
+
+// admitted starts a run, or lets it go on after a wait, a stop or a crash. What
+// was pending stays pending; a run that stopped with nothing pending opens its
+// phase anew.
+func (m *machine) admitted(e Admitted) bool {
+	r := &m.run
+	if r.State != Queued && r.State != Running {
+		return false
+	}
+	r.State = Running
+	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
+	r.Journey.Epoch = e.Epoch
+	m.say("%s", r.Journey.Phase.Position().Doing)
+	switch {
+	case len(r.Journey.Pending) > 0:
+	case r.Journey.Canceling:
+		m.putAway()
+	default:
+		m.enter(r.Journey.Phase)
+	}
+	return true
+}
+
+func (m *machine) waiting(e Waiting) bool {
+	message := "waiting for " + e.For
+	if m.run.State != Queued && m.run.State != Running || m.run.State == Queued && m.run.Progress.Message == message {
+		return false
+	}
+	m.run.State = Queued
+	m.say("%s", message)
+	return true
+}
+
+func (m *machine) stopRequested(e StopRequested) bool {
+	r := &m.run
+	r.Signals.StopRequested = false
+	r.Signals.Commands = without(r.Signals.Commands, CommandCancel)
+	if e.Cancel {
+		m.cancel()
+		return true
+	}
+	switch {
+	case r.State == Queued && r.Journey.EnvID == "":
+		m.end(Canceled)
+		m.say("canceled before it began")
+	case r.State == Queued || r.State == Running:
+		m.stop(m.stoppedByPerson())
+	}
+	return true
+}
+
+// cancel gives the run up: at once when it made nothing yet, else by putting
+// away what it made, which needs a runner.
+func (m *machine) cancel() {
+	r, j := &m.run, &m.run.Journey
+	j.Canceling, j.Blocked = true, nil
+	j.Pending = nil
+	switch {
+	case j.Head == "" && j.EnvID == "" && j.BaseCommit == "":
+		m.end(Canceled)
+		m.say("canceled before it began")
+	case r.State == Running:
+		m.putAway()
+	default:
+		m.queueAgain("waiting to be put away")
+	}
+}
+
+// putAway orders the removal of what a given-up run made, one thing after the other.
+func (m *machine) putAway() {
+	j := &m.run.Journey
+	m.run.Stage = StageFinalizing
+	m.say("putting away what was made")
+	if j.PullRequest != nil && m.answered.Kind != ClosePullRequest {
+		m.order(Action{Kind: ClosePullRequest})
+		return
+	}
+	m.order(Action{Kind: RemoveEnvironment})
+}
+
+// resumed queues a run that waited for a person; its budgets are granted anew.
+func (m *machine) resumed() bool {
+	m.run.Signals.ResumeRequested = false
+	if m.run.State == NeedsInput {
+		m.queueAgain("resumed")
+	}
+	return true
+}
+
+func (m *machine) retried() bool {
+	m.run.Signals.Commands = without(m.run.Signals.Commands, CommandRetry)
+	if m.run.State == Failed {
+		m.run.Counters.Retries++
+		m.queueAgain("to be tried again")
+	}
+	return true
+}
+
+// approved keeps a person's consent, which holds for one commit only.
+func (m *machine) approved(e Approved) bool {
+	r, j := &m.run, &m.run.Journey
+	r.Signals.Commands = without(r.Signals.Commands, CommandApprove)
+	if e.Commit == "" || e.Commit != j.Head {
+		m.say("an approval of %.10s was not taken: the change is now %.10s", e.Commit, j.Head)
+		return true
+	}
+	j.Approval = &Approval{Commit: e.Commit, By: e.By, At: m.now}
+	if m.waitsForApproval() {
+		m.queueAgain("approved")
+	}
+	return true
+}
+
+// rejected sends the change back to the implementer with the person's reason.
+func (m *machine) rejected(e Rejected) bool {
+	r, j := &m.run, &m.run.Journey
+	r.Signals.Commands = without(r.Signals.Commands, CommandReject)
+	if !m.waitsForApproval() {
+		return true
+	}
+	j.Findings = []Finding{{Source: "person", Text: e.Reason}}
+	j.Approval = nil
+	j.Phase = ReviewFix
+	m.queueAgain("sent back by a person")
+	return true
+}
+
+func (m *machine) waitsForApproval() bool {
+	return m.run.State == NeedsInput && m.run.Journey.Phase == ApprovalWait
+}
+
+// queueAgain lets a stopped run be admitted again with fresh budgets.
+func (m *machine) queueAgain(why string) {
+	r, j := &m.run, &m.run.Journey
+	r.State, r.EndedAt, r.Error = Queued, nil, nil
+	j.Blocked, j.Used = nil, Used{}
+	if step := m.currentStep(); step != nil && (step.Status == StepFailed || step.Status == StepNeedsInput) {
+		step.Status, step.EndedAt, step.Error = StepRunning, nil, nil
+	}
+	if record := &j.Phases[j.Phase]; record.Status == StepFailed || record.Status == StepNeedsInput {
+		record.Status, record.EndedAt = StepRunning, nil
+	}
+	m.say("%s", why)
+}
+
+func without(commands []Command, kind CommandKind) []Command {
+	return slices.DeleteFunc(commands, func(c Command) bool { return c.Kind == kind })
+}

@@ -1,0 +1,121 @@
+package workflow
+
+import "strings"
+
+// openPlanning asks the planner, or makes the one-step plan of a workflow without one.
+func (m *machine) openPlanning() {
+	j := &m.run.Journey
+	switch {
+	case len(m.run.Steps) > 0:
+		m.openSetUp()
+	case j.Phases[DesignCheck].Status == StepSkipped:
+		m.accept(Plan{Goal: m.run.Title, Actions: ActionPlan{Steps: []PlannedStep{{
+			StepID: "S01", Title: m.run.Title, Role: Implementer, Phase: TDDGreen.Step(),
+			Instructions: "Carry out the request."}}}})
+	default:
+		m.call(Action{Role: Planner})
+	}
+}
+
+func (m *machine) planAnswered(e PlanAnswered) {
+	if design := e.Plan.Design; design != nil && !design.Feasible {
+		suggestion := design.SuggestedAction
+		if suggestion == "" {
+			suggestion = "settle it in the request"
+		}
+		m.block(DesignAmbiguity, CategoryInput, "DESIGN_AMBIGUITY", firstOf(design.Description,
+			strings.Join(design.AmbiguousPoints, "; "), "the planner could not tell what is wanted"), suggestion)
+		if m.run.Journey.Blocked != nil && len(design.AmbiguousPoints) > 0 {
+			m.run.Journey.Blocked.Context = map[string]any{"ambiguous_points": design.AmbiguousPoints}
+		}
+		return
+	}
+	m.accept(e.Plan)
+}
+
+// accept keeps the plan until it is on disk. A step of a phase that the
+// workflow leaves out is carried out with the implementation.
+func (m *machine) accept(plan Plan) {
+	steps := make([]PlannedStep, len(plan.Actions.Steps))
+	for i, step := range plan.Actions.Steps {
+		phase, ok := PhaseOf(step.Phase)
+		if !ok || m.run.Journey.Settings.leavesOut(phase.Position()) != "" {
+			step.Phase = TDDGreen.Step()
+		}
+		step.Role = Implementer
+		steps[i] = step
+	}
+	plan.Actions.Steps = inPhaseOrder(steps)
+	m.run.Journey.Plan = &plan
+	m.run.Steps = nil // planning.json is about to change; steps[] follows it (R15)
+	m.run.CurrentStepIndex = 0
+	m.order(Action{Kind: WritePlan})
+}
+
+// inPhaseOrder lets no step go back behind an earlier one's phase.
+func inPhaseOrder(steps []PlannedStep) []PlannedStep {
+	latest := TDDRed
+	for i := range steps {
+		phase, _ := PhaseOf(steps[i].Phase)
+		latest = max(latest, phase)
+		steps[i].Phase = latest.Step()
+	}
+	return steps
+}
+
+func (m *machine) planWritten(e PlanWritten) {
+	r, j := &m.run, &m.run.Journey
+	if j.Plan == nil {
+		return
+	}
+	r.Artifacts.PlanningJSON = &e.Path
+	for _, planned := range j.Plan.Actions.Steps {
+		r.Steps = append(r.Steps, Step{StepID: planned.StepID, Title: planned.Title, Role: planned.Role,
+			Phase: planned.Phase, Status: StepPending, Attempt: 1, Test: StepTest{
+				Unit: TestResult{Status: TestNotRun}, E2E: TestResult{Status: TestSkipped}}})
+	}
+	if env := j.Plan.Environment; env != nil && len(env.SetupCommands)+len(env.Verification) > 0 {
+		j.SetUp = &SetUp{Name: firstOf(env.Name, "python"), Commands: env.SetupCommands, Verification: env.Verification}
+	}
+	j.Plan = nil
+	m.openSetUp()
+}
+
+// answerRefused asks the same role again, telling it what was wrong, until the
+// budget for that is used up.
+func (m *machine) answerRefused(e AnswerRefused) {
+	r, used := &m.run, &m.run.Journey.Used
+	problems := strings.Join(e.Problems, "\n")
+	if used.ContractRetries < r.Journey.Settings.Limits.ContractRetries {
+		used.ContractRetries++
+		r.Counters.Retries++
+		m.callAgain(problems)
+		return
+	}
+	if m.answered.Role == Repairer {
+		m.setUpFailed("the answer to the repair request could not be used: " + problems)
+		return
+	}
+	stop := m.problem(CategoryContract, "CONTRACT_BROKEN", "the "+string(m.answered.Role)+"'s answer cannot be used", problems)
+	stop.RelatedPaths = paths(e.LogPath)
+	stop.Actions = []string{"read its answer: signalbox logs " + r.Ref(), "then let it try again: signalbox resume " + r.Ref()}
+	m.stop(stop)
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func paths(names ...string) (kept []string) {
+	for _, n := range names {
+		if n != "" {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,81 @@
+package workflow
+
+// The other documents' readings of a run's position (SPEC 0). They are derived,
+// never kept by hand.
+
+// AsEnvironment is the run's entry in environments.json; ok is false before
+// there is an environment to speak of and after a given-up run was put away.
+func (r *Run) AsEnvironment() (entry Environment, ok bool) {
+	j := &r.Journey
+	if j.EnvID == "" || r.State == Canceled {
+		return Environment{}, false
+	}
+	entry = Environment{EnvID: j.EnvID, Branch: j.Branch, IssueNumber: j.Number, Title: r.Title,
+		Status: r.environmentStatus(), Phase: j.Phase, Step: j.Phase.Step(), Blocked: j.Blocked,
+		CreatedAt: j.EnvCreated, LastUsedAt: r.UpdatedAt}
+	if j.PullRequest != nil {
+		n := j.PullRequest.Number
+		entry.PRNumber = &n
+	}
+	for _, f := range j.Findings {
+		entry.PendingIssues = append(entry.PendingIssues, f.Line1())
+	}
+	if entry.Status == EnvironmentMerged {
+		entry.Phase, entry.Step = max(MergeCleanup, j.Phase), max(MergeCleanup, j.Phase).Step()
+	}
+	return entry, true
+}
+
+func (r *Run) environmentStatus() EnvironmentStatus {
+	j := &r.Journey
+	switch {
+	case j.MergeCommit != "":
+		return EnvironmentMerged
+	case j.Canceling:
+		return EnvironmentAbandoned
+	case j.Blocked != nil:
+		return EnvironmentBlocked
+	case j.PullRequest != nil:
+		return EnvironmentPRCreated
+	}
+	return EnvironmentActive
+}
+
+// Line1 is the finding as one line: where, then what.
+func (f Finding) Line1() string {
+	text := printable(f.Text)
+	if f.File != "" {
+		text = printable(f.File) + ": " + text
+	}
+	return text
+}
+
+// AsIssueStatus is the run in the words of .worktrees/.status/<n>.json. Whoever
+// waits for it must not wait for ever, so a run that needs a person is an error
+// that says what to do.
+func (r *Run) AsIssueStatus() IssueStatus {
+	s := IssueStatus{Issue: r.Journey.Number, Status: IssueRunning, Session: r.SessionName(), Timestamp: r.UpdatedAt.UTC()}
+	switch r.State {
+	case Done:
+		s.Status = IssueComplete
+	case Canceled:
+		s.Status, s.ErrorMessage = IssueError, "canceled"
+	case NeedsInput, Failed:
+		s.Status, s.ErrorMessage = IssueError, r.Error.Title+": "+r.Error.Message
+	}
+	return s
+}
+
+// SessionName is <prefix>-issue-<n> (S2).
+func (r *Run) SessionName() string { return "signalbox-issue-" + r.Ref() }
+
+// ProgressPhase is the run's place among the seven of P9.
+func (r *Run) ProgressPhase() ProgressPhase {
+	if r.State == Done {
+		return ProgressComplete
+	}
+	if r.Journey.SettingUp {
+		return ProgressEnvironmentSetup
+	}
+	return r.Journey.Phase.Position().Progress
+}

@@ -1,0 +1,108 @@
+package workflow
+
+import "fmt"
+
+func (m *machine) pullRequestOpened(e PullRequestOpened) {
+	j := &m.run.Journey
+	j.PullRequest = &PullRequest{Number: e.Number, URL: e.URL, Head: j.Head}
+	if e.CompareURL != "" {
+		m.run.Artifacts.CompareURL = &e.CompareURL
+	}
+	m.advance(fmt.Sprintf("pull request %d", e.Number))
+}
+
+func (m *machine) checksEnded(e ChecksEnded) {
+	r, j := &m.run, &m.run.Journey
+	switch e.State {
+	case ChecksPassed:
+		j.Used.CIFailures = 0
+		j.PullRequest.Checked = &e.Candidate
+		m.checked(e, true)
+		m.advance("passed on " + shortID(e.Candidate.Tree))
+	case ChecksFailed:
+		m.checked(e, false)
+		m.ciFailed(e)
+	case ChecksConflict:
+		m.conflicted(e)
+	default:
+		stop := m.problem(CategoryEnvironment, "CHECKS_SILENT", "the forge reported no checks in time", e.Summary)
+		stop.Actions = []string{"see why they do not start, then wait again: signalbox resume " + r.Ref()}
+		m.stop(stop)
+	}
+}
+
+func (m *machine) checked(e ChecksEnded, passed bool) {
+	j := &m.run.Journey
+	j.Evidence = append(j.Evidence, Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
+		Command: e.Command, Passed: passed, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
+}
+
+func (m *machine) ciFailed(e ChecksEnded) {
+	j := &m.run.Journey
+	j.Used.CIFailures++
+	j.Findings = []Finding{{Source: "ci", Text: "The checks fail on the merge candidate:\n" + e.Summary}}
+	if j.Used.CIFailures >= j.Settings.Limits.CIFailures {
+		j.Phase = ReviewFix
+		m.reopenAfter(ReviewFix)
+		m.block(CIPersistentFailure, CategoryTest, "CI_PERSISTENT_FAILURE",
+			fmt.Sprintf("the checks failed %d times in a row: %s", j.Used.CIFailures, e.Summary),
+			"look into the last check's log: signalbox logs "+m.run.Ref())
+		return
+	}
+	m.enter(ReviewFix)
+}
+
+func (m *machine) conflicted(e ChecksEnded) {
+	r, j := &m.run, &m.run.Journey
+	if j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
+		j.Used.BaseConflicts++
+		m.startOver()
+		return
+	}
+	stop := m.problem(CategoryGit, "MERGE_CONFLICT", "the change does not merge with "+j.Base, e.Summary)
+	stop.Actions = []string{"carry the steps out again on today's " + j.Base + ": signalbox resume " + r.Ref(),
+		"or give the run up: signalbox stop --cancel " + r.Ref()}
+	m.stop(stop)
+}
+
+// openMerge merges, or goes on putting away after a merge that is on record.
+func (m *machine) openMerge() {
+	if m.run.Journey.MergeCommit != "" {
+		m.order(Action{Kind: RemoveEnvironment})
+		return
+	}
+	if pr := m.run.Journey.PullRequest; pr == nil || pr.Checked == nil {
+		m.enter(CIWatch) // the interlock: nothing unchecked is ever merged
+		return
+	}
+	m.order(Action{Kind: MergePullRequest})
+}
+
+func (m *machine) merged(e Merged) {
+	m.run.Journey.MergeCommit = e.Commit
+	m.say("merged as %s, putting the environment away", shortID(e.Commit))
+	m.order(Action{Kind: RemoveEnvironment})
+}
+
+func (m *machine) environmentRemoved(e EnvironmentRemoved) {
+	j := &m.run.Journey
+	j.KeptRef = firstOf(e.KeptRef, j.KeptRef)
+	j.EnvRemoved = true
+	if j.Canceling {
+		m.finish(Canceled)
+		return
+	}
+	m.advance("merged as " + shortID(j.MergeCommit))
+}
+
+// finish ends the run for good.
+func (m *machine) finish(state State) {
+	j := &m.run.Journey
+	if state == Done {
+		m.close(StepDone, "")
+		m.say("merged into %s as %s", j.Base, shortID(j.MergeCommit))
+	} else {
+		m.say("canceled; the work is kept on %s", firstOf(j.KeptRef, "no ref: there was none"))
+	}
+	m.end(state)
+}

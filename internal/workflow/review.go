@@ -1,0 +1,95 @@
+package workflow
+
+import "fmt"
+
+func (m *machine) reviewAnswered(e ReviewAnswered) {
+	if len(e.Review.Findings) == 0 {
+		m.run.Journey.Findings = nil
+		m.advance("passed")
+		return
+	}
+	findings := make([]Finding, len(e.Review.Findings))
+	for i, f := range e.Review.Findings {
+		f.Source = "review"
+		findings[i] = f
+	}
+	m.roundFailed(findings)
+}
+
+func (m *machine) stressEnded(e TestsEnded) {
+	if e.Passed {
+		m.advance("passed")
+		return
+	}
+	m.roundFailed([]Finding{{Source: "stress", Text: "The stress test fails:\n" + e.Summary}})
+}
+
+// roundFailed sends the change back with what was found, or asks a person when
+// the rounds are used up.
+func (m *machine) roundFailed(findings []Finding) {
+	j := &m.run.Journey
+	j.Findings = findings
+	j.Used.ReviewRounds++
+	if j.Used.ReviewRounds >= j.Settings.Limits.ReviewRounds {
+		j.Phase = ReviewFix // where a resumed run goes on
+		m.reopenAfter(ReviewFix)
+		m.block(ReviewLoopExceeded, CategoryExecution, "REVIEW_LOOP_EXCEEDED",
+			fmt.Sprintf("%d reviews in a row found something; last: %s", j.Used.ReviewRounds, findings[0].Text),
+			"look at the change and the findings: signalbox status "+m.run.Ref())
+		return
+	}
+	m.enter(ReviewFix)
+}
+
+// openMend begins a change that answers the findings.
+func (m *machine) openMend() {
+	j := &m.run.Journey
+	if len(j.Findings) == 0 {
+		m.leave(ReviewFix)
+		return
+	}
+	j.Mends++
+	j.StepBase = j.Head
+	j.Used.Autofix, j.Used.AgentRetries = 0, 0
+	m.callImplementer("")
+}
+
+// openApproval passes when a person agreed to exactly this commit, or when
+// none needs to be asked; else the run stops for one.
+func (m *machine) openApproval() {
+	r, j := &m.run, &m.run.Journey
+	switch {
+	case j.Approval != nil && j.Approval.Commit == j.Head:
+		m.advance("by " + firstOf(j.Approval.By, "a person"))
+		return
+	case j.Settings.AutoApprove && len(j.Flags) == 0:
+		m.advance("automatic")
+		return
+	}
+	message := "the change is ready: " + shortID(j.Head) + " on " + j.Branch
+	if len(j.Flags) > 0 {
+		message = "a person must look because " + joinWords(j.Flags)
+	}
+	stop := m.problem(CategoryInput, "APPROVAL_REQUIRED", "the change waits for your approval", message)
+	stop.Severity = Minor
+	stop.RelatedPaths = append([]string{r.Artifacts.ReportMD}, r.Artifacts.Patches...)
+	stop.Actions = []string{
+		fmt.Sprintf("look at it: git diff %s %s", shortID(j.BaseCommit), shortID(j.Head)),
+		"agree: signalbox approve " + r.Ref(),
+		"or send it back: signalbox reject " + r.Ref() + ` "what to change"`,
+	}
+	m.stop(stop)
+}
+
+func shortID(id string) string { return id[:min(10, len(id))] }
+
+func joinWords(words []string) string {
+	text := words[0]
+	for i, w := range words[1:] {
+		if i == len(words)-2 {
+			return text + " and " + w
+		}
+		text += ", " + w
+	}
+	return text
+}

@@ -1,0 +1,172 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// openSteps begins the first step of the present phase that is not done.
+func (m *machine) openSteps() {
+	phase := m.run.Journey.Phase
+	if !slices.ContainsFunc(m.run.Steps, func(s Step) bool { return s.Phase == phase.Step() }) {
+		m.skip("the plan has no step here")
+		return
+	}
+	m.nextStep()
+}
+
+func (m *machine) nextStep() {
+	r, j := &m.run, &m.run.Journey
+	for i := range r.Steps {
+		step := &r.Steps[i]
+		if step.Phase != j.Phase.Step() || step.Status == StepDone || step.Status == StepSkipped {
+			continue
+		}
+		r.CurrentStepIndex = i
+		if step.Status == StepPending {
+			step.StartedAt = &m.now
+			j.StepBase = j.Head
+			j.Used.Autofix, j.Used.AgentRetries = 0, 0
+		}
+		step.Status = StepRunning
+		m.callImplementer("")
+		return
+	}
+	m.advance("")
+}
+
+// currentStep is the step in hand while a tdd phase runs, else nil.
+func (m *machine) currentStep() *Step {
+	switch m.run.Journey.Phase {
+	case TDDRed, TDDGreen, TDDRefactor:
+		if i := m.run.CurrentStepIndex; i < len(m.run.Steps) {
+			return &m.run.Steps[i]
+		}
+	}
+	return nil
+}
+
+// callImplementer orders work on the change in hand: a step of the plan, or a mend.
+func (m *machine) callImplementer(reason string) {
+	j := &m.run.Journey
+	a := Action{Role: Implementer, Reason: reason}
+	if step := m.currentStep(); step != nil {
+		a.StepID, a.Attempt = step.StepID, step.Attempt
+		m.say("%s %s: %s", step.StepID, step.Title, attemptNote(j.Phase.Position().Doing, step.Attempt))
+	} else {
+		a.StepID, a.Attempt = mendID(j.Mends), j.Used.Autofix+j.Used.AgentRetries+1
+		m.say("%s: %s", a.StepID, attemptNote(countNote(len(j.Findings), "finding")+" to mend", a.Attempt))
+	}
+	m.run.Stage = StageImplementing
+	m.call(a)
+}
+
+func mendID(n int) string { return fmt.Sprintf("R%02d", n) }
+
+func attemptNote(doing string, attempt int) string {
+	if attempt > 1 {
+		return fmt.Sprintf("%s, attempt %d", doing, attempt)
+	}
+	return doing
+}
+
+// workAgain sends the change in hand back to the implementer with the reason.
+func (m *machine) workAgain(reason string) {
+	m.run.Journey.Failure = reason
+	if step := m.currentStep(); step != nil {
+		step.Attempt++
+	}
+	m.callImplementer(reason)
+}
+
+func (m *machine) implemented(e Implemented) {
+	if step := m.currentStep(); step != nil {
+		step.Summary = e.Summary
+		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
+	}
+	m.run.Stage = StageApplying
+	m.order(Action{Kind: RecordChange, StepID: m.answered.StepID, Attempt: m.answered.Attempt})
+}
+
+func (m *machine) changeRecorded(e ChangeRecorded) {
+	r, j := &m.run, &m.run.Journey
+	verdict := Inspect(e.Files, j.Settings.Limits)
+	step := m.currentStep()
+	switch {
+	case len(verdict.Refused) > 0:
+		m.refuseChange(verdict.Refused)
+		return
+	case e.Commit == j.StepBase && !m.mayChangeNothing():
+		m.nothingChanged()
+		return
+	case e.Commit == j.StepBase && step != nil:
+		step.Summary = firstOf(step.Summary, "nothing to change")
+	}
+	j.Head = e.Commit
+	j.Flags = appendNew(j.Flags, verdict.Flags...)
+	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)
+	if step != nil {
+		step.DiffStat = verdict.DiffStat
+		if e.PatchPath != "" {
+			step.PatchPath = &e.PatchPath
+		}
+	}
+	m.testChange()
+}
+
+// mayChangeNothing: code that needs no refactoring is a result.
+func (m *machine) mayChangeNothing() bool { return m.run.Journey.Phase == TDDRefactor }
+
+func (m *machine) nothingChanged() {
+	j := &m.run.Journey
+	if j.Used.AgentRetries < j.Settings.Limits.AgentRetries {
+		j.Used.AgentRetries++
+		m.run.Counters.Retries++
+		m.workAgain("You ended without changing any file. Change the files in the working directory.")
+		return
+	}
+	stop := m.problem(CategoryExecution, "NO_CHANGE", "the agent ended well and changed nothing",
+		fmt.Sprintf("%s called %d times and no file differs", m.answered.StepID, j.Used.AgentRetries+1))
+	m.fail(stop, Action{})
+}
+
+func (m *machine) refuseChange(problems []string) {
+	j := &m.run.Journey
+	reason := "The change was refused:\n" + strings.Join(problems, "\n")
+	if j.Used.Autofix < j.Settings.Limits.Autofix {
+		j.Used.Autofix++
+		m.run.Counters.AutofixCycles++
+		m.workAgain(reason)
+		return
+	}
+	m.fail(m.problem(CategoryGit, "CHANGE_REFUSED", "the agent's change breaks a rule", reason), Action{})
+}
+
+// testChange runs the project's tests on what was recorded.
+func (m *machine) testChange() {
+	tests := m.run.Journey.Settings.Tests
+	if len(tests) == 0 {
+		if step := m.currentStep(); step != nil {
+			step.Test.Unit.Status = TestSkipped
+		}
+		m.finishChange()
+		return
+	}
+	if step := m.currentStep(); step != nil {
+		command := strings.Join(tests, " && ")
+		step.Test.Unit = TestResult{Status: TestRunning, Command: &command}
+	}
+	m.run.Stage = StageTesting
+	m.say("%s: running the tests", m.answered.StepID)
+	m.order(Action{Kind: RunTests, Purpose: UnitTests, StepID: m.answered.StepID, Attempt: m.answered.Attempt, Commands: tests})
+}
+
+func appendNew(list []string, more ...string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}

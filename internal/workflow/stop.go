@@ -1,0 +1,191 @@
+package workflow
+
+import (
+	"fmt"
+	"time"
+)
+
+// end puts the run into an ended state.
+func (m *machine) end(state State) {
+	r := &m.run
+	r.State, r.EndedAt = state, &m.now
+	if state.Final() {
+		r.Stage, r.Error = StageEnd, nil
+		r.Journey.Pending, r.Journey.Blocked = nil, nil
+	}
+}
+
+// problem begins an Error; whoever stops the run adds what only they know.
+func (m *machine) problem(category Category, code, title, message string) Error {
+	return Error{Category: category, ReasonCode: code, Title: title, Message: message, Severity: Major,
+		Actions: []string{"when it is settled: signalbox resume " + m.run.Ref()}}
+}
+
+// stop ends the run in NEEDS_INPUT. What is pending stays so, and is where a
+// resumed run goes on.
+func (m *machine) stop(e Error) { m.halt(NeedsInput, StepNeedsInput, e) }
+
+// fail ends the run in FAILED. A retried run begins with the action given, or,
+// where that is empty, by opening its phase anew.
+func (m *machine) fail(e Error, first Action) {
+	e.Retryable = true
+	e.Actions = []string{"see what happened: signalbox logs " + m.run.Ref(), "try again: signalbox retry " + m.run.Ref()}
+	m.run.Journey.Pending = nil
+	if first.Kind != "" {
+		m.again(first)
+	}
+	m.halt(Failed, StepFailed, e)
+}
+
+func (m *machine) halt(state State, step StepStatus, e Error) {
+	m.end(state)
+	m.run.Error = &e
+	m.say("%s", e.Title)
+	if s := m.currentStep(); s != nil && s.Status == StepRunning {
+		s.Status, s.EndedAt, s.Error = step, &m.now, &e
+	}
+	if record := &m.run.Journey.Phases[m.run.Journey.Phase]; record.Status == StepRunning {
+		record.Status, record.EndedAt = step, &m.now
+	}
+}
+
+// block stops the run with one of the published reasons (E5).
+func (m *machine) block(reason BlockedReason, category Category, code, description, suggestion string) {
+	r := &m.run
+	r.Journey.Blocked = &Blocked{Reason: reason, Description: description, BlockedAt: m.now,
+		SuggestedAction: suggestion, Context: map[string]any{}}
+	stop := m.problem(category, code, blockedTitles[reason], description)
+	stop.Severity = Blocker
+	stop.Actions = []string{suggestion, "then: signalbox resume " + r.Ref()}
+	m.stop(stop)
+}
+
+var blockedTitles = map[BlockedReason]string{
+	DesignAmbiguity:     "the request can be read in more than one way",
+	ReviewLoopExceeded:  "the review keeps finding something",
+	DependencyMissing:   "another request must be merged first",
+	ExternalBlocker:     "something outside the project is in the way",
+	ResourceLimit:       "this machine has run out of something",
+	CIPersistentFailure: "the checks keep failing",
+}
+
+func (m *machine) stoppedByPerson() Error {
+	r := &m.run
+	stop := m.problem(CategoryInput, "STOP_REQUESTED", "stopped by a person", "stopped while "+r.Journey.Phase.Position().Doing)
+	stop.Severity = Minor
+	stop.Actions = []string{"go on: signalbox resume " + r.Ref(), "or give it up: signalbox stop --cancel " + r.Ref()}
+	return stop
+}
+
+// call orders a call of an agent and counts it.
+func (m *machine) call(a Action) {
+	a.Kind = CallAgent
+	a.Attempt = max(a.Attempt, 1)
+	c := &m.run.Counters
+	switch a.Role {
+	case Planner, Repairer:
+		c.PlannerCalls++
+	case Implementer:
+		c.ImplementerCalls++
+	case Reviewer:
+		c.QACalls++
+	}
+	m.order(a)
+}
+
+// callAgain calls the agent that just answered once more, as its next attempt.
+func (m *machine) callAgain(reason string) {
+	a := m.answered
+	a.Attempt++
+	a.Reason = reason
+	if step := m.currentStep(); step != nil {
+		step.Attempt = a.Attempt
+	}
+	m.call(a)
+}
+
+// agentFailed starts a crashed or hung agent again until the budget is used up.
+func (m *machine) agentFailed(e AgentFailed) {
+	r, used := &m.run, &m.run.Journey.Used
+	r.Journey.Failure = e.Message
+	if step := m.currentStep(); step != nil {
+		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
+	}
+	stop := m.problem(CategoryExecution, e.Code, agentTitle(m.answered.Role, e.Code), e.Message)
+	stop.RelatedPaths = paths(e.LogPath)
+	if e.Code == "AGENT_UNAVAILABLE" {
+		stop.Category = CategoryEnvironment
+		stop.Actions = []string{"see what is missing: signalbox doctor", "then: signalbox resume " + r.Ref()}
+		m.again(m.answered)
+		m.stop(stop)
+		return
+	}
+	if used.AgentRetries < r.Journey.Settings.Limits.AgentRetries {
+		used.AgentRetries++
+		r.Counters.Retries++
+		m.callAgain(m.answered.Reason)
+		return
+	}
+	again := m.answered
+	again.Attempt++
+	m.fail(stop, again)
+}
+
+func agentTitle(role Role, code string) string {
+	what := map[string]string{"AGENT_HUNG": "printed nothing for too long", "AGENT_TIMED_OUT": "took too long",
+		"AGENT_UNAVAILABLE": "cannot be started", "AGENT_OUT_OF_MEMORY": "ran out of memory",
+		"AGENT_NO_ANSWER": "ended without an answer"}[code]
+	return fmt.Sprintf("the %s %s", role, firstOf(what, "failed"))
+}
+
+// actionBackoff is the first wait before an action is repeated; it doubles up to maxBackoff.
+const (
+	actionBackoff = 5 * time.Second
+	maxBackoff    = 10 * time.Minute
+)
+
+// actionFailed repeats what may pass by itself and stops for what will not.
+func (m *machine) actionFailed(e ActionFailed) {
+	r, used := &m.run, &m.run.Journey.Used
+	if e.Error.Retryable && used.ActionRetries < r.Journey.Settings.Limits.ActionRetries {
+		wait := min(max(e.RetryAfter, actionBackoff<<used.ActionRetries), maxBackoff)
+		used.ActionRetries++
+		r.Counters.Retries++
+		m.waitThenAgain(wait, e.Error.Title)
+		return
+	}
+	m.again(m.answered)
+	if reason, ok := blockingCodes[e.Error.ReasonCode]; ok {
+		m.block(reason, e.Error.Category, e.Error.ReasonCode, e.Error.Message, firstOf(firstIn(e.Error.Actions), "mend it"))
+		return
+	}
+	stop := e.Error
+	if len(stop.Actions) == 0 {
+		stop.Actions = m.problem("", "", "", "").Actions
+	}
+	if stop.Severity == "" {
+		stop.Severity = Major
+	}
+	m.stop(stop)
+}
+
+// blockingCodes are the reason codes that are one of the published reasons for being blocked.
+var blockingCodes = map[string]BlockedReason{
+	"NO_SPACE":          ResourceLimit,
+	"OUT_OF_MEMORY":     ResourceLimit,
+	"FORGE_UNAVAILABLE": ExternalBlocker,
+}
+
+func (m *machine) waitThenAgain(wait time.Duration, whom string) {
+	until := m.now.Add(wait)
+	m.say("waiting %s for %s", wait, whom)
+	m.order(Action{Kind: Wait, Until: &until})
+	m.again(m.answered)
+}
+
+func firstIn(list []string) string {
+	if len(list) > 0 {
+		return list[0]
+	}
+	return ""
+}
