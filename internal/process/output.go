@@ -1,0 +1,104 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	readSize = 32 << 10
+	// lastWords is how long a pipe that somebody still holds open after the end of the tree may be
+	// silent before it is given up, and lastBytes how much may still come out of it: as much as
+	// an ordinary pipe holds at most.
+	lastWords = 50 * time.Millisecond
+	lastBytes = 1 << 20
+)
+
+// output is our end of a pipe, and where it goes.
+type output struct {
+	pipe *os.File
+	to   io.Writer
+	sink *sink
+}
+
+// copy passes on what the pipe brings until its end, or until it is quiet after hurry.
+func (o *output) copy() {
+	buffer := make([]byte, readSize)
+	for left := math.MaxInt; left > 0; {
+		n, err := o.pipe.Read(buffer)
+		o.sink.pass(o.to, buffer[:n])
+		left -= n
+		hurried := errors.Is(err, os.ErrDeadlineExceeded)
+		switch {
+		case hurried && left > lastBytes:
+			left = lastBytes
+		case err != nil:
+			return
+		}
+		if left <= lastBytes {
+			_ = o.pipe.SetReadDeadline(time.Now().Add(lastWords))
+		}
+	}
+}
+
+// hurry makes copy take what is there and return. What waits in the pipe is not lost.
+func (o *output) hurry() {
+	_ = o.pipe.SetReadDeadline(time.Unix(1, 0))
+}
+
+// sink passes output on up to a limit, one Writer call at a time.
+type sink struct {
+	begun   time.Time
+	printed atomic.Int64 // when something was printed last, in nanoseconds since begun
+
+	mu   sync.Mutex
+	left int64 // bytes that may still be passed on
+	cut  bool
+	err  error // of a Writer; nothing more is passed on
+}
+
+func newSink(limit int64) *sink {
+	if limit == 0 {
+		limit = math.MaxInt64
+	}
+	return &sink{begun: time.Now(), left: limit}
+}
+
+func (s *sink) pass(to io.Writer, p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	s.touch()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if int64(len(p)) > s.left {
+		p, s.cut = p[:s.left], true
+	}
+	s.left -= int64(len(p))
+	if len(p) == 0 || to == nil || s.err != nil {
+		return
+	}
+	if _, err := to.Write(p); err != nil {
+		s.err = fmt.Errorf("write output: %w", err)
+	}
+	s.touch()
+}
+
+func (s *sink) touch() { s.printed.Store(int64(time.Since(s.begun))) }
+
+// quiet is the time since something was printed.
+func (s *sink) quiet() time.Duration {
+	return time.Since(s.begun) - time.Duration(s.printed.Load())
+}
+
+func (s *sink) truncated() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cut
+}

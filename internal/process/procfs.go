@@ -1,0 +1,88 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+const (
+	// environLimit bounds the reading of one environment; the kernel lets a program have a
+	// quarter of its stack limit, which is 2 MiB by default.
+	environLimit = 8 << 20
+	// settleTries and settleWait: how often and when to look again at a process which is in the
+	// middle of an execve, which takes well under a millisecond.
+	settleTries = 5
+	settleWait  = time.Millisecond
+)
+
+// processes returns the ids of all processes in view.
+func processes() ([]int, error) {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	defer func() { _ = proc.Close() }()
+	names, err := proc.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// tagged reports whether pid was started with the assignment tag in its environment.
+func tagged(ctx context.Context, pid int, tag string) bool {
+	for line := range bytes.SplitSeq(environ(ctx, pid), []byte{0}) {
+		if string(line) == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// environ returns the environment pid was started with. Between its old program and its new one a
+// process shows neither environment nor arguments, and is waited for; a kernel thread or a zombie
+// has no program file, and a program that has no variables has arguments.
+func environ(ctx context.Context, pid int) []byte {
+	environ := readProc(pid, "environ")
+	for try := 0; len(environ) == 0 && try < settleTries; try++ {
+		if _, err := os.Readlink(procPath(pid, "exe")); err != nil {
+			return nil
+		}
+		settled := len(readProc(pid, "cmdline")) > 0
+		if environ = readProc(pid, "environ"); settled {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(settleWait):
+		}
+	}
+	return environ
+}
+
+// readProc returns a file of a process, empty when it may not be read or the process is gone.
+func readProc(pid int, name string) []byte {
+	file, err := os.Open(procPath(pid, name))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = file.Close() }()
+	content, _ := io.ReadAll(io.LimitReader(file, environLimit))
+	return content
+}
+
+func procPath(pid int, name string) string {
+	return filepath.Join("/proc", strconv.Itoa(pid), name)
+}

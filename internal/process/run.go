@@ -1,0 +1,158 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// linger is how long descendants may keep printing after a program ended by itself: enough for
+	// the last lines of a pipeline, too short for a forgotten server to hold up the run.
+	linger = time.Second
+	// killWait bounds the wait for the kernel to end what got SIGKILL. Only a process stuck in an
+	// uninterruptible system call (a dead network file system) takes longer.
+	killWait = 5 * time.Second
+)
+
+// ErrUnkillable: a process is still there although it got SIGKILL.
+var ErrUnkillable = errors.New("process does not die")
+
+// Host runs commands on this machine as they are. It isolates nothing.
+type Host struct {
+	// Observe, if set, is told every command that was started and how it ended.
+	Observe func(Command, Result)
+}
+
+// Exec implements Executor.
+func (h Host) Exec(ctx context.Context, c Command) (Result, error) {
+	result, err := Run(ctx, c)
+	if h.Observe != nil && !result.Started.IsZero() {
+		h.Observe(c, result)
+	}
+	return result, err
+}
+
+// Run runs c to its end and returns when nothing of its tree is left: what leaves the process
+// group is found by a variable that Run adds to the environment, named by tagName. A process that
+// both leaves the group and forgets its environment escapes; only a sandbox with process ids of
+// its own holds that one.
+//
+// A context that is canceled ends the tree and is no error: Result.Ending is Stopped. When an
+// error comes with a Result, the program ended as the Result says, but its output, its input or
+// the end of its tree did not come to a good end.
+func Run(ctx context.Context, c Command) (Result, error) {
+	if ctx.Err() != nil {
+		return Result{ExitCode: -1, Ending: Stopped}, nil
+	}
+	tag := newTag()
+	oom := watchOOM()
+	s, err := newStreams(c)
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.close()
+	p, err := start(c, s, tag)
+	if err != nil {
+		return Result{}, err
+	}
+	ending := p.await(ctx, c, s)
+	err = p.end(ctx, tag)
+	streamErr := s.finish()
+	result := p.result()
+	result.Ending, result.Truncated = ending, s.sink.truncated()
+	if ending == Exited && oom.killed(result) {
+		result.Ending = NoMemory
+	}
+	return result, errors.Join(err, streamErr)
+}
+
+// await returns once the leader ended and its streams are closed, or once it is time for SIGKILL.
+func (p *program) await(ctx context.Context, c Command, s *streams) Ending {
+	ending := p.awaitLeader(ctx, c, s)
+	patience, quit := linger, ctx.Done()
+	if ending != Exited {
+		p.signalGroup(unix.SIGTERM)
+		// A stopped process acts on no signal but this one and SIGKILL.
+		p.signalGroup(unix.SIGCONT)
+		patience, quit = c.grace(), nil
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for exited, closed := p.exited, s.closed; exited != nil || closed != nil; {
+		select {
+		case <-exited:
+			exited = nil
+		case <-closed:
+			closed = nil
+		case <-quit:
+			return ending
+		case <-timer.C:
+			return ending
+		}
+	}
+	return ending
+}
+
+// awaitLeader returns when the leader exited or has to be ended, and why.
+func (p *program) awaitLeader(ctx context.Context, c Command, s *streams) Ending {
+	total, idle := newDeadline(c.Total), newDeadline(c.Idle)
+	defer total.Stop()
+	defer idle.Stop()
+	for {
+		select {
+		case <-p.exited:
+			return Exited
+		case <-ctx.Done():
+			return Stopped
+		case <-total.C:
+			return TimedOut
+		case <-idle.C:
+			left := c.Idle - s.sink.quiet()
+			if left <= 0 {
+				return Idled
+			}
+			idle.Reset(left)
+		}
+	}
+}
+
+// end kills whatever is left of the tree. The leader is reaped last: as long as it is not, its
+// process id, which is the group's, cannot belong to anybody else.
+func (p *program) end(ctx context.Context, tag string) error {
+	p.signalGroup(unix.SIGKILL)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killWait)
+	defer cancel()
+	_, sweepErr := Sweep(ctx, tag)
+	select {
+	case <-p.exited:
+		return errors.Join(sweepErr, p.reap())
+	case <-ctx.Done():
+		return errors.Join(sweepErr, fmt.Errorf("end process %d: %w", p.process.Pid, ErrUnkillable))
+	}
+}
+
+func (p *program) signalGroup(signal syscall.Signal) {
+	// The group may be gone, which is what the signal is for.
+	_ = unix.Kill(-p.process.Pid, signal)
+}
+
+func (c Command) grace() time.Duration {
+	if c.Grace == 0 {
+		return DefaultGrace
+	}
+	return c.Grace
+}
+
+// newDeadline returns a timer that fires after d, or in 292 years when d is zero.
+func newDeadline(d time.Duration) *time.Timer {
+	if d == 0 {
+		d = math.MaxInt64
+	}
+	return time.NewTimer(d)
+}

@@ -1,0 +1,142 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrNotFound: there is no such program in the PATH of Command.Env.
+var ErrNotFound = errors.New("program not found in PATH")
+
+// program is a started command: the leader of its own session and process group.
+type program struct {
+	process *os.Process
+	started time.Time
+	// exited is closed when the leader is dead and not yet reaped; waitErr and took are set by then.
+	exited  chan struct{}
+	waitErr error
+	took    time.Duration
+	state   *os.ProcessState
+}
+
+// start starts c with its standard streams connected to s.
+func start(c Command, s *streams, tag string) (*program, error) {
+	if len(c.Args) == 0 {
+		return nil, errors.New("start program: no arguments")
+	}
+	path, err := lookPath(c.Args[0], c.Env)
+	if err != nil {
+		return nil, fmt.Errorf("start %q: %w", c.Args[0], err)
+	}
+	attr := &os.ProcAttr{
+		Dir: c.Dir,
+		// Clipped, so that the caller's slice is never written to.
+		Env:   append(c.Env[:len(c.Env):len(c.Env)], tag),
+		Files: s.child[:],
+		// A session of its own is a group of its own, and has no terminal: a program that asks for
+		// a password fails at once, where in a background group it would be stopped and hang.
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	p := &program{exited: make(chan struct{})}
+	startErr := make(chan error)
+	go p.lead(path, c.Args, attr, startErr)
+	if err := <-startErr; err != nil {
+		return nil, fmt.Errorf("start %q in %q: %w", c.Args[0], c.Dir, err)
+	}
+	s.pump()
+	return p, nil
+}
+
+// lead starts the program and sees its end on one thread: the kernel ties Pdeathsig to the thread
+// that started the child, not to the process.
+func (p *program) lead(path string, args []string, attr *os.ProcAttr, startErr chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p.started = time.Now()
+	var err error
+	p.process, err = os.StartProcess(path, args, attr)
+	startErr <- err
+	if err != nil {
+		return
+	}
+	p.waitErr = awaitExit(p.process.Pid)
+	p.took = time.Since(p.started)
+	close(p.exited)
+}
+
+// awaitExit returns when the child is dead, and leaves it to be reaped.
+func awaitExit(pid int) error {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func (p *program) reap() error {
+	if p.waitErr != nil {
+		return fmt.Errorf("wait for process %d: %w", p.process.Pid, p.waitErr)
+	}
+	var err error
+	if p.state, err = p.process.Wait(); err != nil {
+		return fmt.Errorf("reap process %d: %w", p.process.Pid, err)
+	}
+	return nil
+}
+
+func (p *program) result() Result {
+	r := Result{ExitCode: -1, Started: p.started}
+	if p.state == nil {
+		r.Duration = time.Since(p.started)
+		return r
+	}
+	r.Duration = p.took
+	r.ExitCode = p.state.ExitCode()
+	r.CPU = p.state.UserTime() + p.state.SystemTime()
+	if status, ok := p.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		r.Signal = unix.SignalName(status.Signal())
+	}
+	if usage, ok := p.state.SysUsage().(*syscall.Rusage); ok {
+		// The kernel counts in KiB.
+		r.MaxRSS = usage.Maxrss * 1024
+	}
+	return r
+}
+
+// lookPath finds name as the child would. Entries of PATH that are not absolute are passed over:
+// they would start programs out of the working directory, which is not trusted.
+func lookPath(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(variable(env, "PATH")) {
+		path := filepath.Join(dir, name)
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && unix.Access(path, unix.X_OK) == nil {
+			return path, nil
+		}
+	}
+	return "", ErrNotFound
+}
+
+// variable returns the value that a child's getenv gives: the first one.
+func variable(env []string, name string) string {
+	for _, assignment := range env {
+		if value, ok := strings.CutPrefix(assignment, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

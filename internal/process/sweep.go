@@ -1,0 +1,110 @@
+package process
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tagName is the variable by which Run finds what left the process group.
+const tagName = "SIGNALBOX_PROCESS"
+
+func newTag() string { return tagName + "=" + rand.Text() }
+
+// assignment is what a tag must look like; an empty one would match too much.
+var assignment = regexp.MustCompile(`(?s)^[A-Z][A-Z0-9_]*=[^\x00]+$`)
+
+// Sweep kills every process that was started with exactly this variable assignment in its
+// environment ("SIGNALBOX_RUN_ID=20261120-…"), never the calling one, and returns when none is
+// left: it is how a restarted Signalbox ends what its killed predecessor left behind. Processes
+// whose environment may not be read, those of other users, are passed over. ctx bounds it; a
+// process that outlives that is ErrUnkillable.
+func Sweep(ctx context.Context, tag string) (killed int, err error) {
+	if !assignment.MatchString(tag) {
+		return 0, fmt.Errorf("sweep processes of %q: not a variable assignment", tag)
+	}
+	for {
+		found, err := sweepOnce(ctx, tag)
+		if err != nil {
+			return killed, fmt.Errorf("sweep processes of %q: %w", tag, err)
+		}
+		if found == 0 {
+			return killed, nil
+		}
+		killed += found
+	}
+}
+
+// sweepOnce kills what it finds in one reading of /proc and waits for its end. Whoever was
+// started meanwhile is found by the next one.
+func sweepOnce(ctx context.Context, tag string) (found int, err error) {
+	pids, err := processes()
+	if err != nil {
+		return 0, err
+	}
+	var dying []int
+	defer func() {
+		for _, pidfd := range dying {
+			_ = unix.Close(pidfd)
+		}
+	}()
+	for _, pid := range pids {
+		if pid == os.Getpid() || !tagged(ctx, pid, tag) {
+			continue
+		}
+		pidfd, err := killTagged(ctx, pid, tag)
+		if errors.Is(err, unix.ESRCH) {
+			continue
+		}
+		if err != nil {
+			return found, fmt.Errorf("kill process %d: %w", pid, err)
+		}
+		dying = append(dying, pidfd)
+	}
+	for _, pidfd := range dying {
+		if err := awaitDeath(ctx, pidfd); err != nil {
+			return 0, err
+		}
+	}
+	return len(dying), nil
+}
+
+// killTagged kills pid if it still carries the tag, and returns a descriptor of it. A process id
+// may pass to a stranger at any moment; the descriptor does not, so the tag is read once more
+// after it was opened: either it is of this process, or this process is gone and gets nothing.
+func killTagged(ctx context.Context, pid int, tag string) (pidfd int, err error) {
+	pidfd, err = unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return 0, err
+	}
+	if err = unix.ESRCH; tagged(ctx, pid, tag) {
+		err = unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0)
+	}
+	if err != nil {
+		_ = unix.Close(pidfd)
+	}
+	return pidfd, err
+}
+
+// awaitDeath returns when the process of pidfd is dead, though perhaps not reaped.
+func awaitDeath(ctx context.Context, pidfd int) error {
+	// How late a canceled ctx is noticed; poll itself returns at once when the process dies.
+	const slice = 100 * time.Millisecond
+	for ctx.Err() == nil {
+		fds := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, int(slice.Milliseconds()))
+		if n > 0 {
+			return nil
+		}
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("wait for killed process: %w", err)
+		}
+	}
+	return fmt.Errorf("wait for killed process: %w: %w", ErrUnkillable, ctx.Err())
+}
