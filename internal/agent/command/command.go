@@ -1,0 +1,127 @@
+// Package command drives any program as an agent: it gets the prompt on its
+// standard input or as an argument, works in its directory, and is told by
+// SIGNALBOX_* variables (see package agent) which call it is. Exit code 0 is a
+// good end; what it printed on standard output is its answer. It refuses to
+// understand a program's own protocol: that is a driver of its own.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// Prompt says how the program is given its instruction.
+type Prompt string
+
+const (
+	// Stdin is the default: it has no limit, and no other user of the machine sees it.
+	Stdin Prompt = "stdin"
+	// Argument puts the prompt in place of each argument that is exactly "{prompt}", or
+	// else behind the last one.
+	Argument Prompt = "argument"
+)
+
+// placeholder is never looked for inside a longer argument: the program may be
+// a shell, and the prompt must not become part of its script.
+const placeholder = "{prompt}"
+
+// MaxArgument is the size from which Linux refuses a single argument: 32 pages
+// with the byte that ends it.
+const MaxArgument = 32*4096 - 1
+
+// Config is one agent of the configuration.
+type Config struct {
+	Name string
+	// Command is the program and its arguments. A program with a slash must be absolute.
+	Command []string
+	Prompt  Prompt
+	// Env are further variables, KEY=value.
+	Env []string
+}
+
+// Agent is the driver.
+type Agent struct {
+	config Config
+}
+
+// New checks the configuration. Whether the program is there is Check's answer.
+func New(config Config) (*Agent, error) {
+	if config.Prompt == "" {
+		config.Prompt = Stdin
+	}
+	if err := config.validate(); err != nil {
+		return nil, fmt.Errorf("configure agent %q: %w", config.Name, err)
+	}
+	return &Agent{config}, nil
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.Name == "":
+		return errors.New("it needs a name")
+	case len(c.Command) == 0 || c.Command[0] == "":
+		return errors.New("it needs a command")
+	case strings.Contains(c.Command[0], "/") && !filepath.IsAbs(c.Command[0]):
+		return fmt.Errorf("program %q is neither absolute nor a plain name", c.Command[0])
+	case c.Prompt != Stdin && c.Prompt != Argument:
+		return fmt.Errorf("prompt %q is neither %q nor %q", c.Prompt, Stdin, Argument)
+	}
+	return nil
+}
+
+func (a *Agent) Name() string { return a.config.Name }
+
+func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	program := a.program()
+	if a.config.Prompt == Stdin {
+		program.Stdin = strings.NewReader(task.Prompt)
+		return program.Run(ctx, task, exec)
+	}
+	if err := fits(task.Prompt); err != nil {
+		return agent.Result{Failure: &agent.Failure{Code: agent.Unavailable,
+			Message: fmt.Sprintf("agent %q cannot be given its prompt: %v; set prompt to %q", a.config.Name, err, Stdin)}}, nil
+	}
+	program.Args = withPrompt(program.Args, task.Prompt)
+	return program.Run(ctx, task, exec)
+}
+
+func (a *Agent) program() agent.Program {
+	return agent.Program{Agent: a.config.Name, Args: a.config.Command, Env: a.config.Env}
+}
+
+func fits(prompt string) error {
+	if len(prompt) > MaxArgument {
+		return fmt.Errorf("%d bytes do not fit in an argument, which holds %d", len(prompt), MaxArgument)
+	}
+	if strings.ContainsRune(prompt, 0) {
+		return errors.New("an argument cannot hold a NUL")
+	}
+	return nil
+}
+
+func withPrompt(command []string, prompt string) []string {
+	args, placed := []string{command[0]}, false
+	for _, arg := range command[1:] {
+		if arg == placeholder {
+			arg, placed = prompt, true
+		}
+		args = append(args, arg)
+	}
+	if !placed {
+		args = append(args, prompt)
+	}
+	return args
+}
+
+// Check finds the program. It asks for no version: running an unknown program
+// on this machine, outside of an environment, is not a question.
+func (a *Agent) Check(context.Context) (version string, err error) {
+	_, err = a.program().Find()
+	return "", err
+}

@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"signalbox/internal/process"
+)
+
+func TestEndOf(t *testing.T) {
+	t.Parallel()
+	task := Task{Idle: time.Minute, Total: time.Hour}
+	for _, test := range []struct {
+		name    string
+		end     process.Result
+		last    string
+		code    FailureCode
+		message string
+	}{
+		{name: "exit code 0 is a good end", end: process.Result{Ending: process.Exited}},
+		{name: "another exit code", end: process.Result{Ending: process.Exited, ExitCode: 3}, last: "no quota", code: Crashed, message: `agent "a" exited with code 3: no quota`},
+		{name: "a signal", end: process.Result{Ending: process.Exited, ExitCode: -1, Signal: "SIGSEGV"}, code: Crashed, message: `agent "a" was ended by SIGSEGV`},
+		{name: "silence", end: process.Result{Ending: process.Idled, ExitCode: -1, Signal: "SIGTERM"}, code: Hung, message: `agent "a" printed nothing for 1m0s`},
+		{name: "silence ended politely is silence", end: process.Result{Ending: process.Idled}, code: Hung, message: `agent "a" printed nothing for 1m0s`},
+		{name: "no end", end: process.Result{Ending: process.TimedOut}, code: TimedOut, message: `agent "a" had not ended after 1h0m0s`},
+		{name: "out of memory", end: process.Result{Ending: process.NoMemory, ExitCode: -1, Signal: "SIGKILL"}, code: NoMemory, message: `agent "a" was ended by the kernel: out of memory`},
+		{name: "127 in silence is a missing program", end: process.Result{Ending: process.Exited, ExitCode: 127}, code: Unavailable, message: `program "p" of agent "a" was not found`},
+		{name: "127 with a word is the program's own", end: process.Result{Ending: process.Exited, ExitCode: 127}, last: "x", code: Crashed, message: `agent "a" exited with code 127: x`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := endOf("a", "p", task, test.end, test.last)
+			if got == nil {
+				got = &Failure{}
+			}
+			if got.Code != test.code || got.Message != test.message {
+				t.Errorf("endOf = %+v, want %s %q", *got, test.code, test.message)
+			}
+		})
+	}
+}
+
+func TestMessagesAreOneCleanLine(t *testing.T) {
+	t.Parallel()
+	got := lastLine("first\n\x1b[2Jse\u202econd\u200b\r\n\u2060 \x07\n")
+	if got != "[2Jse cond" {
+		t.Errorf("lastLine = %q", got)
+	}
+	if long := []rune(line(strings.Repeat("é", 1000))); len(long) != messageRunes {
+		t.Errorf("a long line became one of %d runes, want %d", len(long), messageRunes)
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 3, 7, 10, 11, 25} {
+		text := strings.Repeat("0123456789abcdefghij", 5)
+		kept := tail{limit: 10}
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			if written, err := kept.Write([]byte(rest[:n])); written != n || err != nil {
+				t.Fatalf("Write = %d, %v", written, err)
+			}
+			rest = rest[n:]
+		}
+		if got := string(kept.last()); got != text[len(text)-10:] {
+			t.Errorf("in writes of %d: last = %q", size, got)
+		}
+		if cap(kept.data) > 64 {
+			t.Errorf("in writes of %d: %d bytes held for 10", size, cap(kept.data))
+		}
+	}
+}
+
+func TestEnviron(t *testing.T) {
+	t.Parallel()
+	task := Task{Role: "implementer", Key: "7-call", StepID: "S01", Attempt: 2, Env: []string{"SIGNALBOX_RUN_ID=r", "A=task", "SIGNALBOX_ROLE=forged"}}
+	got := strings.Join(task.environ([]string{"A=own", "B=1", "SIGNALBOX_STEP=forged"}), " ")
+	want := "A=task B=1 SIGNALBOX_STEP=S01 SIGNALBOX_RUN_ID=r SIGNALBOX_ROLE=implementer SIGNALBOX_KEY=7-call SIGNALBOX_ATTEMPT=2 SIGNALBOX_ROUND=0"
+	if got != want {
+		t.Errorf("environ =\n%s, want\n%s", got, want)
+	}
+}

@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"signalbox/internal/process"
+)
+
+// Program is what a driver runs for a task; all else comes from the Task.
+type Program struct {
+	// Agent is the name under which the configuration knows the agent.
+	Agent string
+	// Args is the program and its arguments; Args[0] has no slash or is absolute.
+	Args []string
+	// Env are the driver's own variables (KEY=value). The task's go before them.
+	Env []string
+	// Stdin is read to its end; nil means none.
+	Stdin io.Reader
+	// Reads are files of the host that the program needs besides Args[0].
+	Reads []string
+}
+
+// Run performs task by running p with exec. It is the rule for programs whose
+// whole standard output is the answer: exit code 0 is a good end, and every
+// role but the implementer owes an answer.
+func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Result, error) {
+	// Programs that fail say why on either stream, so last is of both.
+	answer, last := tail{limit: MaxAnswer}, tail{limit: lastBytes}
+	end, err := exec.Exec(ctx, process.Command{
+		Args:        p.Args,
+		Dir:         task.Dir,
+		Env:         task.environ(p.Env),
+		Stdin:       p.Stdin,
+		Stdout:      io.MultiWriter(&answer, &last, task.Log),
+		Stderr:      io.MultiWriter(&last, task.Log),
+		Idle:        task.Idle,
+		Total:       task.Total,
+		OutputLimit: task.OutputLimit,
+		Reads:       p.reads(),
+	})
+	if (err != nil || end.Ending == process.Stopped) && ctx.Err() != nil {
+		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
+	}
+	if err != nil {
+		return p.notRun(end, err)
+	}
+	result := Result{Answer: clean(answer.last()), Process: end}
+	result.Failure = endOf(p.Agent, p.Args[0], task, end, lastLine(clean(last.last())))
+	if result.Failure == nil && result.Answer == "" && task.Role != implementer {
+		result.Failure = failure(NoAnswer, "agent %q ended well but printed no answer", p.Agent)
+	}
+	return result, nil
+}
+
+// implementer is the one role whose work is in the files, not in the answer.
+const implementer = "implementer"
+
+// notRun parts a program that did not start, which is the agent's failure, from
+// one whose output or end was lost, of which nothing can be said.
+func (p Program) notRun(end process.Result, err error) (Result, error) {
+	if end.Started.IsZero() || errors.Is(err, process.ErrNotFound) {
+		return Result{Process: end, Failure: failure(Unavailable,
+			"program %q of agent %q cannot be started: %v", p.Args[0], p.Agent, err)}, nil
+	}
+	return Result{Process: end}, fmt.Errorf("run agent %q: %w", p.Agent, err)
+}
+
+// lastBytes holds a last line of any sensible length.
+const lastBytes = 4 << 10
+
+func clean(b []byte) string {
+	return strings.TrimSpace(strings.ToValidUTF8(string(b), "\uFFFD"))
+}
+
+func (p Program) reads() []string {
+	if !strings.Contains(p.Args[0], "/") {
+		return p.Reads
+	}
+	return append([]string{p.Args[0]}, p.Reads...)
+}

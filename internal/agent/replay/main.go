@@ -1,0 +1,65 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Exit codes of Main besides those that the script gives.
+const (
+	exitFailed = 1 // an action went wrong
+	exitUsage  = 2 // the script is broken, or says nothing about this call
+)
+
+// Main is the agent's own process: it acts out the part of the script args[0]
+// that env's SIGNALBOX_* variables ask for, in the working directory, and
+// returns the exit code. Args are those behind Config.Program.
+func Main(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	entry, err := entryFor(args, env)
+	if err != nil {
+		fmt.Fprintln(stderr, "replay:", err)
+		return exitUsage
+	}
+	dir, err := os.OpenRoot(".")
+	if err != nil {
+		fmt.Fprintln(stderr, "replay: open working directory:", err)
+		return exitFailed
+	}
+	defer dir.Close()
+	err = entry.perform(ctx, stage{dir: dir, stdin: stdin, stdout: stdout, stderr: stderr})
+	if code := exiting(0); errors.As(err, &code) {
+		return int(code)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "replay:", err)
+		return exitFailed
+	}
+	return 0
+}
+
+func entryFor(args []string, env func(string) string) (entry, error) {
+	if len(args) != 1 {
+		return entry{}, fmt.Errorf("want one argument, the script, and got %d", len(args))
+	}
+	script, err := readScript(args[0])
+	if err != nil {
+		return entry{}, err
+	}
+	call, err := thisCall(env)
+	if err != nil {
+		return entry{}, err
+	}
+	return script.entryFor(call)
+}
+
+func (e entry) perform(ctx context.Context, s stage) error {
+	for _, step := range e.Do {
+		if err := step.action.perform(ctx, s); err != nil {
+			return fmt.Errorf("line %d: %s: %w", step.line, step.name, err)
+		}
+	}
+	return nil
+}

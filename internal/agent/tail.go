@@ -1,0 +1,24 @@
+package agent
+
+// tail keeps the last limit bytes written to it, in at most twice the memory,
+// so that each byte is moved once on average.
+type tail struct {
+	limit int
+	data  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	written := len(p)
+	if written > t.limit {
+		p = p[written-t.limit:]
+	}
+	if len(t.data)+len(p) > 2*t.limit {
+		t.data = append(t.data[:0], t.last()...)
+	}
+	t.data = append(t.data, p...)
+	return written, nil
+}
+
+func (t *tail) last() []byte {
+	return t.data[max(0, len(t.data)-t.limit):]
+}
