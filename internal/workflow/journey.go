@@ -51,10 +51,12 @@ type Journey struct {
 	// whatever the number of attempts.
 	StepBase string `json:"step_base"`
 	// Mends counts the changes made in review-fix; they are called R01, R02, …
-	Mends    int       `json:"mends"`
-	SetUp    *SetUp    `json:"set_up"`
-	Findings []Finding `json:"findings"`
-	Blocked  *Blocked  `json:"blocked"`
+	// MendAttempt counts the calls for the present one from 1.
+	Mends       int       `json:"mends"`
+	MendAttempt int       `json:"mend_attempt"`
+	SetUp       *SetUp    `json:"set_up"`
+	Findings    []Finding `json:"findings"`
+	Blocked     *Blocked  `json:"blocked"`
 	// Flags are the reasons why a person must look even where approval is automatic.
 	Flags []string `json:"flags"`
 	// Failure is the tail of what went wrong last, for the next prompt and for people.
@@ -153,6 +155,12 @@ type Used struct {
 	AgentRetries    int `json:"agent_retries"`
 	ActionRetries   int `json:"action_retries"`
 	BaseConflicts   int `json:"base_conflicts"`
+}
+
+// forPhase grants the budgets that hold for one phase anew.
+func (u *Used) forPhase() {
+	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries = 0, 0, 0, 0
+	u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0, 0
 }
 
 // Approval is a person's consent to one exact commit.

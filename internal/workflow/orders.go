@@ -56,6 +56,10 @@ func (m *machine) stopRequested(e StopRequested) bool {
 // away what it made, which needs a runner.
 func (m *machine) cancel() {
 	r, j := &m.run, &m.run.Journey
+	if j.MergeCommit != "" {
+		m.say("merged as %s already, so it is not given up", shortID(j.MergeCommit))
+		return
+	}
 	j.Canceling, j.Blocked = true, nil
 	j.Pending = nil
 	switch {
@@ -99,16 +103,17 @@ func (m *machine) retried() bool {
 	return true
 }
 
-// approved keeps a person's consent, which holds for one commit only.
+// approved keeps a person's consent, which holds for one commit only and is
+// taken only when it was asked for.
 func (m *machine) approved(e Approved) bool {
 	r, j := &m.run, &m.run.Journey
 	r.Signals.Commands = without(r.Signals.Commands, CommandApprove)
-	if e.Commit == "" || e.Commit != j.Head {
+	switch {
+	case !m.waitsForApproval():
+	case e.Commit == "" || e.Commit != j.Head:
 		m.say("an approval of %.10s was not taken: the change is now %.10s", e.Commit, j.Head)
-		return true
-	}
-	j.Approval = &Approval{Commit: e.Commit, By: e.By, At: m.now}
-	if m.waitsForApproval() {
+	default:
+		j.Approval = &Approval{Commit: e.Commit, By: e.By, At: m.now}
 		m.queueAgain("approved")
 	}
 	return true
@@ -139,6 +144,9 @@ func (m *machine) queueAgain(why string) {
 	j.Blocked, j.Used = nil, Used{}
 	if step := m.currentStep(); step != nil && (step.Status == StepFailed || step.Status == StepNeedsInput) {
 		step.Status, step.EndedAt, step.Error = StepRunning, nil, nil
+		if len(j.Pending) == 0 {
+			step.Attempt++
+		}
 	}
 	if record := &j.Phases[j.Phase]; record.Status == StepFailed || record.Status == StepNeedsInput {
 		record.Status, record.EndedAt = StepRunning, nil

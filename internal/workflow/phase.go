@@ -10,6 +10,7 @@ func (m *machine) enter(p Phase) {
 	j := &m.run.Journey
 	j.Phase = p
 	j.SettingUp = false
+	j.Used.forPhase()
 	record := &j.Phases[p]
 	m.reopenAfter(p)
 	if record.Status == StepSkipped && p != DesignCheck {

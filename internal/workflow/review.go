@@ -49,6 +49,7 @@ func (m *machine) openMend() {
 		return
 	}
 	j.Mends++
+	j.MendAttempt = 0
 	j.StepBase = j.Head
 	j.Used.Autofix, j.Used.AgentRetries = 0, 0
 	m.callImplementer("")

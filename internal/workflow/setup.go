@@ -70,7 +70,7 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	case e.Class == FailureFixable && used.SetUpRepairs < j.Settings.Limits.SetUpRepairs && j.Settings.HasPlanner:
 		used.SetUpRepairs++
 		m.say("having the set-up corrected, %d of %d", used.SetUpRepairs, j.Settings.Limits.SetUpRepairs)
-		m.call(Action{Role: Repairer, Attempt: used.SetUpRepairs, Reason: e.Message})
+		m.call(Action{Role: Repairer, Reason: e.Message})
 	default:
 		m.setUpFailed(e.Message)
 	}

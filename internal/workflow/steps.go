@@ -26,11 +26,11 @@ func (m *machine) nextStep() {
 		r.CurrentStepIndex = i
 		if step.Status == StepPending {
 			step.StartedAt = &m.now
-			j.StepBase = j.Head
+			j.StepBase, j.Failure = j.Head, ""
 			j.Used.Autofix, j.Used.AgentRetries = 0, 0
 		}
 		step.Status = StepRunning
-		m.callImplementer("")
+		m.callImplementer(j.Failure)
 		return
 	}
 	m.advance("")
@@ -55,7 +55,8 @@ func (m *machine) callImplementer(reason string) {
 		a.StepID, a.Attempt = step.StepID, step.Attempt
 		m.say("%s %s: %s", step.StepID, step.Title, attemptNote(j.Phase.Position().Doing, step.Attempt))
 	} else {
-		a.StepID, a.Attempt = mendID(j.Mends), j.Used.Autofix+j.Used.AgentRetries+1
+		j.MendAttempt++
+		a.StepID, a.Attempt = mendID(j.Mends), j.MendAttempt
 		m.say("%s: %s", a.StepID, attemptNote(countNote(len(j.Findings), "finding")+" to mend", a.Attempt))
 	}
 	m.run.Stage = StageImplementing

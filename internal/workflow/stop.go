@@ -80,15 +80,16 @@ func (m *machine) stoppedByPerson() Error {
 // call orders a call of an agent and counts it.
 func (m *machine) call(a Action) {
 	a.Kind = CallAgent
-	a.Attempt = max(a.Attempt, 1)
 	c := &m.run.Counters
 	switch a.Role {
 	case Planner, Repairer:
 		c.PlannerCalls++
+		a.Attempt = c.PlannerCalls
 	case Implementer:
 		c.ImplementerCalls++
 	case Reviewer:
 		c.QACalls++
+		a.Attempt = c.QACalls
 	}
 	m.order(a)
 }
@@ -96,12 +97,21 @@ func (m *machine) call(a Action) {
 // callAgain calls the agent that just answered once more, as its next attempt.
 func (m *machine) callAgain(reason string) {
 	a := m.answered
-	a.Attempt++
 	a.Reason = reason
-	if step := m.currentStep(); step != nil {
-		step.Attempt = a.Attempt
+	if a.Role == Implementer {
+		a.Attempt = m.nextAttempt()
 	}
 	m.call(a)
+}
+
+// nextAttempt numbers one more call for the change in hand.
+func (m *machine) nextAttempt() int {
+	if step := m.currentStep(); step != nil {
+		step.Attempt++
+		return step.Attempt
+	}
+	m.run.Journey.MendAttempt++
+	return m.run.Journey.MendAttempt
 }
 
 // agentFailed starts a crashed or hung agent again until the budget is used up.
@@ -127,7 +137,9 @@ func (m *machine) agentFailed(e AgentFailed) {
 		return
 	}
 	again := m.answered
-	again.Attempt++
+	if again.Role == Implementer {
+		again.Attempt = m.nextAttempt()
+	}
 	m.fail(stop, again)
 }
 

@@ -64,15 +64,16 @@ func (r *Run) FollowsPlan(plan Plan) error {
 }
 
 var transitions = map[State][]State{
-	Queued:     {Running, Canceled},
+	Queued:     {Running, NeedsInput, Canceled},
 	Running:    {NeedsInput, Failed, Done, Canceled, Queued},
 	NeedsInput: {Queued, Running, Canceled},
 	Failed:     {Queued, Canceled},
 }
 
 // MayBecome reports whether a run in state s may be saved in state next (R16).
-// Two rows are ours: RUNNING→QUEUED, a run that waits again for its slot after
-// its runner died, and FAILED→CANCELED, a person giving up.
+// Three rows are ours: RUNNING→QUEUED, a run that waits again for its slot after
+// its runner died; QUEUED→NEEDS_INPUT, a person stopping a run that waits and
+// has work to keep; and FAILED→CANCELED, a person giving up.
 func (s State) MayBecome(next State) bool {
 	return s == next || slices.Contains(transitions[s], next)
 }

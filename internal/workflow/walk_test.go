@@ -1,0 +1,370 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The exhaustive walk: from a new run, every event that can happen in every
+// state that can be reached, until nothing new is found. Two runs are the same
+// state when Decide cannot tell them apart.
+
+var epoch = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
+// tight limits keep the space small; each budget is still exceeded somewhere.
+var tight = Limits{ReviewRounds: 2, CIFailures: 2, SetUpRepairs: 1, Autofix: 1, ContractRetries: 1, AgentRetries: 1,
+	ActionRetries: 1, BaseConflicts: 1, MaxDiffLines: 10}
+
+func settings(workflow string, auto bool) Settings {
+	name, phases, err := WorkflowPhases(workflow)
+	if err != nil {
+		panic(err)
+	}
+	return Settings{Workflow: name, Phases: phases, AutoApprove: auto, Tests: []string{"make test"}, Stress: "make stress",
+		HasPlanner: true, HasReviewer: true, Limits: tight}
+}
+
+func newRun(s Settings) Run {
+	return New(Start{RequestID: "RQ-20261120-042", RunID: "20261120-090000-abcdef", Number: 42, Title: "Fix the parser",
+		Branch: "signalbox/42-fix-the-parser", Base: "main", Settings: s}, epoch)
+}
+
+// edge is one observed transition.
+type edge struct {
+	from, to string
+	event    string
+}
+
+type walk struct {
+	t *testing.T
+	// seen numbers the states by their abstraction; frontier holds those not yet expanded.
+	seen     map[string]int
+	frontier []Run
+	edges    map[edge]bool
+	reverse  [][]int
+	final    []int
+	each     func(Run)
+}
+
+// explore walks from the runs given; leave out a transition by answering false in follow.
+func explore(t *testing.T, each func(Run), follow func(from, to Run) bool, runs ...Run) *walk {
+	t.Helper()
+	w := &walk{t: t, seen: map[string]int{}, edges: map[edge]bool{}, each: each}
+	for _, r := range runs {
+		w.visit(r)
+	}
+	for len(w.frontier) > 0 {
+		run := w.frontier[len(w.frontier)-1]
+		w.frontier = w.frontier[:len(w.frontier)-1]
+		if w.each != nil {
+			w.each(run)
+		}
+		from := w.seen[abstract(run)]
+		for _, event := range eventsFor(run) {
+			after, actions := Decide(run, event, epoch)
+			checkLegal(w.t, run, event, after, actions)
+			if follow != nil && !follow(run, after) {
+				w.final = append(w.final, from) // an exit to a part that another walk covers
+				continue
+			}
+			to := w.visit(after)
+			if to != from {
+				w.reverse[to] = append(w.reverse[to], from)
+			}
+			if after.Journey.Transition != run.Journey.Transition {
+				w.edges[edge{place(run), place(after), eventName(event)}] = true
+			}
+		}
+	}
+	return w
+}
+
+func (w *walk) visit(r Run) int {
+	key := abstract(r)
+	id, ok := w.seen[key]
+	if !ok {
+		id = len(w.seen)
+		w.seen[key] = id
+		w.reverse = append(w.reverse, nil)
+		w.frontier = append(w.frontier, r)
+		if r.State.Final() {
+			w.final = append(w.final, id)
+		}
+	}
+	return id
+}
+
+// dead counts the states from which no final one can be reached.
+func (w *walk) dead() int {
+	canEnd := make([]bool, len(w.reverse))
+	alive := 0
+	for queue := w.final; len(queue) > 0; queue = queue[1:] {
+		if id := queue[0]; !canEnd[id] {
+			canEnd[id] = true
+			alive++
+			queue = append(queue, w.reverse[id]...)
+		}
+	}
+	return len(w.seen) - alive
+}
+
+// checkLegal holds every promise that one transition can break.
+func checkLegal(t *testing.T, before Run, event Event, after Run, actions []Action) {
+	t.Helper()
+	fail := func(format string, args ...any) {
+		t.Helper()
+		t.Fatalf("%s: %s + %s → %s: %s", before.Journey.Phase, before.State, eventName(event), after.State, fmt.Sprintf(format, args...))
+	}
+	if err := after.Validate(); err != nil {
+		fail("illegal document: %v", err)
+	}
+	if !before.State.MayBecome(after.State) {
+		fail("R16 does not allow this")
+	}
+	j := after.Journey
+	if after.State == Running && len(actions) == 0 {
+		fail("a running run with nothing to do")
+	}
+	if after.State.Final() && len(actions) > 0 {
+		fail("a final run with something to do")
+	}
+	if after.Error != nil && !slices.ContainsFunc(after.Error.Actions, func(a string) bool { return strings.Contains(a, "signalbox ") }) {
+		fail("the stop %s names no command: %q", after.Error.ReasonCode, after.Error.Actions)
+	}
+	for _, a := range actions {
+		if a.Kind == MergePullRequest && (j.PullRequest == nil || j.PullRequest.Checked == nil || j.PullRequest.Checked.Head != j.Head) {
+			fail("a merge of something unchecked")
+		}
+		if a.Kind == OpenPullRequest && !j.Settings.AutoApprove && (j.Approval == nil || j.Approval.Commit != j.Head) {
+			fail("a pull request of something not approved")
+		}
+		if a.Kind == OpenPullRequest && len(j.Flags) > 0 && (j.Approval == nil || j.Approval.Commit != j.Head) {
+			fail("a flagged change went past the person")
+		}
+	}
+	if keys := map[string]bool{}; true {
+		for _, a := range actions {
+			if keys[a.Key] {
+				fail("two pending actions share the key %s", a.Key)
+			}
+			keys[a.Key] = true
+		}
+	}
+}
+
+// abstract leaves out what Decide only copies: times, texts, ever-growing counters.
+func abstract(r Run) string {
+	j := r.Journey
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d %v %v %v", r.State, j.Phase, j.SettingUp, j.Canceling, j.Used)
+	fmt.Fprintf(&b, " %s", j.Phases[ReviewFix].Status)
+	for _, s := range r.Steps {
+		fmt.Fprintf(&b, " %s/%s", s.Status, s.Phase)
+	}
+	for _, a := range j.Pending {
+		fmt.Fprintf(&b, " %s/%s/%s/%v", a.Kind, a.Role, a.Purpose, a.StepID == "")
+	}
+	fmt.Fprintf(&b, " i%d f%d g%d p%v m%v s%q e%v", r.CurrentStepIndex, len(j.Findings), len(j.Flags), j.PullRequest != nil,
+		j.MergeCommit != "", j.Settings.Workflow, j.EnvID != "")
+	fmt.Fprintf(&b, " %v %v %v %v", j.Head == j.StepBase, j.Approval != nil && j.Approval.Commit == j.Head, j.BaseCommit != "",
+		j.PullRequest != nil && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head)
+	if j.SetUp != nil {
+		fmt.Fprintf(&b, " u%d%s", j.SetUp.Next, j.SetUp.Status)
+	}
+	return b.String()
+}
+
+// eventsFor is everything that can happen to a run: every order, and every
+// outcome of the action that would be performed now.
+func eventsFor(r Run) []Event {
+	head := r.Journey.Head
+	events := []Event{Admitted{Epoch: 1}, Waiting{For: "a slot"}, StopRequested{}, StopRequested{Cancel: true}, Resumed{}, Retried{},
+		Approved{Commit: head, By: "ada"}, Approved{Commit: "of another time"}, Rejected{Reason: "no"}}
+	if len(r.Journey.Pending) > 0 {
+		a := r.Journey.Pending[0]
+		events = append(events, outcomes(r, a)...)
+		events = append(events, Merged{Outcome: Outcome{Key: "never asked for"}})
+	}
+	return events
+}
+
+var setUp = &PlanSetUp{Name: "go", SetupCommands: []string{"go mod download"},
+	Verification: []Verification{{Command: "echo OK", Expected: "OK"}}}
+
+var plan = Plan{Goal: "g",
+	Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01", Title: "Test", Phase: "tdd-red"}, {StepID: "S02", Title: "Fix"}}}}
+
+func outcomes(r Run, a Action) []Event {
+	o := Outcome{Key: a.Key}
+	commit := fmt.Sprintf("c%04d", r.Journey.Orders)
+	passing := ActionFailed{Outcome: o, Error: Error{Category: CategoryGit, ReasonCode: "GIT_FAILED", Title: "git failed", Retryable: true}}
+	lasting := ActionFailed{Outcome: o, Error: Error{Category: CategoryGit, ReasonCode: "CHECKOUT_IN_THE_WAY", Title: "in the way"}}
+	events := []Event{passing, lasting}
+	switch a.Kind {
+	case CheckDependencies:
+		return append(events, DependenciesChecked{Outcome: o}, DependenciesChecked{Outcome: o, Missing: []string{"41"}})
+	case CreateBranch:
+		return append(events, BranchCreated{o, "base" + commit})
+	case CreateEnvironment:
+		return append(events, EnvironmentCreated{Outcome: o, EnvID: "issue-42", Isolation: "bubblewrap"})
+	case ReadDesign:
+		return append(events, DesignFound{Outcome: o})
+	case CallAgent:
+		return append(events, answers(o, a)...)
+	case WritePlan:
+		return append(events, PlanWritten{o, "planning.json"})
+	case RunSetUp:
+		events = append(events, SetUpEnded{Outcome: o, OK: true})
+		for _, class := range []FailureClass{FailureNetwork, FailureServer, FailureLock, FailureFixable, FailureFatal} {
+			events = append(events, SetUpEnded{Outcome: o, Class: class, Message: "no"})
+		}
+		return events
+	case RecordChange:
+		return append(events, ChangeRecorded{Outcome: o, Commit: commit}, ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
+			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
+			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}})
+	case RunTests:
+		return append(events, TestsEnded{Outcome: o, Passed: true}, TestsEnded{Outcome: o, Summary: "no"})
+	case OpenPullRequest:
+		return append(events, PullRequestOpened{Outcome: o, Number: 7})
+	case WatchChecks:
+		for _, state := range []ChecksState{ChecksPassed, ChecksFailed, ChecksConflict, ChecksSilent} {
+			events = append(events, ChecksEnded{Outcome: o, State: state, Candidate: Candidate{Head: r.Journey.Head}})
+		}
+		return events
+	case MergePullRequest:
+		return append(events, Merged{o, "m1"}, BaseMoved{o})
+	case ClosePullRequest:
+		return append(events, PullRequestClosed{o})
+	case RemoveEnvironment:
+		return append(events, EnvironmentRemoved{o, "refs/signalbox/kept/42"})
+	case CloseRequest:
+		return append(events, RequestClosed{o})
+	case PostComment:
+		return append(events, CommentPosted{o})
+	case Wait:
+		return []Event{Waited{o}}
+	}
+	panic("no outcomes for " + a.Kind)
+}
+
+func answers(o Outcome, a Action) []Event {
+	events := []Event{AgentFailed{Outcome: o, Code: "AGENT_HUNG"}, AgentFailed{Outcome: o, Code: "AGENT_UNAVAILABLE"}}
+	refused := AnswerRefused{Outcome: o, Problems: []string{"no JSON"}}
+	switch a.Role {
+	case Planner:
+		unclear := plan
+		unclear.Design = &Feasibility{AmbiguousPoints: []string{"int or UUID"}}
+		return append(events, PlanAnswered{Outcome: o, Plan: plan}, PlanAnswered{Outcome: o, Plan: unclear}, refused)
+	case Reviewer:
+		return append(events, ReviewAnswered{Outcome: o}, ReviewAnswered{Outcome: o, Review: Review{Findings: []Finding{{Text: "x"}}}}, refused)
+	case Repairer:
+		return append(events, RepairAnswered{Outcome: o, Repair: Repair{SetupCommands: []string{"b"}}}, refused)
+	}
+	return append(events, Implemented{Outcome: o})
+}
+
+func eventName(e Event) string { return strings.TrimPrefix(fmt.Sprintf("%T", e), "workflow.") }
+
+// place is a state's name in the diagram: the phase while it runs, else the state.
+func place(r Run) string {
+	switch {
+	case r.State == Running && r.Journey.Canceling:
+		return "canceling"
+	case r.State == Running && r.Journey.SettingUp:
+		return "set-up"
+	case r.State == Running:
+		return string(r.Journey.Phase.Step())
+	}
+	return string(r.State)
+}
+
+// inSetUp is a run whose set-up is about to begin. Its waits and repairs make
+// a space of their own, walked apart from the rest.
+func inSetUp(t *testing.T) Run {
+	t.Helper()
+	run, _ := Decide(newRun(settings(WorkflowFull, true)), Admitted{}, epoch)
+	for !run.Journey.SettingUp {
+		for _, event := range outcomes(run, run.Journey.Pending[0]) {
+			if e, ok := event.(PlanAnswered); ok {
+				e.Plan.Environment = setUp
+				event = e
+			}
+			if _, failed := event.(ActionFailed); failed {
+				continue
+			}
+			if _, failed := event.(AgentFailed); failed {
+				continue
+			}
+			run, _ = Decide(run, event, epoch)
+			break
+		}
+	}
+	return run
+}
+
+func TestEveryReachableStateIsLegalAndCanEnd(t *testing.T) {
+	t.Parallel()
+	for _, w := range walks(t) {
+		if n := w.dead(); n > 0 {
+			t.Errorf("%d of %d states have no way to an end", n, len(w.seen))
+		}
+		t.Logf("%d states, %d kinds of transition", len(w.seen), len(w.edges))
+	}
+}
+
+// walks are the spaces that together hold every rule of Decide.
+var walks = func() func(t *testing.T) []*walk {
+	var once sync.Once
+	var all []*walk
+	return func(t *testing.T) []*walk {
+		once.Do(func() {
+			stay := func(from, to Run) bool {
+				u := to.Journey.Used
+				waits := min(1, u.NetworkWaits) + min(1, u.ServerWaits) + min(1, u.LockWaits)
+				return waits <= 1 && (from.Journey.SettingUp || from.State.Ended() || from.State == Queued)
+			}
+			all = []*walk{
+				explore(t, nil, nil, newRun(settings(WorkflowSimple, false))),
+				explore(t, nil, nil, newRun(settings(WorkflowFull, true))),
+				explore(t, nil, stay, inSetUp(t)),
+			}
+		})
+		return all
+	}
+}()
+
+func TestDecideChangesNothingItWasGiven(t *testing.T) {
+	t.Parallel()
+	n := 0
+	explore(t, func(run Run) {
+		if n++; n%20 != 0 {
+			return // four encodings each; the walk itself looks at every state
+		}
+		for _, event := range eventsFor(run) {
+			before := encoded(t, run)
+			first, _ := Decide(run, event, epoch)
+			second, _ := Decide(run, event, epoch)
+			if after := encoded(t, run); after != before {
+				t.Fatalf("%s changed its argument in %s", eventName(event), abstract(run))
+			}
+			if encoded(t, first) != encoded(t, second) {
+				t.Fatalf("%s answered twice differently in %s", eventName(event), abstract(run))
+			}
+		}
+	}, nil, newRun(settings(WorkflowSimple, true)))
+}
+
+func encoded(t *testing.T, r Run) string {
+	t.Helper()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
