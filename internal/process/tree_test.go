@@ -1,0 +1,221 @@
+package process_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"signalbox/internal/process"
+)
+
+// lifeline returns a variable that makes every child and grandchild hold a FIFO open, and the
+// reading of it. It is at its end when all of them are dead; each of them has left an x in it.
+func lifeline(t *testing.T) (variable string, all func() string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lifeline")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fifo, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = fifo.Close() })
+	return lifelineVariable + "=" + path, func() string {
+		t.Helper()
+		if err := fifo.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		crosses, err := io.ReadAll(fifo)
+		if err != nil {
+			t.Fatalf("somebody is still alive: %v", err)
+		}
+		return string(crosses)
+	}
+}
+
+func TestNothingOfTheTreeIsLeft(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		child  string
+		atMost time.Duration
+	}{
+		{name: "a daemon in a session of its own is killed", child: "leave a daemon", atMost: 800 * time.Millisecond},
+		{name: "a sleeper that holds standard output is given a second", child: "leave a sleeper printing", atMost: 2 * time.Second},
+		{name: "a daemon that holds standard output is given a second", child: "leave a daemon printing", atMost: 2 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			variable, all := lifeline(t)
+			c := child(test.child, variable)
+			var out bytes.Buffer
+			c.Stdout = &out
+			begun := time.Now()
+			got := run(t, c)
+			if took := time.Since(begun); took > test.atMost {
+				t.Errorf("took %v, want at most %v", took, test.atMost)
+			}
+			if !got.OK() || !strings.Contains(out.String(), "done\n") {
+				t.Errorf("got %q and %+v, want the program's own end", out.String(), got)
+			}
+			if crosses := all(); crosses != "xx" {
+				t.Errorf("lifeline was held by %q, want two processes", crosses)
+			}
+		})
+	}
+}
+
+func TestStopEndsTheTree(t *testing.T) {
+	t.Parallel()
+	const grace = 300 * time.Millisecond
+	tests := []struct {
+		name     string
+		child    string
+		signal   string
+		exitCode int
+		prints   string
+		crosses  string
+		atMost   time.Duration
+	}{
+		{name: "at once when it obeys", child: "hang", signal: "SIGTERM", exitCode: -1, crosses: "x", atMost: 200 * time.Millisecond},
+		{name: "after it tidied up", child: "tidy up on SIGTERM", prints: "tidy\n", crosses: "x", atMost: 200 * time.Millisecond},
+		{name: "after Grace when it does not obey", child: "ignore SIGTERM", signal: "SIGKILL", exitCode: -1, crosses: "x", atMost: grace + 200*time.Millisecond},
+		{name: "after Grace when a grandchild does not obey", child: "have a deaf grandchild", signal: "SIGTERM", exitCode: -1, crosses: "xx", atMost: grace + 200*time.Millisecond},
+		{name: "with the daemon that left it", child: "have a daemon and hang", signal: "SIGTERM", exitCode: -1, crosses: "xx", atMost: 200 * time.Millisecond},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			variable, all := lifeline(t)
+			c := child(test.child, variable)
+			out := newAwaited("ready\n")
+			c.Stdout, c.Grace = out, grace
+			ctx, cancel := context.WithCancel(t.Context())
+			stopped := make(chan time.Time, 1)
+			go func() {
+				<-out.seen
+				stopped <- time.Now()
+				cancel()
+			}()
+			got, err := process.Run(ctx, c)
+			took := time.Since(<-stopped)
+			if err != nil || got.Ending != process.Stopped || got.Signal != test.signal || got.ExitCode != test.exitCode {
+				t.Errorf("got %+v, %v, want stopped by %q, exit code %d", got, err, test.signal, test.exitCode)
+			}
+			if took > test.atMost {
+				t.Errorf("took %v, want at most %v", took, test.atMost)
+			}
+			t.Logf("stopped in %v", took)
+			if crosses := all(); crosses != test.crosses {
+				t.Errorf("lifeline was held by %q, want %q", crosses, test.crosses)
+			}
+			if !strings.HasSuffix(out.String(), test.prints) {
+				t.Errorf("printed %q, want %q at the end", out.String(), test.prints)
+			}
+		})
+	}
+}
+
+// awaited is a buffer that says when it was given a text.
+type awaited struct {
+	bytes.Buffer
+	text string
+	seen chan struct{}
+}
+
+func newAwaited(text string) *awaited { return &awaited{text: text, seen: make(chan struct{})} }
+
+func (a *awaited) Write(p []byte) (int, error) {
+	before := strings.Contains(a.String(), a.text)
+	n, err := a.Buffer.Write(p)
+	if !before && strings.Contains(a.String(), a.text) {
+		close(a.seen)
+	}
+	return n, err
+}
+
+// startAndAwait starts a child outside of Run, and returns when it or what it runs is ready.
+func startAndAwait(t *testing.T, c process.Command) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(c.Args[0])
+	cmd.Env = c.Env
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if _, err := io.ReadFull(stdout, make([]byte, len("ready\n"))); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+func TestProgramDiesWithTheOneThatRunsIt(t *testing.T) {
+	t.Parallel()
+	variable, all := lifeline(t)
+	runner := startAndAwait(t, child("run a child", variable))
+	if err := runner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if crosses := all(); crosses != "xx" {
+		t.Errorf("lifeline was held by %q, want two processes", crosses)
+	}
+}
+
+func TestSweepKillsWhatCarriesTheTagAndNothingElse(t *testing.T) {
+	t.Parallel()
+	const tag = "SIGNALBOX_RUN_ID=20261120-210000-a1"
+	variable, all := lifeline(t)
+	otherVariable, others := lifeline(t)
+	runner := startAndAwait(t, child("have a daemon and hang", variable, tag))
+	other := startAndAwait(t, child("hang", otherVariable, tag+"b", "COPY="+tag))
+	if err := runner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runner.Process.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	killed, err := process.Sweep(t.Context(), tag)
+	if err != nil || killed != 1 {
+		t.Errorf("Sweep = %d, %v, want 1 killed", killed, err)
+	}
+	if crosses := all(); crosses != "xx" {
+		t.Errorf("lifeline was held by %q, want two processes", crosses)
+	}
+	if err := other.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Errorf("the process with a longer tag is gone: %v", err)
+	}
+	if crosses := others(); crosses != "x" {
+		t.Errorf("lifeline was held by %q, want one process", crosses)
+	}
+	if killed, err := process.Sweep(t.Context(), tag); err != nil || killed != 0 {
+		t.Errorf("second Sweep = %d, %v, want nothing to do", killed, err)
+	}
+}
+
+func TestSweepSparesItself(t *testing.T) {
+	t.Parallel()
+	if got := run(t, child("sweep by its own tag", ownTag)); !got.OK() {
+		t.Errorf("got %+v, want it to survive its own sweep", got)
+	}
+}
+
+func TestSweepRefusesWhatIsNoAssignment(t *testing.T) {
+	t.Parallel()
+	for _, tag := range []string{"", "=", "PATH", "=x", "A=", "a b=c", "A=b\x00"} {
+		if _, err := process.Sweep(t.Context(), tag); err == nil {
+			t.Errorf("Sweep(%q) is no error", tag)
+		}
+	}
+}
