@@ -1,0 +1,165 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Change is one file that differs between two commits.
+type Change struct {
+	// Path is relative to the top of the tree, with slashes: any bytes but NUL.
+	Path string
+	// OldMode and NewMode are six octal digits; Absent where the file is not.
+	OldMode, NewMode string
+	// OldID and NewID are the object ids, zeros where the file is not.
+	OldID, NewID string
+	// Added and Deleted are lines; -1 for a binary file.
+	Added, Deleted int
+	// Size is bytes after the change; 0 when deleted, and for a submodule.
+	Size int64
+}
+
+// The modes that git gives to the entries of a tree.
+const (
+	Absent     = "000000"
+	Regular    = "100644"
+	Executable = "100755"
+	Symlink    = "120000"
+	Gitlink    = "160000" // a commit of another repository: a submodule
+)
+
+// A larger file counts as binary: line by line, a diff takes some twenty times its size in memory.
+const bigFile = "core.bigFileThreshold=16m"
+
+// Changes lists the files that differ between two commits, by path. A renamed
+// file is one deleted and one added. No attribute of the content takes part, so
+// a change cannot call itself binary to hide.
+func (r *Repo) Changes(ctx context.Context, from, to string) ([]Change, error) {
+	changes, err := r.rawChanges(ctx, from, to)
+	if err != nil || len(changes) == 0 {
+		return changes, err
+	}
+	if err := r.countLines(ctx, from, to, changes); err != nil {
+		return nil, err
+	}
+	return changes, r.sizes(ctx, changes)
+}
+
+// rawChanges compares trees without looking into files.
+func (r *Repo) rawChanges(ctx context.Context, from, to string) ([]Change, error) {
+	if err := checkIDs(from, to); err != nil {
+		return nil, fmt.Errorf("compare: %w", err)
+	}
+	args := []string{"diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", from, to, "--"}
+	out, err := r.run(ctx, call{args: args})
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+	}
+	changes, err := parseRaw(out)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+	}
+	return changes, nil
+}
+
+// parseRaw reads ":100644 100755 <old id> <new id> M NUL path NUL" records.
+func parseRaw(out []byte) ([]Change, error) {
+	var changes []Change
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if fields[0] == "" {
+		return nil, nil
+	}
+	for i := 0; i < len(fields); i += 2 {
+		record := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(record) != 5 || i+1 == len(fields) {
+			return nil, fmt.Errorf("git printed the record %q", clean(fields[i]))
+		}
+		changes = append(changes, Change{
+			Path: fields[i+1], OldMode: record[0], NewMode: record[1], OldID: record[2], NewID: record[3],
+		})
+	}
+	return changes, nil
+}
+
+func (r *Repo) countLines(ctx context.Context, from, to string, changes []Change) error {
+	args := []string{
+		"-c", bigFile, "diff-tree", "-r", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"--ignore-submodules=none", from, to, "--",
+	}
+	out, err := r.run(ctx, call{args: args, limit: slow})
+	if err != nil {
+		return fmt.Errorf("count lines from %s to %s: %w", from, to, err)
+	}
+	records := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if len(records) != len(changes) {
+		return fmt.Errorf("count lines from %s to %s: %d records for %d files", from, to, len(records), len(changes))
+	}
+	for i := range changes {
+		fields := strings.SplitN(records[i], "\t", 3)
+		if len(fields) != 3 || fields[2] != changes[i].Path {
+			return fmt.Errorf("count lines from %s to %s: git printed %q", from, to, clean(records[i]))
+		}
+		changes[i].Added, changes[i].Deleted = lines(fields[0]), lines(fields[1])
+	}
+	return nil
+}
+
+// lines reads a count of numstat, which is "-" for a binary file.
+func lines(field string) int {
+	n, err := strconv.Atoi(field)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func (r *Repo) sizes(ctx context.Context, changes []Change) error {
+	var ask strings.Builder
+	var asked []*Change
+	for i := range changes {
+		if c := &changes[i]; c.NewMode != Absent && c.NewMode != Gitlink {
+			ask.WriteString(c.NewID + "\n")
+			asked = append(asked, c)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	out, err := r.run(ctx, call{args: []string{"cat-file", "--batch-check=%(objectsize)", "--buffer"}, input: ask.String()})
+	if err != nil {
+		return fmt.Errorf("measure files: %w", err)
+	}
+	answers := bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n"))
+	if len(answers) != len(asked) {
+		return fmt.Errorf("measure files: %d sizes for %d files", len(answers), len(asked))
+	}
+	for i, answer := range answers {
+		size, err := strconv.ParseInt(string(answer), 10, 64)
+		if err != nil {
+			return fmt.Errorf("measure %q: git printed %q", asked[i].Path, clean(string(answer)))
+		}
+		asked[i].Size = size
+	}
+	return nil
+}
+
+// Patch writes the difference between two commits as a patch that git can
+// apply: full ids, binary files included, a/ and b/ before the names.
+func (r *Repo) Patch(ctx context.Context, from, to string, w io.Writer) error {
+	if err := checkIDs(from, to); err != nil {
+		return fmt.Errorf("make patch: %w", err)
+	}
+	args := []string{
+		"-c", bigFile, "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"--no-color", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
+		from, to, "--",
+	}
+	if _, err := r.run(ctx, call{args: args, stdout: w, limit: slow}); err != nil {
+		return fmt.Errorf("make patch from %s to %s: %w", from, to, err)
+	}
+	return nil
+}

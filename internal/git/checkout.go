@@ -1,0 +1,164 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// ErrCheckout: local changes in a checkout stand in the way. The error is a *CheckoutError.
+var ErrCheckout = errors.New("local changes are in the way")
+
+// CheckoutError names what a person has to commit, move or delete.
+type CheckoutError struct {
+	// Dir is the checkout, Paths the files in it that are neither as before nor as after.
+	Dir   string
+	Paths []string
+}
+
+// A person wants to see what is in the way, not all of a thousand files.
+const maxNamed = 10
+
+func (e *CheckoutError) Error() string {
+	var names []string
+	for _, path := range e.Paths[:min(len(e.Paths), maxNamed)] {
+		names = append(names, fmt.Sprintf("%q", path))
+	}
+	if more := len(e.Paths) - maxNamed; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%s in %s: %s", ErrCheckout.Error(), e.Dir, strings.Join(names, ", "))
+}
+
+func (e *CheckoutError) Unwrap() error { return ErrCheckout }
+
+// CheckCheckout tests whether SyncCheckout would succeed, and changes nothing.
+func (r *Repo) CheckCheckout(ctx context.Context, branchRef, old, id string) error {
+	return r.withCheckouts(ctx, branchRef, old, id, func(*checkout) error { return nil })
+}
+
+// SyncCheckout brings the files and the index of every work tree that has the
+// branch checked out from commit old to commit id. The branch itself is moved
+// by somebody else, before or after. A file that differs between the two
+// commits must be in the checkout as one of them has it, in the index too,
+// else nothing is changed and the error is ErrCheckout. Every file changes in
+// one rename, so after a kill at any instant the same call completes the work.
+// Line endings and filters are the user's own configuration, as for any
+// checkout. An index.lock that a killed git left is removed if it is older than
+// this process and nobody holds it; otherwise the error is ErrLocked.
+//
+// Callers bring one commit after the other: what is skipped looks like local changes.
+func (r *Repo) SyncCheckout(ctx context.Context, branchRef, old, id string) error {
+	return r.withCheckouts(ctx, branchRef, old, id, func(c *checkout) error {
+		if err := c.apply(ctx); err != nil {
+			return fmt.Errorf("update checkout %s: %w", c.dir, err)
+		}
+		return nil
+	})
+}
+
+// withCheckouts does something to each checkout of the branch, after all of them were found clear.
+func (r *Repo) withCheckouts(ctx context.Context, branchRef, old, id string, do func(*checkout) error) error {
+	if err := errors.Join(checkRef(branchRef), checkIDs(old, id)); err != nil {
+		return fmt.Errorf("update checkout: %w", err)
+	}
+	unlock, err := r.lockCheckouts(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	found, err := r.checkouts(ctx, branchRef, old, id)
+	defer func() {
+		for _, c := range found {
+			_ = c.root.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		if err := c.check(ctx); err != nil {
+			return err
+		}
+	}
+	for _, c := range found {
+		if err := do(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkout is one work tree and what is to change in it.
+type checkout struct {
+	repo    *Repo
+	dir     string
+	root    *os.Root
+	old     string
+	changes []Change
+	changed map[string]bool // the paths of changes
+
+	// What check found: paths whose file is not as the old, or not as the new commit has it, and
+	// changes whose index entry is still the old one.
+	notOld, notNew map[string]bool
+	unstaged       []Change
+}
+
+func (r *Repo) checkouts(ctx context.Context, branchRef, old, id string) ([]*checkout, error) {
+	places, err := r.worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := r.rawChanges(ctx, old, id)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	changed := make(map[string]bool, len(changes))
+	for _, c := range changes {
+		changed[c.Path] = true
+	}
+	var found []*checkout
+	for _, place := range places {
+		if place.branch != branchRef {
+			continue
+		}
+		root, err := os.OpenRoot(place.dir)
+		if err != nil {
+			return found, fmt.Errorf("open checkout: %w", err)
+		}
+		found = append(found, &checkout{repo: r, dir: place.dir, root: root, old: old, changes: changes, changed: changed})
+	}
+	return found, nil
+}
+
+type worktree struct{ dir, branch string }
+
+// worktrees lists the work trees that are there, with the branch that each has checked out.
+func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
+	out, err := r.run(ctx, call{args: []string{"worktree", "list", "--porcelain", "-z"}})
+	if err != nil {
+		return nil, fmt.Errorf("list work trees: %w", err)
+	}
+	var places []worktree
+	for record := range strings.SplitSeq(string(out), "\x00\x00") {
+		var place worktree
+		usable := record != ""
+		for line := range strings.SplitSeq(record, "\x00") {
+			word, value, _ := strings.Cut(line, " ")
+			switch word {
+			case "worktree":
+				place.dir = value
+			case "branch":
+				place.branch = value
+			case "bare", "prunable":
+				usable = false
+			}
+		}
+		if usable {
+			places = append(places, place)
+		}
+	}
+	return places, nil
+}

@@ -1,0 +1,200 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// stageDir is where new files are written before they are renamed into their
+// places: in the checkout, since only there a rename is sure to be possible.
+// It ignores itself, so that nobody commits what a killed process left.
+const stageDir = ".signalbox-checkout"
+
+// apply does what check found to be open: remove, write, then stage. Every part may be cut short and repeated.
+func (c *checkout) apply(ctx context.Context) error {
+	if err := c.remove(); err != nil {
+		return err
+	}
+	// How a file is written depends on the attributes that are in the checkout at that moment.
+	attributes, others := c.toWrite()
+	for _, files := range [][]Change{attributes, others} {
+		if err := c.write(ctx, files); err != nil {
+			return err
+		}
+	}
+	return c.stage(ctx)
+}
+
+func (c *checkout) remove() error {
+	for _, f := range c.changes {
+		switch {
+		case f.NewMode != Absent && f.NewMode != Gitlink, f.OldMode == Absent, c.notOld[f.Path]:
+			continue
+		case f.OldMode == Gitlink:
+			// Only an empty folder can go; a submodule's files stay.
+			_ = c.root.Remove(f.Path)
+			continue
+		}
+		if err := c.root.Remove(f.Path); err != nil {
+			return err
+		}
+		// A folder that holds something else refuses.
+		for dir := path.Dir(f.Path); dir != "." && c.root.Remove(dir) == nil; {
+			dir = path.Dir(dir)
+		}
+	}
+	return nil
+}
+
+func (c *checkout) toWrite() (attributes, others []Change) {
+	for _, f := range c.changes {
+		switch {
+		case f.NewMode == Absent || f.NewMode != Gitlink && !c.notNew[f.Path]:
+		case path.Base(f.Path) == ".gitattributes":
+			attributes = append(attributes, f)
+		default:
+			others = append(others, f)
+		}
+	}
+	return attributes, others
+}
+
+// write makes the files in stageDir and renames each into its place.
+func (c *checkout) write(ctx context.Context, files []Change) (err error) {
+	if len(files) == 0 {
+		return nil
+	}
+	if err := c.makeStageDir(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.root.RemoveAll(stageDir)) }()
+	if err := c.writeStaged(ctx, files); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := c.place(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checkout) makeStageDir() error {
+	if err := c.root.RemoveAll(stageDir); err != nil {
+		return err
+	}
+	if err := c.root.Mkdir(stageDir, 0o700); err != nil {
+		return err
+	}
+	return c.root.WriteFile(stageDir+"/.gitignore", []byte("*\n"), 0o600)
+}
+
+func (c *checkout) writeStaged(ctx context.Context, files []Change) error {
+	var entries strings.Builder
+	for _, f := range files {
+		if f.NewMode != Gitlink {
+			fmt.Fprintf(&entries, "%s %s\t%s\x00", f.NewMode, f.NewID, f.Path)
+		}
+	}
+	if entries.Len() == 0 {
+		return nil
+	}
+	if err := c.scratchIndex(ctx, entries.String()); err != nil {
+		return err
+	}
+	defer c.removeScratchIndex()
+	_, err := c.repo.run(ctx, c.scratch("checkout-index", "--all", "--prefix="+stageDir+"/files/"))
+	return err
+}
+
+func (c *checkout) place(f Change) error {
+	if f.NewMode == Gitlink {
+		return c.root.MkdirAll(f.Path, 0o777)
+	}
+	if err := c.root.MkdirAll(path.Dir(f.Path), 0o777); err != nil {
+		return err
+	}
+	if c.isDir(f.Path) {
+		if err := c.removeFolders(f.Path); err != nil {
+			return err
+		}
+	}
+	return c.root.Rename(stageDir+"/files/"+f.Path, f.Path)
+}
+
+// removeFolders removes the empty folders that are left where a file is to be; a file in one of them stops it.
+func (c *checkout) removeFolders(dir string) error {
+	var folders []string
+	err := fs.WalkDir(c.root.FS(), dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			folders = append(folders, path)
+		}
+		return err
+	})
+	for i := len(folders) - 1; i >= 0 && err == nil; i-- {
+		err = c.root.Remove(folders[i])
+	}
+	return err
+}
+
+// stage puts the new entries into the index, then lets git note the times of
+// the new files, without which the next status would read them all.
+func (c *checkout) stage(ctx context.Context) error {
+	if len(c.unstaged) == 0 {
+		return nil
+	}
+	var removed, added strings.Builder
+	for _, f := range c.unstaged {
+		if f.NewMode == Absent {
+			fmt.Fprintf(&removed, "0 %s\t%s\x00", strings.Repeat("0", len(f.OldID)), f.Path)
+		} else {
+			fmt.Fprintf(&added, "%s %s\t%s\x00", f.NewMode, f.NewID, f.Path)
+		}
+	}
+	args := []string{"update-index", "-z", "--index-info"}
+	// First what goes: a file may take the place of a folder, or the reverse.
+	if _, err := c.repo.run(ctx, call{args: args, input: removed.String() + added.String(), dir: c.dir, user: true, limit: slow}); err != nil {
+		return err
+	}
+	_, err := c.repo.run(ctx, call{args: []string{"update-index", "-q", "--refresh"}, dir: c.dir, user: true, limit: slow})
+	if exited(err, 1) {
+		return nil
+	}
+	return err
+}
+
+// lockCheckouts makes other calls wait, in this process and in others. The file stays: removing a
+// lock file lets two hold it.
+func (r *Repo) lockCheckouts(ctx context.Context) (unlock func(), err error) {
+	file, err := os.OpenFile(filepath.Join(r.gitDir, "signalbox-checkout.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock checkouts: %w", err)
+	}
+	// The kernel tells nobody that a lock became free, other than by blocking a thread for good.
+	retry := time.NewTicker(20 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = file.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			_ = file.Close()
+			return nil, fmt.Errorf("lock checkouts: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			_ = file.Close()
+			return nil, fmt.Errorf("lock checkouts: %w", context.Cause(ctx))
+		case <-retry.C:
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// check finds what stands in the way, and remembers what is still to do.
+func (c *checkout) check(ctx context.Context) error {
+	staged, err := c.checkIndex(ctx)
+	if err != nil {
+		return fmt.Errorf("compare index of %s: %w", c.dir, err)
+	}
+	c.notOld, err = c.differing(ctx, func(f Change) (string, string) { return f.OldMode, f.OldID })
+	if err == nil {
+		c.notNew, err = c.differing(ctx, func(f Change) (string, string) { return f.NewMode, f.NewID })
+	}
+	if err != nil {
+		return fmt.Errorf("compare checkout %s: %w", c.dir, err)
+	}
+	var blocked []string
+	for _, f := range c.changes {
+		asOld := c.is(f.Path, f.OldMode, f.NewMode, c.notOld)
+		if staged[f.Path] || !asOld && !c.is(f.Path, f.NewMode, f.OldMode, c.notNew) {
+			blocked = append(blocked, f.Path)
+		}
+	}
+	if len(blocked) > 0 {
+		return &CheckoutError{Dir: c.dir, Paths: blocked}
+	}
+	return nil
+}
+
+// checkIndex returns the paths that have something staged which is neither
+// side's, and remembers those whose entry is the old one.
+func (c *checkout) checkIndex(ctx context.Context) (staged map[string]bool, err error) {
+	args := []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", c.old, "--"}
+	out, err := c.repo.run(ctx, call{args: args, dir: c.dir, user: true})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := parseRaw(out)
+	if err != nil {
+		return nil, err
+	}
+	index := make(map[string]Change, len(entries))
+	for _, entry := range entries {
+		index[entry.Path] = entry
+	}
+	staged = map[string]bool{}
+	c.unstaged = nil
+	for _, f := range c.changes {
+		entry, differs := index[f.Path]
+		switch {
+		case !differs:
+			c.unstaged = append(c.unstaged, f)
+		case entry.NewMode != f.NewMode || entry.NewID != f.NewID:
+			staged[f.Path] = true
+		}
+	}
+	return staged, nil
+}
+
+// differing names the files of one side that the checkout has otherwise. It
+// asks git, with an index of that side alone, since only git knows how the
+// user's line endings and filters make a file from a blob.
+func (c *checkout) differing(ctx context.Context, side func(Change) (mode, id string)) (map[string]bool, error) {
+	var entries strings.Builder
+	for _, f := range c.changes {
+		if mode, id := side(f); mode != Absent && mode != Gitlink {
+			fmt.Fprintf(&entries, "%s %s\t%s\x00", mode, id, f.Path)
+		}
+	}
+	if entries.Len() == 0 {
+		return nil, nil
+	}
+	if err := c.scratchIndex(ctx, entries.String()); err != nil {
+		return nil, err
+	}
+	defer c.removeScratchIndex()
+	// It compares contents, and exits 1 when some differ.
+	_, err := c.repo.run(ctx, c.scratch("update-index", "-q", "--refresh"))
+	if err != nil && !exited(err, 1) {
+		return nil, err
+	}
+	out, err := c.repo.run(ctx, c.scratch("diff-files", "--name-only", "-z"))
+	if err != nil {
+		return nil, err
+	}
+	differing := map[string]bool{}
+	for path := range strings.SplitSeq(string(out), "\x00") {
+		differing[path] = true
+	}
+	return differing, nil
+}
+
+// scratchIndex makes an index that holds the given entries and nothing else.
+func (c *checkout) scratchIndex(ctx context.Context, entries string) error {
+	c.removeScratchIndex()
+	fill := c.scratch("update-index", "-z", "--index-info")
+	fill.input = entries
+	_, err := c.repo.run(ctx, fill)
+	return err
+}
+
+func (c *checkout) removeScratchIndex() {
+	_ = os.Remove(c.scratchPath())
+	_ = os.Remove(c.scratchPath() + ".lock")
+}
+
+func (c *checkout) scratchPath() string {
+	return filepath.Join(c.repo.gitDir, "signalbox-checkout.index")
+}
+
+func (c *checkout) scratch(args ...string) call {
+	return call{
+		args: append([]string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"}, args...),
+		dir:  c.dir, env: []string{"GIT_INDEX_FILE=" + c.scratchPath()}, user: true, limit: slow,
+	}
+}
+
+// is tells whether path is in the checkout as the side with this mode has it.
+func (c *checkout) is(path, mode, otherMode string, differing map[string]bool) bool {
+	switch mode {
+	case Gitlink:
+		// The files of a submodule are never touched, so whatever they are is right, unless
+		// something of this repository takes their place.
+		keeps := otherMode == Gitlink || otherMode == Absent
+		return keeps && c.isDir(path) || c.free(path)
+	case Absent:
+		return otherMode == Gitlink && c.isDir(path) || c.free(path)
+	default:
+		return !differing[path]
+	}
+}
+
+func (c *checkout) isDir(path string) bool {
+	info, err := c.root.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// free tells whether nothing stands at path but what the change itself removes.
+// A folder above it must be a folder: a link there leads elsewhere.
+func (c *checkout) free(path string) bool {
+	for i, letter := range path {
+		if letter != '/' {
+			continue
+		}
+		info, err := c.root.Lstat(path[:i])
+		if err != nil {
+			return missing(err)
+		}
+		if !info.IsDir() {
+			return c.changed[path[:i]]
+		}
+	}
+	info, err := c.root.Lstat(path)
+	if err != nil {
+		return missing(err)
+	}
+	return info.IsDir() && c.holdsOnlyChanged(path)
+}
+
+func (c *checkout) holdsOnlyChanged(dir string) bool {
+	err := fs.WalkDir(c.root.FS(), dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !entry.IsDir() && !c.changed[path] {
+			return fs.ErrExist
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// missing: a path below something that is not a folder is missing too.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}

@@ -1,0 +1,228 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"signalbox/internal/process"
+)
+
+const (
+	// quick is more than any local look-up takes on a loaded machine with a cold disk.
+	quick = time.Minute
+	// slow bounds what depends on a network or on the size of a checkout.
+	slow = 15 * time.Minute
+	// maxOutput bounds what is read into memory: the listing of a change of a million files.
+	maxOutput = 256 << 20
+)
+
+// call is one invocation of git.
+type call struct {
+	args  []string
+	input string
+	// dir is the work tree to run in. Empty means the git folder itself, where neither a work
+	// tree nor an index exists, so that no .gitattributes of a checkout takes part.
+	dir string
+	env []string
+	// user lets the user's and the machine's git configuration in: credentials for a push,
+	// and line endings and filters (large files) for files in the user's own checkout.
+	user bool
+	// limit is the total time; zero means quick.
+	limit time.Duration
+	// stdout receives the output as it comes; nil means that run returns it.
+	stdout io.Writer
+}
+
+// settings hold for every call. What can start a program because of a
+// configured path is off, and so is work that nobody asked for.
+var settings = []string{
+	"core.hooksPath=/dev/null",
+	"core.fsmonitor=false",
+	"safe.bareRepository=explicit",
+	"core.quotepath=false",
+	"gc.auto=0",
+	"maintenance.auto=false",
+	"advice.detachedHead=false",
+}
+
+// run returns what git printed. A lock file that a dead git left in the way is removed.
+func (r *Repo) run(ctx context.Context, c call) ([]byte, error) {
+	out, err := r.start(ctx, c)
+	path, locked := lockInTheWay(err)
+	if !locked {
+		return out, err
+	}
+	if !r.removeStaleLock(ctx, path) {
+		return nil, fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return r.start(ctx, c)
+}
+
+func (r *Repo) start(ctx context.Context, c call) ([]byte, error) {
+	var out bytes.Buffer
+	errs := tail{limit: 8 << 10}
+	command := process.Command{
+		Args: arguments(c), Dir: c.dir, Env: r.environ(c),
+		Stdout: &out, Stderr: &errs, Total: c.limit, OutputLimit: maxOutput,
+	}
+	if c.dir == "" {
+		command.Dir = r.gitDir
+	}
+	if c.input != "" {
+		command.Stdin = strings.NewReader(c.input)
+	}
+	if c.stdout != nil {
+		command.Stdout, command.OutputLimit = c.stdout, 0
+	}
+	if c.limit == 0 {
+		command.Total = quick
+	}
+	result, err := r.exec.Exec(ctx, command)
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", c.args[0], err)
+	}
+	return out.Bytes(), judge(ctx, c, result, errs.String())
+}
+
+func judge(ctx context.Context, c call, result process.Result, stderr string) error {
+	switch {
+	case ctx.Err() != nil && !result.OK():
+		return fmt.Errorf("git %s: %w", c.args[0], context.Cause(ctx))
+	case result.Ending == process.TimedOut:
+		return fmt.Errorf("git %s: no end within its time limit: %w", c.args[0], context.DeadlineExceeded)
+	case !result.OK():
+		return &commandError{
+			subcommand: c.args[0], code: result.ExitCode, signal: result.Signal,
+			message: lastLine(stderr), stderr: stderr,
+		}
+	case result.Truncated:
+		return fmt.Errorf("git %s: more than %d bytes of output", c.args[0], maxOutput)
+	}
+	return nil
+}
+
+func arguments(c call) []string {
+	args := []string{"git"}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	if !c.user {
+		args = append(args, "-c", "core.attributesFile=/dev/null")
+	}
+	return append(append(args, "--literal-pathspecs"), c.args...)
+}
+
+// forwarded are the variables with which a user's credential helper, ssh or
+// large-file filter finds its files and the network.
+var forwarded = []string{
+	"HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS",
+	"GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+	"http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
+}
+
+func (r *Repo) environ(c call) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
+		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
+		// Reflogs name who moved a ref; without these git guesses from the machine and may refuse.
+		"GIT_COMMITTER_NAME=Signalbox", "GIT_COMMITTER_EMAIL=signalbox@localhost",
+	}
+	if c.dir == "" {
+		env = append(env, "GIT_DIR="+r.gitDir, "GIT_INDEX_FILE="+filepath.Join(r.gitDir, "signalbox-no-index"))
+	}
+	if !c.user {
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1")
+		return append(env, c.env...)
+	}
+	for _, name := range forwarded {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, c.env...)
+}
+
+// commandError is git ending with something else than success.
+type commandError struct {
+	subcommand string
+	code       int
+	signal     string
+	message    string
+	stderr     string
+}
+
+func (e *commandError) Error() string {
+	switch {
+	case e.signal != "":
+		return fmt.Sprintf("git %s: ended by %s", e.subcommand, e.signal)
+	case e.message != "":
+		return fmt.Sprintf("git %s: %s", e.subcommand, e.message)
+	default:
+		return fmt.Sprintf("git %s: exit status %d", e.subcommand, e.code)
+	}
+}
+
+// exited tells whether err is git's own exit with code, which some subcommands use as an answer.
+func exited(err error, code int) bool {
+	var failed *commandError
+	return errors.As(err, &failed) && failed.signal == "" && failed.code == code
+}
+
+// lastLine is the line of stderr that says what went wrong: the last one that
+// git marks as an error, else the last one; hints follow errors.
+func lastLine(stderr string) string {
+	last, marked := "", ""
+	for line := range strings.Lines(stderr) {
+		line = clean(line)
+		if line != "" {
+			last = line
+		}
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
+			marked = line
+		}
+	}
+	if marked != "" {
+		return marked
+	}
+	return last
+}
+
+// clean makes text from a repository or a remote harmless in a log line.
+func clean(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == unicode.ReplacementChar {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(text, ""))
+	if len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	return strings.TrimSpace(text)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	limit int
+	kept  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - t.limit; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.kept) }

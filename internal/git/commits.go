@@ -1,0 +1,165 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Identity is who is named as author and committer.
+type Identity struct {
+	Name  string
+	Email string
+}
+
+// Commit is one line of a history. Subject comes from whoever wrote the commit.
+type Commit struct {
+	ID      string
+	Subject string
+}
+
+// IsAncestor tells whether ancestor is commit or in its history.
+func (r *Repo) IsAncestor(ctx context.Context, ancestor, commit string) (bool, error) {
+	if err := checkIDs(ancestor, commit); err != nil {
+		return false, fmt.Errorf("compare histories: %w", err)
+	}
+	_, err := r.run(ctx, call{args: []string{"merge-base", "--is-ancestor", ancestor, commit}})
+	if exited(err, 1) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("compare histories of %s and %s: %w", ancestor, commit, err)
+	}
+	return true, nil
+}
+
+// TreeOf is the tree of a commit. ErrNotFound if there is no such commit.
+func (r *Repo) TreeOf(ctx context.Context, commit string) (string, error) {
+	if err := checkIDs(commit); err != nil {
+		return "", fmt.Errorf("find tree: %w", err)
+	}
+	c := call{args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{tree}"}}
+	return r.one(ctx, c, "find tree of "+commit)
+}
+
+// CommitTree writes a commit object and returns its id, which depends on the
+// arguments alone: doing it again gives the same. Nothing is signed; time zone is UTC.
+func (r *Repo) CommitTree(ctx context.Context, tree string, parents []string, message string, who Identity, when time.Time) (string, error) {
+	if err := checkIDs(append([]string{tree}, parents...)...); err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	if who.Name == "" || who.Email == "" || strings.TrimSpace(message) == "" || strings.Contains(message, "\x00") {
+		return "", fmt.Errorf("commit: %w: name, email and a message without NUL are needed", ErrInvalid)
+	}
+	args := []string{"-c", "i18n.commitEncoding=utf-8", "commit-tree", "--no-gpg-sign"}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	date := fmt.Sprintf("@%d +0000", when.Unix())
+	c := call{
+		args: append(args, "-F", "-", tree), input: strings.ToValidUTF8(message, "\uFFFD"),
+		env: []string{
+			"GIT_AUTHOR_NAME=" + who.Name, "GIT_AUTHOR_EMAIL=" + who.Email, "GIT_AUTHOR_DATE=" + date,
+			"GIT_COMMITTER_NAME=" + who.Name, "GIT_COMMITTER_EMAIL=" + who.Email, "GIT_COMMITTER_DATE=" + date,
+		},
+	}
+	out, err := r.run(ctx, c)
+	if err != nil {
+		return "", fmt.Errorf("commit tree %s: %w", tree, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// MergeTree merges two commits without touching a checkout and returns the
+// resulting tree. With conflicts it returns the names of the files, and a tree
+// that holds conflict markers.
+func (r *Repo) MergeTree(ctx context.Context, base, head string) (tree string, conflicts []string, err error) {
+	if err := checkIDs(base, head); err != nil {
+		return "", nil, fmt.Errorf("merge: %w", err)
+	}
+	env, err := r.withoutMergeDrivers(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	args := []string{"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, head}
+	out, err := r.run(ctx, call{args: args, env: env, limit: slow})
+	if err != nil && !exited(err, 1) {
+		return "", nil, fmt.Errorf("merge %s into %s: %w", head, base, err)
+	}
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if !ValidID(fields[0]) {
+		return "", nil, fmt.Errorf("merge %s into %s: git printed no tree", head, base)
+	}
+	if err == nil {
+		return fields[0], nil, nil
+	}
+	return fields[0], fields[1:], nil
+}
+
+// withoutMergeDrivers is a configuration in which every merge driver fails. The
+// content of a branch chooses drivers by its .gitattributes, and a driver is a
+// program; a file that wants one is a conflict instead.
+func (r *Repo) withoutMergeDrivers(ctx context.Context) ([]string, error) {
+	out, err := r.run(ctx, call{args: []string{"config", "-z", "--name-only", "--get-regexp", `^merge\..*\.driver$`}})
+	if exited(err, 1) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list merge drivers: %w", err)
+	}
+	names := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	env := []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(names))}
+	for i, name := range names {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", i))
+	}
+	return env, nil
+}
+
+// Log lists the commits that are in to but not in from, newest first, at most
+// limit of them; an empty from means the whole history.
+func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, error) {
+	args := []string{
+		"-c", "i18n.logOutputEncoding=utf-8",
+		"rev-list", "--no-commit-header", "--format=%H %s", fmt.Sprintf("--max-count=%d", limit), to,
+	}
+	err := checkIDs(to)
+	if from != "" {
+		err = errors.Join(err, checkIDs(from))
+		args = append(args, "^"+from)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list commits: %w", err)
+	}
+	out, err := r.run(ctx, call{args: append(args, "--")})
+	if err != nil {
+		return nil, fmt.Errorf("list commits of %s: %w", to, err)
+	}
+	var commits []Commit
+	for line := range strings.Lines(string(out)) {
+		id, subject, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		commits = append(commits, Commit{ID: id, Subject: subject})
+	}
+	return commits, nil
+}
+
+// MergeWithSecondParent finds the commit by which head came into the branch at
+// base: a merge in the first-parent history of base whose second parent is
+// head. ErrNotFound if there is none.
+func (r *Repo) MergeWithSecondParent(ctx context.Context, base, head string) (string, error) {
+	if err := checkIDs(base, head); err != nil {
+		return "", fmt.Errorf("find merge: %w", err)
+	}
+	args := []string{"rev-list", "--first-parent", "--min-parents=2", "--parents", base, "^" + head, "--"}
+	out, err := r.run(ctx, call{args: args})
+	if err != nil {
+		return "", fmt.Errorf("find merge of %s: %w", head, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if ids := strings.Fields(line); len(ids) > 2 && ids[2] == head {
+			return ids[0], nil
+		}
+	}
+	return "", fmt.Errorf("find merge of %s: %w", head, ErrNotFound)
+}

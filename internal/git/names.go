@@ -1,0 +1,81 @@
+package git
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+var (
+	idPattern     = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	branchPattern = regexp.MustCompile(`^signalbox/[0-9]+-[a-z0-9-]{1,40}$`)
+	remotePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	// A ref in full, a subset of what git allows: no component starts with a dot or a dash,
+	// nothing that a shell, a pattern or a revision expression would read as more than a name.
+	refPattern = regexp.MustCompile(`^refs(?:/[\pL\pN_+=@#%,][\pL\pN._+=@#%,!-]*)+$`)
+)
+
+// ValidID tells whether id is a full object id, SHA-1 or SHA-256.
+func ValidID(id string) bool { return idPattern.MatchString(id) }
+
+// ValidBranch tells whether name is a branch that Signalbox makes: signalbox/42-fix-parser.
+func ValidBranch(name string) bool { return branchPattern.MatchString(name) }
+
+// BranchRef is the full ref of a branch, one of the user's or of Signalbox's own.
+func BranchRef(name string) (string, error) {
+	ref := "refs/heads/" + name
+	return ref, checkRef(ref)
+}
+
+func checkRef(ref string) error {
+	if !refPattern.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "@{") ||
+		strings.HasSuffix(ref, ".") || strings.HasSuffix(ref, ".lock") || strings.Contains(ref, ".lock/") || len(ref) > 250 {
+		return fmt.Errorf("%w ref %q", ErrInvalid, ref)
+	}
+	return nil
+}
+
+func checkIDs(ids ...string) error {
+	for _, id := range ids {
+		if !ValidID(id) || isZero(id) {
+			return fmt.Errorf("%w object id %q", ErrInvalid, id)
+		}
+	}
+	return nil
+}
+
+func checkRemote(name string) error {
+	if !remotePattern.MatchString(name) {
+		return fmt.Errorf("%w remote name %q", ErrInvalid, name)
+	}
+	return nil
+}
+
+// isZero: no object. Git writes zeros where a ref is not.
+func isZero(id string) bool { return strings.Trim(id, "0") == "" }
+
+// A branch name is read in lists and typed by people.
+const maxSlug = 40
+
+// Slug makes the readable end of a branch name from a title: its ASCII words,
+// lower case, joined by dashes, at most 40 characters; "change" when none is left.
+func Slug(title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	})
+	slug := ""
+	for _, word := range words {
+		joined := strings.TrimPrefix(slug+"-"+word, "-")
+		if len(joined) > maxSlug {
+			break
+		}
+		slug = joined
+	}
+	if slug == "" && len(words) > 0 {
+		return words[0][:maxSlug]
+	}
+	if slug == "" {
+		return "change"
+	}
+	return slug
+}

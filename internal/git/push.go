@@ -1,0 +1,144 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Remote is another repository that this one knows by a name.
+type Remote struct {
+	Name string
+	URL  string
+	// Local: URL is a path on this machine.
+	Local bool
+}
+
+// Remotes lists the configured remotes.
+func (r *Repo) Remotes(ctx context.Context) ([]Remote, error) {
+	out, err := r.run(ctx, call{args: []string{"config", "-z", "--get-regexp", `^remote\..*\.url$`}})
+	if exited(err, 1) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list remotes: %w", err)
+	}
+	var remotes []Remote
+	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		key, url, _ := strings.Cut(record, "\n")
+		name := strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".url")
+		if len(remotes) > 0 && remotes[len(remotes)-1].Name == name {
+			continue
+		}
+		remotes = append(remotes, Remote{Name: name, URL: url, Local: isLocal(url)})
+	}
+	return remotes, nil
+}
+
+// Remote finds a remote by its name. ErrNotFound if there is none.
+func (r *Repo) Remote(ctx context.Context, name string) (Remote, error) {
+	remotes, err := r.Remotes(ctx)
+	if err != nil {
+		return Remote{}, err
+	}
+	for _, remote := range remotes {
+		if remote.Name == name {
+			return remote, nil
+		}
+	}
+	return Remote{}, fmt.Errorf("remote %q: %w", name, ErrNotFound)
+}
+
+// isLocal follows git: a colon before the first slash means host:path.
+func isLocal(url string) bool {
+	if strings.HasPrefix(url, "file://") || filepath.IsAbs(url) {
+		return true
+	}
+	first, _, _ := strings.Cut(url, "/")
+	return !strings.Contains(first, ":")
+}
+
+// RemoteRef asks the remote for the object that ref is at. ErrNotFound if it has no such ref.
+func (r *Repo) RemoteRef(ctx context.Context, remote, ref string) (string, error) {
+	if err := checkRef(ref); err != nil {
+		return "", fmt.Errorf("ask remote: %w", err)
+	}
+	if err := checkRemote(remote); err != nil {
+		return "", fmt.Errorf("ask remote: %w", err)
+	}
+	out, err := r.run(ctx, call{args: []string{"ls-remote", "--quiet", "--", remote, ref}, user: true, limit: slow})
+	if err != nil {
+		return "", fmt.Errorf("ask remote %s for %s: %w", remote, ref, err)
+	}
+	// The argument is a pattern that matches the ends of names too.
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if name == ref && ValidID(id) {
+			return id, nil
+		}
+	}
+	return "", fmt.Errorf("ask remote %s for %s: %w", remote, ref, ErrNotFound)
+}
+
+// Push is one ref to bring to a remote.
+type Push struct {
+	// Ref is the full name, on the remote; ID the commit to put there.
+	Ref string
+	ID  string
+	// Old is where the remote's ref must be; zeros, or empty, if it must not exist.
+	Old string
+}
+
+// Push moves a ref of the remote. ErrRefMoved if the remote's ref is neither at
+// p.Old nor at p.ID already; ErrRejected if the remote does not want it.
+func (r *Repo) Push(ctx context.Context, remote string, p Push) error {
+	if err := checkPush(remote, p); err != nil {
+		return fmt.Errorf("push: %w", err)
+	}
+	old := p.Old
+	if isZero(old) {
+		old = ""
+	}
+	args := []string{
+		"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
+		"--force-with-lease=" + p.Ref + ":" + old, "--", remote, p.ID + ":" + p.Ref,
+	}
+	out, err := r.run(ctx, call{args: args, user: true, limit: slow})
+	if err != nil {
+		return fmt.Errorf("push %s to %s: %w", p.Ref, remote, refusal(string(out), err))
+	}
+	return nil
+}
+
+func checkPush(remote string, p Push) error {
+	if err := checkRemote(remote); err != nil {
+		return err
+	}
+	if err := checkRef(p.Ref); err != nil {
+		return err
+	}
+	if !isZero(p.Old) {
+		return checkIDs(p.ID, p.Old)
+	}
+	return checkIDs(p.ID)
+}
+
+// refusal reads the line "! <from>:<to> TAB [rejected] (stale info)" of the porcelain output.
+func refusal(out string, err error) error {
+	for line := range strings.Lines(out) {
+		fields := strings.SplitN(strings.TrimSpace(line), "\t", 3)
+		if len(fields) != 3 || fields[0] != "!" {
+			continue
+		}
+		reason := clean(fields[2])
+		// The last three are a push by somebody else that came between the remote's answer and ours.
+		for _, moved := range []string{"stale info", "fetch first", "cannot lock ref", "failed to update ref", "incorrect old value"} {
+			if strings.Contains(reason, moved) {
+				return fmt.Errorf("%w: %s", ErrRefMoved, reason)
+			}
+		}
+		return fmt.Errorf("%w: %s", ErrRejected, reason)
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Ref is a name and the object it points to.
+type Ref struct {
+	Name string
+	ID   string
+}
+
+// DefaultBranch is the branch that is checked out at Root, else main, else
+// master: its name without refs/heads/. ErrNotFound if none of them has a commit.
+func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
+	out, err := r.run(ctx, call{args: []string{"symbolic-ref", "--quiet", "HEAD"}, dir: r.root})
+	if err != nil && !exited(err, 1) {
+		return "", fmt.Errorf("find the default branch: %w", err)
+	}
+	for _, ref := range []string{strings.TrimSpace(string(out)), "refs/heads/main", "refs/heads/master"} {
+		if checkRef(ref) != nil {
+			continue
+		}
+		_, err := r.Resolve(ctx, ref)
+		if err == nil {
+			return strings.TrimPrefix(ref, "refs/heads/"), nil
+		}
+		if !errors.Is(err, ErrNotFound) {
+			return "", fmt.Errorf("find the default branch: %w", err)
+		}
+	}
+	return "", fmt.Errorf("find the default branch: %w: nothing is committed on a branch", ErrNotFound)
+}
+
+// Resolve returns the full id of the commit that ref leads to: a full ref name,
+// a full id, or HEAD (of Root). ErrNotFound if there is none.
+func (r *Repo) Resolve(ctx context.Context, ref string) (string, error) {
+	c := call{args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}}
+	if ref == "HEAD" {
+		c.dir = r.root
+	} else if !ValidID(ref) {
+		if err := checkRef(ref); err != nil {
+			return "", fmt.Errorf("resolve: %w", err)
+		}
+	}
+	return r.one(ctx, c, "resolve "+ref)
+}
+
+// one runs a look-up that prints one object id, or fails quietly when there is none.
+func (r *Repo) one(ctx context.Context, c call, doing string) (string, error) {
+	out, err := r.run(ctx, c)
+	id := strings.TrimSpace(string(out))
+	switch {
+	case exited(err, 1), exited(err, 128):
+		return "", fmt.Errorf("%s: %w", doing, ErrNotFound)
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", doing, err)
+	case !ValidID(id):
+		return "", fmt.Errorf("%s: git printed %q, which is no object id", doing, clean(id))
+	}
+	return id, nil
+}
+
+// Refs lists the refs below prefix ("refs/signalbox/runs"), by name.
+func (r *Repo) Refs(ctx context.Context, prefix string) ([]Ref, error) {
+	prefix = strings.TrimSuffix(prefix, "/")
+	if prefix != "refs" {
+		if err := checkRef(prefix); err != nil {
+			return nil, fmt.Errorf("list refs: %w", err)
+		}
+	}
+	out, err := r.run(ctx, call{args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "--", prefix}})
+	if err != nil {
+		return nil, fmt.Errorf("list refs below %s: %w", prefix, err)
+	}
+	var refs []Ref
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		refs = append(refs, Ref{Name: name, ID: id})
+	}
+	return refs, nil
+}
+
+// CreateBranch makes one of Signalbox's own branches at commit. Doing it again
+// is no error; ErrRefMoved if the branch is there with another commit.
+func (r *Repo) CreateBranch(ctx context.Context, name, commit string) error {
+	if !ValidBranch(name) {
+		return fmt.Errorf("create branch: %w name %q", ErrInvalid, name)
+	}
+	ref := "refs/heads/" + name
+	err := r.UpdateRef(ctx, ref, commit, "")
+	if !errors.Is(err, ErrRefMoved) {
+		return err
+	}
+	if id, again := r.Resolve(ctx, ref); again == nil && id == commit {
+		return nil
+	}
+	return err
+}
+
+// UpdateRef moves ref to the object id, if it is at old in that very moment;
+// old of zeros, or empty, means that the ref must not exist. ErrRefMoved if it
+// is elsewhere, also if that is id: of two that try, one wins.
+func (r *Repo) UpdateRef(ctx context.Context, ref, id, old string) error {
+	if err := errors.Join(checkRef(ref), checkIDs(id)); err != nil {
+		return fmt.Errorf("update ref: %w", err)
+	}
+	return r.changeRef(ctx, ref, old, "update-ref", "-m", "signalbox", "--", ref, id)
+}
+
+// DeleteRef deletes ref if it is at old. Deleting what is not there is ErrRefMoved.
+func (r *Repo) DeleteRef(ctx context.Context, ref, old string) error {
+	if err := errors.Join(checkRef(ref), checkIDs(old)); err != nil {
+		return fmt.Errorf("delete ref: %w", err)
+	}
+	return r.changeRef(ctx, ref, old, "update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref)
+}
+
+// changeRef tells a lost race from other failures by looking where the ref is.
+func (r *Repo) changeRef(ctx context.Context, ref, old string, args ...string) error {
+	if isZero(old) {
+		old = ""
+	} else if err := checkIDs(old); err != nil {
+		return fmt.Errorf("update ref %s: %w", ref, err)
+	}
+	_, err := r.run(ctx, call{args: append(args, old)})
+	if err == nil {
+		return nil
+	}
+	present, findErr := r.present(ctx, ref)
+	if findErr == nil && present != old {
+		return fmt.Errorf("update ref %s: %w", ref, ErrRefMoved)
+	}
+	return fmt.Errorf("update ref %s: %w", ref, err)
+}
+
+// present is the object that ref points to, whatever its type; empty if there is none.
+func (r *Repo) present(ctx context.Context, ref string) (string, error) {
+	c := call{args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref}}
+	id, err := r.one(ctx, c, "resolve "+ref)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil
+	}
+	return id, err
+}

@@ -1,0 +1,126 @@
+// Package git owns calling the git program safely: on the project's trusted
+// repository, with full ids and full ref names, with hooks and file system
+// monitors off. It refuses to know why something is committed or merged, and
+// it never runs git inside a folder that an agent can write.
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"signalbox/internal/process"
+)
+
+var (
+	// ErrNoGit: there is no git program in PATH.
+	ErrNoGit = errors.New("git is not installed or not in PATH")
+	// ErrTooOld: git lacks what Signalbox is built on; see minMajor.
+	ErrTooOld = errors.New("git is too old")
+	// ErrNotRepository: the folder is not in the work tree of a git repository.
+	ErrNotRepository = errors.New("not in the work tree of a git repository")
+	// ErrNotFound: no such ref, commit or remote.
+	ErrNotFound = errors.New("not found")
+	// ErrRefMoved: a ref is not where the caller expected it; look again before deciding.
+	ErrRefMoved = errors.New("the ref is not at the expected commit")
+	// ErrLocked: another git program holds a lock in the repository. Trying again later helps.
+	ErrLocked = errors.New("the repository is locked by another git program")
+	// ErrRejected: the remote refused a push for a reason of its own (a protected branch, a
+	// hook). Trying again does not help.
+	ErrRejected = errors.New("the remote refused the push")
+	// ErrInvalid: an id, ref, branch, remote or path does not have the form that is safe to use.
+	ErrInvalid = errors.New("invalid")
+)
+
+// Merging two commits without a work tree (merge-tree --write-tree) came with git 2.38.
+const minMajor, minMinor = 2, 38
+
+// Repo is a repository that belongs to the user: its configuration is trusted,
+// the content of its commits is not. It is safe for concurrent use.
+type Repo struct {
+	exec       process.Executor
+	root       string
+	gitDir     string
+	objectsDir string
+}
+
+// Open finds the repository around dir. In a linked work tree Root is that
+// tree's top folder and GitDir is what all work trees share.
+func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, error) {
+	r := &Repo{exec: executor}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open repository: %w", err)
+	}
+	if err := r.checkVersion(ctx, dir); err != nil {
+		return nil, fmt.Errorf("open repository %s: %w", dir, err)
+	}
+	for _, find := range []struct {
+		what []string
+		into *string
+	}{
+		{[]string{"--show-toplevel"}, &r.root},
+		{[]string{"--git-common-dir"}, &r.gitDir},
+		{[]string{"--git-path", "objects"}, &r.objectsDir},
+	} {
+		args := append([]string{"rev-parse", "--path-format=absolute"}, find.what...)
+		out, err := r.run(ctx, call{args: args, dir: dir})
+		if err != nil {
+			return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(err))
+		}
+		*find.into = strings.TrimSuffix(string(out), "\n")
+	}
+	return r, nil
+}
+
+func (r *Repo) checkVersion(ctx context.Context, dir string) error {
+	out, err := r.run(ctx, call{args: []string{"version"}, dir: dir})
+	if errors.Is(err, exec.ErrNotFound) {
+		return ErrNoGit
+	}
+	if err != nil {
+		return err
+	}
+	return supported(string(out))
+}
+
+// supported judges what "git version" prints: "git version 2.39.5 (Apple Git-154)".
+func supported(printed string) error {
+	fields := strings.Fields(printed)
+	if len(fields) < 3 {
+		return fmt.Errorf("%w: it calls itself %q", ErrTooOld, clean(printed))
+	}
+	numbers := strings.SplitN(fields[2], ".", 3)
+	major, err := strconv.Atoi(numbers[0])
+	minor := 0
+	if err == nil && len(numbers) > 1 {
+		minor, err = strconv.Atoi(numbers[1])
+	}
+	if err != nil || major < minMajor || major == minMajor && minor < minMinor {
+		return fmt.Errorf("%w: this is %s, Signalbox needs %d.%d or newer", ErrTooOld, clean(fields[2]), minMajor, minMinor)
+	}
+	return nil
+}
+
+// notRepository keeps git's words: they also tell of a repository that is
+// there but belongs to another user.
+func notRepository(err error) error {
+	var failed *commandError
+	if errors.As(err, &failed) && failed.code == 128 {
+		return fmt.Errorf("%w (%s)", ErrNotRepository, failed.message)
+	}
+	return err
+}
+
+// Root is the top folder of the work tree, an absolute path.
+func (r *Repo) Root() string { return r.root }
+
+// GitDir is the folder that holds refs and configuration, shared by all work trees.
+func (r *Repo) GitDir() string { return r.gitDir }
+
+// ObjectsDir is the folder that holds the objects.
+func (r *Repo) ObjectsDir() string { return r.objectsDir }
