@@ -1,0 +1,100 @@
+// Package forgetest is the one suite that every forge passes. It knows the port
+// and real git repositories, and nothing of any driver.
+package forgetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"signalbox/internal/forge"
+)
+
+// FailingFile makes the tests fail for every tree that holds it.
+const FailingFile = "FAIL"
+
+// Harness is one fresh project on a forge. The project has at least one commit
+// on Base, which is checked out in Project without local changes.
+type Harness struct {
+	// Open opens the forge. Every call gives another instance on the same data, as another
+	// process would have it.
+	Open func(*testing.T) forge.Forge
+	// Kill has another process perform the operation and die by SIGKILL at its n-th instant,
+	// counted from 0. It reports whether the process died of that; otherwise there was no n-th
+	// instant and the operation went well.
+	Kill func(t *testing.T, n int, operation Operation) (died bool)
+	// Project is the folder of the repository with its checkout.
+	Project string
+	// Remote is the bare repository that is pushed to; empty if there is none.
+	Remote string
+	// Base is the branch to merge into.
+	Base string
+	// Request is a request that is there, open.
+	Request forge.Request
+	// Runs counts how often tests were run.
+	Runs func() int
+	// Comments returns the bodies of the comments on Request.
+	Comments func(*testing.T) []string
+}
+
+// Operation is one call of the port that another process can be told to make.
+type Operation struct {
+	Open  *forge.PullRequest `json:"open,omitempty"`
+	Merge *Merge             `json:"merge,omitempty"`
+}
+
+// Merge holds the arguments of forge.Forge's Merge.
+type Merge struct {
+	Number  int         `json:"number"`
+	Checked forge.Check `json:"checked"`
+	Message string      `json:"message"`
+}
+
+// Perform makes the call.
+func (o Operation) Perform(ctx context.Context, f forge.Forge) error {
+	switch {
+	case o.Open != nil:
+		_, err := f.OpenPullRequest(ctx, *o.Open)
+		return err
+	case o.Merge != nil:
+		_, err := f.Merge(ctx, o.Merge.Number, o.Merge.Checked, o.Merge.Message)
+		return err
+	}
+	return errors.New("the operation is empty")
+}
+
+// Run runs the suite. Every case gets a harness of its own.
+func Run(t *testing.T, newHarness func(*testing.T) Harness) {
+	cases := []struct {
+		name string
+		test func(*testing.T, *project)
+	}{
+		{"opening twice with one key gives one pull request", openTwice},
+		{"two keys give two numbers", twoKeys},
+		{"opening again moves the branch and the head", openAgain},
+		{"a pull request that is not there is not found", unknownPull},
+		{"a closed pull request is not merged", closedPull},
+		{"a comment is edited in place and a request closed once", comments},
+		{"failing tests give a failed check and no merge", failingChecks},
+		{"a tree is tested once", testedOnce},
+		{"a conflict is named and nothing is tested", conflict},
+		{"a merge puts exactly the tested tree on the base branch", merge},
+		{"merging twice gives one merge commit", mergeTwice},
+		{"a moved base is refused until its merge was tested", baseMoved},
+		{"an older check merges when the present result passed too", olderCheck},
+		{"a head that moved after its check is refused", headMoved},
+		{"a checkout with changes in the way is refused and kept", dirtyCheckout},
+		{"a merge that somebody made by hand is found", mergedByHand},
+		{"a remote that moved refuses the merge before it shows here", remoteMoved},
+		{"eight pull requests merged at once all land", concurrentMerges},
+		{"opening survives kill -9 at every instant", killedOpening},
+		{"merging survives kill -9 at every instant", killedMerge},
+		{"a merge that was cut off is completed by the next one", killedThenAnother},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, newProject(t, newHarness))
+		})
+	}
+}

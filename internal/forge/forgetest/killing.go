@@ -1,0 +1,84 @@
+package forgetest
+
+import (
+	"testing"
+
+	"signalbox/internal/forge"
+)
+
+// atEveryInstant kills the operation at its first instant, at its second and so
+// on, each time in a project of its own, until it is over before it is killed.
+func atEveryInstant(t *testing.T, p *project, test func(t *testing.T, p *project, kill func(Operation) (died bool))) {
+	t.Helper()
+	const fewest = 4
+	for n := 0; ; n++ {
+		over := false
+		test(t, p, func(operation Operation) bool {
+			died := p.Kill(t, n, operation)
+			over = !died
+			return died
+		})
+		if t.Failed() {
+			t.Fatalf("after a kill at instant %d", n)
+		}
+		if over && n < fewest {
+			t.Fatalf("only %d instants were tried", n)
+		}
+		if over {
+			return
+		}
+		p = p.fresh(t)
+	}
+}
+
+func killedOpening(t *testing.T, p *project) {
+	atEveryInstant(t, p, func(t *testing.T, p *project, kill func(Operation) bool) {
+		change := p.change(t, 1, map[string]string{"a": "1"})
+		kill(Operation{Open: &change})
+		pr := p.open(t, change)
+		if pr.Number != p.open(t, change).Number || pr.State != forge.Open {
+			t.Errorf("opened as %+v", pr)
+		}
+		p.wantPublished(t, change)
+		if other := p.open(t, p.change(t, 2, map[string]string{"b": "1"})); other.Number == pr.Number {
+			t.Errorf("number %d was given out twice", pr.Number)
+		}
+	})
+}
+
+func killedMerge(t *testing.T, p *project) {
+	atEveryInstant(t, p, func(t *testing.T, p *project, kill func(Operation) bool) {
+		pr, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1", "b": "2"}))
+		kill(Operation{Merge: &Merge{pr.Number, check, "m"}})
+		merged, err := p.Open(t).Merge(t.Context(), pr.Number, check, "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.wantMerged(t, merged, check)
+	})
+}
+
+// killedThenAnother: the first merge is not repeated by its own caller until the
+// second, which touches the same file, has been done.
+func killedThenAnother(t *testing.T, p *project) {
+	atEveryInstant(t, p, func(t *testing.T, p *project, kill func(Operation) bool) {
+		one, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1\n", "both": "1\n"}))
+		change := p.change(t, 2, map[string]string{"b": "2\n", "both": "1\n"})
+		kill(Operation{Merge: &Merge{one.Number, check, "m"}})
+		if err := land(t.Context(), p.Open(t), change); err != nil {
+			t.Fatal(err)
+		}
+		p.wantFollowed(t)
+		again, err := p.forge.Checks(t.Context(), one.Number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Open(t).Merge(t.Context(), one.Number, again, "m"); err != nil {
+			t.Fatal(err)
+		}
+		if merges := p.git(t, "rev-list", "--merges", "--count", p.Base); merges != "2" {
+			t.Errorf("%s merge commits, want 2", merges)
+		}
+		p.wantFollowed(t)
+	})
+}

@@ -1,0 +1,158 @@
+package forgetest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signalbox/internal/forge"
+)
+
+// project is a harness with the hands of a person who works in it.
+type project struct {
+	Harness
+	forge forge.Forge
+	fresh func(*testing.T) *project
+}
+
+func newProject(t *testing.T, newHarness func(*testing.T) Harness) *project {
+	t.Helper()
+	h := newHarness(t)
+	return &project{Harness: h, forge: h.Open(t), fresh: func(t *testing.T) *project { return newProject(t, newHarness) }}
+}
+
+// git runs git in the project's checkout and returns what it printed, trimmed.
+func (p *project) git(t *testing.T, args ...string) string {
+	t.Helper()
+	return gitIn(t, p.Project, nil, args...)
+}
+
+func gitIn(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=A Person", "GIT_AUTHOR_EMAIL=person@example.org",
+		"GIT_COMMITTER_NAME=A Person", "GIT_COMMITTER_EMAIL=person@example.org",
+	}, env...)
+	out, err := cmd.Output()
+	if err != nil {
+		stderr := ""
+		if exit, ok := err.(*exec.ExitError); ok {
+			stderr = string(exit.Stderr)
+		}
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, stderr)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (p *project) baseCommit(t *testing.T) string {
+	t.Helper()
+	return p.git(t, "rev-parse", "refs/heads/"+p.Base)
+}
+
+// commit makes a commit on parent with these files added or replaced. It moves no ref.
+func (p *project) commit(t *testing.T, parent string, files map[string]string) string {
+	t.Helper()
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(t.TempDir(), "index")}
+	gitIn(t, p.Project, index, "read-tree", parent)
+	for name, content := range files {
+		source := filepath.Join(t.TempDir(), "content")
+		if err := os.WriteFile(source, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		blob := p.git(t, "hash-object", "-w", source)
+		gitIn(t, p.Project, index, "update-index", "--add", "--cacheinfo", "100644,"+blob+","+name)
+	}
+	tree := gitIn(t, p.Project, index, "write-tree")
+	return p.git(t, "commit-tree", tree, "-p", parent, "-m", "A change")
+}
+
+// commitOnBase commits in the checkout, as a person does.
+func (p *project) commitOnBase(t *testing.T, name, content string) string {
+	t.Helper()
+	p.write(t, name, content)
+	p.git(t, "add", "--", name)
+	p.git(t, "commit", "--quiet", "-m", "A commit by hand")
+	if p.Remote != "" {
+		p.git(t, "push", "--quiet", p.Remote, p.Base)
+	}
+	return p.baseCommit(t)
+}
+
+func (p *project) write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(p.Project, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// change is a pull request, not opened yet, that sets these files.
+func (p *project) change(t *testing.T, n int, files map[string]string) forge.PullRequest {
+	t.Helper()
+	return forge.PullRequest{
+		Key: fmt.Sprintf("run-%d", n), Request: p.Request.ID, Title: fmt.Sprintf("Change %d", n), Body: "What it does",
+		Branch: fmt.Sprintf("signalbox/%d-a-change", n), Base: p.Base, Head: p.commit(t, p.baseCommit(t), files),
+	}
+}
+
+func (p *project) open(t *testing.T, change forge.PullRequest) forge.PullRequest {
+	t.Helper()
+	pr, err := p.forge.OpenPullRequest(t.Context(), change)
+	if err != nil {
+		t.Fatalf("open pull request: %v", err)
+	}
+	return pr
+}
+
+// passed opens change and has it checked.
+func (p *project) passed(t *testing.T, change forge.PullRequest) (forge.PullRequest, forge.Check) {
+	t.Helper()
+	pr := p.open(t, change)
+	check, err := p.forge.Checks(t.Context(), pr.Number)
+	if err != nil || check.State != forge.CheckPassed {
+		t.Fatalf("check pull request: %+v, %v", check, err)
+	}
+	return pr, check
+}
+
+// snapshot is all that a refused merge must leave alone.
+func (p *project) snapshot(t *testing.T) string {
+	t.Helper()
+	parts := []string{p.git(t, "for-each-ref"), p.git(t, "status", "--porcelain"), p.git(t, "diff", "HEAD")}
+	if p.Remote != "" {
+		parts = append(parts, gitIn(t, p.Remote, nil, "for-each-ref"))
+	}
+	return strings.Join(parts, "\n---\n")
+}
+
+// wantMerged holds for a base branch that has this merge at its tip.
+func (p *project) wantMerged(t *testing.T, pr forge.PullRequest, check forge.Check) {
+	t.Helper()
+	tip := p.baseCommit(t)
+	if pr.State != forge.Merged || pr.MergeCommit != tip || pr.MergedAt == nil {
+		t.Errorf("pull request is %+v, want it merged by %s", pr, tip)
+	}
+	if got, want := p.git(t, "log", "-1", "--format=%T %P", tip), check.Tree+" "+check.Base+" "+check.Head; got != want {
+		t.Errorf("merge commit has tree and parents %s, want %s", got, want)
+	}
+	p.wantFollowed(t)
+}
+
+// wantFollowed holds when checkout and remote stand where the base branch stands.
+func (p *project) wantFollowed(t *testing.T) {
+	t.Helper()
+	if status := p.git(t, "status", "--porcelain"); status != "" {
+		t.Errorf("the checkout does not follow its branch:\n%s", status)
+	}
+	if p.Remote == "" {
+		return
+	}
+	if got := gitIn(t, p.Remote, nil, "rev-parse", "refs/heads/"+p.Base); got != p.baseCommit(t) {
+		t.Errorf("the remote's %s is at %s, want %s", p.Base, got, p.baseCommit(t))
+	}
+}

@@ -1,0 +1,115 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signalbox/internal/forge"
+)
+
+// CheckName is the name of the one check that this forge has.
+const CheckName = "tests"
+
+// Checks returns the verdict on the merge candidate, and runs the tests only
+// when this tree has none yet: the same files cannot pass today and be in need
+// of another test because a commit's message or date differs.
+func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
+	p, err := f.loadPull(ctx, number)
+	if err != nil {
+		return forge.Check{}, err
+	}
+	candidate, err := f.candidate(ctx, p)
+	if err != nil {
+		return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
+	}
+	check, known := verdictOn(p.Checks, candidate.Tree)
+	if !known {
+		if check, err = f.check(ctx, candidate); err != nil {
+			return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
+		}
+	}
+	check.Base, check.Head = candidate.Base, candidate.Head
+	return check, nil
+}
+
+// check runs the tests and records their verdict. When somebody else's verdict
+// on the same tree was recorded meanwhile, that one stands.
+func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Check, err error) {
+	verdict, err := f.test(ctx, candidate)
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		// Tests that were cut off say nothing about the candidate, whatever they seemed to say.
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = errors.Join(forge.ErrNoChecks, err)
+		}
+		return check, err
+	}
+	check = forge.Check{
+		Name: CheckName, Base: candidate.Base, Head: candidate.Head, Tree: candidate.Tree, State: forge.CheckFailed,
+		Command: verdict.Command, LogPath: verdict.LogPath, Summary: verdict.Summary,
+		DurationMS: verdict.Duration.Milliseconds(), At: f.now().UTC(),
+	}
+	if verdict.Passed {
+		check.State = forge.CheckPassed
+	}
+	return check, f.pull(candidate.Pull).Update(ctx, func(p *pull) error {
+		if recorded, known := verdictOn(p.Checks, candidate.Tree); known {
+			check = recorded
+			return nil
+		}
+		p.Checks = append(p.Checks, check)
+		return nil
+	})
+}
+
+// candidate merges the pull request's head with the present base, without touching any ref.
+func (f *Forge) candidate(ctx context.Context, p pull) (Candidate, error) {
+	base, tree, err := f.mergeTree(ctx, p)
+	if err != nil {
+		return Candidate{}, err
+	}
+	message := fmt.Sprintf("Candidate of pull request %d\n", p.Number)
+	commit, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, message, f.identity, f.now())
+	if err != nil {
+		return Candidate{}, fmt.Errorf("commit the candidate: %w", err)
+	}
+	return Candidate{Pull: p.Number, Request: p.Request, Base: base, Head: p.Head, Tree: tree, Commit: commit}, nil
+}
+
+// mergeTree returns the base branch's present commit and the tree that merging into it gives.
+func (f *Forge) mergeTree(ctx context.Context, p pull) (base, tree string, err error) {
+	if base, err = f.repo.Resolve(ctx, branchRef(p.Base)); err != nil {
+		return "", "", fmt.Errorf("find base branch %q: %w", p.Base, err)
+	}
+	tree, conflicts, err := f.repo.MergeTree(ctx, base, p.Head)
+	if err != nil {
+		return "", "", fmt.Errorf("merge %s into %q: %w", p.Branch, p.Base, err)
+	}
+	if len(conflicts) > 0 {
+		return "", "", fmt.Errorf("%w: %s", forge.ErrConflict, quoted(conflicts))
+	}
+	return base, tree, nil
+}
+
+func verdictOn(checks []forge.Check, tree string) (forge.Check, bool) {
+	i := slices.IndexFunc(checks, func(c forge.Check) bool { return c.Tree == tree })
+	if i < 0 {
+		return forge.Check{}, false
+	}
+	return checks[i], true
+}
+
+// quoted joins the names of files, a few of them, so that no name can hide another.
+func quoted(paths []string) string {
+	const shown = 20
+	var names []string
+	for _, path := range paths[:min(len(paths), shown)] {
+		names = append(names, fmt.Sprintf("%q", path))
+	}
+	if more := len(paths) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}

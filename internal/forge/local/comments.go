@@ -1,0 +1,88 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/store"
+)
+
+// note is what is said about a request. It stands beside the request's file,
+// which is its author's and never written.
+type note struct {
+	ID          string     `json:"id"`
+	Number      int        `json:"number"`
+	Closed      bool       `json:"closed"`
+	ClosedAt    *time.Time `json:"closed_at"`
+	MergeCommit string     `json:"merge_commit,omitempty"`
+	Comments    []comment  `json:"comments,omitempty"`
+}
+
+type comment struct {
+	// Key finds the comment again, so that it is edited in place.
+	Key       string    `json:"key"`
+	Body      string    `json:"body"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func (f *Forge) note(number int) *store.Document[note] {
+	return store.Record[note](f.store, "requests", strconv.Itoa(number))
+}
+
+func (f *Forge) closed(ctx context.Context, request forge.Request) (bool, error) {
+	n, err := f.note(request.Number).Load(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return n.Closed && n.ID == request.ID, err
+}
+
+// Comment writes body on the request, or over the comment with the same key.
+func (f *Forge) Comment(ctx context.Context, request forge.Request, key, body string) error {
+	if key == "" {
+		return fmt.Errorf("comment on request %s: the comment has no key", request.ID)
+	}
+	return f.annotate(ctx, request, func(n *note) {
+		now := f.now().UTC()
+		i := slices.IndexFunc(n.Comments, func(c comment) bool { return c.Key == key })
+		switch {
+		case i < 0:
+			n.Comments = append(n.Comments, comment{Key: key, Body: body, CreatedAt: now, UpdatedAt: now})
+		case n.Comments[i].Body != body:
+			n.Comments[i].Body, n.Comments[i].UpdatedAt = body, now
+		}
+	})
+}
+
+// CloseRequest marks the request as done. Closing it again changes nothing.
+func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, mergeCommit string) error {
+	return f.annotate(ctx, request, func(n *note) {
+		if !n.Closed {
+			now := f.now().UTC()
+			n.Closed, n.ClosedAt, n.MergeCommit = true, &now, mergeCommit
+		}
+	})
+}
+
+// annotate changes the note, unless its number belonged to another request before.
+func (f *Forge) annotate(ctx context.Context, request forge.Request, change func(*note)) error {
+	err := f.note(request.Number).Update(ctx, func(n *note) error {
+		if n.ID != "" && n.ID != request.ID {
+			return fmt.Errorf("number %d is that of request %s", request.Number, n.ID)
+		}
+		n.ID, n.Number = request.ID, request.Number
+		change(n)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("note on request %s: %w", request.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+)
+
+// Bounds of one request file. They are far above what a person writes and far
+// below what would hurt: the file may come with any branch somebody checks out.
+const (
+	maxRequestBytes     = 1 << 20
+	maxFrontMatterBytes = 64 << 10
+	maxListLength       = 100
+	maxLineBytes        = 4 << 10
+)
+
+var (
+	idPattern     = regexp.MustCompile(`^RQ-\d{8}-(\d{3,6})$`)
+	numberPattern = regexp.MustCompile(`^[1-9]\d{0,8}$`)
+)
+
+// lineError is a problem on one line of a request file, counted from 1.
+type lineError struct {
+	line   int
+	reason string
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.reason) }
+
+func refuse(line int, format string, args ...any) error {
+	return &lineError{line: line, reason: fmt.Sprintf(format, args...)}
+}
+
+// parseRequest reads a request file: YAML between two `---` lines, then Markdown.
+func parseRequest(data []byte) (forge.Request, error) {
+	var request forge.Request
+	if !utf8.Valid(data) {
+		return request, refuse(1, "the file is not valid UTF-8")
+	}
+	header, body, err := splitFrontMatter(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
+	if err != nil {
+		return request, err
+	}
+	mapping, err := parseMapping(header)
+	if err != nil {
+		return request, err
+	}
+	if err := readKeys(mapping, &request); err != nil {
+		return request, err
+	}
+	request.Body = strings.TrimSpace(string(body))
+	return request, complete(&request)
+}
+
+// splitFrontMatter returns the YAML with its opening line, so that YAML's line
+// numbers are the file's.
+func splitFrontMatter(data []byte) (header, body []byte, err error) {
+	const mark = "---\n"
+	if !bytes.HasPrefix(data, []byte(mark)) {
+		return nil, nil, refuse(1, "the first line is not ---")
+	}
+	if len(data) > maxFrontMatterBytes {
+		header = data[:maxFrontMatterBytes]
+	} else {
+		header = append(data[:len(data):len(data)], '\n')
+	}
+	end := bytes.Index(header[len(mark)-1:], []byte("\n"+mark))
+	if end < 0 {
+		return nil, nil, refuse(1, "the front matter has no closing --- within %d bytes", maxFrontMatterBytes)
+	}
+	end += len(mark)
+	return header[:end], data[min(end+len(mark), len(data)):], nil
+}
+
+func parseMapping(header []byte) (*yaml.Node, error) {
+	var document, more yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(header))
+	if err := decoder.Decode(&document); err != nil {
+		return nil, fmt.Errorf("front matter: %w", err)
+	}
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, refuse(max(more.Line, 1), "the front matter is more than one YAML document")
+	}
+	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+		return nil, refuse(1, "the front matter is not a list of keys and values")
+	}
+	return document.Content[0], nil
+}
+
+func readKeys(mapping *yaml.Node, request *forge.Request) error {
+	seen := map[string]bool{}
+	for i := 0; i < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
+		if seen[key.Value] {
+			return refuse(key.Line, "key %q is there twice", key.Value)
+		}
+		seen[key.Value] = true
+		if err := readKey(key, value, request); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readKey(key, value *yaml.Node, request *forge.Request) (err error) {
+	switch key.Value {
+	case "id":
+		request.ID, err = line(value)
+	case "number":
+		request.Number, err = number(value)
+	case "title":
+		request.Title, err = line(value)
+		request.Title = clean(request.Title)
+	case "base":
+		request.Base, err = branch(value)
+	case "tests":
+		request.Tests, err = commands(value)
+	case "labels":
+		request.Labels, err = list(value)
+	case "depends_on":
+		request.DependsOn, err = references(value)
+	default:
+		err = refuse(key.Line, "unknown key %q", key.Value)
+	}
+	return err
+}
+
+// complete checks what is required and fills in the number that the id implies.
+func complete(request *forge.Request) error {
+	id := idPattern.FindStringSubmatch(request.ID)
+	if id == nil {
+		return refuse(1, "id %q does not look like RQ-YYYYMMDD-NNN", request.ID)
+	}
+	if request.Number == 0 {
+		request.Number, _ = strconv.Atoi(id[1])
+	}
+	switch {
+	case request.Number == 0:
+		return refuse(1, "number is missing and id %s ends in zero", request.ID)
+	case request.Title == "":
+		return refuse(1, "title is missing")
+	}
+	return nil
+}
+
+func line(node *yaml.Node) (string, error) {
+	switch {
+	case node.Kind != yaml.ScalarNode || node.Tag == "!!null":
+		return "", refuse(node.Line, "the value is not a single line of text")
+	case len(node.Value) > maxLineBytes:
+		return "", refuse(node.Line, "the value is longer than %d bytes", maxLineBytes)
+	}
+	return strings.TrimSpace(node.Value), nil
+}
+
+func number(node *yaml.Node) (int, error) {
+	if node.Tag != "!!int" || !numberPattern.MatchString(node.Value) {
+		return 0, refuse(node.Line, "number %q is not a positive whole number", node.Value)
+	}
+	return strconv.Atoi(node.Value)
+}
+
+func branch(node *yaml.Node) (string, error) {
+	name, err := line(node)
+	if err != nil {
+		return "", err
+	}
+	if _, err := git.BranchRef(name); err != nil {
+		return "", refuse(node.Line, "base %q is not a branch name", name)
+	}
+	return name, nil
+}
+
+func list(node *yaml.Node) ([]string, error) {
+	items := []*yaml.Node{node}
+	if node.Kind == yaml.SequenceNode {
+		items = node.Content
+	}
+	if len(items) > maxListLength {
+		return nil, refuse(node.Line, "more than %d entries", maxListLength)
+	}
+	var values []string
+	for _, item := range items {
+		value, err := line(item)
+		if err != nil {
+			return nil, err
+		}
+		if value == "" || strings.ContainsFunc(value, unicode.IsControl) {
+			return nil, refuse(item.Line, "entry %q is empty or holds control characters", value)
+		}
+		values = append(values, value)
+	}
+	return values, nil
+}
+
+// commands takes a list, one command, or a block of text with one command on each line.
+func commands(node *yaml.Node) ([]string, error) {
+	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "\n") {
+		return list(node)
+	}
+	block := &yaml.Node{Kind: yaml.SequenceNode, Line: node.Line}
+	for text := range strings.Lines(node.Value) {
+		if strings.TrimSpace(text) != "" {
+			block.Content = append(block.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: node.Line})
+		}
+	}
+	return list(block)
+}
+
+func references(node *yaml.Node) ([]string, error) {
+	values, err := list(node)
+	for _, value := range values {
+		if !idPattern.MatchString(value) && !numberPattern.MatchString(value) {
+			return nil, errors.Join(err, refuse(node.Line, "depends_on %q is neither an id nor a number", value))
+		}
+	}
+	return values, err
+}
+
+// clean makes one visible line of text that came from outside: control
+// characters would steer a terminal, format characters (bidirectional
+// overrides, zero-width joiners, tags) would show something else than is there.
+func clean(text string) string {
+	visible := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(visible), " ")
+}

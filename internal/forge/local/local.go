@@ -1,0 +1,90 @@
+// Package local is the forge of a project that lives on one machine: requests
+// are files, pull requests are branches with a record beside them, checks are
+// the project's own tests on the exact merge candidate, and a merge is a merge
+// commit. It refuses to run anything itself: how tests are run is given to it.
+package local
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/store"
+)
+
+// Config is what the forge works with. Repo, Store and Test are required.
+type Config struct {
+	Repo  *git.Repo
+	Store *store.Store
+	// Root is the project folder that holds requests/; empty means the repository's top folder.
+	Root string
+	// Test runs the project's tests on a candidate in a fresh isolated clone. An error means
+	// that there is no verdict, for example because the clone could not be made.
+	Test func(context.Context, Candidate) (Verdict, error)
+	// Identity is the author of merge commits; the zero value stands for Signalbox itself.
+	Identity git.Identity
+	Clock    func() time.Time
+	Logger   *slog.Logger
+}
+
+// Candidate is what the base branch would become: all ids are full ids.
+type Candidate struct {
+	// Pull is the pull request's number, Request the id of the request it answers.
+	Pull    int
+	Request string
+	// Base and Head are the commits to be merged, Tree is the result.
+	Base, Head, Tree string
+	// Commit is a merge commit of Base and Head with Tree. No ref leads to it.
+	Commit string
+}
+
+// Verdict is what the tests came to.
+type Verdict struct {
+	Passed   bool
+	Command  string
+	LogPath  string
+	Summary  string
+	Duration time.Duration
+}
+
+// Forge keeps pull requests in .signalbox/pulls/<n>.json and what it says about
+// requests in .signalbox/requests/<n>.json.
+type Forge struct {
+	repo     *git.Repo
+	store    *store.Store
+	root     string
+	test     func(context.Context, Candidate) (Verdict, error)
+	identity git.Identity
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+var _ forge.Forge = (*Forge)(nil)
+
+// New returns the forge. It touches nothing.
+func New(config Config) *Forge {
+	f := &Forge{
+		repo: config.Repo, store: config.Store, root: config.Root, test: config.Test,
+		identity: config.Identity, now: config.Clock, log: config.Logger,
+	}
+	if f.root == "" {
+		f.root = f.repo.Root()
+	}
+	if f.identity == (git.Identity{}) {
+		f.identity = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
+	}
+	if f.now == nil {
+		f.now = time.Now
+	}
+	if f.log == nil {
+		f.log = slog.New(slog.DiscardHandler)
+	}
+	return f
+}
+
+// Name is the driver's name in the configuration.
+func (f *Forge) Name() string { return "local" }
+
+func branchRef(branch string) string { return "refs/heads/" + branch }

@@ -1,0 +1,240 @@
+package local_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/forgetest"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+	"signalbox/internal/store"
+)
+
+// The test binary is also the process that is killed: these variables tell it
+// what to do, where, and at which instant to die.
+const (
+	operationVariable = "SIGNALBOX_TEST_OPERATION"
+	projectVariable   = "SIGNALBOX_TEST_PROJECT"
+	instantVariable   = "SIGNALBOX_TEST_INSTANT"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(operationVariable) == "" {
+		os.Exit(m.Run())
+	}
+	if err := performAndDie(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func performAndDie() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var operation forgetest.Operation
+	if err := json.Unmarshal([]byte(os.Getenv(operationVariable)), &operation); err != nil {
+		return err
+	}
+	instant, err := strconv.Atoi(os.Getenv(instantVariable))
+	if err != nil {
+		return err
+	}
+	host := &dyingHost{instant: int64(instant)}
+	f, err := open(ctx, host, os.Getenv(projectVariable), func(context.Context, local.Candidate) (local.Verdict, error) {
+		return local.Verdict{}, errors.New("no tests are expected here")
+	})
+	if err != nil {
+		return err
+	}
+	host.armed.Store(true)
+	return operation.Perform(ctx, f)
+}
+
+// dyingHost kills this process, as kill -9 does, right before or right after
+// one of the git commands that change something.
+type dyingHost struct {
+	process.Host
+	armed   atomic.Bool
+	passed  atomic.Int64
+	instant int64
+}
+
+func (h *dyingHost) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	if !h.armed.Load() || onlyReads(c.Args) {
+		return h.Host.Exec(ctx, c)
+	}
+	h.passInstant()
+	result, err := h.Host.Exec(ctx, c)
+	h.passInstant()
+	return result, err
+}
+
+func (h *dyingHost) passInstant() {
+	if h.passed.Add(1)-1 == h.instant {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+func onlyReads(args []string) bool {
+	for _, arg := range args {
+		switch arg {
+		case "rev-parse", "rev-list", "merge-base", "merge-tree", "config", "cat-file", "ls-remote", "ls-tree",
+			"diff-tree", "diff-files", "diff-index", "ls-files", "for-each-ref", "symbolic-ref", "remote", "worktree":
+			return true
+		}
+	}
+	return false
+}
+
+func open(ctx context.Context, host process.Executor, project string, test func(context.Context, local.Candidate) (local.Verdict, error)) (*local.Forge, error) {
+	repo, err := git.Open(ctx, host, project)
+	if err != nil {
+		return nil, err
+	}
+	documents, err := store.Open(ctx, store.Config{Root: project})
+	if err != nil {
+		return nil, err
+	}
+	return local.New(local.Config{Repo: repo, Store: documents, Test: test}), nil
+}
+
+func TestForge(t *testing.T) {
+	t.Parallel()
+	for name, withRemote := range map[string]bool{"with a remote": true, "without a remote": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			forgetest.Run(t, func(t *testing.T) forgetest.Harness { return newHarness(t, withRemote) })
+		})
+	}
+}
+
+func newHarness(t *testing.T, withRemote bool) forgetest.Harness {
+	t.Helper()
+	h := forgetest.Harness{Project: newProject(t), Base: "main"}
+	if withRemote {
+		h.Remote = filepath.Join(t.TempDir(), "origin.git")
+		runGit(t, h.Project, "clone", "--quiet", "--bare", h.Project, h.Remote)
+		runGit(t, h.Project, "remote", "add", "origin", h.Remote)
+	}
+	var runs atomic.Int64
+	h.Runs = func() int { return int(runs.Load()) }
+	h.Open = func(t *testing.T) forge.Forge {
+		return openProject(t, h.Project, func(ctx context.Context, c local.Candidate) (local.Verdict, error) {
+			runs.Add(1)
+			return verdict(ctx, t, h.Project, c)
+		})
+	}
+	h.Kill = func(t *testing.T, n int, operation forgetest.Operation) bool { return kill(t, h.Project, n, operation) }
+	request, err := h.Open(t).Request(t.Context(), "RQ-20261120-007")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Request = request
+	h.Comments = func(t *testing.T) []string { return comments(t, h.Project, request.Number) }
+	return h
+}
+
+func openProject(t *testing.T, project string, test func(context.Context, local.Candidate) (local.Verdict, error)) *local.Forge {
+	t.Helper()
+	f, err := open(t.Context(), process.Host{}, project, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// newProject is a repository with one request, committed on main.
+func newProject(t *testing.T) string {
+	t.Helper()
+	project := t.TempDir()
+	writeFile(t, filepath.Join(project, "requests", "007.md"), "---\nid: RQ-20261120-007\ntitle: Fix it\n---\nPlease.\n")
+	runGit(t, project, "init", "--quiet", "--initial-branch=main")
+	writeFile(t, filepath.Join(project, ".gitignore"), ".signalbox/\n")
+	runGit(t, project, "add", ".")
+	runGit(t, project, "commit", "--quiet", "-m", "First")
+	return project
+}
+
+// verdict looks at the candidate itself, as tests in a clone of it would.
+func verdict(ctx context.Context, t *testing.T, project string, c local.Candidate) (local.Verdict, error) {
+	t.Helper()
+	if got, want := runGit(t, project, "log", "-1", "--format=%T %P", c.Commit), c.Tree+" "+c.Base+" "+c.Head; got != want {
+		t.Errorf("the candidate's commit has tree and parents %s, want %s", got, want)
+	}
+	files := runGit(t, project, "ls-tree", "--name-only", c.Commit)
+	passed := !strings.Contains("\n"+files+"\n", "\n"+forgetest.FailingFile+"\n")
+	return local.Verdict{Passed: passed, Command: "true"}, ctx.Err()
+}
+
+func kill(t *testing.T, project string, instant int, operation forgetest.Operation) bool {
+	t.Helper()
+	arguments, err := json.Marshal(operation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), operationVariable+"="+string(arguments), projectVariable+"="+project,
+		instantVariable+"="+strconv.Itoa(instant))
+	out, err := cmd.CombinedOutput()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL {
+		return true
+	}
+	if err != nil {
+		t.Fatalf("perform the operation in another process: %v\n%s", err, out)
+	}
+	return false
+}
+
+func comments(t *testing.T, project string, number int) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(project, ".signalbox", "requests", strconv.Itoa(number)+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var record struct{ Comments []struct{ Body string } }
+	if err := json.Unmarshal(data, &record); err != nil {
+		t.Fatal(err)
+	}
+	var bodies []string
+	for _, c := range record.Comments {
+		bodies = append(bodies, c.Body)
+	}
+	return bodies
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func runGit(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir = dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=A Person", "GIT_AUTHOR_EMAIL=person@example.org",
+		"GIT_COMMITTER_NAME=A Person", "GIT_COMMITTER_EMAIL=person@example.org",
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}

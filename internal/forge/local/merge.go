@@ -1,0 +1,214 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/store"
+)
+
+// merging is the intent of one merge: base branch and checkouts go from Old to
+// New. It is written before anything moves.
+type merging struct {
+	Old string    `json:"old"`
+	New string    `json:"new"`
+	At  time.Time `json:"at"`
+}
+
+// turn is locked by whoever merges. It holds nothing: the kernel frees the lock
+// when its holder dies, and the intents say what is left to do.
+type turn struct{}
+
+// serialized runs act while no other process merges, after every merge that was
+// cut off is complete. One at a time, because bringing a checkout from one
+// commit to the next is only sound when it stands at the first.
+func (f *Forge) serialized(ctx context.Context, act func() error) error {
+	return store.Record[turn](f.store, "merges", "turn").Update(ctx, func(*turn) error {
+		all, err := f.pulls(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			if p.Merging == nil {
+				continue
+			}
+			f.log.InfoContext(ctx, "completing a merge that was cut off", "pull", p.Number, "commit", p.Merging.New)
+			if err := f.finish(ctx, p); err != nil && !errors.Is(err, forge.ErrBaseMoved) && !errors.Is(err, ErrRemoteMoved) {
+				return fmt.Errorf("complete the merge of pull request %d: %w", p.Number, err)
+			}
+		}
+		return act()
+	})
+}
+
+// Merge puts a tested tree on the base branch. When the base has moved since it
+// was checked, the merge is still done if the tree that results now has a
+// verdict of its own; otherwise ErrBaseMoved asks for one.
+func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, message string) (forge.PullRequest, error) {
+	var merged forge.PullRequest
+	err := f.serialized(ctx, func() error {
+		p, err := f.loadPull(ctx, number)
+		if err != nil {
+			return err
+		}
+		if p.State == forge.Open {
+			if err := f.merge(ctx, p, checked, message); err != nil {
+				return err
+			}
+			p, err = f.loadPull(ctx, number)
+		}
+		if err == nil && p.State != forge.Merged {
+			err = errors.New("it was closed unmerged")
+		}
+		merged = p.PullRequest
+		return err
+	})
+	if err != nil {
+		return forge.PullRequest{}, fmt.Errorf("merge pull request %d: %w", number, err)
+	}
+	return merged, nil
+}
+
+func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message string) error {
+	if checked.Head != p.Head {
+		return fmt.Errorf("%s was checked and the head is %s by now: %w", checked.Head, p.Head, forge.ErrNoChecks)
+	}
+	commit, err := f.mergedByHand(ctx, p)
+	if err != nil {
+		return fmt.Errorf("look for %s on %q: %w", p.Head, p.Base, err)
+	}
+	if commit != "" {
+		return f.recordMerge(ctx, p.Number, commit)
+	}
+	base, tree, err := f.mergeTree(ctx, p)
+	if err != nil {
+		return err
+	}
+	if check, known := verdictOn(p.Checks, tree); !known || check.State != forge.CheckPassed {
+		if base == checked.Base {
+			return fmt.Errorf("tree %s did not pass: %w", tree, forge.ErrNoChecks)
+		}
+		return fmt.Errorf("%q is at %s and the result of merging was not tested: %w", p.Base, base, forge.ErrBaseMoved)
+	}
+	commit, err = f.repo.CommitTree(ctx, tree, []string{base, p.Head}, message, f.identity, f.now())
+	if err != nil {
+		return fmt.Errorf("commit the merge: %w", err)
+	}
+	if err := f.repo.CheckCheckout(ctx, branchRef(p.Base), base, commit); err != nil {
+		return inTheWay(err)
+	}
+	p.Merging = &merging{Old: base, New: commit, At: f.now().UTC()}
+	if err := f.setMerging(ctx, p.Number, p.Merging); err != nil {
+		return err
+	}
+	return f.finish(ctx, p)
+}
+
+// finish carries a recorded intent to its end, from wherever it was cut off.
+//
+// The remote goes first. The other order would show a merge here that the
+// remote may still refuse, and taking it back would pull commits away from
+// whoever built on them. This way a refusal leaves everything as it was. Killed
+// between the two, the intent says what was pushed, pushing it again is no
+// change, and the local branch follows. What is left is somebody who commits to
+// the local base branch in that very moment: then the two have diverged as
+// after any push by another person, nothing is lost, and a pull settles it.
+func (f *Forge) finish(ctx context.Context, p pull) error {
+	ref, intent := branchRef(p.Base), p.Merging
+	present, err := f.repo.Resolve(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("find base branch %q: %w", p.Base, err)
+	}
+	if present == intent.Old {
+		if err := f.advance(ctx, p); err != nil {
+			return err
+		}
+		present = intent.New
+	}
+	if present == intent.New {
+		if err := f.repo.SyncCheckout(ctx, ref, intent.Old, intent.New); err != nil {
+			return fmt.Errorf("%q is merged and its checkout does not follow: %w", p.Base, inTheWay(err))
+		}
+		return f.recordMerge(ctx, p.Number, intent.New)
+	}
+	// Somebody moved the branch on; its checkout is theirs.
+	contained, err := f.repo.IsAncestor(ctx, intent.New, present)
+	if err != nil {
+		return fmt.Errorf("look for the merge on %q: %w", p.Base, err)
+	}
+	if contained {
+		return f.recordMerge(ctx, p.Number, intent.New)
+	}
+	return f.abandon(ctx, p, forge.ErrBaseMoved)
+}
+
+// advance moves the remote's base branch and then ours to the merge commit.
+func (f *Forge) advance(ctx context.Context, p pull) error {
+	if err := f.pushBase(ctx, p.Base, p.Merging.New); err != nil {
+		if errors.Is(err, ErrRemoteMoved) {
+			return f.abandon(ctx, p, err)
+		}
+		return err
+	}
+	err := f.repo.UpdateRef(ctx, branchRef(p.Base), p.Merging.New, p.Merging.Old)
+	if errors.Is(err, git.ErrRefMoved) {
+		return f.abandon(ctx, p, fmt.Errorf("%w: %w", forge.ErrBaseMoved, err))
+	}
+	if err != nil {
+		return fmt.Errorf("move base branch %q: %w", p.Base, err)
+	}
+	return nil
+}
+
+// abandon forgets an intent that cannot be carried out any more and returns why.
+func (f *Forge) abandon(ctx context.Context, p pull, why error) error {
+	if err := f.setMerging(ctx, p.Number, nil); err != nil {
+		return err
+	}
+	return why
+}
+
+func (f *Forge) setMerging(ctx context.Context, number int, intent *merging) error {
+	return f.pull(number).Update(ctx, func(p *pull) error {
+		p.Merging = intent
+		return nil
+	})
+}
+
+// mergedByHand returns the commit by which the head is on the base branch
+// already: a merge of it, or the head itself after a fast-forward. Empty if it is not.
+func (f *Forge) mergedByHand(ctx context.Context, p pull) (string, error) {
+	base, err := f.repo.Resolve(ctx, branchRef(p.Base))
+	if err != nil {
+		return "", err
+	}
+	contained, err := f.repo.IsAncestor(ctx, p.Head, base)
+	if err != nil || !contained {
+		return "", err
+	}
+	commit, err := f.repo.MergeWithSecondParent(ctx, base, p.Head)
+	if errors.Is(err, git.ErrNotFound) {
+		return p.Head, nil
+	}
+	return commit, err
+}
+
+func (f *Forge) recordMerge(ctx context.Context, number int, commit string) error {
+	return f.pull(number).Update(ctx, func(p *pull) error {
+		now := f.now().UTC()
+		p.State, p.MergeCommit, p.MergedAt, p.UpdatedAt = forge.Merged, commit, &now, now
+		p.Merging = nil
+		return nil
+	})
+}
+
+func inTheWay(err error) error {
+	if errors.Is(err, git.ErrCheckout) {
+		return fmt.Errorf("%w: %w", forge.ErrCheckout, err)
+	}
+	return err
+}

@@ -1,0 +1,115 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"signalbox/internal/git"
+)
+
+// Remote is the remote that branches and merges are pushed to, when the
+// repository has one of this name.
+const Remote = "origin"
+
+var (
+	// ErrBranchMoved: a pull request's branch has commits that the offered head
+	// lacks. Moving it would lose them.
+	ErrBranchMoved = errors.New("the branch has other commits")
+	// ErrRemoteMoved: the remote's base branch has commits that ours lacks. A
+	// person pulls them; then the merge can be checked and made again.
+	ErrRemoteMoved = fmt.Errorf("the base branch of remote %q has commits that are missing here", Remote)
+)
+
+// publish moves the pull request's branch to head, here and on the remote. It
+// returns the id that the remote has by then, empty without a remote.
+func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error) {
+	ref := branchRef(p.Branch)
+	present, err := idOrNone(f.repo.Resolve(ctx, ref))
+	if err != nil {
+		return "", fmt.Errorf("find branch %q: %w", p.Branch, err)
+	}
+	if present != head {
+		if err := f.replaceable(ctx, present, head, p.Head); err != nil {
+			return "", fmt.Errorf("move branch %q: %w", p.Branch, err)
+		}
+		if err := f.repo.UpdateRef(ctx, ref, head, present); err != nil {
+			return "", fmt.Errorf("move branch %q: %w", p.Branch, err)
+		}
+	}
+	there, err := f.hasRemote(ctx)
+	if err != nil || !there {
+		return "", err
+	}
+	return head, f.pushBranch(ctx, p, head)
+}
+
+func (f *Forge) pushBranch(ctx context.Context, p pull, head string) error {
+	ref := branchRef(p.Branch)
+	present, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))
+	if err != nil || present == head {
+		return err
+	}
+	if err := f.replaceable(ctx, present, head, p.Published); err != nil {
+		return fmt.Errorf("push branch %q to %q: %w", p.Branch, Remote, err)
+	}
+	return f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: head, Old: present})
+}
+
+// pushBase moves the remote's base branch to commit, if that loses nothing
+// there. A remote that lacks commits of our base branch gets them as well: they
+// were under the pull request's branch all along.
+func (f *Forge) pushBase(ctx context.Context, base, commit string) error {
+	there, err := f.hasRemote(ctx)
+	if err != nil || !there {
+		return err
+	}
+	ref := branchRef(base)
+	present, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))
+	if err != nil || present == commit {
+		return err
+	}
+	err = f.replaceable(ctx, present, commit, "")
+	if err == nil {
+		err = f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: commit, Old: present})
+	}
+	if errors.Is(err, ErrBranchMoved) || errors.Is(err, git.ErrRefMoved) {
+		return fmt.Errorf("push %q: %w", base, ErrRemoteMoved)
+	}
+	return err
+}
+
+func (f *Forge) hasRemote(ctx context.Context) (bool, error) {
+	_, err := f.repo.Remote(ctx, Remote)
+	if errors.Is(err, git.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// idOrNone turns a ref that is not there into an empty id.
+func idOrNone(id string, err error) (string, error) {
+	if errors.Is(err, git.ErrNotFound) {
+		return "", nil
+	}
+	return id, err
+}
+
+// replaceable tells whether a branch may go from present to next: there is no
+// branch yet, it is where we put it (ours) or it is part of next's history.
+func (f *Forge) replaceable(ctx context.Context, present, next, ours string) error {
+	if present == "" || present == ours {
+		return nil
+	}
+	if _, err := f.repo.Resolve(ctx, present); err != nil {
+		if errors.Is(err, git.ErrNotFound) {
+			return ErrBranchMoved
+		}
+		return err
+	}
+	contained, err := f.repo.IsAncestor(ctx, present, next)
+	if err == nil && !contained {
+		err = ErrBranchMoved
+	}
+	return err
+}

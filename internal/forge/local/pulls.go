@@ -1,0 +1,187 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/store"
+)
+
+const pullsFolder = "pulls"
+
+// pull is the record of one pull request.
+type pull struct {
+	forge.PullRequest
+	// Published is the id that the remote's branch was given last; empty before the first push.
+	Published string `json:"published,omitempty"`
+	// Checks are all verdicts so far, oldest first, at most one for each tree.
+	Checks []forge.Check `json:"checks,omitempty"`
+	// Merging is a merge that was begun. Whoever finds it completes it.
+	Merging *merging `json:"merging,omitempty"`
+}
+
+// numbering is locked while a number is given out.
+type numbering struct {
+	// Last is the highest number that was ever given out.
+	Last int `json:"last"`
+}
+
+func (f *Forge) pull(number int) *store.Document[pull] {
+	return store.Record[pull](f.store, pullsFolder, strconv.Itoa(number))
+}
+
+func (f *Forge) loadPull(ctx context.Context, number int) (pull, error) {
+	p, err := f.pull(number).Load(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = forge.ErrNotFound
+	}
+	if err != nil {
+		return p, fmt.Errorf("pull request %d: %w", number, err)
+	}
+	return p, nil
+}
+
+// pulls returns all records, in no order that means anything.
+func (f *Forge) pulls(ctx context.Context) ([]pull, error) {
+	names, err := f.store.Records(ctx, pullsFolder)
+	if err != nil {
+		return nil, fmt.Errorf("list pull requests: %w", err)
+	}
+	var all []pull
+	for _, name := range names {
+		number, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		p, err := f.loadPull(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// PullRequest returns one by number.
+func (f *Forge) PullRequest(ctx context.Context, number int) (forge.PullRequest, error) {
+	p, err := f.loadPull(ctx, number)
+	return p.PullRequest, err
+}
+
+// OpenPullRequest opens one, or brings the one with the same key up to date. One
+// that is merged or closed is returned as it is. The record shows a head only
+// after the branch is where others can see it.
+func (f *Forge) OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
+	if err := f.validate(ctx, &pr); err != nil {
+		return forge.PullRequest{}, fmt.Errorf("open pull request: %w", err)
+	}
+	number, err := f.number(ctx, pr)
+	if err != nil {
+		return forge.PullRequest{}, fmt.Errorf("open pull request: %w", err)
+	}
+	p, err := f.loadPull(ctx, number)
+	if err == nil && p.State == forge.Open {
+		p, err = f.offer(ctx, p, pr)
+	}
+	if err != nil {
+		return forge.PullRequest{}, fmt.Errorf("open pull request %d: %w", number, err)
+	}
+	return p.PullRequest, nil
+}
+
+func (f *Forge) validate(ctx context.Context, pr *forge.PullRequest) (err error) {
+	pr.Title = clean(pr.Title)
+	switch {
+	case pr.Key == "":
+		return errors.New("it has no key")
+	case !git.ValidBranch(pr.Branch):
+		return fmt.Errorf("branch %q is not one of ours", pr.Branch)
+	case !git.ValidID(pr.Head):
+		return fmt.Errorf("head %q is not a full id", pr.Head)
+	}
+	if pr.Base == "" {
+		if pr.Base, err = f.repo.DefaultBranch(ctx); err != nil {
+			return err
+		}
+	}
+	_, err = git.BranchRef(pr.Base)
+	return err
+}
+
+// number finds the pull request with pr's key or gives out the next number,
+// either way the record exists afterwards.
+func (f *Forge) number(ctx context.Context, pr forge.PullRequest) (number int, err error) {
+	err = store.Record[numbering](f.store, "numbers", pullsFolder).Update(ctx, func(given *numbering) error {
+		all, err := f.pulls(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			if p.Key == pr.Key {
+				number = p.Number
+				return nil
+			}
+			given.Last = max(given.Last, p.Number)
+		}
+		given.Last++
+		number = given.Last
+		return f.create(ctx, number, pr)
+	})
+	return number, err
+}
+
+func (f *Forge) create(ctx context.Context, number int, pr forge.PullRequest) error {
+	return f.pull(number).Update(ctx, func(p *pull) error {
+		now := f.now().UTC()
+		pr.Number, pr.State, pr.CreatedAt, pr.UpdatedAt = number, forge.Open, now, now
+		pr.MergeCommit, pr.MergedAt = "", nil
+		p.PullRequest = pr
+		return nil
+	})
+}
+
+func (f *Forge) offer(ctx context.Context, p pull, pr forge.PullRequest) (pull, error) {
+	switch {
+	case p.Branch != pr.Branch || p.Base != pr.Base:
+		return p, fmt.Errorf("it goes from %q to %q and cannot be turned into one from %q to %q", p.Branch, p.Base, pr.Branch, pr.Base)
+	case p.Merging != nil && p.Head != pr.Head:
+		return p, errors.New("it is being merged")
+	}
+	published, err := f.publish(ctx, p, pr.Head)
+	if err != nil {
+		return p, err
+	}
+	return p, f.pull(p.Number).Update(ctx, func(recorded *pull) error {
+		recorded.Published = published
+		if recorded.Head != pr.Head || recorded.Title != pr.Title || recorded.Body != pr.Body {
+			recorded.Head, recorded.Title, recorded.Body = pr.Head, pr.Title, pr.Body
+			recorded.UpdatedAt = f.now().UTC()
+		}
+		p = *recorded
+		return nil
+	})
+}
+
+// ClosePullRequest closes it unmerged. The branch stays: its commits may be all
+// that is left of the work.
+func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
+	return f.serialized(ctx, func() error {
+		if _, err := f.loadPull(ctx, number); err != nil {
+			return err
+		}
+		return f.pull(number).Update(ctx, func(p *pull) error {
+			switch {
+			case p.State == forge.Merged:
+				return fmt.Errorf("close pull request %d: it is merged", number)
+			case p.State == forge.Open:
+				p.State, p.UpdatedAt = forge.Closed, f.now().UTC()
+			}
+			return nil
+		})
+	})
+}
