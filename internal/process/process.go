@@ -18,6 +18,8 @@ type Command struct {
 	// Dir is the working directory; empty means the executor's own choice.
 	Dir string
 	// Env is the whole environment as KEY=value. Nothing is inherited: a nil Env is an empty one.
+	// Nothing is corrected either: of a name given twice most programs see the first value. Run
+	// adds one variable, SIGNALBOX_PROCESS, by which it finds the tree again.
 	Env []string
 	// Stdin is read to its end; nil means /dev/null. (Some agents wait for the end of an inherited one.)
 	Stdin io.Reader
@@ -69,7 +71,8 @@ type Result struct {
 	Duration time.Duration
 	// Truncated: more than OutputLimit bytes were printed.
 	Truncated bool
-	// CPU is user plus system time, MaxRSS the peak resident memory in bytes, of the reaped tree.
+	// CPU is user plus system time, MaxRSS the peak resident memory in bytes, of the program and
+	// of the children it waited for. The kernel starts to count MaxRSS from our own peak.
 	CPU    time.Duration
 	MaxRSS int64
 }

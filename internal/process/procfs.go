@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,7 +24,7 @@ const (
 )
 
 // processes returns the ids of all processes in view.
-func processes() ([]int, error) {
+func processes() (pids []int, err error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -32,13 +34,28 @@ func processes() ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	var pids []int
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
 			pids = append(pids, pid)
 		}
 	}
 	return pids, nil
+}
+
+// youngerThan returns those of pids that may have been started after leader. The kernel counts
+// process ids up and starts again from the bottom: as long as it did not, the younger one has the
+// larger number. Reading a thousand environments would take longer than most git commands.
+func youngerThan(leader int, pids []int) []int {
+	content, _ := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(content))
+	if len(fields) == 0 {
+		return pids
+	}
+	// The last field is the newest process id.
+	if newest, err := strconv.Atoi(fields[len(fields)-1]); err != nil || newest < leader {
+		return pids
+	}
+	return slices.DeleteFunc(pids, func(pid int) bool { return pid < leader })
 }
 
 // tagged reports whether pid was started with the assignment tag in its environment.

@@ -18,6 +18,9 @@ const (
 	// killWait bounds the wait for the kernel to end what got SIGKILL. Only a process stuck in an
 	// uninterruptible system call (a dead network file system) takes longer.
 	killWait = 5 * time.Second
+	// pidLap is a time in which the kernel does not hand out every process id there is (32,768 at
+	// the least) and come back to where it was.
+	pidLap = 500 * time.Millisecond
 )
 
 // ErrUnkillable: a process is still there although it got SIGKILL.
@@ -128,13 +131,22 @@ func (p *program) end(ctx context.Context, tag string) error {
 	p.signalGroup(unix.SIGKILL)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killWait)
 	defer cancel()
-	_, sweepErr := Sweep(ctx, tag)
+	_, sweepErr := sweep(ctx, tag, p.suspects)
 	select {
 	case <-p.exited:
 		return errors.Join(sweepErr, p.reap())
 	case <-ctx.Done():
 		return errors.Join(sweepErr, fmt.Errorf("end process %d: %w", p.process.Pid, ErrUnkillable))
 	}
+}
+
+// suspects returns the processes that may belong to the tree.
+func (p *program) suspects() ([]int, error) {
+	pids, err := processes()
+	if time.Since(p.started) < pidLap {
+		pids = youngerThan(p.process.Pid, pids)
+	}
+	return pids, err
 }
 
 func (p *program) signalGroup(signal syscall.Signal) {

@@ -29,8 +29,13 @@ func Sweep(ctx context.Context, tag string) (killed int, err error) {
 	if !assignment.MatchString(tag) {
 		return 0, fmt.Errorf("sweep processes of %q: not a variable assignment", tag)
 	}
+	return sweep(ctx, tag, processes)
+}
+
+// sweep is Sweep among the processes that list returns.
+func sweep(ctx context.Context, tag string, list func() ([]int, error)) (killed int, err error) {
 	for {
-		found, err := sweepOnce(ctx, tag)
+		found, err := sweepOnce(ctx, tag, list)
 		if err != nil {
 			return killed, fmt.Errorf("sweep processes of %q: %w", tag, err)
 		}
@@ -43,8 +48,8 @@ func Sweep(ctx context.Context, tag string) (killed int, err error) {
 
 // sweepOnce kills what it finds in one reading of /proc and waits for its end. Whoever was
 // started meanwhile is found by the next one.
-func sweepOnce(ctx context.Context, tag string) (found int, err error) {
-	pids, err := processes()
+func sweepOnce(ctx context.Context, tag string, list func() ([]int, error)) (found int, err error) {
+	pids, err := list()
 	if err != nil {
 		return 0, err
 	}
