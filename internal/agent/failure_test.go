@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -80,5 +83,42 @@ func TestEnviron(t *testing.T) {
 	want := "A=task B=1 SIGNALBOX_STEP=S01 SIGNALBOX_RUN_ID=r SIGNALBOX_ROLE=implementer SIGNALBOX_KEY=7-call SIGNALBOX_ATTEMPT=2 SIGNALBOX_ROUND=0"
 	if got != want {
 		t.Errorf("environ =\n%s, want\n%s", got, want)
+	}
+}
+
+type executor func() (process.Result, error)
+
+func (e executor) Exec(context.Context, process.Command) (process.Result, error) { return e() }
+
+func TestErrorOfTheExecutor(t *testing.T) {
+	t.Parallel()
+	began := time.Unix(1, 0)
+	broken := errors.New("broken")
+	for _, test := range []struct {
+		name        string
+		end         process.Result
+		err         error
+		unavailable bool
+	}{
+		{name: "before the start: the agent is unavailable", err: broken, unavailable: true},
+		{name: "a sandbox that found no program: likewise", end: process.Result{Started: began, Ending: process.Exited, ExitCode: 1}, err: broken, unavailable: true},
+		{name: "after a good end: the log is not whole", end: process.Result{Started: began, Ending: process.Exited}, err: broken},
+		{name: "after a deadline", end: process.Result{Started: began, Ending: process.TimedOut, ExitCode: -1}, err: broken},
+		{name: "the end was not seen", end: process.Result{Started: began, Ending: process.Exited, ExitCode: -1}, err: process.ErrUnkillable},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := Program{Agent: "a", Args: []string{"p"}}
+			result, err := p.Run(t.Context(), Task{Log: io.Discard}, executor(func() (process.Result, error) { return test.end, test.err }))
+			if test.unavailable != (err == nil) || test.unavailable != (result.Failure != nil) {
+				t.Fatalf("Run = %+v, %v", result.Failure, err)
+			}
+			if err != nil && !errors.Is(err, test.err) {
+				t.Errorf("Run = %v, want %v", err, test.err)
+			}
+			if test.unavailable && result.Failure.Message != `program "p" of agent "a" cannot be started: broken` {
+				t.Errorf("Failure = %+v", *result.Failure)
+			}
+		})
 	}
 }

@@ -16,7 +16,7 @@ type Program struct {
 	Agent string
 	// Args is the program and its arguments; Args[0] has no slash or is absolute.
 	Args []string
-	// Env are the driver's own variables (KEY=value). The task's go before them.
+	// Env are the driver's own variables (KEY=value); one of the task's replaces one of the same name.
 	Env []string
 	// Stdin is read to its end; nil means none.
 	Stdin io.Reader
@@ -60,13 +60,15 @@ func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Res
 const implementer = "implementer"
 
 // notRun parts a program that did not start, which is the agent's failure, from
-// one whose output or end was lost, of which nothing can be said.
+// one whose output or end was lost, of which nothing can be said. A sandbox
+// starts before it finds that there is no such program, and then exits unwell.
 func (p Program) notRun(end process.Result, err error) (Result, error) {
-	if end.Started.IsZero() || errors.Is(err, process.ErrNotFound) {
-		return Result{Process: end, Failure: failure(Unavailable,
-			"program %q of agent %q cannot be started: %v", p.Args[0], p.Agent, err)}, nil
+	unwell := end.Started.IsZero() || end.Ending == process.Exited && !end.OK()
+	if !unwell || errors.Is(err, process.ErrUnkillable) {
+		return Result{Process: end}, fmt.Errorf("run agent %q: %w", p.Agent, err)
 	}
-	return Result{Process: end}, fmt.Errorf("run agent %q: %w", p.Agent, err)
+	return Result{Process: end, Failure: failure(Unavailable,
+		"program %q of agent %q cannot be started: %v", p.Args[0], p.Agent, err)}, nil
 }
 
 // lastBytes holds a last line of any sensible length.

@@ -20,24 +20,26 @@ const (
 func Main(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	entry, err := entryFor(args, env)
 	if err != nil {
-		fmt.Fprintln(stderr, "replay:", err)
-		return exitUsage
+		return complain(stderr, err, exitUsage)
 	}
 	dir, err := os.OpenRoot(".")
 	if err != nil {
-		fmt.Fprintln(stderr, "replay: open working directory:", err)
-		return exitFailed
+		return complain(stderr, err, exitFailed)
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }()
 	err = entry.perform(ctx, stage{dir: dir, stdin: stdin, stdout: stdout, stderr: stderr})
 	if code := exiting(0); errors.As(err, &code) {
 		return int(code)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "replay:", err)
-		return exitFailed
+		return complain(stderr, err, exitFailed)
 	}
 	return 0
+}
+
+func complain(stderr io.Writer, err error, code int) int {
+	_, _ = fmt.Fprintln(stderr, "replay:", err)
+	return code
 }
 
 func entryFor(args []string, env func(string) string) (entry, error) {

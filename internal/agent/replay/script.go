@@ -35,7 +35,7 @@ func readScript(path string) (script, error) {
 	if err != nil {
 		return script{}, fmt.Errorf("open replay script: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	text, err := io.ReadAll(io.LimitReader(file, maxScript+1))
 	if err != nil {
 		return script{}, fmt.Errorf("read replay script: %w", err)
