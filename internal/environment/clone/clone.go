@@ -1,0 +1,114 @@
+// Package clone owns environments that are a git clone of their own, shown to
+// commands through bubblewrap. It refuses to let anything in the clone reach
+// the project's repository: objects are copied in when it is made, and come
+// back only through a checked fetch from a private repository that the clone
+// never sees. Once Make returned a clone, the host runs no git in it.
+//
+// Calls for one environment are put in order by the caller, except Exec and
+// Read, which may run beside each other.
+package clone
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+)
+
+// Config is what a driver needs. Repo, Exec, Root and State have no default.
+type Config struct {
+	// Repo is the project's own, trusted repository.
+	Repo *git.Repo
+	// Exec runs programs on this machine.
+	Exec process.Executor
+	// Root is the project root, an absolute path; clones are made in its folder .worktrees.
+	Root string
+	// State is Signalbox's private folder for environments. Commands see nothing of it but their HOME.
+	State string
+	// Unsandboxed runs commands plainly on this machine: a person trusts whatever they run.
+	Unsandboxed bool
+	// Bubblewrap is the path of bwrap; empty means that PATH is searched.
+	Bubblewrap string
+	// ReadOnly are further host paths that every command may read.
+	ReadOnly []string
+	// Variables are the only variables (KEY=value) of this machine that commands get. A PATH
+	// among them also says which folders they see; without one it is DefaultPath.
+	Variables []string
+	// Clock tells the date of recorded commits; nil means the system's.
+	Clock func() time.Time
+	// Identity is the author of recorded commits; zero means DefaultIdentity.
+	Identity git.Identity
+}
+
+// DefaultIdentity is the author of recorded commits unless the configuration names another.
+var DefaultIdentity = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
+
+// DefaultPath is where programs are looked for unless Config.Variables has a PATH.
+const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+var (
+	// ErrTooLarge: the work folder holds more new content than a change can sensibly have.
+	ErrTooLarge = errors.New("the new content is too large to record")
+	// ErrSandbox: bubblewrap could not build the sandbox, so the program was not started.
+	ErrSandbox = errors.New("the sandbox cannot be built")
+	// ErrOccupied: the work folder is there but was not made by Signalbox.
+	ErrOccupied = errors.New("the folder is not an environment of Signalbox")
+	// ErrOtherSpec: an environment with this ID was made from something else.
+	ErrOtherSpec = errors.New("an environment with this id was made from another specification")
+)
+
+// Driver implements environment.Driver.
+type Driver struct {
+	config Config
+	path   string // PATH for commands and for our own programs
+}
+
+var _ environment.Driver = (*Driver)(nil)
+
+// New returns a driver. Nothing is touched before Check or Make.
+func New(c Config) *Driver {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Identity == (git.Identity{}) {
+		c.Identity = DefaultIdentity
+	}
+	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
+	return &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath)}
+}
+
+// Name implements environment.Driver.
+func (d *Driver) Name() string { return "clone" }
+
+// Isolation is what Environment.Isolation will answer.
+func (d *Driver) isolation() string {
+	if d.config.Unsandboxed {
+		return "none"
+	}
+	return "bubblewrap"
+}
+
+var (
+	idPattern  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	dirPattern = regexp.MustCompile(`^\.worktrees/issue-[0-9]+-[a-z0-9-]{1,40}$`)
+)
+
+// validate refuses a specification whose words could be paths or options of somebody's choice.
+func validate(s environment.Spec) error {
+	switch {
+	case !idPattern.MatchString(s.ID):
+		return fmt.Errorf("environment id %q: want %s", s.ID, idPattern)
+	case !dirPattern.MatchString(s.Dir):
+		return fmt.Errorf("environment folder %q: want %s", s.Dir, dirPattern)
+	case !git.ValidID(s.Commit):
+		return fmt.Errorf("environment commit %q: want a full object id", s.Commit)
+	case !git.ValidBranch(s.Branch):
+		return fmt.Errorf("environment branch %q: want signalbox/<number>-<slug>", s.Branch)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package clone_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/environmenttest"
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for name, unsandboxed := range map[string]bool{"in bubblewrap": false, "without a sandbox": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			environmenttest.Run(t, func(t *testing.T) environmenttest.Harness {
+				p := environmenttest.NewProject(t)
+				c := config(t, p)
+				c.Unsandboxed = unsandboxed
+				return environmenttest.Harness{Driver: clone.New(c), Project: p, Isolated: !unsandboxed}
+			})
+		})
+	}
+}
+
+// config is a driver's for a project, with a clock that never shows the same second twice.
+func config(t *testing.T, p *environmenttest.Project) clone.Config {
+	t.Helper()
+	repo, err := git.Open(t.Context(), process.Host{}, p.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return clone.Config{
+		Repo: repo, Exec: process.Host{}, Root: p.Root,
+		State:     filepath.Join(p.Root, ".signalbox", "environments"),
+		Variables: environmenttest.Variables,
+		Clock:     func() time.Time { now = now.Add(time.Second); return now },
+	}
+}

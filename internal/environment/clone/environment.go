@@ -1,0 +1,165 @@
+package clone
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/process"
+)
+
+// Environment is one clone and its private folder.
+type Environment struct {
+	driver *Driver
+	spec   environment.Spec
+	layout layout
+}
+
+var _ environment.Environment = (*Environment)(nil)
+
+// Dir implements environment.Environment.
+func (e *Environment) Dir() string { return e.layout.work }
+
+// Isolation implements environment.Environment.
+func (e *Environment) Isolation() string { return e.driver.isolation() }
+
+// Fingerprint implements environment.Environment: the content it began with and what isolates it.
+func (e *Environment) Fingerprint() string {
+	sum := sha256.Sum256([]byte("clone\n" + e.Isolation() + "\n" + e.spec.Commit + "\n"))
+	return hex.EncodeToString(sum[:])
+}
+
+// Exec implements process.Executor. HOME lasts as long as the environment, /tmp as long as the
+// command. A program that a signal ended shows as exit code 128 plus its number in the sandbox.
+func (e *Environment) Exec(ctx context.Context, c process.Command) (result process.Result, err error) {
+	dir, err := e.layout.inside(c.Dir)
+	if err != nil {
+		return process.Result{}, err
+	}
+	scratch, remove, err := e.layout.newScratch()
+	if err != nil {
+		return process.Result{}, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	if e.driver.config.Unsandboxed {
+		c.Dir, c.Env = dir, e.variables(scratch, c.Env)
+		return e.driver.config.Exec.Exec(ctx, c)
+	}
+	c.Env = e.variables("/tmp", c.Env)
+	m, err := e.mounts(scratch, c)
+	if err != nil {
+		return process.Result{}, err
+	}
+	return e.driver.sandboxed(ctx, m, dir, c)
+}
+
+// mounts is what a command of this environment sees.
+func (e *Environment) mounts(scratch string, c process.Command) (mounts, error) {
+	m, err := e.driver.base()
+	if err != nil {
+		return nil, err
+	}
+	m["/tmp"] = mount{kind: readWrite, source: scratch}
+	m.show(readWrite, e.layout.work)
+	m.show(readWrite, e.layout.home())
+	err = errors.Join(
+		e.driver.request(m, readWrite, c.Writes),
+		e.driver.request(m, readOnly, e.driver.config.ReadOnly),
+		e.driver.request(m, readOnly, c.Reads))
+	m.prune()
+	return m, err
+}
+
+// variables is the whole environment of a command: the allow-list, where its places are, the
+// command's own, and last how what it started is found again.
+func (e *Environment) variables(tmp string, own []string) []string {
+	list := slices.Concat(e.driver.config.Variables,
+		[]string{"PATH=" + e.driver.path, "HOME=" + e.layout.home(), "TMPDIR=" + tmp},
+		own,
+		[]string{"SIGNALBOX_ENV_ID=" + e.spec.ID, e.layout.tag()})
+	return lastOfEach(list)
+}
+
+// lastOfEach drops an assignment that a later one replaces.
+func lastOfEach(list []string) (kept []string) {
+	seen := map[string]bool{}
+	for _, entry := range slices.Backward(list) {
+		name, _, _ := strings.Cut(entry, "=")
+		if !seen[name] {
+			seen[name] = true
+			kept = append(kept, entry)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// tag marks the processes of this environment on this machine; ids repeat between projects, folders do not.
+func (l layout) tag() string { return "SIGNALBOX_ENV_DIR=" + l.work }
+
+// Read implements environment.Environment.
+func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !filepath.IsLocal(name) || limit < 0 {
+		return nil, fmt.Errorf("read %q of the environment: want a path inside it", name)
+	}
+	f, err := openRegular(e.layout.work, filepath.Clean(name))
+	if err != nil {
+		return nil, fmt.Errorf("read %q of the environment: %w", name, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %q of the environment: %w", name, err)
+	}
+	return data, nil
+}
+
+// errNotRegular: a symbolic link, a pipe, a device or a folder stands where a file should.
+var errNotRegular = errors.New("not a regular file")
+
+// openRegular opens a file below dir without following a link at any level and without waiting
+// for the other end of a pipe.
+func openRegular(dir, name string) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := noLinks(root, name); err != nil {
+		return nil, err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(f.Close(), err, errNotRegular)
+	}
+	return f, nil
+}
+
+// noLinks refuses a path of which any part is a symbolic link.
+func noLinks(root *os.Root, name string) error {
+	for part := name; part != "."; part = filepath.Dir(part) {
+		info, err := root.Lstat(part)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Type() == fs.ModeSymlink {
+			return fmt.Errorf("%q is a symbolic link: %w", part, errNotRegular)
+		}
+	}
+	return nil
+}

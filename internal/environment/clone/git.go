@@ -1,0 +1,132 @@
+package clone
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"signalbox/internal/process"
+)
+
+// gitTimeout is longer than git needs for the largest projects and ends one that waits for something.
+const gitTimeout = 30 * time.Minute
+
+// settings hold for every git that is run for us, also inside: nothing that a repository's own
+// configuration could make git run, nothing of this machine's, and content as it is on disk.
+var settings = [][2]string{
+	{"core.hooksPath", "/dev/null"},
+	{"safe.bareRepository", "explicit"},
+	{"core.fsmonitor", "false"},
+	{"core.attributesFile", "/dev/null"},
+	{"core.excludesFile", "/dev/null"},
+	{"core.autocrlf", "false"},
+	{"core.safecrlf", "false"},
+	{"core.fileMode", "true"},
+	{"core.symlinks", "true"},
+	{"core.untrackedCache", "false"},
+	{"core.splitIndex", "false"},
+	{"core.sparseCheckout", "false"},
+	{"core.quotePath", "false"},
+	{"diff.ignoreSubmodules", "all"},
+	{"submodule.recurse", "false"},
+	{"protocol.allow", "never"},
+	{"protocol.file.allow", "always"},
+	{"gc.auto", "0"},
+	{"maintenance.auto", "false"},
+}
+
+// gitVariables is the environment of those calls. The settings travel in variables, which every
+// git of a script reads and which outrank each configuration file.
+func (d *Driver) gitVariables(further ...string) []string {
+	list := append([]string{
+		"PATH=" + d.path,
+		"LC_ALL=C",
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_ATTR_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(settings)),
+	}, further...)
+	for i, s := range settings {
+		n := strconv.Itoa(i)
+		list = append(list, "GIT_CONFIG_KEY_"+n+"="+s[0], "GIT_CONFIG_VALUE_"+n+"="+s[1])
+	}
+	return list
+}
+
+// git runs git on this machine: in the project's own repository, in our import repository, or
+// in a clone that no command has seen yet.
+func (d *Driver) git(ctx context.Context, c process.Command) (string, error) {
+	c.Args = append([]string{"git"}, c.Args...)
+	c.Env, c.Total = d.gitVariables(c.Env...), gitTimeout
+	return output(ctx, c, d.config.Exec.Exec)
+}
+
+// output runs c and returns what it printed; an exit code other than 0 is an error with the last line of stderr.
+func output(ctx context.Context, c process.Command, run func(context.Context, process.Command) (process.Result, error)) (string, error) {
+	var stdout, stderr bytes.Buffer
+	if c.Stdout == nil {
+		c.Stdout, c.OutputLimit = &stdout, maxListing
+	}
+	c.Stderr = &stderr
+	result, err := run(ctx, c)
+	switch {
+	case err != nil:
+		return "", err
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case result.Truncated:
+		return "", fmt.Errorf("git printed more than %d bytes: %w", maxListing, ErrTooLarge)
+	case !result.OK():
+		return "", fmt.Errorf("git exited %d (%s%s): %s", result.ExitCode, result.Ending, result.Signal, complaint(stderr.String()))
+	}
+	return stdout.String(), nil
+}
+
+// maxListing bounds what is held in memory of file names: far more than a million of them.
+const maxListing = 256 << 20
+
+// complaint is what git said was wrong, on one line and without control characters.
+func complaint(stderr string) string {
+	var lines []string
+	for line := range strings.Lines(stderr) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "error:") || strings.HasPrefix(line, "fatal:") {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{strings.TrimSpace(stderr)}
+	}
+	said := strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.Join(lines, "; "))
+	return said[:min(len(said), 2000)]
+}
+
+// objectFolders are the project's objects and, where it borrows some itself, those of its alternates.
+func objectFolders(objects string) ([]string, error) {
+	folders := []string{objects}
+	for i := 0; i < len(folders); i++ {
+		data, err := os.ReadFile(folders[i] + "/info/alternates")
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read alternates of %s: %w", folders[i], err)
+		}
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, "/") && len(folders) < 8 {
+				folders = append(folders, line)
+			}
+		}
+	}
+	return folders, nil
+}

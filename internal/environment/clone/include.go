@@ -1,0 +1,170 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"signalbox/internal/process"
+)
+
+// includeFile lists, in gitignore syntax at the project root, ignored files (local settings,
+// say) that a clone needs and git would not bring.
+const includeFile = ".worktreeinclude"
+
+// neverIncluded are the folders of the project root that no list brings into a clone.
+var neverIncluded = []string{".git", ".signalbox", ".worktrees", "runs"}
+
+// included names the files that the list matches and that git ignores in the project's
+// checkout. A file that git would record is never copied: the clone has its own.
+func (d *Driver) included(ctx context.Context) ([]string, error) {
+	info, err := os.Lstat(filepath.Join(d.config.Root, includeFile))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for %s: %w", includeFile, err)
+	}
+	listed, err := d.untracked(ctx, "--exclude-from="+filepath.Join(d.config.Root, includeFile))
+	if err != nil {
+		return nil, err
+	}
+	ignored, err := d.untracked(ctx, "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(ignored))
+	for _, name := range ignored {
+		known[name] = true
+	}
+	var names []string
+	for _, name := range listed {
+		if known[name] && mayInclude(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// untracked lists the untracked files of the project's checkout that an exclude option matches.
+func (d *Driver) untracked(ctx context.Context, option string) ([]string, error) {
+	list, err := d.git(ctx, process.Command{
+		Args: []string{"ls-files", "--others", "--ignored", "-z", option},
+		Dir:  d.config.Root,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list what %s matches: %w", option, err)
+	}
+	return splitNUL(list), nil
+}
+
+func splitNUL(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(list, "\x00"), "\x00")
+}
+
+func mayInclude(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	for _, never := range neverIncluded {
+		if strings.EqualFold(first, never) {
+			return false
+		}
+	}
+	return filepath.IsLocal(name) && !strings.HasSuffix(name, "/")
+}
+
+// copyIncluded copies the files into the fresh clone. What became a link, vanished, or is
+// there already is left alone.
+func (e *Environment) copyIncluded(ctx context.Context, names []string) error {
+	to, err := os.OpenRoot(e.layout.fresh())
+	if err != nil {
+		return fmt.Errorf("open the new clone: %w", err)
+	}
+	defer to.Close()
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := copyFile(e.layout.root, to, name); err != nil {
+			return fmt.Errorf("copy %q into the new clone: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func copyFile(from string, to *os.Root, name string) error {
+	source, err := openRegular(from, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotRegular) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	if err := noLinks(to, filepath.Dir(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := to.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	target, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, info.Mode().Perm())
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
+}
+
+// writeExcludes tells the import repository what is ignored: what the project's own
+// info/exclude says, and what was copied, because an older commit may not ignore it yet.
+func (e *Environment) writeExcludes(names []string) error {
+	rules, err := os.ReadFile(filepath.Join(e.driver.config.Repo.GitDir(), "info", "exclude"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read info/exclude: %w", err)
+	}
+	text := strings.TrimRight(string(rules), "\n") + "\n"
+	for _, name := range names {
+		if !strings.Contains(name, "\n") {
+			text += "/" + literalPattern.Replace(name) + "\n"
+		}
+	}
+	return writeExclude(e.layout.importGit(), []byte(text))
+}
+
+// copyExcludes gives the fresh clone the same idea of what is ignored.
+func (e *Environment) copyExcludes() error {
+	text, err := os.ReadFile(filepath.Join(e.layout.importGit(), "info", "exclude"))
+	if err != nil {
+		return fmt.Errorf("read info/exclude: %w", err)
+	}
+	return writeExclude(filepath.Join(e.layout.fresh(), ".git"), text)
+}
+
+func writeExclude(gitDir string, text []byte) error {
+	err := os.MkdirAll(filepath.Join(gitDir, "info"), 0o700)
+	if err == nil {
+		err = replaceFile(filepath.Join(gitDir, "info", "exclude"), text)
+	}
+	if err != nil {
+		return fmt.Errorf("write info/exclude: %w", err)
+	}
+	return nil
+}
+
+// literalPattern makes a file name match only itself in gitignore syntax.
+var literalPattern = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, ` `, `\ `)

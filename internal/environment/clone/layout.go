@@ -1,0 +1,143 @@
+package clone
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/environment"
+)
+
+// layout names every place of one environment.
+type layout struct {
+	root    string // the project
+	work    string // the clone
+	private string
+}
+
+func (d *Driver) layout(s environment.Spec) layout {
+	return layout{
+		root:    d.config.Root,
+		work:    filepath.Join(d.config.Root, filepath.FromSlash(s.Dir)),
+		private: filepath.Join(d.config.State, s.ID),
+	}
+}
+
+// trees holds every clone of the project.
+func (l layout) trees() string { return filepath.Dir(l.work) }
+
+// fresh is a clone being built, gone one being deleted: a crash leaves them under these
+// names, where the next Make or Remove finds them.
+func (l layout) fresh() string { return filepath.Join(l.trees(), ".new-"+filepath.Base(l.private)) }
+func (l layout) gone() string  { return filepath.Join(l.trees(), ".old-"+filepath.Base(l.private)) }
+
+// home is HOME inside, at its own path so that absolute paths in caches hold with and without a sandbox.
+func (l layout) home() string { return filepath.Join(l.private, "home") }
+
+// scratch holds one new folder per command, its /tmp.
+func (l layout) scratch() string { return filepath.Join(l.private, "tmp") }
+
+// importGit is the repository through which the work comes back.
+func (l layout) importGit() string { return filepath.Join(l.private, "import.git") }
+
+// index is the folder of the index that Record keeps, so that only changed files are hashed again.
+func (l layout) index() string { return filepath.Join(l.private, "index") }
+
+// marker says what the environment was made from. It is written before the clone is moved
+// into place: a folder without a marker is somebody else's.
+func (l layout) marker() string { return filepath.Join(l.private, "environment.json") }
+
+// made is the content of the marker.
+type made struct {
+	Spec environment.Spec `json:"spec"`
+	// Head is the commit that the work folder is known to come from: the last one recorded or reset to.
+	Head string `json:"head"`
+	// Recorded is the last Record, so that performing it again answers the same commit.
+	Recorded recorded `json:"recorded"`
+}
+
+type recorded struct{ Parent, Tree, Message, Commit string }
+
+// load reads the marker; nil if there is none.
+func (l layout) load() (*made, error) {
+	data, err := os.ReadFile(l.marker())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read environment marker: %w", err)
+	}
+	var m made
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("parse %s: %w", l.marker(), err)
+	}
+	return &m, nil
+}
+
+// save replaces the marker in one step and makes it durable.
+func (l layout) save(m *made) error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode environment marker: %w", err)
+	}
+	if err := replaceFile(l.marker(), data); err != nil {
+		return fmt.Errorf("write environment marker: %w", err)
+	}
+	return nil
+}
+
+func replaceFile(path string, data []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// folder reports whether path is a real folder. Anything else there, a symbolic link too, is ErrOccupied.
+func folder(path string) (bool, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !info.IsDir():
+		return false, fmt.Errorf("%s is not a folder: %w", path, ErrOccupied)
+	}
+	return true, nil
+}
+
+// within reports whether path is dir or below it. Both are clean and absolute.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// variable is the last value of name in a list of KEY=value.
+func variable(list []string, name, fallback string) string {
+	for _, entry := range list {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			fallback = value
+		}
+	}
+	return fallback
+}

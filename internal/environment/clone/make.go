@@ -1,0 +1,166 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/process"
+)
+
+// Make implements environment.Driver. A clone whose folder was deleted is built again at the
+// commit that was last recorded in it.
+func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Environment, error) {
+	if err := validate(s); err != nil {
+		return nil, err
+	}
+	e := &Environment{driver: d, spec: s, layout: d.layout(s)}
+	if err := e.make(ctx); err != nil {
+		return nil, fmt.Errorf("make environment %s: %w", s.ID, err)
+	}
+	return e, nil
+}
+
+func (e *Environment) make(ctx context.Context) error {
+	if err := e.prepareFolders(); err != nil {
+		return err
+	}
+	m, err := e.layout.load()
+	if err != nil {
+		return err
+	}
+	there, err := folder(e.layout.work)
+	switch {
+	case err != nil:
+		return err
+	case m == nil && there:
+		return fmt.Errorf("%s: %w: move it away", e.layout.work, ErrOccupied)
+	case m != nil && m.Spec != e.spec:
+		return fmt.Errorf("%w: it has commit %s on %s in %s", ErrOtherSpec, m.Spec.Commit, m.Spec.Branch, m.Spec.Dir)
+	case there:
+		return nil
+	case m == nil:
+		m = &made{Spec: e.spec, Head: e.spec.Commit}
+	}
+	return e.build(ctx, m)
+}
+
+// prepareFolders makes the folders around the clone and removes what a crash left half-made.
+// .worktrees may come from a stranger's commit, so it must be a folder and not a link.
+func (e *Environment) prepareFolders() error {
+	if err := os.Mkdir(e.layout.trees(), 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("make folder for clones: %w", err)
+	}
+	if _, err := folder(e.layout.trees()); err != nil {
+		return err
+	}
+	for _, dir := range []string{e.layout.home(), e.layout.index(), e.layout.scratch()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make private folder: %w", err)
+		}
+	}
+	return e.layout.removeLeftovers()
+}
+
+// build makes a complete clone at m.Head beside the place where it will stand and moves it there.
+func (e *Environment) build(ctx context.Context, m *made) error {
+	included, err := e.driver.included(ctx)
+	if err != nil {
+		return err
+	}
+	if err := e.makeImportGit(ctx, included); err != nil {
+		return err
+	}
+	if err := e.initialize(ctx, m.Head); err != nil {
+		return err
+	}
+	if _, err := e.inFresh(ctx, "reset", "--hard", "--quiet", m.Head); err != nil {
+		return fmt.Errorf("check out %s: %w", m.Head, err)
+	}
+	if err := e.copyIncluded(ctx, included); err != nil {
+		return err
+	}
+	if err := e.seedIndex(); err != nil {
+		return err
+	}
+	if err := e.layout.save(m); err != nil {
+		return err
+	}
+	if err := os.Rename(e.layout.fresh(), e.layout.work); err != nil {
+		return fmt.Errorf("move the clone into place: %w", err)
+	}
+	return syncFolder(e.layout.trees())
+}
+
+// initialize makes the fresh clone's .git: the history of commit as real objects of its own,
+// the branch, no remote, no hook and no tag. Nothing is checked out yet.
+func (e *Environment) initialize(ctx context.Context, commit string) error {
+	fresh := e.layout.fresh()
+	if _, err := e.driver.git(ctx, process.Command{Args: initArgs(commit, "--initial-branch="+e.spec.Branch, fresh)}); err != nil {
+		return fmt.Errorf("initialize %s: %w", fresh, err)
+	}
+	identity := e.driver.config.Identity
+	for _, args := range [][]string{
+		{"config", "user.name", identity.Name},
+		{"config", "user.email", identity.Email},
+		// The project may be shallow itself; a commit that is no branch's tip is asked for by id.
+		{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--update-shallow", "--no-auto-gc",
+			e.driver.config.Repo.GitDir(), commit},
+		{"update-ref", "refs/heads/" + e.spec.Branch, commit},
+	} {
+		if _, err := e.inFresh(ctx, args...); err != nil {
+			return fmt.Errorf("%s in the new clone: %w", args[0], err)
+		}
+	}
+	return e.copyExcludes()
+}
+
+func initArgs(commit string, further ...string) []string {
+	format := "--object-format=sha1"
+	if len(commit) == 64 {
+		format = "--object-format=sha256"
+	}
+	return append([]string{"init", "--quiet", "--template=", format}, further...)
+}
+
+func (e *Environment) inFresh(ctx context.Context, args ...string) (string, error) {
+	fresh := e.layout.fresh()
+	return e.driver.git(ctx, process.Command{Args: args, Dir: fresh, Env: []string{
+		"GIT_DIR=" + filepath.Join(fresh, ".git"), "GIT_WORK_TREE=" + fresh,
+	}})
+}
+
+// makeImportGit makes the repository through which work comes back. It borrows the project's objects and
+// ignores what the project's checkout ignores and what was copied into the clone.
+func (e *Environment) makeImportGit(ctx context.Context, included []string) error {
+	dir := e.layout.importGit()
+	if err := removeTree(dir); err != nil {
+		return fmt.Errorf("remove old import repository: %w", err)
+	}
+	if _, err := e.driver.git(ctx, process.Command{Args: initArgs(e.spec.Commit, "--bare", dir)}); err != nil {
+		return fmt.Errorf("initialize import repository: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "objects", "info"), 0o700); err != nil {
+		return fmt.Errorf("make import repository: %w", err)
+	}
+	alternates := e.driver.config.Repo.ObjectsDir() + "\n"
+	if err := replaceFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(alternates)); err != nil {
+		return fmt.Errorf("borrow the project's objects: %w", err)
+	}
+	return e.writeExcludes(included)
+}
+
+// seedIndex starts Record's index as a copy of the fresh clone's, whose file times it shares.
+func (e *Environment) seedIndex() error {
+	data, err := os.ReadFile(filepath.Join(e.layout.fresh(), ".git", "index"))
+	if err != nil {
+		return fmt.Errorf("read the new clone's index: %w", err)
+	}
+	if err := replaceFile(filepath.Join(e.layout.index(), "index"), data); err != nil {
+		return fmt.Errorf("seed the index: %w", err)
+	}
+	return nil
+}

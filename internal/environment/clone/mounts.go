@@ -1,0 +1,165 @@
+package clone
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// kind is how a place is shown inside, as the option of bwrap that does it.
+type kind string
+
+const (
+	readOnly  kind = "--ro-bind"
+	readWrite kind = "--bind"
+	empty     kind = "--tmpfs"
+	link      kind = "--symlink"
+)
+
+// mounts is what a command sees of the file system, by path inside. What is not here is not there.
+type mounts map[string]mount
+
+type mount struct {
+	kind   kind
+	source string
+	sealed bool // an empty place that stays empty: made read-only once what lies in it is mounted
+}
+
+// systemFolders hold the machine's programs and libraries. Where one is a symbolic link
+// (/bin → usr/bin) it is the same link inside.
+var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"}
+
+// base is what every command sees, whatever it is for.
+func (d *Driver) base() (mounts, error) {
+	m := mounts{
+		"/run":         {kind: empty},
+		"/tmp":         {kind: empty},
+		"/var/tmp":     {kind: empty},
+		d.config.Root:  {kind: empty, sealed: true},
+		d.config.State: {kind: empty, sealed: true},
+	}
+	for _, dir := range systemFolders {
+		if err := m.system(dir); err != nil {
+			return nil, err
+		}
+	}
+	for _, dir := range filepath.SplitList(d.path) {
+		if d.showsProgram(dir) {
+			m.show(readOnly, dir)
+		}
+	}
+	m.nameServers()
+	return m, nil
+}
+
+func (m mounts) system(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case os.IsNotExist(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look at %s: %w", dir, err)
+	case info.Mode()&os.ModeSymlink == 0:
+		m.show(readOnly, dir)
+		return nil
+	}
+	target, err := os.Readlink(dir)
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", dir, err)
+	}
+	m[dir] = mount{kind: link, source: target}
+	return nil
+}
+
+// showsProgram says whether a folder of PATH is mounted: one that is there, is no part of the
+// system or of the project, and does not contain the project.
+func (d *Driver) showsProgram(dir string) bool {
+	if !filepath.IsAbs(dir) {
+		return false
+	}
+	dir = filepath.Clean(dir)
+	for _, own := range []string{d.config.Root, d.config.State} {
+		if within(dir, own) || within(own, dir) {
+			return false
+		}
+	}
+	inSystem := slices.ContainsFunc(systemFolders, func(s string) bool { return within(dir, s) })
+	info, err := os.Stat(dir)
+	return !inSystem && err == nil && info.IsDir()
+}
+
+// nameServers shows what /etc/resolv.conf points at, often a file below /run.
+func (m mounts) nameServers() {
+	target, err := filepath.EvalSymlinks("/etc/resolv.conf")
+	if err == nil && !within(target, "/etc") {
+		m.show(readOnly, target)
+	}
+}
+
+// show makes a host path visible at the same path inside.
+func (m mounts) show(k kind, path string) { m[path] = mount{kind: k, source: path} }
+
+// request shows host paths that the configuration or a command asked for. One that is missing
+// is an error that names it, because bwrap's own would not say who wanted it.
+func (d *Driver) request(m mounts, k kind, paths []string) error {
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("show %q in the sandbox: want an absolute path", path)
+		}
+		path = filepath.Clean(path)
+		if within(d.config.Root, path) || within(d.config.State, path) {
+			return fmt.Errorf("show %q in the sandbox: it contains the project", path)
+		}
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("show %q in the sandbox: %w", path, err)
+		}
+		if m[path].kind != readWrite {
+			m.show(k, path)
+		}
+	}
+	return nil
+}
+
+// prune drops what lies in a folder that commands may write and that is shown as it is. It is
+// visible anyway, and nothing is ever mounted there: a command could leave a symbolic link on
+// the way, and the next sandbox would be built through it.
+func (m mounts) prune() {
+	for path := range m {
+		for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
+			if at := m[dir]; at.kind == readWrite && at.source == dir {
+				delete(m, path)
+			}
+		}
+	}
+}
+
+// arguments are bwrap's options, from the root down, so that the nearest mount decides.
+func (m mounts) arguments() (args []string) {
+	var seals []string
+	for _, path := range m.sorted() {
+		switch at := m[path]; at.kind {
+		case empty:
+			args = append(args, "--perms", "1777", string(empty), path)
+			if at.sealed {
+				seals = append(seals, "--remount-ro", path)
+			}
+		default:
+			args = append(args, string(at.kind), at.source, path)
+		}
+	}
+	return append(args, seals...)
+}
+
+// sorted puts every folder before what lies in it.
+func (m mounts) sorted() []string {
+	paths := make([]string, 0, len(m))
+	for path := range m {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+	})
+	return paths
+}

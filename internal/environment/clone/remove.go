@@ -1,0 +1,110 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/process"
+)
+
+// Remove implements environment.Driver. A folder that Signalbox did not make is never deleted.
+func (d *Driver) Remove(ctx context.Context, s environment.Spec) error {
+	if err := validate(s); err != nil {
+		return err
+	}
+	if err := d.remove(ctx, d.layout(s), s); err != nil {
+		return fmt.Errorf("remove environment %s: %w", s.ID, err)
+	}
+	return nil
+}
+
+func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error {
+	m, err := l.load()
+	if err != nil {
+		return err
+	}
+	there, err := folder(l.work)
+	switch {
+	case err != nil:
+		return err
+	case m == nil && there:
+		return fmt.Errorf("%s: %w", l.work, ErrOccupied)
+	case m != nil && m.Spec.Dir != s.Dir:
+		return fmt.Errorf("%w: it has folder %s", ErrOtherSpec, m.Spec.Dir)
+	}
+	if _, err := process.Sweep(ctx, l.tag()); err != nil {
+		return fmt.Errorf("end its processes: %w", err)
+	}
+	if err := l.retire(); err != nil {
+		return err
+	}
+	if err := removeTree(l.private); err != nil {
+		return fmt.Errorf("delete private folder: %w", err)
+	}
+	return nil
+}
+
+// retire deletes the clone. It is renamed first, so that a crash never leaves half of it in place.
+func (l layout) retire() error {
+	if err := l.removeLeftovers(); err != nil {
+		return err
+	}
+	if err := os.Rename(l.work, l.gone()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("put the clone aside: %w", err)
+	}
+	return l.removeLeftovers()
+}
+
+// removeLeftovers deletes clones that were being built or deleted.
+func (l layout) removeLeftovers() error {
+	return errors.Join(removeTree(l.fresh()), removeTree(l.gone()))
+}
+
+// removeTree deletes a folder whatever the modes of those below it, and follows no link.
+func removeTree(dir string) error {
+	err := os.RemoveAll(dir)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if err := openFolders(dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
+
+// openFolders lets us read and change every folder below dir.
+func openFolders(dir string) error {
+	root, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return openFolder(root, filepath.Base(dir))
+}
+
+func openFolder(root *os.Root, name string) error {
+	info, err := root.Lstat(name)
+	if err != nil || !info.IsDir() {
+		return err
+	}
+	if err := root.Chmod(name, 0o700); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(name))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			if err := openFolder(root, filepath.Join(name, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

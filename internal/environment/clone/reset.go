@@ -1,0 +1,180 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+)
+
+// resetTimeout ends a reset that something in the clone's own configuration keeps waiting.
+const resetTimeout = 10 * time.Minute
+
+// resetScript runs inside, on the clone's own repository, which may be in any state: $1 is the
+// commit, $2 the branch, and a pack with the objects of the commit comes on standard input.
+const resetScript = `set -e
+test -d .git
+test ! -L .git
+test ! -e .git/commondir
+find .git -name '*.lock' -type f -delete
+rm -rf .git/rebase-merge .git/rebase-apply .git/sequencer .git/BISECT_LOG
+git index-pack --stdin >/dev/null
+git symbolic-ref HEAD "refs/heads/$2"
+git update-ref "refs/heads/$2" "$1"
+git reset --hard --quiet "$1"
+git clean -ffdq`
+
+// Reset implements environment.Environment. The clone's own git does the work inside; what it
+// came to is judged by content. If that is wrong, it is tried again with a new .git, which
+// keeps ignored files, and at last the clone is built anew.
+func (e *Environment) Reset(ctx context.Context, commit, keepRef string) error {
+	if err := e.reset(ctx, commit, keepRef); err != nil {
+		return fmt.Errorf("reset environment %s to %s: %w", e.spec.ID, commit, err)
+	}
+	return nil
+}
+
+func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
+	m, err := e.marker()
+	if err != nil {
+		return err
+	}
+	tree, err := e.driver.config.Repo.TreeOf(ctx, commit)
+	if err != nil {
+		return err
+	}
+	if err := e.layout.removeLeftovers(); err != nil {
+		return err
+	}
+	there, err := folder(e.layout.work)
+	if err != nil {
+		return err
+	}
+	if there && keepRef != "" {
+		if err := e.keep(ctx, m, tree, keepRef); err != nil {
+			return fmt.Errorf("keep uncommitted work on %s: %w", keepRef, err)
+		}
+	}
+	m.Head = commit
+	if there && (e.restored(ctx, commit, tree) || e.replaceGit(ctx, commit) == nil && e.restored(ctx, commit, tree)) {
+		return e.layout.save(m)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return e.rebuild(ctx, m)
+}
+
+// keep puts the work folder's content on ref, unless it is that of the last known commit, of
+// tree, or is kept there already. What ref held before stays in its history.
+func (e *Environment) keep(ctx context.Context, m *made, tree, ref string) error {
+	repo := e.driver.config.Repo
+	found, err := e.tree(ctx, m.Head)
+	if err != nil {
+		return err
+	}
+	before, err := repo.TreeOf(ctx, m.Head)
+	if err != nil || found == before || found == tree {
+		return err
+	}
+	parents := []string{m.Head}
+	old, err := repo.Resolve(ctx, ref)
+	switch {
+	case err == nil:
+		kept, err := repo.TreeOf(ctx, old)
+		if err != nil || kept == found {
+			return err
+		}
+		parents = append(parents, old)
+	case !errors.Is(err, git.ErrNotFound):
+		return err
+	}
+	id, err := e.commitTree(ctx, found, "Keep uncommitted work of environment "+e.spec.ID+"\n", parents...)
+	if err != nil {
+		return err
+	}
+	if err := e.importCommit(ctx, id); err != nil {
+		return err
+	}
+	return repo.UpdateRef(ctx, ref, id, old)
+}
+
+// restored resets the clone by its own git and reports whether its content is tree. Why it is
+// not does not matter: whatever spoiled it is about to be replaced.
+func (e *Environment) restored(ctx context.Context, commit, tree string) bool {
+	if e.runReset(ctx, commit) != nil {
+		return false
+	}
+	found, err := e.tree(ctx, commit)
+	return err == nil && found == tree
+}
+
+func (e *Environment) runReset(ctx context.Context, commit string) error {
+	pack, err := e.pack(ctx, commit)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(pack.Name())
+	defer pack.Close()
+	_, err = output(ctx, process.Command{
+		Args: []string{"sh", "-c", resetScript, "sh", commit, e.spec.Branch},
+		Env: e.driver.gitVariables(
+			"GIT_DIR="+filepath.Join(e.layout.work, ".git"),
+			"GIT_WORK_TREE="+e.layout.work),
+		Stdin: pack, Total: resetTimeout,
+	}, e.Exec)
+	return err
+}
+
+// pack writes what commit has and the clone did not have when it was made.
+func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(e.layout.private, "reset.pack"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("write objects for the clone: %w", err)
+	}
+	_, err = e.driver.git(ctx, process.Command{
+		Args:   []string{"pack-objects", "--revs", "--stdout", "-q"},
+		Stdin:  strings.NewReader(commit + "\n^" + e.spec.Commit + "\n"),
+		Stdout: f,
+		Env:    []string{"GIT_DIR=" + e.driver.config.Repo.GitDir()},
+	})
+	if err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write objects for the clone: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// replaceGit gives the clone a .git as Make would have made it.
+func (e *Environment) replaceGit(ctx context.Context, commit string) error {
+	if err := e.initialize(ctx, commit); err != nil {
+		return err
+	}
+	if err := removeTree(filepath.Join(e.layout.work, ".git")); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(e.layout.fresh(), ".git"), filepath.Join(e.layout.work, ".git")); err != nil {
+		return err
+	}
+	return e.layout.removeLeftovers()
+}
+
+// rebuild puts the clone aside and builds another. Interrupted, it leaves no folder, and the
+// next Make or Reset builds one.
+func (e *Environment) rebuild(ctx context.Context, m *made) error {
+	if err := e.layout.save(m); err != nil {
+		return err
+	}
+	if err := e.layout.retire(); err != nil {
+		return err
+	}
+	return e.build(ctx, m)
+}

@@ -1,0 +1,167 @@
+package clone
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/process"
+)
+
+// namespaces separate a command from this machine's processes. The network stays the machine's.
+var namespaces = []string{
+	"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+	"--die-with-parent", "--new-session", "--cap-drop", "ALL",
+}
+
+// Check implements environment.Driver by running a program in a sandbox.
+func (d *Driver) Check(ctx context.Context) (note string, err error) {
+	if d.config.Unsandboxed {
+		return "commands run on this machine without isolation, as --unsandboxed asks", nil
+	}
+	m, err := d.base()
+	if err == nil {
+		err = d.probe(ctx, m)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", environment.ErrNoIsolation, err)
+	}
+	return "", nil
+}
+
+// probe builds a sandbox of m and runs a program that does nothing.
+func (d *Driver) probe(ctx context.Context, m mounts) error {
+	var said bytes.Buffer
+	result, err := d.bubblewrap(ctx, m, "/", process.Command{
+		Args: []string{"true"}, Env: []string{"PATH=" + DefaultPath},
+		Stdout: &said, Stderr: &said, OutputLimit: 4 << 10,
+	})
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !result.OK() {
+		return sandboxError(said.String())
+	}
+	return nil
+}
+
+func sandboxError(said string) error {
+	said, _, _ = strings.Cut(strings.TrimSpace(said), "\n")
+	return fmt.Errorf("%w: %q: install bubblewrap and allow it user namespaces, or run with --unsandboxed", ErrSandbox, said)
+}
+
+// bubblewrap runs c with nothing but m of the file system. c.Dir is a path inside.
+func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
+	program, err := d.program()
+	if err != nil {
+		return process.Result{}, err
+	}
+	args := append([]string{program}, namespaces...)
+	args = append(args, m.arguments()...)
+	args = append(args, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/", "--chdir", dir, "--")
+	c.Args = append(args, c.Args...)
+	c.Dir, c.Reads, c.Writes = "/", nil, nil
+	return d.config.Exec.Exec(ctx, c)
+}
+
+// program is the path of bwrap. It is never looked for in the PATH that commands get.
+func (d *Driver) program() (string, error) {
+	name := d.config.Bubblewrap
+	if name == "" {
+		name = "bwrap"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", sandboxError(err.Error())
+	}
+	return path, nil
+}
+
+// sandboxed runs c as bubblewrap does and makes a sandbox that could not be built an error.
+func (d *Driver) sandboxed(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
+	if len(c.Args) == 0 {
+		return process.Result{}, errors.New("run in the sandbox: no program given")
+	}
+	name, stderr := c.Args[0], &opening{to: c.Stderr}
+	if c.Stderr != nil && same(c.Stdout, c.Stderr) {
+		c.Stdout = stderr
+	}
+	c.Stderr = stderr
+	result, err := d.bubblewrap(ctx, m, dir, c)
+	if err != nil {
+		return result, err
+	}
+	return result, d.started(ctx, m, name, result, stderr.head)
+}
+
+// same compares two writers, of which some kinds (a struct holding a slice) cannot be compared.
+func same(a, b io.Writer) (equal bool) {
+	defer func() { _ = recover() }()
+	return a == b
+}
+
+// opening keeps the first bytes of a stream on their way: bwrap speaks before the program does.
+type opening struct {
+	to   io.Writer
+	head []byte
+}
+
+func (o *opening) Write(p []byte) (int, error) {
+	o.head = append(o.head, p[:min(len(p), 512-len(o.head))]...)
+	if o.to == nil {
+		return len(p), nil
+	}
+	return o.to.Write(p)
+}
+
+// started tells a sandbox that could not be built, or a program that is not there, from a
+// program that failed. Both print "bwrap:" and exit 1; only the first does so again with another program.
+func (d *Driver) started(ctx context.Context, m mounts, name string, r process.Result, head []byte) error {
+	said := string(head)
+	if r.Ending != process.Exited || r.ExitCode != 1 || !strings.HasPrefix(said, "bwrap: ") {
+		return nil
+	}
+	if strings.HasPrefix(said, "bwrap: execvp "+name+": ") {
+		return fmt.Errorf("start %q: %s", name, strings.TrimSpace(strings.TrimPrefix(said, "bwrap: execvp "+name+": ")))
+	}
+	return d.probe(ctx, m)
+}
+
+// newScratch makes the /tmp of one command. It is new each time because bwrap makes mount points
+// below it (a project in /tmp, a file to read): in a folder that an earlier command wrote it
+// could be led through a symbolic link.
+func (l layout) newScratch() (dir string, remove func() error, err error) {
+	if err := os.MkdirAll(l.scratch(), 0o700); err != nil {
+		return "", nil, fmt.Errorf("make temporary folder: %w", err)
+	}
+	dir, err = os.MkdirTemp(l.scratch(), "")
+	if err != nil {
+		return "", nil, fmt.Errorf("make temporary folder: %w", err)
+	}
+	return dir, func() error { return removeTree(dir) }, nil
+}
+
+// inside is where a command starts: Command.Dir relative to the work folder, or a path in it.
+func (l layout) inside(dir string) (string, error) {
+	if filepath.IsAbs(dir) {
+		relative, err := filepath.Rel(l.work, dir)
+		if err != nil {
+			return "", fmt.Errorf("run in %q: %w", dir, err)
+		}
+		dir = relative
+	}
+	if dir != "" && !filepath.IsLocal(dir) {
+		return "", fmt.Errorf("run in %q: want a folder of the environment", dir)
+	}
+	return filepath.Join(l.work, dir), nil
+}

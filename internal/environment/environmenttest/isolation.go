@@ -1,0 +1,121 @@
+package environmenttest
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"signalbox/internal/process"
+)
+
+var isolationTests = []conformance{
+	{"a command writes nowhere outside", testWritesOutside},
+	{"a command sees nothing of this machine's files", testReadsOutside},
+	{"a command sees no processes but its own", testProcesses},
+	{"a file shown to be read cannot be written", testReadOnly},
+	{"a link left in the temporary folder leads the next sandbox nowhere", testPreparedLink},
+	{"a file that cannot be read is an error that names it", testUnreadable},
+	{"a command has no capabilities and gains none", testCapabilities},
+}
+
+func testWritesOutside(t *testing.T, s *site) {
+	other := s.make(t, s.Project.Spec("other"))
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "signalbox-test-" + strconv.FormatInt(uniqueNumber(), 10)
+	for _, dir := range []string{
+		s.Project.Root, s.Project.Root + "/.git", s.Project.Root + "/.git/objects", s.Project.Root + "/.worktrees",
+		other.Dir(), home, "/etc", "/usr", "/opt", "/run", "/var", "/var/tmp", "/tmp", "/dev/shm", "/",
+	} {
+		r, _ := s.run(t, `echo x >"$1"`, filepath.Join(dir, name))
+		if _, err := os.Lstat(filepath.Join(dir, name)); !os.IsNotExist(err) {
+			t.Errorf("written to %s (exit code %d, %v)", dir, r.ExitCode, err)
+		}
+		if strings.HasPrefix(dir, s.Project.Root) && r.OK() {
+			t.Errorf("writing to %s was not refused", dir)
+		}
+	}
+}
+
+func testReadsOutside(t *testing.T, s *site) {
+	other := s.make(t, s.Project.Spec("other"))
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		secret, s.Project.Root + "/README.md", s.Project.Root + "/.git", s.Project.Root + "/.env", other.Dir(),
+		home, "/run/docker.sock", "/var/run", "/var/lib", "/sys", "/boot",
+	} {
+		if r, _ := s.run(t, `test -e "$1"`, path); r.ExitCode != 1 {
+			t.Errorf("%s is visible (%d)", path, r.ExitCode)
+		}
+	}
+	equal(t, "private folder", s.must(t, `ls -A "$(dirname "$HOME")"`), filepath.Base(strings.TrimSpace(s.must(t, `echo "$HOME"`)))+"\n")
+}
+
+func testProcesses(t *testing.T, s *site) {
+	pid, err := strconv.Atoi(strings.TrimSpace(s.must(t, "echo $$")))
+	if err != nil || pid > 10 {
+		t.Errorf("got pid %d, %v", pid, err)
+	}
+	if seen := strings.Fields(s.must(t, "ls -d /proc/[0-9]*")); len(seen) > 4 {
+		t.Errorf("processes %v are visible", seen)
+	}
+}
+
+func testReadOnly(t *testing.T, s *site) {
+	path := filepath.Join(t.TempDir(), "read")
+	if err := os.WriteFile(path, []byte("before"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", `echo x >"$1"`, "sh", path}, Reads: []string{path}})
+	if err != nil || r.OK() {
+		t.Errorf("writing was not refused: %v, %v", r, err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "before" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// bwrap makes mount points in the temporary folder; it must never be one that a command wrote.
+func testPreparedLink(t *testing.T, s *site) {
+	top := filepath.Join("/tmp", "signalbox-test-"+strconv.FormatInt(uniqueNumber(), 10))
+	if err := os.Mkdir(top, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(top) })
+	if err := os.WriteFile(filepath.Join(top, "read"), []byte("shown"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, `ln -s /oldroot/etc "$1"`, top)
+	r, err := s.Exec(t.Context(), process.Command{Args: []string{"cat", top + "/read"}, Reads: []string{top + "/read"}})
+	if err != nil || !r.OK() {
+		t.Errorf("got %v, %v", r, err)
+	}
+}
+
+func testUnreadable(t *testing.T, s *site) {
+	s.must(t, "echo x >hidden.txt && chmod 000 hidden.txt")
+	_, err := s.Record(t.Context(), s.spec.Commit, "work\n")
+	if err == nil || !strings.Contains(err.Error(), "hidden.txt") {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func testCapabilities(t *testing.T, s *site) {
+	status := s.must(t, "cat /proc/self/status")
+	for _, line := range []string{"CapInh:\t0000000000000000", "CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "NoNewPrivs:\t1"} {
+		if !strings.Contains(status, line+"\n") {
+			t.Errorf("want %q in %s", line, status)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package environmenttest
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signalbox/internal/environment"
+)
+
+// Project is a real repository with one commit, its checkout, and ignored files beside it.
+type Project struct {
+	// Root is the checkout.
+	Root string
+	// Commit is the one commit, on branch main.
+	Commit string
+}
+
+// Variables are the variables with which every driver under test is made.
+var Variables = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SIGNALBOX_TEST_ALLOWED=yes"}
+
+// tracked is the content of the commit.
+var tracked = map[string]string{
+	"README.md":        "a project\n",
+	".gitignore":       "build/\n.env\nlocal/\n",
+	".worktreeinclude": ".env\nlocal/*.conf\nREADME.md\nlink.conf\n",
+	"src/app.txt":      "one\ntwo\n",
+	"src/binary":       "\x00\x01\xff\r\n\x00",
+	"run.sh":           "#!/bin/sh\necho run\n",
+}
+
+// ignored lies in the checkout only.
+var ignored = map[string]string{
+	".env":              "KEY=value\n",
+	"local/a b[1].conf": "local\n",
+	"local/other.txt":   "not listed\n",
+	"build/out":         "built\n",
+}
+
+// NewProject makes a repository in a temporary folder.
+func NewProject(t *testing.T) *Project {
+	t.Helper()
+	p := &Project{Root: t.TempDir()}
+	for name, content := range tracked {
+		p.Write(t, name, content)
+	}
+	if err := os.Chmod(filepath.Join(p.Root, "run.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.Git(t, "init", "--quiet", "--initial-branch=main")
+	p.Git(t, "add", "--all")
+	p.Git(t, "commit", "--quiet", "--message=first")
+	p.Commit = p.Git(t, "rev-parse", "HEAD")
+	for name, content := range ignored {
+		p.Write(t, name, content)
+	}
+	return p
+}
+
+// Write puts a file into the checkout.
+func (p *Project) Write(t *testing.T, name, content string) {
+	t.Helper()
+	path := filepath.Join(p.Root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Git runs git in the checkout and returns what it printed, without the last newline.
+func (p *Project) Git(t *testing.T, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "git", args...)
+	c.Dir = p.Root
+	c.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=A Person", "GIT_AUTHOR_EMAIL=person@example.org",
+		"GIT_COMMITTER_NAME=A Person", "GIT_COMMITTER_EMAIL=person@example.org",
+	}
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); err != nil {
+		t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	return strings.TrimSuffix(stdout.String(), "\n")
+}
+
+// Spec is a specification for an environment at the project's commit.
+func (p *Project) Spec(id string) environment.Spec {
+	return environment.Spec{
+		ID: id, Dir: ".worktrees/issue-42-" + id, Commit: p.Commit, Branch: "signalbox/42-" + id,
+	}
+}

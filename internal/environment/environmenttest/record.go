@@ -1,0 +1,184 @@
+package environmenttest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var recordTests = []conformance{
+	{"an untouched folder is no change", testUntouched},
+	{"additions, deletions, modes, links and binary files are recorded", testContent},
+	{"recording twice answers the same commit", testRecordTwice},
+	{"a later record sees only what changed since", testRecordAgain},
+	{"a tracked file that is ignored stays recorded", testTrackedIgnored},
+	{"a pipe is left out and does not hang", testPipe},
+	{"hostile git metadata takes no part", testHostile},
+	{"a commit of the agent's own moves nothing", testOwnCommit},
+	{"a link out of the folder is recorded as a link and never read", testLinkOut},
+	{"reading refuses what is no file of the folder", testRead},
+}
+
+func testUntouched(t *testing.T, s *site) {
+	change := s.record(t, s.spec.Commit)
+	equal(t, "changed", change.Changed, false)
+	equal(t, "commit", change.Commit, s.spec.Commit)
+	equal(t, "tree", change.Tree, s.Project.Git(t, "rev-parse", s.spec.Commit+"^{tree}"))
+}
+
+func testContent(t *testing.T, s *site) {
+	s.must(t, `rm src/app.txt && printf '\000\377\r\n' >new.bin && chmod -x run.sh && ln -s ../README.md src/link &&
+		mkdir -p 'odd dir' && echo n >"odd dir/$1" && echo e >-n && mkdir build && echo out >build/out`, "new\nline\x1b[31m")
+	change := s.record(t, s.spec.Commit)
+	equal(t, "changed", change.Changed, true)
+	raw := s.Project.Git(t, "diff-tree", "-r", "-z", "--no-renames", "--abbrev=4", s.spec.Commit, change.Commit)
+	want := map[string]string{
+		"src/app.txt": "100644 000000 D", "new.bin": "000000 100644 A", "run.sh": "100755 100644 M",
+		"src/link": "000000 120000 A", "odd dir/new\nline\x1b[31m": "000000 100644 A", "-n": "000000 100644 A",
+	}
+	fields := strings.Split(strings.TrimSuffix(raw, "\x00"), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		word := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		equal(t, fields[i+1], word[0]+" "+word[1]+" "+word[4], want[fields[i+1]])
+		delete(want, fields[i+1])
+	}
+	equal(t, "not recorded", len(want), 0)
+	equal(t, "binary", s.Project.Git(t, "cat-file", "blob", change.Commit+":new.bin"), "\x00\xff\r")
+	equal(t, "parent", s.Project.Git(t, "rev-parse", change.Commit+"^"), s.spec.Commit)
+	equal(t, "message", s.Project.Git(t, "log", "-1", "--format=%B", change.Commit), "work\n")
+	equal(t, "author", s.Project.Git(t, "log", "-1", "--format=%an <%ae> %cn", change.Commit), "Signalbox <signalbox@localhost> Signalbox")
+	s.Project.Git(t, "fsck", "--strict")
+}
+
+func testRecordTwice(t *testing.T, s *site) {
+	s.must(t, "echo more >>README.md")
+	first := s.record(t, s.spec.Commit)
+	equal(t, "second record", s.record(t, s.spec.Commit), first)
+	again := s.make(t, s.spec)
+	second, err := again.Record(t.Context(), s.spec.Commit, "work\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "record after a restart", second, first)
+}
+
+func testRecordAgain(t *testing.T, s *site) {
+	s.must(t, "echo 1 >first && echo keep >kept")
+	first := s.record(t, s.spec.Commit)
+	s.must(t, "echo 2 >second && rm first")
+	second := s.record(t, first.Commit)
+	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", first.Commit, second.Commit), "D\tfirst\nA\tsecond")
+	equal(t, "on the first parent", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, second.Commit), "A\tkept\nA\tsecond")
+}
+
+func testTrackedIgnored(t *testing.T, s *site) {
+	s.must(t, "echo src/ >>.gitignore && echo three >>src/app.txt")
+	change := s.record(t, s.spec.Commit)
+	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, change.Commit), "M\t.gitignore\nM\tsrc/app.txt")
+	s.must(t, "echo x >x")
+	second := s.record(t, change.Commit)
+	equal(t, "second difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", change.Commit, second.Commit), "A\tx")
+}
+
+func testPipe(t *testing.T, s *site) {
+	s.must(t, "mkfifo pipe && echo x >file")
+	change := s.record(t, s.spec.Commit)
+	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, change.Commit), "A\tfile")
+}
+
+// hostile scripts get a canary's path as $1; it must never exist on this machine.
+var hostile = map[string]string{
+	"its configuration runs programs": `
+		git config core.fsmonitor "touch '$1'" && git config filter.x.clean "touch '$1'; echo spoiled" &&
+		git config filter.x.smudge "touch '$1'" && git config filter.x.required true &&
+		git config diff.x.textconv "touch '$1'" && git config core.editor "touch '$1'" &&
+		echo '* filter=x diff=x' >.git/info/attributes`,
+	"its attributes name a filter": `
+		git config filter.x.process "touch '$1'" && git config filter.x.clean "touch '$1'; echo spoiled" && echo '* filter=x' >.gitattributes`,
+	"its hooks run programs": `
+		for hook in pre-commit post-checkout post-index-change reference-transaction pre-auto-gc post-merge; do
+			printf '#!/bin/sh\ntouch "%s"\n' "$1" >.git/hooks/$hook && chmod +x .git/hooks/$hook || exit
+		done; git config core.hooksPath .git/hooks`,
+	"its .git is gone":             `rm -rf .git`,
+	"its .git is a file elsewhere": `mv .git elsewhere && echo "gitdir: $PWD/elsewhere" >.git`,
+	"its .git is a link":           `rm -rf .git && ln -s "$HOME" .git`,
+	"its common folder is rewritten": `
+		mkdir -p "$HOME/common" && cp -r .git/. "$HOME/common" && echo "$HOME/common" >.git/commondir`,
+	"its configuration is broken":      `echo '[core' >.git/config`,
+	"its index is rubbish":             `echo rubbish >.git/index`,
+	"its index hides changes":          `git update-index --assume-unchanged README.md && git update-index --skip-worktree src/app.txt`,
+	"its exclude file ignores all":     `echo '*' >.git/info/exclude`,
+	"its HOME has a git configuration": `git config --global core.fsmonitor "touch '$1'" && git config --global core.excludesFile "$HOME/all" && echo '*' >"$HOME/all"`,
+	"a bare repository is nested": `
+		git init --quiet --bare sub/bare && git --git-dir=sub/bare config core.fsmonitor "touch '$1'" &&
+		git --git-dir=sub/bare config core.worktree "$PWD"`,
+	"a repository is nested": `
+		git init --quiet sub && cd sub && git config user.name x && git config user.email x@localhost &&
+		git commit --quiet --allow-empty --message=x && echo dirty >file && git config core.fsmonitor "touch '$1'"`,
+}
+
+func testHostile(t *testing.T, s *site) {
+	for name, script := range hostile {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &site{Harness: s.Harness, spec: s.Project.Spec("h" + strings.ToLower(uniqueName()))}
+			s.Environment = s.make(t, s.spec)
+			canary := filepath.Join(t.TempDir(), "canary")
+			s.must(t, "mkdir -p .git/hooks .git/info && "+script, canary)
+			_ = os.Remove(canary) // without isolation the script's own git may have fired it
+			s.must(t, `printf 'read\r\nme\n' >README.md && echo work >work.txt && echo three >src/app.txt`)
+			first := s.record(t, s.spec.Commit)
+			s.must(t, "echo again >again.txt")
+			second := s.record(t, first.Commit)
+			if _, err := os.Lstat(canary); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the canary fired (%v)", err)
+			}
+			for file, want := range map[string]string{
+				"README.md": "read\r\nme", "work.txt": "work", "src/app.txt": "three", "again.txt": "again",
+			} {
+				equal(t, file, s.Project.Git(t, "cat-file", "blob", second.Commit+":"+file), want)
+			}
+			if names := s.Project.Git(t, "ls-tree", "-r", "--name-only", second.Commit); strings.Contains(names, ".git/") {
+				t.Errorf("git metadata was recorded: %s", names)
+			}
+		})
+	}
+}
+
+func testOwnCommit(t *testing.T, s *site) {
+	s.must(t, "echo x >x && git add x && git commit --quiet --message=mine && git checkout --quiet -b elsewhere")
+	change := s.record(t, s.spec.Commit)
+	equal(t, "parent", s.Project.Git(t, "rev-parse", change.Commit+"^"), s.spec.Commit)
+	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, change.Commit), "A\tx")
+}
+
+func testLinkOut(t *testing.T, s *site) {
+	s.must(t, "ln -s /etc etc && ln -s /etc/passwd passwd && ln -s README.md inner")
+	change := s.record(t, s.spec.Commit)
+	equal(t, "modes", s.Project.Git(t, "ls-tree", "--format=%(objectmode) %(path)", change.Commit, "etc", "inner", "passwd"),
+		"120000 etc\n120000 inner\n120000 passwd")
+	for _, name := range []string{"etc/passwd", "passwd", "inner"} {
+		if data, err := s.Read(t.Context(), name, 10); err == nil {
+			t.Errorf("%s was read: %q", name, data)
+		}
+	}
+}
+
+func testRead(t *testing.T, s *site) {
+	s.must(t, "mkfifo pipe")
+	for _, name := range []string{"", ".", "src", "pipe", "../../README.md", "/etc/passwd", "src/../../x"} {
+		if data, err := s.Read(t.Context(), name, 10); err == nil {
+			t.Errorf("%q was read: %q", name, data)
+		}
+	}
+	if _, err := s.Read(t.Context(), "src/none", 10); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got error %v for a missing file", err)
+	}
+	data, err := s.Read(t.Context(), "src/app.txt", 5)
+	if err != nil || string(data) != "one\nt" {
+		t.Errorf("got %q, %v", data, err)
+	}
+}

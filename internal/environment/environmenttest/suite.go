@@ -1,0 +1,99 @@
+// Package environmenttest owns the conformance suite of the environment port.
+// Every driver passes it against real git and real processes; what holds only
+// where commands are isolated is run only for drivers that say they isolate.
+package environmenttest
+
+import (
+	"bytes"
+	"testing"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/process"
+)
+
+// Harness is a driver under test and the project it works for.
+type Harness struct {
+	// Driver was made with Variables as its allow-list.
+	Driver  environment.Driver
+	Project *Project
+	// Isolated: commands cannot see or change this machine.
+	Isolated bool
+}
+
+// site is one environment in a test.
+type site struct {
+	Harness
+	environment.Environment
+	spec environment.Spec
+}
+
+type conformance struct {
+	name string
+	test func(*testing.T, *site)
+}
+
+// Run runs the suite; open makes a harness of its own for each test.
+func Run(t *testing.T, open func(t *testing.T) Harness) {
+	cases := append(append(append([]conformance{}, commandTests...), recordTests...), workTests...)
+	if open(t).Isolated {
+		cases = append(cases, isolationTests...)
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t)
+			s := &site{Harness: h, spec: h.Project.Spec("site")}
+			s.Environment = s.make(t, s.spec)
+			c.test(t, s)
+		})
+	}
+}
+
+func (s *site) make(t *testing.T, spec environment.Spec) environment.Environment {
+	t.Helper()
+	e, err := s.Driver.Make(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// run runs a shell script inside; args are its $1, $2 and so on.
+func (s *site) run(t *testing.T, script string, args ...string) (process.Result, string) {
+	t.Helper()
+	var printed bytes.Buffer
+	r, err := s.Exec(t.Context(), process.Command{
+		Args:   append([]string{"sh", "-c", script, "sh"}, args...),
+		Stdout: &printed, Stderr: &printed,
+	})
+	if err != nil {
+		t.Fatalf("run %q: %v", script, err)
+	}
+	return r, printed.String()
+}
+
+// must is run for a script that has to end well.
+func (s *site) must(t *testing.T, script string, args ...string) string {
+	t.Helper()
+	r, printed := s.run(t, script, args...)
+	if !r.OK() {
+		t.Fatalf("script %q ended with %d (%s): %s", script, r.ExitCode, r.Ending, printed)
+	}
+	return printed
+}
+
+func (s *site) record(t *testing.T, parent string) environment.Change {
+	t.Helper()
+	change, err := s.Record(t.Context(), parent, "work\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return change
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}

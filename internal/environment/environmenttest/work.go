@@ -1,0 +1,195 @@
+package environmenttest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var workTests = []conformance{
+	{"a new environment is a clean clone of its commit on its branch", testFresh},
+	{"listed files come along if git ignores them", testIncluded},
+	{"making it again attaches, with another specification it is refused", testMakeAgain},
+	{"a deleted folder comes back at the last recorded commit", testFolderDeleted},
+	{"a folder that is not ours is neither used nor deleted", testOccupied},
+	{"a specification that is no plain name is refused", testSpecs},
+	{"a reset restores the commit whatever the agent did to its .git", testResetDamage},
+	{"a reset goes to later and to other commits", testResetElsewhere},
+	{"a reset leaves ignored files", testResetIgnored},
+	{"a reset keeps uncommitted work on a ref", testResetKeeps},
+	{"removing leaves nothing and may be repeated", testRemove},
+}
+
+func testFresh(t *testing.T, s *site) {
+	equal(t, "isolation", s.Isolation() != "none", s.Isolated)
+	equal(t, "folder", s.Dir(), filepath.Join(s.Project.Root, s.spec.Dir))
+	s.expectClean(t, s.spec.Commit)
+	equal(t, "remotes, tags and hooks", s.must(t, "git remote; git tag; ls .git/hooks 2>/dev/null || true"), "")
+	equal(t, "alternates", s.must(t, "test ! -e .git/objects/info/alternates; echo $?"), "0\n")
+	s.must(t, "git commit --quiet --allow-empty --message='the agent can commit'")
+	for _, file := range s.objects(t) {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, theirs := range s.projectObjects(t) {
+			if os.SameFile(info, theirs) {
+				t.Errorf("%s is the project's own file", file)
+			}
+		}
+	}
+}
+
+func (s *site) objects(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(s.Dir(), ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the clone has %d objects: %v", len(files), err)
+	}
+	return files
+}
+
+func (s *site) projectObjects(t *testing.T) (infos []fs.FileInfo) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(s.Project.Root, ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		infos = append(infos, info)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return infos
+}
+
+// expectClean looks from the inside.
+func (s *site) expectClean(t *testing.T, commit string) {
+	t.Helper()
+	equal(t, "status", s.must(t, "git status --porcelain 2>/dev/null"), "")
+	equal(t, "state", strings.Contains(s.must(t, "LC_ALL=C git status"), "progress"), false)
+	equal(t, "HEAD", strings.TrimSpace(s.must(t, "git rev-parse HEAD")), commit)
+	equal(t, "branch", strings.TrimSpace(s.must(t, "git symbolic-ref HEAD")), "refs/heads/"+s.spec.Branch)
+	equal(t, "history", strings.TrimSpace(s.must(t, "git log -1 --format=%H")), commit)
+	change := s.record(t, commit)
+	equal(t, "changed", change.Changed, false)
+}
+
+func testIncluded(t *testing.T, s *site) {
+	if err := os.Symlink("/etc/passwd", filepath.Join(s.Project.Root, "link.conf")); err != nil {
+		t.Fatal(err)
+	}
+	s.Project.Write(t, ".git/info/exclude", "link.conf\n")
+	s.spec = s.Project.Spec("second")
+	s.Environment = s.make(t, s.spec)
+	equal(t, "listed files", s.must(t, `cat .env 'local/a b[1].conf'`), "KEY=value\nlocal\n")
+	for _, name := range []string{"local/other.txt", "build/out", "link.conf", ".signalbox", ".worktrees"} {
+		if r, _ := s.run(t, `test -e "$1" || test -L "$1"`, name); r.OK() {
+			t.Errorf("%s was copied", name)
+		}
+	}
+	s.must(t, ": >.gitignore")
+	change := s.record(t, s.spec.Commit)
+	equal(t, "recorded", s.Project.Git(t, "diff-tree", "-r", "--name-only", s.spec.Commit, change.Commit), ".gitignore")
+}
+
+func testMakeAgain(t *testing.T, s *site) {
+	s.must(t, "echo x >x")
+	again := s.make(t, s.spec)
+	equal(t, "folder", again.Dir(), s.Dir())
+	equal(t, "fingerprint", again.Fingerprint(), s.Fingerprint())
+	equal(t, "work", s.must(t, "cat x"), "x\n")
+	other := s.spec
+	other.Branch = "signalbox/42-another"
+	if _, err := s.Driver.Make(t.Context(), other); err == nil {
+		t.Error("the environment was made again from another specification")
+	}
+}
+
+func testFolderDeleted(t *testing.T, s *site) {
+	s.must(t, "echo x >x")
+	change := s.record(t, s.spec.Commit)
+	if err := os.RemoveAll(s.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	s.Environment = s.make(t, s.spec)
+	s.expectClean(t, change.Commit)
+}
+
+func testOccupied(t *testing.T, s *site) {
+	spec := s.Project.Spec("occupied")
+	s.Project.Write(t, spec.Dir+"/mine", "mine")
+	if _, err := s.Driver.Make(t.Context(), spec); err == nil {
+		t.Error("an environment was made in somebody's folder")
+	}
+	if err := s.Driver.Remove(t.Context(), spec); err == nil {
+		t.Error("somebody's folder was removed")
+	}
+	if _, err := os.Stat(filepath.Join(s.Project.Root, spec.Dir, "mine")); err != nil {
+		t.Error(err)
+	}
+}
+
+func testSpecs(t *testing.T, s *site) {
+	for _, id := range []string{"", "..", "a/b", "-rf", "A", "a\x00", strings.Repeat("a", 300)} {
+		spec := s.spec
+		spec.ID = id
+		s.refuse(t, spec.ID, func() error { _, err := s.Driver.Make(t.Context(), spec); return err })
+		s.refuse(t, spec.ID, func() error { return s.Driver.Remove(t.Context(), spec) })
+	}
+	for _, dir := range []string{"", "..", "/tmp", ".worktrees", ".worktrees/issue-1-", ".worktrees/issue-1-a/..", ".worktrees/issue-1-a\n", "issue-1-a", ".worktrees/../issue-1-a"} {
+		spec := s.spec
+		spec.Dir = dir
+		s.refuse(t, spec.Dir, func() error { _, err := s.Driver.Make(t.Context(), spec); return err })
+		s.refuse(t, spec.Dir, func() error { return s.Driver.Remove(t.Context(), spec) })
+	}
+	for _, commit := range []string{"", "HEAD", "--output=x", s.spec.Commit[:10]} {
+		spec := s.Project.Spec("commit")
+		spec.Commit = commit
+		s.refuse(t, commit, func() error { _, err := s.Driver.Make(t.Context(), spec); return err })
+	}
+	for _, branch := range []string{"", "main", "--output=x", "signalbox/1-a..b", "signalbox/1-a/b"} {
+		spec := s.Project.Spec("branch")
+		spec.Branch = branch
+		s.refuse(t, branch, func() error { _, err := s.Driver.Make(t.Context(), spec); return err })
+	}
+}
+
+func (s *site) refuse(t *testing.T, word string, do func() error) {
+	t.Helper()
+	if do() == nil {
+		t.Errorf("%q was accepted", word)
+	}
+}
+
+func testRemove(t *testing.T, s *site) {
+	s.must(t, `mkdir -p deep/er "$HOME/go/pkg" && echo x >deep/er/file && echo x >"$HOME/go/pkg/file" && chmod 500 deep/er "$HOME/go/pkg" && chmod 000 deep && ln -s "$1" out`,
+		s.Project.Root)
+	for range 2 {
+		if err := s.Driver.Remove(t.Context(), s.spec); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(s.Dir()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the folder is still there (%v)", err)
+		}
+	}
+	left, err := os.ReadDir(filepath.Dir(s.Dir()))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Project.Root, "README.md")); err != nil {
+		t.Error(err)
+	}
+	s.Environment = s.make(t, s.spec)
+	s.expectClean(t, s.spec.Commit)
+}
