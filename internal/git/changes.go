@@ -87,10 +87,10 @@ func parseRaw(out []byte) ([]Change, error) {
 
 func (r *Repo) countLines(ctx context.Context, from, to string, changes []Change) error {
 	args := []string{
-		"-c", bigFile, "diff-tree", "-r", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"diff-tree", "-r", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--ignore-submodules=none", from, to, "--",
 	}
-	out, err := r.run(ctx, call{args: args, limit: slow})
+	out, err := r.run(ctx, call{args: args, config: []string{bigFile}, limit: slow})
 	if err != nil {
 		return fmt.Errorf("count lines from %s to %s: %w", from, to, err)
 	}
@@ -154,11 +154,11 @@ func (r *Repo) Patch(ctx context.Context, from, to string, w io.Writer) error {
 		return fmt.Errorf("make patch: %w", err)
 	}
 	args := []string{
-		"-c", bigFile, "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--no-color", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
 		from, to, "--",
 	}
-	if _, err := r.run(ctx, call{args: args, stdout: w, limit: slow}); err != nil {
+	if _, err := r.run(ctx, call{args: args, config: []string{bigFile}, stdout: w, limit: slow}); err != nil {
 		return fmt.Errorf("make patch from %s to %s: %w", from, to, err)
 	}
 	return nil

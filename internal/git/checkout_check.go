@@ -120,8 +120,8 @@ func (c *checkout) scratchPath() string {
 
 func (c *checkout) scratch(args ...string) call {
 	return call{
-		args: append([]string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"}, args...),
-		dir:  c.dir, env: []string{"GIT_INDEX_FILE=" + c.scratchPath()}, user: true, limit: slow,
+		args: args, config: []string{"core.splitIndex=false", "core.untrackedCache=false"},
+		dir: c.dir, env: []string{"GIT_INDEX_FILE=" + c.scratchPath()}, user: true, limit: slow,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -26,8 +27,10 @@ const (
 
 // call is one invocation of git.
 type call struct {
-	args  []string
-	input string
+	args []string
+	// config are settings of this call alone, as key=value.
+	config []string
+	input  string
 	// dir is the work tree to run in. Empty means the git folder itself, where neither a work
 	// tree nor an index exists, so that no .gitattributes of a checkout takes part.
 	dir string
@@ -87,9 +90,12 @@ func (r *Repo) start(ctx context.Context, c call) ([]byte, error) {
 	}
 	result, err := r.exec.Exec(ctx, command)
 	if err != nil {
-		return nil, fmt.Errorf("git %s: %w", c.args[0], err)
+		err = fmt.Errorf("git %s: %w", c.args[0], err)
 	}
-	return out.Bytes(), judge(ctx, c, result, errs.String())
+	if err != nil && result.Started.IsZero() {
+		return nil, err
+	}
+	return out.Bytes(), errors.Join(judge(ctx, c, result, errs.String()), err)
 }
 
 func judge(ctx context.Context, c call, result process.Result, stderr string) error {
@@ -101,7 +107,7 @@ func judge(ctx context.Context, c call, result process.Result, stderr string) er
 	case !result.OK():
 		return &commandError{
 			subcommand: c.args[0], code: result.ExitCode, signal: result.Signal,
-			message: lastLine(stderr), stderr: stderr,
+			message: complaint(stderr), stderr: stderr,
 		}
 	case result.Truncated:
 		return fmt.Errorf("git %s: more than %d bytes of output", c.args[0], maxOutput)
@@ -111,7 +117,7 @@ func judge(ctx context.Context, c call, result process.Result, stderr string) er
 
 func arguments(c call) []string {
 	args := []string{"git"}
-	for _, setting := range settings {
+	for _, setting := range slices.Concat(settings, c.config) {
 		args = append(args, "-c", setting)
 	}
 	if !c.user {
@@ -178,21 +184,22 @@ func exited(err error, code int) bool {
 	return errors.As(err, &failed) && failed.signal == "" && failed.code == code
 }
 
-// lastLine is the line of stderr that says what went wrong: the last one that
-// git marks as an error, else the last one; hints follow errors.
-func lastLine(stderr string) string {
-	last, marked := "", ""
+// complaint is what of stderr says what went wrong: the lines that git marks as
+// errors, of which the first is the cause, else the last line. Hints follow errors.
+func complaint(stderr string) string {
+	last := ""
+	var marked []string
 	for line := range strings.Lines(stderr) {
 		line = clean(line)
 		if line != "" {
 			last = line
 		}
 		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
-			marked = line
+			marked = append(marked, line)
 		}
 	}
-	if marked != "" {
-		return marked
+	if len(marked) > 0 {
+		return clean(strings.Join(marked, "; "))
 	}
 	return last
 }

@@ -53,13 +53,14 @@ func (r *Repo) CommitTree(ctx context.Context, tree string, parents []string, me
 	if who.Name == "" || who.Email == "" || strings.TrimSpace(message) == "" || strings.Contains(message, "\x00") {
 		return "", fmt.Errorf("commit: %w: name, email and a message without NUL are needed", ErrInvalid)
 	}
-	args := []string{"-c", "i18n.commitEncoding=utf-8", "commit-tree", "--no-gpg-sign"}
+	args := []string{"commit-tree", "--no-gpg-sign"}
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
 	date := fmt.Sprintf("@%d +0000", when.Unix())
 	c := call{
 		args: append(args, "-F", "-", tree), input: strings.ToValidUTF8(message, "\uFFFD"),
+		config: []string{"i18n.commitEncoding=utf-8"},
 		env: []string{
 			"GIT_AUTHOR_NAME=" + who.Name, "GIT_AUTHOR_EMAIL=" + who.Email, "GIT_AUTHOR_DATE=" + date,
 			"GIT_COMMITTER_NAME=" + who.Name, "GIT_COMMITTER_EMAIL=" + who.Email, "GIT_COMMITTER_DATE=" + date,
@@ -120,10 +121,7 @@ func (r *Repo) withoutMergeDrivers(ctx context.Context) ([]string, error) {
 // Log lists the commits that are in to but not in from, newest first, at most
 // limit of them; an empty from means the whole history.
 func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, error) {
-	args := []string{
-		"-c", "i18n.logOutputEncoding=utf-8",
-		"rev-list", "--no-commit-header", "--format=%H %s", fmt.Sprintf("--max-count=%d", limit), to,
-	}
+	args := []string{"rev-list", "--no-commit-header", "--format=%H %s", fmt.Sprintf("--max-count=%d", limit), to}
 	err := checkIDs(to)
 	if from != "" {
 		err = errors.Join(err, checkIDs(from))
@@ -132,7 +130,7 @@ func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, e
 	if err != nil {
 		return nil, fmt.Errorf("list commits: %w", err)
 	}
-	out, err := r.run(ctx, call{args: append(args, "--")})
+	out, err := r.run(ctx, call{args: append(args, "--"), config: []string{"i18n.logOutputEncoding=utf-8"}})
 	if err != nil {
 		return nil, fmt.Errorf("list commits of %s: %w", to, err)
 	}

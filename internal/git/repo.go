@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -79,7 +78,7 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 
 func (r *Repo) checkVersion(ctx context.Context, dir string) error {
 	out, err := r.run(ctx, call{args: []string{"version"}, dir: dir})
-	if errors.Is(err, exec.ErrNotFound) {
+	if errors.Is(err, process.ErrNotFound) {
 		return ErrNoGit
 	}
 	if err != nil {

@@ -1,0 +1,3 @@
+package git_test
+
+func syncAndDie() {}

@@ -1,0 +1,94 @@
+package git_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+)
+
+func TestOpenFindsTheFoldersFromBelow(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.write("deep/er/file", "x")
+	below := project{t: t, dir: filepath.Join(p.dir, "deep", "er")}
+	repo := below.open()
+	if repo.Root() != p.dir || repo.GitDir() != p.dir+"/.git" || repo.ObjectsDir() != p.dir+"/.git/objects" {
+		t.Errorf("root %s, git %s, objects %s", repo.Root(), repo.GitDir(), repo.ObjectsDir())
+	}
+}
+
+func TestOpenInALinkedWorkTreeSharesTheGitFolder(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.commit("first")
+	linked := project{t: t, dir: filepath.Join(p.dir, "linked\nfolder")}
+	p.git("worktree", "add", "-q", "-b", "other", linked.dir)
+	repo := linked.open()
+	if repo.Root() != linked.dir || repo.GitDir() != p.dir+"/.git" {
+		t.Errorf("root %q, git %q", repo.Root(), repo.GitDir())
+	}
+	if branch := must(repo.DefaultBranch(t.Context()))(t); branch != "other" {
+		t.Errorf("branch %q", branch)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	bare := newProject(t)
+	bare.git("init", "-q", "--bare", "bare.git")
+	for name, dir := range map[string]string{
+		"a folder without a repository": t.TempDir(),
+		"a bare repository":             filepath.Join(bare.dir, "bare.git"),
+		"the git folder itself":         filepath.Join(bare.dir, ".git"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := git.Open(t.Context(), process.Host{}, dir)
+			if !errors.Is(err, git.ErrNotRepository) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// replaced runs another program in place of git.
+type replaced string
+
+func (program replaced) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	c.Args[0] = string(program)
+	return process.Host{}.Exec(ctx, c)
+}
+
+func TestOpenTellsWhatGitLacks(t *testing.T) {
+	t.Parallel()
+	old := filepath.Join(t.TempDir(), "old-git")
+	if err := os.WriteFile(old, []byte("#!/bin/sh\necho git version 2.37.9\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := git.Open(t.Context(), replaced(old), t.TempDir())
+	if !errors.Is(err, git.ErrTooOld) || !strings.Contains(err.Error(), "2.37.9") {
+		t.Errorf("an old git: %v", err)
+	}
+	_, err = git.Open(t.Context(), replaced("no-such-git"), t.TempDir())
+	if !errors.Is(err, git.ErrNoGit) {
+		t.Errorf("no git: %v", err)
+	}
+}
+
+func TestCanceledContextIsTheReason(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.commit("first")
+	repo := p.open()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := repo.Resolve(ctx, "refs/heads/main"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
