@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"signalbox/internal/workflow"
+)
+
+var (
+	// logName is <role>.<step>.<attempt>.log.
+	logName   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log$`)
+	patchName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`)
+)
+
+// LogName is the name of the log of one attempt of one role at one step (R18).
+func LogName(role, step string, attempt int) string {
+	return fmt.Sprintf("%s.%s.%d.log", role, step, attempt)
+}
+
+// WritePlan makes plan the run's planning.json and returns its path.
+func (s *Store) WritePlan(ctx context.Context, ref RunRef, plan *workflow.Plan) (string, error) {
+	data, err := s.encode(plan, indented)
+	if err != nil {
+		return "", writeError(path.Join(ref.Dir(), planFile), err)
+	}
+	return s.writeArtifact(ctx, ref, planFile, data)
+}
+
+// WriteReport makes report the run's report.md and returns its path.
+func (s *Store) WriteReport(ctx context.Context, ref RunRef, report []byte) (string, error) {
+	return s.writeArtifact(ctx, ref, reportFile, []byte(s.masked(string(report))))
+}
+
+// WriteErrors makes problem the run's errors.json and returns its path; nil takes the file away.
+func (s *Store) WriteErrors(ctx context.Context, ref RunRef, problem *workflow.Error) (string, error) {
+	if problem == nil {
+		return "", s.inRun(ctx, ref, func(f *folder) error { return f.remove(errorsFile) })
+	}
+	data, err := s.encode(problem, indented)
+	if err != nil {
+		return "", writeError(path.Join(ref.Dir(), errorsFile), err)
+	}
+	return s.writeArtifact(ctx, ref, errorsFile, data)
+}
+
+func (s *Store) writeArtifact(ctx context.Context, ref RunRef, name string, data []byte) (string, error) {
+	err := s.inRun(ctx, ref, func(f *folder) error { return f.put(name, data, publicFile) })
+	if err != nil {
+		return "", err
+	}
+	return path.Join(ref.Dir(), name), nil
+}
+
+// inRun acts in the run's folder under the lock of its documents.
+func (s *Store) inRun(ctx context.Context, ref RunRef, act func(*folder) error) error {
+	if err := ref.Validate(); err != nil {
+		return err
+	}
+	f, err := s.openFolder(ref.Dir())
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	lock := &fileLock{folder: f, name: runLock, perm: publicFile}
+	defer lock.close()
+	if err := lock.acquire(ctx); err != nil {
+		return fmt.Errorf("lock run %s: %w", ref, err)
+	}
+	return act(f)
+}
+
+// CreateLog opens logs/<name> for appending, so that a repeated attempt hides
+// nothing, and returns its path. What is written is the caller's to redact.
+func (s *Store) CreateLog(ref RunRef, name string) (io.WriteCloser, string, error) {
+	dir := path.Join(ref.Dir(), logsDir)
+	if err := ref.Validate(); err != nil {
+		return nil, "", err
+	}
+	if !logName.MatchString(name) {
+		return nil, "", fmt.Errorf("log %q: %w", name, ErrName)
+	}
+	f, err := s.openFolder(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.close()
+	file, _, err := f.openRegular(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, privateFile)
+	if err != nil {
+		return nil, "", fmt.Errorf("open log: %w", err)
+	}
+	return file, path.Join(dir, name), nil
+}
+
+// WritePatch makes patches/<name> of what write gives and returns its path. A
+// patch is not redacted: it must apply.
+func (s *Store) WritePatch(ref RunRef, name string, write func(io.Writer) error) (string, error) {
+	dir := path.Join(ref.Dir(), patchesDir)
+	if err := ref.Validate(); err != nil {
+		return "", err
+	}
+	if !patchName.MatchString(name) || strings.Contains(name, "..") {
+		return "", fmt.Errorf("patch %q: %w", name, ErrName)
+	}
+	f, err := s.openFolder(dir)
+	if err != nil {
+		return "", err
+	}
+	defer f.close()
+	file, err := f.replaceWith(name, publicFile, write)
+	if err != nil {
+		return "", writeError(path.Join(dir, name), err)
+	}
+	return path.Join(dir, name), file.Close()
+}
+
+// OpenArtifact opens a file that a document names, for reading: a regular one
+// below the project root, never through a link.
+func (s *Store) OpenArtifact(rel string) (*os.File, error) {
+	if _, err := s.Abs(rel); err != nil {
+		return nil, errors.Join(ErrName, err)
+	}
+	f, err := s.openFolder(path.Dir(rel))
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	file, _, err := f.openRegular(path.Base(rel), os.O_RDONLY, 0)
+	return file, err
+}

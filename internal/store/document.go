@@ -1,0 +1,208 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// Document is one JSON file and the rules by which it is read and written. It
+// holds nothing open; make one where it is needed.
+type Document[T any] struct {
+	store     *Store
+	dir, name string
+	file, mkd fs.FileMode
+	// lock is the name of its lock file in locksDir; a run's documents share the one in their folder.
+	lock string
+	// version is what the key "version" must say; empty for formats without one.
+	version string
+	// initial is what an Update starts from when there is no file; nil if it must exist.
+	initial func() T
+	// mend repairs on load what older writers are known to have got wrong.
+	mend func(*T)
+	// check is what must hold before every write and after every read.
+	check  func(*T) error
+	backup bool
+	// err: the document has no valid name; every use of it returns err.
+	err error
+}
+
+// Path is the document's slash path below the project root.
+func (d *Document[T]) Path() string { return path.Join(d.dir, d.name) }
+
+// Load reads the document. It takes no lock: a replaced document is whole at
+// every instant. One that is not there is fs.ErrNotExist.
+func (d *Document[T]) Load(ctx context.Context) (T, error) {
+	var none T
+	if err := errors.Join(d.err, ctx.Err()); err != nil {
+		return none, err
+	}
+	f, err := d.store.openFolder(d.dir)
+	if err != nil {
+		return none, err
+	}
+	defer f.close()
+	_, value, err := d.read(f)
+	return value, err
+}
+
+func (d *Document[T]) read(f *folder) ([]byte, T, error) {
+	var none T
+	data, err := f.read(d.name)
+	if err != nil {
+		return nil, none, err
+	}
+	value, err := d.parse(data)
+	if err != nil {
+		return nil, none, broken(d.Path(), data, err)
+	}
+	return data, value, nil
+}
+
+func (d *Document[T]) parse(data []byte) (T, error) {
+	value, err := decode[T](data, d.version)
+	if err != nil {
+		return value, err
+	}
+	if d.mend != nil {
+		d.mend(&value)
+	}
+	if d.check != nil {
+		err = d.check(&value)
+	}
+	return value, err
+}
+
+// Update changes the document under its lock, so that no other update is lost.
+// change may be called once or not at all; if it returns an error nothing is
+// written. Equal bytes are not written again.
+func (d *Document[T]) Update(ctx context.Context, change func(*T) error) error {
+	return d.locked(ctx, func(f *folder) error {
+		old, value, err := d.read(f)
+		if errors.Is(err, fs.ErrNotExist) && d.initial != nil {
+			value, err = d.initial(), nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := change(&value); err != nil {
+			return err
+		}
+		return d.write(f, old, &value)
+	})
+}
+
+// Remove takes the document away; one that is not there is no error.
+func (d *Document[T]) Remove(ctx context.Context) error {
+	return d.locked(ctx, func(f *folder) error { return f.remove(d.name) })
+}
+
+func (d *Document[T]) write(f *folder, old []byte, value *T) error {
+	if d.check != nil {
+		if err := d.check(value); err != nil {
+			return fmt.Errorf("update %s: %w", d.Path(), err)
+		}
+	}
+	data, err := d.store.encode(value, indented)
+	if err != nil {
+		return writeError(d.Path(), err)
+	}
+	if bytes.Equal(old, data) {
+		return nil
+	}
+	if d.backup && old != nil {
+		if err := f.put(d.name+".bak", old, d.file); err != nil {
+			return err
+		}
+	}
+	return f.put(d.name, data, d.file)
+}
+
+func (d *Document[T]) locked(ctx context.Context, act func(*folder) error) error {
+	if d.err != nil {
+		return d.err
+	}
+	open := d.store.openFolder
+	if d.initial != nil {
+		open = func(name string) (*folder, error) { return d.store.makeFolder(name, d.mkd) }
+	}
+	f, err := open(d.dir)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	lock := &fileLock{folder: f, name: runLock, perm: publicFile}
+	if d.lock != "" {
+		lock = &fileLock{folder: d.store.locks, name: d.lock, perm: privateFile}
+	}
+	defer lock.close()
+	if err := lock.acquire(ctx); err != nil {
+		return fmt.Errorf("lock %s: %w", d.Path(), err)
+	}
+	return act(f)
+}
+
+// read reads a document: a regular file with one name, so that nobody who may
+// write in the project can make us read (or, later, replace) something else.
+func (f *folder) read(name string) ([]byte, error) {
+	file, data, _, err := f.readOpen(name)
+	if err != nil {
+		return nil, err
+	}
+	return data, file.Close()
+}
+
+// readOpen is read for a caller that wants to recognise the file later: while
+// it is open its inode is not given to another.
+func (f *folder) readOpen(name string) (*os.File, []byte, identity, error) {
+	file, st, err := f.openRegular(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, nil, identity{}, err
+	}
+	data, err := readAll(file, st.Size)
+	if err != nil {
+		return nil, nil, identity{}, errors.Join(err, file.Close())
+	}
+	return file, data, identityOf(st), nil
+}
+
+func readAll(file *os.File, size int64) ([]byte, error) {
+	if size > maxDocument {
+		return nil, broken(file.Name(), nil, fmt.Errorf("larger than %d bytes", maxDocument))
+	}
+	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	if _, err := buffer.ReadFrom(io.LimitReader(file, maxDocument+1)); err != nil {
+		return nil, fmt.Errorf("read %s: %w", file.Name(), err)
+	}
+	return buffer.Bytes(), nil
+}
+
+// openRegular refuses what is no regular file with at most one name; none is
+// left to one that was replaced since it was opened.
+func (f *folder) openRegular(name string, flag int, perm uint32) (*os.File, unix.Stat_t, error) {
+	file, err := f.open(name, flag, perm)
+	if errors.Is(err, unix.ELOOP) {
+		err = broken(f.join(name), nil, errors.New("a symbolic link where a file is expected"))
+	}
+	if err != nil {
+		return nil, unix.Stat_t{}, err
+	}
+	st, err := fstat(file)
+	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
+		err = broken(f.join(name), nil, errors.New("not a regular file"))
+	}
+	if err == nil && st.Nlink > 1 {
+		err = broken(f.join(name), nil, errors.New("a hard link to another file"))
+	}
+	if err != nil {
+		return nil, st, errors.Join(err, file.Close())
+	}
+	return file, st, nil
+}

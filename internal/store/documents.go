@@ -1,0 +1,144 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"signalbox/internal/workflow"
+)
+
+// Environments is environments.json (E1).
+func (s *Store) Environments() *Document[workflow.Environments] {
+	return &Document[workflow.Environments]{store: s, dir: ".", name: "environments.json", file: publicFile,
+		mkd: publicDir, lock: "document.environments.lock", initial: func() workflow.Environments { return workflow.Environments{} },
+		mend: mendPhases, check: checkEnvironments}
+}
+
+// mendPhases derives every known step's number from its name: one of the
+// format's sources counts pr-create as 9 and merge-cleanup as 11. A step that
+// we do not know is somebody else's and stays.
+func mendPhases(doc *workflow.Environments) {
+	for i := range doc.Environments {
+		if phase, ok := workflow.PhaseOf(doc.Environments[i].Step); ok {
+			doc.Environments[i].Phase = phase
+		}
+	}
+}
+
+func checkEnvironments(doc *workflow.Environments) error {
+	seen := map[string]bool{}
+	for i, env := range doc.Environments {
+		if env.EnvID == "" || seen[env.EnvID] {
+			return fmt.Errorf("environments[%d].env_id %q must be set and unique", i, env.EnvID)
+		}
+		seen[env.EnvID] = true
+	}
+	return nil
+}
+
+// Health is state.json (H1); the version before the last write is beside it as state.json.bak (H5).
+func (s *Store) Health() *Document[workflow.Health] {
+	return &Document[workflow.Health]{store: s, dir: ".", name: "state.json", file: publicFile, mkd: publicDir,
+		lock: "document.health.lock", initial: func() workflow.Health { return workflow.NewHealth(s.clock()) },
+		check: checkHealth, backup: true}
+}
+
+func checkHealth(h *workflow.Health) error {
+	times := map[string]string{"last_attempt_at": h.LastAttemptAt, "cooldown_until": h.CooldownUntil,
+		"created_at": h.CreatedAt, "updated_at": h.UpdatedAt}
+	for name, text := range times {
+		if _, err := time.Parse(time.RFC3339, text); text != "" && err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// IssueStatus is .worktrees/.status/<issue>.json (S1).
+func (s *Store) IssueStatus(issue int) *Document[workflow.IssueStatus] {
+	d := &Document[workflow.IssueStatus]{store: s, dir: statusDir, name: strconv.Itoa(issue) + ".json", file: publicFile,
+		mkd: publicDir, lock: "document.issue-status.lock", initial: func() workflow.IssueStatus { return workflow.IssueStatus{Issue: issue} },
+		check: func(status *workflow.IssueStatus) error { return checkIssueStatus(issue, status) }}
+	if issue < 1 {
+		d.err = fmt.Errorf("issue number %d: %w", issue, ErrName)
+	}
+	return d
+}
+
+func checkIssueStatus(issue int, status *workflow.IssueStatus) error {
+	words := []workflow.IssueStatusWord{workflow.IssueRunning, workflow.IssueComplete, workflow.IssueError}
+	if status.Issue != issue || !slices.Contains(words, status.Status) {
+		return fmt.Errorf("issue %d with status %q in the file of issue %d", status.Issue, status.Status, issue)
+	}
+	return nil
+}
+
+// IssueStatusEntry is one file of .worktrees/.status; Err if it is broken.
+type IssueStatusEntry struct {
+	Issue  int
+	Status workflow.IssueStatus
+	Err    error
+}
+
+// IssueStatuses reads every issue's status, by number.
+func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
+	entries, err := s.list(statusDir)
+	if err != nil {
+		return nil, err
+	}
+	var all []IssueStatusEntry
+	for _, entry := range entries {
+		base, isJSON := strings.CutSuffix(entry.Name(), ".json")
+		issue, err := strconv.Atoi(base)
+		if !isJSON || err != nil || strconv.Itoa(issue) != base || issue < 1 {
+			continue
+		}
+		status, err := s.IssueStatus(issue).Load(ctx)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		all = append(all, IssueStatusEntry{issue, status, err})
+	}
+	slices.SortFunc(all, func(a, b IssueStatusEntry) int { return cmp.Compare(a.Issue, b.Issue) })
+	return all, nil
+}
+
+var (
+	recordKind = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+	recordID   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+)
+
+// Record is a driver's private document .signalbox/<kind>/<id>.json. It starts as the zero T.
+func Record[T any](s *Store, kind, id string) *Document[T] {
+	d := &Document[T]{store: s, dir: privateDir + "/" + kind, name: id + ".json", file: privateFile, mkd: privateMode,
+		lock: "document." + kind + ".lock", initial: func() T { var zero T; return zero }}
+	if !recordKind.MatchString(kind) || !recordID.MatchString(id) || strings.Contains(id, "..") || kind == "locks" {
+		d.err = fmt.Errorf("record %q of kind %q: %w", id, kind, ErrName)
+	}
+	return d
+}
+
+// Records lists the ids of kind, sorted.
+func (s *Store) Records(ctx context.Context, kind string) ([]string, error) {
+	if !recordKind.MatchString(kind) {
+		return nil, fmt.Errorf("records of kind %q: %w", kind, ErrName)
+	}
+	entries, err := s.list(privateDir + "/" + kind)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, entry := range entries {
+		if id, ok := strings.CutSuffix(entry.Name(), ".json"); ok && recordID.MatchString(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, ctx.Err()
+}

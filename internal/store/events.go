@@ -1,0 +1,105 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"signalbox/internal/workflow"
+)
+
+// Transition is one line of events.jsonl: that a run moved, by what, and to
+// where. It is written after stage.json and not flushed: stage.json is the
+// truth, and after a power cut lines of the last seconds may be missing.
+type Transition struct {
+	// Seq is the run's transition number; a gap is a line lost to a power cut.
+	Seq int       `json:"seq"`
+	At  time.Time `json:"at"`
+	// Event is the name of the workflow.Event; "Recovered" where a crash lost it.
+	Event   string            `json:"event"`
+	State   workflow.State    `json:"state"`
+	Stage   workflow.Stage    `json:"stage"`
+	Phase   workflow.Phase    `json:"phase"`
+	Step    workflow.StepName `json:"step"`
+	Message string            `json:"message"`
+	// Actions are the keys of the actions pending from here on.
+	Actions []string `json:"actions"`
+}
+
+// eventsTail is how much of events.jsonl is looked at to find its last line, in bytes.
+const eventsTail = 1 << 20
+
+// transitionOf completes event by what the run says itself.
+func transitionOf(run *workflow.Run, event Transition) Transition {
+	j := run.Journey
+	event.Seq, event.At, event.State, event.Stage, event.Phase, event.Step =
+		j.Transition, run.UpdatedAt, run.State, run.Stage, j.Phase, j.StepName
+	if event.Message == "" {
+		event.Message = run.Progress.Message
+	}
+	event.Actions = nil
+	for _, action := range j.Pending {
+		event.Actions = append(event.Actions, action.Key)
+	}
+	return event
+}
+
+func (w *RunWriter) append(event Transition) error {
+	line, err := w.store.encode(event)
+	if err == nil {
+		_, err = w.events.Write(line)
+	}
+	if err != nil {
+		return writeError(w.folder.join(eventsFile), err)
+	}
+	return nil
+}
+
+// openEvents opens events.jsonl and mends its end: a torn last line is taken
+// off, and the line that a crash between the two writes of a transition left
+// out is added.
+func (w *RunWriter) openEvents(run *workflow.Run) error {
+	file, _, err := w.folder.openRegular(eventsFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, publicFile)
+	if err != nil {
+		return err
+	}
+	w.events = file
+	last, err := w.mendEvents()
+	if err != nil {
+		return fmt.Errorf("mend %s: %w", w.folder.join(eventsFile), err)
+	}
+	if last >= run.Journey.Transition {
+		return nil
+	}
+	return w.append(transitionOf(run, Transition{Event: "Recovered"}))
+}
+
+// mendEvents returns the number of the last line, 0 if there is none that can be read.
+func (w *RunWriter) mendEvents() (int, error) {
+	size, err := w.events.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	tail := make([]byte, min(size, eventsTail))
+	if _, err := w.events.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	whole := tail[:bytes.LastIndexByte(tail, '\n')+1]
+	if torn := tail[len(whole):]; len(torn) > 0 {
+		w.store.log.Warn("removed a torn last line", "path", w.folder.join(eventsFile), "line", string(torn))
+		if err := w.events.Truncate(size - int64(len(torn))); err != nil {
+			return 0, err
+		}
+	}
+	line := bytes.TrimSuffix(whole, []byte("\n"))
+	var last Transition
+	if err := json.Unmarshal(line[bytes.LastIndexByte(line, '\n')+1:], &last); err != nil {
+		return 0, nil
+	}
+	return last.Seq, nil
+}

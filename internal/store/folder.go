@@ -1,0 +1,214 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// folder is an open directory below the project root. What is in it is reached
+// by single names relative to its descriptor and never through a link, which
+// os.Root alone does not promise: it follows links that stay inside.
+type folder struct {
+	dir *os.File
+	// path is relative to the project root.
+	path string
+	self process
+}
+
+func (s *Store) openFolder(name string) (*folder, error) {
+	dir, err := s.root.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open folder %s: %w", name, err)
+	}
+	return &folder{dir: dir, path: name, self: s.self}, nil
+}
+
+// makeFolder opens name after making it and its parents durably.
+func (s *Store) makeFolder(name string, perm fs.FileMode) (*folder, error) {
+	if f, err := s.openFolder(name); !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	parent, err := s.openFolder(".")
+	if dir := path.Dir(name); dir != "." && err == nil {
+		parent.close()
+		parent, err = s.makeFolder(dir, perm)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer parent.close()
+	if err := parent.mkdir(path.Base(name), perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if err := parent.sync(); err != nil {
+		return nil, writeError(name, err)
+	}
+	return s.openFolder(name)
+}
+
+func (f *folder) fd() int     { return int(f.dir.Fd()) }
+func (f *folder) close()      { _ = f.dir.Close() }
+func (f *folder) sync() error { return f.dir.Sync() }
+
+func (f *folder) join(name string) string { return path.Join(f.path, name) }
+
+// open opens one name. A link is ELOOP.
+func (f *folder) open(name string, flag int, perm uint32) (*os.File, error) {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+		return nil, fmt.Errorf("open %q in %s: %w", name, f.path, ErrName)
+	}
+	if flag&os.O_EXCL == 0 {
+		flag |= unix.O_NONBLOCK // a FIFO would block for ever
+	}
+	var fd int
+	err := uninterrupted(func() (err error) {
+		fd, err = unix.Openat(f.fd(), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
+		return err
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: f.join(name), Err: err}
+	}
+	return os.NewFile(uintptr(fd), f.join(name)), nil
+}
+
+func (f *folder) mkdir(name string, perm fs.FileMode) error {
+	if err := unix.Mkdirat(f.fd(), name, uint32(perm)); err != nil {
+		return &fs.PathError{Op: "mkdir", Path: f.join(name), Err: err}
+	}
+	return nil
+}
+
+func (f *folder) rename(from, to string) error {
+	if err := unix.Renameat(f.fd(), from, f.fd(), to); err != nil {
+		return &fs.PathError{Op: "rename", Path: f.join(to), Err: err}
+	}
+	return nil
+}
+
+func (f *folder) unlink(name string) error {
+	if err := unix.Unlinkat(f.fd(), name, 0); err != nil {
+		return &fs.PathError{Op: "remove", Path: f.join(name), Err: err}
+	}
+	return nil
+}
+
+// remove takes a document away durably; one that is not there is no error.
+func (f *folder) remove(name string) error {
+	err := f.unlink(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = f.sync()
+	}
+	if err != nil {
+		return writeError(f.join(name), err)
+	}
+	return nil
+}
+
+// identity tells one content of a file from another without reading it.
+type identity struct {
+	dev, ino     uint64
+	size         int64
+	mtime, ctime unix.Timespec
+}
+
+func identityOf(st unix.Stat_t) identity {
+	return identity{dev: uint64(st.Dev), ino: st.Ino, size: st.Size, mtime: st.Mtim, ctime: st.Ctim}
+}
+
+// stat identifies what is at name, the link itself if it is one.
+func (f *folder) stat(name string) (identity, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return identity{}, &fs.PathError{Op: "stat", Path: f.join(name), Err: err}
+	}
+	return identityOf(st), nil
+}
+
+func fstat(file *os.File) (unix.Stat_t, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
+		return st, &fs.PathError{Op: "stat", Path: file.Name(), Err: err}
+	}
+	return st, nil
+}
+
+var temporaries atomic.Uint64
+
+// temporary is a name next to name that says who is writing, so that a sweep can tell whether they still are.
+func (f *folder) temporary(name string) string {
+	return fmt.Sprintf(".tmp-%d-%d-%d-%s", f.self.PID, f.self.Start, temporaries.Add(1), name)
+}
+
+// replace puts data at name durably: whoever looks sees the old content or the
+// new one. The returned file is the new content, open, and the caller's to
+// close. No step is ever repeated: after a failed fsync the kernel has dropped
+// the pages, and a second one that succeeds would be a lie.
+func (f *folder) replace(name string, data []byte, perm fs.FileMode) (*os.File, error) {
+	file, err := f.replaceWith(name, perm, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return nil, writeError(f.join(name), err)
+	}
+	return file, nil
+}
+
+// replaceWith is replace for content that is too large to hold.
+func (f *folder) replaceWith(name string, perm fs.FileMode, write func(io.Writer) error) (*os.File, error) {
+	temp := f.temporary(name)
+	file, err := f.open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, uint32(perm))
+	if err != nil {
+		return nil, err
+	}
+	if err = write(file); err == nil {
+		err = file.Sync()
+	}
+	if err == nil {
+		err = f.rename(temp, name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close(), f.unlink(temp))
+	}
+	if err := f.sync(); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// put is replace for callers that do not need the file.
+func (f *folder) put(name string, data []byte, perm fs.FileMode) error {
+	file, err := f.replace(name, data, perm)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// keep puts data at name unless something is there.
+func (f *folder) keep(name string, data []byte, perm fs.FileMode) error {
+	if _, err := f.stat(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return f.put(name, data, perm)
+}
+
+// uninterrupted repeats a system call that a signal interrupted.
+func uninterrupted(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

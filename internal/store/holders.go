@@ -1,0 +1,157 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/workflow"
+)
+
+// LockRecord is what a lock file says of its holder. It is written in place,
+// through the locked descriptor; a reader may meet a torn one and takes it for
+// none.
+type LockRecord struct {
+	// Epoch grows with every holder and never goes back. It stands first so that even a torn
+	// record gives it away.
+	Epoch  int64  `json:"epoch"`
+	Owner  string `json:"owner"`
+	RunID  string `json:"run_id"`
+	Host   string `json:"host"`
+	BootID string `json:"boot_id"`
+	PID    int    `json:"pid"`
+	// PIDStart is clock ticks after boot.
+	PIDStart   uint64     `json:"pid_start"`
+	AcquiredAt time.Time  `json:"acquired_at"`
+	RenewedAt  time.Time  `json:"renewed_at"`
+	TTLSec     int        `json:"ttl_sec"`
+	ReleasedAt *time.Time `json:"released_at"`
+}
+
+// Holding is a lock that somebody holds now.
+type Holding struct {
+	// Name is "request-RQ-1" or "slot-0".
+	Name   string
+	Record LockRecord
+}
+
+// maxRecord is bytes; a record is a tenth of it.
+const maxRecord = 4096
+
+var (
+	epochOfTorn = regexp.MustCompile(`^\{"epoch":([0-9]{1,18})[,}]`)
+	holdingName = regexp.MustCompile(`^((?:request|slot)-[A-Za-z0-9._-]+)\.lock$`)
+)
+
+func (s *Store) newRecord(owner Owner, epoch int64) LockRecord {
+	ttl := int(owner.TTL.Round(time.Second) / time.Second)
+	if owner.TTL <= 0 {
+		ttl = workflow.DefaultLockTTLSec
+	}
+	now := s.clock().UTC()
+	return LockRecord{Epoch: epoch, Owner: owner.Name, RunID: owner.RunID, Host: s.self.Host, BootID: s.self.BootID,
+		PID: s.self.PID, PIDStart: s.self.Start, AcquiredAt: now, RenewedAt: now, TTLSec: max(ttl, 1)}
+}
+
+// live reports whether the record's holder is a running process of this machine.
+func (s *Store) live(r LockRecord) bool {
+	return r.ReleasedAt == nil && r.BootID == s.self.BootID && lives(r.PID, r.PIDStart)
+}
+
+// holdsFromAfar reports whether the record's holder is on a machine whose flock
+// we may not see and whose time is not over. On a file system of this machine
+// there is none: there the record of another boot is a holder who died with it.
+func (s *Store) holdsFromAfar(r LockRecord) bool {
+	if r.PID == 0 || r.ReleasedAt != nil || r.BootID == s.self.BootID || r.Host == s.self.Host && !s.shared {
+		return false
+	}
+	return s.clock().Before(r.RenewedAt.Add(time.Duration(r.TTLSec) * time.Second))
+}
+
+func readRecord(file *os.File) LockRecord {
+	buffer := make([]byte, maxRecord)
+	n, err := file.ReadAt(buffer, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return LockRecord{}
+	}
+	line, _, _ := bytes.Cut(buffer[:n], []byte("\n"))
+	var record LockRecord
+	if json.Unmarshal(line, &record) == nil {
+		return record
+	}
+	if m := epochOfTorn.FindSubmatch(line); m != nil {
+		record = LockRecord{}
+		record.Epoch, _ = strconv.ParseInt(string(m[1]), 10, 64)
+	}
+	return record
+}
+
+func writeRecord(file *os.File, record LockRecord) error {
+	line, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("write lock record: %w", err)
+	}
+	line = append(line, '\n')
+	if len(line) > maxRecord {
+		return fmt.Errorf("write lock record: %d bytes", len(line))
+	}
+	if _, err := file.WriteAt(line, 0); err != nil {
+		return fmt.Errorf("write lock record: %w", err)
+	}
+	if err := file.Truncate(int64(len(line))); err != nil {
+		return fmt.Errorf("write lock record: %w", err)
+	}
+	return nil
+}
+
+// Holders lists who holds a request or a slot now, by name. A record whose
+// flock is free is nobody's, whatever it says.
+func (s *Store) Holders(ctx context.Context) ([]Holding, error) {
+	entries, err := s.list(locksDir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Holding
+	for _, entry := range entries {
+		m := holdingName.FindStringSubmatch(entry.Name())
+		if m == nil {
+			continue
+		}
+		record, held, err := s.probe(entry.Name())
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return nil, fmt.Errorf("look at %s: %w", path.Join(locksDir, entry.Name()), err)
+		}
+		if held {
+			all = append(all, Holding{m[1], record})
+		}
+	}
+	slices.SortFunc(all, func(a, b Holding) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+func (s *Store) probe(name string) (LockRecord, bool, error) {
+	file, _, err := s.locks.openRegular(name, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return LockRecord{}, false, nil
+	}
+	if err != nil {
+		return LockRecord{}, false, err
+	}
+	defer func() { _ = file.Close() }()
+	free, err := flock(file, unix.LOCK_SH|unix.LOCK_NB)
+	record := readRecord(file)
+	return record, !free || s.holdsFromAfar(record), err
+}

@@ -1,0 +1,216 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/workflow"
+)
+
+// Owner is who takes a lock (R19).
+type Owner struct {
+	// Name is for people: "signalbox run 42".
+	Name  string
+	RunID string
+	// TTL is how long the lock is honoured when its holder's host cannot be asked; 0 is the default of R5.
+	TTL time.Duration
+	// AfterEpoch is the highest epoch that the owner knows of, such as the run's. The lock gets a
+	// higher one even if somebody removed its file.
+	AfterEpoch int64
+}
+
+// Lock is a lock that is held: an flock, which the kernel frees with the
+// process, and a record in its file for everybody who cannot see the flock. It
+// renews its record until Release.
+type Lock struct {
+	store *Store
+	name  string
+	file  *os.File
+
+	mu     sync.Mutex
+	record LockRecord
+	gone   bool
+	lost   chan struct{}
+	stop   chan struct{}
+}
+
+// HeldError: somebody else has the lock.
+type HeldError struct {
+	// Holder is the zero LockRecord if they have not said yet who they are.
+	Holder LockRecord
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("lock is held by %s (run %s, pid %d on %s)", e.Holder.Owner, e.Holder.RunID, e.Holder.PID, e.Holder.Host)
+}
+
+// LockRequest takes the lock of a request, so that it has one live run at most.
+// It does not wait: a *HeldError says who has it.
+func (s *Store) LockRequest(ctx context.Context, requestID string, owner Owner) (*Lock, error) {
+	if err := validateRequestID(requestID); err != nil {
+		return nil, err
+	}
+	lock, err := s.take(ctx, "request-"+requestID+".lock", owner)
+	if err != nil {
+		return nil, fmt.Errorf("lock request %s: %w", requestID, err)
+	}
+	return lock, nil
+}
+
+// TakeSlot takes one of the queue's slots. When none is free it returns no lock
+// and no error but who has them.
+func (s *Store) TakeSlot(ctx context.Context, slots int, owner Owner) (*Lock, []LockRecord, error) {
+	var holders []LockRecord
+	for i := range slots {
+		lock, err := s.take(ctx, fmt.Sprintf("slot-%d.lock", i), owner)
+		if held := (*HeldError)(nil); errors.As(err, &held) {
+			holders = append(holders, held.Holder)
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("take slot %d: %w", i, err)
+		}
+		return lock, nil, nil
+	}
+	return nil, holders, nil
+}
+
+// A reader of Holders has the flock for some microseconds, which looks like a
+// holder who does not live. It is asked again, this often and after this long.
+const (
+	takeAttempts = 10
+	takePause    = 2 * time.Millisecond
+)
+
+func (s *Store) take(ctx context.Context, name string, owner Owner) (*Lock, error) {
+	var held *HeldError
+	for range takeAttempts {
+		lock, err := s.tryTake(name, owner)
+		if !errors.As(err, &held) || s.live(held.Holder) {
+			return lock, err
+		}
+		select {
+		case <-time.After(takePause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, held
+}
+
+func (s *Store) tryTake(name string, owner Owner) (*Lock, error) {
+	file, _, err := s.locks.openRegular(name, os.O_RDWR|os.O_CREATE, privateFile)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := s.takeFile(file, name, owner)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return lock, nil
+}
+
+func (s *Store) takeFile(file *os.File, name string, owner Owner) (*Lock, error) {
+	got, err := flock(file, unix.LOCK_EX|unix.LOCK_NB)
+	if err != nil {
+		return nil, err
+	}
+	before := readRecord(file)
+	if current, err := s.locks.same(name, file); err != nil || !current || !got || s.holdsFromAfar(before) {
+		return nil, errors.Join(err, &HeldError{before})
+	}
+	record := s.newRecord(owner, max(before.Epoch, owner.AfterEpoch)+1)
+	// The epoch must not go back after a power cut, because runs are saved under it.
+	if err := errors.Join(writeRecord(file, record), file.Sync()); err != nil {
+		return nil, writeError(path.Join(locksDir, name), err)
+	}
+	lock := &Lock{store: s, name: name, file: file, record: record,
+		lost: make(chan struct{}), stop: make(chan struct{})}
+	go lock.renewUntilReleased()
+	return lock, nil
+}
+
+// Epoch is the lock's fencing token, higher than that of every holder before.
+func (l *Lock) Epoch() int64 { return l.record.Epoch }
+
+// Lost is closed when the lock turns out to be somebody else's. Its former
+// holder stops before it writes anything.
+func (l *Lock) Lost() <-chan struct{} { return l.lost }
+
+// View is the lock as stage.json shows it (R5).
+func (l *Lock) View() workflow.Lock {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.record.AcquiredAt
+	return workflow.Lock{Path: path.Join(locksDir, l.name), Held: !l.gone, AcquiredAt: &at, TTLSec: l.record.TTLSec}
+}
+
+func (l *Lock) renewUntilReleased() {
+	ticker := time.NewTicker(time.Duration(l.record.TTLSec) * time.Second / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-ticker.C:
+		}
+		err := l.Renew()
+		if errors.Is(err, ErrLockLost) || errors.Is(err, os.ErrClosed) {
+			return
+		}
+		if err != nil {
+			l.store.log.Warn("renew a lock", "path", path.Join(locksDir, l.name), "error", err)
+		}
+	}
+}
+
+// Renew says in the record that the holder lives, and finds out whether it
+// still is the holder. It costs three system calls; before an effect that
+// cannot be taken back it is worth calling.
+func (l *Lock) Renew() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), os.ErrClosed)
+	}
+	if l.gone {
+		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), ErrLockLost)
+	}
+	current, err := l.store.locks.same(l.name, l.file)
+	if err != nil {
+		return err
+	}
+	if !current || readRecord(l.file).Epoch > l.record.Epoch {
+		l.gone = true
+		close(l.lost)
+		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), ErrLockLost)
+	}
+	l.record.RenewedAt = l.store.clock().UTC()
+	return writeRecord(l.file, l.record)
+}
+
+// Release writes down that the lock is free and frees it. Only the first call does anything.
+func (l *Lock) Release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	close(l.stop)
+	var err error
+	if !l.gone {
+		now := l.store.clock().UTC()
+		l.record.ReleasedAt, l.gone = &now, true
+		err = writeRecord(l.file, l.record)
+	}
+	err = errors.Join(err, l.file.Close())
+	l.file = nil
+	return err
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"signalbox/internal/workflow"
+)
+
+// merge is run with what others wrote since the last save.
+func (w *RunWriter) merge(run *workflow.Run) (workflow.Run, error) {
+	if w.theirs == nil {
+		return *run, nil
+	}
+	// A copy through JSON, because what run points at may belong to other copies of it.
+	data, err := json.Marshal(run, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return workflow.Run{}, writeError(w.folder.join(stageFile), err)
+	}
+	next, err := decode[workflow.Run](data, "")
+	if err != nil {
+		return workflow.Run{}, writeError(w.folder.join(stageFile), err)
+	}
+	adoptUnknown(reflect.ValueOf(&next), reflect.ValueOf(w.theirs))
+	next.Signals = mergeSignals(w.seen, run.Signals, w.theirs.Signals)
+	return next, nil
+}
+
+var unknownType = reflect.TypeFor[workflow.Unknown]()
+
+// adoptUnknown gives mine the unknown keys of theirs on every level: they
+// belong to other programs, who may add, change and remove them. Entries of a
+// list are the same where their places are.
+func adoptUnknown(mine, theirs reflect.Value) {
+	switch {
+	case mine.Type() == unknownType:
+		mine.Set(theirs)
+	case mine.Kind() == reflect.Pointer && !mine.IsNil() && !theirs.IsNil():
+		adoptUnknown(mine.Elem(), theirs.Elem())
+	case mine.Kind() == reflect.Slice:
+		for i := range min(mine.Len(), theirs.Len()) {
+			adoptUnknown(mine.Index(i), theirs.Index(i))
+		}
+	case mine.Kind() == reflect.Struct:
+		for i := range mine.NumField() {
+			if field := mine.Field(i); field.CanSet() {
+				adoptUnknown(field, theirs.Field(i))
+			}
+		}
+	}
+}
+
+// mergeSignals joins what the runner did to the signals that it had seen
+// (acknowledged some) with what people did to them since.
+func mergeSignals(seen, mine, theirs workflow.Signals) workflow.Signals {
+	merged := theirs
+	merged.StopRequested = merge3(seen.StopRequested, mine.StopRequested, theirs.StopRequested)
+	merged.ResumeRequested = merge3(seen.ResumeRequested, mine.ResumeRequested, theirs.ResumeRequested)
+	if equalText(theirs.Notes, seen.Notes) {
+		merged.Notes = mine.Notes
+	}
+	merged.Commands = slices.DeleteFunc(slices.Clone(theirs.Commands), func(c workflow.Command) bool {
+		return hasCommand(seen, c.ID) && !hasCommand(mine, c.ID)
+	})
+	return merged
+}
+
+// merge3 is what a value becomes that two sides may have changed: if both did, the person's word stands.
+func merge3[T comparable](seen, mine, theirs T) T {
+	if theirs == seen {
+		return mine
+	}
+	return theirs
+}
+
+func equalText(a, b *string) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+func hasCommand(s workflow.Signals, id string) bool {
+	return slices.ContainsFunc(s.Commands, func(c workflow.Command) bool { return c.ID == id })
+}
+
+func cloneSignals(s workflow.Signals) workflow.Signals {
+	s.Commands = slices.Clone(s.Commands)
+	if s.Notes != nil {
+		notes := *s.Notes
+		s.Notes = &notes
+	}
+	return s
+}

@@ -1,0 +1,221 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits of one document. Ours are a few kilobytes; a larger one is an accident
+// or an attack, and would cost every reader its memory.
+const (
+	maxDocument = 8 << 20 // bytes
+	maxDepth    = 100
+)
+
+// decode reads exactly one JSON object into a T and refuses whatever two
+// readers could understand differently: a name twice, a name that differs from
+// one of ours by case alone, invalid UTF-8, anything after the object. Its
+// errors are flaws.
+func decode[T any](data []byte, version string) (T, error) {
+	var value T
+	if err := checkVersion(data, version); err != nil {
+		return value, err
+	}
+	if err := scan(data, reflect.TypeFor[T]()); err != nil {
+		return value, err
+	}
+	if err := json.Unmarshal(data, &value, exactNumbers); err != nil {
+		return value, semanticFlaw(err)
+	}
+	return value, nil
+}
+
+func semanticFlaw(err error) error {
+	if e := (*json.SemanticError)(nil); errors.As(err, &e) {
+		return &flaw{e.ByteOffset, err}
+	}
+	return &flaw{-1, err}
+}
+
+// checkVersion comes first: of a document of another version nothing else is
+// known to be wrong.
+func checkVersion(data []byte, version string) error {
+	if version == "" {
+		return nil
+	}
+	var head *struct {
+		Version string `json:"version"`
+	}
+	if json.Unmarshal(data, &head) == nil && head != nil && head.Version != version {
+		return &flaw{-1, fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
+	}
+	return nil
+}
+
+// exactNumbers keeps a number in a free-form value (Error.Meta, Blocked.Context)
+// as written when a float64 would change it.
+var exactNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, value *any) error {
+	if dec.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseFloat(string(raw), 64)
+	if back, e := json.Marshal(number); err != nil || e != nil || !bytes.Equal(back, raw) {
+		*value = raw.Clone()
+		return nil
+	}
+	*value = number
+	return nil
+}))
+
+// scanner walks a document beside the Go type that it will be decoded into.
+type scanner struct{ dec *jsontext.Decoder }
+
+func scan(data []byte, t reflect.Type) error {
+	if len(data) > maxDocument {
+		return &flaw{-1, fmt.Errorf("larger than %d bytes", maxDocument)}
+	}
+	s := scanner{jsontext.NewDecoder(bytes.NewReader(data))}
+	if kind := s.dec.PeekKind(); kind == '[' || kind == '"' || kind == '0' || kind == 't' || kind == 'f' || kind == 'n' {
+		return s.flaw(errors.New("not a JSON object"))
+	}
+	if err := s.value(t); err != nil {
+		return err
+	}
+	if _, err := s.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return s.flaw(errors.New("more than one JSON value"))
+	}
+	return nil
+}
+
+func (s scanner) flaw(err error) error {
+	if e := (*jsontext.SyntacticError)(nil); errors.As(err, &e) {
+		return &flaw{e.ByteOffset, err}
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("empty document")
+	}
+	return &flaw{s.dec.InputOffset(), err}
+}
+
+func (s scanner) value(t reflect.Type) error {
+	token, err := s.dec.ReadToken()
+	if err != nil {
+		return s.flaw(err)
+	}
+	if s.dec.StackDepth() > maxDepth {
+		return s.flaw(fmt.Errorf("nested deeper than %d", maxDepth))
+	}
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch token.Kind() {
+	case '{':
+		return s.object(t)
+	case '[':
+		return s.array(t)
+	}
+	return nil
+}
+
+func (s scanner) array(t reflect.Type) error {
+	if t != nil && t.Kind() == reflect.Slice {
+		t = t.Elem()
+	} else {
+		t = nil
+	}
+	for s.dec.PeekKind() != ']' {
+		if err := s.value(t); err != nil {
+			return err
+		}
+	}
+	_, err := s.dec.ReadToken()
+	return err
+}
+
+func (s scanner) object(t reflect.Type) error {
+	for s.dec.PeekKind() != '}' {
+		token, err := s.dec.ReadToken()
+		if err != nil {
+			return s.flaw(err)
+		}
+		member, err := memberType(t, token.String())
+		if err != nil {
+			return s.flaw(err)
+		}
+		if err := s.value(member); err != nil {
+			return err
+		}
+	}
+	_, err := s.dec.ReadToken()
+	return err
+}
+
+// memberType is the Go type that the object's member will be decoded into, nil for one that is only kept.
+func memberType(t reflect.Type, name string) (reflect.Type, error) {
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil, nil
+	}
+	for field := range fieldsOf(t) {
+		if field.name == name {
+			return field.typ, nil
+		}
+	}
+	for field := range fieldsOf(t) {
+		if strings.EqualFold(field.name, name) {
+			return nil, fmt.Errorf("name %q is not %q", name, field.name)
+		}
+	}
+	return nil, nil
+}
+
+type namedField struct {
+	name string
+	typ  reflect.Type
+}
+
+func fieldsOf(t reflect.Type) func(func(namedField) bool) {
+	return func(yield func(namedField) bool) {
+		for field := range t.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != "" && name != "-" && !yield(namedField{name, field.Type}) {
+				return
+			}
+		}
+	}
+}
+
+// encode writes a document as people read it: indented, its own names in the
+// order of its type, foreign ones after them in alphabetical order, so that
+// equal documents are equal bytes. Invalid UTF-8, which agents and tools do
+// print, becomes U+FFFD rather than an unwritable document.
+func (s *Store) encode(value any, extra ...json.Options) ([]byte, error) {
+	options := append([]json.Options{json.Deterministic(true), jsontext.AllowInvalidUTF8(true)}, extra...)
+	if s.redact != nil {
+		options = append(options, json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, text string) error {
+			return enc.WriteToken(jsontext.String(s.redact(text)))
+		})))
+	}
+	data, err := json.Marshal(value, options...)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) >= maxDocument {
+		return nil, fmt.Errorf("larger than %d bytes", maxDocument)
+	}
+	return append(data, '\n'), nil
+}
+
+// indented is how documents are laid out; lines of a log are not.
+var indented = jsontext.WithIndent("  ")

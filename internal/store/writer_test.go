@@ -1,0 +1,299 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/workflow"
+)
+
+const signalsSent = 40
+
+// signalMany plays a person with a fast hand: commands, and a stop whenever the last one was obeyed.
+func signalMany(ctx context.Context, s *Store, args []string) error {
+	for i := range signalsSent {
+		err := s.Signal(ctx, testRef, func(sig *workflow.Signals) error {
+			sig.Commands = append(sig.Commands, workflow.Command{ID: fmt.Sprintf("%s-%d", args[0], i), Kind: workflow.CommandRetry, At: testStart})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestSignalsSentWhileTheRunnerSavesAreObeyedExactlyOnce(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	w, run := createRun(t, s)
+	const senders = 2
+	done := make(chan error, senders)
+	for i := range senders {
+		cmd := another(t, s, "signal", fmt.Sprint(i))
+		go func() { done <- cmd.Run() }()
+	}
+	obeyed, saves := map[string]int{}, 0
+	for left := senders; left > 0 || len(run.Signals.Commands) > 0; saves++ {
+		select {
+		case err := <-done:
+			if left--; err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Refresh(t.Context(), &run); err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+		if len(run.Signals.Commands) > 0 {
+			obeyed[run.Signals.Commands[0].ID]++
+			run.Signals.Commands = run.Signals.Commands[1:]
+		}
+		save(t, w, &run)
+	}
+	if len(obeyed) != senders*signalsSent {
+		t.Errorf("%d of %d commands were obeyed", len(obeyed), senders*signalsSent)
+	}
+	for id, n := range obeyed {
+		if n != 1 {
+			t.Errorf("command %s was obeyed %d times", id, n)
+		}
+	}
+	t.Logf("%d commands during %d saves", len(obeyed), saves)
+}
+
+func TestSignalsAreMergedThreeWays(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *string { return &s }
+	commands := func(ids ...string) (all []workflow.Command) {
+		for _, id := range ids {
+			all = append(all, workflow.Command{ID: id})
+		}
+		return all
+	}
+	type signals = workflow.Signals
+	for name, c := range map[string]struct{ seen, mine, theirs, want signals }{
+		"a new stop arrives":                   {theirs: signals{StopRequested: true}, want: signals{StopRequested: true}},
+		"an acknowledged stop goes":            {seen: signals{StopRequested: true}, theirs: signals{StopRequested: true}},
+		"a withdrawn stop goes":                {seen: signals{StopRequested: true}, mine: signals{StopRequested: true}},
+		"an acknowledgement spares the resume": {seen: signals{StopRequested: true}, theirs: signals{StopRequested: true, ResumeRequested: true}, want: signals{ResumeRequested: true}},
+		"new notes arrive":                     {seen: signals{Notes: text("a")}, mine: signals{Notes: text("a")}, theirs: signals{Notes: text("b")}, want: signals{Notes: text("b")}},
+		"read notes go":                        {seen: signals{Notes: text("a")}, theirs: signals{Notes: text("a")}},
+		"newer notes outlive the reading":      {seen: signals{Notes: text("a")}, theirs: signals{Notes: text("b")}, want: signals{Notes: text("b")}},
+		"obeyed commands go, new ones stay": {seen: signals{Commands: commands("a", "b")}, mine: signals{Commands: commands("b")},
+			theirs: signals{Commands: commands("a", "b", "c")}, want: signals{Commands: commands("b", "c")}},
+		"a withdrawn command goes": {seen: signals{Commands: commands("a")}, mine: signals{Commands: commands("a")}},
+	} {
+		got := mergeSignals(c.seen, c.mine, c.theirs)
+		if got.StopRequested != c.want.StopRequested || got.ResumeRequested != c.want.ResumeRequested ||
+			!equalText(got.Notes, c.want.Notes) || fmt.Sprint(got.Commands) != fmt.Sprint(c.want.Commands) {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
+
+func TestSaveTakesOverUnknownKeysOnEveryLevel(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	w, run := createRun(t, s)
+	run.Steps = []workflow.Step{{StepID: "S01", Attempt: 1, Status: workflow.StepPending}}
+	save(t, w, &run)
+	path := testRef.Dir() + "/stage.json"
+	text := read(t, s, path)
+	for _, old := range []string{`"title": "Add a button"`, `"percent": 0`, `"step_id": "S01"`, `"too_large": false`, `"stop_requested": false`, `"transition": 2`} {
+		if !strings.Contains(text, old) {
+			t.Fatalf("%s is not in %s", old, text)
+		}
+		text = strings.Replace(text, old, old+`, "x-ui": `+fmt.Sprintf("%q", old), 1)
+	}
+	write(t, s, path, text)
+	before := run
+	run.Progress.Percent = 7
+	save(t, w, &run)
+	got := read(t, s, path)
+	if n := strings.Count(got, `"x-ui"`); n != 6 || !strings.Contains(got, `"percent": 7`) {
+		t.Errorf("%d of 6 unknown keys in %s", n, got)
+	}
+	if before.Steps[0].Unknown != nil {
+		t.Error("a copy of the run that the caller kept was changed")
+	}
+	save(t, w, &run)
+	if n := strings.Count(read(t, s, path), `"x-ui"`); n != 6 {
+		t.Errorf("%d of 6 unknown keys after another save", n)
+	}
+}
+
+func TestSaveRefusesWhatMayNotBe(t *testing.T) {
+	t.Parallel()
+	plan := &workflow.Plan{Actions: workflow.ActionPlan{Steps: []workflow.PlannedStep{{StepID: "S01"}, {StepID: "S02"}}}}
+	for name, change := range map[string]func(*workflow.Run){
+		"an invalid run":              func(r *workflow.Run) { r.Progress.Percent = 101 },
+		"another run":                 func(r *workflow.Run) { r.RunID = "20261120-101112-00ff01" },
+		"steps that leave the plan":   func(r *workflow.Run) { r.Steps = []workflow.Step{{StepID: "S01", Attempt: 1}} },
+		"a final state that is left":  nil,
+		"an ended state without time": func(r *workflow.Run) { r.State = workflow.Done },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openStore(t)
+			w, run := createRun(t, s)
+			if _, err := s.WritePlan(t.Context(), testRef, plan); err != nil {
+				t.Fatal(err)
+			}
+			if change == nil {
+				run.State, run.EndedAt = workflow.Canceled, &testStart
+				save(t, w, &run)
+				change = func(r *workflow.Run) { r.State, r.EndedAt = workflow.Running, nil }
+			}
+			before := read(t, s, testRef.Dir()+"/stage.json")
+			change(&run)
+			if err := w.Save(t.Context(), &run, Transition{}); err == nil {
+				t.Error("saved")
+			}
+			if read(t, s, testRef.Dir()+"/stage.json") != before {
+				t.Error("stage.json changed")
+			}
+		})
+	}
+}
+
+func TestAFormerRunnerIsFenced(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	former, old := createRun(t, s)
+	later, run := openRun(t, s)
+	run.Journey.Epoch = 2
+	save(t, later, &run)
+	before := read(t, s, testRef.Dir()+"/stage.json")
+	old.Journey.Epoch = 1
+	for range 2 {
+		if err := former.Save(t.Context(), &old, Transition{}); !errors.Is(err, ErrFenced) {
+			t.Fatalf("the former runner saved: %v", err)
+		}
+	}
+	if read(t, s, testRef.Dir()+"/stage.json") != before {
+		t.Error("stage.json changed")
+	}
+}
+
+// dieBeforeTheLine is killed between the rename of stage.json and the line in events.jsonl.
+func dieBeforeTheLine(ctx context.Context, s *Store, _ []string) error {
+	w, run, err := s.OpenRun(ctx, testRef)
+	if err != nil {
+		return err
+	}
+	run.Journey.Transition++
+	if err := w.write(&run); err != nil {
+		return err
+	}
+	return unix.Kill(os.Getpid(), unix.SIGKILL)
+}
+
+func TestALineThatACrashLeftOutIsAdded(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	w, _ := createRun(t, s)
+	_ = w.Close()
+	if err := another(t, s, "die").Run(); err == nil {
+		t.Fatal("the writer survived")
+	}
+	path := testRef.Dir() + "/events.jsonl"
+	if n := strings.Count(read(t, s, path), "\n"); n != 1 {
+		t.Fatalf("%d lines after the crash", n)
+	}
+	for range 2 {
+		openRun(t, s)
+		lines := strings.Split(strings.TrimSpace(read(t, s, path)), "\n")
+		if len(lines) != 2 || !strings.Contains(lines[1], `"seq":2`) || !strings.Contains(lines[1], `"event":"Recovered"`) {
+			t.Fatalf("lines: %q", lines)
+		}
+	}
+}
+
+func TestATornLastLineIsMended(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	w, run := createRun(t, s)
+	save(t, w, &run)
+	path := testRef.Dir() + "/events.jsonl"
+	whole := read(t, s, path)
+	for cut := 1; cut < 20; cut++ {
+		write(t, s, path, whole[:len(whole)-cut])
+		openRun(t, s)
+		lines := strings.Split(strings.TrimSpace(read(t, s, path)), "\n")
+		if len(lines) != 2 || !strings.Contains(lines[1], `"seq":2`) || !strings.HasSuffix(lines[1], "}") {
+			t.Fatalf("cut by %d: %q", cut, lines)
+		}
+	}
+}
+
+func TestARunAppearsWholeAndOnce(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	createRun(t, s)
+	run := newRun()
+	if err := s.CreateRun(t.Context(), &run); !errors.Is(err, os.ErrExist) {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"stage.json", "report.md", "events.jsonl", "logs", "patches", ".lock"} {
+		if _, err := os.Stat(filepath.Join(s.path, testRef.Dir(), name)); err != nil {
+			t.Error(err)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(s.path, "runs/RQ-1"))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	later := newRun()
+	later.RunID = "20261121-000000-000000"
+	if err := s.CreateRun(t.Context(), &later); err != nil {
+		t.Fatal(err)
+	}
+	latest, err := s.LatestRun(t.Context(), "RQ-1")
+	if err != nil || latest.Ref.RunID != later.RunID || latest.Err != nil {
+		t.Fatalf("%v, %v", latest, err)
+	}
+	if _, err := s.LatestRun(t.Context(), "RQ-2"); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
+func TestArtifactsAreWhereTheRunSaysTheyAre(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	createRun(t, s)
+	for range 2 {
+		log, path, err := s.CreateLog(testRef, LogName("implementer", "S01", 1))
+		if err != nil || path != testRef.Dir()+"/logs/implementer.S01.1.log" {
+			t.Fatalf("%s, %v", path, err)
+		}
+		if _, err := log.Write([]byte("line\n")); err != nil {
+			t.Fatal(err)
+		}
+		_ = log.Close()
+	}
+	if got := read(t, s, testRef.Dir()+"/logs/implementer.S01.1.log"); got != "line\nline\n" {
+		t.Errorf("log %q", got)
+	}
+	problem := &workflow.Error{ReasonCode: "X", Title: "t", Actions: []string{"a"}}
+	path, err := s.WriteErrors(t.Context(), testRef, problem)
+	if err != nil || !strings.Contains(read(t, s, path), `"reason_code": "X"`) {
+		t.Fatal(err)
+	}
+	if _, err := s.WriteErrors(t.Context(), testRef, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.OpenArtifact(path); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if _, err := s.OpenArtifact("../" + path); !errors.Is(err, ErrName) {
+		t.Fatal(err)
+	}
+}
