@@ -107,7 +107,7 @@ func TestPatchAppliesInASubfolderOfARepository(t *testing.T) {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
 	put(t, repo, "sub/old.txt", "old\n")
-	const script = `entries: [{do: [{patch: "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n"}]}]`
+	const script = `entries: [{do: [{patch: "diff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n"}]}]`
 	for range 2 {
 		result, log := play(t, script, agent.Task{Role: "implementer", Dir: filepath.Join(repo, "sub")})
 		if result.Failure != nil || read(t, repo, "sub/new.txt") != "new\n" {

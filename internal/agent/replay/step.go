@@ -55,7 +55,7 @@ var actions = map[string]func(*yaml.Node) (action, error){
 }
 
 // as reads a node as a T and makes an action of it.
-func as[T any](make func(T) (action, error)) func(*yaml.Node) (action, error) {
+func as[T any](build func(T) (action, error)) func(*yaml.Node) (action, error) {
 	return func(node *yaml.Node) (action, error) {
 		var value T
 		if node.ShortTag() == "!!null" {
@@ -64,7 +64,7 @@ func as[T any](make func(T) (action, error)) func(*yaml.Node) (action, error) {
 		if err := node.Decode(&value); err != nil {
 			return nil, err
 		}
-		return make(value)
+		return build(value)
 	}
 }
 

@@ -1,0 +1,42 @@
+package agenttest
+
+import (
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+)
+
+func (h Harness) idle(t *testing.T) {
+	t.Parallel()
+	const limit = 300 * time.Millisecond
+	result, _ := h.run(t, Hangs, func(task *agent.Task) { task.Idle = limit })
+	fails(t, result, agent.Hung, limit.String())
+}
+
+func (h Harness) total(t *testing.T) {
+	t.Parallel()
+	const limit = 1500 * time.Millisecond
+	result, log := h.run(t, Chatters, func(task *agent.Task) { task.Total = limit })
+	fails(t, result, agent.TimedOut, limit.String())
+	if log == "" {
+		t.Error("nothing of the chatter is in the log")
+	}
+}
+
+func (h Harness) floods(t *testing.T) {
+	t.Parallel()
+	const limit = 3 << 20
+	began := time.Now()
+	result, log := h.run(t, Floods, func(task *agent.Task) { task.OutputLimit = limit })
+	t.Logf("%d MiB took %s", FloodBytes>>20, time.Since(began).Round(time.Millisecond))
+	if result.Failure != nil {
+		t.Errorf("Failure = %+v", *result.Failure)
+	}
+	if !result.Process.Truncated || len(log) != limit {
+		t.Errorf("Truncated %v with %d bytes in the log, want %d", result.Process.Truncated, len(log), limit)
+	}
+	if len(result.Answer) > agent.MaxAnswer {
+		t.Errorf("the answer has %d bytes, more than %d", len(result.Answer), agent.MaxAnswer)
+	}
+}
