@@ -1,0 +1,101 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+const (
+	// MinLength is the length in bytes from which a value is taken for a secret; removing shorter
+	// ones would tear holes into ordinary words.
+	MinLength = 6
+	// minLine and minHalf: parts of a value are removed on their own only when they are too long to
+	// be there by chance.
+	minLine = 16
+	minHalf = 8
+)
+
+// forms returns value in the forms in which programs print it, or nothing when it is too short.
+func forms(value string) (all []string) {
+	value = strings.TrimSpace(value)
+	if len(value) < MinLength {
+		return nil
+	}
+	all = append(all, value)
+	all = append(all, escaped(value)...)
+	all = append(all, base64Forms(value)...)
+	if half := len(value) / 2; half >= minHalf {
+		all = append(all, base64Forms(value[:half])...)
+		all = append(all, base64Forms(value[half:])...)
+	}
+	for line := range strings.Lines(value) {
+		if line = strings.TrimSpace(line); len(line) >= minLine {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+func escaped(v string) []string {
+	query, path, hexadecimal := url.QueryEscape(v), url.PathEscape(v), hex.EncodeToString([]byte(v))
+	// Scripts escape a space by its number, where a query has a plus.
+	script := strings.ReplaceAll(query, "+", "%20")
+	return []string{
+		query, lowerEscapes(query), script, lowerEscapes(script), path, lowerEscapes(path),
+		hexadecimal, strings.ToUpper(hexadecimal),
+		quoted(v, false), quoted(v, true),
+	}
+}
+
+var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+func lowerEscapes(escaped string) string {
+	return percent.ReplaceAllStringFunc(escaped, strings.ToLower)
+}
+
+// quoted returns v as it is inside of a JSON string.
+func quoted(v string, escapeHTML bool) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(escapeHTML)
+	if err := encoder.Encode(v); err != nil {
+		// No string does that; its plain form is known already.
+		return v
+	}
+	return strings.Trim(strings.TrimSuffix(out.String(), "\n"), `"`)
+}
+
+// base64Forms returns v in base64: alone, with and without padding, in lines as base64(1) and
+// openssl(1) break them, and as the middle of something longer.
+func base64Forms(v string) (all []string) {
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		whole := encoding.EncodeToString([]byte(v))
+		all = append(all, whole, strings.TrimRight(whole, "="), wrapped(whole, 76), wrapped(whole, 64))
+		for before := range 3 {
+			all = append(all, middle(encoding, v, before))
+		}
+	}
+	return all
+}
+
+// middle returns those digits of v's base64 that v alone decides when so many bytes precede it in
+// their group of three.
+func middle(encoding *base64.Encoding, v string, before int) string {
+	digits := encoding.WithPadding(base64.NoPadding).EncodeToString(append(make([]byte, before), v...))
+	first, end := (before*8+5)/6, (before+len(v))*8/6
+	return digits[first:end]
+}
+
+func wrapped(text string, width int) string {
+	var out strings.Builder
+	for len(text) > width {
+		out.WriteString(text[:width] + "\n")
+		text = text[width:]
+	}
+	return out.String() + text
+}

@@ -1,0 +1,127 @@
+package redact
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// pattern is a well-known kind of secret. It starts with a prefix, lies on one line as far as the
+// window reaches, and goes on as long as bytes of a class follow.
+type pattern struct {
+	// prefix is at least two bytes and has no newline; fold ignores its case (it is lower then).
+	prefix string
+	fold   bool
+	// word wants no letter or digit in front, because the prefix ends ordinary words.
+	word bool
+	// window is how many bytes, the prefix included, are needed to tell.
+	window int
+	// find returns what to hide in a window that starts with the prefix.
+	find func(window []byte) (span, bool)
+	// closes ends what goes on by its class.
+	closes bool
+}
+
+func (p *pattern) starts(text []byte) bool {
+	if p.fold {
+		return strings.EqualFold(string(text), p.prefix[:len(text)])
+	}
+	return string(text) == p.prefix[:len(text)]
+}
+
+var (
+	digits       = newClass("0123456789")
+	capitals     = newClass("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	upperDigits  = digits.and(capitals)
+	alphanumeric = upperDigits.and(newClass("abcdefghijklmnopqrstuvwxyz"))
+	tokenBytes   = alphanumeric.and(newClass("_-"))
+	bearerBytes  = tokenBytes.and(newClass(".~+/="))
+	// keyBytes may follow the first line of a private key: base64, the headers of an encrypted
+	// one, white space, and white space as JSON writes it.
+	keyBytes = alphanumeric.and(newClass("+/=:,- \t\r\n\\"))
+	// credentialBytes end with the header's line or the quotation around it.
+	credentialBytes = newClass(" \t\r\n\"'`\\,;").not()
+)
+
+var patterns = []pattern{
+	token("ghp_", alphanumeric, 20),
+	token("gho_", alphanumeric, 20),
+	token("ghu_", alphanumeric, 20),
+	token("ghs_", tokenBytes, 20),
+	token("ghr_", alphanumeric, 20),
+	token("github_pat_", tokenBytes, 20),
+	token("glpat-", tokenBytes, 16),
+	token("gldt-", tokenBytes, 16),
+	token("glrt-", tokenBytes, 16),
+	token("glcbt-", tokenBytes, 16),
+	token("sk-ant-", tokenBytes, 16),
+	token("npm_", alphanumeric, 36),
+	token("AIza", tokenBytes, 35),
+	token("xoxb-", tokenBytes, 10),
+	token("xoxp-", tokenBytes, 10),
+	word(mixed(token("sk-", tokenBytes, 24))),
+	word(token("AKIA", upperDigits, 16)),
+	word(token("ASIA", upperDigits, 16)),
+	word(mixed(bearer)),
+	{prefix: "authorization", fold: true, window: 64, find: hideAfter(regexp.MustCompile(
+		`(?i)^authorization["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}(?:bearer|basic|token)\s{1,3}`), credentialBytes)},
+	{prefix: "://", window: 512, find: hidePassword},
+	{prefix: "-----BEGIN ", window: 64, find: hideAll(regexp.MustCompile(
+		`^-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----`), keyBytes)},
+	{prefix: "-----END ", window: 64, closes: true, find: hideAll(regexp.MustCompile(
+		`^-----END [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----`), nil)},
+}
+
+var bearer = pattern{prefix: "bearer ", fold: true, window: len("bearer ") + 20, find: func(window []byte) (span, bool) {
+	from := len("bearer ")
+	return span{from: from, to: len(window), class: bearerBytes}, bearerBytes.count(window[from:]) >= 20
+}}
+
+// token is a prefix with at least so many bytes of the class after it.
+func token(prefix string, c *class, atLeast int) pattern {
+	find := func(window []byte) (span, bool) {
+		return span{to: len(prefix), class: c}, c.count(window[len(prefix):]) >= atLeast
+	}
+	return pattern{prefix: prefix, window: len(prefix) + atLeast, find: find}
+}
+
+func word(p pattern) pattern {
+	p.word = true
+	return p
+}
+
+// mixed makes p a token only with a digit or a capital: the prefix also starts ordinary names.
+func mixed(p pattern) pattern {
+	find := p.find
+	p.find = func(window []byte) (span, bool) {
+		found, ok := find(window)
+		return found, ok && bytes.ContainsFunc(window[len(p.prefix):], func(r rune) bool {
+			return r < 128 && upperDigits.has(byte(r))
+		})
+	}
+	return p
+}
+
+func hideAll(expression *regexp.Regexp, c *class) func([]byte) (span, bool) {
+	return func(window []byte) (span, bool) {
+		to := len(expression.Find(window))
+		return span{to: to, class: c}, to > 0
+	}
+}
+
+func hideAfter(expression *regexp.Regexp, c *class) func([]byte) (span, bool) {
+	return func(window []byte) (span, bool) {
+		to := len(expression.Find(window))
+		return span{from: to, to: to, class: c}, to > 0
+	}
+}
+
+var userinfo = regexp.MustCompile("^://[^\\s/:@\"'<>`]*:([^\\s/\"'<>`]+)@")
+
+func hidePassword(window []byte) (span, bool) {
+	found := userinfo.FindSubmatchIndex(window)
+	if found == nil {
+		return span{}, false
+	}
+	return span{from: found[2], to: found[3]}, true
+}

@@ -1,0 +1,147 @@
+package redact
+
+import "bytes"
+
+// scanner goes over a text byte by byte. What it decides at a byte depends on what came before and
+// on what follows within a bound, never on how the text was cut into pieces: so a stream and a
+// whole come out the same.
+type scanner struct {
+	redactor *Redactor
+	spans    []span // secrets that are not over yet
+	previous byte   // the byte before; a newline at the start
+	hiding   bool   // the byte before was part of a secret
+}
+
+// span is a part of the text to hide, counted from the byte that is looked at. It goes on as long
+// as bytes of its class follow, if it has one.
+type span struct {
+	from, to int
+	class    *class
+}
+
+func (r *Redactor) newScanner() scanner {
+	if r == nil {
+		r = patternsOnly
+	}
+	return scanner{redactor: r, previous: '\n'}
+}
+
+// scan appends the redacted text to out, and returns how many bytes of it were decided. The rest
+// has to be given again, with what follows it; when text is final there is no rest.
+func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
+	for done < len(text) {
+		if plain := s.plain(text[done:]); plain > 0 {
+			out = append(out, text[done:done+plain]...)
+			done += plain
+			s.previous, s.hiding = text[done-1], false
+			continue
+		}
+		if !s.find(text[done:], final) {
+			return out, done
+		}
+		hide := s.covered(text[done])
+		switch {
+		case !hide:
+			out = append(out, text[done])
+		case !s.hiding:
+			out = append(out, Replacement...)
+		}
+		s.previous, s.hiding = text[done], hide
+		s.advance()
+		done++
+	}
+	return out, done
+}
+
+// plain returns how many bytes from here on are no part of a secret at first sight.
+func (s *scanner) plain(text []byte) int {
+	if len(s.spans) > 0 {
+		return 0
+	}
+	for i := range len(text) - 1 {
+		if s.redactor.pairs[text[i]][text[i+1]] {
+			return i
+		}
+	}
+	return len(text) - 1
+}
+
+// find adds the spans of all secrets that start here. It reports false when that cannot be said
+// without what follows.
+func (s *scanner) find(text []byte, final bool) bool {
+	known := len(s.spans)
+	for _, form := range s.redactor.forms[text[0]] {
+		if len(text) >= len(form) {
+			if string(text[:len(form)]) == form {
+				s.spans = append(s.spans, span{to: len(form)})
+			}
+		} else if !final && form[:len(text)] == string(text) {
+			s.spans = s.spans[:known]
+			return false
+		}
+	}
+	closing := false
+	for _, p := range s.redactor.patterns[text[0]] {
+		found, decided := s.match(p, text, final)
+		if !decided {
+			s.spans = s.spans[:known]
+			return false
+		}
+		if found != nil {
+			s.spans = append(s.spans, *found)
+			closing = closing || p.closes
+		}
+	}
+	for i := range s.spans {
+		if closing {
+			s.spans[i].class = nil
+		}
+	}
+	return true
+}
+
+// match returns the span of p if it starts here, and false when that cannot be said yet.
+func (s *scanner) match(p *pattern, text []byte, final bool) (_ *span, decided bool) {
+	if start := min(len(text), len(p.prefix)); !p.starts(text[:start]) {
+		return nil, true
+	}
+	window := text[:min(len(text), p.window)]
+	if end := bytes.IndexByte(window, '\n'); end >= 0 {
+		window = window[:end]
+	} else if len(window) < p.window && !final {
+		return nil, false
+	}
+	if len(window) < len(p.prefix) || p.word && alphanumeric.has(s.previous) {
+		return nil, true
+	}
+	if found, ok := p.find(window); ok {
+		return &found, true
+	}
+	return nil, true
+}
+
+// covered reports whether the byte b, which is looked at, is part of a secret.
+func (s *scanner) covered(b byte) (covered bool) {
+	for i := range s.spans {
+		if p := &s.spans[i]; p.from <= 0 {
+			if p.to == 0 && p.class != nil && p.class.has(b) {
+				p.to = 1
+			}
+			covered = covered || p.to > 0
+		}
+	}
+	return covered
+}
+
+// advance moves to the next byte and drops the spans that are over.
+func (s *scanner) advance() {
+	open := s.spans[:0]
+	for _, p := range s.spans {
+		p.from--
+		p.to--
+		if p.to > 0 || p.to == 0 && p.class != nil {
+			open = append(open, p)
+		}
+	}
+	s.spans = open
+}
