@@ -5,12 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 )
 
 // stageDir is where new files are written before they are renamed into their
@@ -169,32 +165,4 @@ func (c *checkout) stage(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// lockCheckouts makes other calls wait, in this process and in others. The file stays: removing a
-// lock file lets two hold it.
-func (r *Repo) lockCheckouts(ctx context.Context) (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(r.gitDir, "signalbox-checkout.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock checkouts: %w", err)
-	}
-	// The kernel tells nobody that a lock became free, other than by blocking a thread for good.
-	retry := time.NewTicker(20 * time.Millisecond)
-	defer retry.Stop()
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { _ = file.Close() }, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			_ = file.Close()
-			return nil, fmt.Errorf("lock checkouts: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-			_ = file.Close()
-			return nil, fmt.Errorf("lock checkouts: %w", context.Cause(ctx))
-		case <-retry.C:
-		}
-	}
 }

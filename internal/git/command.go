@@ -56,17 +56,28 @@ var settings = []string{
 	"advice.detachedHead=false",
 }
 
-// run returns what git printed. A lock file that a dead git left in the way is removed.
+// run returns what git printed. A lock that a live git holds is waited for a
+// while: an editor that looks at the status holds one for milliseconds. A lock
+// file that a dead git left is removed.
 func (r *Repo) run(ctx context.Context, c call) ([]byte, error) {
-	out, err := r.start(ctx, c)
-	path, locked := lockInTheWay(err)
-	if !locked {
-		return out, err
+	retry := time.NewTicker(lockPatience / lockTries)
+	defer retry.Stop()
+	for range lockTries {
+		out, err := r.start(ctx, c)
+		path, locked := lockInTheWay(err)
+		switch {
+		case !locked:
+			return out, err
+		case r.removeStaleLock(ctx, path):
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("git %s: %w", c.args[0], context.Cause(ctx))
+		case <-retry.C:
+		}
 	}
-	if !r.removeStaleLock(ctx, path) {
-		return nil, fmt.Errorf("%w: %w", ErrLocked, err)
-	}
-	return r.start(ctx, c)
+	return nil, fmt.Errorf("git %s: %w", c.args[0], ErrLocked)
 }
 
 func (r *Repo) start(ctx context.Context, c call) ([]byte, error) {

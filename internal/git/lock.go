@@ -3,14 +3,21 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+)
+
+const (
+	lockPatience = 3 * time.Second
+	lockTries    = 30
 )
 
 var lockMessage = regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`)
@@ -31,11 +38,19 @@ func lockInTheWay(err error) (path string, locked bool) {
 // folder. It must be older than this process, no live process may have it open,
 // and no git that is older than this process may be at work in the repository:
 // "git commit" keeps its lock, closed, while a person writes the message.
+//
+// Only one process looks at a time: another one's new lock would have the name
+// of the old one that was just judged.
 func (r *Repo) removeStaleLock(ctx context.Context, path string) bool {
 	inside, err := filepath.Rel(r.gitDir, path)
 	if err != nil || !filepath.IsLocal(inside) {
 		return false
 	}
+	unlock, err := r.flock(ctx, "signalbox-stale.lock")
+	if err != nil {
+		return false
+	}
+	defer unlock()
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return true
@@ -56,6 +71,35 @@ func (r *Repo) removeStaleLock(ctx context.Context, path string) bool {
 		return false
 	}
 	return os.Remove(path) == nil
+}
+
+// flock holds a lock file of ours in the git folder, against this process and
+// others. The kernel frees it when its holder dies; the file stays, since
+// removing it would let two hold it.
+func (r *Repo) flock(ctx context.Context, name string) (unlock func(), err error) {
+	file, err := os.OpenFile(filepath.Join(r.gitDir, name), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	// The kernel tells nobody that a lock became free, other than by blocking a thread for good.
+	retry := time.NewTicker(20 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = file.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			_ = file.Close()
+			return nil, fmt.Errorf("lock %s: %w", name, err)
+		}
+		select {
+		case <-ctx.Done():
+			_ = file.Close()
+			return nil, fmt.Errorf("lock %s: %w", name, context.Cause(ctx))
+		case <-retry.C:
+		}
+	}
 }
 
 func heldByLiveProcess(path string, own int64, folders []string) bool {

@@ -65,6 +65,14 @@ func (program replaced) Exec(ctx context.Context, c process.Command) (process.Re
 	return process.Host{}.Exec(ctx, c)
 }
 
+// observed tells of every program that ended.
+type observed chan<- struct{}
+
+func (o observed) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	defer func() { o <- struct{}{} }()
+	return process.Host{}.Exec(ctx, c)
+}
+
 func TestOpenTellsWhatGitLacks(t *testing.T) {
 	t.Parallel()
 	old := filepath.Join(t.TempDir(), "old-git")
