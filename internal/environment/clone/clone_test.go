@@ -1,7 +1,6 @@
 package clone_test
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,7 +26,7 @@ func TestConformance(t *testing.T) {
 }
 
 // config is a driver's for a project, with a clock that never shows the same second twice.
-func config(t *testing.T, p *environmenttest.Project) clone.Config {
+func config(t testing.TB, p *environmenttest.Project) clone.Config {
 	t.Helper()
 	repo, err := git.Open(t.Context(), process.Host{}, p.Root)
 	if err != nil {
@@ -36,7 +35,7 @@ func config(t *testing.T, p *environmenttest.Project) clone.Config {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return clone.Config{
 		Repo: repo, Exec: process.Host{}, Root: p.Root,
-		State:     filepath.Join(p.Root, ".signalbox", "environments"),
+		State:     state(p),
 		Variables: environmenttest.Variables,
 		Clock:     func() time.Time { now = now.Add(time.Second); return now },
 	}

@@ -136,7 +136,7 @@ func openRegular(dir, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if err := noLinks(root, name); err != nil {
 		return nil, err
 	}

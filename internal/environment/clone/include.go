@@ -88,7 +88,7 @@ func (e *Environment) copyIncluded(ctx context.Context, names []string) error {
 	if err != nil {
 		return fmt.Errorf("open the new clone: %w", err)
 	}
-	defer to.Close()
+	defer func() { _ = to.Close() }()
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -108,7 +108,7 @@ func copyFile(from string, to *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	defer func() { _ = source.Close() }()
 	info, err := source.Stat()
 	if err != nil {
 		return err

@@ -153,7 +153,7 @@ func (e *Environment) checkSizes(names []string) error {
 	if err != nil {
 		return fmt.Errorf("open the work folder: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	var added int64
 	for _, name := range names {
 		info, err := root.Lstat(filepath.FromSlash(name))

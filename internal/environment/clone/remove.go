@@ -83,7 +83,7 @@ func openFolders(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	return openFolder(root, filepath.Base(dir))
 }
 

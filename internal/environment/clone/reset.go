@@ -120,8 +120,7 @@ func (e *Environment) runReset(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(pack.Name())
-	defer pack.Close()
+	defer func() { _ = errors.Join(pack.Close(), os.Remove(pack.Name())) }()
 	_, err = output(ctx, process.Command{
 		Args: []string{"sh", "-c", resetScript, "sh", commit, e.spec.Branch},
 		Env: e.driver.gitVariables(

@@ -47,19 +47,29 @@ func testReadsOutside(t *testing.T, s *site) {
 	if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, path := range []string{
 		secret, s.Project.Root + "/README.md", s.Project.Root + "/.git", s.Project.Root + "/.env", other.Dir(),
-		home, "/run/docker.sock", "/var/run", "/var/lib", "/sys", "/boot",
+		hostHome(t, s), "/run/docker.sock", "/var/run", "/var/lib", "/sys", "/boot",
 	} {
 		if r, _ := s.run(t, `test -e "$1"`, path); r.ExitCode != 1 {
 			t.Errorf("%s is visible (%d)", path, r.ExitCode)
 		}
 	}
 	equal(t, "private folder", s.must(t, `ls -A "$(dirname "$HOME")"`), filepath.Base(strings.TrimSpace(s.must(t, `echo "$HOME"`)))+"\n")
+}
+
+// hostHome is a path of this machine's home folder that must not be seen: the folder, or a name
+// in it that is not on the way to the project.
+func hostHome(t *testing.T, s *site) string {
+	t.Helper()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if relative, err := filepath.Rel(home, s.Project.Root); err != nil || !filepath.IsLocal(relative) {
+		return home
+	}
+	return filepath.Join(filepath.Dir(s.Project.Root), "secret")
 }
 
 func testProcesses(t *testing.T, s *site) {

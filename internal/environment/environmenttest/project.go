@@ -41,7 +41,7 @@ var ignored = map[string]string{
 }
 
 // NewProject makes a repository in a temporary folder.
-func NewProject(t *testing.T) *Project {
+func NewProject(t testing.TB) *Project {
 	t.Helper()
 	p := &Project{Root: t.TempDir()}
 	for name, content := range tracked {
@@ -61,7 +61,7 @@ func NewProject(t *testing.T) *Project {
 }
 
 // Write puts a file into the checkout.
-func (p *Project) Write(t *testing.T, name, content string) {
+func (p *Project) Write(t testing.TB, name, content string) {
 	t.Helper()
 	path := filepath.Join(p.Root, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -73,7 +73,7 @@ func (p *Project) Write(t *testing.T, name, content string) {
 }
 
 // Git runs git in the checkout and returns what it printed, without the last newline.
-func (p *Project) Git(t *testing.T, args ...string) string {
+func (p *Project) Git(t testing.TB, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "git", args...)
 	c.Dir = p.Root
