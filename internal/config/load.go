@@ -1,0 +1,155 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxSize is the largest file that is read, in bytes.
+const maxSize = 1 << 20
+
+// Lines is one line or a list of them.
+type Lines []string
+
+// UnmarshalYAML accepts a string or a list of strings.
+func (l *Lines) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*l = nil
+		if node.Value != "" {
+			*l = Lines{node.Value}
+		}
+		return nil
+	}
+	var list []string
+	if err := node.Decode(&list); err != nil {
+		return fmt.Errorf("line %d: want a line or a list of lines", node.Line)
+	}
+	*l = list
+	return nil
+}
+
+// Load reads the file at path over the defaults, then the environment over
+// both. A missing file is no error: found says whether there was one.
+func Load(path string, getenv func(string) string) (c Config, found bool, err error) {
+	c = Default()
+	file, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return c, false, fmt.Errorf("read configuration: %w", err)
+	default:
+		defer func() { _ = file.Close() }()
+		found = true
+		if err := c.parse(file); err != nil {
+			return c, true, fmt.Errorf("configuration %s: %w", path, err)
+		}
+	}
+	if err := c.environment(getenv); err != nil {
+		return c, found, err
+	}
+	if err := c.validate(); err != nil {
+		return c, found, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return c, found, nil
+}
+
+func (c *Config) parse(r io.Reader) error {
+	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > maxSize {
+		return fmt.Errorf("has more than %d bytes", maxSize)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return errors.New("holds more than one document")
+	}
+	return nil
+}
+
+// environment lets variables win over the file: SIGNALBOX_WORKFLOW,
+// SIGNALBOX_APPROVE, SIGNALBOX_MAX_PARALLEL and SIGNALBOX_SANDBOX.
+func (c *Config) environment(getenv func(string) string) error {
+	if v := getenv("SIGNALBOX_WORKFLOW"); v != "" {
+		c.Workflow = strings.Split(v, ",")
+	}
+	if v := getenv("SIGNALBOX_APPROVE"); v != "" {
+		c.Approve = v
+	}
+	if v := getenv("SIGNALBOX_SANDBOX"); v != "" {
+		c.Environment.Sandbox = v
+	}
+	if v := getenv("SIGNALBOX_MAX_PARALLEL"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return fmt.Errorf("SIGNALBOX_MAX_PARALLEL is %q: want a number", v)
+		}
+		c.MaxParallel = n
+	}
+	return nil
+}
+
+func (c *Config) validate() error {
+	problems := []error{
+		oneOf("approve", c.Approve, ApproveManual, ApproveAuto),
+		oneOf("environment.driver", c.Environment.Driver, DriverClone),
+		oneOf("environment.sandbox", c.Environment.Sandbox, SandboxBubblewrap, SandboxNone),
+		oneOf("environment.on_failure", c.Environment.OnFailure, OnFailureContinue, OnFailureStop),
+	}
+	if c.MaxParallel < 1 || c.MaxParallel > 256 {
+		problems = append(problems, fmt.Errorf("max_parallel is %d: want 1 to 256", c.MaxParallel))
+	}
+	if len(c.Workflow) == 0 {
+		problems = append(problems, errors.New("workflow is empty: want full, simple or a list of phases"))
+	}
+	for name, a := range c.Agents {
+		problems = append(problems, a.validate(name))
+	}
+	for role, name := range c.Roles {
+		if !slices.Contains([]string{"planner", "implementer", "reviewer", "repairer"}, role) {
+			problems = append(problems, fmt.Errorf("roles.%s: want planner, implementer, reviewer or repairer", role))
+		}
+		if _, known := c.Agents[name]; !known && name != RoleNone {
+			problems = append(problems, fmt.Errorf("roles.%s names %q, which is no agent of this file", role, name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (a Agent) validate(name string) error {
+	key := "agents." + name
+	switch {
+	case name == RoleNone:
+		return fmt.Errorf("%s: this name means that nobody does it", key)
+	case a.Driver == DriverCommand && (len(a.Command) == 0 || a.Command[0] == ""):
+		return fmt.Errorf("%s.command is empty: want a program and its arguments", key)
+	case a.Driver == DriverReplay && a.Script == "":
+		return fmt.Errorf("%s.script is empty: want the file to replay", key)
+	}
+	var prompt error
+	if a.Prompt != "" {
+		prompt = oneOf(key+".prompt", a.Prompt, PromptStdin, PromptArgument)
+	}
+	return errors.Join(oneOf(key+".driver", a.Driver, DriverCommand, DriverReplay), prompt)
+}
+
+func oneOf(key, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s is %q: want %s", key, value, strings.Join(allowed, " or "))
+}

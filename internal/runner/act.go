@@ -1,0 +1,138 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// act performs one action. It may have been performed before, in part or
+// wholly, by a runner that died: each looks first for what it would make.
+func (w *work) act(ctx context.Context, a workflow.Action) (workflow.Event, error) {
+	o := workflow.Outcome{Key: a.Key}
+	switch a.Kind {
+	case workflow.CheckDependencies:
+		return w.checkDependencies(ctx, o)
+	case workflow.CreateBranch:
+		return w.createBranch(ctx, o)
+	case workflow.CreateEnvironment:
+		return w.createEnvironment(ctx, o)
+	case workflow.ReadDesign:
+		return w.readDesign(ctx, o)
+	case workflow.CallAgent:
+		return w.callAgent(ctx, o, a)
+	case workflow.WritePlan:
+		path, err := w.Store.WritePlan(ctx, w.ref, w.run.Journey.Plan)
+		return workflow.PlanWritten{Outcome: o, Path: path}, err
+	case workflow.RunSetUp:
+		return w.runSetUp(ctx, o, a)
+	case workflow.RecordChange:
+		return w.recordChange(ctx, o, a)
+	case workflow.RunTests:
+		return w.runTests(ctx, o, a)
+	case workflow.OpenPullRequest:
+		return w.openPullRequest(ctx, o)
+	case workflow.WatchChecks:
+		return w.watchChecks(ctx, o)
+	case workflow.MergePullRequest:
+		return w.merge(ctx, o)
+	case workflow.ClosePullRequest:
+		return workflow.PullRequestClosed{Outcome: o}, w.Forge.ClosePullRequest(ctx, w.run.Journey.PullRequest.Number)
+	case workflow.RemoveEnvironment:
+		return w.removeEnvironment(ctx, o)
+	case workflow.CloseRequest:
+		return w.closeRequest(ctx, o)
+	case workflow.PostComment:
+		return w.postComment(ctx, o, a)
+	case workflow.Wait:
+		return w.waitUntil(ctx, o, a)
+	}
+	return nil, fmt.Errorf("perform %q: %w", a.Kind, errUnknownAction)
+}
+
+var errUnknownAction = errors.New("this version does not know the action: the run was saved by a newer one")
+
+func (w *work) waitUntil(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	select {
+	case <-w.Clock.After(a.Until.Sub(w.Clock.Now())):
+		return workflow.Waited{Outcome: o}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// failure turns an error into the document's words. What may pass by itself is
+// retryable; the rest says what a person can do.
+func (w *work) failure(a workflow.Action, err error) workflow.Error {
+	e := workflow.Error{Category: categories[a.Kind], ReasonCode: "ACTION_FAILED", Title: actionTitle(a.Kind),
+		Message: w.Redact.String(err.Error()), Severity: workflow.Major, Retryable: true}
+	if e.Category == "" {
+		e.Category = workflow.CategoryExecution
+	}
+	resume := "then: signalbox resume " + w.run.Ref()
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		e.ReasonCode, e.Retryable, e.Category = "NO_SPACE", false, workflow.CategoryEnvironment
+		e.Actions = []string{"free disk space", resume}
+	case errors.Is(err, environment.ErrNoIsolation):
+		e.ReasonCode, e.Retryable = "NO_ISOLATION", false
+		e.Actions = []string{"install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected: signalbox resume --unsandboxed " + w.run.Ref()}
+	case errors.Is(err, forge.ErrCheckout):
+		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, "your local changes are in the way of the merge"
+		e.Actions = []string{"commit or stash them", resume}
+	case errors.Is(err, forge.ErrNotFound):
+		e.ReasonCode, e.Retryable, e.Category = "NOT_FOUND", false, workflow.CategoryInput
+		e.Actions = []string{"see what is missing: signalbox list", resume}
+	case errors.Is(err, errMoved):
+		e.ReasonCode, e.Retryable, e.Category = "BRANCH_MOVED", false, workflow.CategoryGit
+		e.Actions = []string{fmt.Sprintf("put the branch back: git branch -f %s %.10s", w.run.Journey.Branch, w.run.Journey.Head), resume}
+	case errors.Is(err, errUnknownAction), errors.Is(err, store.ErrBroken):
+		e.Retryable = false
+		e.Actions = []string{"see what is wrong: signalbox doctor", resume}
+	}
+	return e
+}
+
+var categories = map[workflow.ActionKind]workflow.Category{
+	workflow.CheckDependencies: workflow.CategoryInput,
+	workflow.CreateBranch:      workflow.CategoryGit,
+	workflow.CreateEnvironment: workflow.CategoryEnvironment,
+	workflow.RunSetUp:          workflow.CategoryEnvironment,
+	workflow.RemoveEnvironment: workflow.CategoryEnvironment,
+	workflow.RecordChange:      workflow.CategoryGit,
+	workflow.OpenPullRequest:   workflow.CategoryGit,
+	workflow.WatchChecks:       workflow.CategoryTest,
+	workflow.MergePullRequest:  workflow.CategoryGit,
+	workflow.ClosePullRequest:  workflow.CategoryGit,
+}
+
+func actionTitle(kind workflow.ActionKind) string {
+	titles := map[workflow.ActionKind]string{
+		workflow.CheckDependencies: "the requests it depends on cannot be read",
+		workflow.CreateBranch:      "the branch cannot be made",
+		workflow.CreateEnvironment: "the environment cannot be made",
+		workflow.ReadDesign:        "the project's documents cannot be read",
+		workflow.CallAgent:         "the agent cannot be called",
+		workflow.WritePlan:         "the plan cannot be written",
+		workflow.RunSetUp:          "the set-up cannot be run",
+		workflow.RecordChange:      "the change cannot be recorded",
+		workflow.RunTests:          "the tests cannot be run",
+		workflow.OpenPullRequest:   "the pull request cannot be opened",
+		workflow.WatchChecks:       "the checks cannot be run",
+		workflow.MergePullRequest:  "the change cannot be merged",
+		workflow.ClosePullRequest:  "the pull request cannot be closed",
+		workflow.RemoveEnvironment: "the environment cannot be removed",
+		workflow.CloseRequest:      "the request cannot be closed",
+		workflow.PostComment:       "the comment cannot be posted",
+	}
+	if t, ok := titles[kind]; ok {
+		return t
+	}
+	return "an action failed"
+}

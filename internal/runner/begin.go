@@ -1,0 +1,185 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/workflow"
+)
+
+// theRequest is the request as the forge has it now, read once per runner.
+func (w *work) theRequest(ctx context.Context) (forge.Request, error) {
+	if w.asked != nil {
+		return *w.asked, nil
+	}
+	request, err := w.Forge.Request(ctx, w.run.RequestID)
+	if err != nil {
+		return request, fmt.Errorf("read request %s: %w", w.run.RequestID, err)
+	}
+	w.asked = &request
+	return request, nil
+}
+
+func (w *work) checkDependencies(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	request, err := w.theRequest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for _, ref := range request.DependsOn {
+		needed, err := w.Forge.Request(ctx, ref)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return nil, fmt.Errorf("read request %q: %w", ref, err)
+		}
+		if err != nil || !needed.Closed {
+			missing = append(missing, ref)
+		}
+	}
+	return workflow.DependenciesChecked{Outcome: o, Missing: missing}, nil
+}
+
+// createBranch puts the run's branch on the base branch's present commit. What
+// an earlier run of the same request left there is kept on a ref first.
+func (w *work) createBranch(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	j := w.run.Journey
+	base, err := w.Repo.Resolve(ctx, "refs/heads/"+j.Base)
+	if err != nil {
+		return nil, fmt.Errorf("find base branch %q: %w", j.Base, err)
+	}
+	at, err := w.Repo.Resolve(ctx, w.branchRef())
+	switch {
+	case errors.Is(err, git.ErrNotFound):
+		err = w.Repo.CreateBranch(ctx, j.Branch, base)
+	case err == nil && at != base:
+		if err = w.keep(ctx, at); err == nil {
+			err = w.Repo.UpdateRef(ctx, w.branchRef(), base, at)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create branch %q: %w", j.Branch, err)
+	}
+	w.origin = base
+	return workflow.BranchCreated{Outcome: o, BaseCommit: base}, nil
+}
+
+// keptRef is where a commit is kept that would otherwise be reachable from nowhere.
+func (w *work) keptRef(commit string) string {
+	return fmt.Sprintf("refs/signalbox/kept/%d/%s-%.10s", w.run.Journey.Number, w.ref.RunID, commit)
+}
+
+func (w *work) keep(ctx context.Context, commit string) error {
+	err := w.Repo.UpdateRef(ctx, w.keptRef(commit), commit, "")
+	if errors.Is(err, git.ErrRefMoved) {
+		return nil // it is named after the commit, so it holds it already
+	}
+	return err
+}
+
+// spec names the environment of the run. It follows from the run alone, so
+// that making it again finds the first.
+func (w *work) spec() environment.Spec {
+	j := w.run.Journey
+	_, slug, _ := strings.Cut(j.Branch, "/")
+	return environment.Spec{ID: "issue-" + fmt.Sprint(j.Number) + "-" + w.ref.RunID, Dir: ".worktrees/issue-" + slug,
+		Commit: j.BaseCommit, Branch: j.Branch}
+}
+
+// createEnvironment makes the environment and registers it. One that cannot be
+// registered is torn down again (E13).
+func (w *work) createEnvironment(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	spec := w.spec()
+	if w.run.Journey.EnvID != "" { // a new start on another base
+		if err := w.Environments.Remove(ctx, spec); err != nil {
+			return nil, fmt.Errorf("remove environment %s: %w", spec.ID, err)
+		}
+	}
+	env, err := w.Environments.Make(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	w.env = env
+	if err := w.register(ctx, spec); err != nil {
+		return nil, errors.Join(fmt.Errorf("register environment %s: %w", spec.ID, err), w.Environments.Remove(ctx, spec))
+	}
+	return workflow.EnvironmentCreated{Outcome: o, EnvID: spec.ID, Path: spec.Dir, Isolation: env.Isolation(),
+		Fingerprint: env.Fingerprint()}, nil
+}
+
+func (w *work) register(ctx context.Context, spec environment.Spec) error {
+	now := w.Clock.Now().UTC()
+	j := w.run.Journey
+	return w.Store.Environments().Update(ctx, func(doc *workflow.Environments) error {
+		if slices.ContainsFunc(doc.Environments, func(e workflow.Environment) bool { return e.EnvID == spec.ID }) {
+			return nil
+		}
+		doc.Environments = append(doc.Environments, workflow.Environment{EnvID: spec.ID, Branch: j.Branch,
+			IssueNumber: j.Number, Title: w.run.Title, Status: workflow.EnvironmentActive, Phase: workflow.EnvCreate,
+			Step: workflow.EnvCreate.Step(), CreatedAt: now, LastUsedAt: now})
+		return nil
+	})
+}
+
+// environment attaches to the run's environment.
+func (w *work) environment(ctx context.Context) (environment.Environment, error) {
+	if w.env != nil {
+		return w.env, nil
+	}
+	env, err := w.Environments.Make(ctx, w.spec())
+	if err != nil {
+		return nil, err
+	}
+	w.env = env
+	return env, nil
+}
+
+// designFiles are what tells a planner how a project is built and what it is
+// meant to be, most telling first (P1, P10).
+var designFiles = []string{"AGENTS.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "DESIGN.md", "docs/DESIGN.md", "README.md",
+	"Makefile", "go.mod", "package.json", "pyproject.toml", "requirements.txt", "setup.py", "Pipfile", "environment.yml",
+	"condaenv.yaml", "pom.xml", "build.gradle", "build.gradle.kts", "Dockerfile", "docker-compose.yml", "mise.toml",
+	".tool-versions", ".devcontainer/devcontainer.json"}
+
+// designLimit is how much of one document a planner is shown, in bytes.
+const designLimit = 16 << 10
+
+func (w *work) readDesign(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	documents, err := w.design(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, d := range documents {
+		names = append(names, path.Clean(d.Name))
+	}
+	return workflow.DesignFound{Outcome: o, Files: names}, nil
+}
+
+// document is a file of the project as a prompt shows it.
+type document struct{ Name, Content string }
+
+func (w *work) design(ctx context.Context) ([]document, error) {
+	env, err := w.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var documents []document
+	for _, name := range designFiles {
+		content, err := env.Read(ctx, name, designLimit)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				w.Logger.Info("design document is left out", "run", w.ref.RunID, "file", name, "err", err)
+			}
+			continue
+		}
+		documents = append(documents, document{name, string(content)})
+	}
+	return documents, nil
+}

@@ -1,0 +1,131 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/environment"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// agentOutputLimit is how much of what an agent prints is kept, in bytes. An
+// agent that prints more is not stopped; the rest is dropped.
+const agentOutputLimit = 64 << 20
+
+// callAgent lets one role work in the environment, which is first brought to
+// the last recorded commit: whatever an attempt that was cut off left there is
+// kept on a ref and takes no part.
+func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	program, ok := w.Agents[a.Role]
+	if !ok {
+		return workflow.AgentFailed{Outcome: o, Code: string(agent.Unavailable),
+			Message: fmt.Sprintf("no agent is configured for the role %q", a.Role)}, nil
+	}
+	env, err := w.ready(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	prompt, err := w.prompt(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	log, path, err := w.log(string(a.Role), w.stepOf(a), a.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	limits := w.run.Journey.Settings.Limits
+	result, err := program.Run(ctx, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(),
+		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
+		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
+	if closeErr := log.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run agent %q as %s: %w", program.Name(), a.Role, err)
+	}
+	if f := result.Failure; f != nil {
+		return workflow.AgentFailed{Outcome: o, Code: string(f.Code), Message: w.clean(f.Message), LogPath: path}, nil
+	}
+	return w.answer(o, a, result.Answer, path), nil
+}
+
+// ready is the environment with exactly the content of the last recorded commit.
+func (w *work) ready(ctx context.Context, a workflow.Action) (environment.Environment, error) {
+	env, err := w.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keep := fmt.Sprintf("refs/signalbox/kept/%d/%s-%s-%d", w.run.Journey.Number, w.ref.RunID, a.Key, w.Clock.Now().Unix())
+	if err := env.Reset(ctx, w.run.Journey.Head, keep); err != nil {
+		return nil, fmt.Errorf("bring environment to %.10s: %w", w.run.Journey.Head, err)
+	}
+	return env, nil
+}
+
+// stepOf names the log of a call that belongs to no step by its phase.
+func (w *work) stepOf(a workflow.Action) string {
+	if a.StepID != "" {
+		return a.StepID
+	}
+	return string(w.run.Journey.Phase.Step())
+}
+
+// variables are what every program of the run is told about it.
+func (w *work) variables() []string {
+	return []string{
+		runIDVariable + "=" + w.ref.RunID,
+		"SIGNALBOX_REQUEST_ID=" + w.run.RequestID,
+		"SIGNALBOX_ISSUE=" + w.run.Ref(),
+		"SIGNALBOX_BRANCH=" + w.run.Journey.Branch,
+		"SIGNALBOX_BASE=" + w.run.Journey.Base,
+	}
+}
+
+// log opens a log of the run; secrets are taken out before anything reaches it.
+func (w *work) log(role, step string, attempt int) (io.WriteCloser, string, error) {
+	return openLog(w.Store, w.Redact, w.ref, role, step, attempt)
+}
+
+func openLog(s *store.Store, r *redact.Redactor, ref store.RunRef, role, step string, attempt int) (io.WriteCloser, string, error) {
+	file, path, err := s.CreateLog(ref, store.LogName(role, step, attempt))
+	if err != nil {
+		return nil, "", fmt.Errorf("open log: %w", err)
+	}
+	return closers{r.Writer(file), file}, path, nil
+}
+
+// closers writes to the first and closes both, the first one first.
+type closers struct {
+	io.WriteCloser
+	file io.Closer
+}
+
+func (c closers) Close() error {
+	if err := c.WriteCloser.Close(); err != nil {
+		_ = c.file.Close()
+		return err
+	}
+	return c.file.Close()
+}
+
+// messageLimit is how much of a program's words goes into the documents, in runes.
+const messageLimit = 4000
+
+func (w *work) clean(text string) string {
+	return shorten(redact.Clean(w.Redact.String(text)), messageLimit)
+}
+
+// shorten keeps the end of a text, where programs say what went wrong.
+func shorten(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return "… " + string(runes[len(runes)-limit:])
+	}
+	return text
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -1,0 +1,102 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// CandidateTester runs a project's own tests on a merge candidate in a fresh
+// environment: the checks of a forge that has none of its own.
+type CandidateTester struct {
+	Store        *store.Store
+	Environments environment.Driver
+	Redact       *redact.Redactor
+}
+
+// Candidate is what to test.
+type Candidate struct {
+	RequestID string
+	Pull      int
+	// Commit is a full id in the project's repository, Tree the id of its content.
+	Commit, Tree string
+}
+
+// Verdict is what the tests came to.
+type Verdict struct {
+	Passed           bool
+	Command, LogPath string
+	Summary          string
+	Duration         time.Duration
+}
+
+// Test runs the set-up and the tests of the request's latest run. An error
+// means that there is no verdict.
+func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err error) {
+	latest, err := t.Store.LatestRun(ctx, c.RequestID)
+	if err = errors.Join(err, latest.Err); err != nil {
+		return v, fmt.Errorf("find run of %s: %w", c.RequestID, err)
+	}
+	run := latest.Run
+	if len(run.Journey.Settings.Tests) == 0 {
+		return Verdict{Passed: true, Command: "", Summary: "the project has no tests"}, nil
+	}
+	spec := environment.Spec{ID: fmt.Sprintf("check-%d-%.12s", c.Pull, c.Tree), Commit: c.Commit,
+		Dir: fmt.Sprintf(".worktrees/issue-%d-check-%.12s", run.Journey.Number, c.Tree), Branch: fmt.Sprintf("signalbox/%d-check", run.Journey.Number)}
+	if err := t.Environments.Remove(ctx, spec); err != nil { // of a runner that died
+		return v, err
+	}
+	defer func() { err = errors.Join(err, t.Environments.Remove(context.WithoutCancel(ctx), spec)) }()
+	env, err := t.Environments.Make(ctx, spec)
+	if err != nil {
+		return v, err
+	}
+	return t.test(ctx, env, &run, c)
+}
+
+func (t CandidateTester) test(ctx context.Context, env environment.Environment, run *workflow.Run, c Candidate) (Verdict, error) {
+	log, path, err := openLog(t.Store, t.Redact, store.RefOf(run), "check", fmt.Sprintf("%.12s", c.Tree), 1)
+	if err != nil {
+		return Verdict{}, err
+	}
+	defer func() { _ = log.Close() }()
+	variables := []string{runIDVariable + "=" + run.RunID, "SIGNALBOX_REQUEST_ID=" + run.RequestID}
+	limits := run.Journey.Settings.Limits
+	if s := run.Journey.SetUp; s != nil && s.Status == "success" {
+		if err := setUpAgain(ctx, env, s.Commands, variables, seconds(limits.SetUpTotalSec), log); err != nil {
+			return Verdict{}, err
+		}
+	}
+	v, err := runCommands(ctx, env, run.Journey.Settings.Tests, variables, seconds(limits.TestTotalSec), log)
+	if err != nil {
+		return Verdict{}, err
+	}
+	return Verdict{Passed: v.passed, Command: v.command, LogPath: path, Duration: v.took,
+		Summary: shorten(redact.Clean(t.Redact.String(v.summary)), messageLimit)}, nil
+}
+
+// setUpAgain repeats in a fresh environment what succeeded in the run's own.
+func setUpAgain(ctx context.Context, env process.Executor, commands, variables []string, total time.Duration, log io.Writer) error {
+	for _, command := range commands {
+		result, err := env.Exec(ctx, process.Command{Args: shell(command), Env: variables, Stdout: log, Stderr: log,
+			Total: total, OutputLimit: commandOutputLimit})
+		if err == nil && ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("set up candidate with %q: %w", command, err)
+		}
+		if !result.OK() {
+			return fmt.Errorf("set up candidate with %q: %s", command, ending(result))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// recordChange makes the environment's content one commit on top of the step's
+// base, and its patch a file of the run.
+func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	env, err := w.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	base := w.run.Journey.StepBase
+	change, err := env.Record(ctx, base, w.commitMessage(a))
+	if err != nil {
+		return nil, fmt.Errorf("record change of %s: %w", a.StepID, err)
+	}
+	if !change.Changed {
+		return workflow.ChangeRecorded{Outcome: o, Commit: base}, nil
+	}
+	files, err := w.Repo.Changes(ctx, base, change.Commit)
+	if err != nil {
+		return nil, fmt.Errorf("read change of %s: %w", a.StepID, err)
+	}
+	event := workflow.ChangeRecorded{Outcome: o, Commit: change.Commit}
+	for _, f := range files {
+		event.Files = append(event.Files, workflow.FileChange{Path: f.Path, OldMode: f.OldMode, NewMode: f.NewMode,
+			Added: f.Added, Deleted: f.Deleted, Size: f.Size})
+	}
+	event.PatchPath, err = w.Store.WritePatch(w.ref, a.StepID+".patch", func(out io.Writer) error {
+		return w.Repo.Patch(ctx, base, change.Commit, out)
+	})
+	return event, err
+}
+
+// commitMessage says which step of which request a commit is.
+func (w *work) commitMessage(a workflow.Action) string {
+	title, body := "", ""
+	for _, s := range w.run.Steps {
+		if s.StepID == a.StepID {
+			title = redact.Line(s.Title, 68)
+			if s.Summary != "" && s.Summary != s.Title {
+				body = redact.Line(s.Summary, 200)
+			}
+		}
+	}
+	if title == "" {
+		title = "Mend what was found"
+		var lines []string
+		for _, f := range w.run.Journey.Findings {
+			lines = append(lines, "- "+redact.Line(f.Line1(), 200))
+		}
+		body = strings.Join(lines, "\n")
+	}
+	message := title + "\n\n"
+	if body != "" {
+		message += body + "\n\n"
+	}
+	return message + fmt.Sprintf("Signalbox-Request: %s\nSignalbox-Step: %s\n", w.run.RequestID, a.StepID)
+}

@@ -1,0 +1,132 @@
+package runner
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+//go:embed schemas/*.json
+var schemaFiles embed.FS
+
+// contracts are the JSON Schemas of what the roles answer, compiled at first use.
+var contracts = sync.OnceValues(func() (map[workflow.Role]*jsonschema.Schema, error) {
+	compiled := map[workflow.Role]*jsonschema.Schema{}
+	compiler := jsonschema.NewCompiler()
+	for role, name := range map[workflow.Role]string{workflow.Planner: "planning.json", workflow.Reviewer: "review.json", workflow.Repairer: "repair.json"} {
+		data, err := schemaFiles.ReadFile("schemas/" + name)
+		if err != nil {
+			return nil, err
+		}
+		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("read schema %s: %w", name, err)
+		}
+		if err := compiler.AddResource(name, schema); err != nil {
+			return nil, fmt.Errorf("read schema %s: %w", name, err)
+		}
+		if compiled[role], err = compiler.Compile(name); err != nil {
+			return nil, fmt.Errorf("compile schema %s: %w", name, err)
+		}
+	}
+	return compiled, nil
+})
+
+// answer turns what a role said into a fact: the answer, if it keeps the
+// role's contract, or what is wrong with it.
+func (w *work) answer(o workflow.Outcome, a workflow.Action, text, log string) workflow.Event {
+	if a.Role == workflow.Implementer {
+		return workflow.Implemented{Outcome: o, Summary: redact.Line(w.Redact.String(lastLine(text)), 200), LogPath: log}
+	}
+	data, err := agent.JSON(text)
+	if err == nil {
+		data = []byte(w.Redact.String(string(data)))
+		err = keepsContract(a.Role, data)
+	}
+	if err == nil {
+		var event workflow.Event
+		if event, err = decoded(o, a.Role, data, log); err == nil {
+			return event
+		}
+	}
+	return workflow.AnswerRefused{Outcome: o, Problems: problems(err), LogPath: log}
+}
+
+func decoded(o workflow.Outcome, role workflow.Role, data []byte, log string) (workflow.Event, error) {
+	switch role {
+	case workflow.Planner:
+		var plan workflow.Plan
+		if err := json.Unmarshal(data, &plan); err != nil {
+			return nil, err
+		}
+		return workflow.PlanAnswered{Outcome: o, Plan: plan, LogPath: log}, inOrder(plan)
+	case workflow.Reviewer:
+		var review workflow.Review
+		err := json.Unmarshal(data, &review)
+		return workflow.ReviewAnswered{Outcome: o, Review: review, LogPath: log}, err
+	}
+	var repair workflow.Repair
+	err := json.Unmarshal(data, &repair)
+	return workflow.RepairAnswered{Outcome: o, Repair: repair, LogPath: log}, err
+}
+
+// inOrder checks what a schema cannot say: ids count up from S01.
+func inOrder(plan workflow.Plan) error {
+	for i, step := range plan.Actions.Steps {
+		if want := fmt.Sprintf("S%02d", i+1); step.StepID != want {
+			return fmt.Errorf("action_plan.steps[%d].step_id is %q; number the steps from S01 without gaps, so this one is %q", i, step.StepID, want)
+		}
+	}
+	return nil
+}
+
+func keepsContract(role workflow.Role, data []byte) error {
+	schemas, err := contracts()
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	return schemas[role].Validate(value)
+}
+
+// maxProblems is how many problems an agent is told of at once.
+const maxProblems = 12
+
+// problems are the breaches of a contract, one line each, where first.
+func problems(err error) []string {
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return []string{redact.Line(err.Error(), 400)}
+	}
+	seen := map[string]bool{}
+	for _, unit := range invalid.BasicOutput().Errors {
+		if unit.Error != nil {
+			seen[redact.Line(strings.TrimPrefix(unit.InstanceLocation, "/")+": "+unit.Error.String(), 400)] = true
+		}
+	}
+	var lines []string
+	for line := range seen {
+		lines = append(lines, line)
+	}
+	sort.Strings(lines)
+	return lines[:min(len(lines), maxProblems)]
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}

@@ -1,0 +1,141 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// work is one run in the hands of this runner.
+type work struct {
+	*Runner
+	ref     store.RunRef
+	run     workflow.Run
+	writer  *store.RunWriter
+	request *store.Lock
+	slot    *store.Lock
+	// changes tells that stage.json may have been written by somebody else.
+	changes <-chan struct{}
+
+	// Found once per runner, then kept.
+	env    environment.Environment
+	asked  *forge.Request
+	shown  shown
+	origin string // the branch ref's commit as we last set it
+}
+
+// loop performs what is pending until nothing is, looking for orders in between.
+func (w *work) loop(ctx context.Context) error {
+	for {
+		if err := w.takeOrders(ctx); err != nil {
+			return err
+		}
+		if w.run.State != workflow.Running {
+			return nil
+		}
+		event, err := w.perform(ctx, w.run.Journey.Pending[0])
+		if err != nil {
+			return err
+		}
+		if event != nil {
+			if err := w.decide(ctx, event); err != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil && !w.run.State.Ended() {
+			return w.decide(ctx, workflow.StopRequested{})
+		}
+	}
+}
+
+// perform carries an action out beside a watch for orders that stop it. It
+// returns no event when the action was stopped before it came to anything.
+func (w *work) perform(ctx context.Context, action workflow.Action) (workflow.Event, error) {
+	acting, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan workflow.Event, 1)
+	go func() { done <- w.outcome(acting, action) }()
+	latest := w.run // the action reads w.run, so what others write goes here meanwhile
+	defer func() { w.run = latest }()
+	for {
+		select {
+		case event := <-done:
+			return event, nil
+		case <-w.request.Lost():
+			stop()
+			<-done
+			return nil, ErrLost
+		case <-w.changes:
+			if err := w.refresh(ctx, &latest); err != nil {
+				stop()
+				<-done
+				return nil, err
+			}
+			if interrupts(latest.Signals) {
+				stop()
+			}
+		}
+	}
+}
+
+// outcome is what performing came to; nil when it was stopped.
+func (w *work) outcome(ctx context.Context, action workflow.Action) workflow.Event {
+	event, err := w.act(ctx, action)
+	switch {
+	case err == nil:
+		return event
+	case ctx.Err() != nil:
+		return nil
+	}
+	w.Logger.Warn("action failed", "run", w.ref.RunID, "action", action.Key, "err", err)
+	return workflow.ActionFailed{Outcome: workflow.Outcome{Key: action.Key}, Error: w.failure(action, err)}
+}
+
+// decide asks for the judgement on a fact, saves it, and brings the other
+// documents up to date. A fact that changes nothing is not saved.
+func (w *work) decide(ctx context.Context, event workflow.Event) error {
+	next, _ := workflow.Decide(w.run, event, w.Clock.Now().UTC())
+	if next.Journey.Transition == w.run.Journey.Transition {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // what is decided is saved, whoever stops us
+	if err := w.save(ctx, &next, event); err != nil {
+		return err
+	}
+	w.run = next
+	if err := w.project(ctx); err != nil {
+		return err
+	}
+	w.Observe(w.run)
+	return nil
+}
+
+func (w *work) save(ctx context.Context, next *workflow.Run, event workflow.Event) error {
+	select {
+	case <-w.request.Lost():
+		return ErrLost
+	default:
+	}
+	name := strings.TrimPrefix(fmt.Sprintf("%T", event), "workflow.")
+	err := w.writer.Save(ctx, next, store.Transition{Event: name})
+	switch {
+	case errors.Is(err, store.ErrFenced):
+		return errors.Join(ErrLost, err)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrNotSaved, err)
+	}
+	return nil
+}
+
+func (w *work) refresh(ctx context.Context, run *workflow.Run) error {
+	if _, err := w.writer.Refresh(context.WithoutCancel(ctx), run); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotSaved, err)
+	}
+	return nil
+}

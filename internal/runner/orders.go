@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"context"
+
+	"signalbox/internal/workflow"
+)
+
+// takeOrders has every order that people left in the signals decided upon.
+// Deciding acknowledges, so each order is taken once.
+func (w *work) takeOrders(ctx context.Context) error {
+	if err := w.refresh(ctx, &w.run); err != nil {
+		return err
+	}
+	for _, event := range orders(w.run.Signals) {
+		if err := w.decide(ctx, event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orders are the signals as events, the one that ends most first.
+func orders(s workflow.Signals) (events []workflow.Event) {
+	for _, c := range s.Commands {
+		if c.Kind == workflow.CommandCancel {
+			return []workflow.Event{workflow.StopRequested{Cancel: true}}
+		}
+	}
+	if s.StopRequested {
+		events = append(events, workflow.StopRequested{})
+	}
+	if s.ResumeRequested {
+		events = append(events, workflow.Resumed{})
+	}
+	for _, c := range s.Commands {
+		switch c.Kind {
+		case workflow.CommandApprove:
+			events = append(events, workflow.Approved{Commit: c.Commit, By: c.By})
+		case workflow.CommandReject:
+			events = append(events, workflow.Rejected{Reason: c.Text, By: c.By})
+		case workflow.CommandRetry:
+			events = append(events, workflow.Retried{})
+		}
+	}
+	return events
+}
+
+// interrupts reports whether an order cannot wait for the action in hand.
+func interrupts(s workflow.Signals) bool {
+	for _, event := range orders(s) {
+		if _, ok := event.(workflow.StopRequested); ok {
+			return true
+		}
+	}
+	return false
+}

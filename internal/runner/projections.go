@@ -1,0 +1,129 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"signalbox/internal/git"
+	"signalbox/internal/workflow"
+)
+
+// shown is what the projections say now, so that a transition which changes
+// nothing in them writes nothing.
+type shown struct {
+	entry  *workflow.Environment
+	status workflow.IssueStatus
+	report string
+	errors *workflow.Error
+	once   bool
+}
+
+// project brings everything that is read off the run up to date: environments.json, the
+// issue status, report.md, errors.json and the branch. At start all are written anew.
+func (w *work) project(ctx context.Context) error {
+	err := errors.Join(w.projectStatus(ctx), w.projectEnvironment(ctx), w.projectReport(ctx), w.projectBranch(ctx))
+	w.shown.once = true
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotSaved, err)
+	}
+	return nil
+}
+
+func (w *work) projectStatus(ctx context.Context) error {
+	status := w.run.AsIssueStatus()
+	same := w.shown.status
+	same.Timestamp = status.Timestamp
+	if w.shown.once && reflect.DeepEqual(same, status) {
+		return nil
+	}
+	w.shown.status = status
+	return w.Store.IssueStatus(status.Issue).Update(ctx, func(s *workflow.IssueStatus) error {
+		status.Unknown = s.Unknown
+		*s = status
+		return nil
+	})
+}
+
+func (w *work) projectEnvironment(ctx context.Context) error {
+	entry, ok := w.run.AsEnvironment()
+	if w.shown.once && sameEntry(w.shown.entry, &entry, ok) {
+		return nil
+	}
+	w.shown.entry = nil
+	if ok {
+		w.shown.entry = &entry
+	}
+	if w.run.Journey.EnvID == "" {
+		return nil
+	}
+	return w.Store.Environments().Update(ctx, func(doc *workflow.Environments) error {
+		i := slices.IndexFunc(doc.Environments, func(e workflow.Environment) bool { return e.EnvID == w.run.Journey.EnvID })
+		switch {
+		case i < 0 && ok:
+			doc.Environments = append(doc.Environments, entry)
+		case i >= 0 && ok:
+			entry.Unknown, entry.Area = doc.Environments[i].Unknown, doc.Environments[i].Area
+			doc.Environments[i] = entry
+		case i >= 0:
+			doc.Environments = slices.Delete(doc.Environments, i, i+1)
+		}
+		return nil
+	})
+}
+
+func sameEntry(shown, entry *workflow.Environment, ok bool) bool {
+	if shown == nil || !ok {
+		return shown == nil && !ok
+	}
+	same := *shown
+	same.LastUsedAt = entry.LastUsedAt
+	return reflect.DeepEqual(&same, entry)
+}
+
+// projectReport writes the report when there is something new to say, and
+// errors.json exactly while the run has an error.
+func (w *work) projectReport(ctx context.Context) error {
+	report := w.report()
+	if report != w.shown.report {
+		if _, err := w.Store.WriteReport(ctx, w.ref, []byte(report)); err != nil {
+			return err
+		}
+		w.shown.report = report
+	}
+	if w.shown.once && reflect.DeepEqual(w.shown.errors, w.run.Error) {
+		return nil
+	}
+	w.shown.errors = w.run.Error
+	_, err := w.Store.WriteErrors(ctx, w.ref, w.run.Error)
+	return err
+}
+
+// projectBranch moves the branch to the last recorded commit, unless somebody
+// else moved it: that is found, and said, before the pull request is opened.
+func (w *work) projectBranch(ctx context.Context) error {
+	head := w.run.Journey.Head
+	if head == "" || head == w.origin || w.run.Journey.EnvRemoved {
+		return nil
+	}
+	at, err := w.Repo.Resolve(ctx, w.branchRef())
+	if err == nil && at != head {
+		if w.origin != "" && at != w.origin {
+			w.Logger.Warn("branch was moved by somebody else", "run", w.ref.RunID, "branch", w.run.Journey.Branch)
+			return nil
+		}
+		err = w.Repo.UpdateRef(ctx, w.branchRef(), head, at)
+	}
+	switch {
+	case errors.Is(err, git.ErrNotFound), errors.Is(err, git.ErrRefMoved):
+		return nil
+	case err != nil:
+		return fmt.Errorf("move branch %q: %w", w.run.Journey.Branch, err)
+	}
+	w.origin = head
+	return nil
+}
+
+func (w *work) branchRef() string { return "refs/heads/" + w.run.Journey.Branch }

@@ -1,0 +1,119 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+var prompts = template.Must(template.New("prompts").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.md"))
+
+// briefing is what the prompts are made from. Everything in it may be a
+// stranger's words; quote marks them as such.
+type briefing struct {
+	Run       workflow.Run
+	Request   forge.Request
+	Action    workflow.Action
+	Step      workflow.PlannedStep
+	Phase     string
+	Documents []document
+	Findings  []workflow.Finding
+	SetUp     *workflow.SetUp
+	Diff      string
+	Tests     []string
+}
+
+// prompt is the whole instruction for a call.
+func (w *work) prompt(ctx context.Context, a workflow.Action) (string, error) {
+	request, err := w.theRequest(ctx)
+	if err != nil {
+		return "", err
+	}
+	b := briefing{Run: w.run, Request: request, Action: a, Phase: string(w.run.Journey.Phase.Step()),
+		Findings: w.run.Journey.Findings, SetUp: w.run.Journey.SetUp, Tests: w.run.Journey.Settings.Tests}
+	switch a.Role {
+	case workflow.Planner:
+		b.Documents, err = w.design(ctx)
+	case workflow.Implementer:
+		b.Step, err = w.planned(ctx, a.StepID)
+	case workflow.Reviewer:
+		b.Diff, err = w.diff(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	if err := prompts.ExecuteTemplate(&text, string(a.Role)+".md", b); err != nil {
+		return "", fmt.Errorf("write prompt for %s: %w", a.Role, err)
+	}
+	return w.Redact.String(text.String()), nil
+}
+
+// planned is the step's instruction out of planning.json; a mend has none.
+func (w *work) planned(ctx context.Context, id string) (workflow.PlannedStep, error) {
+	if w.run.Artifacts.PlanningJSON == nil {
+		return workflow.PlannedStep{}, nil
+	}
+	plan, err := w.Store.Plan(w.ref).Load(ctx)
+	if err != nil {
+		return workflow.PlannedStep{}, fmt.Errorf("read plan: %w", err)
+	}
+	for _, step := range plan.Actions.Steps {
+		if step.StepID == id {
+			return step, nil
+		}
+	}
+	return workflow.PlannedStep{}, nil
+}
+
+// diffLimit is how much of a change a reviewer is shown in the prompt, in
+// bytes; the whole is in the working directory's history.
+const diffLimit = 200 << 10
+
+func (w *work) diff(ctx context.Context) (string, error) {
+	var text limited
+	text.left = diffLimit
+	if err := w.Repo.Patch(ctx, w.run.Journey.BaseCommit, w.run.Journey.Head, &text); err != nil {
+		return "", err
+	}
+	if text.cut {
+		return text.String() + "\n(cut here: see the rest with git diff in the working directory)\n", nil
+	}
+	return text.String(), nil
+}
+
+// limited keeps the first bytes written to it.
+type limited struct {
+	bytes.Buffer
+	left int
+	cut  bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.left -= n
+	l.cut = l.cut || n < len(p)
+	_, err := l.Buffer.Write(p[:n])
+	return len(p), err
+}
+
+// quote sets a stranger's text apart, in a fence longer than any in it, after
+// taking out what a reader cannot see.
+func quote(text string) string {
+	text = redact.Clean(text)
+	fence := "````"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}

@@ -1,0 +1,140 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/workflow"
+)
+
+// errMoved: the branch is not where we put it.
+var errMoved = errors.New("the branch was moved by somebody else")
+
+// openPullRequest offers the change, if the branch still is what was tested and approved.
+func (w *work) openPullRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	j := w.run.Journey
+	at, err := w.Repo.Resolve(ctx, w.branchRef())
+	if err != nil {
+		return nil, fmt.Errorf("find branch %q: %w", j.Branch, err)
+	}
+	if at != j.Head {
+		return nil, fmt.Errorf("%w: %q is at %.10s, recorded was %.10s", errMoved, j.Branch, at, j.Head)
+	}
+	pr, err := w.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: w.ref.RunID, Request: w.run.RequestID,
+		Title: w.run.Title, Body: w.evidence(), Branch: j.Branch, Base: j.Base, Head: j.Head})
+	if err != nil {
+		return nil, err
+	}
+	return workflow.PullRequestOpened{Outcome: o, Number: pr.Number, URL: pr.URL, CompareURL: pr.CompareURL}, nil
+}
+
+// watchChecks waits for the verdict on the merge candidate, and no longer than the limit.
+func (w *work) watchChecks(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	limited, cancel := context.WithTimeout(ctx, seconds(w.run.Journey.Settings.Limits.ChecksTotalSec))
+	defer cancel()
+	check, err := w.Forge.Checks(limited, w.run.Journey.PullRequest.Number)
+	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
+		Command: check.Command, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: w.clean(check.Summary)}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, forge.ErrConflict):
+		event.State, event.Summary = workflow.ChecksConflict, w.clean(err.Error())
+	case errors.Is(err, forge.ErrNoChecks):
+		event.State, event.Summary = workflow.ChecksSilent, w.clean(err.Error())
+	case err != nil:
+		return nil, err
+	case check.State == forge.CheckPassed && check.Head == w.run.Journey.Head:
+		event.State = workflow.ChecksPassed
+	default:
+		event.State = workflow.ChecksFailed
+	}
+	return event, nil
+}
+
+func (w *work) merge(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	pr := w.run.Journey.PullRequest
+	merged, err := w.Forge.Merge(ctx, pr.Number, forge.Check{Base: pr.Checked.Base, Head: pr.Checked.Head,
+		Tree: pr.Checked.Tree, State: forge.CheckPassed}, w.mergeMessage())
+	switch {
+	case errors.Is(err, forge.ErrBaseMoved):
+		return workflow.BaseMoved{Outcome: o}, nil
+	case err != nil:
+		return nil, err
+	}
+	return workflow.Merged{Outcome: o, Commit: merged.MergeCommit}, nil
+}
+
+// removeEnvironment deletes the environment and the branch. The branch's last
+// commit, and what was not recorded yet, stay reachable from a ref (DESIGN
+// decision 7).
+func (w *work) removeEnvironment(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	kept, err := w.keepWork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if w.run.Journey.EnvID != "" {
+		if err := w.Environments.Remove(ctx, w.spec()); err != nil {
+			return nil, err
+		}
+		w.env = nil
+	}
+	at, err := w.Repo.Resolve(ctx, w.branchRef())
+	if err == nil {
+		if err = w.keep(ctx, at); err == nil {
+			err = w.Repo.DeleteRef(ctx, w.branchRef(), at)
+		}
+	}
+	if err != nil && !errors.Is(err, git.ErrNotFound) {
+		return nil, fmt.Errorf("remove branch %q: %w", w.run.Journey.Branch, err)
+	}
+	return workflow.EnvironmentRemoved{Outcome: o, KeptRef: kept}, nil
+}
+
+// keepWork puts the head, or on top of it what lies in the environment
+// unrecorded, on a ref and returns the ref's name; empty when there is nothing
+// that the base branch lacks.
+func (w *work) keepWork(ctx context.Context) (string, error) {
+	j := w.run.Journey
+	if j.Head == "" {
+		return "", nil
+	}
+	commit := j.Head
+	if j.EnvID != "" && !j.EnvRemoved && j.MergeCommit == "" {
+		env, err := w.environment(ctx)
+		if err != nil {
+			return "", err
+		}
+		change, err := env.Record(ctx, j.Head, "Work not recorded when the run was given up\n\nSignalbox-Request: "+w.run.RequestID+"\n")
+		if err != nil {
+			return "", fmt.Errorf("keep unrecorded work: %w", err)
+		}
+		commit = change.Commit
+	}
+	if commit == j.BaseCommit {
+		return "", nil
+	}
+	return w.keptRef(commit), w.keep(ctx, commit)
+}
+
+func (w *work) closeRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	request, err := w.theRequest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return workflow.RequestClosed{Outcome: o}, w.Forge.CloseRequest(ctx, request, w.run.Journey.MergeCommit)
+}
+
+func (w *work) postComment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	request, err := w.theRequest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return workflow.CommentPosted{Outcome: o}, w.Forge.Comment(ctx, request, w.ref.RunID+"/"+a.Key, w.clean(a.Reason))
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,113 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"signalbox/internal/redact"
+)
+
+// report is report.md: the run for people. Text from outside is set apart or
+// cleaned, so that it cannot pass for ours.
+func (w *work) report() string {
+	r, j := &w.run, &w.run.Journey
+	var b strings.Builder
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
+	p("# Request %s: %s\n", r.Ref(), redact.Line(r.Title, 200))
+	p("| | |\n|---|---|")
+	p("| request | %s |\n| run | %s |\n| state | %s |\n| where | phase %d, %s |", r.RequestID, r.RunID, r.State.Label(), j.Phase, j.Phase)
+	p("| started | %s |", r.StartedAt.Format(time.RFC3339))
+	if r.EndedAt != nil {
+		p("| ended | %s |", r.EndedAt.Format(time.RFC3339))
+	}
+	if j.Branch != "" {
+		p("| branch | `%s` into `%s` |", j.Branch, redact.Line(j.Base, 100))
+	}
+	if j.Isolation == "none" {
+		p("\n**Commands of this run were not isolated from this machine.**")
+	}
+	if e := r.Error; e != nil {
+		p("\n## Why it stopped\n\n%s (%s)\n\n%s\n\nWhat to do:\n", redact.Line(e.Title, 200), e.ReasonCode, quote(e.Message))
+		for _, a := range e.Actions {
+			p("- %s", redact.Line(a, 300))
+		}
+	}
+	p("\n## Phases\n\n| | phase | | |\n|---|---|---|---|")
+	for _, record := range j.Phases {
+		p("| %d | %s | %s | %s |", record.Phase, record.Step, strings.ToLower(string(record.Status)), redact.Line(record.Note, 200))
+	}
+	w.reportSteps(p)
+	p("\n## Evidence\n\n%s", w.evidence())
+	return b.String()
+}
+
+func (w *work) reportSteps(p func(string, ...any)) {
+	if len(w.run.Steps) > 0 {
+		p("\n## Steps\n\n| | step | status | attempt | change | tests |\n|---|---|---|---|---|---|")
+	}
+	for _, s := range w.run.Steps {
+		p("| %s | %s | %s | %d | %d files, +%d −%d | %s |", s.StepID, redact.Line(s.Title, 100), s.Status, s.Attempt,
+			s.DiffStat.FilesChanged, s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Unit.Status)
+	}
+	if len(w.run.Journey.Findings) > 0 {
+		p("\n## Found and not mended yet\n")
+	}
+	for _, f := range w.run.Journey.Findings {
+		p("- %s (%s)", redact.Line(f.Line1(), 400), f.Source)
+	}
+	if len(w.run.Journey.Flags) > 0 {
+		p("\n## For a person to look at\n")
+	}
+	for _, flag := range w.run.Journey.Flags {
+		p("- %s", redact.Line(flag, 300))
+	}
+}
+
+// evidence is what was proven, on which commit: for the report and the pull request.
+func (w *work) evidence() string {
+	j := &w.run.Journey
+	if len(j.Evidence) == 0 {
+		return "No test has run yet."
+	}
+	var b strings.Builder
+	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself:\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
+	for _, e := range j.Evidence {
+		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | `%.10s` | `%s` | %s | %s |\n", e.Purpose, e.Commit, e.Tree,
+			strings.ReplaceAll(redact.Line(e.Command, 120), "`", "'"), passed(e.Passed), milliseconds(e.DurationMS))
+	}
+	return b.String()
+}
+
+func passed(ok bool) string {
+	if ok {
+		return "passed"
+	}
+	return "failed"
+}
+
+// mergeMessage is the merge commit's message: what was asked, and the evidence
+// that it may be merged.
+func (w *work) mergeMessage() string {
+	r, j := &w.run, &w.run.Journey
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "Merge request %s: %s\n\n", r.Ref(), redact.Line(r.Title, 60))
+	for _, s := range r.Steps {
+		_, _ = fmt.Fprintf(&b, "- %s %s\n", s.StepID, redact.Line(s.Title, 70))
+	}
+	b.WriteString("\n")
+	for _, e := range j.Evidence {
+		if e.Tree == j.PullRequest.Checked.Tree && e.Passed && e.Command != "" {
+			_, _ = fmt.Fprintf(&b, "Tested: %s\nTested-Tree: %s\nTest-Result: passed in %s\n", redact.Line(e.Command, 200), e.Tree, milliseconds(e.DurationMS))
+			break
+		}
+	}
+	_, _ = fmt.Fprintf(&b, "Tested-Commit: %s\n", j.PullRequest.Checked.Head)
+	if a := j.Approval; a != nil && a.Commit == j.Head {
+		_, _ = fmt.Fprintf(&b, "Approved-By: %s\n", redact.Line(a.By, 100))
+	} else {
+		b.WriteString("Approved-By: configuration (approve: auto)\n")
+	}
+	_, _ = fmt.Fprintf(&b, "Signalbox-Request: %s\nSignalbox-Run: %s\n", r.RequestID, r.RunID)
+	return b.String()
+}
