@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,20 +26,17 @@ var roles = map[string]func(ctx context.Context, s *Store, args []string) error{
 const (
 	registerProcesses  = 4
 	registerGoroutines = 32
-	registerEach       = 3
 )
 
 func registerMany(ctx context.Context, s *Store, args []string) error {
 	var wg sync.WaitGroup
-	problems := make(chan error, registerGoroutines*registerEach)
+	problems := make(chan error, registerGoroutines)
 	for g := range registerGoroutines {
 		wg.Go(func() {
-			for i := range registerEach {
-				problems <- s.Environments().Update(ctx, func(doc *workflow.Environments) error {
-					doc.Environments = append(doc.Environments, workflow.Environment{EnvID: fmt.Sprintf("%s-%d-%d", args[0], g, i)})
-					return nil
-				})
-			}
+			problems <- s.Environments().Update(ctx, func(doc *workflow.Environments) error {
+				doc.Environments = append(doc.Environments, workflow.Environment{EnvID: fmt.Sprintf("%s-%d", args[0], g)})
+				return nil
+			})
 		})
 	}
 	wg.Wait()
@@ -75,7 +72,7 @@ func TestNoUpdateOfManyProcessesIsLostAndNoReaderSeesAPart(t *testing.T) {
 		}
 	}
 	doc, err := s.Environments().Load(t.Context())
-	const want = registerProcesses * registerGoroutines * registerEach
+	const want = registerProcesses * registerGoroutines
 	if err != nil || len(doc.Environments) != want {
 		t.Fatalf("%d of %d updates are there, %v", len(doc.Environments), want, err)
 	}
@@ -249,143 +246,25 @@ func TestSecretsAreRedactedInEveryText(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFailsLeavesTheOldDocument(t *testing.T) {
+func TestAWriteThatFailsLeavesTheOldDocumentAndNothingElse(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	write(t, s, "state.json", "")
-	f, err := s.openFolder(".")
+	write(t, s, "state/state.json", "old")
+	f, err := s.openFolder("state")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.close()
-	if err := f.put("state.json", []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
+	_, err = f.replaceWith("state.json", publicFile, func(w io.Writer) error {
+		_, err := w.Write([]byte("ne"))
+		return errors.Join(err, unix.ENOSPC)
+	})
+	entries, _ := os.ReadDir(filepath.Join(s.path, "state"))
+	if !errors.Is(err, unix.ENOSPC) || read(t, s, "state/state.json") != "old" || len(entries) != 1 {
+		t.Fatalf("%v, %v", err, entries)
 	}
-	// A folder that was removed takes no new file, whoever asks; the old content is at hand through its descriptor.
-	write(t, s, "gone/state.json", "old")
-	gone, err := s.openFolder("gone")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gone.close()
-	file, err := os.Open(filepath.Join(s.path, "gone/state.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	if err := os.RemoveAll(filepath.Join(s.path, "gone")); err != nil {
-		t.Fatal(err)
-	}
-	if err := gone.put("state.json", []byte("new"), 0o644); !errors.Is(err, ErrWrite) || !errors.Is(err, unix.ENOENT) {
-		t.Fatal(err)
-	}
-	if data, err := readAll(file, 3); err != nil || string(data) != "old" {
-		t.Fatalf("%q, %v", data, err)
-	}
-}
-
-func TestUnsafeFileSystemsAreRefusedBeforeAnythingIsMade(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		typ, flags int64
-		allow      bool
-		want       error
-	}{
-		"NFS":           {typ: unix.NFS_SUPER_MAGIC, want: ErrNetworkFS},
-		"CIFS":          {typ: unix.CIFS_SUPER_MAGIC, want: ErrNetworkFS},
-		"CIFS extended": {typ: int64(int32(-11317950)), want: ErrNetworkFS}, // 0xFF534D42 where the field is signed
-		"NFS allowed":   {typ: unix.NFS_SUPER_MAGIC, allow: true},
-		"ext4":          {typ: unix.EXT4_SUPER_MAGIC},
-		"read-only":     {typ: unix.EXT4_SUPER_MAGIC, flags: unix.ST_RDONLY, want: ErrReadOnly},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			s, err := open(t.Context(), Config{Root: dir, AllowNetworkFS: c.allow},
-				func(string) (unix.Statfs_t, error) { return unix.Statfs_t{Type: c.typ, Flags: c.flags}, nil })
-			if !errors.Is(err, c.want) {
-				t.Fatal(err)
-			}
-			entries, _ := os.ReadDir(dir)
-			if (c.want == nil) != (len(entries) > 0) {
-				t.Fatalf("made %v", entries)
-			}
-			if s != nil {
-				_ = s.Close()
-			}
-		})
-	}
-}
-
-func TestOnlyWhatDeadWritersLeftIsSwept(t *testing.T) {
-	t.Parallel()
-	s := openStore(t)
-	mine := fmt.Sprintf(".tmp-%d-%d-9-a", s.self.PID, s.self.Start)
-	reused := fmt.Sprintf(".tmp-%d-%d-9-a", s.self.PID, s.self.Start-1)
-	kept := []string{mine, ".tmp-a", "tmp-1-1-1-a", "a.json"}
-	swept := []string{reused, ".tmp-999999999-1-1-a", ".signalbox/pulls/.tmp-999999999-1-1-a", ".worktrees/.status/.tmp-999999999-1-1-a"}
-	for _, name := range append(swept, kept...) {
-		write(t, s, name, "")
-	}
-	openAt(t, Config{Root: s.path})
-	for _, name := range kept {
-		if _, err := os.Stat(filepath.Join(s.path, name)); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, name := range swept {
-		if _, err := os.Stat(filepath.Join(s.path, name)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is still there", name)
-		}
-	}
-}
-
-func TestOurFolderIsIgnoredByGitButForTheConfiguration(t *testing.T) {
-	t.Parallel()
-	s := openStore(t)
-	info, err := os.Stat(filepath.Join(s.path, ".signalbox"))
-	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Fatalf("%v, %v", info, err)
-	}
-	write(t, s, ".signalbox/.gitignore", "mine")
-	openAt(t, Config{Root: s.path})
-	if got := read(t, s, ".signalbox/.gitignore"); got != "mine" {
-		t.Errorf("a person's .gitignore became %q", got)
-	}
-}
-
-func TestWatchSeesAReplacedFileAndNothingElse(t *testing.T) {
-	t.Parallel()
-	s := openStore(t)
-	w, run := createRun(t, s)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	stage, err := s.Watch(ctx, testRef.Dir()+"/stage.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := s.Watch(ctx, testRef.Dir()+"/report.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		save(t, w, &run)
-		if _, ok := <-stage; !ok {
-			t.Fatal("the replaced stage was not seen")
-		}
-	}
-	if _, err := s.WriteReport(ctx, testRef, []byte("# Done\n")); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := <-report; !ok {
-		t.Fatal("the report was not seen")
-	}
-	select {
-	case <-report:
-		t.Fatal("one change of the report was told twice, or another file's change")
-	default:
-	}
-	cancel()
-	for range stage {
+	write(t, s, "state/full.json/x", "")
+	if err := f.put("full.json", []byte("new"), publicFile); !errors.Is(err, ErrWrite) || !errors.Is(err, unix.EISDIR) {
+		t.Fatalf("written over a folder: %v", err)
 	}
 }

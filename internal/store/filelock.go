@@ -63,7 +63,7 @@ func (l *fileLock) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		l.file = nil
 		go func() {
-			_ = <-done
+			<-done //nolint:errcheck // whether it got the lock or not, closing gives it back
 			_ = file.Close()
 		}()
 		return ctx.Err()

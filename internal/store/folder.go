@@ -3,12 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -141,67 +139,6 @@ func fstat(file *os.File) (unix.Stat_t, error) {
 		return st, &fs.PathError{Op: "stat", Path: file.Name(), Err: err}
 	}
 	return st, nil
-}
-
-var temporaries atomic.Uint64
-
-// temporary is a name next to name that says who is writing, so that a sweep can tell whether they still are.
-func (f *folder) temporary(name string) string {
-	return fmt.Sprintf(".tmp-%d-%d-%d-%s", f.self.PID, f.self.Start, temporaries.Add(1), name)
-}
-
-// replace puts data at name durably: whoever looks sees the old content or the
-// new one. The returned file is the new content, open, and the caller's to
-// close. No step is ever repeated: after a failed fsync the kernel has dropped
-// the pages, and a second one that succeeds would be a lie.
-func (f *folder) replace(name string, data []byte, perm fs.FileMode) (*os.File, error) {
-	file, err := f.replaceWith(name, perm, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	if err != nil {
-		return nil, writeError(f.join(name), err)
-	}
-	return file, nil
-}
-
-// replaceWith is replace for content that is too large to hold.
-func (f *folder) replaceWith(name string, perm fs.FileMode, write func(io.Writer) error) (*os.File, error) {
-	temp := f.temporary(name)
-	file, err := f.open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, uint32(perm))
-	if err != nil {
-		return nil, err
-	}
-	if err = write(file); err == nil {
-		err = file.Sync()
-	}
-	if err == nil {
-		err = f.rename(temp, name)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close(), f.unlink(temp))
-	}
-	if err := f.sync(); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
-}
-
-// put is replace for callers that do not need the file.
-func (f *folder) put(name string, data []byte, perm fs.FileMode) error {
-	file, err := f.replace(name, data, perm)
-	if err != nil {
-		return err
-	}
-	return file.Close()
-}
-
-// keep puts data at name unless something is there.
-func (f *folder) keep(name string, data []byte, perm fs.FileMode) error {
-	if _, err := f.stat(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return f.put(name, data, perm)
 }
 
 // uninterrupted repeats a system call that a signal interrupted.

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"signalbox/internal/workflow"
 )
 
 // Owner is who takes a lock (R19).
@@ -48,6 +46,9 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
+	if e.Holder.PID == 0 {
+		return "lock is held by somebody who has not said yet who"
+	}
 	return fmt.Sprintf("lock is held by %s (run %s, pid %d on %s)", e.Holder.Owner, e.Holder.RunID, e.Holder.PID, e.Holder.Host)
 }
 
@@ -135,82 +136,4 @@ func (s *Store) takeFile(file *os.File, name string, owner Owner) (*Lock, error)
 		lost: make(chan struct{}), stop: make(chan struct{})}
 	go lock.renewUntilReleased()
 	return lock, nil
-}
-
-// Epoch is the lock's fencing token, higher than that of every holder before.
-func (l *Lock) Epoch() int64 { return l.record.Epoch }
-
-// Lost is closed when the lock turns out to be somebody else's. Its former
-// holder stops before it writes anything.
-func (l *Lock) Lost() <-chan struct{} { return l.lost }
-
-// View is the lock as stage.json shows it (R5).
-func (l *Lock) View() workflow.Lock {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := l.record.AcquiredAt
-	return workflow.Lock{Path: path.Join(locksDir, l.name), Held: !l.gone, AcquiredAt: &at, TTLSec: l.record.TTLSec}
-}
-
-func (l *Lock) renewUntilReleased() {
-	ticker := time.NewTicker(time.Duration(l.record.TTLSec) * time.Second / 3)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-l.stop:
-			return
-		case <-ticker.C:
-		}
-		err := l.Renew()
-		if errors.Is(err, ErrLockLost) || errors.Is(err, os.ErrClosed) {
-			return
-		}
-		if err != nil {
-			l.store.log.Warn("renew a lock", "path", path.Join(locksDir, l.name), "error", err)
-		}
-	}
-}
-
-// Renew says in the record that the holder lives, and finds out whether it
-// still is the holder. It costs three system calls; before an effect that
-// cannot be taken back it is worth calling.
-func (l *Lock) Renew() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.file == nil {
-		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), os.ErrClosed)
-	}
-	if l.gone {
-		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), ErrLockLost)
-	}
-	current, err := l.store.locks.same(l.name, l.file)
-	if err != nil {
-		return err
-	}
-	if !current || readRecord(l.file).Epoch > l.record.Epoch {
-		l.gone = true
-		close(l.lost)
-		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), ErrLockLost)
-	}
-	l.record.RenewedAt = l.store.clock().UTC()
-	return writeRecord(l.file, l.record)
-}
-
-// Release writes down that the lock is free and frees it. Only the first call does anything.
-func (l *Lock) Release() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.file == nil {
-		return nil
-	}
-	close(l.stop)
-	var err error
-	if !l.gone {
-		now := l.store.clock().UTC()
-		l.record.ReleasedAt, l.gone = &now, true
-		err = writeRecord(l.file, l.record)
-	}
-	err = errors.Join(err, l.file.Close())
-	l.file = nil
-	return err
 }

@@ -1,15 +1,11 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -99,134 +95,4 @@ func (s *Store) Plan(ref RunRef) *Document[workflow.Plan] {
 // Signal changes a run's signals on behalf of a person or a UI, and nothing else of the run (R8).
 func (s *Store) Signal(ctx context.Context, ref RunRef, change func(*workflow.Signals) error) error {
 	return s.Stage(ref).Update(ctx, func(run *workflow.Run) error { return change(&run.Signals) })
-}
-
-// CreateRun makes the run's folder with all that is there from the start. It
-// appears whole or not at all; an existing run is fs.ErrExist.
-func (s *Store) CreateRun(ctx context.Context, run *workflow.Run) error {
-	ref := RefOf(run)
-	if err := errors.Join(ref.Validate(), ctx.Err()); err != nil {
-		return err
-	}
-	if err := checkRun(ref, run); err != nil {
-		return fmt.Errorf("create run %s: %w", ref, err)
-	}
-	parent, err := s.makeFolder(runsDir+"/"+ref.RequestID, publicDir)
-	if err != nil {
-		return err
-	}
-	defer parent.close()
-	if err := s.sweep(parent.path); err != nil {
-		return err
-	}
-	if _, err := parent.stat(ref.RunID); err == nil {
-		return fmt.Errorf("create run %s: %w", ref, fs.ErrExist)
-	}
-	temp := parent.temporary(ref.RunID)
-	if err := s.fillRun(parent, temp, run); err != nil {
-		return errors.Join(err, s.root.RemoveAll(parent.join(temp)))
-	}
-	if err := errors.Join(parent.rename(temp, ref.RunID), parent.sync()); err != nil {
-		return errors.Join(writeError(ref.Dir(), err), s.root.RemoveAll(parent.join(temp)))
-	}
-	return nil
-}
-
-func (s *Store) fillRun(parent *folder, name string, run *workflow.Run) error {
-	if err := parent.mkdir(name, publicDir); err != nil {
-		return err
-	}
-	dir, err := s.openFolder(parent.join(name))
-	if err != nil {
-		return err
-	}
-	defer dir.close()
-	stage, err := s.encode(run, indented)
-	if err != nil {
-		return writeError(stageFile, err)
-	}
-	first, err := s.encode(transitionOf(run, Transition{Event: "Created"}))
-	if err != nil {
-		return writeError(eventsFile, err)
-	}
-	report := fmt.Sprintf("# %s: %s\n", run.RequestID, run.Title)
-	return errors.Join(
-		dir.mkdir(logsDir, privateMode), dir.mkdir(patchesDir, publicDir),
-		dir.put(runLock, nil, publicFile), dir.put(eventsFile, first, publicFile),
-		dir.put(reportFile, []byte(s.masked(report)), publicFile), dir.put(stageFile, stage, publicFile))
-}
-
-func (s *Store) masked(text string) string {
-	if s.redact == nil {
-		return text
-	}
-	return s.redact(text)
-}
-
-// RunSummary is one run of a listing; Err says why it cannot be read.
-type RunSummary struct {
-	Ref RunRef
-	Run workflow.Run
-	Err error
-}
-
-// Runs reads every run, by request and then from the oldest to the newest. What
-// else is in the folder is not looked at.
-func (s *Store) Runs(ctx context.Context) ([]RunSummary, error) {
-	requests, err := s.list(runsDir)
-	if err != nil {
-		return nil, err
-	}
-	var all []RunSummary
-	for _, request := range requests {
-		refs, err := s.runsOf(request.Name())
-		if errors.Is(err, ErrName) || !request.IsDir() {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, ref := range refs {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			run, err := s.Stage(ref).Load(ctx)
-			all = append(all, RunSummary{ref, run, err})
-		}
-	}
-	slices.SortFunc(all, func(a, b RunSummary) int {
-		return cmp.Or(cmp.Compare(a.Ref.RequestID, b.Ref.RequestID), cmp.Compare(a.Ref.RunID, b.Ref.RunID))
-	})
-	return all, nil
-}
-
-// LatestRun reads the newest run of a request; fs.ErrNotExist if it has none.
-func (s *Store) LatestRun(ctx context.Context, requestID string) (RunSummary, error) {
-	refs, err := s.runsOf(requestID)
-	if err != nil {
-		return RunSummary{}, err
-	}
-	if len(refs) == 0 {
-		return RunSummary{}, fmt.Errorf("run of request %s: %w", requestID, fs.ErrNotExist)
-	}
-	latest := slices.MaxFunc(refs, func(a, b RunRef) int { return cmp.Compare(a.RunID, b.RunID) })
-	run, err := s.Stage(latest).Load(ctx)
-	return RunSummary{latest, run, err}, nil
-}
-
-func (s *Store) runsOf(requestID string) ([]RunRef, error) {
-	if err := validateRequestID(requestID); err != nil {
-		return nil, err
-	}
-	entries, err := s.list(runsDir + "/" + requestID)
-	if err != nil {
-		return nil, err
-	}
-	var refs []RunRef
-	for _, entry := range entries {
-		if ref := (RunRef{requestID, entry.Name()}); entry.IsDir() && ref.Validate() == nil {
-			refs = append(refs, ref)
-		}
-	}
-	return refs, nil
 }

@@ -59,7 +59,6 @@ type Store struct {
 	self   process
 	// shared: the file system may be in use by another machine at this moment.
 	shared bool
-	statfs statfsFunc
 }
 
 // Open opens the project at cfg.Root and makes what a Store needs below it. It
@@ -81,7 +80,7 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, self: self, shared: shared, statfs: stat}
+	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, self: self, shared: shared}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

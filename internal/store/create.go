@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"signalbox/internal/workflow"
+)
+
+// CreateRun makes the run's folder with all that is there from the start. It
+// appears whole or not at all; an existing run is fs.ErrExist.
+func (s *Store) CreateRun(ctx context.Context, run *workflow.Run) error {
+	ref := RefOf(run)
+	if err := errors.Join(ref.Validate(), ctx.Err()); err != nil {
+		return err
+	}
+	if err := checkRun(ref, run); err != nil {
+		return fmt.Errorf("create run %s: %w", ref, err)
+	}
+	parent, err := s.makeFolder(runsDir+"/"+ref.RequestID, publicDir)
+	if err != nil {
+		return err
+	}
+	defer parent.close()
+	if err := s.sweep(parent.path); err != nil {
+		return err
+	}
+	if _, err := parent.stat(ref.RunID); err == nil {
+		return fmt.Errorf("create run %s: %w", ref, fs.ErrExist)
+	}
+	temp := parent.temporary(ref.RunID)
+	if err := s.fillRun(parent, temp, run); err != nil {
+		return errors.Join(err, s.root.RemoveAll(parent.join(temp)))
+	}
+	if err := errors.Join(parent.rename(temp, ref.RunID), parent.sync()); err != nil {
+		return errors.Join(writeError(ref.Dir(), err), s.root.RemoveAll(parent.join(temp)))
+	}
+	return nil
+}
+
+func (s *Store) fillRun(parent *folder, name string, run *workflow.Run) error {
+	if err := parent.mkdir(name, publicDir); err != nil {
+		return err
+	}
+	dir, err := s.openFolder(parent.join(name))
+	if err != nil {
+		return err
+	}
+	defer dir.close()
+	stage, err := s.encode(run, indented)
+	if err != nil {
+		return writeError(stageFile, err)
+	}
+	first, err := s.encode(transitionOf(run, Transition{Event: "Created"}))
+	if err != nil {
+		return writeError(eventsFile, err)
+	}
+	report := fmt.Sprintf("# %s: %s\n", run.RequestID, run.Title)
+	return errors.Join(
+		dir.mkdir(logsDir, privateMode), dir.mkdir(patchesDir, publicDir),
+		dir.put(runLock, nil, publicFile), dir.put(eventsFile, first, publicFile),
+		dir.put(reportFile, []byte(s.masked(report)), publicFile), dir.put(stageFile, stage, publicFile))
+}
+
+func (s *Store) masked(text string) string {
+	if s.redact == nil {
+		return text
+	}
+	return s.redact(text)
+}

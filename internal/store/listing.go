@@ -1,0 +1,80 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"signalbox/internal/workflow"
+)
+
+// RunSummary is one run of a listing; Err says why it cannot be read.
+type RunSummary struct {
+	Ref RunRef
+	Run workflow.Run
+	Err error
+}
+
+// Runs reads every run, by request and then from the oldest to the newest. What
+// else is in the folder is not looked at.
+func (s *Store) Runs(ctx context.Context) ([]RunSummary, error) {
+	requests, err := s.list(runsDir)
+	if err != nil {
+		return nil, err
+	}
+	var all []RunSummary
+	for _, request := range requests {
+		refs, err := s.runsOf(request.Name())
+		if errors.Is(err, ErrName) || !request.IsDir() {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range refs {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			run, err := s.Stage(ref).Load(ctx)
+			all = append(all, RunSummary{ref, run, err})
+		}
+	}
+	slices.SortFunc(all, func(a, b RunSummary) int {
+		return cmp.Or(cmp.Compare(a.Ref.RequestID, b.Ref.RequestID), cmp.Compare(a.Ref.RunID, b.Ref.RunID))
+	})
+	return all, nil
+}
+
+// LatestRun reads the newest run of a request; fs.ErrNotExist if it has none.
+func (s *Store) LatestRun(ctx context.Context, requestID string) (RunSummary, error) {
+	refs, err := s.runsOf(requestID)
+	if err != nil {
+		return RunSummary{}, err
+	}
+	if len(refs) == 0 {
+		return RunSummary{}, fmt.Errorf("run of request %s: %w", requestID, fs.ErrNotExist)
+	}
+	latest := slices.MaxFunc(refs, func(a, b RunRef) int { return cmp.Compare(a.RunID, b.RunID) })
+	run, err := s.Stage(latest).Load(ctx)
+	return RunSummary{latest, run, err}, nil
+}
+
+func (s *Store) runsOf(requestID string) ([]RunRef, error) {
+	if err := validateRequestID(requestID); err != nil {
+		return nil, err
+	}
+	entries, err := s.list(runsDir + "/" + requestID)
+	if err != nil {
+		return nil, err
+	}
+	var refs []RunRef
+	for _, entry := range entries {
+		if ref := (RunRef{requestID, entry.Name()}); entry.IsDir() && ref.Validate() == nil {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, nil
+}
