@@ -35,18 +35,19 @@ type machine struct {
 }
 
 // takes tells orders, which are always looked at, from outcomes, which must
-// answer a pending action of a running run; the action is then pending no more.
+// answer the first pending action of a running run; it is then pending no more.
+// A later one was not performed yet: an outcome for it is a second copy of the
+// one that ordered it again.
 func (m *machine) takes(event Event) bool {
 	outcome, ok := event.(interface{ ActionKey() string })
 	if !ok {
 		return true
 	}
-	i := slices.IndexFunc(m.run.Journey.Pending, func(a Action) bool { return a.Key == outcome.ActionKey() })
-	if i < 0 || m.run.State != Running {
+	j := &m.run.Journey
+	if m.run.State != Running || len(j.Pending) == 0 || j.Pending[0].Key != outcome.ActionKey() {
 		return false
 	}
-	m.answered = m.run.Journey.Pending[i]
-	m.run.Journey.Pending = slices.Delete(m.run.Journey.Pending, i, i+1)
+	m.answered, j.Pending = j.Pending[0], j.Pending[1:]
 	return true
 }
 
@@ -173,6 +174,9 @@ func (r *Run) percent() int {
 
 func (r Run) clone() Run {
 	r.Steps = slices.Clone(r.Steps)
+	for i := range r.Steps {
+		r.Steps[i].Logs = slices.Clip(r.Steps[i].Logs) // so that appending makes a list of its own
+	}
 	r.Artifacts.Patches = slices.Clone(r.Artifacts.Patches)
 	r.Signals.Commands = slices.Clone(r.Signals.Commands)
 	j := &r.Journey

@@ -43,7 +43,7 @@ func (m *machine) stopRequested(e StopRequested) bool {
 		return true
 	}
 	switch {
-	case r.State == Queued && r.Journey.EnvID == "":
+	case r.State == Queued && m.madeNothing():
 		m.end(Canceled)
 		m.say("canceled before it began")
 	case r.State == Queued || r.State == Running:
@@ -63,7 +63,7 @@ func (m *machine) cancel() {
 	j.Canceling, j.Blocked = true, nil
 	j.Pending = nil
 	switch {
-	case j.Head == "" && j.EnvID == "" && j.BaseCommit == "":
+	case m.madeNothing():
 		m.end(Canceled)
 		m.say("canceled before it began")
 	case r.State == Running:
@@ -72,6 +72,9 @@ func (m *machine) cancel() {
 		m.queueAgain("waiting to be put away")
 	}
 }
+
+// madeNothing: there is no branch yet, and so nothing to keep or to put away.
+func (m *machine) madeNothing() bool { return m.run.Journey.BaseCommit == "" }
 
 // putAway orders the removal of what a given-up run made, one thing after the other.
 func (m *machine) putAway() {

@@ -33,13 +33,13 @@ func (m *machine) planAnswered(e PlanAnswered) {
 	m.accept(e.Plan)
 }
 
-// accept keeps the plan until it is on disk. A step of a phase that the
-// workflow leaves out is carried out with the implementation.
+// accept keeps the plan until it is on disk. A step of a phase that does no
+// work, or that the workflow leaves out, is carried out with the implementation.
 func (m *machine) accept(plan Plan) {
 	steps := make([]PlannedStep, len(plan.Actions.Steps))
 	for i, step := range plan.Actions.Steps {
 		phase, ok := PhaseOf(step.Phase)
-		if !ok || m.run.Journey.Settings.leavesOut(phase.Position()) != "" {
+		if !ok || phase < TDDRed || phase > TDDRefactor || m.run.Journey.Settings.leavesOut(phase.Position()) != "" {
 			step.Phase = TDDGreen.Step()
 		}
 		step.Role = Implementer

@@ -29,6 +29,7 @@ func (m *machine) stressEnded(e TestsEnded) {
 func (m *machine) roundFailed(findings []Finding) {
 	j := &m.run.Journey
 	j.Findings = findings
+	m.close(StepDone, countNote(len(findings), "finding"))
 	j.Used.ReviewRounds++
 	if j.Used.ReviewRounds >= j.Settings.Limits.ReviewRounds {
 		j.Phase = ReviewFix // where a resumed run goes on

@@ -1,13 +1,14 @@
 package workflow
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // The exhaustive walk: from a new run, every event that can happen in every
@@ -114,8 +115,14 @@ func (w *walk) dead() int {
 	return len(w.seen) - alive
 }
 
+// failer is what *testing.T and *rapid.T have in common here.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // checkLegal holds every promise that one transition can break.
-func checkLegal(t *testing.T, before Run, event Event, after Run, actions []Action) {
+func checkLegal(t failer, before Run, event Event, after Run, actions []Action) {
 	t.Helper()
 	fail := func(format string, args ...any) {
 		t.Helper()
@@ -326,20 +333,12 @@ func inSetUp(t *testing.T) Run {
 	t.Helper()
 	run, _ := Decide(newRun(settings(WorkflowFull, true)), Admitted{}, epoch)
 	for !run.Journey.SettingUp {
-		for _, event := range outcomes(run, run.Journey.Pending[0]) {
-			if e, ok := event.(PlanAnswered); ok {
-				e.Plan.Environment = setUp
-				event = e
-			}
-			if _, failed := event.(ActionFailed); failed {
-				continue
-			}
-			if _, failed := event.(AgentFailed); failed {
-				continue
-			}
-			run, _ = Decide(run, event, epoch)
-			break
+		event := goesWell(run)
+		if e, ok := event.(PlanAnswered); ok {
+			e.Plan.Environment = setUp
+			event = e
 		}
+		run, _ = Decide(run, event, epoch)
 	}
 	return run
 }
@@ -396,11 +395,21 @@ func TestDecideChangesNothingItWasGiven(t *testing.T) {
 	}, nil, newRun(settings(WorkflowSimple, true)))
 }
 
-func encoded(t *testing.T, r Run) string {
+func encoded(t failer, r Run) string {
 	t.Helper()
-	b, err := json.Marshal(r)
+	b, err := json.Marshal(r, json.Deterministic(true))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode run: %v", err)
 	}
 	return string(b)
+}
+
+// reloaded is the run as the next process finds it.
+func reloaded(t failer, r Run) Run {
+	t.Helper()
+	var found Run
+	if err := json.Unmarshal([]byte(encoded(t, r)), &found); err != nil {
+		t.Fatalf("decode run: %v", err)
+	}
+	return found
 }

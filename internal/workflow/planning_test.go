@@ -1,0 +1,76 @@
+package workflow
+
+import (
+	"testing"
+)
+
+func TestPlanning(t *testing.T) {
+	t.Parallel()
+	full, unplanned := ordinary(WorkflowFull, true), ordinary(WorkflowFull, true)
+	unplanned.HasPlanner = false
+	unclear := plans(Plan{Design: &Feasibility{AmbiguousPoints: []string{"int or UUID"}}})
+	tell(t, []story{
+		{"an ambiguous design asks a person", full, []act{untilPhase(DesignCheck), unclear}, "NEEDS_INPUT design-check DESIGN_AMBIGUITY"},
+		{"after the ambiguity is settled the planner is asked anew", full, []act{untilPhase(DesignCheck), unclear, resumed},
+			"RUNNING design-check call_agent planner"},
+		{"a refused plan is asked for again", full, []act{untilPhase(DesignCheck), times(2, answerIsRefused)},
+			"RUNNING design-check call_agent planner"},
+		{"a third refused plan stops for a person", full, []act{untilPhase(DesignCheck), times(3, answerIsRefused)},
+			"NEEDS_INPUT design-check CONTRACT_BROKEN"},
+		{"after that a resumed run grants the answers anew", full, []act{untilPhase(DesignCheck), times(3, answerIsRefused), resumed,
+			times(2, answerIsRefused)}, "RUNNING design-check call_agent planner"},
+		{"without a planner the request is one step", unplanned, []act{untilAction(WritePlan), well}, "RUNNING tdd-green call_agent S01/1"},
+		{"a plan is written down before its first step", full, []act{untilPhase(DesignCheck), well}, "RUNNING design-check write_plan"},
+	})
+}
+
+func TestAPlanIsCarriedOutInTheOrderOfItsPhases(t *testing.T) {
+	t.Parallel()
+	step := func(id string, phase StepName) PlannedStep {
+		return PlannedStep{StepID: id, Title: id, Phase: phase, Role: Reviewer}
+	}
+	for _, test := range []struct {
+		name string
+		with Settings
+		plan []PlannedStep
+		want []StepName
+	}{
+		{"phases in order stay", ordinary(WorkflowFull, true),
+			[]PlannedStep{step("S01", "tdd-red"), step("S02", "tdd-green"), step("S03", "tdd-refactor")},
+			[]StepName{"tdd-red", "tdd-green", "tdd-refactor"}},
+		{"a step never goes back behind an earlier one's phase", ordinary(WorkflowFull, true),
+			[]PlannedStep{step("S01", "tdd-refactor"), step("S02", "tdd-red")}, []StepName{"tdd-refactor", "tdd-refactor"}},
+		{"a step without a phase, or of one that is no phase of work, is implemented", ordinary(WorkflowFull, true),
+			[]PlannedStep{step("S01", ""), step("S02", "dance"), step("S03", "ci-watch")},
+			[]StepName{"tdd-green", "tdd-green", "tdd-green"}},
+		{"a phase that the workflow leaves out is carried out with the implementation", custom("design-check"),
+			[]PlannedStep{step("S01", "tdd-red"), step("S02", "tdd-refactor")}, []StepName{"tdd-green", "tdd-green"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := Plan{Goal: "g", Actions: ActionPlan{Steps: test.plan}}
+			run := lived(t, test.with, untilPhase(DesignCheck), plans(p), well)
+			for i, s := range run.Steps {
+				if s.Phase != test.want[i] || s.Role != Implementer {
+					t.Errorf("%s is %s by the %s, want %s by the implementer", s.StepID, s.Phase, s.Role, test.want[i])
+				}
+			}
+			if err := run.FollowsPlan(p); err != nil {
+				t.Error(err)
+			}
+			if end := toTheEnd(t, run); end.State != Done {
+				t.Errorf("the plan was not carried out: %s", where(end))
+			}
+		})
+	}
+}
+
+// custom is a workflow of the phases named.
+func custom(phases ...string) Settings {
+	s := ordinary(WorkflowFull, true)
+	var err error
+	if s.Workflow, s.Phases, err = WorkflowPhases(phases...); err != nil {
+		panic(err)
+	}
+	return s
+}

@@ -1,0 +1,74 @@
+package workflow
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSetUp(t *testing.T) {
+	t.Parallel()
+	full, strict := ordinary(WorkflowFull, true), ordinary(WorkflowFull, true)
+	strict.StopOnSetUpFailure = true
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	begun := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
+	waited := func(n int, class FailureClass) act { return times(n, setUpFails(class), well) }
+	repaired := func(n int) act { return times(n, setUpFails(FailureFixable), well) }
+	tell(t, []story{
+		{"a network failure waits 5 seconds", full, []act{begun, setUpFails(FailureNetwork)}, "RUNNING design-check wait 5s run_set_up"},
+		{"a second one waits 10", full, []act{begun, waited(1, FailureNetwork), setUpFails(FailureNetwork)}, "RUNNING design-check wait 10s run_set_up"},
+		{"a third one waits 20", full, []act{begun, waited(2, FailureNetwork), setUpFails(FailureNetwork)}, "RUNNING design-check wait 20s run_set_up"},
+		{"a fourth one tells the people on the forge", full, []act{begun, waited(3, FailureNetwork), setUpFails(FailureNetwork)}, "RUNNING design-check post_comment"},
+		{"a server's failure waits 10 seconds each time", full, []act{begun, waited(2, FailureServer), setUpFails(FailureServer)}, "RUNNING design-check wait 10s run_set_up"},
+		{"a fourth failure of a server is the last", full, []act{begun, waited(3, FailureServer), setUpFails(FailureServer)}, "RUNNING design-check post_comment"},
+		{"a held lock waits 3 seconds", full, []act{begun, waited(4, FailureLock), setUpFails(FailureLock)}, "RUNNING design-check wait 3s run_set_up"},
+		{"a lock held for the sixth time is the end of waiting", full, []act{begun, waited(5, FailureLock), setUpFails(FailureLock)}, "RUNNING design-check post_comment"},
+		{"a wrong command is given to the model", full, []act{begun, setUpFails(FailureFixable)}, "RUNNING design-check call_agent repairer"},
+		{"a third correction is still asked for", full, []act{begun, repaired(2), setUpFails(FailureFixable)}, "RUNNING design-check call_agent repairer"},
+		{"a fourth is not", full, []act{begun, repaired(3), setUpFails(FailureFixable)}, "RUNNING design-check post_comment"},
+		{"a failed verification counts among the corrections", full, []act{begun, repaired(2), well, repaired(1), well, setUpFails(FailureFixable)},
+			"RUNNING design-check post_comment"},
+		{"an answer of the repairer that cannot be used ends the set-up", full, []act{begun, setUpFails(FailureFixable), times(3, answerIsRefused)},
+			"RUNNING design-check post_comment"},
+		{"a fatal failure is tried no more", full, []act{begun, setUpFails(FailureFatal)}, "RUNNING design-check post_comment"},
+		{"work goes on after a failed set-up", full, []act{begun, setUpFails(FailureFatal), well}, "RUNNING tdd-red call_agent S01/1"},
+		{"a failed set-up stops where the configuration says so", strict, []act{begun, setUpFails(FailureFatal)}, "NEEDS_INPUT design-check SETUP_FAILED"},
+		{"and begins with its first command when it is resumed", strict, []act{begun, well, setUpFails(FailureFatal), resumed},
+			"RUNNING design-check run_set_up"},
+		{"a verified set-up leads to the first step", full, []act{begun, well, well}, "RUNNING tdd-red call_agent S01/1"},
+	})
+}
+
+func TestAFailedSetUpIsShownAsFailed(t *testing.T) {
+	t.Parallel()
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	run := lived(t, ordinary(WorkflowFull, true), untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp), setUpFails(FailureFatal))
+	comment := run.Journey.Pending[0].Reason
+	for _, part := range []string{"go", "no such host", "network retries: 0", "0/3", "fatal"} {
+		if !strings.Contains(comment, part) {
+			t.Errorf("the comment lacks %q:\n%s", part, comment)
+		}
+	}
+	run = well(t, run)
+	if got := run.Journey.SetUp.Status; got != "failed" {
+		t.Errorf("overall_status is %q", got)
+	}
+	if note := run.Journey.Phases[DesignCheck].Note; !strings.Contains(note, "warning") {
+		t.Errorf("design-check's note %q warns of nothing", note)
+	}
+}
+
+func TestVerificationComparesWithTheExpectedOutput(t *testing.T) {
+	t.Parallel()
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	run := lived(t, ordinary(WorkflowFull, true), untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
+	if first := run.Journey.Pending[0]; first.Expected != nil || first.Commands[0] != "go mod download" {
+		t.Errorf("the set-up command is ordered as %+v", first)
+	}
+	run = well(t, run)
+	if second := run.Journey.Pending[0]; second.Expected == nil || *second.Expected != "OK" || second.Commands[0] != "echo OK" {
+		t.Errorf("the verification is ordered as %+v", second)
+	}
+}

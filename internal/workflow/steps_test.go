@@ -1,0 +1,92 @@
+package workflow
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	full, untested := ordinary(WorkflowFull, true), ordinary(WorkflowFull, true)
+	untested.Tests = nil
+	refactoring := custom("design-check", "tdd-refactor")
+	tidied := plans(Plan{Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01"}, {StepID: "S02", Phase: "tdd-refactor"}}}})
+	empty := times(1, well, nothingChanges) // the agent ends well and no file differs
+	failing := times(1, well, well, testsFail)
+	refused := times(1, well, changes(FileChange{Path: "a/.GIT/config"}))
+	inStep := untilPhase(TDDGreen)
+	tell(t, []story{
+		{"a new test may fail", full, []act{untilPhase(TDDRed), failing}, "RUNNING tdd-green call_agent S02/1"},
+		{"an exit without a change is asked again", full, []act{inStep, empty}, "RUNNING tdd-green call_agent S02/2"},
+		{"and again", full, []act{inStep, empty, empty}, "RUNNING tdd-green call_agent S02/3"},
+		{"and then fails", full, []act{inStep, times(3, empty)}, "FAILED tdd-green NO_CHANGE"},
+		{"a retried run goes on with the same step's next attempt", full, []act{inStep, times(3, empty), does(Retried{}), does(Admitted{})},
+			"RUNNING tdd-green call_agent S02/4"},
+		{"a mend that changes nothing fails too", full, []act{untilPhase(ReviewRequest), reviewFinds, times(3, empty)}, "FAILED review-fix NO_CHANGE"},
+		{"a refactoring may change nothing", refactoring, []act{untilPhase(DesignCheck), tidied, untilPhase(TDDRefactor), empty, well},
+			"RUNNING pr-create open_pull_request"},
+		{"failing tests go back to the implementer", full, []act{inStep, failing}, "RUNNING tdd-green call_agent S02/2"},
+		{"a fourth failure of the tests fails the run", full, []act{inStep, times(4, failing)}, "FAILED tdd-green TESTS_FAILED"},
+		{"a mend must leave the tests passing", full, []act{untilPhase(ReviewRequest), reviewFinds, times(4, failing)}, "FAILED review-fix TESTS_FAILED"},
+		{"a refused change goes back to the implementer", full, []act{inStep, refused}, "RUNNING tdd-green call_agent S02/2"},
+		{"a fourth refusal fails the run", full, []act{inStep, times(4, refused)}, "FAILED tdd-green CHANGE_REFUSED"},
+		{"a project without tests is not tested", untested, []act{inStep, well, well}, "RUNNING review-request call_agent reviewer"},
+		{"a crash between the change and its tests tests it", full, []act{inStep, well, well, crash}, "RUNNING tdd-green run_tests S02/1"},
+	})
+}
+
+func TestOnlyTheLastImplementingStepMustPass(t *testing.T) {
+	t.Parallel()
+	two := plans(Plan{Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01"}, {StepID: "S02"}}}})
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(DesignCheck), two, untilPhase(TDDGreen), well, well, testsFail)
+	if got, want := where(run), "RUNNING tdd-green call_agent S02/1"; got != want {
+		t.Fatalf("after the first step's tests fail: %s, want %s", got, want)
+	}
+	if run = well(t, well(t, run)); where(testsFail(t, run)) != "RUNNING tdd-green call_agent S02/2" {
+		t.Error("the last step was let through with failing tests")
+	}
+}
+
+func TestAStepKeepsWhatItCameTo(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), well,
+		changes(FileChange{Path: "parse.go", NewMode: "100644", Added: 9, Deleted: 3}))
+	if test := run.Steps[1].Test.Unit; test.Status != TestRunning || *test.Command != "make test" {
+		t.Errorf("while its tests run the step shows %+v", test)
+	}
+	run = testsFail(t, run)
+	step := run.Steps[1]
+	if step.Test.Unit.Status != TestFail || *step.Test.Unit.FailedSummary != "1 failed" {
+		t.Errorf("failed tests are shown as %+v", step.Test.Unit)
+	}
+	if step.DiffStat.LinesAdded != 9 || step.DiffStat.LinesDeleted != 3 || step.DiffStat.FilesChanged != 1 {
+		t.Errorf("the change is shown as %+v", step.DiffStat)
+	}
+	if reason := run.Journey.Pending[0].Reason; !strings.Contains(reason, "1 failed") {
+		t.Errorf("the implementer is told %q", reason)
+	}
+	if e := run.Journey.Evidence; len(e) == 0 || e[len(e)-1].Passed {
+		t.Errorf("the evidence is %+v", e)
+	}
+}
+
+func TestAgentsThatFail(t *testing.T) {
+	t.Parallel()
+	full := ordinary(WorkflowFull, true)
+	inStep := untilPhase(TDDGreen)
+	tell(t, []story{
+		{"a hung agent is started again", full, []act{inStep, agentFails("AGENT_HUNG")}, "RUNNING tdd-green call_agent S02/2"},
+		{"a third hang fails the run", full, []act{inStep, times(3, agentFails("AGENT_HUNG"))}, "FAILED tdd-green AGENT_HUNG"},
+		{"a retried run goes on with the same step's next attempt", full, []act{inStep, times(3, agentFails("AGENT_HUNG")), does(Retried{}),
+			does(Admitted{})}, "RUNNING tdd-green call_agent S02/4"},
+		{"and may hang twice more", full, []act{inStep, times(3, agentFails("AGENT_HUNG")), does(Retried{}), does(Admitted{}),
+			times(2, agentFails("AGENT_HUNG"))}, "RUNNING tdd-green call_agent S02/6"},
+		{"an agent that cannot be started asks a person at once", full, []act{inStep, agentFails("AGENT_UNAVAILABLE")},
+			"NEEDS_INPUT tdd-green AGENT_UNAVAILABLE"},
+		{"and is called when that is settled", full, []act{inStep, agentFails("AGENT_UNAVAILABLE"), resumed}, "RUNNING tdd-green call_agent S02/1"},
+		{"a planner that hangs is asked again", full, []act{untilPhase(DesignCheck), times(2, agentFails("AGENT_HUNG"))},
+			"RUNNING design-check call_agent planner"},
+		{"a reviewer that hangs three times fails the run", full, []act{untilPhase(ReviewRequest), times(3, agentFails("AGENT_HUNG"))},
+			"FAILED review-request AGENT_HUNG"},
+	})
+}

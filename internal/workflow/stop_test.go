@@ -1,0 +1,87 @@
+package workflow
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestActionsThatFail(t *testing.T) {
+	t.Parallel()
+	full := ordinary(WorkflowFull, true)
+	again := func(n int) act { return times(n, actionFails(gitFailed, 0), well) }
+	atEnvironment := untilPhase(EnvCreate)
+	lasting := Error{Category: CategoryGit, ReasonCode: "CHECKOUT_IN_THE_WAY", Title: "in the way"}
+	noSpace := Error{Category: CategoryEnvironment, ReasonCode: "NO_SPACE", Title: "no space", Message: "/ is full"}
+	tell(t, []story{
+		{"a passing failure is waited for", full, []act{atEnvironment, actionFails(gitFailed, 0)}, "RUNNING env-create wait 5s create_environment"},
+		{"twice as long the second time", full, []act{atEnvironment, again(1), actionFails(gitFailed, 0)}, "RUNNING env-create wait 10s create_environment"},
+		{"and as long as the other side asks", full, []act{atEnvironment, actionFails(gitFailed, time.Minute)}, "RUNNING env-create wait 1m0s create_environment"},
+		{"but never longer than ten minutes", full, []act{atEnvironment, actionFails(gitFailed, time.Hour)}, "RUNNING env-create wait 10m0s create_environment"},
+		{"a fifth failure asks a person", full, []act{atEnvironment, again(4), actionFails(gitFailed, 0)}, "NEEDS_INPUT env-create GIT_FAILED"},
+		{"who grants the waits anew", full, []act{atEnvironment, again(4), actionFails(gitFailed, 0), resumed, actionFails(gitFailed, 0)},
+			"RUNNING env-create wait 5s create_environment"},
+		{"the next phase has waits of its own", full, []act{atEnvironment, again(4), well, actionFails(gitFailed, 0)}, "RUNNING design-read wait 5s read_design"},
+		{"a lasting failure asks a person at once", full, []act{atEnvironment, actionFails(lasting, 0)}, "NEEDS_INPUT env-create CHECKOUT_IN_THE_WAY"},
+		{"and is tried again when it is settled", full, []act{atEnvironment, actionFails(lasting, 0), resumed}, "RUNNING env-create create_environment"},
+		{"a full disk blocks", full, []act{atEnvironment, actionFails(noSpace, 0)}, "NEEDS_INPUT env-create NO_SPACE"},
+		{"resuming is no retry of a failed run", full, []act{untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG")), does(Resumed{})},
+			"FAILED tdd-green AGENT_HUNG"},
+		{"a retry is no answer to a question", full, []act{atEnvironment, actionFails(lasting, 0), does(Retried{})},
+			"NEEDS_INPUT env-create CHECKOUT_IN_THE_WAY"},
+	})
+}
+
+// Every way to be blocked says why in the published words, and is one in environments.json.
+func TestBlockedReasons(t *testing.T) {
+	t.Parallel()
+	full := ordinary(WorkflowFull, true)
+	fails := func(code string) act {
+		return actionFails(Error{Category: CategoryEnvironment, ReasonCode: code, Title: "no", Message: "no"}, 0)
+	}
+	missing := answered(func(o Outcome, _ Run) Event { return DependenciesChecked{o, []string{"41"}} })
+	for _, test := range []struct {
+		reason BlockedReason
+		acts   []act
+	}{
+		{DesignAmbiguity, []act{untilPhase(DesignCheck), plans(Plan{Design: &Feasibility{AmbiguousPoints: []string{"int or UUID"}}})}},
+		{ReviewLoopExceeded, []act{times(3, untilPhase(ReviewRequest), reviewFinds)}},
+		{CIPersistentFailure, []act{times(3, untilPhase(CIWatch), checks(ChecksFailed))}},
+		{DependencyMissing, []act{does(Admitted{}), missing}},
+		{ResourceLimit, []act{untilPhase(TDDGreen), fails("NO_SPACE")}},
+		{ResourceLimit, []act{untilPhase(TDDGreen), fails("OUT_OF_MEMORY")}},
+		{ExternalBlocker, []act{untilPhase(CIWatch), fails("FORGE_UNAVAILABLE")}},
+	} {
+		run := lived(t, full, test.acts...)
+		b := run.Journey.Blocked
+		switch {
+		case run.State != NeedsInput || b == nil || b.Reason != test.reason:
+			t.Errorf("%s: %s is blocked as %+v", test.reason, where(run), b)
+		case b.Description == "" || b.SuggestedAction == "" || b.Context == nil || !b.BlockedAt.Equal(epoch):
+			t.Errorf("%s leaves something open: %+v", test.reason, b)
+		case run.Error.Title == "" || run.Error.Severity != Blocker:
+			t.Errorf("%s is told as %+v", test.reason, run.Error)
+		case run.Error.Actions[0] != b.SuggestedAction:
+			t.Errorf("%s suggests %q but the run says %q", test.reason, b.SuggestedAction, run.Error.Actions[0])
+		}
+	}
+}
+
+func TestAFailureSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG")))
+	told := strings.Join(run.Error.Actions, "\n")
+	if !run.Error.Retryable || !strings.Contains(told, "signalbox retry 42") || !strings.Contains(told, "signalbox logs 42") {
+		t.Errorf("the failure says %+v", run.Error)
+	}
+	if got := run.Error.Title; got != "the implementer printed nothing for too long" {
+		t.Errorf("the title is %q", got)
+	}
+	if step := run.Steps[1]; step.Status != StepFailed || step.Error == nil || step.EndedAt == nil {
+		t.Errorf("the step in hand is shown as %+v", step)
+	}
+	run = does(Retried{})(t, run)
+	if step := run.Steps[1]; step.Status != StepRunning || step.Error != nil || step.EndedAt != nil || run.Counters.Retries != 3 {
+		t.Errorf("after the retry the step is shown as %+v, %d retries", step, run.Counters.Retries)
+	}
+}
