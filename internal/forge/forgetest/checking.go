@@ -66,10 +66,10 @@ func headMoved(t *testing.T, p *project) {
 	change := p.change(t, 1, map[string]string{"a": "1"})
 	pr, check := p.passed(t, change)
 	change.Head = p.commit(t, change.Head, map[string]string{"a": "2"})
-	p.open(t, change)
+	p.passed(t, change)
 	before := p.snapshot(t)
 	if _, err := p.forge.Merge(t.Context(), pr.Number, check, "m"); err == nil {
-		t.Error("merged a head that was not checked")
+		t.Error("merged another head than the check was about")
 	}
 	if p.snapshot(t) != before {
 		t.Error("the refused merge changed something")

@@ -10,7 +10,7 @@ import (
 // on, each time in a project of its own, until it is over before it is killed.
 func atEveryInstant(t *testing.T, p *project, test func(t *testing.T, p *project, kill func(Operation) (died bool))) {
 	t.Helper()
-	const fewest = 4
+	const fewest = 2
 	for n := 0; ; n++ {
 		over := false
 		test(t, p, func(operation Operation) bool {
@@ -25,6 +25,7 @@ func atEveryInstant(t *testing.T, p *project, test func(t *testing.T, p *project
 			t.Fatalf("only %d instants were tried", n)
 		}
 		if over {
+			t.Logf("killed at %d instants", n)
 			return
 		}
 		p = p.fresh(t)

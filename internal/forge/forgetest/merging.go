@@ -151,10 +151,15 @@ func remoteMoved(t *testing.T, p *project) {
 
 func concurrentMerges(t *testing.T, p *project) {
 	const pulls = 8
-	var pending sync.WaitGroup
+	var changes []forge.PullRequest
+	var forges []forge.Forge
 	for n := range pulls {
-		change := p.change(t, n+1, map[string]string{fmt.Sprintf("file-%d", n): "1"})
-		f := p.Open(t)
+		changes = append(changes, p.change(t, n+1, map[string]string{fmt.Sprintf("file-%d", n): "1"}))
+		forges = append(forges, p.Open(t))
+	}
+	var pending sync.WaitGroup
+	for n, change := range changes {
+		f := forges[n]
 		pending.Go(func() {
 			if err := land(t.Context(), f, change); err != nil {
 				t.Errorf("change %d: %v", n+1, err)

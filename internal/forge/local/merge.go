@@ -19,6 +19,10 @@ type merging struct {
 	At  time.Time `json:"at"`
 }
 
+// errAbandoned: an intent was given up and its pull request is open as before,
+// so that it is in nobody's way.
+var errAbandoned = errors.New("the merge was given up")
+
 // turn is locked by whoever merges. It holds nothing: the kernel frees the lock
 // when its holder dies, and the intents say what is left to do.
 type turn struct{}
@@ -36,8 +40,9 @@ func (f *Forge) serialized(ctx context.Context, act func() error) error {
 			if p.Merging == nil {
 				continue
 			}
-			f.log.InfoContext(ctx, "completing a merge that was cut off", "pull", p.Number, "commit", p.Merging.New)
-			if err := f.finish(ctx, p); err != nil && !errors.Is(err, forge.ErrBaseMoved) && !errors.Is(err, ErrRemoteMoved) {
+			err := f.finish(ctx, p)
+			f.log.InfoContext(ctx, "took up a merge that was cut off", "pull", p.Number, "commit", p.Merging.New, "error", err)
+			if err != nil && !errors.Is(err, errAbandoned) {
 				return fmt.Errorf("complete the merge of pull request %d: %w", p.Number, err)
 			}
 		}
@@ -148,13 +153,14 @@ func (f *Forge) finish(ctx context.Context, p pull) error {
 
 // advance moves the remote's base branch and then ours to the merge commit.
 func (f *Forge) advance(ctx context.Context, p pull) error {
-	if err := f.pushBase(ctx, p.Base, p.Merging.New); err != nil {
-		if errors.Is(err, ErrRemoteMoved) {
-			return f.abandon(ctx, p, err)
-		}
+	err := f.pushBase(ctx, p.Base, p.Merging.New)
+	if errors.Is(err, ErrRemoteMoved) || errors.Is(err, git.ErrRejected) {
+		return f.abandon(ctx, p, err)
+	}
+	if err != nil {
 		return err
 	}
-	err := f.repo.UpdateRef(ctx, branchRef(p.Base), p.Merging.New, p.Merging.Old)
+	err = f.repo.UpdateRef(ctx, branchRef(p.Base), p.Merging.New, p.Merging.Old)
 	if errors.Is(err, git.ErrRefMoved) {
 		return f.abandon(ctx, p, fmt.Errorf("%w: %w", forge.ErrBaseMoved, err))
 	}
@@ -169,7 +175,7 @@ func (f *Forge) abandon(ctx context.Context, p pull, why error) error {
 	if err := f.setMerging(ctx, p.Number, nil); err != nil {
 		return err
 	}
-	return why
+	return fmt.Errorf("%w: %w", errAbandoned, why)
 }
 
 func (f *Forge) setMerging(ctx context.Context, number int, intent *merging) error {

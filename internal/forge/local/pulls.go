@@ -74,8 +74,8 @@ func (f *Forge) PullRequest(ctx context.Context, number int) (forge.PullRequest,
 }
 
 // OpenPullRequest opens one, or brings the one with the same key up to date. One
-// that is merged or closed is returned as it is. The record shows a head only
-// after the branch is where others can see it.
+// that is merged or closed is returned as it is. A new head is recorded only
+// after the branch was moved and pushed.
 func (f *Forge) OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
 	if err := f.validate(ctx, &pr); err != nil {
 		return forge.PullRequest{}, fmt.Errorf("open pull request: %w", err)
@@ -109,7 +109,10 @@ func (f *Forge) validate(ctx context.Context, pr *forge.PullRequest) (err error)
 			return err
 		}
 	}
-	_, err = git.BranchRef(pr.Base)
+	if _, err = git.BranchRef(pr.Base); err != nil {
+		return err
+	}
+	_, err = f.repo.Resolve(ctx, pr.Head)
 	return err
 }
 
@@ -175,10 +178,10 @@ func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 			return err
 		}
 		return f.pull(number).Update(ctx, func(p *pull) error {
-			switch {
-			case p.State == forge.Merged:
+			switch p.State {
+			case forge.Merged:
 				return fmt.Errorf("close pull request %d: it is merged", number)
-			case p.State == forge.Open:
+			case forge.Open:
 				p.State, p.UpdatedAt = forge.Closed, f.now().UTC()
 			}
 			return nil
