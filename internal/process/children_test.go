@@ -26,14 +26,17 @@ func children() map[string]func() {
 		"print the folder":         func() { dir, _ := os.Getwd(); fmt.Println(dir) },
 		"print on both in turn":    printInTurn,
 		"print 1 GiB":              func() { print(1 << 10) },
+		"print 16 MiB":             func() { print(16) },
 		"print for ever":           func() { print(-1) },
 		"hang":                     func() { ready(); hang() },
+		"hang silently":            hang,
 		"stop itself":              func() { ready(); _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP); hang() },
 		"ignore SIGTERM":           func() { signal.Ignore(syscall.SIGTERM); ready(); hang() },
 		"tidy up on SIGTERM":       tidyUp,
 		"leave a daemon":           func() { spawn("hang", true, false); fmt.Println("done") },
 		"leave a daemon printing":  func() { spawn("hang", true, true); fmt.Println("done") },
 		"leave a sleeper printing": func() { spawn("hang", false, true); fmt.Println("done") },
+		"let a daemon escape":      letEscape,
 		"have a deaf grandchild":   func() { spawn("ignore SIGTERM", false, true); hang() },
 		"have a daemon and hang":   func() { spawn("hang", true, false); ready(); hang() },
 		"run a child":              func() { runChild("hang") },
@@ -113,6 +116,18 @@ func spawn(name string, newSession, inheritStdout bool) {
 	if _, err := said.Read(make([]byte, 1)); err != nil {
 		panic(err)
 	}
+}
+
+// letEscape leaves a daemon behind that does not carry the tag and holds standard output.
+func letEscape() {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = []string{childVariable + "=hang silently"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Stdout = os.Stdout
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println(cmd.Process.Pid)
 }
 
 // childEnv is our own environment, for another child. A variable given twice would have its first

@@ -81,7 +81,7 @@ func TestOutputUpToTheLimitIsNotTruncated(t *testing.T) {
 
 func TestWriterThatFailsIsAnErrorAndDoesNotHangTheProgram(t *testing.T) {
 	t.Parallel()
-	c := child("print 1 GiB")
+	c := child("print 16 MiB")
 	c.Stdout = broken{}
 	got, err := process.Run(t.Context(), c)
 	if !errors.Is(err, errBroken) || !got.OK() {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,9 +49,9 @@ func TestNothingOfTheTreeIsLeft(t *testing.T) {
 		child  string
 		atMost time.Duration
 	}{
-		{name: "a daemon in a session of its own is killed", child: "leave a daemon", atMost: 800 * time.Millisecond},
-		{name: "a sleeper that holds standard output is given a second", child: "leave a sleeper printing", atMost: 2 * time.Second},
-		{name: "a daemon that holds standard output is given a second", child: "leave a daemon printing", atMost: 2 * time.Second},
+		{name: "a daemon in a session of its own is killed", child: "leave a daemon", atMost: 950 * time.Millisecond},
+		{name: "a sleeper that holds standard output is given a second", child: "leave a sleeper printing", atMost: 4 * time.Second},
+		{name: "a daemon that holds standard output is given a second", child: "leave a daemon printing", atMost: 4 * time.Second},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -74,9 +75,28 @@ func TestNothingOfTheTreeIsLeft(t *testing.T) {
 	}
 }
 
+func TestProcessThatEscapedDoesNotHoldUpTheRun(t *testing.T) {
+	t.Parallel()
+	c := child("let a daemon escape")
+	var out bytes.Buffer
+	c.Stdout, c.Total = &out, time.Minute
+	got := run(t, c)
+	escaped, err := strconv.Atoi(strings.TrimSpace(out.String()))
+	if err != nil || !got.OK() {
+		t.Fatalf("got %q and %+v, want the process id of the daemon", out.String(), got)
+	}
+	if err := syscall.Kill(escaped, syscall.SIGKILL); err != nil {
+		t.Errorf("it did not escape: %v", err)
+	}
+}
+
 func TestStopEndsTheTree(t *testing.T) {
 	t.Parallel()
-	const grace = 300 * time.Millisecond
+	const (
+		grace  = time.Second
+		atOnce = grace * 6 / 10
+		late   = grace + 400*time.Millisecond
+	)
 	tests := []struct {
 		name     string
 		child    string
@@ -86,14 +106,15 @@ func TestStopEndsTheTree(t *testing.T) {
 		crosses  string
 		atMost   time.Duration
 	}{
-		{name: "at once when it obeys", child: "hang", signal: "SIGTERM", exitCode: -1, crosses: "x", atMost: 200 * time.Millisecond},
-		{name: "after it tidied up", child: "tidy up on SIGTERM", prints: "tidy\n", crosses: "x", atMost: 200 * time.Millisecond},
-		{name: "after Grace when it does not obey", child: "ignore SIGTERM", signal: "SIGKILL", exitCode: -1, crosses: "x", atMost: grace + 200*time.Millisecond},
-		{name: "after Grace when a grandchild does not obey", child: "have a deaf grandchild", signal: "SIGTERM", exitCode: -1, crosses: "xx", atMost: grace + 200*time.Millisecond},
-		{name: "with the daemon that left it", child: "have a daemon and hang", signal: "SIGTERM", exitCode: -1, crosses: "xx", atMost: 200 * time.Millisecond},
+		{name: "at once when it obeys", child: "hang", signal: "SIGTERM", exitCode: -1, crosses: "x", atMost: atOnce},
+		{name: "after it tidied up", child: "tidy up on SIGTERM", prints: "tidy\n", crosses: "x", atMost: atOnce},
+		{name: "after Grace when it does not obey", child: "ignore SIGTERM", signal: "SIGKILL", exitCode: -1, crosses: "x", atMost: late},
+		{name: "after Grace when a grandchild does not obey", child: "have a deaf grandchild", signal: "SIGTERM", exitCode: -1, crosses: "xx", atMost: late},
+		{name: "with the daemon that left it", child: "have a daemon and hang", signal: "SIGTERM", exitCode: -1, crosses: "xx", atMost: atOnce},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			variable, all := lifeline(t)
 			c := child(test.child, variable)
 			out := newAwaited("ready\n")

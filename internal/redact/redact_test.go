@@ -166,7 +166,7 @@ func TestStreamHoldsBackASecretInPieces(t *testing.T) {
 		if _, err := w.Write([]byte{canary[i]}); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Trim(out.String(), "[redacted]") != "" {
+		if !strings.HasPrefix(redact.Replacement, out.String()) {
 			t.Fatalf("let %q out", out.String())
 		}
 	}
