@@ -92,19 +92,3 @@ func TestAnswersToTheSameRunShareNothingThatGrows(t *testing.T) {
 }
 
 var gitFailed = Error{Category: CategoryGit, ReasonCode: "GIT_FAILED", Title: "git failed", Retryable: true}
-
-// A run shows at any moment which phase is at work: one, while it runs.
-func TestOnePhaseIsAtWorkWhileARunRuns(t *testing.T) {
-	t.Parallel()
-	explore(t, func(run Run) {
-		atWork := 0
-		for _, record := range run.Journey.Phases {
-			if record.Status == StepRunning {
-				atWork++
-			}
-		}
-		if run.State == Running && !run.Journey.Canceling && atWork > 1 {
-			t.Fatalf("%d phases are at work: %s", atWork, where(run))
-		}
-	}, nil, newRun(settings(WorkflowSimple, true)))
-}

@@ -141,6 +141,9 @@ func checkLegal(t failer, before Run, event Event, after Run, actions []Action) 
 	if after.State.Final() && len(actions) > 0 {
 		fail("a final run with something to do")
 	}
+	if after.State == Running && !j.Canceling {
+		checkPosition(fail, after)
+	}
 	if after.Error != nil && !slices.ContainsFunc(after.Error.Actions, func(a string) bool { return strings.Contains(a, "signalbox ") }) {
 		fail("the stop %s names no command: %q", after.Error.ReasonCode, after.Error.Actions)
 	}
@@ -162,6 +165,20 @@ func checkLegal(t failer, before Run, event Event, after Run, actions []Action) 
 			}
 			keys[a.Key] = true
 		}
+	}
+}
+
+// checkPosition holds that a running run shows one phase at work, the present
+// one, and a stage of it.
+func checkPosition(fail func(string, ...any), r Run) {
+	for _, record := range r.Journey.Phases {
+		if record.Status == StepRunning && record.Phase != r.Journey.Phase {
+			fail("%s is shown as at work", record.Phase)
+		}
+	}
+	row := r.Journey.Phase.Position()
+	if r.Stage != row.Stage && !slices.Contains(row.Stages, r.Stage) {
+		fail("stage %s is none of the phase's", r.Stage)
 	}
 }
 

@@ -1,0 +1,147 @@
+package workflow
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestAnyLifeIsLegal sends any sequence of orders, outcomes (also late, twice
+// and never asked for) and crashes, and holds what must hold after every one.
+func TestAnyLifeIsLegal(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		run := newRun(drawnSettings(t))
+		var late []Event
+		for range rapid.IntRange(1, 120).Draw(t, "events") {
+			if rapid.IntRange(0, 9).Draw(t, "crash") == 0 {
+				run = reloaded(t, run)
+				run = applied(t, run, Admitted{Epoch: run.Journey.Epoch + 1})
+			}
+			event := drawnEvent(t, run, late)
+			if _, isOutcome := event.(interface{ ActionKey() string }); isOutcome {
+				late = append(late, event)
+			}
+			run = applied(t, run, event)
+		}
+		canEnd(t, run)
+	})
+}
+
+func drawnSettings(t *rapid.T) Settings {
+	auto := rapid.Bool().Draw(t, "auto")
+	s := ordinary(rapid.SampledFrom([]string{WorkflowFull, WorkflowSimple}).Draw(t, "workflow"), auto)
+	if rapid.Bool().Draw(t, "custom") {
+		s.Workflow, s.Phases = WorkflowCustom, rapid.SliceOfDistinct(rapid.SampledFrom(optionalSteps()), rapid.ID[StepName]).Draw(t, "phases")
+	}
+	if rapid.Bool().Draw(t, "tight") {
+		s.Limits = tight
+	}
+	s.HasPlanner, s.HasReviewer = rapid.Bool().Draw(t, "planner"), rapid.Bool().Draw(t, "reviewer")
+	s.StopOnSetUpFailure = rapid.Bool().Draw(t, "stop on set-up failure")
+	if rapid.Bool().Draw(t, "untested") {
+		s.Tests, s.Stress = nil, ""
+	}
+	return s
+}
+
+// drawnEvent prefers what moves the run on, so that sequences get far.
+func drawnEvent(t *rapid.T, run Run, late []Event) Event {
+	kind := rapid.IntRange(0, 19).Draw(t, "kind")
+	switch {
+	case kind == 0 && len(late) > 0:
+		return rapid.SampledFrom(late).Draw(t, "late")
+	case kind <= 1:
+		return rapid.SampledFrom(eventsFor(run)).Draw(t, "any")
+	case kind <= 13 || run.State != Running:
+		return withSetUp(t, onward(run))
+	}
+	return rapid.SampledFrom(outcomes(run, run.Journey.Pending[0])).Draw(t, "outcome")
+}
+
+func withSetUp(t *rapid.T, event Event) Event {
+	if e, ok := event.(PlanAnswered); ok && rapid.Bool().Draw(t, "set-up") {
+		e.Plan.Environment = setUp
+		return e
+	}
+	return event
+}
+
+// onward is what a helpful world does next.
+func onward(run Run) Event {
+	switch {
+	case run.State == Queued:
+		return Admitted{Epoch: run.Journey.Epoch + 1}
+	case run.State == Running:
+		return goesWell(run)
+	case run.State == Failed:
+		return Retried{}
+	case run.Journey.Phase == ApprovalWait && !run.Journey.Canceling:
+		return Approved{Commit: run.Journey.Head, By: "ada"}
+	}
+	return Resumed{}
+}
+
+// applied is Decide, holding what must hold between two documents.
+func applied(t failer, before Run, event Event) Run {
+	t.Helper()
+	after, actions := Decide(before, event, epoch)
+	grown := after.Journey.Transition - before.Journey.Transition
+	if grown == 0 {
+		if encoded(t, after) != encoded(t, before) {
+			t.Fatalf("%s changed a run that it does not apply to: %s", eventName(event), where(after))
+		}
+		return before
+	}
+	checkLegal(t, before, event, after, actions)
+	if grown != 1 {
+		t.Fatalf("%s moved the transition number by %d", eventName(event), grown)
+	}
+	if after.Journey.Orders < before.Journey.Orders || after.Journey.Mends < before.Journey.Mends || shrank(before.Counters, after.Counters) {
+		t.Fatalf("%s made a counter smaller: %+v, then %+v", eventName(event), before.Counters, after.Counters)
+	}
+	fromDisk, _ := Decide(reloaded(t, before), event, epoch)
+	if encoded(t, fromDisk) != encoded(t, after) {
+		t.Fatalf("%s is decided otherwise after a restart:\n%s\n%s", eventName(event), encoded(t, after), encoded(t, fromDisk))
+	}
+	twice(t, event, after)
+	return after
+}
+
+func shrank(before, after Counters) bool {
+	return after.PlannerCalls < before.PlannerCalls || after.ImplementerCalls < before.ImplementerCalls ||
+		after.QACalls < before.QACalls || after.UnitRuns < before.UnitRuns || after.E2ERuns < before.E2ERuns ||
+		after.AutofixCycles < before.AutofixCycles || after.Retries < before.Retries
+}
+
+// twice holds that the same fact told again moves nothing. An order is
+// acknowledged again, which is a transition; an outcome is not even that.
+func twice(t failer, event Event, once Run) {
+	t.Helper()
+	again, _ := Decide(once, event, epoch)
+	switch e := event.(type) {
+	case Resumed, Retried, Approved, StopRequested:
+		if e == Event(StopRequested{Cancel: true}) {
+			return // orders the putting away anew
+		}
+		again.Journey.Transition, again.Progress.Message = once.Journey.Transition, once.Progress.Message
+	case Admitted, Waiting, Rejected:
+		return
+	}
+	if encoded(t, again) != encoded(t, once) {
+		t.Fatalf("%s told twice moved the run from %s to %s", eventName(event), where(once), where(again))
+	}
+}
+
+// canEnd holds that nothing which happened to a run stands between it and its
+// end, once the world is helpful.
+func canEnd(t failer, run Run) {
+	t.Helper()
+	for range 200 {
+		if run.State.Final() {
+			return
+		}
+		run = applied(t, run, onward(run))
+	}
+	t.Fatalf("200 helpful events do not end it: %s", where(run))
+}
