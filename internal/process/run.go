@@ -18,6 +18,9 @@ const (
 	// killWait bounds the wait for the kernel to end what got SIGKILL. Only a process stuck in an
 	// uninterruptible system call (a dead network file system) takes longer.
 	killWait = 5 * time.Second
+	// sweepWait bounds the search for survivors. It takes milliseconds, and some seconds where
+	// hundreds of trees end at the same moment.
+	sweepWait = 30 * time.Second
 	// pidLap is a time in which the kernel does not hand out every process id there is (32,768 at
 	// the least) and come back to where it was.
 	pidLap = 500 * time.Millisecond
@@ -129,14 +132,14 @@ func (p *program) awaitLeader(ctx context.Context, c Command, s *streams) Ending
 // process id, which is the group's, cannot belong to anybody else.
 func (p *program) end(ctx context.Context, tag string) error {
 	p.signalGroup(unix.SIGKILL)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWait)
 	defer cancel()
-	_, sweepErr := sweep(ctx, tag, p.suspects)
+	_, err := sweep(ctx, tag, p.suspects)
 	select {
 	case <-p.exited:
-		return errors.Join(sweepErr, p.reap())
-	case <-ctx.Done():
-		return errors.Join(sweepErr, fmt.Errorf("end process %d: %w", p.process.Pid, ErrUnkillable))
+		return errors.Join(err, p.reap())
+	case <-time.After(killWait):
+		return errors.Join(err, fmt.Errorf("end process %d: %w", p.process.Pid, ErrUnkillable))
 	}
 }
 

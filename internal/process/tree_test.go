@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -72,6 +73,23 @@ func TestNothingOfTheTreeIsLeft(t *testing.T) {
 				t.Errorf("lifeline was held by %q, want two processes", crosses)
 			}
 		})
+	}
+}
+
+func TestManyTreesEndAtTheSameMoment(t *testing.T) {
+	t.Parallel()
+	variable, all := lifeline(t)
+	var runs sync.WaitGroup
+	for range 10 {
+		runs.Go(func() {
+			if got, err := process.Run(t.Context(), child("leave a daemon", variable)); err != nil || !got.OK() {
+				t.Errorf("got %+v, %v, want the program's own end", got, err)
+			}
+		})
+	}
+	runs.Wait()
+	if crosses := all(); len(crosses) != 20 {
+		t.Errorf("lifeline was held by %d processes, want 20", len(crosses))
 	}
 }
 
