@@ -11,7 +11,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,10 +50,7 @@ type Holding struct {
 // maxRecord is bytes; a record is a tenth of it.
 const maxRecord = 4096
 
-var (
-	epochOfTorn = regexp.MustCompile(`^\{"epoch":([0-9]{1,18})[,}]`)
-	holdingName = regexp.MustCompile(`^((?:request|slot)-[A-Za-z0-9._-]+)\.lock$`)
-)
+var holdingName = regexp.MustCompile(`^((?:request|slot)-[A-Za-z0-9._-]+)\.lock$`)
 
 func (s *Store) newRecord(owner Owner, epoch int64) LockRecord {
 	ttl := int(owner.TTL.Round(time.Second) / time.Second)
@@ -89,12 +85,9 @@ func readRecord(file *os.File) LockRecord {
 	}
 	line, _, _ := bytes.Cut(buffer[:n], []byte("\n"))
 	var record LockRecord
-	if json.Unmarshal(line, &record) == nil {
-		return record
-	}
-	if m := epochOfTorn.FindSubmatch(line); m != nil {
-		record = LockRecord{}
-		record.Epoch, _ = strconv.ParseInt(string(m[1]), 10, 64)
+	if json.Unmarshal(line, &record) != nil {
+		// What was read before the tear stands first: the epoch.
+		return LockRecord{Epoch: record.Epoch}
 	}
 	return record
 }

@@ -205,12 +205,33 @@ func TestAnAbandonedWaitLeavesNoLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	holder.close()
+	waitForNoDescriptor(t, filepath.Join(s.path, locksDir, holder.name))
 	next := &fileLock{folder: s.locks, name: "document.test.lock", perm: privateFile}
 	defer next.close()
 	soon, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
 	if err := next.acquire(soon); err != nil {
 		t.Fatalf("the abandoned wait holds the lock: %v", err)
+	}
+}
+
+// waitForNoDescriptor polls, because nothing signals that a descriptor was closed.
+func waitForNoDescriptor(t *testing.T, name string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		open := 0
+		fds, _ := filepath.Glob("/proc/self/fd/*")
+		for _, fd := range fds {
+			if target, _ := os.Readlink(fd); target == name {
+				open++
+			}
+		}
+		if open == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d descriptors of %s stay open", open, name)
+		}
 	}
 }
 
@@ -292,7 +313,11 @@ func TestALockRenewsItselfUntilItIsReleased(t *testing.T) {
 		if err := s.locks.unlink(lock.name); err != nil {
 			t.Fatal(err)
 		}
-		<-lock.Lost()
+		select {
+		case <-lock.Lost():
+		case <-time.After(time.Minute):
+			t.Error("the loss of the lock went unnoticed")
+		}
 		if err := lock.Release(); err != nil {
 			t.Fatal(err)
 		}

@@ -111,6 +111,17 @@ func TestAStageTruncatedAnywhereIsRefused(t *testing.T) {
 	}
 }
 
+func TestADepthOfAHundredIsTheLimit(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	for depth, fits := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+		text := `{"x":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + "}"
+		if _, err := s.Environments().parse([]byte(text)); (err == nil) != fits {
+			t.Errorf("depth %d: %v", depth, err)
+		}
+	}
+}
+
 func TestABrokenDocumentSaysWhichLine(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
