@@ -85,8 +85,12 @@ func TestCommitInTheMomentOfTheMergeIsKept(t *testing.T) {
 		t.Fatalf("merge gives %v, want ErrRemoteMoved", err)
 	}
 	runGit(t, project, "pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main")
+	pulled := runGit(t, project, "rev-parse", "main")
 	if merged, err := f.Merge(t.Context(), pr.Number, check, "m"); err != nil || merged.State != forge.Merged {
 		t.Errorf("after a pull the merge gives %+v, %v", merged, err)
+	}
+	if after := runGit(t, project, "rev-parse", "main"); after != pulled {
+		t.Errorf("main went to %s and held the change at %s already", after, pulled)
 	}
 }
 
