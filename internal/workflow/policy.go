@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -62,8 +63,8 @@ func (v *Verdict) inspect(f FileChange) {
 
 // reservedPath: names that git treats as its own on some file system, and ours.
 func reservedPath(p string) bool {
-	for part := range strings.SplitSeq(p, "/") {
-		if folded := strings.TrimRight(strings.ToLower(part), ". "); folded == ".git" || folded == "git~1" || part == ".." {
+	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if folded := foldedName(part); folded == ".git" || folded == "git~1" || part == ".." {
 			return true
 		}
 	}
@@ -73,6 +74,20 @@ func reservedPath(p string) bool {
 		return nested && (first != "runs" || looksLikeRun(p))
 	}
 	return p == "environments.json" || p == "state.json" || p == "state.json.bak"
+}
+
+// foldedName is the name that a part of a path has on the most forgiving file
+// systems: NTFS drops dots and spaces at the end and a stream after a colon,
+// HFS+ drops characters that cannot be seen.
+func foldedName(part string) string {
+	part, _, _ = strings.Cut(part, ":")
+	part = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, part)
+	return strings.TrimRight(part, ". ")
 }
 
 // looksLikeRun: runs/<request>/<run>/…; a project may have a folder "runs" of its own.

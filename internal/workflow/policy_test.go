@@ -1,0 +1,136 @@
+package workflow
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestInspectOneFile(t *testing.T) {
+	t.Parallel()
+	const passes, flagged, refused = "passes", "needs a person", "is refused"
+	for _, test := range []struct {
+		name string
+		file FileChange
+		want string
+	}{
+		{"an ordinary file", FileChange{Path: "internal/parse.go", NewMode: "100644", Added: 3}, passes},
+		{"a binary file", FileChange{Path: "logo.png", NewMode: "100644", Added: -1, Deleted: -1}, passes},
+		{"a name in any script", FileChange{Path: "docs/仕様.md"}, passes},
+		{"a name with a dash first", FileChange{Path: "-n"}, passes},
+		{"an ignore file", FileChange{Path: ".gitignore"}, passes},
+		{"a name that only begins like git's", FileChange{Path: ".github-notes/x"}, passes},
+		{"a name that only ends like git's", FileChange{Path: "a.git/x"}, passes},
+		{"a project's own folder of runs", FileChange{Path: "runs/2026/results.csv"}, passes},
+		{"a file of 50 MiB", FileChange{Path: "model.bin", Size: 50 << 20}, passes},
+		{"a symlink made a file", FileChange{Path: "a", OldMode: "120000", NewMode: "100644"}, passes},
+
+		{"a workflow of the forge", FileChange{Path: ".github/workflows/ci.yml"}, flagged},
+		{"the same in capitals", FileChange{Path: ".GitHub/workflows/ci.yml"}, flagged},
+		{"a deleted workflow", FileChange{Path: ".github/workflows/ci.yml", OldMode: "100644", NewMode: "000000"}, flagged},
+		{"another forge's pipeline", FileChange{Path: ".gitlab-ci.yml"}, flagged},
+		{"attributes, which name filters", FileChange{Path: "sub/.gitattributes"}, flagged},
+		{"modules, which name addresses", FileChange{Path: ".gitmodules"}, flagged},
+		{"instructions for agents", FileChange{Path: "AGENTS.md"}, flagged},
+		{"the same for one folder", FileChange{Path: "pkg/claude.md"}, flagged},
+		{"an agent's settings", FileChange{Path: "pkg/.claude/settings.json"}, flagged},
+		{"servers for agents", FileChange{Path: ".mcp.json"}, flagged},
+		{"an editor's tasks", FileChange{Path: ".vscode/tasks.json"}, flagged},
+		{"a commit hook", FileChange{Path: ".husky/pre-commit"}, flagged},
+		{"who must review", FileChange{Path: ".github/CODEOWNERS"}, flagged},
+		{"a symbolic link", FileChange{Path: "link", NewMode: "120000"}, flagged},
+		{"an embedded repository", FileChange{Path: "vendor/x", NewMode: "160000"}, flagged},
+		{"a removed embedded repository", FileChange{Path: "vendor/x", OldMode: "160000", NewMode: "000000"}, flagged},
+
+		{"git's own folder", FileChange{Path: ".git/config"}, refused},
+		{"the same in capitals", FileChange{Path: ".GIT/config"}, refused},
+		{"the same deeper", FileChange{Path: "a/b/.Git/hooks/pre-commit"}, refused},
+		{"the same with a dot that Windows drops", FileChange{Path: ".git./x"}, refused},
+		{"the same with a space that Windows drops", FileChange{Path: ".git /x"}, refused},
+		{"the same by its short name", FileChange{Path: "git~1/x"}, refused},
+		{"the same as a stream", FileChange{Path: ".git::$INDEX_ALLOCATION/config"}, refused},
+		{"the same behind a backslash", FileChange{Path: `a\.git\config`}, refused},
+		{"the same with a character that macOS drops", FileChange{Path: ".g\u200cit/config"}, refused},
+		{"a link of git's name", FileChange{Path: ".git", NewMode: "120000"}, refused},
+		{"a way out", FileChange{Path: "a/../../x"}, refused},
+		{"a line break in a name", FileChange{Path: "a\nb"}, refused},
+		{"an escape in a name", FileChange{Path: "a\x1b[2Jb"}, refused},
+		{"a C1 control in a name", FileChange{Path: "a\u009bb"}, refused},
+		{"a name that is no UTF-8", FileChange{Path: "a\xffb"}, refused},
+		{"a file of 60 MiB", FileChange{Path: "model.bin", Size: 60 << 20}, refused},
+		{"a run's document", FileChange{Path: "runs/RQ-1/20261120-090000-abcdef/stage.json"}, refused},
+		{"the environments", FileChange{Path: "environments.json"}, refused},
+		{"the health", FileChange{Path: "state.json"}, refused},
+		{"its copy", FileChange{Path: "state.json.bak"}, refused},
+		{"a worktree", FileChange{Path: ".worktrees/issue-1-x/a"}, refused},
+		{"our own folder", FileChange{Path: ".signalbox/lock"}, refused},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			v := Inspect([]FileChange{test.file}, DefaultLimits())
+			got := passes
+			switch {
+			case len(v.Refused) > 0:
+				got = refused
+			case len(v.Flags) > 0:
+				got = flagged
+			}
+			if got != test.want {
+				t.Errorf("%q %s, want it %s: %q %q", test.file.Path, got, test.want, v.Flags, v.Refused)
+			}
+			for _, told := range append(v.Flags, v.Refused...) {
+				if strings.ContainsFunc(told, isControl) || !utf8.ValidString(told) {
+					t.Errorf("%q would reach a terminal", told)
+				}
+			}
+		})
+	}
+}
+
+func TestInspectSize(t *testing.T) {
+	t.Parallel()
+	limits := Limits{MaxDiffLines: 10}
+	for _, test := range []struct {
+		name     string
+		files    []FileChange
+		limits   Limits
+		tooLarge bool
+	}{
+		{"as many lines as are allowed", []FileChange{{Path: "a", Added: 6}, {Path: "b", Deleted: 4}}, limits, false},
+		{"one more", []FileChange{{Path: "a", Added: 6}, {Path: "b", Deleted: 5}}, limits, true},
+		{"a binary file counts no lines", []FileChange{{Path: "a", Added: -1, Deleted: -1}, {Path: "b", Added: 10}}, limits, false},
+		{"no limit", []FileChange{{Path: "a", Added: 1 << 20}}, Limits{}, false},
+		{"nothing", nil, limits, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			v := Inspect(test.files, test.limits)
+			if v.DiffStat.TooLarge != test.tooLarge || (len(v.Flags) > 0) != test.tooLarge {
+				t.Errorf("%+v, flags %q", v.DiffStat, v.Flags)
+			}
+			if v.DiffStat.FilesChanged != len(test.files) {
+				t.Errorf("%d files are counted as %d", len(test.files), v.DiffStat.FilesChanged)
+			}
+		})
+	}
+}
+
+// FuzzInspect: no name makes it panic, and none leads into a .git folder.
+func FuzzInspect(f *testing.F) {
+	for _, seed := range []string{"a/b.go", ".GIT/config", "a\\.git\\x", "\xff", "", "/", "..", ".git.. /x", "runs/a/b/stage.json"} {
+		f.Add(seed, "100644", int64(1), 3)
+	}
+	f.Fuzz(func(t *testing.T, name, mode string, size int64, lines int) {
+		v := Inspect([]FileChange{{Path: name, NewMode: mode, Size: size, Added: lines}}, DefaultLimits())
+		for part := range strings.SplitSeq(name, "/") {
+			if strings.EqualFold(part, ".git") && len(v.Refused) == 0 {
+				t.Errorf("%q was let through", name)
+			}
+		}
+		for _, told := range append(v.Flags, v.Refused...) {
+			if strings.ContainsFunc(told, isControl) || !utf8.ValidString(told) {
+				t.Errorf("%q would reach a terminal", told)
+			}
+		}
+	})
+}

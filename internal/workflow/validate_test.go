@@ -1,0 +1,126 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	atWork := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen))
+	stopped := does(StopRequested{})(t, atWork)
+	merged := lived(t, ordinary(WorkflowFull, true), toTheEnd)
+	for _, test := range []struct {
+		name  string
+		run   Run
+		spoil func(*Run)
+		want  string // part of the error; empty when there is none
+	}{
+		{"a new run holds", newRun(ordinary(WorkflowFull, true)), func(*Run) {}, ""},
+		{"a running run holds", atWork, func(*Run) {}, ""},
+		{"a stopped run holds", stopped, func(*Run) {}, ""},
+		{"a merged run holds", merged, func(*Run) {}, ""},
+		{"another version", atWork, func(r *Run) { r.Version = "2.0" }, `version "2.0"`},
+		{"a state of another world", atWork, func(r *Run) { r.State = "PAUSED" }, `state "PAUSED"`},
+		{"a stage of another world", atWork, func(r *Run) { r.Stage = "LUNCH" }, `stage "LUNCH"`},
+		{"no request", atWork, func(r *Run) { r.RequestID = "" }, "request_id"},
+		{"no run id", atWork, func(r *Run) { r.RunID = "" }, "run_id"},
+		{"an index before the first step", atWork, func(r *Run) { r.CurrentStepIndex = -1 }, "current_step_index -1"},
+		{"an index after the last step", atWork, func(r *Run) { r.CurrentStepIndex = 2 }, "current_step_index 2 is outside 0 to 1"},
+		{"an index without steps", newRun(ordinary(WorkflowFull, true)), func(r *Run) { r.CurrentStepIndex = 1 }, "current_step_index"},
+		{"less than nothing done", atWork, func(r *Run) { r.Progress.Percent = -1 }, "percent"},
+		{"more than everything done", atWork, func(r *Run) { r.Progress.Percent = 101 }, "percent"},
+		{"a running run that has ended", atWork, func(r *Run) { r.EndedAt = &epoch }, "ended_at"},
+		{"a merged run without an end", merged, func(r *Run) { r.EndedAt = nil }, "ended_at"},
+		{"a stopped run without an end", stopped, func(r *Run) { r.EndedAt = nil }, "ended_at"},
+		{"a running run with an error", atWork, func(r *Run) { r.Error = stopped.Error }, "error must be set exactly"},
+		{"a stopped run without an error", stopped, func(r *Run) { r.Error = nil }, "error must be set exactly"},
+		{"an error that says nothing to do", stopped, func(r *Run) { r.Error = &Error{ReasonCode: "X"} }, "at least one action"},
+		{"an error without a reason", stopped, func(r *Run) { r.Error = &Error{Actions: []string{"wait"}} }, "reason_code"},
+		{"steps out of order", atWork, func(r *Run) { slices.Reverse(r.Steps) }, `"S02" is not "S01"`},
+		{"a step never attempted", atWork, func(r *Run) { r.Steps[0].Attempt = 0 }, "attempt 0"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			run := test.run.clone()
+			test.spoil(&run)
+			err := run.Validate()
+			switch {
+			case test.want == "" && err != nil:
+				t.Error(err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("%v does not speak of %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestValidateNamesEveryProblem(t *testing.T) {
+	t.Parallel()
+	err := new(Run).Validate()
+	for _, part := range []string{"version", "state", "stage", "request_id"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("an empty document: %v does not speak of the %s", err, part)
+		}
+	}
+}
+
+// The whole of R16: a row is the state before, a column the state after.
+func TestMayBecome(t *testing.T) {
+	t.Parallel()
+	//                       QUEUED RUNNING NEEDS_INPUT FAILED DONE CANCELED
+	allowed := map[State][]bool{
+		Queued:     {true, true, true, false, false, true},
+		Running:    {true, true, true, true, true, true},
+		NeedsInput: {true, true, true, false, false, true},
+		Failed:     {true, false, false, true, false, true},
+		Done:       {false, false, false, false, true, false},
+		Canceled:   {false, false, false, false, false, true},
+		"PAUSED":   {false, false, false, false, false, false},
+	}
+	for from, row := range allowed {
+		for i, want := range row {
+			if got := from.MayBecome(States[i]); got != want {
+				t.Errorf("%s → %s is allowed: %t, want %t", from, States[i], got, want)
+			}
+		}
+	}
+}
+
+func TestFollowsPlan(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen))
+	for _, test := range []struct {
+		name  string
+		steps []PlannedStep
+		want  bool
+	}{
+		{"the same steps in the same order", []PlannedStep{{StepID: "S01"}, {StepID: "S02"}}, true},
+		{"another order", []PlannedStep{{StepID: "S02"}, {StepID: "S01"}}, false},
+		{"a step more", []PlannedStep{{StepID: "S01"}, {StepID: "S02"}, {StepID: "S03"}}, false},
+		{"a step less", []PlannedStep{{StepID: "S01"}}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if err := run.FollowsPlan(Plan{Actions: ActionPlan{Steps: test.steps}}); (err == nil) != test.want {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestWordsAboutStates(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[State]struct {
+		final, ended bool
+		label        string
+	}{
+		Queued: {false, false, "Queued"}, Running: {false, false, "Running"}, NeedsInput: {false, true, "Needs input"},
+		Failed: {false, true, "Failed"}, Done: {true, true, "Done"}, Canceled: {true, true, "Canceled"},
+	} {
+		if state.Final() != want.final || state.Ended() != want.ended || state.Label() != want.label {
+			t.Errorf("%s: final %t, ended %t, label %q; want %+v", state, state.Final(), state.Ended(), state.Label(), want)
+		}
+	}
+}
