@@ -31,7 +31,6 @@ var settings = [][2]string{
 	{"core.splitIndex", "false"},
 	{"core.sparseCheckout", "false"},
 	{"core.quotePath", "false"},
-	{"diff.ignoreSubmodules", "all"},
 	{"submodule.recurse", "false"},
 	{"protocol.allow", "never"},
 	{"protocol.file.allow", "always"},

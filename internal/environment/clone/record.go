@@ -2,32 +2,12 @@ package clone
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"signalbox/internal/environment"
-	"signalbox/internal/git"
 	"signalbox/internal/process"
-)
-
-const (
-	// maxFile is the size from which on forges refuse a file.
-	maxFile = 100 << 20
-	// maxAdded is the new content of all files together: more is a dependency folder or a disk
-	// image that nobody ignored.
-	maxAdded = 1 << 30
-)
-
-// The scripts are run by sh inside; data reaches them as arguments only.
-const (
-	// listScript makes the index that of commit $1, keeping what is known of files that are the
-	// same there, and prints what differs in the work folder.
-	listScript = `git read-tree --reset "$1" && exec git ls-files -z --others --modified --exclude-standard`
-	addScript  = `git add --all && exec git write-tree`
 )
 
 // Record implements environment.Environment. The commit is dated by the clock, but recording
@@ -112,100 +92,4 @@ func (e *Environment) commitTree(ctx context.Context, tree, message string, pare
 // importCommit fetches a commit, its objects checked, and keeps it on the environment's ref.
 func (e *Environment) importCommit(ctx context.Context, id string) error {
 	return e.driver.config.Repo.FetchObjects(ctx, e.layout.importGit(), id, "refs/signalbox/environments/"+e.spec.ID)
-}
-
-// tree is the content of the work folder as a tree in the import repository. An index that
-// cannot be read, which only costs time, is made anew.
-func (e *Environment) tree(ctx context.Context, parent string) (string, error) {
-	index := filepath.Join(e.layout.index(), "index")
-	if err := os.Remove(index + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("remove stale lock: %w", err)
-	}
-	list, err := e.importing(ctx, listScript, parent)
-	if err != nil && ctx.Err() == nil && os.Remove(index) == nil {
-		list, err = e.importing(ctx, listScript, parent)
-	}
-	if err != nil {
-		return "", fmt.Errorf("list changed files: %w", err)
-	}
-	if err := e.checkSizes(splitNUL(list)); err != nil {
-		return "", err
-	}
-	tree, err := e.importing(ctx, addScript)
-	if err != nil {
-		return "", fmt.Errorf("add the work folder: %w", err)
-	}
-	return objectID(tree)
-}
-
-func objectID(printed string) (string, error) {
-	id := strings.TrimSuffix(printed, "\n")
-	if !git.ValidID(id) {
-		return "", fmt.Errorf("git printed %.80q where an object id was due", printed)
-	}
-	return id, nil
-}
-
-// checkSizes looks at the files before git reads them. What cannot be looked at is left to
-// git, which names it.
-func (e *Environment) checkSizes(names []string) error {
-	root, err := os.OpenRoot(e.layout.work)
-	if err != nil {
-		return fmt.Errorf("open the work folder: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	var added int64
-	for _, name := range names {
-		info, err := root.Lstat(filepath.FromSlash(name))
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if added += info.Size(); info.Size() > maxFile || added > maxAdded {
-			return fmt.Errorf("%q has %d bytes, all new files together %d or more: %w: ignore or delete them",
-				name, info.Size(), added, ErrTooLarge)
-		}
-	}
-	return nil
-}
-
-// importing runs a script with our import repository and index, and the clone as nothing but files.
-func (e *Environment) importing(ctx context.Context, script string, args ...string) (string, error) {
-	c := process.Command{
-		Args:  append([]string{"sh", "-c", script, "sh"}, args...),
-		Total: gitTimeout,
-		Env: e.driver.gitVariables(
-			"GIT_DIR="+e.layout.importGit(),
-			"GIT_WORK_TREE="+e.layout.work,
-			"GIT_INDEX_FILE="+filepath.Join(e.layout.index(), "index")),
-	}
-	if e.driver.config.Unsandboxed {
-		c.Dir = e.layout.work
-		return output(ctx, c, e.driver.config.Exec.Exec)
-	}
-	m, err := e.importMounts()
-	if err != nil {
-		return "", err
-	}
-	return output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
-		return e.driver.sandboxed(ctx, m, e.layout.work, c)
-	})
-}
-
-// importMounts lets git write objects and the index, and nothing that this machine's git would obey.
-func (e *Environment) importMounts() (mounts, error) {
-	m, err := e.driver.base()
-	if err != nil {
-		return nil, err
-	}
-	folders, err := objectFolders(e.driver.config.Repo.ObjectsDir())
-	if err != nil {
-		return nil, err
-	}
-	objects := filepath.Join(e.layout.importGit(), "objects")
-	for _, path := range append(folders, e.layout.work, e.layout.importGit(), filepath.Join(objects, "info")) {
-		m.show(readOnly, path)
-	}
-	m.show(readWrite, objects)
-	m.show(readWrite, e.layout.index())
-	return m, nil
 }

@@ -1,6 +1,7 @@
 package environmenttest
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -96,20 +97,28 @@ func testReadOnly(t *testing.T, s *site) {
 	}
 }
 
-// bwrap makes mount points in the temporary folder; it must never be one that a command wrote.
+// The sandbox makes mount points in the temporary folder, which must never be one that a
+// command wrote: made through a link, they would appear on this machine.
 func testPreparedLink(t *testing.T, s *site) {
-	top := filepath.Join("/tmp", "signalbox-test-"+strconv.FormatInt(uniqueNumber(), 10))
-	if err := os.Mkdir(top, 0o700); err != nil {
+	top := filepath.Join("/tmp", "signalbox-test-"+uniqueName())
+	if err := os.MkdirAll(filepath.Join(top, "deep"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(top) })
-	if err := os.WriteFile(filepath.Join(top, "read"), []byte("shown"), 0o600); err != nil {
+	target := filepath.Join("/tmp", "signalbox-test-"+uniqueName())
+	if err := os.Mkdir(target, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.must(t, `ln -s /oldroot/etc "$1"`, top)
-	r, err := s.Exec(t.Context(), process.Command{Args: []string{"cat", top + "/read"}, Reads: []string{top + "/read"}})
-	if err != nil || !r.OK() {
+	t.Cleanup(func() { _ = errors.Join(os.RemoveAll(top), os.RemoveAll(target)) })
+	if err := os.WriteFile(filepath.Join(top, "deep", "read"), []byte("shown"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, `rm -rf "$1" && ln -s "/oldroot$2" "$1"`, top, target)
+	c := process.Command{Args: []string{"cat", top + "/deep/read"}, Reads: []string{top + "/deep/read"}}
+	if r, err := s.Exec(t.Context(), c); err != nil || !r.OK() {
 		t.Errorf("got %v, %v", r, err)
+	}
+	if left, err := os.ReadDir(target); err != nil || len(left) != 0 {
+		t.Errorf("made on this machine: %v, %v", left, err)
 	}
 }
 

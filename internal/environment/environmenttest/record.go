@@ -15,6 +15,8 @@ var recordTests = []conformance{
 	{"recording twice answers the same commit", testRecordTwice},
 	{"a later record sees only what changed since", testRecordAgain},
 	{"a tracked file that is ignored stays recorded", testTrackedIgnored},
+	{"a link in place of a folder, a folder in place of a file and a pipe in place of a file are recorded as they are", testReplaced},
+	{"a nested repository is recorded as a link to its commit", testNested},
 	{"a pipe is left out and does not hang", testPipe},
 	{"hostile git metadata takes no part", testHostile},
 	{"a commit of the agent's own moves nothing", testOwnCommit},
@@ -89,6 +91,29 @@ func testPipe(t *testing.T, s *site) {
 	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--name-status", s.spec.Commit, change.Commit), "A\tfile")
 }
 
+func testReplaced(t *testing.T, s *site) {
+	s.must(t, `rm run.sh README.md && mkfifo run.sh && mkdir README.md && echo x >README.md/x && mv src copy && ln -s copy src`)
+	change := s.record(t, s.spec.Commit)
+	equal(t, "difference", s.Project.Git(t, "diff-tree", "-r", "--no-renames", "--name-status", s.spec.Commit, change.Commit),
+		"D\tREADME.md\nA\tREADME.md/x\nA\tcopy/app.txt\nA\tcopy/binary\nD\trun.sh\nA\tsrc\nD\tsrc/app.txt\nD\tsrc/binary")
+	s.must(t, "rm src run.sh && mv copy src && rm -r README.md && echo file >README.md")
+	second := s.record(t, change.Commit)
+	equal(t, "difference after going back", s.Project.Git(t, "diff-tree", "-r", "--no-renames", "--name-status", s.spec.Commit, second.Commit),
+		"M\tREADME.md\nD\trun.sh")
+}
+
+func testNested(t *testing.T, s *site) {
+	commit := "git -c user.name=x -c user.email=x@localhost -C sub commit --quiet --allow-empty --message=x && git -C sub rev-parse HEAD"
+	first := s.must(t, "git init --quiet sub && "+commit)
+	change := s.record(t, s.spec.Commit)
+	equal(t, "entry", s.Project.Git(t, "ls-tree", change.Commit, "sub")+"\n", "160000 commit "+strings.TrimSpace(first)+"\tsub\n")
+	second := s.must(t, commit)
+	change = s.record(t, change.Commit)
+	equal(t, "later entry", s.Project.Git(t, "rev-parse", change.Commit+":sub")+"\n", second)
+	s.must(t, "rm -rf sub")
+	equal(t, "tree without it", s.record(t, change.Commit).Tree, s.Project.Git(t, "rev-parse", s.spec.Commit+"^{tree}"))
+}
+
 // hostile scripts get a canary's path as $1; it must never exist on this machine.
 var hostile = map[string]string{
 	"its configuration runs programs": `
@@ -117,7 +142,8 @@ var hostile = map[string]string{
 		git --git-dir=sub/bare config core.worktree "$PWD"`,
 	"a repository is nested": `
 		git init --quiet sub && cd sub && git config user.name x && git config user.email x@localhost &&
-		git commit --quiet --allow-empty --message=x && echo dirty >file && git config core.fsmonitor "touch '$1'"`,
+		echo '* filter=x' >.gitattributes && echo clean >file && git add . && git commit --quiet --message=x && echo dirty >file &&
+		git config core.fsmonitor "touch '$1'" && git config filter.x.clean "touch '$1'; cat"`,
 }
 
 func testHostile(t *testing.T, s *site) {

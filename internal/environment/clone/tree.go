@@ -1,0 +1,186 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+)
+
+const (
+	// maxFile is the size from which on forges refuse a file.
+	maxFile = 100 << 20
+	// maxAdded is the new content of all files together: more is a dependency folder or a disk
+	// image that nobody ignored.
+	maxAdded = 1 << 30
+)
+
+// The scripts are run by sh inside; data reaches them as arguments or on standard input only.
+// They use no command that looks into a repository nested in the work folder: "git add" runs
+// "git status" there, and with it whatever that repository's configuration names.
+const (
+	// listScript makes the index that of commit $1, keeping what is known of files that are the
+	// same there, and prints what differs in the work folder.
+	listScript = `git read-tree --reset "$1" || exit
+git update-index -q --refresh >/dev/null || true
+exec git ls-files -z --others --modified --exclude-standard`
+	dropScript = `exec git update-index -z --force-remove --stdin`
+	addScript  = `git update-index -z --add --replace --stdin && exec git write-tree`
+)
+
+// tree is the content of the work folder as a tree in the import repository.
+func (e *Environment) tree(ctx context.Context, parent string) (string, error) {
+	names, err := e.changed(ctx, parent)
+	if err != nil {
+		return "", fmt.Errorf("list changed files: %w", err)
+	}
+	present, absent, err := e.sort(names)
+	if err != nil {
+		return "", err
+	}
+	if absent != "" {
+		if _, err := e.importing(ctx, absent, dropScript); err != nil {
+			return "", fmt.Errorf("drop deleted files: %w", err)
+		}
+	}
+	tree, err := e.importing(ctx, present, addScript)
+	if err != nil {
+		return "", fmt.Errorf("add changed files: %w", err)
+	}
+	return objectID(tree)
+}
+
+// changed names what differs from parent. An index that cannot be read, which only costs time,
+// is made anew.
+func (e *Environment) changed(ctx context.Context, parent string) ([]string, error) {
+	index := filepath.Join(e.layout.index(), "index")
+	if err := os.Remove(index + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("remove stale lock: %w", err)
+	}
+	list, err := e.importing(ctx, "", listScript, parent)
+	if err != nil && ctx.Err() == nil && os.Remove(index) == nil {
+		list, err = e.importing(ctx, "", listScript, parent)
+	}
+	return splitNUL(list), err
+}
+
+func objectID(printed string) (string, error) {
+	id := strings.TrimSuffix(printed, "\n")
+	if !git.ValidID(id) {
+		return "", fmt.Errorf("git printed %.80q where an object id was due", printed)
+	}
+	return id, nil
+}
+
+// sort tells names of what is there from names of what is not, both ended by NUL, and looks at
+// the sizes before git reads anything. What is reached through a link, or is neither file, link
+// nor nested repository (a pipe, say), is not there; a folder's files have names of their own.
+func (e *Environment) sort(names []string) (present, absent string, err error) {
+	root, err := os.OpenRoot(e.layout.work)
+	if err != nil {
+		return "", "", fmt.Errorf("open the work folder: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	var there, gone strings.Builder
+	var added int64
+	for _, name := range names {
+		// A nested repository is listed with a slash.
+		name = strings.TrimSuffix(name, "/")
+		info, err := lookAt(root, name)
+		if err != nil {
+			return "", "", fmt.Errorf("look at %q: %w", name, err)
+		}
+		if info == nil {
+			gone.WriteString(name + "\x00")
+			continue
+		}
+		there.WriteString(name + "\x00")
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		if added += info.Size(); info.Size() > maxFile || added > maxAdded {
+			return "", "", fmt.Errorf("%q has %d bytes, all new files together %d or more: %w: ignore or delete them",
+				name, info.Size(), added, ErrTooLarge)
+		}
+	}
+	return there.String(), gone.String(), nil
+}
+
+// lookAt is nil for what git has no mode for.
+func lookAt(root *os.Root, name string) (fs.FileInfo, error) {
+	if err := noLinks(root, filepath.Dir(name)); err != nil {
+		return nil, absence(err)
+	}
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, absence(err)
+	}
+	switch info.Mode().Type() {
+	case 0, fs.ModeSymlink:
+		return info, nil
+	case fs.ModeDir:
+		if _, err := root.Lstat(filepath.Join(name, ".git")); err != nil {
+			return nil, absence(err)
+		}
+		return info, nil
+	}
+	return nil, nil
+}
+
+// absence is nil if err says that there is no such file.
+func absence(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errNotRegular) {
+		return nil
+	}
+	return err
+}
+
+// importing runs a script with our import repository and index, and the clone as nothing but files.
+func (e *Environment) importing(ctx context.Context, input, script string, args ...string) (string, error) {
+	c := process.Command{
+		Args:  append([]string{"sh", "-c", script, "sh"}, args...),
+		Stdin: strings.NewReader(input),
+		Total: gitTimeout,
+		Env: e.driver.gitVariables(
+			"GIT_DIR="+e.layout.importGit(),
+			"GIT_WORK_TREE="+e.layout.work,
+			"GIT_INDEX_FILE="+filepath.Join(e.layout.index(), "index")),
+	}
+	if e.driver.config.Unsandboxed {
+		c.Dir = e.layout.work
+		return output(ctx, c, e.driver.config.Exec.Exec)
+	}
+	m, err := e.importMounts()
+	if err != nil {
+		return "", err
+	}
+	return output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
+		return e.driver.sandboxed(ctx, m, e.layout.work, c)
+	})
+}
+
+// importMounts lets git write objects and the index, and nothing that this machine's git would obey.
+func (e *Environment) importMounts() (mounts, error) {
+	m, err := e.driver.base()
+	if err != nil {
+		return nil, err
+	}
+	folders, err := objectFolders(e.driver.config.Repo.ObjectsDir())
+	if err != nil {
+		return nil, err
+	}
+	objects := filepath.Join(e.layout.importGit(), "objects")
+	for _, path := range append(folders, e.layout.work, e.layout.importGit(), filepath.Join(objects, "info")) {
+		m.show(readOnly, path)
+	}
+	m.show(readWrite, objects)
+	m.show(readWrite, e.layout.index())
+	return m, nil
+}
