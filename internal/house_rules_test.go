@@ -1,0 +1,124 @@
+package house_test
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// allowed is the row of a room.
+func allowed(room string) (row []string, ok bool) {
+	if row, ok = rooms[room]; ok {
+		return row, true
+	}
+	row, ok = rooms[path.Dir(room)+"/*"]
+	return row, ok
+}
+
+// forbids names the rule that an import breaks; empty when it breaks none.
+func (s source) forbids(module, name string) string {
+	other, ours := strings.CutPrefix(name, module+"/internal/")
+	if !ours {
+		if s.room == "workflow" && !s.test && !slices.Contains(pure, name) {
+			return "workflow depends on its arguments alone: only " + strings.Join(pure, ", ")
+		}
+		return ""
+	}
+	if isFace(s.room) && isFace(other) && s.room != "cli" {
+		return "faces never import each other"
+	}
+	if s.test || other == s.room {
+		return ""
+	}
+	if isSuite(other) {
+		return "a conformance suite is for tests"
+	}
+	if isDriver(other) && s.room != "cli" && !strings.HasPrefix(s.room, other+"/") && !strings.HasPrefix(s.room, "cmd/") {
+		return "drivers are named by cli only"
+	}
+	row, _ := allowed(s.room)
+	if slices.Contains(row, "*") || slices.Contains(row, other) {
+		return ""
+	}
+	return fmt.Sprintf("the layer table allows %s only %v", s.room, row)
+}
+
+func isFace(room string) bool { return slices.Contains(faces, strings.Split(room, "/")[0]) }
+
+func isDriver(room string) bool {
+	port, _, nested := strings.Cut(room, "/")
+	return nested && slices.Contains(ports, port) && !isSuite(room)
+}
+
+func isSuite(room string) bool {
+	port, suite, _ := strings.Cut(room, "/")
+	return slices.Contains(ports, port) && suite == port+"test"
+}
+
+// calls finds what makes an answer depend on when or under whom it is asked.
+// Naming time.Now as the clock that is used when none is injected is no call.
+func (s source) calls() (found []string) {
+	if s.test || isSuite(s.room) {
+		return nil
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if rule := forbiddenCall(s.room, s.selected(call.Fun)); rule != "" {
+				found = append(found, fmt.Sprintf("calls %s: %s", s.selected(call.Fun), rule))
+			}
+		}
+		if node, ok := n.(ast.Expr); ok && s.room == "workflow" && slices.Contains(readsClock, s.selected(node)) {
+			found = append(found, fmt.Sprintf("names %s: workflow is told the time", s.selected(node)))
+		}
+		return true
+	})
+	return found
+}
+
+var readsClock = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc",
+	"time.NewTimer", "time.NewTicker", "time.Tick"}
+
+func forbiddenCall(room, function string) string {
+	inCommand := strings.HasPrefix(room, "cmd/")
+	switch function {
+	case "context.Background", "context.TODO":
+		if !inCommand {
+			return "a context comes from the caller; only main makes one"
+		}
+	case "time.Now", "time.Since", "time.Until":
+		if !inCommand && !slices.Contains(clocks, room) {
+			return "the clock is injected"
+		}
+	}
+	return ""
+}
+
+// selected is package path and name of an expression like time.Now, else empty.
+func (s source) selected(e ast.Expr) string {
+	selector, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	pkg, ok := selector.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	return s.imported(pkg.Name) + "." + selector.Sel.Name
+}
+
+// imported is the path of the package that a name stands for in this file.
+func (s source) imported(name string) string {
+	for _, spec := range s.file.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		if spec.Name != nil && spec.Name.Name == name || spec.Name == nil && path.Base(p) == name {
+			return p
+		}
+	}
+	return ""
+}

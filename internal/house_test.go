@@ -1,0 +1,148 @@
+// Package house_test holds the layer table of the design against the code.
+package house_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rooms is the design's table "ground to roof": what each package may import
+// of ours. "*" stands for every package; a pattern's last "/*" for any name.
+var rooms = map[string][]string{
+	"workflow":                    {},
+	"redact":                      {},
+	"process":                     {},
+	"config":                      {},
+	"forge":                       {},
+	"git":                         {"process"},
+	"agent":                       {"process"},
+	"environment":                 {"process"},
+	"agent/*":                     {"agent", "process"},
+	"environment/*":               {"environment", "git", "process"},
+	"forge/*":                     {"forge"},
+	"forge/local":                 {"forge", "git", "store"},
+	"agent/agenttest":             {"agent", "process"},
+	"environment/environmenttest": {"environment", "process"},
+	"forge/forgetest":             {"forge"},
+	"store":                       {"workflow", "redact"},
+	"runner":                      {"workflow", "store", "process", "redact", "agent", "environment", "forge"},
+	"tui":                         {"workflow", "store", "runner"},
+	"web":                         {"workflow", "store", "runner"},
+	"mcp":                         {"workflow", "store", "runner"},
+	"cli":                         {"*"},
+	"cmd/*":                       {"*"},
+}
+
+var (
+	ports = []string{"agent", "environment", "forge"}
+	faces = []string{"cli", "tui", "web", "mcp"}
+	// vague names say nothing of what is inside.
+	vague = []string{"util", "utils", "common", "helpers", "helper", "manager", "types", "misc", "shared"}
+	// pure is the part of the standard library whose answers depend on arguments alone.
+	pure = []string{"bytes", "cmp", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort",
+		"strconv", "strings", "time", "unicode", "unicode/utf8"}
+	// clocks are the packages that may look at the time themselves.
+	clocks = []string{"cli", "process"}
+)
+
+// source is one parsed Go file of ours.
+type source struct {
+	name string // relative to the module's root
+	room string // the package, as in rooms
+	test bool
+	file *ast.File
+}
+
+func TestHouse(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS("..")
+	module := moduleName(t, root)
+	files := sources(t, root)
+	if len(files) < 20 {
+		t.Fatalf("only %d files found: this test is looking in the wrong place", len(files))
+	}
+	for _, s := range files {
+		for _, problem := range s.problems(module) {
+			t.Errorf("%s: %s", s.name, problem)
+		}
+	}
+}
+
+func moduleName(t *testing.T, root fs.FS) string {
+	t.Helper()
+	mod, err := fs.ReadFile(root, "go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(mod), "\n")
+	return strings.TrimPrefix(strings.TrimSpace(first), "module ")
+}
+
+func sources(t *testing.T, root fs.FS) (found []source) {
+	t.Helper()
+	for _, top := range []string{"internal", "cmd"} {
+		err := fs.WalkDir(root, top, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if entry.IsDir() && entry.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			if entry.IsDir() || path.Ext(name) != ".go" {
+				return nil
+			}
+			text, err := fs.ReadFile(root, name)
+			if err != nil {
+				return err
+			}
+			s, err := parsed(name, text)
+			found = append(found, s)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+func parsed(name string, text []byte) (source, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+	room := strings.TrimPrefix(path.Dir(name), "internal/")
+	return source{name: name, room: room, test: strings.HasSuffix(name, "_test.go"), file: file}, err
+}
+
+func (s source) problems(module string) []string {
+	if path.Dir(s.name) == "internal" {
+		if s.test {
+			return nil
+		}
+		return []string{"code belongs into a package of its own, not into internal itself"}
+	}
+	var found []string
+	if _, ok := allowed(s.room); !ok {
+		found = append(found, fmt.Sprintf("package %s is not in the layer table: give it a row in DESIGN.md and in rooms", s.room))
+	}
+	if name := path.Base(s.room); slices.Contains(vague, name) {
+		found = append(found, fmt.Sprintf("package name %q says nothing of what is inside", name))
+	}
+	for _, spec := range s.file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return append(found, err.Error())
+		}
+		if rule := s.forbids(module, name); rule != "" {
+			found = append(found, fmt.Sprintf("imports %s: %s", name, rule))
+		}
+	}
+	return append(found, s.calls()...)
+}
