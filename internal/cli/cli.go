@@ -1,0 +1,158 @@
+// Package cli owns the command line: one file per command, the terminal's one
+// door (Streams), and the only place where drivers are named. It shows
+// documents and sends signals; it decides nothing about a run.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"signalbox/internal/redact"
+)
+
+// Streams is the terminal, or what stands for it.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Terminal says that Out is one; then lines are redrawn, and Color allows colour.
+	Terminal bool
+	Color    bool
+	// Width is the terminal's columns; 80 when it is none.
+	Width func() int
+	Env   func(string) string
+	Dir   string
+}
+
+// System is the real terminal.
+func System() Streams {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	terminal := term.IsTerminal(int(os.Stdout.Fd()))
+	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: terminal,
+		Color: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		Width: func() int {
+			if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 20 {
+				return width
+			}
+			return 80
+		}, Env: os.Getenv, Dir: dir}
+}
+
+// app is one invocation.
+type app struct {
+	Streams
+	log  *slog.Logger
+	json bool
+	// overrides of the configuration by flags; zero values mean none.
+	flags overrides
+}
+
+// Main runs one command line and returns the exit code. Interrupting once stops
+// the run and keeps its place; twice ends the program at once.
+func Main(ctx context.Context, args []string, s Streams) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second signal has its default effect
+	a := &app{Streams: s}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	a.show(err)
+	return codeOf(err)
+}
+
+func newRoot(a *app) *cobra.Command {
+	var verbose bool
+	root := &cobra.Command{
+		Use:   "signalbox",
+		Short: "Carry an issue to a merged change by driving coding agents, and never lose the place",
+		Long: "Signalbox carries a request (a file requests/*.md) to a merged change: it plans, isolates, lets your coding\n" +
+			"agent work, runs your tests on exactly what it recorded, asks for your approval and merges. It can be\n" +
+			"killed at any instant and goes on where it was.\n\n" + exitCodes,
+		Example:       "  signalbox init\n  signalbox run 42\n  signalbox status 42\n  signalbox approve 42",
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			level := slog.LevelError
+			if verbose {
+				level = slog.LevelDebug
+			}
+			a.log = slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: level}))
+		},
+	}
+	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log what is done to standard error")
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, one document")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &problem{err: err, hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
+	})
+	root.AddCommand(newInit(a), newDoctor(a), newRun(a), newStatus(a), newList(a), newLogs(a), newWatch(a), newResume(a), newRetry(a),
+		newStop(a), newApprove(a), newReject(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a))
+	for _, c := range root.Commands() {
+		c.Args = usage(c.Args)
+	}
+	return root
+}
+
+// usage gives a wrong number of arguments its exit code and its hint.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if check == nil {
+			check = cobra.NoArgs
+		}
+		if err := check(c, args); err != nil {
+			return &problem{err: err, hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
+		}
+		return nil
+	}
+}
+
+// show prints an error and what to do about it; text from outside is cleaned.
+func (a *app) show(err error) {
+	if err == nil {
+		return
+	}
+	var p *problem
+	if !errors.As(err, &p) {
+		p = &problem{err: err}
+	}
+	if p.err == nil { // said already
+		return
+	}
+	_, _ = fmt.Fprintf(a.Err, "%s %s\n", a.paint(red, "error:"), redact.Clean(p.err.Error()))
+	if p.hint != "" {
+		_, _ = fmt.Fprintf(a.Err, "%s  %s\n", a.paint(bold, "hint:"), redact.Clean(p.hint))
+	}
+}
+
+func (a *app) print(format string, args ...any) { _, _ = fmt.Fprintf(a.Out, format, args...) }
+
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	bold   = "1"
+	faint  = "2"
+)
+
+func (a *app) paint(code, text string) string {
+	if !a.Color {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func now() time.Time { return time.Now() }

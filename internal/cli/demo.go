@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/process"
+)
+
+//go:embed demo
+var demoFiles embed.FS
+
+func newDemo(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "demo [FOLDER]",
+		Short: "Make a small Go repository with a failing test and carry its request to a merged change",
+		Long: "Make a small real Go repository with a test that really fails and a request that describes it, and carry the\n" +
+			"request to a merged change, with a script in the place of the agent. Needs git and Go; the folder is kept.",
+		Example: "  signalbox demo\n  signalbox demo /tmp/demo",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir := ""
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			return a.demo(c.Context(), dir)
+		},
+	}
+	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the demonstration's commands on this machine as you, without isolation")
+	return c
+}
+
+func (a *app) demo(ctx context.Context, dir string) (err error) {
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "signalbox-demo-"); err != nil {
+			return fmt.Errorf("make folder for the demonstration: %w", err)
+		}
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	if err := a.makeDemo(ctx, dir); err != nil {
+		return err
+	}
+	a.Dir = dir
+	a.print("A small Go repository with a failing test:\n\n")
+	if err := a.showCommand(ctx, dir, "go", "test", "./..."); err != nil {
+		return err
+	}
+	a.print("\nIts request, number 1, is carried to a merged change:\n\n")
+	if err := a.run(ctx, []string{"1"}); err != nil {
+		return err
+	}
+	a.print("\nWhat is on main now:\n\n")
+	if err := errors.Join(a.showCommand(ctx, dir, "git", "--no-pager", "log", "--graph", "--oneline"), a.showCommand(ctx, dir, "go", "test", "./...")); err != nil {
+		return err
+	}
+	a.print("\nLook around: cd %s && signalbox status 1\n", dir)
+	return nil
+}
+
+func (a *app) makeDemo(ctx context.Context, dir string) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return &problem{err: fmt.Errorf("%s is not empty", dir), hint: "name a folder that is empty or does not exist", code: exitUsage}
+	}
+	err := fs.WalkDir(demoFiles, "demo", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := demoFiles.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		to := strings.TrimSuffix(strings.TrimPrefix(path, "demo/"), ".txt")
+		if filepath.Ext(to) == ".yaml" {
+			to = filepath.Join(".signalbox", to)
+		}
+		to = filepath.Join(dir, to)
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return err
+		}
+		return os.WriteFile(to, content, 0o666)
+	})
+	if err != nil {
+		return fmt.Errorf("make the demonstration: %w", err)
+	}
+	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"}, {"add", "."},
+		{"-c", "user.name=Demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false", "commit", "--quiet", "-m", "Count words"}} {
+		if err := a.showCommand(ctx, dir, append([]string{"git"}, args...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demoLimit is how long one command of the demonstration may take.
+const demoLimit = 2 * time.Minute
+
+// showCommand runs a program and shows what it prints; that a test fails is no error.
+func (a *app) showCommand(ctx context.Context, dir string, args ...string) error {
+	if args[0] != "git" || args[1] == "--no-pager" {
+		a.print("%s\n", a.paint(faint, "$ "+strings.Join(args, " ")))
+	}
+	result, err := process.Run(ctx, process.Command{Args: args, Dir: dir, Env: os.Environ(), Stdout: a.Out, Stderr: a.Out, Total: demoLimit})
+	if err != nil {
+		return &problem{err: fmt.Errorf("run %s: %w", args[0], err), hint: fmt.Sprintf("the demonstration needs %s: apt-get install git golang", args[0])}
+	}
+	if !result.OK() && args[0] == "git" {
+		return fmt.Errorf("%s ended with exit code %d", strings.Join(args[:2], " "), result.ExitCode)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"errors"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/runner"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// Exit codes, the same for every command.
+const (
+	exitOK         = 0
+	exitError      = 1
+	exitUsage      = 2
+	exitNeedsInput = 3
+	exitFailed     = 4
+	exitHeld       = 5
+	exitNotFound   = 6
+	exitCanceled   = 7
+)
+
+const exitCodes = `Exit codes:
+  0  done, or what was asked is shown
+  1  an error
+  2  the command line is wrong
+  3  the run waits for a person
+  4  the run failed
+  5  another process carries the run
+  6  there is no such request or run
+  7  the run was canceled`
+
+// problem is an error with what to do next and its exit code.
+type problem struct {
+	err  error
+	hint string
+	code int
+}
+
+func (p *problem) Error() string {
+	if p.err == nil {
+		return ""
+	}
+	return p.err.Error()
+}
+
+func (p *problem) Unwrap() error { return p.err }
+
+// ended is the exit code of a run that went as far as it goes.
+func ended(state workflow.State) error {
+	codes := map[workflow.State]int{workflow.Done: exitOK, workflow.NeedsInput: exitNeedsInput, workflow.Failed: exitFailed,
+		workflow.Canceled: exitCanceled, workflow.Queued: exitNeedsInput, workflow.Running: exitError}
+	if code := codes[state]; code != exitOK {
+		return &problem{code: code}
+	}
+	return nil
+}
+
+func codeOf(err error) int {
+	var p *problem
+	var held *store.HeldError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &p) && p.code != 0:
+		return p.code
+	case errors.As(err, &held):
+		return exitHeld
+	case errors.Is(err, forge.ErrNotFound):
+		return exitNotFound
+	}
+	return exitError
+}
+
+// explained adds the next command to errors that have an obvious one.
+func explained(err error) error {
+	var p *problem
+	if err == nil || errors.As(err, &p) {
+		return err
+	}
+	for _, known := range []struct {
+		is   error
+		hint string
+	}{
+		{git.ErrNotRepository, `go to a git repository, or make this one: "git init"`},
+		{git.ErrNoGit, `install git: "apt-get install git"`},
+		{git.ErrTooOld, "install a newer git"},
+		{environment.ErrNoIsolation, `install bubblewrap ("apt-get install bubblewrap"), or add --unsandboxed if you trust what will run`},
+		{store.ErrBroken, `the file is kept as it is; mend it by hand, "signalbox doctor" says what is wrong`},
+		{forge.ErrNotFound, `see which requests there are: "signalbox list"`},
+		{runner.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
+	} {
+		if errors.Is(err, known.is) {
+			return &problem{err: err, hint: known.hint, code: codeOf(err)}
+		}
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// find is the latest run that ref names: a request's number or id, or the
+// beginning of a run id.
+func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error) {
+	runs, err := p.store.Runs(ctx)
+	if err != nil {
+		return store.RunSummary{}, explained(err)
+	}
+	ref = strings.TrimPrefix(ref, "#")
+	var found *store.RunSummary
+	for i := range runs {
+		r := &runs[i]
+		if !names(ref, r) || found != nil && found.Ref.RunID > r.Ref.RunID {
+			continue
+		}
+		found = r
+	}
+	if found == nil {
+		return store.RunSummary{}, &problem{err: fmt.Errorf("there is no run of %q", ref), code: exitNotFound,
+			hint: fmt.Sprintf("start one: signalbox run %s; or see what there is: signalbox list", ref)}
+	}
+	if found.Err != nil {
+		return *found, explained(found.Err)
+	}
+	return *found, nil
+}
+
+func names(ref string, r *store.RunSummary) bool {
+	if ref == r.Ref.RequestID || len(ref) >= 8 && strings.HasPrefix(r.Ref.RunID, ref) {
+		return true
+	}
+	return r.Err == nil && ref == r.Run.Ref()
+}
+
+// latest is the newest run of every request, by number; broken ones come last.
+func (p *project) latest(ctx context.Context) ([]store.RunSummary, error) {
+	runs, err := p.store.Runs(ctx)
+	if err != nil {
+		return nil, explained(err)
+	}
+	newest := map[string]store.RunSummary{}
+	for _, r := range runs {
+		if r.Ref.RunID > newest[r.Ref.RequestID].Ref.RunID {
+			newest[r.Ref.RequestID] = r
+		}
+	}
+	var list []store.RunSummary
+	for _, r := range newest {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b store.RunSummary) int {
+		if a.Run.Journey.Number != b.Run.Journey.Number {
+			return a.Run.Journey.Number - b.Run.Journey.Number
+		}
+		return strings.Compare(a.Ref.RequestID, b.Ref.RequestID)
+	})
+	return list, nil
+}
+
+// held reports whether some process carries the request now.
+func (p *project) held(ctx context.Context, requestID string) (store.LockRecord, bool, error) {
+	holders, err := p.store.Holders(ctx)
+	if err != nil {
+		return store.LockRecord{}, false, explained(err)
+	}
+	for _, h := range holders {
+		if h.Name == "request-"+requestID {
+			return h.Record, true, nil
+		}
+	}
+	return store.LockRecord{}, false, nil
+}
+
+// goOn carries one run that exists.
+func (p *project) goOn(ctx context.Context, ref store.RunRef, run *workflow.Run) error {
+	request := forge.Request{ID: ref.RequestID, Number: run.Journey.Number}
+	return p.carryAll(ctx, []forge.Request{request}, func(forge.Request) pick {
+		return func(context.Context) (store.RunRef, error) { return ref, nil }
+	})
+}
+
+var errWrongState = errors.New("this does not apply to the run as it is")

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List requests with their latest run, one line each",
+		Example: "  signalbox list\n  signalbox list --json",
+		RunE:    func(c *cobra.Command, _ []string) error { return a.list(c.Context(), false) },
+	}
+}
+
+// listing is one line of list, and one object of its JSON.
+type listing struct {
+	Number    int            `json:"number"`
+	RequestID string         `json:"request_id"`
+	Title     string         `json:"title"`
+	RunID     string         `json:"run_id,omitempty"`
+	State     workflow.State `json:"state,omitempty"`
+	Phase     string         `json:"step,omitempty"`
+	Percent   int            `json:"percent"`
+	Message   string         `json:"message,omitempty"`
+	Problem   string         `json:"problem,omitempty"`
+}
+
+func (a *app) list(ctx context.Context, runsOnly bool) error {
+	p, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	latest, err := p.latest(ctx)
+	if err != nil {
+		return err
+	}
+	requests, requestErr := p.forge.Requests(ctx)
+	if requestErr != nil {
+		p.show(explained(requestErr)) // the broken ones; the others are listed
+	}
+	lines := p.listings(latest, requests, runsOnly)
+	if p.json {
+		return p.printJSON(lines)
+	}
+	if len(lines) == 0 {
+		p.print("nothing here yet; write requests/<name>.md (\"signalbox init\" shows how), then: signalbox run 1\n")
+	}
+	for _, l := range lines {
+		p.printListing(l)
+	}
+	return nil
+}
+
+func (p *project) listings(latest []store.RunSummary, requests []forge.Request, runsOnly bool) (lines []listing) {
+	seen := map[string]bool{}
+	for _, r := range latest {
+		seen[r.Ref.RequestID] = true
+		if r.Err != nil {
+			lines = append(lines, listing{RequestID: r.Ref.RequestID, RunID: r.Ref.RunID, Problem: redact.Line(r.Err.Error(), 300)})
+			continue
+		}
+		lines = append(lines, listing{Number: r.Run.Journey.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
+			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Journey.Phase.Step()), Percent: r.Run.Progress.Percent,
+			Message: redact.Line(r.Run.Progress.Message, 300)})
+	}
+	for _, request := range requests {
+		if !seen[request.ID] && !runsOnly {
+			lines = append(lines, listing{Number: request.Number, RequestID: request.ID, Title: request.Title})
+		}
+	}
+	return lines
+}
+
+func (p *project) printListing(l listing) {
+	switch {
+	case l.Problem != "":
+		p.print("%-6s %s  %s\n", "?", p.paint(red, "broken"), l.RequestID+"/"+l.RunID+": "+l.Problem)
+	case l.State == "":
+		p.print("%-6s %-12s %-15s %s\n", "#"+strconv.Itoa(l.Number), "new", "", l.Title)
+	default:
+		label := p.state(l.State) + strings.Repeat(" ", max(0, 12-len(l.State.Label())))
+		p.print("%-6s %s %-15s %s  %s\n", "#"+strconv.Itoa(l.Number), label, l.Phase, l.Title, p.paint(faint, l.Message))
+	}
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+)
+
+func newLogs(a *app) *cobra.Command {
+	var follow, names bool
+	c := &cobra.Command{
+		Use:   "logs RUN [LOG]",
+		Short: "Print a run's newest log, or the one named",
+		Long: "Print what an agent or a command of the run printed: the newest log, or the one named. Control characters are\n" +
+			"taken out. With -f go on until the run stands still, through every log that begins meanwhile.",
+		Example: "  signalbox logs 42\n  signalbox logs 42 --list\n  signalbox logs 42 implementer.S01.1.log\n  signalbox logs 42 -f",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			found, err := p.find(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			l := &logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs"}
+			switch {
+			case names:
+				return l.list()
+			case len(args) == 2:
+				return l.one(c.Context(), args[1], follow)
+			}
+			return l.newest(c.Context(), follow)
+		},
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run stands still")
+	c.Flags().BoolVarP(&names, "list", "l", false, "list the run's logs, oldest first")
+	return c
+}
+
+// logReader prints the logs of one run.
+type logReader struct {
+	*project
+	ref store.RunRef
+	dir string
+}
+
+// names lists the logs, the one written last at the end.
+func (l *logReader) names() ([]string, error) {
+	abs, err := l.store.Abs(l.dir)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(abs)
+	if err != nil {
+		return nil, fmt.Errorf("list logs: %w", err)
+	}
+	var infos []os.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && filepath.Ext(info.Name()) == ".log" {
+			infos = append(infos, info)
+		}
+	}
+	slices.SortFunc(infos, func(a, b os.FileInfo) int {
+		if c := a.ModTime().Compare(b.ModTime()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name(), b.Name())
+	})
+	var names []string
+	for _, info := range infos {
+		names = append(names, info.Name())
+	}
+	return names, nil
+}
+
+func (l *logReader) list() error {
+	names, err := l.names()
+	if err != nil {
+		return err
+	}
+	if l.json {
+		return l.printJSON(names)
+	}
+	for _, name := range names {
+		l.print("%s\n", redact.Line(name, 200))
+	}
+	return nil
+}
+
+func (l *logReader) newest(ctx context.Context, follow bool) error {
+	names, err := l.names()
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 && !follow {
+		return &problem{err: errors.New("the run has no log yet"), hint: "see where it is: signalbox status " + l.ref.RequestID, code: exitNotFound}
+	}
+	name := ""
+	if len(names) > 0 {
+		name = names[len(names)-1]
+	}
+	return l.one(ctx, name, follow)
+}
+
+// one prints a log; following, also every log that begins after it.
+func (l *logReader) one(ctx context.Context, name string, follow bool) error {
+	if name != "" && (path.Base(name) != name || filepath.Ext(name) != ".log") {
+		return &problem{err: fmt.Errorf("%q is no log's name", name), hint: "see which there are: signalbox logs --list " + l.ref.RequestID, code: exitUsage}
+	}
+	watch, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changes, err := l.store.Watch(watch, l.dir, l.ref.Dir()+"/stage.json")
+	if err != nil {
+		return explained(err)
+	}
+	read := map[string]int64{}
+	for {
+		run, err := l.store.Stage(l.ref).Load(ctx)
+		if err != nil {
+			return explained(err)
+		}
+		if err := l.more(name, read, follow); err != nil {
+			return err
+		}
+		if !follow || run.State.Ended() {
+			return nil
+		}
+		if _, open := <-changes; !open {
+			return nil
+		}
+	}
+}
+
+// more prints what was not printed yet of the log, and of those that began after it.
+func (l *logReader) more(first string, read map[string]int64, follow bool) error {
+	names, err := l.names()
+	if err != nil {
+		return err
+	}
+	after := first == ""
+	for _, name := range names {
+		_, begun := read[name]
+		if !begun && name != first && (!after || !follow) {
+			continue
+		}
+		after = after || name == first
+		n, err := l.from(name, read[name], !begun && follow)
+		if err != nil {
+			return err
+		}
+		read[name] += n
+	}
+	if _, ok := read[first]; !ok && first != "" {
+		return &problem{err: fmt.Errorf("there is no log %q", first), hint: "see which there are: signalbox logs --list " + l.ref.RequestID, code: exitNotFound}
+	}
+	return nil
+}
+
+func (l *logReader) from(name string, offset int64, headed bool) (int64, error) {
+	file, err := l.store.OpenArtifact(l.dir + "/" + name)
+	if err != nil {
+		return 0, explained(err)
+	}
+	defer func() { _ = file.Close() }()
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return 0, fmt.Errorf("read log: %w", err)
+	}
+	if headed {
+		l.print("%s\n", l.paint(bold, "==> "+name+" <=="))
+	}
+	var n int64
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadString('\n')
+		n += int64(len(line))
+		l.print("%s", redact.Clean(line))
+		if err != nil {
+			return n, nil
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/command"
+	"signalbox/internal/agent/replay"
+	"signalbox/internal/config"
+	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone"
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/runner"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// overrides are the flags that win over the configuration.
+type overrides struct {
+	workflow    []string
+	approve     string
+	maxParallel int
+	unsandboxed bool
+	agent       string
+	base        string
+}
+
+func (o overrides) apply(c *config.Config, root string) error {
+	if len(o.workflow) > 0 {
+		c.Workflow = o.workflow
+	}
+	if o.approve != "" {
+		if o.approve != config.ApproveAuto && o.approve != config.ApproveManual {
+			return &problem{err: fmt.Errorf("--approve is %q", o.approve), hint: "want manual or auto", code: exitUsage}
+		}
+		c.Approve = o.approve
+	}
+	if o.maxParallel > 0 {
+		c.MaxParallel = o.maxParallel
+	}
+	if o.unsandboxed {
+		c.Environment.Sandbox = config.SandboxNone
+	}
+	if o.base != "" {
+		c.Base = o.base
+	}
+	if o.agent != "" {
+		c.Agents = map[string]config.Agent{"agent": {Driver: config.DriverCommand, Command: []string{o.agent}}}
+		c.Roles = map[string]string{"implementer": "agent", "planner": config.RoleNone, "reviewer": config.RoleNone, "repairer": config.RoleNone}
+	}
+	return nil
+}
+
+// project is everything that a command works on.
+type project struct {
+	*app
+	root         string
+	repo         *git.Repo
+	store        *store.Store
+	config       config.Config
+	configured   bool
+	redact       *redact.Redactor
+	environments environment.Driver
+	forge        forge.Forge
+}
+
+// open finds the project around the working directory.
+func (a *app) open(ctx context.Context) (*project, error) {
+	p, err := a.openProject(ctx)
+	return p, explained(err)
+}
+
+func (a *app) openProject(ctx context.Context) (*project, error) {
+	repo, err := git.Open(ctx, process.Host{}, a.Dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &project{app: a, root: repo.Root(), repo: repo}
+	if p.config, p.configured, err = config.Load(filepath.Join(p.root, config.Name), a.Env); err != nil {
+		return nil, &problem{err: err, hint: "mend the file; \"signalbox init --print\" shows a commented one"}
+	}
+	if err := a.flags.apply(&p.config, p.root); err != nil {
+		return nil, err
+	}
+	p.redact = redact.New(p.secrets())
+	p.store, err = store.Open(ctx, store.Config{Root: p.root, Redact: p.redact.String, Logger: a.log})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.hideFromGit(); err != nil {
+		return nil, err
+	}
+	p.environments = p.driver()
+	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Logger: a.log})
+	return p, nil
+}
+
+// secretWords are parts of names of variables that hold secrets more often than not.
+var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY", "CREDENTIAL"}
+
+func (p *project) secrets() map[string]string {
+	secrets := map[string]string{}
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		named := slices.Contains(p.config.Secrets, name)
+		for _, word := range secretWords {
+			named = named || strings.Contains(strings.ToUpper(name), word)
+		}
+		if named && value != "" {
+			secrets[name] = value
+		}
+	}
+	return secrets
+}
+
+// passedOn are the variables that commands get without being asked for: where
+// programs are, which language they speak, and where packages come from.
+var passedOn = []string{"PATH", "LANG", "LC_ALL", "TZ", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN",
+	"NPM_CONFIG_REGISTRY", "npm_config_registry", "PIP_INDEX_URL", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+
+func (p *project) variables() (variables []string) {
+	for _, name := range append(slices.Clone(passedOn), p.config.Environment.Variables...) {
+		if value := p.Env(name); value != "" {
+			variables = append(variables, name+"="+value)
+		}
+	}
+	return variables
+}
+
+func (p *project) driver() environment.Driver {
+	return clone.New(clone.Config{Repo: p.repo, Exec: process.Host{}, Root: p.root,
+		State: filepath.Join(p.root, ".signalbox", "environments"), Variables: p.variables(),
+		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable()})
+}
+
+// readable are the host paths that the configuration opens, and absolute paths
+// that an agent's arguments name.
+func (p *project) readable() []string {
+	paths := slices.Clone(p.config.Environment.Read)
+	for _, a := range p.config.Agents {
+		for _, argument := range a.Command[min(1, len(a.Command)):] {
+			if filepath.IsAbs(argument) {
+				paths = append(paths, argument)
+			}
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Stat(path)
+		return err != nil
+	})
+}
+
+// agents builds the agent of every role that has one.
+func (p *project) agents() (map[workflow.Role]agent.Agent, error) {
+	agents := map[workflow.Role]agent.Agent{}
+	for _, role := range workflow.Roles {
+		name, ok := p.config.AgentFor(string(role))
+		if !ok {
+			continue
+		}
+		built, err := p.agent(name)
+		if err != nil {
+			return nil, err
+		}
+		agents[role] = built
+	}
+	if agents[workflow.Implementer] == nil {
+		return nil, &problem{err: errors.New("no agent is configured that could implement anything"),
+			hint: fmt.Sprintf("name one in %s (\"signalbox init\" writes a commented one), or give a program: --agent ./agent.sh", config.Name)}
+	}
+	return agents, nil
+}
+
+func (p *project) agent(name string) (agent.Agent, error) {
+	c := p.config.Agents[name]
+	if c.Driver == config.DriverReplay {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find own program: %w", err)
+		}
+		return replay.New(replay.Config{Name: name, Program: []string{self, replayAgentName}, Script: p.abs(c.Script), Env: c.Env})
+	}
+	args := slices.Clone(c.Command)
+	if strings.Contains(args[0], "/") {
+		args[0] = p.abs(args[0])
+	}
+	return command.New(command.Config{Name: name, Command: args, Prompt: command.Prompt(c.Prompt), Env: c.Env})
+}
+
+func (p *project) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.root, path)
+}
+
+func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {
+	tester := runner.CandidateTester{Store: p.store, Environments: p.environments, Redact: p.redact}
+	v, err := tester.Test(ctx, runner.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
+	return local.Verdict{Passed: v.Passed, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
+}
+
+// runner is what carries runs; observe is told of every transition.
+func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runner.Runner, error) {
+	if _, err := p.environments.Check(ctx); err != nil {
+		return nil, explained(err)
+	}
+	agents, err := p.agents()
+	if err != nil {
+		return nil, err
+	}
+	return runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Agents: agents,
+		MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
+		Observe: observe, Logger: p.log}), nil
+}
+
+// hidden are the project's folders and files of ours that git must not offer to commit.
+var hidden = []string{"/runs/", "/.worktrees/", "/environments.json", "/state.json", "/state.json.bak"}
+
+// hideFromGit adds them to the repository's own exclude file, which changes nothing that is tracked.
+func (p *project) hideFromGit() error {
+	path := filepath.Join(p.repo.GitDir(), "info", "exclude")
+	present, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	lines := strings.Split(string(present), "\n")
+	var missing []string
+	for _, pattern := range hidden {
+		if !slices.Contains(lines, pattern) {
+			missing = append(missing, pattern)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return fmt.Errorf("hide own files from git: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return fmt.Errorf("hide own files from git: %w", err)
+	}
+	text := "# Signalbox\n" + strings.Join(missing, "\n") + "\n"
+	if len(present) > 0 && !strings.HasSuffix(string(present), "\n") {
+		text = "\n" + text
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/runner"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newRun(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "run REQUEST...",
+		Short: "Carry requests to merged changes, as far as they go without you",
+		Long: "Carry each request (its number, its id, or its file) to a merged change. A run that was cut off goes on\n" +
+			"where it was. Several requests run at once, as many as there are slots (max_parallel).\n\n" +
+			"It ends when the change is merged, or when a person is needed; then it says why and what to type.",
+		Example: "  signalbox run 42\n  signalbox run requests/fix-parser.md\n  signalbox run 42 --agent ./agent.sh --approve auto\n" +
+			"  signalbox run 41 42 43 --max-parallel 2",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), args) },
+	}
+	a.carryFlags(c)
+	c.Flags().StringSliceVar(&a.flags.workflow, "workflow", nil, "full, simple, or a list of phases")
+	c.Flags().StringVar(&a.flags.approve, "approve", "", "manual or auto")
+	c.Flags().StringVar(&a.flags.base, "base", "", "branch to merge into")
+	c.Flags().StringVar(&a.flags.agent, "agent", "", "program that implements the request (prompt on its standard input)")
+	return c
+}
+
+// carryFlags are the flags of every command that carries runs.
+func (a *app) carryFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run agents and commands on this machine as you, without isolation")
+	c.Flags().IntVar(&a.flags.maxParallel, "max-parallel", 0, "how many runs of the project work at once")
+}
+
+func (a *app) run(ctx context.Context, refs []string) error {
+	p, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	var requests []forge.Request
+	for _, ref := range refs {
+		request, err := p.forge.Request(ctx, ref)
+		if err != nil {
+			return explained(fmt.Errorf("find request %q: %w", ref, err))
+		}
+		requests = append(requests, request)
+	}
+	return p.carryAll(ctx, requests, func(request forge.Request) pick { return p.latestOrNew(request) })
+}
+
+// pick chooses the run to carry. It is called with the request's lock held.
+type pick func(context.Context) (store.RunRef, error)
+
+// latestOrNew goes on with the request's run unless it is over.
+func (p *project) latestOrNew(request forge.Request) pick {
+	return func(ctx context.Context) (store.RunRef, error) {
+		latest, err := p.store.LatestRun(ctx, request.ID)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return store.RunRef{}, err
+		case latest.Err != nil:
+			return store.RunRef{}, latest.Err
+		case latest.Run.State != workflow.Canceled:
+			return latest.Ref, nil
+		}
+		start, err := p.start(ctx, request)
+		if err != nil {
+			return store.RunRef{}, err
+		}
+		if start.RunID, err = store.NewRunID(now(), rand.Reader); err != nil {
+			return store.RunRef{}, err
+		}
+		run := workflow.New(start, now().UTC())
+		return store.RefOf(&run), p.store.CreateRun(ctx, &run)
+	}
+}
+
+// carryAll carries one run per request, all at once; the queue keeps their number down.
+func (p *project) carryAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick) error {
+	progress := newProgress(p.app, len(requests) > 1)
+	defer progress.close()
+	r, err := p.runner(ctx, progress.observe)
+	if err != nil {
+		return err
+	}
+	results := make([]error, len(requests))
+	runs := make([]workflow.Run, len(requests))
+	var group sync.WaitGroup
+	for i, request := range requests {
+		group.Go(func() { runs[i], results[i] = p.carry(ctx, r, request, which(request)) })
+	}
+	group.Wait()
+	progress.close()
+	return p.outcome(runs, results)
+}
+
+func (p *project) carry(ctx context.Context, r *runner.Runner, request forge.Request, which pick) (workflow.Run, error) {
+	run, err := r.Carry(ctx, request.ID, fmt.Sprintf("run %d", request.Number), which)
+	var held *store.HeldError
+	if errors.As(err, &held) {
+		return run, &problem{code: exitHeld, hint: fmt.Sprintf("follow it: signalbox watch %d", request.Number),
+			err: fmt.Errorf("request %d is carried by another process: %s", request.Number, holder(held.Holder))}
+	}
+	return run, explained(err)
+}
+
+func holder(r store.LockRecord) string {
+	if r.PID == 0 {
+		return "it has not said which"
+	}
+	return fmt.Sprintf("pid %d on %s since %s", r.PID, r.Host, r.AcquiredAt.Local().Format("15:04:05"))
+}
+
+// outcome shows how each run ended and returns the worst of it.
+func (p *project) outcome(runs []workflow.Run, results []error) error {
+	var worst error
+	var shown []workflow.Run
+	for i, run := range runs {
+		err := results[i]
+		if err == nil {
+			shown = append(shown, run)
+			err = ended(run.State)
+		} else if len(runs) > 1 {
+			p.show(err)
+			err = &problem{code: codeOf(err)}
+		}
+		if err != nil && (worst == nil || codeOf(worst) == exitNeedsInput) {
+			worst = err
+		}
+	}
+	if p.json {
+		if err := p.printRuns(shown); err != nil {
+			return err
+		}
+		return worst
+	}
+	for _, run := range shown {
+		p.printEnd(&run)
+	}
+	return worst
+}

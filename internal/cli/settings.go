@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"signalbox/internal/config"
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/workflow"
+)
+
+// start is a new run of the request, with the configuration of this moment.
+func (p *project) start(ctx context.Context, request forge.Request) (workflow.Start, error) {
+	settings, err := p.settings(request)
+	if err != nil {
+		return workflow.Start{}, err
+	}
+	base := request.Base
+	if base == "" {
+		base = p.config.Base
+	}
+	if base == "" {
+		if base, err = p.repo.DefaultBranch(ctx); err != nil {
+			return workflow.Start{}, fmt.Errorf("find the branch to merge into: %w", err)
+		}
+	}
+	return workflow.Start{RequestID: request.ID, Number: request.Number, Title: request.Title, RequestPath: request.Path,
+		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, git.Slug(request.Title)), Base: base, Settings: settings}, nil
+}
+
+func (p *project) settings(request forge.Request) (workflow.Settings, error) {
+	name, phases, err := workflow.WorkflowPhases(p.config.Workflow...)
+	if err != nil {
+		return workflow.Settings{}, &problem{err: err, hint: "mend workflow in " + config.Name, code: exitUsage}
+	}
+	_, planner := p.config.AgentFor("planner")
+	_, reviewer := p.config.AgentFor("reviewer")
+	s := workflow.Settings{Workflow: name, Phases: phases, AutoApprove: p.config.Approve == config.ApproveAuto,
+		Tests: p.config.Tests, Stress: p.config.Stress, HasPlanner: planner, HasReviewer: reviewer,
+		StopOnSetUpFailure: p.config.Environment.OnFailure == config.OnFailureStop, Limits: limits(p.config.Limits)}
+	if len(request.Tests) > 0 {
+		s.Tests = request.Tests
+	}
+	return s, nil
+}
+
+// limits are the defaults where the configuration is silent.
+func limits(c config.Limits) workflow.Limits {
+	l := workflow.DefaultLimits()
+	for _, set := range []struct {
+		to   *int
+		from int
+	}{
+		{&l.ReviewRounds, c.ReviewRounds}, {&l.CIFailures, c.CIFailures}, {&l.SetUpRepairs, c.SetUpRepairs},
+		{&l.Autofix, c.Autofix}, {&l.ContractRetries, c.ContractRetries}, {&l.AgentRetries, c.AgentRetries},
+		{&l.ActionRetries, c.ActionRetries}, {&l.BaseConflicts, c.BaseConflicts}, {&l.MaxDiffLines, c.MaxDiffLines},
+		{&l.AgentIdleSec, whole(c.AgentIdle)}, {&l.AgentTotalSec, whole(c.AgentTotal)}, {&l.TestTotalSec, whole(c.TestTotal)},
+		{&l.SetUpTotalSec, whole(c.SetUpTotal)}, {&l.ChecksTotalSec, whole(c.ChecksTotal)},
+	} {
+		if set.from > 0 {
+			*set.to = set.from
+		}
+	}
+	return l
+}
+
+// whole is d in seconds, rounded up: a limit of half a second is not none.
+func whole(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newStatus(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "status [RUN]",
+		Short:   "Say where a run is, why it stopped and what to type next",
+		Long:    "Without a run: every request's latest run, one line each. With one: where it is, its phases and steps, and, if it\nstopped, why and what to do.",
+		Example: "  signalbox status\n  signalbox status 42\n  signalbox status 42 --json | jq .signalbox.phase",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.list(c.Context(), true)
+			}
+			return a.status(c.Context(), args[0])
+		},
+	}
+}
+
+func (a *app) status(ctx context.Context, ref string) error {
+	p, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := p.find(ctx, ref)
+	if err != nil {
+		if shown, statusErr := p.bareStatus(ctx, ref); shown || statusErr != nil {
+			return statusErr
+		}
+		return err
+	}
+	if p.json {
+		return p.printJSON(found.Run)
+	}
+	_, held, err := p.held(ctx, found.Ref.RequestID)
+	if err != nil {
+		return err
+	}
+	p.printRun(&found.Run, held)
+	return nil
+}
+
+// bareStatus shows a status file that no run of ours stands behind.
+func (p *project) bareStatus(ctx context.Context, ref string) (shown bool, err error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(ref, "#"))
+	if err != nil {
+		return false, nil
+	}
+	status, err := p.store.IssueStatus(n).Load(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return true, explained(err)
+	}
+	if p.json {
+		return true, p.printJSON(status)
+	}
+	p.printIssue(status)
+	return true, nil
+}
+
+// printIssue prints the four lines of S6.
+func (p *project) printIssue(s workflow.IssueStatus) {
+	p.print("Issue #%d: %s\n", s.Issue, s.Status)
+	if s.Session != "" {
+		p.print("Session: %s\n", redact.Line(s.Session, 200))
+	}
+	if s.Status == workflow.IssueError {
+		p.print("Error: %s\n", redact.Line(s.ErrorMessage, 400))
+	}
+	p.print("Timestamp: %s\n", s.Timestamp.UTC().Format(time.RFC3339))
+}
+
+// printRun prints all that a person needs of a run (R17).
+func (p *project) printRun(r *workflow.Run, held bool) {
+	p.printIssue(r.AsIssueStatus())
+	p.print("\n%s %s\n", p.paint(bold, "#"+r.Ref()), redact.Line(r.Title, 200))
+	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", p.state(r.State), r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
+	p.print("  %-9s %s\n", "now", redact.Line(r.Progress.Message, 300))
+	p.print("  %-9s %s\n", "elapsed", p.elapsed(r))
+	p.print("  %-9s %s\n", "run", store.RefOf(r).Dir())
+	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
+		p.print("  %-9s %.10s on %s, into %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100))
+	}
+	if r.Journey.Isolation == "none" {
+		p.print("  %-9s %s\n", "warning", p.paint(yellow, "commands of this run are not isolated from this machine"))
+	}
+	if r.Signals.Notes != nil {
+		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
+	}
+	p.printPhases(r)
+	p.printSteps(r)
+	p.printStop(r)
+	if r.State == workflow.Running && !held {
+		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
+	}
+}
+
+func (a *app) state(s workflow.State) string {
+	code := map[workflow.State]string{workflow.Done: green, workflow.Failed: red, workflow.NeedsInput: yellow}[s]
+	if code == "" {
+		return s.Label()
+	}
+	return a.paint(code, s.Label())
+}
+
+func (a *app) elapsed(r *workflow.Run) string {
+	end := now()
+	if r.EndedAt != nil {
+		end = *r.EndedAt
+	}
+	return max(0, end.Sub(r.StartedAt)).Round(time.Second / 10).String()
+}
+
+var marks = map[workflow.StepStatus]string{workflow.StepDone: "✓", workflow.StepRunning: "▶", workflow.StepSkipped: "–",
+	workflow.StepFailed: "✗", workflow.StepNeedsInput: "!", workflow.StepPending: " "}
+
+func (p *project) printPhases(r *workflow.Run) {
+	p.print("\nPhases\n")
+	for _, record := range r.Journey.Phases {
+		line := strings.TrimRight(redact.Line(record.Note, 120), " ")
+		p.print("  %s %2d %-15s %s\n", marks[record.Status], record.Phase, record.Step, p.paint(faint, line))
+	}
+}
+
+func (p *project) printSteps(r *workflow.Run) {
+	if len(r.Steps) > 0 {
+		p.print("\nSteps\n")
+	}
+	for _, s := range r.Steps {
+		p.print("  %s %s %s", marks[s.Status], s.StepID, redact.Line(s.Title, 80))
+		if s.PatchPath != nil {
+			p.print("  (%d files, +%d −%d; tests %s)", s.DiffStat.FilesChanged, s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
+				strings.ToLower(string(s.Test.Unit.Status)))
+		}
+		p.print("\n")
+	}
+	for _, f := range r.Journey.Findings {
+		p.print("  ! %s (%s)\n", redact.Line(f.Line1(), 200), f.Source)
+	}
+}
+
+// printStop says why a run stands still and what to type.
+func (p *project) printStop(r *workflow.Run) {
+	e := r.Error
+	if e == nil {
+		return
+	}
+	p.print("\n%s %s (%s)\n", p.paint(yellow, "Why it stopped:"), redact.Line(e.Title, 200), e.ReasonCode)
+	for line := range strings.Lines(redact.Clean(e.Message)) {
+		p.print("  %s\n", strings.TrimRight(line, "\n"))
+	}
+	p.print("%s\n", p.paint(bold, "What to do:"))
+	for _, action := range e.Actions {
+		p.print("  %s\n", redact.Line(action, 300))
+	}
+	for _, path := range e.RelatedPaths {
+		p.print("  see %s\n", redact.Line(path, 300))
+	}
+}
+
+// printEnd is the last word after carrying a run.
+func (p *project) printEnd(r *workflow.Run) {
+	switch {
+	case r.State == workflow.Done:
+		p.print("%s #%s %s\n  merged into %s as %.10s in %s; report: %s\n", p.paint(green, "Done:"), r.Ref(), redact.Line(r.Title, 100),
+			redact.Line(r.Journey.Base, 100), r.Journey.MergeCommit, p.elapsed(r), r.Artifacts.ReportMD)
+	case r.State == workflow.Canceled:
+		p.print("Canceled: #%s %s\n  %s\n", r.Ref(), redact.Line(r.Title, 100), redact.Line(r.Progress.Message, 200))
+	default:
+		p.print("%s #%s %s\n", p.state(r.State)+":", r.Ref(), redact.Line(r.Title, 100))
+		p.printStop(r)
+	}
+}
