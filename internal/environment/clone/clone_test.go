@@ -1,6 +1,7 @@
 package clone_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,11 +33,11 @@ func config(t testing.TB, p *environmenttest.Project) clone.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var seconds atomic.Int64
 	return clone.Config{
 		Repo: repo, Exec: process.Host{}, Root: p.Root,
 		State:     state(p),
 		Variables: environmenttest.Variables,
-		Clock:     func() time.Time { now = now.Add(time.Second); return now },
+		Clock:     func() time.Time { return time.Unix(1767323045+seconds.Add(1), 0) },
 	}
 }

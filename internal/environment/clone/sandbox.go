@@ -124,15 +124,18 @@ func (o *opening) Write(p []byte) (int, error) {
 	return o.to.Write(p)
 }
 
-// started tells a sandbox that could not be built, or a program that is not there, from a
-// program that failed. Both print "bwrap:" and exit 1; only the first does so again with another program.
+// started tells a sandbox that could not be built, a program or a folder that is not there,
+// from a program that failed and speaks alike: bwrap prints "bwrap:" and exits 1 for all of
+// them, and only a sandbox that cannot be built fails again with another program.
 func (d *Driver) started(ctx context.Context, m mounts, name string, r process.Result, head []byte) error {
 	said := string(head)
 	if r.Ending != process.Exited || r.ExitCode != 1 || !strings.HasPrefix(said, "bwrap: ") {
 		return nil
 	}
-	if strings.HasPrefix(said, "bwrap: execvp "+name+": ") {
-		return fmt.Errorf("start %q: %s", name, strings.TrimSpace(strings.TrimPrefix(said, "bwrap: execvp "+name+": ")))
+	for _, ours := range []string{"execvp " + name + ": ", "Can't chdir to "} {
+		if why, ok := strings.CutPrefix(said, "bwrap: "+ours); ok {
+			return fmt.Errorf("start %q: %s", name, strings.TrimSpace(why))
+		}
 	}
 	return d.probe(ctx, m)
 }

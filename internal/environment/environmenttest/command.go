@@ -56,7 +56,7 @@ func testFolders(t *testing.T, s *site) {
 		}
 		equal(t, "folder of "+dir, strings.TrimSpace(out.String()), want)
 	}
-	for _, dir := range []string{"..", "src/../..", "/", "/etc"} {
+	for _, dir := range []string{"..", "src/../..", "/", "/etc", "missing"} {
 		if _, err := s.Exec(t.Context(), process.Command{Args: []string{"true"}, Dir: dir}); err == nil {
 			t.Errorf("a command ran in %q", dir)
 		}

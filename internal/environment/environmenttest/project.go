@@ -26,7 +26,7 @@ var Variables = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SIGNALBOX_TEST_AL
 var tracked = map[string]string{
 	"README.md":        "a project\n",
 	".gitignore":       "build/\n.env\nlocal/\n",
-	".worktreeinclude": ".env\nlocal/*.conf\nREADME.md\nlink.conf\n",
+	".worktreeinclude": ".env\nlocal/*.conf\nREADME.md\nlink.conf\nnotes.txt\n",
 	"src/app.txt":      "one\ntwo\n",
 	"src/binary":       "\x00\x01\xff\r\n\x00",
 	"run.sh":           "#!/bin/sh\necho run\n",

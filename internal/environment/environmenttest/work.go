@@ -90,10 +90,11 @@ func testIncluded(t *testing.T, s *site) {
 		t.Fatal(err)
 	}
 	s.Project.Write(t, ".git/info/exclude", "link.conf\n")
+	s.Project.Write(t, "notes.txt", "listed, but not ignored")
 	s.spec = s.Project.Spec("second")
 	s.Environment = s.make(t, s.spec)
 	equal(t, "listed files", s.must(t, `cat .env 'local/a b[1].conf'`), "KEY=value\nlocal\n")
-	for _, name := range []string{"local/other.txt", "build/out", "link.conf", ".signalbox", ".worktrees"} {
+	for _, name := range []string{"local/other.txt", "build/out", "link.conf", "notes.txt", ".signalbox", ".worktrees"} {
 		if r, _ := s.run(t, `test -e "$1" || test -L "$1"`, name); r.OK() {
 			t.Errorf("%s was copied", name)
 		}
