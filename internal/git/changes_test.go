@@ -26,7 +26,13 @@ func changed(t *testing.T) (p project, from, to string) {
 	p.write("new\nline\x1b", "odd\n")
 	p.write("binary", "\x00\x01\x02")
 	p.write("shy.hidden", "text\n")
-	p.write(".gitattributes", "* -diff diff=canary\n")
+	// The content would hide, and so would what the user chose for looking at it.
+	p.write(".gitattributes", "* -diff\n")
+	p.write(".git/info/attributes", "edited diff=rot\n")
+	p.git("config", "diff.rot.command", "false")
+	p.git("config", "diff.rot.textconv", "rev")
+	p.write(".git/hide", "*.hidden -diff\n")
+	p.git("config", "core.attributesFile", filepath.Join(p.dir, ".git", "hide"))
 	for _, err := range []error{
 		os.Remove(filepath.Join(p.dir, "deleted")),
 		os.Chmod(filepath.Join(p.dir, "script"), 0o755),
@@ -50,7 +56,7 @@ func TestChanges(t *testing.T) {
 	const none, file, script = git.Absent, git.Regular, git.Executable
 	want := []git.Change{
 		{Path: "-n", OldMode: none, NewMode: file, Added: 1, Size: 5},
-		{Path: ".gitattributes", OldMode: none, NewMode: file, Added: 1, Size: 20},
+		{Path: ".gitattributes", OldMode: none, NewMode: file, Added: 1, Size: 8},
 		{Path: "binary", OldMode: none, NewMode: file, Added: -1, Deleted: -1, Size: 3},
 		{Path: "deleted", OldMode: file, NewMode: none, Deleted: 1},
 		{Path: "edited", OldMode: file, NewMode: file, Added: 2, Deleted: 1, Size: 12},
@@ -66,6 +72,15 @@ func TestChanges(t *testing.T) {
 	}
 	if none := must(p.open().Changes(t.Context(), to, to))(t); none != nil {
 		t.Errorf("of nothing: %v", none)
+	}
+}
+
+func TestChangesComparesWhatIsMergedNotWhatIsShownInItsPlace(t *testing.T) {
+	t.Parallel()
+	p, from, to := changed(t)
+	p.git("replace", to, from)
+	if got := must(p.open().Changes(t.Context(), from, to))(t); len(got) == 0 {
+		t.Error("a replacement hid the change")
 	}
 }
 

@@ -147,17 +147,13 @@ func (c *checkout) stage(ctx context.Context) error {
 	if len(c.unstaged) == 0 {
 		return nil
 	}
-	var removed, added strings.Builder
+	var entries strings.Builder
 	for _, f := range c.unstaged {
-		if f.NewMode == Absent {
-			fmt.Fprintf(&removed, "0 %s\t%s\x00", strings.Repeat("0", len(f.OldID)), f.Path)
-		} else {
-			fmt.Fprintf(&added, "%s %s\t%s\x00", f.NewMode, f.NewID, f.Path)
-		}
+		// Git reads the mode of what is absent, a zero, as the order to remove it.
+		fmt.Fprintf(&entries, "%s %s\t%s\x00", f.NewMode, f.NewID, f.Path)
 	}
 	args := []string{"update-index", "-z", "--index-info"}
-	// First what goes: a file may take the place of a folder, or the reverse.
-	if _, err := c.repo.run(ctx, call{args: args, input: removed.String() + added.String(), dir: c.dir, user: true, limit: slow}); err != nil {
+	if _, err := c.repo.run(ctx, call{args: args, input: entries.String(), dir: c.dir, user: true, limit: slow}); err != nil {
 		return err
 	}
 	_, err := c.repo.run(ctx, call{args: []string{"update-index", "-q", "--refresh"}, dir: c.dir, user: true, limit: slow})

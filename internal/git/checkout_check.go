@@ -134,7 +134,7 @@ func (c *checkout) is(path, mode, otherMode string, differing map[string]bool) b
 		keeps := otherMode == Gitlink || otherMode == Absent
 		return keeps && c.isDir(path) || c.free(path)
 	case Absent:
-		return otherMode == Gitlink && c.isDir(path) || c.free(path)
+		return c.free(path)
 	default:
 		return !differing[path]
 	}

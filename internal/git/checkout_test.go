@@ -160,6 +160,18 @@ func TestSyncCheckoutWorksBeforeTheBranchMoves(t *testing.T) {
 	m.assertNew(t)
 }
 
+func TestSyncCheckoutReplacesEmptyFolders(t *testing.T) {
+	t.Parallel()
+	m := newMerged(t)
+	if err := os.MkdirAll(filepath.Join(m.dir, "folder-to-file", "empty", "too"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.open().SyncCheckout(t.Context(), mainRef, m.old, m.id); err != nil {
+		t.Fatal(err)
+	}
+	m.assertNew(t)
+}
+
 func TestSyncCheckoutKeepsUnrelatedWork(t *testing.T) {
 	t.Parallel()
 	m := newMerged(t)
@@ -307,6 +319,15 @@ func TestSyncCheckoutLeavesSubmodulesAlone(t *testing.T) {
 		}
 	}
 	if index := p.git("ls-files", "--stage"); index != "160000 "+old+" 0\tmodule\n160000 "+old+" 0\tsecond" {
+		t.Errorf("index:\n%s", index)
+	}
+	p.git("update-ref", mainRef, first)
+	for range 2 {
+		if err := p.open().SyncCheckout(t.Context(), mainRef, id, first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if index := p.git("ls-files", "--stage"); index != "" {
 		t.Errorf("index:\n%s", index)
 	}
 	if p.read("module/inside") != "kept\n" {

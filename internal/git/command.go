@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"signalbox/internal/process"
 )
@@ -168,79 +167,3 @@ func (r *Repo) environ(c call) []string {
 	}
 	return append(env, c.env...)
 }
-
-// commandError is git ending with something else than success.
-type commandError struct {
-	subcommand string
-	code       int
-	signal     string
-	message    string
-	stderr     string
-}
-
-func (e *commandError) Error() string {
-	switch {
-	case e.signal != "":
-		return fmt.Sprintf("git %s: ended by %s", e.subcommand, e.signal)
-	case e.message != "":
-		return fmt.Sprintf("git %s: %s", e.subcommand, e.message)
-	default:
-		return fmt.Sprintf("git %s: exit status %d", e.subcommand, e.code)
-	}
-}
-
-// exited tells whether err is git's own exit with code, which some subcommands use as an answer.
-func exited(err error, code int) bool {
-	var failed *commandError
-	return errors.As(err, &failed) && failed.signal == "" && failed.code == code
-}
-
-// complaint is what of stderr says what went wrong: the lines that git marks as
-// errors, of which the first is the cause, else the last line. Hints follow errors.
-func complaint(stderr string) string {
-	last := ""
-	var marked []string
-	for line := range strings.Lines(stderr) {
-		line = clean(line)
-		if line != "" {
-			last = line
-		}
-		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
-			marked = append(marked, line)
-		}
-	}
-	if len(marked) > 0 {
-		return clean(strings.Join(marked, "; "))
-	}
-	return last
-}
-
-// clean makes text from a repository or a remote harmless in a log line.
-func clean(text string) string {
-	text = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == unicode.ReplacementChar {
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(text, ""))
-	if len(text) > 300 {
-		text = strings.ToValidUTF8(text[:300], "") + "…"
-	}
-	return strings.TrimSpace(text)
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	limit int
-	kept  []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - t.limit; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string { return string(t.kept) }

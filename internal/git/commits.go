@@ -99,9 +99,9 @@ func (r *Repo) MergeTree(ctx context.Context, base, head string) (tree string, c
 	return fields[0], fields[1:], nil
 }
 
-// withoutMergeDrivers is a configuration in which every merge driver fails. The
-// content of a branch chooses drivers by its .gitattributes, and a driver is a
-// program; a file that wants one is a conflict instead.
+// withoutMergeDrivers is a configuration in which every merge driver fails. A
+// driver is a program that would run here on a stranger's content; a file that
+// wants one is a conflict instead.
 func (r *Repo) withoutMergeDrivers(ctx context.Context) ([]string, error) {
 	out, err := r.run(ctx, call{args: []string{"config", "-z", "--name-only", "--get-regexp", `^merge\..*\.driver$`}})
 	if exited(err, 1) {

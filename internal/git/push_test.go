@@ -53,6 +53,16 @@ func TestPush(t *testing.T) {
 	}
 }
 
+func TestRemoteRefTakesNoOtherThatEndsLikeIt(t *testing.T) {
+	t.Parallel()
+	p, _, first := published(t)
+	const ref = "refs/heads/signalbox/1-x"
+	p.git("push", "-q", "origin", first+":refs/heads/"+ref)
+	if id, err := p.open().RemoteRef(t.Context(), "origin", ref); !errors.Is(err, git.ErrNotFound) {
+		t.Errorf("got %q, %v", id, err)
+	}
+}
+
 func TestPushTellsWhatTheRemoteDoesNotWant(t *testing.T) {
 	t.Parallel()
 	p, remote, first := published(t)
