@@ -11,12 +11,13 @@ import (
 
 // stageDir is where new files are written before they are renamed into their
 // places: in the checkout, since only there a rename is sure to be possible.
-// It ignores itself, so that nobody commits what a killed process left.
+// It ignores itself, so that nobody commits what a killed process left, and the
+// next call removes it; files of a commit that have its name are refused.
 const stageDir = ".signalbox-checkout"
 
 // apply does what check found to be open: remove, write, then stage. Every part may be cut short and repeated.
 func (c *checkout) apply(ctx context.Context) error {
-	if err := c.remove(); err != nil {
+	if err := errors.Join(c.root.RemoveAll(stageDir), c.remove()); err != nil {
 		return err
 	}
 	// How a file is written depends on the attributes that are in the checkout at that moment.
@@ -84,9 +85,6 @@ func (c *checkout) write(ctx context.Context, files []Change) (err error) {
 }
 
 func (c *checkout) makeStageDir() error {
-	if err := c.root.RemoveAll(stageDir); err != nil {
-		return err
-	}
 	if err := c.root.Mkdir(stageDir, 0o700); err != nil {
 		return err
 	}

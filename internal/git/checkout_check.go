@@ -27,7 +27,8 @@ func (c *checkout) check(ctx context.Context) error {
 	var blocked []string
 	for _, f := range c.changes {
 		asOld := c.is(f.Path, f.OldMode, f.NewMode, c.notOld)
-		if staged[f.Path] || !asOld && !c.is(f.Path, f.NewMode, f.OldMode, c.notNew) {
+		reserved := f.Path == stageDir || strings.HasPrefix(f.Path, stageDir+"/")
+		if reserved || staged[f.Path] || !asOld && !c.is(f.Path, f.NewMode, f.OldMode, c.notNew) {
 			blocked = append(blocked, f.Path)
 		}
 	}

@@ -172,6 +172,33 @@ func TestSyncCheckoutReplacesEmptyFolders(t *testing.T) {
 	m.assertNew(t)
 }
 
+func TestSyncCheckoutRemovesWhatAKilledOneLeft(t *testing.T) {
+	t.Parallel()
+	m := newMerged(t)
+	m.git("reset", "-q", "--hard", m.id)
+	m.write(".signalbox-checkout/files/x", "left\n")
+	m.write(".signalbox-checkout/.gitignore", "*\n")
+	if err := m.open().SyncCheckout(t.Context(), mainRef, m.old, m.id); err != nil {
+		t.Fatal(err)
+	}
+	m.assertNew(t)
+}
+
+func TestSyncCheckoutRefusesFilesInItsOwnPlace(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{".signalbox-checkout", ".signalbox-checkout/files/x"} {
+		p := newProject(t)
+		old := p.commit("old")
+		p.write(path, "mine\n")
+		id := p.commit("new")
+		p.git("reset", "-q", "--hard", old)
+		p.git("update-ref", mainRef, id)
+		if err := p.open().SyncCheckout(t.Context(), mainRef, old, id); !errors.Is(err, git.ErrCheckout) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 func TestSyncCheckoutKeepsUnrelatedWork(t *testing.T) {
 	t.Parallel()
 	m := newMerged(t)
