@@ -31,7 +31,7 @@ const (
 	privateMode = 0o700
 )
 
-const ignoreFile = "*\n!.gitignore\n!config.yaml\n"
+const ignoreFile = "*\n!config.yaml\n"
 
 // Config is what a Store needs to know. Only Root must be set.
 type Config struct {

@@ -1,0 +1,63 @@
+package cli_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"signalbox/internal/cli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"signalbox": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
+	})
+}
+
+// Each file in testdata/script is a story of one person and one repository.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, Setup: func(env *testscript.Env) error {
+		env.Setenv("HOME", env.WorkDir)
+		env.Setenv("GIT_AUTHOR_NAME", "Ada")
+		env.Setenv("GIT_AUTHOR_EMAIL", "ada@localhost")
+		env.Setenv("GIT_COMMITTER_NAME", "Ada")
+		env.Setenv("GIT_COMMITTER_EMAIL", "ada@localhost")
+		env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's children would each wait a second at their end
+		return nil
+	}})
+}
+
+var build struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// program is the real binary, built once without the race detector, for tests
+// that kill it or measure it.
+func program(t testing.TB) string {
+	t.Helper()
+	build.once.Do(func() {
+		dir, err := os.MkdirTemp("", "signalbox-program-")
+		if err != nil {
+			build.err = err
+			return
+		}
+		build.path = filepath.Join(dir, "signalbox")
+		out, err := exec.Command("go", "build", "-o", build.path, "signalbox/cmd/signalbox").CombinedOutput()
+		if err != nil {
+			build.err = &exec.Error{Name: string(out), Err: err}
+		}
+	})
+	if build.err != nil {
+		t.Fatal(build.err)
+	}
+	return build.path
+}
