@@ -54,7 +54,7 @@ func (r *Repo) one(ctx context.Context, c call, doing string) (string, error) {
 	out, err := r.run(ctx, c)
 	id := strings.TrimSpace(string(out))
 	switch {
-	case exited(err, 1), exited(err, 128):
+	case exited(err, 1):
 		return "", fmt.Errorf("%s: %w", doing, ErrNotFound)
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", doing, err)

@@ -2,6 +2,8 @@ package git_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -65,6 +67,22 @@ func TestResolve(t *testing.T) {
 		if _, err := repo.Resolve(t.Context(), ref); !errors.Is(err, git.ErrInvalid) {
 			t.Errorf("%q: %v", ref, err)
 		}
+	}
+}
+
+func TestResolveTellsACorruptCommitFromAMissingOne(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	id := p.commit("first")
+	object := filepath.Join(p.dir, ".git", "objects", id[:2], id[2:])
+	if err := os.Remove(object); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(object, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.open().Resolve(t.Context(), mainRef); err == nil || errors.Is(err, git.ErrNotFound) {
+		t.Errorf("got %v", err)
 	}
 }
 
