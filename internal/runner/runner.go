@@ -71,22 +71,47 @@ var (
 // runIDVariable tags every process of a run, so that what a killed runner left behind is found.
 const runIDVariable = "SIGNALBOX_RUN_ID"
 
-// Carry brings the run as far as it goes without a person and returns it as
-// last saved. *store.HeldError: somebody else carries it at this moment. A
-// canceled context stops the run as a person's "stop" does.
-func (r *Runner) Carry(ctx context.Context, ref store.RunRef, owner string) (workflow.Run, error) {
-	w := &work{Runner: r, ref: ref}
-	lock, err := r.Store.LockRequest(ctx, ref.RequestID, store.Owner{Name: owner, RunID: ref.RunID})
-	if err != nil {
+// Carry brings a run of the request as far as it goes without a person and
+// returns it as last saved. which chooses or creates the run; it is called with
+// the request's lock held, so that a request never has two live runs.
+// *store.HeldError: somebody else carries one at this moment. A canceled
+// context stops the run as a person's "stop" does.
+func (r *Runner) Carry(ctx context.Context, requestID, owner string, which func(context.Context) (store.RunRef, error)) (workflow.Run, error) {
+	w := &work{Runner: r}
+	var err error
+	if w.request, err = r.Store.LockRequest(ctx, requestID, store.Owner{Name: owner}); err != nil {
 		return workflow.Run{}, err
 	}
-	defer func() { w.logged("release request lock", lock.Release()) }()
-	w.request = lock
-	if w.writer, w.run, err = r.Store.OpenRun(ctx, ref); err != nil {
+	defer func() { w.logged("release request lock", w.request.Release()) }()
+	if w.ref, err = which(ctx); err != nil {
+		return workflow.Run{}, err
+	}
+	if w.writer, w.run, err = r.Store.OpenRun(ctx, w.ref); err != nil {
 		return w.run, fmt.Errorf("%w: %w", ErrNotSaved, err)
 	}
 	defer func() { w.logged("close run", w.writer.Close()) }()
+	if err := w.outrank(ctx, owner); err != nil {
+		return w.run, err
+	}
 	return w.carry(ctx)
+}
+
+// outrank takes the lock anew when its epoch is not above the run's, which
+// happens only when somebody removed the lock's file.
+func (w *work) outrank(ctx context.Context, owner string) error {
+	known := w.run.Journey.Epoch
+	if w.request.Epoch() > known {
+		return nil
+	}
+	if err := w.request.Release(); err != nil {
+		return fmt.Errorf("release request lock: %w", err)
+	}
+	lock, err := w.Store.LockRequest(ctx, w.ref.RequestID, store.Owner{Name: owner, RunID: w.ref.RunID, AfterEpoch: known})
+	if err != nil {
+		return err
+	}
+	w.request = lock
+	return nil
 }
 
 func (w *work) carry(ctx context.Context) (workflow.Run, error) {
