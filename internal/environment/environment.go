@@ -68,6 +68,9 @@ type Driver interface {
 	Check(ctx context.Context) (note string, err error)
 }
 
+// ErrTooLarge: the work folder holds more new content than a change can sensibly have.
+var ErrTooLarge = errors.New("the new content is too large to record")
+
 // ErrNoIsolation: nothing here can keep a command away from the host, and the
 // configuration did not say that it may run without.
 var ErrNoIsolation = errors.New("commands cannot be isolated from this machine")

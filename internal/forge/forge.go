@@ -119,6 +119,8 @@ var (
 	ErrConflict  = errors.New("does not merge with the base branch")
 	ErrBaseMoved = errors.New("the base branch moved")
 	ErrNoChecks  = errors.New("no checks were reported")
+	// ErrRemoteMoved: the remote's base branch has commits that the project lacks.
+	ErrRemoteMoved = errors.New("the remote's base branch has commits that are missing here")
 	// ErrCheckout: the base branch is checked out and local changes stand in the way.
 	ErrCheckout = errors.New("local changes are in the way of the merge")
 )

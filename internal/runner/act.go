@@ -86,6 +86,9 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrCheckout):
 		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, "your local changes are in the way of the merge"
 		e.Actions = []string{"commit or stash them", resume}
+	case errors.Is(err, forge.ErrRemoteMoved):
+		e.ReasonCode, e.Retryable, e.Title = "REMOTE_MOVED", false, "the remote has commits that are missing here"
+		e.Actions = []string{"bring them in: git pull", resume}
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = "NOT_FOUND", false, workflow.CategoryInput
 		e.Actions = []string{"see what is missing: signalbox list", resume}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -61,7 +62,12 @@ func (w *work) ready(ctx context.Context, a workflow.Action) (environment.Enviro
 		return nil, err
 	}
 	keep := fmt.Sprintf("refs/signalbox/kept/%d/%s-%s-%d", w.run.Journey.Number, w.ref.RunID, a.Key, w.Clock.Now().Unix())
-	if err := env.Reset(ctx, w.run.Journey.Head, keep); err != nil {
+	err = env.Reset(ctx, w.run.Journey.Head, keep)
+	if errors.Is(err, environment.ErrTooLarge) {
+		w.Logger.Warn("work that is too large to keep is dropped", "run", w.ref.RunID, "err", err)
+		err = env.Reset(ctx, w.run.Journey.Head, "")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("bring environment to %.10s: %w", w.run.Journey.Head, err)
 	}
 	return env, nil

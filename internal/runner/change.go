@@ -2,10 +2,12 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -19,6 +21,9 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 	}
 	base := w.run.Journey.StepBase
 	change, err := env.Record(ctx, base, w.commitMessage(a))
+	if errors.Is(err, environment.ErrTooLarge) {
+		return workflow.ChangeRefused{Outcome: o, Problems: []string{w.clean(err.Error())}}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("record change of %s: %w", a.StepID, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/workflow"
@@ -110,6 +111,9 @@ func (w *work) keepWork(ctx context.Context) (string, error) {
 			return "", err
 		}
 		change, err := env.Record(ctx, j.Head, "Work not recorded when the run was given up\n\nSignalbox-Request: "+w.run.RequestID+"\n")
+		if errors.Is(err, environment.ErrTooLarge) {
+			change.Commit, err = j.Head, nil // what was recorded before is kept
+		}
 		if err != nil {
 			return "", fmt.Errorf("keep unrecorded work: %w", err)
 		}

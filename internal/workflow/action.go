@@ -36,7 +36,7 @@ const (
 	CallAgent         ActionKind = "call_agent"         // → PlanAnswered, ReviewAnswered, RepairAnswered, Implemented, AnswerRefused or AgentFailed
 	WritePlan         ActionKind = "write_plan"         // → PlanWritten
 	RunSetUp          ActionKind = "run_set_up"         // → SetUpEnded
-	RecordChange      ActionKind = "record_change"      // → ChangeRecorded
+	RecordChange      ActionKind = "record_change"      // → ChangeRecorded or ChangeRefused
 	RunTests          ActionKind = "run_tests"          // → TestsEnded
 	OpenPullRequest   ActionKind = "open_pull_request"  // → PullRequestOpened
 	WatchChecks       ActionKind = "watch_checks"       // → ChecksEnded

@@ -100,6 +100,8 @@ func (m *machine) outcome(event Event) {
 		m.implemented(e)
 	case ChangeRecorded:
 		m.changeRecorded(e)
+	case ChangeRefused:
+		m.refuseChange(e.Problems)
 	case TestsEnded:
 		m.testsEnded(e)
 	case ReviewAnswered:

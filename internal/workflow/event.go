@@ -129,6 +129,11 @@ type (
 		Files     []FileChange
 		PatchPath string
 	}
+	// ChangeRefused: the environment's content cannot be recorded at all.
+	ChangeRefused struct {
+		Outcome
+		Problems []string
+	}
 	TestsEnded struct {
 		Outcome
 		Passed     bool

@@ -192,7 +192,7 @@ type situation struct {
 	settingUp   bool
 	canceling   bool
 	fix         StepStatus
-	steps       [2]situationOfStep
+	steps       [3]situationOfStep
 	current     int
 	pending     [3]situationOfAction
 	findings    int
@@ -257,7 +257,8 @@ var setUp = &PlanSetUp{Name: "go", SetupCommands: []string{"go mod download"},
 	Verification: []Verification{{Command: "echo OK", Expected: "OK"}}}
 
 var plan = Plan{Goal: "g",
-	Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01", Title: "Test", Phase: "tdd-red"}, {StepID: "S02", Title: "Fix"}}}}
+	Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01", Title: "Test", Phase: "tdd-red"}, {StepID: "S02", Title: "Fix"},
+		{StepID: "S03", Title: "Tidy", Phase: "tdd-refactor"}}}}
 
 func outcomes(r Run, a Action) []Event {
 	o := Outcome{Key: a.Key}
@@ -285,7 +286,7 @@ func outcomes(r Run, a Action) []Event {
 		}
 		return events
 	case RecordChange:
-		return append(events, ChangeRecorded{Outcome: o, Commit: commit}, ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
+		return append(events, ChangeRefused{Outcome: o, Problems: []string{"too large"}}, ChangeRecorded{Outcome: o, Commit: commit}, ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
 			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
 			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}})
 	case RunTests:
@@ -329,11 +330,44 @@ func answers(o Outcome, a Action) []Event {
 	return append(events, Implemented{Outcome: o})
 }
 
-func eventName(e Event) string { return strings.TrimPrefix(fmt.Sprintf("%T", e), "workflow.") }
+// eventName is the event's type and, where that decides, what it says.
+func eventName(event Event) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", event), "workflow.")
+	says := ""
+	switch e := event.(type) {
+	case ChecksEnded:
+		says = string(e.State)
+	case TestsEnded:
+		says = oneOf(e.Passed, "passed", "failed")
+	case ReviewAnswered:
+		says = oneOf(len(e.Review.Findings) == 0, "clean", "findings")
+	case SetUpEnded:
+		says = oneOf(e.OK, "ok", string(e.Class))
+	case StopRequested:
+		says = oneOf(e.Cancel, "cancel", "")
+	case DependenciesChecked:
+		says = oneOf(len(e.Missing) == 0, "", "missing")
+	case ActionFailed:
+		says = oneOf(e.Error.Retryable, "retryable", "lasting")
+	case AgentFailed:
+		says = e.Code
+	}
+	return strings.TrimSpace(name + " " + says)
+}
 
-// place is a state's name in the diagram: the phase while it runs, else the state.
+func oneOf(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// place is a state's name in the diagram: the phase while it runs, else the
+// state. A run that waits for approval is at a place of its own.
 func place(r Run) string {
 	switch {
+	case r.State == NeedsInput && r.Error.ReasonCode == "APPROVAL_REQUIRED":
+		return string(ApprovalWait.Step())
 	case r.State == Running && r.Journey.Canceling:
 		return "canceling"
 	case r.State == Running && r.Journey.SettingUp:
@@ -344,12 +378,12 @@ func place(r Run) string {
 	return string(r.State)
 }
 
-// inSetUp is a run whose set-up is about to begin. Its waits and repairs make
-// a space of their own, walked apart from the rest.
-func inSetUp(t *testing.T) Run {
+// beforeSetUp is a run whose plan, with a set-up, is about to be written. The
+// set-up's waits and repairs make a space of their own, walked apart from the rest.
+func beforeSetUp(t *testing.T) Run {
 	t.Helper()
 	run, _ := Decide(newRun(settings(WorkflowFull, true)), Admitted{}, epoch)
-	for !run.Journey.SettingUp {
+	for run.Journey.Plan == nil {
 		event := goesWell(run)
 		if e, ok := event.(PlanAnswered); ok {
 			e.Plan.Environment = setUp
@@ -379,12 +413,12 @@ var walks = func() func(t *testing.T) []*walk {
 			stay := func(from, to Run) bool {
 				u := to.Journey.Used
 				waits := min(1, u.NetworkWaits) + min(1, u.ServerWaits) + min(1, u.LockWaits)
-				return waits <= 1 && (from.Journey.SettingUp || from.State.Ended() || from.State == Queued)
+				return waits <= 1 && (from.Journey.SettingUp || from.Journey.Plan != nil || from.State.Ended() || from.State == Queued)
 			}
 			all = []*walk{
 				explore(t, nil, nil, newRun(settings(WorkflowSimple, false))),
 				explore(t, nil, nil, newRun(settings(WorkflowFull, true))),
-				explore(t, nil, stay, inSetUp(t)),
+				explore(t, nil, stay, beforeSetUp(t)),
 			}
 		})
 		return all

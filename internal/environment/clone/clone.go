@@ -52,8 +52,6 @@ var DefaultIdentity = git.Identity{Name: "Signalbox", Email: "signalbox@localhos
 const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 var (
-	// ErrTooLarge: the work folder holds more new content than a change can sensibly have.
-	ErrTooLarge = errors.New("the new content is too large to record")
 	// ErrSandbox: bubblewrap could not build the sandbox, so the program was not started.
 	ErrSandbox = errors.New("the sandbox cannot be built")
 	// ErrOccupied: the work folder is there but was not made by Signalbox.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"signalbox/internal/environment"
 	"strconv"
 	"strings"
 	"time"
@@ -80,7 +81,7 @@ func output(ctx context.Context, c process.Command, run func(context.Context, pr
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case result.Truncated:
-		return "", fmt.Errorf("git printed more than %d bytes: %w", maxListing, ErrTooLarge)
+		return "", fmt.Errorf("git printed more than %d bytes: %w", maxListing, environment.ErrTooLarge)
 	case !result.OK():
 		return "", fmt.Errorf("git exited %d (%s%s): %s", result.ExitCode, result.Ending, result.Signal, complaint(stderr.String()))
 	}

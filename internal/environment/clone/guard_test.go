@@ -96,10 +96,10 @@ func TestAbsurdContentIsRefused(t *testing.T) {
 			p := environmenttest.NewProject(t)
 			e := made(t, clone.New(config(t, p)), p)
 			expect(t, e, script, "")
-			if _, err := e.Record(t.Context(), p.Commit, "work\n"); !errors.Is(err, clone.ErrTooLarge) {
+			if _, err := e.Record(t.Context(), p.Commit, "work\n"); !errors.Is(err, environment.ErrTooLarge) {
 				t.Errorf("got error %v", err)
 			}
-			if err := e.Reset(t.Context(), p.Commit, "refs/signalbox/kept/42"); !errors.Is(err, clone.ErrTooLarge) {
+			if err := e.Reset(t.Context(), p.Commit, "refs/signalbox/kept/42"); !errors.Is(err, environment.ErrTooLarge) {
 				t.Errorf("work that cannot be kept was reset: %v", err)
 			}
 			if err := e.Reset(t.Context(), p.Commit, ""); err != nil {

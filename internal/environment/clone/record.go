@@ -91,5 +91,8 @@ func (e *Environment) commitTree(ctx context.Context, tree, message string, pare
 
 // importCommit fetches a commit, its objects checked, and keeps it on the environment's ref.
 func (e *Environment) importCommit(ctx context.Context, id string) error {
-	return e.driver.config.Repo.FetchObjects(ctx, e.layout.importGit(), id, "refs/signalbox/environments/"+e.spec.ID)
+	return e.driver.config.Repo.FetchObjects(ctx, e.layout.importGit(), id, importRef(e.spec.ID))
 }
+
+// importRef leads to the commit that was last imported from an environment.
+func importRef(id string) string { return "refs/signalbox/environments/" + id }

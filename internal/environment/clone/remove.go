@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
 
@@ -43,8 +44,23 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	if err := l.retire(); err != nil {
 		return err
 	}
+	if err := d.forget(ctx, s); err != nil {
+		return err
+	}
 	if err := removeTree(l.private); err != nil {
 		return fmt.Errorf("delete private folder: %w", err)
+	}
+	return nil
+}
+
+// forget drops the ref through which the environment's commits were imported.
+func (d *Driver) forget(ctx context.Context, s environment.Spec) error {
+	id, err := d.config.Repo.Resolve(ctx, importRef(s.ID))
+	if err == nil {
+		err = d.config.Repo.DeleteRef(ctx, importRef(s.ID), id)
+	}
+	if err != nil && !errors.Is(err, git.ErrNotFound) {
+		return fmt.Errorf("forget its commits: %w", err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"signalbox/internal/environment"
 	"strings"
 	"syscall"
 
@@ -107,7 +108,7 @@ func (e *Environment) sort(names []string) (present, absent string, err error) {
 		}
 		if added += info.Size(); info.Size() > maxFile || added > maxAdded {
 			return "", "", fmt.Errorf("%q has %d bytes, all new files together %d or more: %w: ignore or delete them",
-				name, info.Size(), added, ErrTooLarge)
+				name, info.Size(), added, environment.ErrTooLarge)
 		}
 	}
 	return there.String(), gone.String(), nil

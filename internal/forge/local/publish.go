@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"signalbox/internal/forge"
 	"signalbox/internal/git"
 )
 
@@ -18,7 +19,7 @@ var (
 	ErrBranchMoved = errors.New("the branch has other commits")
 	// ErrRemoteMoved: the remote's base branch has commits that ours lacks. A
 	// person pulls them; then the merge can be checked and made again.
-	ErrRemoteMoved = fmt.Errorf("the base branch of remote %q has commits that are missing here", Remote)
+	ErrRemoteMoved = fmt.Errorf("%w (remote %q)", forge.ErrRemoteMoved, Remote)
 )
 
 // publish moves the pull request's branch to head, here and on the remote. It
