@@ -34,7 +34,7 @@ var rooms = map[string][]string{
 	"environment/environmenttest": {"environment", "process"},
 	"forge/forgetest":             {"forge"},
 	"store":                       {"workflow", "redact"},
-	"runner":                      {"workflow", "store", "process", "redact", "agent", "environment", "forge"},
+	"runner":                      {"workflow", "store", "git", "process", "redact", "agent", "environment", "forge"},
 	"tui":                         {"workflow", "store", "runner"},
 	"web":                         {"workflow", "store", "runner"},
 	"mcp":                         {"workflow", "store", "runner"},
