@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newNote(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "note RUN TEXT",
+		Short:   "Leave a note on a run, for people",
+		Example: "  signalbox note 42 \"waiting for the API team until Thursday\"",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			found, err := p.find(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return explained(p.signal(c.Context(), found, func(_ *workflow.Run, s *workflow.Signals) {
+				s.Notes = nil
+				if args[1] != "" {
+					s.Notes = &args[1]
+				}
+			}))
+		},
+	}
+}

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newReject(a *app) *cobra.Command {
+	var noRun bool
+	c := &cobra.Command{
+		Use:     "reject RUN REASON",
+		Short:   "Send the change back to the agent, saying what to change",
+		Example: "  signalbox reject 42 \"keep the old flag as an alias\"",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			check := func(r *workflow.Run) error {
+				if r.State != workflow.NeedsInput || r.Journey.Phase != workflow.ApprovalWait {
+					return a.wrong(r, "it does not wait for approval", "signalbox status "+r.Ref())
+				}
+				return nil
+			}
+			return a.orderOrLeave(c.Context(), args[0], noRun, check, func(_ *workflow.Run, s *workflow.Signals) {
+				s.Commands = append(s.Commands, personal(workflow.CommandReject, "", args[1]))
+			})
+		},
+	}
+	c.Flags().BoolVar(&noRun, "no-run", false, "only leave the rejection; the next \"signalbox resume\" takes it")
+	a.carryFlags(c)
+	return c
+}

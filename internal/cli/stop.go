@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newStop(a *app) *cobra.Command {
+	var cancel bool
+	c := &cobra.Command{
+		Use:   "stop RUN",
+		Short: "Make a run stand still within a second; with --cancel, give it up",
+		Long: "Make a run stand still: its agent and commands end within a second, its place is kept, and \"signalbox resume\"\n" +
+			"goes on. With --cancel the run is given up: its environment is removed, its work stays on a ref.",
+		Example: "  signalbox stop 42\n  signalbox stop 42 --cancel",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			err := a.order(c.Context(), args[0], func(r *workflow.Run) error {
+				switch {
+				case r.State.Final():
+					return a.wrong(r, "it is over", "signalbox status "+r.Ref())
+				case r.State.Ended() && !cancel:
+					return a.wrong(r, "it stands still already", "signalbox resume "+r.Ref()+", or give it up: signalbox stop --cancel "+r.Ref())
+				}
+				return nil
+			}, func(_ *workflow.Run, s *workflow.Signals) {
+				if cancel {
+					s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
+					return
+				}
+				s.StopRequested = true
+			})
+			if code := codeOf(err); err != nil && (code == exitNeedsInput || code == exitCanceled) {
+				return nil // stopped is what was asked for
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&cancel, "cancel", false, "give the run up; its work is kept on a ref")
+	a.carryFlags(c)
+	return c
+}
