@@ -62,7 +62,7 @@ type Position struct {
 // Positions is the table of SPEC 0, indexed by Phase. The set-up sub-phase of
 // design-check is the one row it cannot hold: see Journey.SettingUp.
 var Positions = [...]Position{
-	{BranchCreate, "branch-create", StageLockAcquired, nil, ProgressPrePlanning, "create_branch", "making the branch", false},
+	{BranchCreate, "branch-create", StageLockAcquired, []Stage{StageInit, StageLockAcquired}, ProgressPrePlanning, "create_branch", "making the branch", false},
 	{EnvCreate, "env-create", StageLockAcquired, nil, ProgressPrePlanning, "open_environment", "making the environment", false},
 	{DesignRead, "design-read", StagePlanning, nil, ProgressPrePlanning, "read_design", "reading the project's documents", true},
 	{DesignCheck, "design-check", StagePlanning, nil, ProgressPlanning, "check_design_feasibility", "planning", true},

@@ -14,7 +14,7 @@ func TestPositions(t *testing.T) {
 	for i, want := range []struct {
 		step, stages, progress, resume string
 	}{
-		{"branch-create", "LOCK_ACQUIRED", "pre_planning", "create_branch"},
+		{"branch-create", "INIT LOCK_ACQUIRED", "pre_planning", "create_branch"},
 		{"env-create", "LOCK_ACQUIRED", "pre_planning", "open_environment"},
 		{"design-read", "PLANNING", "pre_planning", "read_design"},
 		{"design-check", "PLANNING", "planning", "check_design_feasibility"},

@@ -30,7 +30,10 @@ func TestSteps(t *testing.T) {
 		{"a mend must leave the tests passing", full, []act{untilPhase(ReviewRequest), reviewFinds, times(4, failing)}, "FAILED review-fix TESTS_FAILED"},
 		{"a refused change goes back to the implementer", full, []act{inStep, refused}, "RUNNING tdd-green call_agent S02/2"},
 		{"a fourth refusal fails the run", full, []act{inStep, times(4, refused)}, "FAILED tdd-green CHANGE_REFUSED"},
-		{"a project without tests is not tested", untested, []act{inStep, well, well}, "RUNNING review-request call_agent reviewer"},
+		{"a change that cannot be recorded goes back to the implementer", full, []act{inStep, well, answered(func(o Outcome, _ Run) Event {
+			return ChangeRefused{o, []string{"60 MiB"}}
+		})}, "RUNNING tdd-green call_agent S02/2"},
+		{"a project without tests is not tested", untested, []act{inStep, well, well}, "RUNNING tdd-refactor call_agent S03/1"},
 		{"a crash between the change and its tests tests it", full, []act{inStep, well, well, crash}, "RUNNING tdd-green run_tests S02/1"},
 	})
 }

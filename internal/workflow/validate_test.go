@@ -27,7 +27,7 @@ func TestValidate(t *testing.T) {
 		{"no request", atWork, func(r *Run) { r.RequestID = "" }, "request_id"},
 		{"no run id", atWork, func(r *Run) { r.RunID = "" }, "run_id"},
 		{"an index before the first step", atWork, func(r *Run) { r.CurrentStepIndex = -1 }, "current_step_index -1"},
-		{"an index after the last step", atWork, func(r *Run) { r.CurrentStepIndex = 2 }, "current_step_index 2 is outside 0 to 1"},
+		{"an index after the last step", atWork, func(r *Run) { r.CurrentStepIndex = 3 }, "current_step_index 3 is outside 0 to 2"},
 		{"an index without steps", newRun(ordinary(WorkflowFull, true)), func(r *Run) { r.CurrentStepIndex = 1 }, "current_step_index"},
 		{"less than nothing done", atWork, func(r *Run) { r.Progress.Percent = -1 }, "percent"},
 		{"more than everything done", atWork, func(r *Run) { r.Progress.Percent = 101 }, "percent"},
@@ -38,7 +38,7 @@ func TestValidate(t *testing.T) {
 		{"a stopped run without an error", stopped, func(r *Run) { r.Error = nil }, "error must be set exactly"},
 		{"an error that says nothing to do", stopped, func(r *Run) { r.Error = &Error{ReasonCode: "X"} }, "at least one action"},
 		{"an error without a reason", stopped, func(r *Run) { r.Error = &Error{Actions: []string{"wait"}} }, "reason_code"},
-		{"steps out of order", atWork, func(r *Run) { slices.Reverse(r.Steps) }, `"S02" is not "S01"`},
+		{"steps out of order", atWork, func(r *Run) { slices.Reverse(r.Steps) }, `"S03" is not "S01"`},
 		{"a step never attempted", atWork, func(r *Run) { r.Steps[0].Attempt = 0 }, "attempt 0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -96,9 +96,9 @@ func TestFollowsPlan(t *testing.T) {
 		steps []PlannedStep
 		want  bool
 	}{
-		{"the same steps in the same order", []PlannedStep{{StepID: "S01"}, {StepID: "S02"}}, true},
-		{"another order", []PlannedStep{{StepID: "S02"}, {StepID: "S01"}}, false},
-		{"a step more", []PlannedStep{{StepID: "S01"}, {StepID: "S02"}, {StepID: "S03"}}, false},
+		{"the same steps in the same order", []PlannedStep{{StepID: "S01"}, {StepID: "S02"}, {StepID: "S03"}}, true},
+		{"another order", []PlannedStep{{StepID: "S02"}, {StepID: "S01"}, {StepID: "S03"}}, false},
+		{"a step more", []PlannedStep{{StepID: "S01"}, {StepID: "S02"}, {StepID: "S03"}, {StepID: "S04"}}, false},
 		{"a step less", []PlannedStep{{StepID: "S01"}}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
