@@ -221,7 +221,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 		return nil, err
 	}
 	return runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Agents: agents,
-		MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
+		Isolation: p.config.Environment.Sandbox, MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: observe, Logger: p.log}), nil
 }
 

@@ -97,7 +97,7 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
 		p.print("  %-9s %.10s on %s, into %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100))
 	}
-	if r.Journey.Isolation == "none" {
+	if r.Journey.Isolation == workflow.IsolationNone {
 		p.print("  %-9s %s\n", "warning", p.paint(yellow, "commands of this run are not isolated from this machine"))
 	}
 	if r.Signals.Notes != nil {

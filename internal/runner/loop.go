@@ -71,7 +71,10 @@ func (w *work) perform(ctx context.Context, action workflow.Action) (workflow.Ev
 			stop()
 			<-done
 			return nil, ErrLost
-		case <-w.changes:
+		case _, open := <-w.changes:
+			if !open {
+				w.changes = nil // ctx ended, which stops the action by itself
+			}
 			if err := w.refresh(ctx, &latest); err != nil {
 				stop()
 				<-done

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
 )
 
 // report is report.md: the run for people. Text from outside is set apart or
@@ -24,7 +25,7 @@ func (w *work) report() string {
 	if j.Branch != "" {
 		p("| branch | `%s` into `%s` |", j.Branch, redact.Line(j.Base, 100))
 	}
-	if j.Isolation == "none" {
+	if j.Isolation == workflow.IsolationNone {
 		p("\n**Commands of this run were not isolated from this machine.**")
 	}
 	if e := r.Error; e != nil {

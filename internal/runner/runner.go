@@ -30,6 +30,8 @@ type Config struct {
 	Environments environment.Driver
 	// Agents are the agents by role. A role that is missing is skipped by the workflow.
 	Agents map[workflow.Role]agent.Agent
+	// Isolation says what stands between a command and this machine from now on: "bubblewrap" or "none".
+	Isolation string
 	// MaxParallel is the number of slots of the project's queue.
 	MaxParallel int
 	Clock       Clock

@@ -26,7 +26,7 @@ func (m *machine) environmentCreated(e EnvironmentCreated) {
 	}
 	j.EnvRemoved = false
 	note := "isolated by " + e.Isolation
-	if e.Isolation == "none" {
+	if e.Isolation == IsolationNone {
 		note = "not isolated: commands run on this machine as you"
 	}
 	m.advance(note)

@@ -29,6 +29,8 @@ type (
 		order
 		Request, Queue Lock
 		Epoch          int64
+		// Isolation is what commands will be kept in from now on; empty means as before.
+		Isolation string
 	}
 	// Waiting: no slot, or another run must end first; For says which, for people.
 	Waiting struct {

@@ -39,7 +39,7 @@ type Journey struct {
 	EnvID string `json:"env_id"`
 	// EnvPath is relative to the project root.
 	EnvPath string `json:"env_path"`
-	// Isolation says what stands between the agent and the host: "bubblewrap" or "none".
+	// Isolation says what stands between the agent and the host: "bubblewrap" or IsolationNone.
 	Isolation   string    `json:"isolation"`
 	Fingerprint string    `json:"fingerprint"`
 	EnvCreated  time.Time `json:"env_created_at,omitzero"`
@@ -72,6 +72,9 @@ type Journey struct {
 
 	Unknown Unknown `json:",embed"`
 }
+
+// IsolationNone: commands run on the host as the person who started the run.
+const IsolationNone = "none"
 
 // PhaseRecord is what became of one phase; a skipped one says why.
 type PhaseRecord struct {

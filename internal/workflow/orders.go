@@ -13,6 +13,9 @@ func (m *machine) admitted(e Admitted) bool {
 	r.State = Running
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
 	r.Journey.Epoch = e.Epoch
+	if r.Journey.EnvID != "" && e.Isolation == IsolationNone {
+		r.Journey.Isolation = IsolationNone // said of the whole run once any command of it ran unprotected
+	}
 	m.say("%s", r.Journey.Phase.Position().Doing)
 	switch {
 	case len(r.Journey.Pending) > 0:
