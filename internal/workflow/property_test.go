@@ -141,7 +141,10 @@ func canEnd(t failer, run Run) {
 		if run.State.Final() {
 			return
 		}
-		run = applied(t, run, onward(run))
+		event := onward(run)
+		after, actions := Decide(run, event, epoch)
+		checkLegal(t, run, event, after, actions)
+		run = after
 	}
 	t.Fatalf("200 helpful events do not end it: %s", where(run))
 }
