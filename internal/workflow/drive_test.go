@@ -40,7 +40,7 @@ func does(event Event) act {
 	}
 }
 
-// answers sends an outcome of the action that would be performed now.
+// answered sends an outcome of the action that would be performed now.
 func answered(outcome func(Outcome, Run) Event) act {
 	return func(t *testing.T, run Run) Run {
 		t.Helper()
