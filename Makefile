@@ -1,0 +1,22 @@
+# Every target is one command that also works without make.
+
+.PHONY: help demo test build lint bench
+.DEFAULT_GOAL := help
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile
+
+demo: ## build, and carry the request of a small new repository to a merged change
+	@sh scripts/demo.sh
+
+test: ## install what tests need, then check and test everything
+	@sh scripts/test.sh
+
+build: ## build bin/signalbox
+	CGO_ENABLED=0 go build -o bin/signalbox ./cmd/signalbox
+
+lint: ## run golangci-lint, built at its pinned version on first use
+	@sh scripts/lint.sh
+
+bench: ## measure a transition and a whole run against their floors
+	go test -run '^$$' -bench 'Transition|WholeRun' ./internal/runner ./internal/cli

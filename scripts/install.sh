@@ -1,0 +1,39 @@
+# Read in by the scripts beside it: finds out which Debian packages are missing and installs them.
+missing=
+
+# need PROGRAM PACKAGE: remembers the package unless the program is there.
+need() {
+	command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+
+# compiles says whether C programs can be built, which the race detector needs.
+compiles() {
+	echo 'int main(void) { return 0; }' | "$(go env CC)" -x c -o /dev/null - >/dev/null 2>&1
+}
+
+# install installs what need remembered. It fails where it may not or cannot.
+install() {
+	[ -n "$missing" ] || return 0
+	command -v apt-get >/dev/null 2>&1 || return 1
+	root=
+	if [ "$(id -u)" != 0 ]; then
+		sudo -n true 2>/dev/null || return 1
+		root='sudo -n'
+	fi
+	echo "Installing:$missing"
+	# shellcheck disable=SC2086 # both are lists of words
+	$root env DEBIAN_FRONTEND=noninteractive sh -c 'apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@" >/dev/null' install $missing
+}
+
+# isolates says whether bubblewrap is there and allowed to make a sandbox.
+isolates() {
+	bwrap --unshare-pid --ro-bind / / --proc /proc --dev /dev true >/dev/null 2>&1
+}
+
+# hasGo ends the script where there is no Go: which one to install is the person's choice.
+hasGo() {
+	PATH=$PATH:/usr/local/go/bin
+	command -v go >/dev/null 2>&1 && return
+	echo "Go is missing: install it from https://go.dev/dl and put it into PATH." >&2
+	exit 1
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Installs what the tests need and is missing, then checks and tests everything.
+# Where CI=true, what is missing is an error; elsewhere it is listed and left out.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/install.sh
+
+hasGo
+need git git
+need bwrap bubblewrap
+need jq jq
+need make make
+need strace strace
+compiles || missing="$missing gcc libc6-dev"
+install || true
+
+skipped=
+# skip WHAT: a person is told; CI fails.
+skip() {
+	skipped="$skipped
+  - $1"
+}
+race=-race
+compiles || { race=; skip "the race detector: no C compiler"; }
+isolates || skip "isolation: bubblewrap is missing or may not make a sandbox; the tests that need it fail"
+for program in git jq strace; do
+	command -v "$program" >/dev/null 2>&1 || skip "$program is missing; the tests that need it fail"
+done
+if [ -n "$skipped" ]; then
+	echo "Left out:$skipped"
+	[ "${CI:-}" != true ] || exit 1
+fi
+
+unformatted=$(gofmt -l cmd internal)
+if [ -n "$unformatted" ]; then
+	printf 'Not formatted, run gofmt -w:\n%s\n' "$unformatted"
+	exit 1
+fi
+go vet ./...
+# shellcheck disable=SC2086 # empty means no word
+exec go test $race -timeout 30m ./...
