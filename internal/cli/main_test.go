@@ -2,9 +2,11 @@ package cli_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -22,7 +24,9 @@ func TestMain(m *testing.M) {
 // Each file in testdata/script is a story of one person and one repository.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, Setup: func(env *testscript.Env) error {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		"exits": exits,
+	}, Setup: func(env *testscript.Env) error {
 		env.Setenv("HOME", env.WorkDir)
 		env.Setenv("GIT_AUTHOR_NAME", "Ada")
 		env.Setenv("GIT_AUTHOR_EMAIL", "ada@localhost")
@@ -32,6 +36,24 @@ func TestScripts(t *testing.T) {
 		env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's children would each wait a second at their end
 		return nil
 	}})
+}
+
+// exits runs a program and wants exactly the exit code of its first argument.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT...]")
+	}
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("run %s: %v", args[1], err)
+		}
+		code = exit.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
 }
 
 var build struct {

@@ -56,6 +56,8 @@ func (v *Verdict) inspect(f FileChange) {
 		v.Flags = append(v.Flags, "it adds the symbolic link "+name)
 	case f.NewMode == modeGitlink || f.OldMode == modeGitlink:
 		v.Flags = append(v.Flags, "it changes the embedded repository "+name)
+	case strings.EqualFold(path.Base(f.Path), "HEAD"):
+		v.Flags = append(v.Flags, "it changes "+name+", by which git takes a folder for a repository")
 	case sensitivePath(f.Path):
 		v.Flags = append(v.Flags, "it changes "+name)
 	}

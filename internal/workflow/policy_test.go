@@ -39,6 +39,8 @@ func TestInspectOneFile(t *testing.T) {
 		{"a commit hook", FileChange{Path: ".husky/pre-commit"}, flagged},
 		{"who must review", FileChange{Path: ".github/CODEOWNERS"}, flagged},
 		{"a symbolic link", FileChange{Path: "link", NewMode: "120000"}, flagged},
+		{"the file by which git knows a bare repository", FileChange{Path: "fixtures/repo/HEAD"}, flagged},
+		{"the same on a file system without cases", FileChange{Path: "fixtures/repo/head"}, flagged},
 		{"an embedded repository", FileChange{Path: "vendor/x", NewMode: "160000"}, flagged},
 		{"a removed embedded repository", FileChange{Path: "vendor/x", OldMode: "160000", NewMode: "000000"}, flagged},
 
