@@ -82,7 +82,7 @@ func (a *app) open(ctx context.Context) (*project, error) {
 }
 
 func (a *app) openProject(ctx context.Context) (*project, error) {
-	repo, err := git.Open(ctx, process.Host{}, a.Dir)
+	repo, err := git.Open(ctx, a.host(), a.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +104,14 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	p.environments = p.driver()
 	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Logger: a.log})
 	return p, nil
+}
+
+// host runs programs on this machine and logs which, and how long each took.
+func (a *app) host() process.Host {
+	return process.Host{Observe: func(c process.Command, r process.Result) {
+		a.log.Debug("program ended", "program", filepath.Base(c.Args[0]), "exit", r.ExitCode,
+			"started", r.Started.Format(time.RFC3339Nano), "took", r.Duration)
+	}}
 }
 
 // secretWords are parts of names of variables that hold secrets more often than not.
@@ -131,7 +139,9 @@ var passedOn = []string{"PATH", "LANG", "LC_ALL", "TZ", "GOPROXY", "GOSUMDB", "G
 
 func (p *project) variables() (variables []string) {
 	for _, name := range append(slices.Clone(passedOn), p.config.Environment.Variables...) {
-		if value := p.Env(name); value != "" {
+		if strings.Contains(name, "=") {
+			variables = append(variables, name)
+		} else if value := p.Env(name); value != "" {
 			variables = append(variables, name+"="+value)
 		}
 	}
@@ -139,7 +149,7 @@ func (p *project) variables() (variables []string) {
 }
 
 func (p *project) driver() environment.Driver {
-	return clone.New(clone.Config{Repo: p.repo, Exec: process.Host{}, Root: p.root,
+	return clone.New(clone.Config{Repo: p.repo, Exec: p.host(), Root: p.root,
 		State: filepath.Join(p.root, ".signalbox", "environments"), Variables: p.variables(),
 		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable()})
 }
@@ -163,17 +173,20 @@ func (p *project) readable() []string {
 
 // agents builds the agent of every role that has one.
 func (p *project) agents() (map[workflow.Role]agent.Agent, error) {
-	agents := map[workflow.Role]agent.Agent{}
+	agents, byName := map[workflow.Role]agent.Agent{}, map[string]agent.Agent{}
 	for _, role := range workflow.Roles {
 		name, ok := p.config.AgentFor(string(role))
 		if !ok {
 			continue
 		}
-		built, err := p.agent(name)
-		if err != nil {
-			return nil, err
+		if byName[name] == nil {
+			built, err := p.agent(name)
+			if err != nil {
+				return nil, err
+			}
+			byName[name] = built
 		}
-		agents[role] = built
+		agents[role] = byName[name]
 	}
 	if agents[workflow.Implementer] == nil {
 		return nil, &problem{err: errors.New("no agent is configured that could implement anything"),

@@ -56,9 +56,10 @@ type Environment struct {
 	Driver string `yaml:"driver"`
 	// Sandbox is bubblewrap, or none: then commands run on this machine as you.
 	Sandbox string `yaml:"sandbox"`
-	// Read are host paths that commands may read, beside the system's own.
+	// Read are host paths that commands may read, beside the system's own. "~/" is the home folder.
 	Read []string `yaml:"read"`
-	// Variables are names of environment variables that commands get, beside PATH and the locale.
+	// Variables are what commands get beside PATH and the locale: the name of an environment
+	// variable, or NAME=value, where a value may begin with "~/".
 	Variables []string `yaml:"variables"`
 	// OnFailure of the set-up: continue with a warning, or stop.
 	OnFailure string `yaml:"on_failure"`

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,7 @@ func Load(path string, getenv func(string) string) (c Config, found bool, err er
 	if err := c.environment(getenv); err != nil {
 		return c, found, err
 	}
+	c.Environment.expand(getenv("HOME"))
 	if err := c.validate(); err != nil {
 		return c, found, fmt.Errorf("configuration %s: %w", path, err)
 	}
@@ -101,6 +103,24 @@ func (c *Config) environment(getenv func(string) string) error {
 		c.MaxParallel = n
 	}
 	return nil
+}
+
+// expand puts the home folder in the place of every "~/" that begins a path or a value.
+func (e *Environment) expand(home string) {
+	if home == "" {
+		return
+	}
+	for i, path := range e.Read {
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			e.Read[i] = filepath.Join(home, rest)
+		}
+	}
+	for i, variable := range e.Variables {
+		name, value, _ := strings.Cut(variable, "=")
+		if rest, ok := strings.CutPrefix(value, "~/"); ok {
+			e.Variables[i] = name + "=" + filepath.Join(home, rest)
+		}
+	}
 }
 
 func (c *Config) validate() error {
