@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,9 +12,10 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// BenchmarkTransition measures a save beside the least that a durable update of
-// 4 KB costs by rename, turn by turn, because the cost of a flush drifts.
-// x-floor is the ratio of their medians; 1.3 is what a transition may cost.
+// BenchmarkTransition measures a transition, which is Decide and a save, beside
+// the least that a durable update of 4 KB costs by rename, turn by turn, because
+// the cost of a flush drifts. x-floor is the ratio of their medians; 1.3 is what
+// a transition may cost.
 func BenchmarkTransition(b *testing.B) {
 	s, err := Open(b.Context(), Config{Root: b.TempDir()})
 	if err != nil {
@@ -30,21 +32,27 @@ func BenchmarkTransition(b *testing.B) {
 	}
 	defer func() { _ = w.Close() }()
 	floor := newFloor(b)
-	var floors, saves []time.Duration
+	var floors, decisions, transitions []time.Duration
 	for b.Loop() {
 		start := time.Now()
 		floor()
-		middle := time.Now()
-		run.Journey.Transition++
-		run.Progress.Percent = run.Journey.Transition % 100
-		if err := w.Save(b.Context(), &run, Transition{Event: "Benchmark"}); err != nil {
+		floored := time.Now()
+		next, pending := workflow.Decide(run, benchmarkEvent(run), testStart)
+		decided := time.Now()
+		if err := w.Save(b.Context(), &next, Transition{Event: "Benchmark"}); err != nil {
 			b.Fatal(err)
 		}
-		floors, saves = append(floors, middle.Sub(start)), append(saves, time.Since(middle))
+		floors, decisions = append(floors, floored.Sub(start)), append(decisions, decided.Sub(floored))
+		transitions = append(transitions, time.Since(floored))
+		if next.Journey.Transition == run.Journey.Transition || len(pending) == 0 {
+			b.Fatalf("nothing was decided on %+v", run.Journey.Pending)
+		}
+		run = next
 	}
 	b.ReportMetric(float64(w.at.size), "bytes")
-	b.ReportMetric(float64(median(saves))/float64(median(floors)), "x-floor")
-	b.ReportMetric(float64(median(saves).Microseconds()), "save-µs")
+	b.ReportMetric(float64(median(transitions))/float64(median(floors)), "x-floor")
+	b.ReportMetric(float64(median(transitions).Microseconds()), "transition-µs")
+	b.ReportMetric(float64(median(decisions).Microseconds()), "decide-µs")
 }
 
 func median(all []time.Duration) time.Duration {
@@ -52,13 +60,33 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// benchmarkRun fills about 4 KB.
+// benchmarkRun has an agent at work, and is stage.json of a usual size.
 func benchmarkRun() workflow.Run {
-	run := newRun()
-	run.State = workflow.Running
-	run.Steps = []workflow.Step{{StepID: "S01", Title: "Write the failing test", Role: workflow.Implementer, Status: workflow.StepDone, Attempt: 1}}
-	run.Journey.Pending = []workflow.Action{{Key: "a-7", Kind: workflow.CallAgent, Role: workflow.Implementer, StepID: "S02"}}
+	limits := workflow.DefaultLimits()
+	limits.AgentRetries = math.MaxInt
+	run := workflow.New(workflow.Start{RequestID: testRef.RequestID, RunID: testRef.RunID, Number: 1, Title: "Add a button",
+		RequestPath: "requests/RQ-1.md", Branch: "signalbox/1-add-a-button", Base: "main",
+		Settings: workflow.Settings{Workflow: workflow.WorkflowSimple, Tests: []string{"go test ./..."}, Limits: limits}}, testStart)
+	run, _ = workflow.Decide(run, workflow.Admitted{Epoch: 1}, testStart)
+	for run.Journey.Pending[0].Kind != workflow.CallAgent {
+		run, _ = workflow.Decide(run, benchmarkEvent(run), testStart)
+	}
 	return run
+}
+
+// benchmarkEvent is the outcome of what is pending. The agent fails each time
+// and is called again, so that there is no last transition.
+func benchmarkEvent(run workflow.Run) workflow.Event {
+	o := workflow.Outcome{Key: run.Journey.Pending[0].Key}
+	switch run.Journey.Pending[0].Kind {
+	case workflow.CheckDependencies:
+		return workflow.DependenciesChecked{Outcome: o}
+	case workflow.CreateBranch:
+		return workflow.BranchCreated{Outcome: o, BaseCommit: "0123456789012345678901234567890123456789"}
+	case workflow.CreateEnvironment:
+		return workflow.EnvironmentCreated{Outcome: o, EnvID: "issue-1", Path: ".worktrees/issue-1-add-a-button", Isolation: "bubblewrap"}
+	}
+	return workflow.AgentFailed{Outcome: o, Code: "AGENT_FAILED", Message: "exit code 1", LogPath: "runs/RQ-1/log"}
 }
 
 func newFloor(b *testing.B) func() {
