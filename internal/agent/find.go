@@ -28,7 +28,7 @@ func (p Program) Find() (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("find program %q of agent %q in %q: %w", name, p.Agent, path, fs.ErrNotExist)
+	return "", fmt.Errorf("find program %q of agent %q in PATH: %w", name, p.Agent, fs.ErrNotExist)
 }
 
 func executable(file string) error {

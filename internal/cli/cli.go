@@ -104,6 +104,7 @@ func newRoot(a *app) *cobra.Command {
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
 	}
+	a.complete(root)
 	return root
 }
 

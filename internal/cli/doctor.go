@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/agent"
 	"signalbox/internal/config"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
@@ -72,9 +75,9 @@ func (a *app) doctor(ctx context.Context) error {
 func (a *app) printFindings(findings []finding) {
 	code := map[string]string{verdictOK: green, verdictWarning: yellow, verdictMissing: red}
 	for _, f := range findings {
-		a.print("%s %-12s %s\n", a.paint(code[f.Verdict], fmt.Sprintf("%-8s", f.Verdict)), f.What, redact.Line(f.Says, 300))
+		a.print("%s %-14s %s\n", a.paint(code[f.Verdict], fmt.Sprintf("%-8s", f.Verdict)), f.What, redact.Line(f.Says, 300))
 		if f.Next != "" {
-			a.print("         %-12s %s\n", "", redact.Line(f.Next, 300))
+			a.print("         %-14s %s\n", "", redact.Line(f.Next, 300))
 		}
 	}
 }
@@ -90,8 +93,10 @@ func (p *project) lookAtConfig(add func(finding)) {
 	} else {
 		add(finding{What: "tests", Verdict: verdictOK, Says: fmt.Sprint([]string(p.config.Tests))})
 	}
-	if p.config.Environment.OnFailure == config.OnFailureContinue {
-		add(finding{What: "set-up", Verdict: verdictOK, Says: "a failed set-up goes on with a warning (environment.on_failure: continue)"})
+	for _, path := range p.config.Environment.Read {
+		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
+			add(finding{"environment", verdictWarning, fmt.Sprintf("%q cannot be shown to commands", path), "set environment.read to absolute paths that exist"})
+		}
 	}
 }
 
@@ -118,19 +123,31 @@ func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
 		add(finding{"agents", verdictMissing, err.Error(), hint})
 		return
 	}
+	does := map[agent.Agent][]string{}
+	var distinct []agent.Agent
 	for _, role := range workflow.Roles {
 		a, ok := agents[role]
 		if !ok {
 			add(finding{string(role), verdictWarning, "nobody: its phases are skipped", "name an agent in roles"})
 			continue
 		}
-		version, err := a.Check(ctx)
-		if err != nil {
-			add(finding{string(role), verdictMissing, err.Error(), "install it, or mend agents." + a.Name()})
-			continue
+		if does[a] == nil {
+			distinct = append(distinct, a)
 		}
-		add(finding{What: string(role), Verdict: verdictOK, Says: a.Name() + " " + version})
+		does[a] = append(does[a], string(role))
 	}
+	for _, a := range distinct {
+		p.lookAtAgent(ctx, a, strings.Join(does[a], ", "), add)
+	}
+}
+
+func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(finding)) {
+	version, err := a.Check(ctx)
+	if err != nil {
+		add(finding{"agent " + a.Name(), verdictMissing, err.Error(), "install it, or mend agents." + a.Name() + " in " + config.Name})
+		return
+	}
+	add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: strings.TrimSpace(version + " " + roles)})
 }
 
 func (p *project) lookAtRequests(ctx context.Context, add func(finding)) {

@@ -98,7 +98,7 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.hideFromGit(); err != nil {
+	if err := hide(repo.GitDir()); err != nil {
 		return nil, err
 	}
 	p.environments = p.driver()
@@ -239,11 +239,11 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 }
 
 // hidden are the project's folders and files of ours that git must not offer to commit.
-var hidden = []string{"/runs/", "/.worktrees/", "/environments.json", "/state.json", "/state.json.bak"}
+var hidden = []string{"/runs/", "/.worktrees/", "/environments.json", "/state.json", "/state.json.bak", "/state.json.broken-*"}
 
-// hideFromGit adds them to the repository's own exclude file, which changes nothing that is tracked.
-func (p *project) hideFromGit() error {
-	path := filepath.Join(p.repo.GitDir(), "info", "exclude")
+// hide adds them to the repository's own exclude file, which changes nothing that is tracked.
+func hide(gitDir string) error {
+	path := filepath.Join(gitDir, "info", "exclude")
 	present, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read %s: %w", path, err)

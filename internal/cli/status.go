@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -145,7 +146,7 @@ func (p *project) printSteps(r *workflow.Run) {
 	for _, s := range r.Steps {
 		p.print("  %s %s %s", marks[s.Status], s.StepID, redact.Line(s.Title, 80))
 		if s.PatchPath != nil {
-			p.print("  (%d files, +%d −%d; tests %s)", s.DiffStat.FilesChanged, s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
+			p.print("  (%s, +%d −%d; tests %s)", count(s.DiffStat.FilesChanged, "file"), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
 				strings.ToLower(string(s.Test.Unit.Status)))
 		}
 		p.print("\n")
@@ -186,4 +187,11 @@ func (p *project) printEnd(r *workflow.Run) {
 		p.print("%s #%s %s\n", p.state(r.State)+":", r.Ref(), redact.Line(r.Title, 100))
 		p.printStop(r)
 	}
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -147,16 +147,21 @@ func (m *machine) settle() {
 	}
 }
 
-// percent is the share of phases that are behind the run; steps divide theirs.
+// percent is the share of the phases to go through that are behind the run;
+// steps divide their phase's.
 func (r *Run) percent() int {
 	if r.State == Done {
 		return 100
 	}
-	behind := 0
+	behind, all := 0, 0
 	for _, p := range r.Journey.Phases {
-		if p.Status == StepDone || p.Status == StepSkipped {
+		switch p.Status {
+		case StepSkipped:
+			continue
+		case StepDone:
 			behind++
 		}
+		all++
 	}
 	done, planned := 0, 0
 	for _, s := range r.Steps {
@@ -167,9 +172,9 @@ func (r *Run) percent() int {
 			}
 		}
 	}
-	percent := behind * 100 / len(r.Journey.Phases)
+	percent := behind * 100 / all
 	if planned > 0 {
-		percent += done * 100 / planned / len(r.Journey.Phases)
+		percent += done * 100 / planned / all
 	}
 	return min(percent, 99)
 }

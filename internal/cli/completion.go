@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// complete gives the commands that take a run or a request the words that a
+// shell offers for it: numbers, with their titles.
+func (a *app) complete(root *cobra.Command) {
+	waits := stateIs(workflow.NeedsInput)
+	completions := map[string]cobra.CompletionFunc{
+		"run":     a.requests(),
+		"status":  a.runs(anyState, false),
+		"logs":    a.logs,
+		"watch":   a.runs(anyState, true),
+		"resume":  a.runs(stateIs(workflow.NeedsInput, workflow.Running, workflow.Queued), false),
+		"retry":   a.runs(stateIs(workflow.Failed), false),
+		"stop":    a.runs(func(s workflow.State) bool { return !s.Final() }, false),
+		"approve": a.runs(waits, false),
+		"reject":  a.runs(waits, false),
+		"note":    a.runs(anyState, false),
+	}
+	for _, c := range root.Commands() {
+		c.ValidArgsFunction = completions[c.Name()]
+	}
+}
+
+// runs offers the numbers of requests whose latest run takes the
+// command. A command of several runs offers none twice.
+func (a *app) runs(takes func(workflow.State) bool, several bool) cobra.CompletionFunc {
+	return a.words(several, func(ctx context.Context, p *project) []listing {
+		latest, err := p.latest(ctx)
+		if err != nil {
+			return nil
+		}
+		return slices.DeleteFunc(p.listings(latest, nil, true), func(l listing) bool { return l.Problem != "" || !takes(l.State) })
+	})
+}
+
+// requests offers the numbers of requests that are not merged yet.
+func (a *app) requests() cobra.CompletionFunc {
+	return a.words(true, func(ctx context.Context, p *project) []listing {
+		latest, err := p.latest(ctx)
+		if err != nil {
+			return nil
+		}
+		requests, _ := p.forge.Requests(ctx) // the broken ones are list's to show
+		return slices.DeleteFunc(p.listings(latest, requests, false), func(l listing) bool {
+			return l.Problem != "" || l.State == workflow.Done
+		})
+	})
+}
+
+func (a *app) words(several bool, offers func(context.Context, *project) []listing) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 && !several {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		p, err := a.open(c.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return offered(offers(c.Context(), p), args, begun), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+func offered(lines []listing, args []string, begun string) (words []cobra.Completion) {
+	for _, l := range lines {
+		number := strconv.Itoa(l.Number)
+		if !strings.HasPrefix(number, begun) || slices.Contains(args, number) {
+			continue
+		}
+		state := "new"
+		if l.State != "" {
+			state = strings.ToLower(l.State.Label())
+		}
+		words = append(words, cobra.CompletionWithDesc(number, fmt.Sprintf("%s (%s)", redact.Line(l.Title, 60), state)))
+	}
+	return words
+}
+
+func anyState(workflow.State) bool { return true }
+
+func stateIs(wanted ...workflow.State) func(workflow.State) bool {
+	return func(s workflow.State) bool { return slices.Contains(wanted, s) }
+}
+
+// logs offers runs, and then the logs of the one given.
+func (a *app) logs(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return a.runs(anyState, false)(c, args, begun)
+	}
+	p, err := a.open(c.Context())
+	if err != nil || len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	found, err := p.find(c.Context(), args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, err := (&logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs"}).names()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
