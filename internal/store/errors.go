@@ -22,8 +22,8 @@ var (
 	ErrLockLost = errors.New("lock was lost")
 	// ErrNetworkFS: locks cannot be trusted on the project's file system.
 	ErrNetworkFS = errors.New("project is on a network file system")
-	// ErrReadOnly: nothing can be written on the project's file system.
-	ErrReadOnly = errors.New("project is on a read-only file system")
+	// ErrReadOnly: nothing can be written on the project's file system, or the Store was opened to read only.
+	ErrReadOnly = errors.New("project cannot be written")
 	// ErrName: an id or a file name does not keep to its pattern.
 	ErrName = errors.New("name is not allowed")
 )

@@ -19,6 +19,8 @@ type folder struct {
 	// path is relative to the project root.
 	path string
 	self process
+	// readOnly: nothing in it is opened to be written, made, renamed or removed.
+	readOnly bool
 }
 
 func (s *Store) openFolder(name string) (*folder, error) {
@@ -26,7 +28,7 @@ func (s *Store) openFolder(name string) (*folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open folder %s: %w", name, err)
 	}
-	return &folder{dir: dir, path: name, self: s.self}, nil
+	return &folder{dir: dir, path: name, self: s.self, readOnly: s.readOnly}, nil
 }
 
 // makeFolder opens name after making it and its parents durably.
@@ -56,12 +58,24 @@ func (f *folder) fd() int     { return int(f.dir.Fd()) }
 func (f *folder) close()      { _ = f.dir.Close() }
 func (f *folder) sync() error { return f.dir.Sync() }
 
+func (f *folder) mayWrite(op, name string) error {
+	if f.readOnly {
+		return &fs.PathError{Op: op, Path: f.join(name), Err: ErrReadOnly}
+	}
+	return nil
+}
+
 func (f *folder) join(name string) string { return path.Join(f.path, name) }
 
 // open opens one name. A link is ELOOP.
 func (f *folder) open(name string, flag int, perm uint32) (*os.File, error) {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return nil, fmt.Errorf("open %q in %s: %w", name, f.path, ErrName)
+	}
+	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE) != 0 {
+		if err := f.mayWrite("open", name); err != nil {
+			return nil, err
+		}
 	}
 	if flag&os.O_EXCL == 0 {
 		flag |= unix.O_NONBLOCK // a FIFO would block for ever
@@ -78,6 +92,9 @@ func (f *folder) open(name string, flag int, perm uint32) (*os.File, error) {
 }
 
 func (f *folder) mkdir(name string, perm fs.FileMode) error {
+	if err := f.mayWrite("mkdir", name); err != nil {
+		return err
+	}
 	if err := unix.Mkdirat(f.fd(), name, uint32(perm)); err != nil {
 		return &fs.PathError{Op: "mkdir", Path: f.join(name), Err: err}
 	}
@@ -85,6 +102,9 @@ func (f *folder) mkdir(name string, perm fs.FileMode) error {
 }
 
 func (f *folder) rename(from, to string) error {
+	if err := f.mayWrite("rename", from); err != nil {
+		return err
+	}
 	if err := unix.Renameat(f.fd(), from, f.fd(), to); err != nil {
 		return &fs.PathError{Op: "rename", Path: f.join(to), Err: err}
 	}
@@ -92,6 +112,9 @@ func (f *folder) rename(from, to string) error {
 }
 
 func (f *folder) unlink(name string) error {
+	if err := f.mayWrite("remove", name); err != nil {
+		return err
+	}
 	if err := unix.Unlinkat(f.fd(), name, 0); err != nil {
 		return &fs.PathError{Op: "remove", Path: f.join(name), Err: err}
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -41,6 +42,9 @@ type Config struct {
 	Clock func() time.Time
 	// AllowNetworkFS: the user vouches that flock works between all machines that share Root.
 	AllowNetworkFS bool
+	// ReadOnly makes, mends and sweeps nothing: the Store reads what is there, also on a file
+	// system that cannot be written, and refuses every change with ErrReadOnly.
+	ReadOnly bool
 	// Redact takes secrets out of every text of a document before it is written (H6).
 	Redact func(string) string
 	// Logger is told what was swept or mended; nil discards it.
@@ -58,7 +62,8 @@ type Store struct {
 	log    *slog.Logger
 	self   process
 	// shared: the file system may be in use by another machine at this moment.
-	shared bool
+	shared   bool
+	readOnly bool
 }
 
 // Open opens the project at cfg.Root and makes what a Store needs below it. It
@@ -73,14 +78,14 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 		return nil, fmt.Errorf("find project root %q: %w", cfg.Root, err)
 	}
 	shared, err := checkFilesystem(path, stat, cfg.AllowNetworkFS)
-	if err != nil {
+	if err != nil && !cfg.ReadOnly {
 		return nil, err
 	}
 	self, err := currentProcess()
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, self: self, shared: shared}
+	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, self: self, shared: shared, readOnly: cfg.ReadOnly}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -96,7 +101,13 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) prepare(ctx context.Context) error {
+func (s *Store) prepare(ctx context.Context) (err error) {
+	if s.readOnly {
+		if s.locks, err = s.openFolder(locksDir); errors.Is(err, fs.ErrNotExist) {
+			s.locks, err = &folder{path: locksDir, readOnly: true}, nil
+		}
+		return err
+	}
 	private, err := s.makeFolder(privateDir, privateMode)
 	if err != nil {
 		return err
