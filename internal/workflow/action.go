@@ -22,7 +22,8 @@ type Action struct {
 	// Reason tells the implementer why it is called again: failing tests, findings, no change.
 	Reason string `json:"reason,omitempty"`
 	// Until belongs to Wait.
-	Until *time.Time `json:"until,omitempty"`
+	Until   *time.Time `json:"until,omitempty"`
+	Unknown Unknown    `json:",embed"`
 }
 
 // ActionKind is the verb of an Action.

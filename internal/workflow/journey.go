@@ -84,6 +84,7 @@ type PhaseRecord struct {
 	StartedAt *time.Time `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at"`
 	Note      string     `json:"note,omitempty"`
+	Unknown   Unknown    `json:",embed"`
 }
 
 // Settings are the configuration a run started with. They are frozen, so that
@@ -102,8 +103,9 @@ type Settings struct {
 	HasPlanner  bool `json:"has_planner"`
 	HasReviewer bool `json:"has_reviewer"`
 	// StopOnSetUpFailure: a failed set-up stops the run instead of going on with a warning.
-	StopOnSetUpFailure bool   `json:"stop_on_set_up_failure"`
-	Limits             Limits `json:"limits"`
+	StopOnSetUpFailure bool    `json:"stop_on_set_up_failure"`
+	Limits             Limits  `json:"limits"`
+	Unknown            Unknown `json:",embed"`
 }
 
 // Limits are the budgets of a run. Durations are seconds in the document.
@@ -133,7 +135,8 @@ type Limits struct {
 	TestTotalSec  int `json:"test_total_sec"`
 	SetUpTotalSec int `json:"set_up_total_sec"`
 	// ChecksTotalSec is how long the forge's checks may stay silent before a person is asked.
-	ChecksTotalSec int `json:"checks_total_sec"`
+	ChecksTotalSec int     `json:"checks_total_sec"`
+	Unknown        Unknown `json:",embed"`
 }
 
 // DefaultLimits are the limits of the specification where it names one, and
@@ -147,17 +150,18 @@ func DefaultLimits() Limits {
 // Used counts what was spent of Limits. A person who resumes or retries grants
 // the budgets anew; the Counters of the document go on growing.
 type Used struct {
-	ReviewRounds    int `json:"review_rounds"`
-	CIFailures      int `json:"ci_failures"`
-	SetUpRepairs    int `json:"set_up_repairs"`
-	NetworkWaits    int `json:"network_waits"`
-	ServerWaits     int `json:"server_waits"`
-	LockWaits       int `json:"lock_waits"`
-	Autofix         int `json:"autofix"`
-	ContractRetries int `json:"contract_retries"`
-	AgentRetries    int `json:"agent_retries"`
-	ActionRetries   int `json:"action_retries"`
-	BaseConflicts   int `json:"base_conflicts"`
+	ReviewRounds    int     `json:"review_rounds"`
+	CIFailures      int     `json:"ci_failures"`
+	SetUpRepairs    int     `json:"set_up_repairs"`
+	NetworkWaits    int     `json:"network_waits"`
+	ServerWaits     int     `json:"server_waits"`
+	LockWaits       int     `json:"lock_waits"`
+	Autofix         int     `json:"autofix"`
+	ContractRetries int     `json:"contract_retries"`
+	AgentRetries    int     `json:"agent_retries"`
+	ActionRetries   int     `json:"action_retries"`
+	BaseConflicts   int     `json:"base_conflicts"`
+	Unknown         Unknown `json:",embed"`
 }
 
 // forPhase grants the budgets that hold for one phase anew.
@@ -168,18 +172,20 @@ func (u *Used) forPhase() {
 
 // Approval is a person's consent to one exact commit.
 type Approval struct {
-	Commit string    `json:"commit"`
-	By     string    `json:"by"`
-	At     time.Time `json:"at"`
+	Commit  string    `json:"commit"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Unknown Unknown   `json:",embed"`
 }
 
 // Finding is one thing a review, a check or a person found wrong.
 type Finding struct {
 	// Source is "review", "ci", "stress" or "person".
-	Source string `json:"source"`
-	File   string `json:"file,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	Text   string `json:"text"`
+	Source  string  `json:"source"`
+	File    string  `json:"file,omitempty"`
+	Line    int     `json:"line,omitempty"`
+	Text    string  `json:"text"`
+	Unknown Unknown `json:",embed"`
 }
 
 // PullRequest is the change as offered on the forge.
@@ -189,13 +195,15 @@ type PullRequest struct {
 	Head   string `json:"head"`
 	// Checked is the merge candidate that the checks passed on; nil until they did.
 	Checked *Candidate `json:"checked"`
+	Unknown Unknown    `json:",embed"`
 }
 
 // Candidate is the exact content that a merge would put on the base branch.
 type Candidate struct {
-	Base string `json:"base"` // full id of the base branch's commit
-	Head string `json:"head"` // full id of the change's last commit
-	Tree string `json:"tree"` // full id of the merged tree
+	Base    string  `json:"base"` // full id of the base branch's commit
+	Head    string  `json:"head"` // full id of the change's last commit
+	Tree    string  `json:"tree"` // full id of the merged tree
+	Unknown Unknown `json:",embed"`
 }
 
 // Evidence is a test that Signalbox itself ran on a commit that it recorded
@@ -209,6 +217,7 @@ type Evidence struct {
 	DurationMS int64     `json:"duration_ms"`
 	LogPath    string    `json:"log_path,omitempty"`
 	At         time.Time `json:"at"`
+	Unknown    Unknown   `json:",embed"`
 }
 
 // SetUp is the set-up sub-phase's plan and result (P5–P8).
@@ -220,15 +229,17 @@ type SetUp struct {
 	Next   int    `json:"next"`
 	Status string `json:"overall_status"` // "", "success" or "failed"
 	// Class of the last failure (P6): the FailureClass, empty after a success.
-	Class  FailureClass `json:"error_classification,omitempty"`
-	Errors []string     `json:"errors"`
+	Class   FailureClass `json:"error_classification,omitempty"`
+	Errors  []string     `json:"errors"`
+	Unknown Unknown      `json:",embed"`
 }
 
 // Verification is a command whose standard output must be exactly Expected,
 // apart from one trailing newline (P5).
 type Verification struct {
-	Command  string `json:"command"`
-	Expected string `json:"expected_output"`
+	Command  string  `json:"command"`
+	Expected string  `json:"expected_output"`
+	Unknown  Unknown `json:",embed"`
 }
 
 // FailureClass says what to do about a failed set-up command (P6).

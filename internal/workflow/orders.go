@@ -147,7 +147,7 @@ func (m *machine) waitsForApproval() bool {
 func (m *machine) queueAgain(why string) {
 	r, j := &m.run, &m.run.Journey
 	r.State, r.EndedAt, r.Error = Queued, nil, nil
-	j.Blocked, j.Used = nil, Used{}
+	j.Blocked, j.Used = nil, Used{Unknown: j.Used.Unknown}
 	if step := m.currentStep(); step != nil && (step.Status == StepFailed || step.Status == StepNeedsInput) {
 		step.Status, step.EndedAt, step.Error = StepRunning, nil, nil
 		if len(j.Pending) == 0 {

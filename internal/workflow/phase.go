@@ -120,7 +120,7 @@ func (m *machine) reopenAfter(p Phase) {
 			continue
 		}
 		if j.Settings.leavesOut(record.Phase.Position()) == "" {
-			*record = PhaseRecord{Phase: record.Phase, Step: record.Step, Status: StepPending}
+			*record = PhaseRecord{Phase: record.Phase, Step: record.Step, Status: StepPending, Unknown: record.Unknown}
 		}
 	}
 }

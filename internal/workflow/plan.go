@@ -54,10 +54,12 @@ type PlannedStep struct {
 type Review struct {
 	Summary  string    `json:"summary,omitempty"`
 	Findings []Finding `json:"findings"`
+	Unknown  Unknown   `json:",embed"`
 }
 
 // Repair is what the repairer answers (P6): the whole set-up, corrected.
 type Repair struct {
 	SetupCommands []string       `json:"setup_commands"`
 	Verification  []Verification `json:"verification,omitempty"`
+	Unknown       Unknown        `json:",embed"`
 }

@@ -177,8 +177,9 @@ type Command struct {
 	ID   string      `json:"id"`
 	Kind CommandKind `json:"kind"`
 	// Commit is the full object id that an approval is bound to.
-	Commit string    `json:"commit,omitempty"`
-	Text   string    `json:"text,omitempty"`
-	By     string    `json:"by,omitempty"`
-	At     time.Time `json:"at"`
+	Commit  string    `json:"commit,omitempty"`
+	Text    string    `json:"text,omitempty"`
+	By      string    `json:"by,omitempty"`
+	At      time.Time `json:"at"`
+	Unknown Unknown   `json:",embed"`
 }

@@ -188,7 +188,7 @@ type situation struct {
 	state       State
 	phase       Phase
 	workflow    string
-	used        Used
+	used        [11]int
 	settingUp   bool
 	canceling   bool
 	fix         StepStatus
@@ -222,7 +222,7 @@ type situationOfAction struct {
 
 func abstract(r Run) situation {
 	j := &r.Journey
-	s := situation{state: r.State, phase: j.Phase, workflow: j.Settings.Workflow, used: j.Used, settingUp: j.SettingUp,
+	s := situation{state: r.State, phase: j.Phase, workflow: j.Settings.Workflow, used: spent(&j.Used), settingUp: j.SettingUp,
 		canceling: j.Canceling, fix: j.Phases[ReviewFix].Status, current: r.CurrentStepIndex, findings: len(j.Findings),
 		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase,
 		approved: j.Approval != nil && j.Approval.Commit == j.Head, offered: j.PullRequest != nil, merged: j.MergeCommit != ""}
@@ -237,6 +237,11 @@ func abstract(r Run) situation {
 		s.setUpNext, s.setUpStatus = j.SetUp.Next, j.SetUp.Status
 	}
 	return s
+}
+
+func spent(u *Used) [11]int {
+	return [11]int{u.ReviewRounds, u.CIFailures, u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits,
+		u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.BaseConflicts}
 }
 
 // eventsFor is everything that can happen to a run: every order, and every
