@@ -6,44 +6,56 @@ import (
 	"slices"
 )
 
+// InvalidError is one thing that does not hold in a document.
+type InvalidError struct {
+	// Pointer says where, as a JSON Pointer (RFC 6901).
+	Pointer string
+	Reason  string
+}
+
+func (e *InvalidError) Error() string { return e.Reason }
+
 // Validate checks what must hold before every save and after every load (R15).
 // It compares nothing with other files; see FollowsPlan and MayBecome.
 func (r *Run) Validate() error {
 	var problems []error
-	bad := func(format string, a ...any) { problems = append(problems, fmt.Errorf(format, a...)) }
+	bad := func(pointer, format string, a ...any) {
+		problems = append(problems, &InvalidError{pointer, fmt.Sprintf(format, a...)})
+	}
 	if r.Version != RunVersion {
-		bad("version %q is not %q", r.Version, RunVersion)
+		bad("/version", "version %q is not %q", r.Version, RunVersion)
 	}
 	if !slices.Contains(States, r.State) {
-		bad("state %q is unknown", r.State)
+		bad("/state", "state %q is unknown", r.State)
 	}
 	if !slices.Contains(Stages, r.Stage) {
-		bad("stage %q is unknown", r.Stage)
+		bad("/stage", "stage %q is unknown", r.Stage)
 	}
 	if r.RequestID == "" || r.RunID == "" {
-		bad("request_id and run_id must be set")
+		bad("/request_id", "request_id and run_id must be set")
 	}
 	if i := r.CurrentStepIndex; i < 0 || i >= max(1, len(r.Steps)) {
-		bad("current_step_index %d is outside 0 to %d", i, max(0, len(r.Steps)-1))
+		bad("/current_step_index", "current_step_index %d is outside 0 to %d", i, max(0, len(r.Steps)-1))
 	}
 	if p := r.Progress.Percent; p < 0 || p > 100 {
-		bad("progress.percent %d is outside 0 to 100", p)
+		bad("/progress/percent", "progress.percent %d is outside 0 to 100", p)
 	}
 	if r.State.Ended() != (r.EndedAt != nil) {
-		bad("ended_at must be set exactly when the state is an ended one, and state is %s", r.State)
+		bad("/ended_at", "ended_at must be set exactly when the state is an ended one, and state is %s", r.State)
 	}
 	if stopped := r.State == NeedsInput || r.State == Failed; stopped != (r.Error != nil) {
-		bad("error must be set exactly when state is NEEDS_INPUT or FAILED, and state is %s", r.State)
+		bad("/error", "error must be set exactly when state is NEEDS_INPUT or FAILED, and state is %s", r.State)
 	}
 	if r.Error != nil && (len(r.Error.Actions) == 0 || r.Error.ReasonCode == "") {
-		bad("error needs a reason_code and at least one action")
+		bad("/error", "error needs a reason_code and at least one action")
 	}
 	for i, s := range r.Steps {
+		at := fmt.Sprintf("/steps/%d", i)
 		if want := fmt.Sprintf("S%02d", i+1); s.StepID != want {
-			bad("steps[%d].step_id %q is not %q", i, s.StepID, want)
+			bad(at+"/step_id", "steps[%d].step_id %q is not %q", i, s.StepID, want)
 		}
 		if s.Attempt < 1 {
-			bad("steps[%d].attempt %d is below 1", i, s.Attempt)
+			bad(at+"/attempt", "steps[%d].attempt %d is below 1", i, s.Attempt)
 		}
 	}
 	return errors.Join(problems...)
@@ -53,11 +65,12 @@ func (r *Run) Validate() error {
 func (r *Run) FollowsPlan(plan Plan) error {
 	planned := plan.Actions.Steps
 	if len(r.Steps) != len(planned) {
-		return fmt.Errorf("steps has %d entries where planning.json has %d", len(r.Steps), len(planned))
+		return &InvalidError{"/steps", fmt.Sprintf("steps has %d entries where planning.json has %d", len(r.Steps), len(planned))}
 	}
 	for i, s := range planned {
 		if r.Steps[i].StepID != s.StepID {
-			return fmt.Errorf("steps[%d] is %q where planning.json has %q", i, r.Steps[i].StepID, s.StepID)
+			return &InvalidError{fmt.Sprintf("/steps/%d/step_id", i),
+				fmt.Sprintf("steps[%d] is %q where planning.json has %q", i, r.Steps[i].StepID, s.StepID)}
 		}
 	}
 	return nil
