@@ -100,12 +100,30 @@ func newRoot(a *app) *cobra.Command {
 		return &problem{err: err, hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
 	})
 	root.AddCommand(newInit(a), newDoctor(a), newRun(a), newStatus(a), newList(a), newLogs(a), newWatch(a), newResume(a), newRetry(a),
-		newStop(a), newApprove(a), newReject(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a))
-	for _, c := range root.Commands() {
-		c.Args = usage(c.Args)
-	}
+		newStop(a), newApprove(a), newReject(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a),
+		newIssue(a))
+	strict(root)
 	a.complete(root)
 	return root
+}
+
+// strict makes what is wrong with a command line an error of its own kind, in
+// groups of commands too, which would print their help and succeed.
+func strict(parent *cobra.Command) {
+	for _, c := range parent.Commands() {
+		if c.HasSubCommands() {
+			c.Args, c.RunE = cobra.ArbitraryArgs, noSubcommand
+		}
+		c.Args = usage(c.Args)
+		strict(c)
+	}
+}
+
+func noSubcommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	return &problem{err: fmt.Errorf("%q has no command %q", c.CommandPath(), args[0]), hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
 }
 
 // usage gives a wrong number of arguments its exit code and its hint.

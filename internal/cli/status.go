@@ -76,15 +76,15 @@ func (p *project) bareStatus(ctx context.Context, ref string) (shown bool, err e
 }
 
 // printIssue prints the four lines of S6.
-func (p *project) printIssue(s workflow.IssueStatus) {
-	p.print("Issue #%d: %s\n", s.Issue, s.Status)
+func (a *app) printIssue(s workflow.IssueStatus) {
+	a.print("Issue #%d: %s\n", s.Issue, s.Status)
 	if s.Session != "" {
-		p.print("Session: %s\n", redact.Line(s.Session, 200))
+		a.print("Session: %s\n", redact.Line(s.Session, 200))
 	}
 	if s.Status == workflow.IssueError {
-		p.print("Error: %s\n", redact.Line(s.ErrorMessage, 400))
+		a.print("Error: %s\n", redact.Line(s.ErrorMessage, 400))
 	}
-	p.print("Timestamp: %s\n", s.Timestamp.UTC().Format(time.RFC3339))
+	a.print("Timestamp: %s\n", s.Timestamp.UTC().Format(time.RFC3339))
 }
 
 // printRun prints all that a person needs of a run (R17).

@@ -100,6 +100,23 @@ func (d *Document[T]) Remove(ctx context.Context) error {
 	return d.locked(ctx, func(f *folder) error { return f.remove(d.name) })
 }
 
+// RemoveIf takes the document away if wanted, asked under its lock, says so. One
+// that is not there is not removed.
+func (d *Document[T]) RemoveIf(ctx context.Context, wanted func(*T) bool) (removed bool, err error) {
+	err = d.locked(ctx, func(f *folder) error {
+		_, value, err := d.read(f)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !wanted(&value) {
+			return err
+		}
+		removed = true
+		return f.remove(d.name)
+	})
+	return removed && err == nil, err
+}
+
 func (d *Document[T]) write(f *folder, old []byte, value *T) error {
 	if d.check != nil {
 		if err := d.check(value); err != nil {

@@ -66,8 +66,8 @@ func (r *Run) AsIssueStatus() IssueStatus {
 	return s
 }
 
-// SessionName is <prefix>-issue-<n> (S2).
-func (r *Run) SessionName() string { return "signalbox-issue-" + r.Ref() }
+// SessionName is that of the run's issue.
+func (r *Run) SessionName() string { return SessionName(r.Journey.Number) }
 
 // ProgressPhase is the run's place among the seven of P9.
 func (r *Run) ProgressPhase() ProgressPhase {

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newIssue(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "issue",
+		Short: "Read and write where issues stand: .worktrees/.status/<issue>.json",
+		Long: "One word for each issue, running, complete or error, in a file that scripts wait for. Runs write it too; these\n" +
+			"commands also work without any run and outside of git.",
+		Example: "  signalbox issue set 42 running\n  signalbox issue get 42\n  signalbox issue list --status error",
+	}
+	c.AddCommand(newIssueSet(a), newIssueGet(a), newIssueShow(a), newIssueError(a), newIssueList(a), newIssueRemove(a),
+		newIssueOrphans(a), newIssueCleanup(a), newIssueShellFunctions(a))
+	return c
+}
+
+var issueNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#?[1-9][0-9]{0,8}$`) })
+
+func parseIssue(text string) (int, error) {
+	if !issueNumber().MatchString(text) {
+		return 0, &problem{err: fmt.Errorf("%q is not an issue's number", text), hint: "name it by its number: signalbox issue get 42", code: exitUsage}
+	}
+	return strconv.Atoi(strings.TrimPrefix(text, "#"))
+}
+
+// issueStatus reads one issue's record; found is false where there is none.
+func (a *app) issueStatus(ctx context.Context, arg string) (status workflow.IssueStatus, found bool, err error) {
+	n, err := parseIssue(arg)
+	if err != nil {
+		return status, false, err
+	}
+	s, err := a.openStoreToRead(ctx)
+	if err != nil {
+		return status, false, err
+	}
+	defer func() { _ = s.Close() }()
+	status, err = s.IssueStatus(n).Load(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return workflow.IssueStatus{Issue: n, Status: workflow.IssueUnknown}, false, nil
+	}
+	return status, err == nil, explained(err)
+}
+
+// printText prints text from outside as it is to a program, and harmless to a person.
+func (a *app) printText(text string) {
+	if a.Terminal {
+		text = redact.Clean(text)
+	}
+	a.print("%s\n", text)
+}
+
+// offerIssues completes the number of an issue that has a status.
+func (a *app) offerIssues(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	s, err := a.openStoreToRead(c.Context())
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer func() { _ = s.Close() }()
+	all, err := s.IssueStatuses(c.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return begunWith(begun, all), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+func begunWith(begun string, all []store.IssueStatusEntry) (words []cobra.Completion) {
+	for _, entry := range all {
+		if number := strconv.Itoa(entry.Issue); strings.HasPrefix(number, begun) {
+			words = append(words, cobra.CompletionWithDesc(number, string(entry.Status.Status)))
+		}
+	}
+	return words
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newIssueCleanup(a *app) *cobra.Command {
+	clean := issueCleanup{app: a}
+	var orphans bool
+	c := &cobra.Command{
+		Use:   "cleanup --orphans",
+		Short: "Forget the status of issues that have no folder any more",
+		Long: "Remove the records that \"signalbox issue orphans\" lists. Kept are complete and error for 7 days, because somebody\n" +
+			"may still wait for them (--all removes these too), and the records of runs that are not over.",
+		Example: "  signalbox issue cleanup --orphans --dry-run\n  signalbox issue cleanup --orphans",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !orphans {
+				return &problem{err: errors.New("what to clean up is not said"), hint: "signalbox issue cleanup --orphans", code: exitUsage}
+			}
+			return explained(clean.run(c.Context()))
+		},
+	}
+	c.Flags().BoolVar(&orphans, "orphans", false, "the records without a folder in .worktrees")
+	c.Flags().BoolVar(&clean.all, "all", false, "also complete and error of the last 7 days")
+	c.Flags().BoolVarP(&clean.dry, "dry-run", "n", false, "only say what would be removed")
+	return c
+}
+
+type issueCleanup struct {
+	*app
+	all, dry bool
+}
+
+func (c *issueCleanup) run(ctx context.Context) error {
+	open := c.openStore
+	if c.dry {
+		open = c.openStoreToRead
+	}
+	s, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	orphans, err := orphanedIssues(ctx, s)
+	if err != nil {
+		return err
+	}
+	live, err := liveIssues(ctx, s)
+	if err != nil {
+		return err
+	}
+	var broken []error
+	for _, n := range orphans {
+		broken = append(broken, c.one(ctx, s.IssueStatus(n), live[n]))
+	}
+	return errors.Join(broken...)
+}
+
+func (c *issueCleanup) one(ctx context.Context, doc *store.Document[workflow.IssueStatus], live bool) error {
+	var kept string
+	var n int
+	wanted := func(s *workflow.IssueStatus) bool {
+		n = s.Issue
+		switch {
+		case live:
+			kept = "its run is not over"
+		case s.Retained(now()) && !c.all:
+			kept = fmt.Sprintf("%s, for whoever waits for it, until %s", s.Status, s.Timestamp.Add(workflow.IssueRetention).Format("2006-01-02"))
+		}
+		return kept == "" && !c.dry
+	}
+	var removed bool
+	var err error
+	if c.dry {
+		var s workflow.IssueStatus
+		if s, err = doc.Load(ctx); err == nil {
+			wanted(&s)
+		}
+	} else {
+		removed, err = doc.RemoveIf(ctx, wanted)
+	}
+	switch {
+	case err != nil:
+		return err
+	case kept != "":
+		c.print("kept %d: %s\n", n, kept)
+	case removed:
+		c.print("removed %d\n", n)
+	case c.dry:
+		c.print("would remove %d\n", n)
+	}
+	return nil
+}
+
+// liveIssues are the issues whose latest run may still move. Its record may be
+// written before its folder is made.
+func liveIssues(ctx context.Context, s *store.Store) (map[int]bool, error) {
+	runs, err := s.Runs(ctx)
+	live := map[int]bool{}
+	for _, r := range runs { // the oldest first, so the newest has the last word
+		if r.Err == nil {
+			live[r.Run.Journey.Number] = !r.Run.State.Final()
+		}
+	}
+	return live, err
+}

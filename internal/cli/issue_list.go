@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newIssueList(a *app) *cobra.Command {
+	var only string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the issues and their status, by number",
+		Long: "Print one line for each issue: its number, a tab, its status. With --status only the numbers of those that have\n" +
+			"it. A file that cannot be read is named on standard error, the others are listed all the same.",
+		Example: "  signalbox issue list\n  signalbox issue list --status running\n  signalbox issue list --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("status") {
+				if _, err := workflow.ParseIssueStatus(only); err != nil {
+					return &problem{err: err, hint: "see \"signalbox issue list --help\"", code: exitUsage}
+				}
+			}
+			return a.listIssues(c.Context(), workflow.IssueStatusWord(only))
+		},
+	}
+	c.Flags().StringVar(&only, "status", "", "only the numbers of issues that are running, complete or error")
+	return c
+}
+
+func (a *app) listIssues(ctx context.Context, only workflow.IssueStatusWord) error {
+	all, err := a.issueStatuses(ctx)
+	var listed []workflow.IssueStatus
+	var lines strings.Builder
+	for _, status := range all {
+		switch {
+		case only != "" && status.Status != only:
+		case a.json:
+			listed = append(listed, status)
+		case only != "":
+			_, _ = fmt.Fprintf(&lines, "%d\n", status.Issue)
+		default:
+			_, _ = fmt.Fprintf(&lines, "%d\t%s\n", status.Issue, status.Status)
+		}
+	}
+	a.print("%s", lines.String())
+	if a.json {
+		err = errors.Join(err, a.printJSON(listed))
+	}
+	return explained(err)
+}
+
+// issueStatuses are the records that can be read, and an error for the others.
+func (a *app) issueStatuses(ctx context.Context) (all []workflow.IssueStatus, err error) {
+	s, err := a.openStoreToRead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
+	entries, err := s.IssueStatuses(ctx)
+	for _, entry := range entries {
+		if entry.Err != nil {
+			err = errors.Join(err, entry.Err)
+			continue
+		}
+		all = append(all, entry.Status)
+	}
+	return all, err
+}

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newIssueRemove(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "remove ISSUE",
+		Short:             "Forget an issue's status",
+		Long:              "Remove the issue's record. One that is not there is no error. The run of the issue, if there is one, is not touched.",
+		Example:           "  signalbox issue remove 42",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.offerIssues,
+		RunE: func(c *cobra.Command, args []string) error {
+			n, err := parseIssue(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := a.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = s.Close() }()
+			return explained(s.IssueStatus(n).Remove(c.Context()))
+		},
+	}
+}

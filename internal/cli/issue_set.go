@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newIssueSet(a *app) *cobra.Command {
+	var session string
+	c := &cobra.Command{
+		Use:   "set ISSUE STATUS [MESSAGE]",
+		Short: "Say where an issue stands: running, complete or error",
+		Long: "Write the issue's status, durably. What was said before is replaced. The session is signalbox-issue-<n> unless\n" +
+			"one is named. Bytes of a message that are no UTF-8 become U+FFFD; secrets are taken out.",
+		Example: "  signalbox issue set 42 running\n  signalbox issue set 42 error \"the tests failed\"\n  signalbox issue set 42 complete --session my-session",
+		Args:    cobra.RangeArgs(2, 3),
+		RunE: func(c *cobra.Command, args []string) error {
+			n, err := parseIssue(args[0])
+			if err != nil {
+				return err
+			}
+			word, err := workflow.ParseIssueStatus(args[1])
+			if err != nil {
+				return &problem{err: err, hint: "see \"signalbox issue set --help\"", code: exitUsage}
+			}
+			if !c.Flags().Changed("session") {
+				session = workflow.SessionName(n)
+			}
+			message := ""
+			if len(args) == 3 {
+				message = args[2]
+			}
+			return a.setIssue(c.Context(), n, func(s *workflow.IssueStatus) { s.Set(word, session, message, now()) })
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return []cobra.Completion{"running", "complete", "error"}, cobra.ShellCompDirectiveNoFileComp
+			}
+			return a.offerIssues(c, args, begun)
+		},
+	}
+	c.Flags().StringVar(&session, "session", "", "the session's name instead of signalbox-issue-<n>")
+	return c
+}
+
+func (a *app) setIssue(ctx context.Context, n int, change func(*workflow.IssueStatus)) error {
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	return explained(s.IssueStatus(n).Update(ctx, func(status *workflow.IssueStatus) error {
+		change(status)
+		return nil
+	}))
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newIssueShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "show ISSUE",
+		Short:             "Print all that is written about an issue",
+		Example:           "  signalbox issue show 42\n  signalbox issue show 42 --json",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.offerIssues,
+		RunE: func(c *cobra.Command, args []string) error {
+			status, found, err := a.issueStatus(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if !found {
+				return &problem{err: fmt.Errorf("nothing is written about issue %d", status.Issue), code: exitNotFound,
+					hint: fmt.Sprintf("see what there is: signalbox issue list; or write it: signalbox issue set %d running", status.Issue)}
+			}
+			if a.json {
+				return a.printJSON(status)
+			}
+			a.printIssue(status)
+			return nil
+		},
+	}
+}

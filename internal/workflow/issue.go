@@ -1,0 +1,62 @@
+package workflow
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// IssueRetention is how long a terminal record outlives what it was about:
+// programs that wait for it must still be able to read it.
+const IssueRetention = 7 * 24 * time.Hour
+
+// ParseIssueStatus takes one of the three words that may be written.
+func ParseIssueStatus(text string) (IssueStatusWord, error) {
+	word := IssueStatusWord(text)
+	if !slices.Contains([]IssueStatusWord{IssueRunning, IssueComplete, IssueError}, word) {
+		return "", fmt.Errorf("status is %q; want running, complete or error", text)
+	}
+	return word, nil
+}
+
+// SessionName is <prefix>-issue-<n> (S2), the session of whoever names none.
+func SessionName(issue int) string { return "signalbox-issue-" + strconv.Itoa(issue) }
+
+// Set says anew where the issue stands; nothing of what was said before remains
+// but the keys of others.
+func (s *IssueStatus) Set(word IssueStatusWord, session, message string, now time.Time) {
+	s.Status, s.Session, s.ErrorMessage = word, session, message
+	s.Timestamp = now.UTC().Truncate(time.Second)
+}
+
+// Terminal: nothing is going on any more.
+func (s *IssueStatus) Terminal() bool { return s.Status == IssueComplete || s.Status == IssueError }
+
+// Retained reports whether clean-up must leave the record to those who wait for it.
+// One from the future was written by a wrong clock and is taken as just written.
+func (s *IssueStatus) Retained(now time.Time) bool {
+	return s.Terminal() && now.Sub(s.Timestamp) < IssueRetention
+}
+
+var issueFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^issue-([1-9][0-9]{0,17})(?:-.*)?$`) })
+
+// OrphanedIssues are those of the issues that no folder of .worktrees belongs
+// to: none is named issue-<n> or issue-<n>-<anything>.
+func OrphanedIssues(issues []int, folders []string) (orphans []int) {
+	at := map[int]bool{}
+	for _, name := range folders {
+		if m := issueFolder().FindStringSubmatch(name); m != nil {
+			n, _ := strconv.Atoi(m[1]) // eighteen digits fit
+			at[n] = true
+		}
+	}
+	for _, n := range issues {
+		if !at[n] {
+			orphans = append(orphans, n)
+		}
+	}
+	return orphans
+}
