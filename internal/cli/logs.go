@@ -130,6 +130,9 @@ func (l *logReader) one(ctx context.Context, name string, follow bool) error {
 	read := map[string]int64{}
 	for {
 		run, err := l.store.Stage(l.ref).Load(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
 			return explained(err)
 		}

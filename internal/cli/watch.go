@@ -38,7 +38,10 @@ func (a *app) watch(ctx context.Context, refs []string) error {
 	defer progress.close()
 	runs, err := p.follow(ctx, watched, progress)
 	progress.close()
-	if err != nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return nil // who watches may look away
+	}
+	if err != nil {
 		return explained(err)
 	}
 	if p.json {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,12 +76,28 @@ func (c *Config) parse(r io.Reader) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return err
+		return inWords(err)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return errors.New("holds more than one document")
 	}
 	return nil
+}
+
+// unknownKey is how the decoder speaks of a key that no field of ours has.
+var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
+
+// inWords is the decoder's error without its own vocabulary; it names lines already.
+func inWords(err error) error {
+	var mismatch *yaml.TypeError
+	if !errors.As(err, &mismatch) {
+		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var problems []error
+	for _, e := range mismatch.Errors {
+		problems = append(problems, errors.New(unknownKey.ReplaceAllString(e, `there is no key "$1"`)))
+	}
+	return errors.Join(problems...)
 }
 
 // environment lets variables win over the file: SIGNALBOX_WORKFLOW,

@@ -20,7 +20,8 @@ func (w *work) takeOrders(ctx context.Context) error {
 	return nil
 }
 
-// orders are the signals as events, the one that ends most first.
+// orders are the signals as events: the one that ends most first, and to go on
+// last, for an answer is only taken while the run waits for it.
 func orders(s workflow.Signals) (events []workflow.Event) {
 	for _, c := range s.Commands {
 		if c.Kind == workflow.CommandCancel {
@@ -29,9 +30,6 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 	}
 	if s.StopRequested {
 		events = append(events, workflow.StopRequested{})
-	}
-	if s.ResumeRequested {
-		events = append(events, workflow.Resumed{})
 	}
 	for _, c := range s.Commands {
 		switch c.Kind {
@@ -42,6 +40,9 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 		case workflow.CommandRetry:
 			events = append(events, workflow.Retried{})
 		}
+	}
+	if s.ResumeRequested {
+		events = append(events, workflow.Resumed{})
 	}
 	return events
 }
