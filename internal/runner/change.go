@@ -30,19 +30,28 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 	if !change.Changed {
 		return workflow.ChangeRecorded{Outcome: o, Commit: base}, nil
 	}
-	files, err := w.Repo.Changes(ctx, base, change.Commit)
-	if err != nil {
+	event := workflow.ChangeRecorded{Outcome: o, Commit: change.Commit}
+	if event.Files, err = w.files(ctx, base, change.Commit); err != nil {
 		return nil, fmt.Errorf("read change of %s: %w", a.StepID, err)
 	}
-	event := workflow.ChangeRecorded{Outcome: o, Commit: change.Commit}
-	for _, f := range files {
-		event.Files = append(event.Files, workflow.FileChange{Path: f.Path, OldMode: f.OldMode, NewMode: f.NewMode,
-			Added: f.Added, Deleted: f.Deleted, Size: f.Size})
+	if event.Whole, err = w.files(ctx, w.run.Journey.BaseCommit, change.Commit); err != nil {
+		return nil, fmt.Errorf("read whole change: %w", err)
 	}
 	event.PatchPath, err = w.Store.WritePatch(w.ref, a.StepID+".patch", func(out io.Writer) error {
 		return w.Repo.Patch(ctx, base, change.Commit, out)
 	})
 	return event, err
+}
+
+// files are what differs between two commits.
+func (w *work) files(ctx context.Context, from, to string) ([]workflow.FileChange, error) {
+	changes, err := w.Repo.Changes(ctx, from, to)
+	var files []workflow.FileChange
+	for _, c := range changes {
+		files = append(files, workflow.FileChange{Path: c.Path, OldMode: c.OldMode, NewMode: c.NewMode,
+			Added: c.Added, Deleted: c.Deleted, Size: c.Size})
+	}
+	return files, err
 }
 
 // commitMessage says which step of which request a commit is.

@@ -98,6 +98,14 @@ func (r *Runner) Carry(ctx context.Context, requestID, owner string, which func(
 	return w.carry(ctx)
 }
 
+// Settle brings the documents that are read off a run up to date with one that
+// is over: its runner may have died between the last save and them. The
+// request's lock is held.
+func (r *Runner) Settle(ctx context.Context, run workflow.Run) error {
+	w := &work{Runner: r, ref: store.RefOf(&run), run: run}
+	return w.project(ctx)
+}
+
 // outrank takes the lock anew when its epoch is not above the run's, which
 // happens only when somebody removed the lock's file.
 func (w *work) outrank(ctx context.Context, owner string) error {

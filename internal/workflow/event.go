@@ -127,9 +127,11 @@ type (
 	ChangeRecorded struct {
 		Outcome
 		// Commit equals the head before when nothing changed.
-		Commit    string
-		Files     []FileChange
-		PatchPath string
+		Commit string
+		// Files differ from the step's base, Whole from the commit where the branch began; a nil
+		// Whole was not looked at.
+		Files, Whole []FileChange
+		PatchPath    string
 	}
 	// ChangeRefused: the environment's content cannot be recorded at all.
 	ChangeRefused struct {

@@ -64,9 +64,10 @@ func (m *machine) cancel() {
 		return
 	}
 	j.Canceling, j.Blocked = true, nil
+	onItsWay := slices.ContainsFunc(j.Pending, func(a Action) bool { return a.Kind == CreateBranch })
 	j.Pending = nil
 	switch {
-	case m.madeNothing():
+	case m.madeNothing() && !onItsWay:
 		m.end(Canceled)
 		m.say("canceled before it began")
 	case r.State == Running:

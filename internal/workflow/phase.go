@@ -125,17 +125,13 @@ func (m *machine) reopenAfter(p Phase) {
 	}
 }
 
-// order appends an action to the pending ones under a key of its own.
+// order appends an action to the pending ones. Every order has a key of its own, also one that
+// repeats what failed: what was started for the failed one must not be found again.
 func (m *machine) order(a Action) {
 	j := &m.run.Journey
 	j.Orders++
 	a.Key = fmt.Sprintf("%03d-%s", j.Orders, a.Kind)
 	j.Pending = append(j.Pending, a)
-}
-
-// again orders an action a second time, under the same key.
-func (m *machine) again(a Action) {
-	m.run.Journey.Pending = append(m.run.Journey.Pending, a)
 }
 
 // say tells people what is going on, one line.

@@ -30,6 +30,10 @@ func (m *machine) planAnswered(e PlanAnswered) {
 		}
 		return
 	}
+	if len(e.Plan.Actions.Steps) == 0 {
+		m.answerRefused(AnswerRefused{Problems: []string{"action_plan.steps is empty"}, LogPath: e.LogPath})
+		return
+	}
 	m.accept(e.Plan)
 }
 

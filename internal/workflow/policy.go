@@ -70,12 +70,13 @@ func reservedPath(p string) bool {
 			return true
 		}
 	}
-	first, _, nested := strings.Cut(p, "/")
-	switch first {
-	case ".signalbox", ".worktrees", "runs":
-		return nested && (first != "runs" || looksLikeRun(p))
+	switch first, _, _ := strings.Cut(strings.ToLower(p), "/"); first {
+	case ".signalbox", ".worktrees", "environments.json", "state.json", "state.json.bak":
+		return true
+	case "runs":
+		return looksLikeRun(p)
 	}
-	return p == "environments.json" || p == "state.json" || p == "state.json.bak"
+	return false
 }
 
 // foldedName is the name that a part of a path has on the most forgiving file
@@ -93,7 +94,7 @@ func foldedName(part string) string {
 }
 
 // looksLikeRun: runs/<request>/<run>/…; a project may have a folder "runs" of its own.
-func looksLikeRun(p string) bool { return path.Base(p) == "stage.json" }
+func looksLikeRun(p string) bool { return strings.EqualFold(path.Base(p), "stage.json") }
 
 // sensitivePath: files that make programs run elsewhere, or that instruct agents.
 func sensitivePath(p string) bool {

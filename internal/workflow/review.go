@@ -61,6 +61,9 @@ func (m *machine) openMend() {
 func (m *machine) openApproval() {
 	r, j := &m.run, &m.run.Journey
 	switch {
+	case j.Head == j.BaseCommit:
+		m.fail(m.problem(CategoryExecution, "NO_CHANGE", "there is nothing to merge", "every step is done and no file differs from "+j.Base), Action{})
+		return
 	case j.Approval != nil && j.Approval.Commit == j.Head:
 		m.advance("by " + firstOf(j.Approval.By, "a person"))
 		return

@@ -106,6 +106,9 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 	}
 	j.Head = e.Commit
 	j.Flags = appendNew(j.Flags, verdict.Flags...)
+	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
+		j.Flags = Inspect(e.Whole, j.Settings.Limits).Flags
+	}
 	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)
 	if step != nil {
 		step.DiffStat = verdict.DiffStat

@@ -93,3 +93,32 @@ func TestAgentsThatFail(t *testing.T) {
 			"FAILED review-request AGENT_HUNG"},
 	})
 }
+
+func TestAFlagGoesWithItsCause(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), well, changes(FileChange{Path: ".gitattributes"}))
+	if len(run.Journey.Flags) != 1 {
+		t.Fatalf("flags %q, want one", run.Journey.Flags)
+	}
+	for _, act := range []act{testsFail, well, answered(func(o Outcome, _ Run) Event {
+		return ChangeRecorded{Outcome: o, Commit: "without it", Whole: []FileChange{{Path: "parse.go", NewMode: "100644"}}}
+	})} {
+		run = act(t, run)
+	}
+	if len(run.Journey.Flags) != 0 {
+		t.Errorf("the file is gone and its flag is not: %q", run.Journey.Flags)
+	}
+}
+
+func TestNothingIsOfferedWhenNothingDiffers(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDRefactor))
+	run.Journey.Head = run.Journey.BaseCommit
+	run.Journey.StepBase = run.Journey.BaseCommit
+	for _, act := range []act{well, nothingChanges, toTheEnd} {
+		run = act(t, run)
+	}
+	if run.State != Failed || run.Error.ReasonCode != "NO_CHANGE" {
+		t.Errorf("%s %+v, want FAILED NO_CHANGE", run.State, run.Error)
+	}
+}

@@ -13,6 +13,20 @@ func (m *machine) end(state State) {
 		r.Stage, r.Error = StageEnd, nil
 		r.Journey.Pending, r.Journey.Blocked = nil, nil
 	}
+	if state == Canceled {
+		m.giveUp()
+	}
+}
+
+// giveUp leaves nothing behind that reads as if somebody were at work.
+func (m *machine) giveUp() {
+	if step := m.currentStep(); step != nil && step.Status != StepDone && step.Status != StepPending {
+		step.Status, step.EndedAt = StepSkipped, &m.now
+	}
+	record := &m.run.Journey.Phases[m.run.Journey.Phase]
+	if record.Status != StepDone && record.Status != StepPending {
+		record.Status, record.Note, record.EndedAt = StepSkipped, "given up", &m.now
+	}
 }
 
 // problem begins an Error; whoever stops the run adds what only they know.
@@ -32,7 +46,7 @@ func (m *machine) fail(e Error, first Action) {
 	e.Actions = []string{"see what happened: signalbox logs " + m.run.Ref(), "try again: signalbox retry " + m.run.Ref()}
 	m.run.Journey.Pending = nil
 	if first.Kind != "" {
-		m.again(first)
+		m.order(first)
 	}
 	m.halt(Failed, StepFailed, e)
 }
@@ -44,7 +58,7 @@ func (m *machine) halt(state State, step StepStatus, e Error) {
 	if s := m.currentStep(); s != nil && s.Status == StepRunning {
 		s.Status, s.EndedAt, s.Error = step, &m.now, &e
 	}
-	if record := &m.run.Journey.Phases[m.run.Journey.Phase]; record.Status == StepRunning {
+	if record := &m.run.Journey.Phases[m.run.Journey.Phase]; record.Status == StepRunning || record.Status == StepPending {
 		record.Status, record.EndedAt = step, &m.now
 	}
 }
@@ -126,7 +140,7 @@ func (m *machine) agentFailed(e AgentFailed) {
 	if e.Code == "AGENT_UNAVAILABLE" {
 		stop.Category = CategoryEnvironment
 		stop.Actions = []string{"see what is missing: signalbox doctor", "then: signalbox resume " + r.Ref()}
-		m.again(m.answered)
+		m.order(m.answered)
 		m.stop(stop)
 		return
 	}
@@ -166,7 +180,7 @@ func (m *machine) actionFailed(e ActionFailed) {
 		m.waitThenAgain(wait, e.Error.Title)
 		return
 	}
-	m.again(m.answered)
+	m.order(m.answered)
 	if reason, ok := blockingCodes[e.Error.ReasonCode]; ok {
 		m.block(reason, e.Error.Category, e.Error.ReasonCode, e.Error.Message, firstOf(firstIn(e.Error.Actions), "mend it"))
 		return
@@ -192,7 +206,7 @@ func (m *machine) waitThenAgain(wait time.Duration, whom string) {
 	until := m.now.Add(wait)
 	m.say("waiting %s for %s", wait, whom)
 	m.order(Action{Kind: Wait, Until: &until})
-	m.again(m.answered)
+	m.order(m.answered)
 }
 
 func firstIn(list []string) string {

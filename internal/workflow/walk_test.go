@@ -292,7 +292,7 @@ func outcomes(r Run, a Action) []Event {
 		return events
 	case RecordChange:
 		return append(events, ChangeRecorded{Outcome: o, Commit: commit}, ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
-			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
+			ChangeRecorded{Outcome: o, Commit: commit, Whole: []FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
 			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
 			ChangeRefused{Outcome: o, Problems: []string{"too large"}})
 	case RunTests:
