@@ -35,7 +35,8 @@ func checkEnvironments(doc *workflow.Environments) error {
 	seen := map[string]bool{}
 	for i, env := range doc.Environments {
 		if env.EnvID == "" || seen[env.EnvID] {
-			return fmt.Errorf("environments[%d].env_id %q must be set and unique", i, env.EnvID)
+			return &workflow.InvalidError{Pointer: fmt.Sprintf("/environments/%d/env_id", i),
+				Reason: fmt.Sprintf("environments[%d].env_id %q must be set and unique", i, env.EnvID)}
 		}
 		seen[env.EnvID] = true
 	}
@@ -54,7 +55,7 @@ func checkHealth(h *workflow.Health) error {
 		"created_at": h.CreatedAt, "updated_at": h.UpdatedAt}
 	for name, text := range times {
 		if _, err := time.Parse(time.RFC3339, text); text != "" && err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return &workflow.InvalidError{Pointer: "/" + name, Reason: fmt.Sprintf("%s %q is not a time (RFC 3339)", name, text)}
 		}
 	}
 	return nil
@@ -73,8 +74,11 @@ func (s *Store) IssueStatus(issue int) *Document[workflow.IssueStatus] {
 
 func checkIssueStatus(issue int, status *workflow.IssueStatus) error {
 	words := []workflow.IssueStatusWord{workflow.IssueRunning, workflow.IssueComplete, workflow.IssueError}
-	if status.Issue != issue || !slices.Contains(words, status.Status) {
-		return fmt.Errorf("issue %d with status %q in the file of issue %d", status.Issue, status.Status, issue)
+	if status.Issue != issue {
+		return &workflow.InvalidError{Pointer: "/issue", Reason: fmt.Sprintf("issue %d in the file of issue %d", status.Issue, issue)}
+	}
+	if !slices.Contains(words, status.Status) {
+		return &workflow.InvalidError{Pointer: "/status", Reason: fmt.Sprintf("status %q is none of %q", status.Status, words)}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 )
@@ -33,37 +32,30 @@ type BrokenError struct {
 	// Path is relative to the project root.
 	Path   string
 	Reason string
-	// Line counts from 1; 0 when the whole document is meant.
-	Line int
-	Err  error
+	// Line and Column (in characters) count from 1; 0 when the file itself is meant, not what is in it.
+	Line, Column int
+	Err          error
 }
 
-func (e *BrokenError) Error() string {
-	where := e.Path
-	if e.Line > 0 {
-		where = fmt.Sprintf("%s:%d", e.Path, e.Line)
+func (e *BrokenError) Error() string { return fmt.Sprintf("read %s: %s", e.Place(), e.Reason) }
+
+// Place is file:line:column.
+func (e *BrokenError) Place() string {
+	if e.Line == 0 {
+		return e.Path
 	}
-	return fmt.Sprintf("read %s: %s", where, e.Reason)
+	return fmt.Sprintf("%s:%d:%d", e.Path, e.Line, e.Column)
 }
 
 // Unwrap lets errors.Is find ErrBroken and the cause.
 func (e *BrokenError) Unwrap() []error { return []error{ErrBroken, e.Err} }
 
-// flaw is why a document is broken, before its path is known. Offset is -1 for the whole document.
-type flaw struct {
-	offset int64
-	err    error
-}
-
-func (f *flaw) Error() string { return f.err.Error() }
-func (f *flaw) Unwrap() error { return f.err }
-
-func broken(path string, data []byte, err error) error {
-	line := 0
-	if f := (*flaw)(nil); errors.As(err, &f) && f.offset >= 0 {
-		line = 1 + bytes.Count(data[:min(f.offset, int64(len(data)))], []byte("\n"))
+func broken(path string, data []byte, err error) *BrokenError {
+	line, column := 0, 0
+	if data != nil {
+		line, column = place(data, err)
 	}
-	return &BrokenError{Path: path, Reason: err.Error(), Line: line, Err: err}
+	return &BrokenError{Path: path, Reason: err.Error(), Line: line, Column: column, Err: err}
 }
 
 func writeError(path string, err error) error {

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,11 +39,40 @@ func decode[T any](data []byte, version string) (T, error) {
 	return value, nil
 }
 
+// semanticFlaw says in a document's words what the decoder says in Go's.
 func semanticFlaw(err error) error {
-	if e := (*json.SemanticError)(nil); errors.As(err, &e) {
-		return &flaw{e.ByteOffset, err}
+	e := (*json.SemanticError)(nil)
+	if !errors.As(err, &e) {
+		return &flaw{err: err}
 	}
-	return &flaw{-1, err}
+	reason := fmt.Errorf("%s: not %s", e.JSONPointer, wanted(e.GoType))
+	if e.Err != nil {
+		reason = fmt.Errorf("%w: %w", reason, e.Err)
+	}
+	return &flaw{string(e.JSONPointer), reason}
+}
+
+// wanted is what a document must have where the Go type stands.
+func wanted(t reflect.Type) string {
+	switch {
+	case t == nil:
+		return "what belongs here"
+	case t == reflect.TypeFor[time.Time]():
+		return "a time (RFC 3339)"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a text"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
 }
 
 // checkVersion comes first: of a document of another version nothing else is
@@ -55,7 +85,7 @@ func checkVersion(data []byte, version string) error {
 		Version string `json:"version"`
 	}
 	if json.Unmarshal(data, &head) == nil && head != nil && head.Version != version {
-		return &flaw{-1, fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
+		return &flaw{"/version", fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
 	}
 	return nil
 }
@@ -80,13 +110,16 @@ var exactNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsonte
 }))
 
 // scanner walks a document beside the Go type that it will be decoded into.
-type scanner struct{ dec *jsontext.Decoder }
+type scanner struct {
+	dec  *jsontext.Decoder
+	data []byte
+}
 
 func scan(data []byte, t reflect.Type) error {
 	if len(data) > maxDocument {
-		return &flaw{-1, fmt.Errorf("larger than %d bytes", maxDocument)}
+		return &flaw{err: fmt.Errorf("larger than %d bytes", maxDocument)}
 	}
-	s := scanner{jsontext.NewDecoder(bytes.NewReader(data))}
+	s := scanner{jsontext.NewDecoder(bytes.NewBuffer(data)), data}
 	if kind := s.dec.PeekKind(); kind == '[' || kind == '"' || kind == '0' || kind == 't' || kind == 'f' || kind == 'n' {
 		return s.flaw(errors.New("not a JSON object"))
 	}
@@ -99,23 +132,32 @@ func scan(data []byte, t reflect.Type) error {
 	return nil
 }
 
-func (s scanner) flaw(err error) error {
+// flaw is about the token that comes next.
+func (s scanner) flaw(err error) error { return s.flawAt(next(s.data, s.dec.InputOffset()), err) }
+
+func (s scanner) flawAt(offset int64, err error) error {
 	if e := (*jsontext.SyntacticError)(nil); errors.As(err, &e) {
-		return &flaw{e.ByteOffset, err}
+		if errors.Is(e.Err, jsontext.ErrDuplicateName) {
+			err = fmt.Errorf("the name %s is there twice", e.JSONPointer)
+		} else {
+			err = e.Err
+		}
+		return &offsetFlaw{e.ByteOffset, err}
 	}
 	if errors.Is(err, io.EOF) {
 		err = errors.New("empty document")
 	}
-	return &flaw{s.dec.InputOffset(), err}
+	return &offsetFlaw{offset, err}
 }
 
 func (s scanner) value(t reflect.Type) error {
+	before := s.dec.InputOffset()
 	token, err := s.dec.ReadToken()
 	if err != nil {
 		return s.flaw(err)
 	}
 	if s.dec.StackDepth() > maxDepth {
-		return s.flaw(fmt.Errorf("nested deeper than %d", maxDepth))
+		return s.flawAt(next(s.data, before), fmt.Errorf("nested deeper than %d", maxDepth))
 	}
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -146,13 +188,14 @@ func (s scanner) array(t reflect.Type) error {
 
 func (s scanner) object(t reflect.Type) error {
 	for s.dec.PeekKind() != '}' {
+		before := s.dec.InputOffset()
 		token, err := s.dec.ReadToken()
 		if err != nil {
 			return s.flaw(err)
 		}
 		member, err := memberType(t, token.String())
 		if err != nil {
-			return s.flaw(err)
+			return s.flawAt(next(s.data, before), err)
 		}
 		if err := s.value(member); err != nil {
 			return err

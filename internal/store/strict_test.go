@@ -122,13 +122,13 @@ func TestADepthOfAHundredIsTheLimit(t *testing.T) {
 	}
 }
 
-func TestABrokenDocumentSaysWhichLine(t *testing.T) {
+func TestABrokenDocumentSaysWhere(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	write(t, s, "environments.json", "{\n \"environments\": [\n  {\"env_id\": \"a\", \"env_id\": \"b\"}\n ]\n}\n")
 	_, err := s.Environments().Load(t.Context())
 	var b *BrokenError
-	if !errors.As(err, &b) || b.Line != 3 || !strings.HasPrefix(err.Error(), "read environments.json:3: ") {
+	if !errors.As(err, &b) || b.Line != 3 || b.Column != 19 || !strings.HasPrefix(err.Error(), "read environments.json:3:19: ") {
 		t.Fatalf("got %v", err)
 	}
 }

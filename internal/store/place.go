@@ -1,0 +1,81 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"signalbox/internal/workflow"
+)
+
+// flaw is why a document is broken, before its path is known. The pointer says
+// where; empty means the whole document.
+type flaw struct {
+	pointer string
+	err     error
+}
+
+func (f *flaw) Error() string { return f.err.Error() }
+func (f *flaw) Unwrap() error { return f.err }
+
+// offsetFlaw is a flaw of the text, which no pointer can name.
+type offsetFlaw struct {
+	offset int64
+	err    error
+}
+
+func (f *offsetFlaw) Error() string { return f.err.Error() }
+func (f *offsetFlaw) Unwrap() error { return f.err }
+
+// place is the line and the column that err is about.
+func place(data []byte, err error) (line, column int) {
+	if f := (*offsetFlaw)(nil); errors.As(err, &f) {
+		return position(data, f.offset)
+	}
+	if f := (*flaw)(nil); errors.As(err, &f) {
+		return Locate(data, f.pointer)
+	}
+	if e := (*workflow.InvalidError)(nil); errors.As(err, &e) {
+		return Locate(data, e.Pointer)
+	}
+	return position(data, 0)
+}
+
+// Locate is the line and the column in a JSON document, counted from 1, of what
+// pointer names: of an object's member the name, of a list's entry its first
+// character. If it is not there, it is the nearest thing around it.
+func Locate(data []byte, pointer string) (line, column int) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	best, found := next(data, 0), -1
+	for found < len(pointer) {
+		start := next(data, dec.InputOffset())
+		if _, err := dec.ReadToken(); err != nil {
+			break
+		}
+		at := string(dec.StackPointer())
+		if len(at) > found && within(at, pointer) {
+			best, found = start, len(at)
+		}
+	}
+	return position(data, best)
+}
+
+// within reports whether the value at pointer is the one at outer or inside of it.
+func within(outer, pointer string) bool {
+	return outer == pointer || strings.HasPrefix(pointer, outer+"/")
+}
+
+// next is where the token after offset begins.
+func next(data []byte, offset int64) int64 {
+	rest := data[min(offset, int64(len(data))):]
+	return int64(len(data) - len(bytes.TrimLeft(rest, " \t\r\n,:")))
+}
+
+func position(data []byte, offset int64) (line, column int) {
+	before := data[:min(offset, int64(len(data)))]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[start:])
+}
