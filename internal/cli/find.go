@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -88,7 +89,7 @@ func (p *project) held(ctx context.Context, requestID string) (store.LockRecord,
 func (p *project) goOn(ctx context.Context, ref store.RunRef, run *workflow.Run) error {
 	request := forge.Request{ID: ref.RequestID, Number: run.Journey.Number}
 	return p.carryAll(ctx, []forge.Request{request}, func(forge.Request) pick {
-		return func(context.Context) (store.RunRef, error) { return ref, nil }
+		return func(context.Context, *runner.Runner) (store.RunRef, error) { return ref, nil }
 	})
 }
 

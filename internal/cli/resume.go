@@ -15,13 +15,13 @@ func newResume(a *app) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.order(c.Context(), args[0], func(r *workflow.Run) error {
-				switch {
-				case r.State == workflow.Failed:
+				switch r.State {
+				case workflow.Failed:
 					return a.wrong(r, "it failed", "signalbox retry "+r.Ref())
-				case r.State.Final():
+				case workflow.Canceled:
 					return a.wrong(r, "it is over", "signalbox run "+r.Ref())
 				}
-				return nil
+				return nil // of a run that is done, what a crash may have left unsaid is said
 			}, func(_ *workflow.Run, s *workflow.Signals) { s.ResumeRequested = true })
 		},
 	}

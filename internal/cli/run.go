@@ -59,11 +59,11 @@ func (a *app) run(ctx context.Context, refs []string) error {
 }
 
 // pick chooses the run to carry. It is called with the request's lock held.
-type pick func(context.Context) (store.RunRef, error)
+type pick func(context.Context, *runner.Runner) (store.RunRef, error)
 
 // latestOrNew goes on with the request's run unless it is over.
 func (p *project) latestOrNew(request forge.Request) pick {
-	return func(ctx context.Context) (store.RunRef, error) {
+	return func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
 		latest, err := p.store.LatestRun(ctx, request.ID)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -73,6 +73,10 @@ func (p *project) latestOrNew(request forge.Request) pick {
 			return store.RunRef{}, latest.Err
 		case latest.Run.State != workflow.Canceled:
 			return latest.Ref, nil
+		default:
+			if err := r.Settle(ctx, latest.Run); err != nil {
+				return store.RunRef{}, err
+			}
 		}
 		start, err := p.start(ctx, request)
 		if err != nil {
@@ -106,7 +110,9 @@ func (p *project) carryAll(ctx context.Context, requests []forge.Request, which 
 }
 
 func (p *project) carry(ctx context.Context, r *runner.Runner, request forge.Request, which pick) (workflow.Run, error) {
-	run, err := r.Carry(ctx, request.ID, fmt.Sprintf("run %d", request.Number), which)
+	run, err := r.Carry(ctx, request.ID, fmt.Sprintf("run %d", request.Number), func(ctx context.Context) (store.RunRef, error) {
+		return which(ctx, r)
+	})
 	var held *store.HeldError
 	if errors.As(err, &held) {
 		return run, &problem{code: exitHeld, hint: fmt.Sprintf("follow it: signalbox watch %d", request.Number),

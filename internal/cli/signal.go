@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"time"
 
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -24,6 +25,9 @@ func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) e
 	}
 	if err := check(&found.Run); err != nil {
 		return err
+	}
+	if found.Run.State.Final() {
+		return p.goOn(ctx, found.Ref, &found.Run) // nobody takes an order any more
 	}
 	if err := p.signal(ctx, found, change); err != nil {
 		return explained(err)
@@ -45,7 +49,12 @@ func (p *project) signal(ctx context.Context, found store.RunSummary, change fun
 	})
 }
 
-// obeyed waits until the process that carries the run has taken the order.
+// holderPoll is how often whoever left an order looks whether the process that
+// should take it still lives: one that is killed frees its lock in silence.
+const holderPoll = time.Second / 4
+
+// obeyed waits until the process that carries the run has taken the order. If
+// that process dies before, the run is carried from here.
 func (p *project) obeyed(ctx context.Context, ref store.RunRef, holder store.LockRecord) error {
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -66,6 +75,7 @@ func (p *project) obeyed(ctx context.Context, ref store.RunRef, holder store.Loc
 		}
 		select {
 		case <-changes:
+		case <-time.After(holderPoll):
 		case <-ctx.Done():
 			return fmt.Errorf("the order is left for the process that carries the run (pid %d): %w", holder.PID, ctx.Err())
 		}

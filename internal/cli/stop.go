@@ -18,6 +18,7 @@ func newStop(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			err := a.order(c.Context(), args[0], func(r *workflow.Run) error {
 				switch {
+				case r.State == workflow.Canceled && cancel: // what a crash may have left undone is done
 				case r.State.Final():
 					return a.wrong(r, "it is over", "signalbox status "+r.Ref())
 				case r.State.Ended() && !cancel:
