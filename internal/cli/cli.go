@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -86,6 +87,8 @@ func newRoot(a *app) *cobra.Command {
 			"killed at any instant and goes on where it was.\n\n" + exitCodes,
 		Example:       "  signalbox init\n  signalbox run 42\n  signalbox status 42\n  signalbox approve 42",
 		SilenceErrors: true, SilenceUsage: true,
+		Args: unknownCommand, SuggestionsMinimumDistance: 2,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
 			level := slog.LevelError
 			if verbose {
@@ -133,10 +136,22 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			check = cobra.NoArgs
 		}
 		if err := check(c, args); err != nil {
-			return &problem{err: err, hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
+			return &problem{err: err, hint: fmt.Sprintf("%s; see %q", c.UseLine(), c.CommandPath()+" --help"), code: exitUsage}
 		}
 		return nil
 	}
+}
+
+// unknownCommand is what root says to a first word that is no command.
+func unknownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	p := &problem{err: fmt.Errorf("there is no command %q", args[0]), hint: `see "signalbox --help"`, code: exitUsage}
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		p.hint = "did you mean: signalbox " + strings.Join(near, ", signalbox ")
+	}
+	return p
 }
 
 // show prints an error and what to do about it; text from outside is cleaned.

@@ -29,8 +29,14 @@ func (a *app) complete(root *cobra.Command) {
 		"reject":  a.runs(waits, false),
 		"note":    a.runs(anyState, false),
 	}
+	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
-		c.ValidArgsFunction = completions[c.Name()]
+		if words := completions[c.Name()]; words != nil {
+			c.ValidArgsFunction = words
+		}
+		if c.Name() == "completion" {
+			c.Example = "  source <(signalbox completion bash)\n  signalbox completion fish | source"
+		}
 	}
 }
 

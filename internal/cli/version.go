@@ -11,8 +11,9 @@ import (
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  signalbox version\n  signalbox version --json",
 		RunE: func(*cobra.Command, []string) error {
 			version, revision := "(unknown)", ""
 			if info, ok := debug.ReadBuildInfo(); ok {
