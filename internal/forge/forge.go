@@ -94,6 +94,9 @@ type Forge interface {
 	Request(ctx context.Context, ref string) (Request, error)
 	// Requests lists all, by number.
 	Requests(ctx context.Context) ([]Request, error)
+	// OpenRequest opens one, or returns the one that was opened with the same key, also when it is
+	// closed by now.
+	OpenRequest(ctx context.Context, key, title, body string) (Request, error)
 	// OpenPullRequest publishes the branch at pr.Head and opens the pull request with pr.Key, or
 	// brings the existing one up to date.
 	OpenPullRequest(ctx context.Context, pr PullRequest) (PullRequest, error)

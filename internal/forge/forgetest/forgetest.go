@@ -75,6 +75,8 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 		{"a pull request that is not there is not found", unknownPull},
 		{"a closed pull request is not merged", closedPull},
 		{"a comment is edited in place and a request closed once", comments},
+		{"a request is opened once for one key, also by eight at once", openRequest},
+		{"a request keeps its words whatever they are", openHostileRequest},
 		{"failing tests give a failed check and no merge", failingChecks},
 		{"a tree is tested once", testedOnce},
 		{"a conflict is named and nothing is tested", conflict},

@@ -1,0 +1,185 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/store"
+)
+
+// Bounds of what is written; a summary is longer than this only by accident.
+const (
+	maxOpenedTitle = 200
+	maxOpenedBody  = 256 << 10
+)
+
+// opened is what OpenRequest has given out: .signalbox/requests/opened.json.
+type opened struct {
+	// Last is the highest number that was ever given out here.
+	Last     int                      `json:"last"`
+	Requests map[string]openedRequest `json:"requests"` // by key
+}
+
+type openedRequest struct {
+	ID     string `json:"id"`
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+	// Written: the file was there once. If it is not any more, a person took it away.
+	Written bool `json:"written"`
+}
+
+func (r openedRequest) name() string { return r.ID + ".md" }
+
+func (f *Forge) opened() *store.Document[opened] {
+	return store.Record[opened](f.store, "requests", "opened")
+}
+
+// OpenRequest writes requests/<id>.md, once for every key. Its number is given
+// out durably first, so that whoever was killed in between writes the same file.
+func (f *Forge) OpenRequest(ctx context.Context, key, title, body string) (forge.Request, error) {
+	request, err := f.intend(ctx, key, title, body)
+	if err == nil && !request.Written {
+		err = f.opened().Update(ctx, func(o *opened) error {
+			request.Written = true
+			o.Requests[key] = request
+			return f.writeRequest(request)
+		})
+	}
+	if err != nil {
+		return forge.Request{}, fmt.Errorf("open request: %w", err)
+	}
+	found, err := f.Request(ctx, request.ID)
+	if errors.Is(err, forge.ErrNotFound) {
+		return forge.Request{ID: request.ID, Number: request.Number, Title: request.Title, Body: request.Body, Closed: true}, nil
+	}
+	return found, err
+}
+
+func (f *Forge) intend(ctx context.Context, key, title, body string) (request openedRequest, err error) {
+	title, body = clean(title), strings.TrimSpace(strings.ToValidUTF8(body, "\ufffd"))
+	if key == "" || title == "" {
+		return request, errors.New("a key and a title are needed")
+	}
+	if runes := []rune(title); len(runes) > maxOpenedTitle {
+		title = string(runes[:maxOpenedTitle-1]) + "…"
+	}
+	if len(body) > maxOpenedBody {
+		body = strings.ToValidUTF8(body[:maxOpenedBody], "") + "\n…"
+	}
+	err = f.opened().Update(ctx, func(o *opened) error {
+		if known, ok := o.Requests[key]; ok {
+			request = known
+			return nil
+		}
+		id, number, err := f.nextRequest(ctx, o.Last)
+		if err != nil {
+			return err
+		}
+		request = openedRequest{ID: id, Number: number, Title: title, Body: body}
+		if o.Requests == nil {
+			o.Requests = map[string]openedRequest{}
+		}
+		o.Last, o.Requests[key] = number, request
+		return nil
+	})
+	return request, err
+}
+
+// nextRequest is a number above all that were ever used, with its id.
+func (f *Forge) nextRequest(ctx context.Context, last int) (id string, number int, err error) {
+	requests, _, err := f.readRequests()
+	if err != nil {
+		return "", 0, err
+	}
+	used := map[string]bool{}
+	for _, r := range requests {
+		last = max(last, r.Number)
+		used[r.ID] = true
+	}
+	for number = last + 1; ; number++ {
+		id = fmt.Sprintf("RQ-%s-%03d", f.now().Format("20060102"), number)
+		free, err := f.free(ctx, openedRequest{ID: id, Number: number})
+		if err != nil {
+			return "", 0, err
+		}
+		if free && !used[id] {
+			return id, number, nil
+		}
+	}
+}
+
+// free: neither a file that may not be readable nor what is said about a
+// request that is gone stands in the way.
+func (f *Forge) free(ctx context.Context, r openedRequest) (bool, error) {
+	_, err := f.note(r.Number).Load(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = os.Lstat(filepath.Join(f.root, requestsFolder, r.name()))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return false, err
+}
+
+// writeRequest puts the whole file at its name, unless something is there. The
+// lock of what was opened is held, so the temporary name is nobody else's.
+func (f *Forge) writeRequest(r openedRequest) error {
+	header, err := yaml.Marshal(struct {
+		ID     string `yaml:"id"`
+		Number int    `yaml:"number"`
+		Title  string `yaml:"title"`
+	}{r.ID, r.Number, r.Title})
+	if err != nil {
+		return err
+	}
+	content := bytes.Join([][]byte{[]byte("---\n"), header, []byte("---\n\n"), []byte(r.Body), []byte("\n")}, nil)
+	if _, err := parseRequest(content); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(f.root, requestsFolder), 0o777); err != nil {
+		return err
+	}
+	folder, err := os.OpenRoot(filepath.Join(f.root, requestsFolder))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	if _, err := folder.Lstat(r.name()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return putFile(folder, r.name(), content)
+}
+
+// putFile makes a file that is there as a whole or not at all.
+func putFile(folder *os.Root, name string, content []byte) error {
+	temp := "." + name + ".tmp" // of one who was killed, it is written again
+	if err := folder.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := folder.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = folder.Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, folder.Remove(temp))
+	}
+	dir, err := folder.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
