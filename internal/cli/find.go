@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,5 +91,3 @@ func (p *project) goOn(ctx context.Context, ref store.RunRef, run *workflow.Run)
 		return func(context.Context, *runner.Runner) (store.RunRef, error) { return ref, nil }
 	})
 }
-
-var errWrongState = errors.New("this does not apply to the run as it is")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"strings"
 	"time"
 
 	"signalbox/internal/store"
@@ -55,7 +56,7 @@ const holderPoll = time.Second / 4
 
 // obeyed waits until the process that carries the run has taken the order. If
 // that process dies before, the run is carried from here.
-func (p *project) obeyed(ctx context.Context, ref store.RunRef, holder store.LockRecord) error {
+func (p *project) obeyed(ctx context.Context, ref store.RunRef, by store.LockRecord) error {
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes, err := p.store.Watch(watch, ref.Dir()+"/stage.json")
@@ -67,8 +68,15 @@ func (p *project) obeyed(ctx context.Context, ref store.RunRef, holder store.Loc
 		if err != nil {
 			return explained(err)
 		}
-		if s := run.Signals; !s.StopRequested && !s.ResumeRequested && len(s.Commands) == 0 {
+		taken := !run.Signals.StopRequested && !run.Signals.ResumeRequested && len(run.Signals.Commands) == 0
+		switch {
+		case taken && run.State.Ended():
 			return p.outcome([]workflow.Run{run}, []error{nil})
+		case taken && !run.Journey.Canceling && p.json:
+			return p.printJSON(run)
+		case taken && !run.Journey.Canceling:
+			p.print("taken by the process that carries run %s (%s); follow it: signalbox watch %s\n", run.Ref(), holder(by), run.Ref())
+			return nil
 		}
 		if _, held, err := p.held(ctx, ref.RequestID); err != nil || !held {
 			return errors.Join(err, p.goOn(ctx, ref, &run))
@@ -77,7 +85,7 @@ func (p *project) obeyed(ctx context.Context, ref store.RunRef, holder store.Loc
 		case <-changes:
 		case <-time.After(holderPoll):
 		case <-ctx.Done():
-			return fmt.Errorf("the order is left for the process that carries the run (pid %d): %w", holder.PID, ctx.Err())
+			return fmt.Errorf("the order is left for the process that carries the run (pid %d): %w", by.PID, ctx.Err())
 		}
 	}
 }
@@ -114,5 +122,5 @@ func (a *app) orderOrLeave(ctx context.Context, ref string, leave bool, check fu
 }
 
 func (a *app) wrong(r *workflow.Run, why, hint string) error {
-	return &problem{err: fmt.Errorf("%w: run %s is %s: %s", errWrongState, r.Ref(), r.State, why), hint: hint}
+	return &problem{err: fmt.Errorf("run %s (%s): %s", r.Ref(), strings.ToLower(r.State.Label()), why), hint: hint}
 }
