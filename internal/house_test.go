@@ -34,6 +34,7 @@ var rooms = map[string][]string{
 	"environment/environmenttest": {"environment", "process"},
 	"forge/forgetest":             {"forge"},
 	"store":                       {"workflow", "redact"},
+	"schema":                      {},
 	"runner":                      {"workflow", "store", "git", "process", "redact", "agent", "environment", "forge"},
 	"tui":                         {"workflow", "store", "runner"},
 	"web":                         {"workflow", "store", "runner"},
