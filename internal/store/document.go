@@ -14,6 +14,8 @@ import (
 type Document[T any] struct {
 	store     *Store
 	dir, name string
+	// former is the folder that is read while there is no file in dir; empty if there is none.
+	former    string
 	file, mkd fs.FileMode
 	// lock is the name of its lock file in locksDir; a run's documents share the one in their folder.
 	lock string
@@ -52,6 +54,10 @@ func (d *Document[T]) Load(ctx context.Context) (T, error) {
 func (d *Document[T]) read(f *folder) ([]byte, T, error) {
 	var none T
 	data, err := f.read(d.name)
+	if errors.Is(err, fs.ErrNotExist) && d.former != "" {
+		value, err := d.readFormer(err)
+		return nil, value, err
+	}
 	if err != nil {
 		return nil, none, err
 	}
@@ -60,6 +66,26 @@ func (d *Document[T]) read(f *folder) ([]byte, T, error) {
 		return nil, none, broken(d.Path(), data, err)
 	}
 	return data, value, nil
+}
+
+// readFormer reads the document where an older program left it. That file is
+// never written: the next update writes the document to its own place.
+func (d *Document[T]) readFormer(absent error) (none T, err error) {
+	f, err := d.store.openFolder(d.former)
+	if err != nil { // no folder, a file, a link out of the project: no document of ours
+		return none, absent
+	}
+	defer f.close()
+	former := *d
+	former.dir, former.former = d.former, ""
+	_, value, err := former.read(f)
+	if errors.Is(err, fs.ErrNotExist) {
+		return none, absent
+	}
+	if err == nil {
+		d.store.tell(d.Path(), []string{"read from " + former.Path() + ", the place of an older tool"})
+	}
+	return value, err
 }
 
 func (d *Document[T]) parse(data []byte) (T, error) {

@@ -13,21 +13,20 @@ import (
 	"signalbox/internal/workflow"
 )
 
+// formerDir is where an older tool keeps environments.json.
+const formerDir = ".opencode"
+
 // Environments is environments.json (E1).
 func (s *Store) Environments() *Document[workflow.Environments] {
-	return &Document[workflow.Environments]{store: s, dir: ".", name: "environments.json", file: publicFile,
+	return &Document[workflow.Environments]{store: s, dir: ".", former: formerDir, name: "environments.json", file: publicFile,
 		mkd: publicDir, lock: "document.environments.lock", initial: func() workflow.Environments { return workflow.Environments{} },
-		mend: mendPhases, check: checkEnvironments}
+		mend: func(doc *workflow.Environments) { s.tell("environments.json", doc.Mend()) }, check: checkEnvironments}
 }
 
-// mendPhases derives every known step's number from its name: one of the
-// format's sources counts pr-create as 9 and merge-cleanup as 11. A step that
-// we do not know is somebody else's and stays.
-func mendPhases(doc *workflow.Environments) {
-	for i := range doc.Environments {
-		if phase, ok := workflow.PhaseOf(doc.Environments[i].Step); ok {
-			doc.Environments[i].Phase = phase
-		}
+// tell says what was mended while a document was read.
+func (s *Store) tell(path string, notes []string) {
+	if s != nil && s.mended != nil && len(notes) > 0 {
+		s.mended(path, notes)
 	}
 }
 

@@ -47,6 +47,9 @@ type Config struct {
 	ReadOnly bool
 	// Redact takes secrets out of every text of a document before it is written (H6).
 	Redact func(string) string
+	// Mended is told when a document was read in an older form, and what was done about it. The
+	// next update writes the new form.
+	Mended func(path string, notes []string)
 	// Logger is told what was swept or mended; nil discards it.
 	Logger *slog.Logger
 }
@@ -60,6 +63,7 @@ type Store struct {
 	clock  func() time.Time
 	redact func(string) string
 	log    *slog.Logger
+	mended func(path string, notes []string)
 	self   process
 	// shared: the file system may be in use by another machine at this moment.
 	shared   bool
@@ -85,7 +89,7 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, self: self, shared: shared, readOnly: cfg.ReadOnly}
+	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, mended: cfg.Mended, self: self, shared: shared, readOnly: cfg.ReadOnly}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
