@@ -77,14 +77,42 @@ func NewRunID(now time.Time, random io.Reader) (string, error) {
 // Stage is a run's stage.json. Only Signal and the run's RunWriter change it.
 func (s *Store) Stage(ref RunRef) *Document[workflow.Run] {
 	return &Document[workflow.Run]{store: s, dir: ref.Dir(), name: stageFile, file: publicFile, version: workflow.RunVersion,
-		err: ref.Validate(), check: func(run *workflow.Run) error { return checkRun(ref, run) }}
+		err: ref.Validate(), mend: mendRun, check: func(run *workflow.Run) error { return checkRun(ref, run) }}
 }
 
 func checkRun(ref RunRef, run *workflow.Run) error {
 	if RefOf(run) != ref {
-		return fmt.Errorf("request_id and run_id say %s in the folder of %s", RefOf(run), ref)
+		return &workflow.InvalidError{Pointer: "/request_id",
+			Reason: fmt.Sprintf("request_id and run_id say %s in the folder of %s", RefOf(run), ref)}
 	}
 	return run.Validate()
+}
+
+// mendRun gives errors of older writers a category that there is (SPEC, resolved contradictions).
+func mendRun(run *workflow.Run) {
+	mendError(run.Error)
+	for i := range run.Steps {
+		mendError(run.Steps[i].Error)
+	}
+}
+
+func mendError(e *workflow.Error) {
+	if e != nil && e.Category == "INTERNAL" {
+		e.Category = workflow.CategoryExecution
+	}
+}
+
+// errors is a run's errors.json. WriteErrors changes it.
+func (s *Store) errors(ref RunRef) *Document[workflow.Error] {
+	return &Document[workflow.Error]{store: s, dir: ref.Dir(), name: errorsFile, file: publicFile, err: ref.Validate(),
+		mend: mendError, check: checkError}
+}
+
+func checkError(e *workflow.Error) error {
+	if e.ReasonCode == "" || len(e.Actions) == 0 {
+		return &workflow.InvalidError{Reason: "an error needs a reason_code and at least one action"}
+	}
+	return nil
 }
 
 // Plan is a run's planning.json.

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+)
+
+func newDocumentMigrate(a *app) *cobra.Command {
+	var dryRun bool
+	c := &cobra.Command{
+		Use:   "migrate",
+		Short: "Mend what older writers left in the documents",
+		Long: "Read every document of the project and write those anew, in place and under their locks, that lack keys or hold what is\n" +
+			"known to be wrong (phase 9 of pr-create, phase 11 of merge-cleanup, the category INTERNAL). Keys of other programs stay.\n" +
+			"Exit code 1: a document cannot be read; it is left as it is and the others are mended.",
+		Example: "  signalbox document migrate --dry-run\n  signalbox document migrate\n  signalbox document migrate --json",
+		RunE:    func(c *cobra.Command, _ []string) error { return a.migrate(c.Context(), dryRun) },
+	}
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be mended")
+	return c
+}
+
+// migrated is what became of one document.
+type migrated struct {
+	store.Place
+	Written bool         `json:"written"`
+	Mends   []store.Mend `json:"mends"`
+	Error   string       `json:"error,omitempty"`
+}
+
+func (a *app) migrate(ctx context.Context, dryRun bool) error {
+	open := a.openStore
+	if dryRun {
+		open = a.openStoreToRead
+	}
+	s, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	places, err := s.Documents(ctx)
+	if err != nil {
+		return err
+	}
+	results := []migrated{}
+	broken := 0
+	for _, place := range places {
+		mends, err := s.Migrate(ctx, place, !dryRun)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		result := migrated{Place: place, Mends: mends, Written: err == nil && len(mends) > 0 && !dryRun}
+		if err != nil {
+			broken++
+			result.Error = err.Error()
+		}
+		if len(mends) > 0 || err != nil {
+			results = append(results, result)
+			a.showMigrated(result)
+		}
+	}
+	return a.concludeMigration(results, len(places), broken, dryRun)
+}
+
+// mendsShown is how many changes of one document are told one by one.
+const mendsShown = 8
+
+func (a *app) showMigrated(m migrated) {
+	if a.json {
+		return
+	}
+	redactor := a.redactor()
+	say := func(format string, args ...any) {
+		a.print("%s\n", redact.Line(redactor.String(fmt.Sprintf(format, args...)), 300))
+	}
+	if m.Error != "" {
+		say("%s: left as it is: %s", m.Path, m.Error)
+	}
+	for i, mend := range m.Mends {
+		switch {
+		case i == mendsShown:
+			say("%s: and %d more", m.Path, len(m.Mends)-mendsShown)
+			return
+		case mend.Was == nil:
+			say("%s: %s was missing and is %s", m.Path, mend.Pointer, short(mend.Is))
+		default:
+			say("%s: %s was %s and is %s", m.Path, mend.Pointer, short(mend.Was), short(mend.Is))
+		}
+	}
+}
+
+func short(value []byte) string { return redact.Line(string(value), 60) }
+
+func (a *app) concludeMigration(results []migrated, all, broken int, dryRun bool) error {
+	mended := len(results) - broken
+	switch {
+	case a.json:
+		if err := a.printJSON(results); err != nil {
+			return err
+		}
+	case dryRun && mended > 0:
+		a.print("%d of %d documents to mend; do it: signalbox document migrate\n", mended, all)
+	default:
+		a.print("%d of %d documents mended\n", mended, all)
+	}
+	if broken == 0 {
+		return nil
+	}
+	return &problem{err: fmt.Errorf("%d of %d documents cannot be read and are left as they are", broken, all),
+		hint: "see what is wrong with one: signalbox document validate FILE"}
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"signalbox/internal/workflow"
+)
+
+// Kind is one of the documented formats, by the name of its file and its schema.
+type Kind string
+
+const (
+	KindStage        Kind = "stage"        // a run, R1–R17
+	KindPlanning     Kind = "planning"     // its plan, P3
+	KindErrors       Kind = "errors"       // why it stopped, R12
+	KindEvents       Kind = "events"       // its transitions, one line each
+	KindEnvironments Kind = "environments" // E1
+	KindStatus       Kind = "status"       // one issue's, S1
+	KindState        Kind = "state"        // the self-healing loop's, H1
+)
+
+// Kinds lists every Kind.
+var Kinds = []Kind{KindStage, KindPlanning, KindErrors, KindEvents, KindEnvironments, KindStatus, KindState}
+
+var statusPath = regexp.MustCompile(`(^|/)\.status/([1-9][0-9]{0,8})\.json$`)
+
+// KindOf tells a document's kind by its path, or else by what only that kind has.
+func KindOf(path string, data []byte) (Kind, bool) {
+	path = filepath.ToSlash(path)
+	if statusPath.MatchString(path) {
+		return KindStatus, true
+	}
+	base := filepath.Base(path)
+	for _, kind := range Kinds {
+		if kind != KindStatus && (base == kind.file() || base == kind.file()+".bak") {
+			return kind, true
+		}
+	}
+	return kindByContent(data)
+}
+
+func (k Kind) file() string {
+	if k == KindEvents {
+		return eventsFile
+	}
+	return string(k) + ".json"
+}
+
+func kindByContent(data []byte) (Kind, bool) {
+	value, err := jsontext.NewDecoder(bytes.NewBuffer(data)).ReadValue()
+	if err != nil {
+		return "", false
+	}
+	var members map[string]jsontext.Value
+	if json.Unmarshal(value, &members) != nil {
+		return "", false
+	}
+	for _, mark := range []struct {
+		key  string
+		kind Kind
+	}{{"environments", KindEnvironments}, {"run_id", KindStage}, {"action_plan", KindPlanning}, {"reason_code", KindErrors},
+		{"seq", KindEvents}, {"retry_required", KindState}, {"session", KindStatus}} {
+		if _, ok := members[mark.key]; ok {
+			return mark.kind, true
+		}
+	}
+	return "", false
+}
+
+// anyDocument is a Document of any type.
+type anyDocument interface {
+	parseAny(data []byte) (any, error)
+	migrate(ctx context.Context, write bool) ([]Mend, error)
+	load(ctx context.Context) (any, error)
+}
+
+func (d *Document[T]) parseAny(data []byte) (any, error) {
+	value, err := d.parse(data)
+	return &value, err
+}
+
+func (d *Document[T]) load(ctx context.Context) (any, error) {
+	value, err := d.Load(ctx)
+	return &value, err
+}
+
+// document is how the file at path is read as a kind. Where the path says which
+// issue or run it is of, the document must agree; where it does not, the
+// document can be parsed, but not opened.
+func (s *Store) document(kind Kind, path string) (anyDocument, error) {
+	ref, ofRun := runOf(path)
+	switch kind {
+	case KindStage:
+		if ofRun {
+			return s.Stage(ref), nil
+		}
+		return &Document[workflow.Run]{version: workflow.RunVersion, mend: mendRun, check: (*workflow.Run).Validate}, nil
+	case KindPlanning:
+		return s.Plan(ref), nil
+	case KindErrors:
+		return s.errors(ref), nil
+	case KindEvents:
+		return &Document[Transition]{}, nil
+	case KindEnvironments:
+		return s.Environments(), nil
+	case KindState:
+		return s.Health(), nil
+	case KindStatus:
+		if at := statusPath.FindStringSubmatch(path); at != nil {
+			issue, err := strconv.Atoi(at[2])
+			return s.IssueStatus(issue), err
+		}
+		return &Document[workflow.IssueStatus]{check: func(status *workflow.IssueStatus) error { return checkIssueStatus(status.Issue, status) }}, nil
+	}
+	return nil, fmt.Errorf("kind %q of document: %w", kind, ErrName)
+}
+
+// runOf is the run that a path ending in runs/<request>/<run>/<file> is of.
+func runOf(path string) (RunRef, bool) {
+	parts := strings.Split(path, "/")
+	n := len(parts)
+	if n < 4 || parts[n-4] != runsDir {
+		return RunRef{}, false
+	}
+	ref := RunRef{parts[n-3], parts[n-2]}
+	return ref, ref.Validate() == nil
+}

@@ -1,0 +1,167 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Mend is one value that a document of an older writer gets.
+type Mend struct {
+	// Pointer is a JSON Pointer (RFC 6901).
+	Pointer string `json:"pointer"`
+	// Was is nil where there was nothing.
+	Was jsontext.Value `json:"was,omitempty"`
+	Is  jsontext.Value `json:"is"`
+}
+
+// Place is one document of the project.
+type Place struct {
+	// Path is a slash path below the project root.
+	Path string `json:"path"`
+	Kind Kind   `json:"kind"`
+}
+
+// Documents lists the project's documents that are there, logs (events.jsonl) left out.
+func (s *Store) Documents(ctx context.Context) ([]Place, error) {
+	all, err := s.present(Place{"environments.json", KindEnvironments}, Place{"state.json", KindState})
+	if err != nil {
+		return nil, err
+	}
+	statuses, err := s.list(statusDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range statuses {
+		if at := path.Join(statusDir, entry.Name()); statusPath.MatchString(at) {
+			all = append(all, Place{at, KindStatus})
+		}
+	}
+	requests, err := s.list(runsDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, request := range requests {
+		refs, err := s.runsOf(request.Name())
+		if errors.Is(err, ErrName) || !request.IsDir() {
+			continue
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		for _, ref := range refs {
+			found, err := s.present(Place{ref.Dir() + "/" + stageFile, KindStage},
+				Place{ref.Dir() + "/" + planFile, KindPlanning}, Place{ref.Dir() + "/" + errorsFile, KindErrors})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+	}
+	slices.SortFunc(all, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
+}
+
+func (s *Store) present(places ...Place) (found []Place, err error) {
+	for _, place := range places {
+		_, err := s.root.Lstat(place.Path)
+		if err == nil {
+			found = append(found, place)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// Migrate says what the document's older writer left to mend: keys that are
+// missing, and values that are known to be wrong. With write it mends them.
+func (s *Store) Migrate(ctx context.Context, at Place, write bool) ([]Mend, error) {
+	document, err := s.document(at.Kind, at.Path)
+	if err != nil {
+		return nil, err
+	}
+	return document.migrate(ctx, write)
+}
+
+func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Mend, err error) {
+	look := func(f *folder) error {
+		old, value, err := d.read(f)
+		if err != nil {
+			return err
+		}
+		next, err := d.store.encode(&value, indented)
+		if err != nil {
+			return err
+		}
+		mends = difference("", bytes.TrimSpace(old), bytes.TrimSpace(next))
+		if !write || len(mends) == 0 {
+			return nil
+		}
+		return d.write(f, old, &value)
+	}
+	if err := errors.Join(d.err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	if write {
+		err = d.locked(ctx, look)
+		return mends, err
+	}
+	f, err := d.store.openFolder(d.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	err = look(f)
+	return mends, err
+}
+
+// difference is what was becomes. What is only said otherwise, or left out
+// because it says nothing, is none.
+func difference(pointer string, was, is jsontext.Value) (mends []Mend) {
+	if was.Kind() == is.Kind() {
+		switch was.Kind() {
+		case '{':
+			before, after := membersOf(was), membersOf(is)
+			for _, name := range slices.Sorted(maps.Keys(after)) {
+				at := pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+				if old, ok := before[name]; ok {
+					mends = append(mends, difference(at, old, after[name])...)
+				} else {
+					mends = append(mends, Mend{Pointer: at, Is: after[name]})
+				}
+			}
+			return mends
+		case '[':
+			before, after := entriesOf(was), entriesOf(is)
+			for i := range min(len(before), len(after)) {
+				mends = append(mends, difference(pointer+"/"+strconv.Itoa(i), before[i], after[i])...)
+			}
+			return mends
+		}
+	}
+	was, is = was.Clone(), is.Clone()
+	if was.Canonicalize() == nil && is.Canonicalize() == nil && bytes.Equal(was, is) {
+		return nil
+	}
+	return []Mend{{pointer, was, is}}
+}
+
+func membersOf(object jsontext.Value) (members map[string]jsontext.Value) {
+	_ = json.Unmarshal(object, &members) // it was read before
+	return members
+}
+
+func entriesOf(array jsontext.Value) (entries []jsontext.Value) {
+	_ = json.Unmarshal(array, &entries)
+	return entries
+}
