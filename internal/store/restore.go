@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// Restoration is what became of a document that could not be read.
+type Restoration struct {
+	// Broken says what was wrong; nil when the document was sound, or was not there.
+	Broken error
+	// Backup: the version before the last write stands again; otherwise the document was begun anew.
+	Backup bool
+	// Kept is where the broken file is now, below the project root.
+	Kept string
+}
+
+// LoadOrBackup is Load, but a broken document is read from its backup, and one
+// without a sound backup is as at the beginning. It writes nothing.
+func (d *Document[T]) LoadOrBackup(ctx context.Context) (T, Restoration, error) {
+	value, err := d.Load(ctx)
+	if !errors.Is(err, ErrBroken) {
+		return value, Restoration{}, err
+	}
+	f, openErr := d.store.openFolder(d.dir)
+	if openErr != nil {
+		return value, Restoration{}, openErr
+	}
+	defer f.close()
+	value, backup := d.fallback(f)
+	return value, Restoration{Broken: err, Backup: backup}, nil
+}
+
+// Restore puts the backup, or the beginning, in the place of a broken document,
+// whose bytes are kept beside it under the time of this moment.
+func (d *Document[T]) Restore(ctx context.Context) (done Restoration, err error) {
+	err = d.locked(ctx, func(f *folder) error {
+		_, _, err := d.read(f)
+		if !errors.Is(err, ErrBroken) {
+			return ignoreAbsent(err)
+		}
+		value, backup := d.fallback(f)
+		data, failed := d.store.encode(&value, indented)
+		if failed != nil {
+			return writeError(d.Path(), failed)
+		}
+		done = Restoration{Broken: err, Backup: backup}
+		if done.Kept, err = d.keepAside(f); err != nil {
+			return err
+		}
+		return f.put(d.name, data, d.file)
+	})
+	return done, err
+}
+
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (d *Document[T]) fallback(f *folder) (value T, backup bool) {
+	if data, err := f.read(d.name + ".bak"); err == nil {
+		if value, err := d.parse(data); err == nil {
+			return value, true
+		}
+	}
+	return d.initial(), false
+}
+
+// keepAside gives what is at the document's name a second name. Its first one
+// is left to be replaced, so that at no instant there is nothing at all.
+func (d *Document[T]) keepAside(f *folder) (string, error) {
+	at := d.store.clock().UTC().Format("20060102T150405Z")
+	for i := 1; ; i++ {
+		name := fmt.Sprintf("%s.broken-%s", d.name, at)
+		if i > 1 {
+			name = fmt.Sprintf("%s-%d", name, i)
+		}
+		err := unix.Linkat(f.fd(), d.name, f.fd(), name, 0)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", writeError(f.join(name), err)
+		}
+		return f.join(name), f.sync()
+	}
+}

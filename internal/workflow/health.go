@@ -1,0 +1,182 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Words of last_health_status. It is free text in the format; any other word
+// means that the project is not known to be healthy.
+const (
+	HealthUnknown  = "unknown"  // nobody has looked yet
+	HealthHealthy  = "healthy"  // the last look found nothing
+	HealthDegraded = "degraded" // an error was found; a repair failed, or has yet to be verified
+	HealthCritical = "critical" // repairs failed three times in a row; only a person goes on
+)
+
+// The published rules of the self-healing loop (H3).
+const (
+	RepairCooldown   = 300 * time.Second
+	CriticalFailures = 3
+	// HealthInterval is how long a healthy project is left alone unless told otherwise.
+	HealthInterval = time.Hour
+)
+
+// HealthFact is what the repair layer reports; it decides nothing (H2).
+type HealthFact struct {
+	Kind HealthFactKind
+	// ErrorID and Summary say which error was detected.
+	ErrorID, Summary string
+}
+
+// HealthFactKind is the name of a fact.
+type HealthFactKind string
+
+const (
+	FactHealthy       HealthFactKind = "healthy"        // a look found nothing; ends a pass
+	FactErrorDetected HealthFactKind = "error-detected" // a look found an error
+	FactFixAttempted  HealthFactKind = "fix-attempted"  // a repair was begun
+	FactFixSucceeded  HealthFactKind = "fix-succeeded"  // a repair went well; ends a pass
+	FactFixFailed     HealthFactKind = "fix-failed"     // a repair went wrong; ends a pass
+)
+
+// HealthFactKinds lists them in the order of a pass.
+var HealthFactKinds = []HealthFactKind{FactHealthy, FactErrorDetected, FactFixAttempted, FactFixSucceeded, FactFixFailed}
+
+// HealthLoop is what the loop must remember and the published format has no key for.
+type HealthLoop struct {
+	// Attempting: a repair was begun and its end is not recorded.
+	Attempting bool `json:"attempting,omitzero"`
+	// CriticalSince tells one critical time from the next; it is part of the key of the request
+	// that is opened about it.
+	CriticalSince string `json:"critical_since,omitzero"`
+	// Request is that request's id; empty until it is open.
+	Request string  `json:"request,omitzero"`
+	Unknown Unknown `json:",embed"`
+}
+
+// CriticalKey identifies the request about the present critical time; empty if there is none.
+func (h *Health) CriticalKey() string {
+	if h.LastHealthStatus != HealthCritical || h.Loop.CriticalSince == "" {
+		return ""
+	}
+	return "health-critical-" + h.Loop.CriticalSince
+}
+
+const maxSummary = 4000 // characters; a log belongs elsewhere
+
+// Record takes a fact over (H3, H4). critical is true when this fact made the state critical.
+func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err error) {
+	now = now.UTC()
+	switch fact.Kind {
+	case FactHealthy:
+		h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
+		h.LastHealthStatus, h.Loop = HealthHealthy, HealthLoop{Unknown: h.Loop.Unknown}
+		h.RunCount++
+	case FactErrorDetected:
+		err = h.detected(fact)
+	case FactFixAttempted:
+		h.attempted(now)
+	case FactFixSucceeded:
+		h.ended(now)
+		h.TotalFixesSucceeded++
+		h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
+		h.LastHealthStatus, h.Loop.CriticalSince, h.Loop.Request = HealthDegraded, "", ""
+	case FactFixFailed:
+		h.ended(now)
+		critical = h.failed(now)
+	default:
+		err = fmt.Errorf("there is no fact %q", fact.Kind)
+	}
+	if err == nil {
+		h.UpdatedAt = now.Format(time.RFC3339)
+	}
+	return critical, err
+}
+
+func (h *Health) detected(fact HealthFact) error {
+	if fact.ErrorID == "" || len(fact.ErrorID) > 200 || strings.ContainsFunc(fact.ErrorID, unicode.IsControl) {
+		return fmt.Errorf("error id %.200q must be one line of at most 200 bytes", fact.ErrorID)
+	}
+	if utf8.RuneCountInString(fact.Summary) > maxSummary {
+		fact.Summary = string([]rune(fact.Summary)[:maxSummary-1]) + "…"
+	}
+	h.TotalErrorsDetected++
+	h.LastErrorID, h.LastErrorSummary = fact.ErrorID, fact.Summary
+	if h.LastHealthStatus != HealthCritical {
+		h.LastHealthStatus = HealthDegraded
+	}
+	return nil
+}
+
+func (h *Health) attempted(now time.Time) {
+	h.TotalFixesAttempted++
+	h.LastAttemptAt = now.Format(time.RFC3339)
+	h.Loop.Attempting = true
+}
+
+// ended closes the attempt; of one whose beginning nobody reported it reports that too.
+func (h *Health) ended(now time.Time) {
+	if !h.Loop.Attempting {
+		h.attempted(now)
+	}
+	h.Loop.Attempting = false
+	h.RunCount++
+}
+
+func (h *Health) failed(now time.Time) (critical bool) {
+	h.ContinuousFailureCount++
+	if h.ContinuousFailureCount < CriticalFailures {
+		h.RetryRequired, h.CooldownUntil = true, now.Add(RepairCooldown).Format(time.RFC3339)
+		h.LastHealthStatus = HealthDegraded
+		return false
+	}
+	critical = h.LastHealthStatus != HealthCritical
+	if critical || h.Loop.CriticalSince == "" {
+		h.Loop.CriticalSince, h.Loop.Request = now.Format(time.RFC3339Nano), ""
+	}
+	h.RetryRequired, h.CooldownUntil, h.LastHealthStatus = false, "", HealthCritical
+	return critical
+}
+
+// Check is what every state.json must keep to.
+func (h *Health) Check() error {
+	for _, at := range []struct{ name, text string }{{"last_attempt_at", h.LastAttemptAt}, {"cooldown_until", h.CooldownUntil},
+		{"created_at", h.CreatedAt}, {"updated_at", h.UpdatedAt}} {
+		if _, err := time.Parse(time.RFC3339, at.text); at.text != "" && err != nil {
+			return fmt.Errorf("%s: %w", at.name, err)
+		}
+	}
+	for _, count := range []struct {
+		name string
+		n    int
+	}{{"run_count", h.RunCount}, {"total_errors_detected", h.TotalErrorsDetected}, {"total_fixes_attempted", h.TotalFixesAttempted},
+		{"total_fixes_succeeded", h.TotalFixesSucceeded}, {"continuous_failure_count", h.ContinuousFailureCount}} {
+		if count.n < 0 {
+			return fmt.Errorf("%s is %d", count.name, count.n)
+		}
+	}
+	return nil
+}
+
+// Validate is Check with what only a careful writer keeps to.
+func (h *Health) Validate() error {
+	err := h.Check()
+	if h.CreatedAt == "" || h.UpdatedAt == "" {
+		err = errors.Join(err, errors.New("created_at and updated_at must be set"))
+	}
+	if h.LastHealthStatus == "" {
+		err = errors.Join(err, errors.New("last_health_status is empty"))
+	}
+	if h.TotalFixesSucceeded > h.TotalFixesAttempted {
+		err = errors.Join(err, fmt.Errorf("total_fixes_succeeded is %d of total_fixes_attempted %d", h.TotalFixesSucceeded, h.TotalFixesAttempted))
+	}
+	if h.LastHealthStatus == HealthCritical && h.RetryRequired {
+		err = errors.Join(err, errors.New("retry_required is set in a critical state, which waits for a person"))
+	}
+	return err
+}

@@ -1,0 +1,66 @@
+package workflow
+
+import (
+	"fmt"
+	"time"
+)
+
+// GateDecision is what the control layer does with the next pass.
+type GateDecision string
+
+const (
+	GateGo       GateDecision = "go"       // repair, or look
+	GateStop     GateDecision = "stop"     // nothing is due
+	GateCooldown GateDecision = "cooldown" // a repair is due, but not yet
+	GateCritical GateDecision = "critical" // only a person goes on
+)
+
+// Gate is a decision with its reason, a sentence for people.
+type Gate struct {
+	Decision GateDecision `json:"decision"`
+	Reason   string       `json:"reason"`
+	// Until is when the cooldown is over, or the next look is due.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// Gate decides whether a pass is due. every is how long a healthy project is
+// left alone; zero means HealthInterval.
+func (h *Health) Gate(every time.Duration, now time.Time) Gate {
+	if every <= 0 {
+		every = HealthInterval
+	}
+	switch {
+	case h.LastHealthStatus == HealthCritical:
+		return Gate{Decision: GateCritical, Reason: fmt.Sprintf("%d repairs in a row failed; a person must act", h.ContinuousFailureCount)}
+	case h.RetryRequired:
+		if until := h.cooldown(now); until.After(now) {
+			return Gate{Decision: GateCooldown, Reason: "a repair failed; the next one waits for the end of its cooldown", Until: until}
+		}
+		return Gate{Decision: GateGo, Reason: "a repair is due: the last one failed and its cooldown is over"}
+	case h.LastHealthStatus != HealthHealthy:
+		return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last known status is %q", h.LastHealthStatus)}
+	}
+	last, err := time.Parse(time.RFC3339, h.UpdatedAt)
+	next := last.Add(every).UTC()
+	if err != nil || last.After(now) || !next.After(now) {
+		return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last one is not within the last %s", every)}
+	}
+	return Gate{Decision: GateStop, Reason: "healthy, and the next health check is not due yet", Until: next}
+}
+
+// cooldown is when the repair's cooldown ends: at most RepairCooldown after the
+// document was written. An end that is further away than that from now was
+// written by another clock and counts as over, or it could stop the loop for ever.
+func (h *Health) cooldown(now time.Time) (until time.Time) {
+	until, err := time.Parse(time.RFC3339, h.CooldownUntil)
+	if err != nil {
+		return time.Time{}
+	}
+	if written, err := time.Parse(time.RFC3339, h.UpdatedAt); err == nil && until.Sub(written) > RepairCooldown {
+		until = written.Add(RepairCooldown)
+	}
+	if until.Sub(now) > RepairCooldown {
+		return time.Time{}
+	}
+	return until.UTC()
+}
