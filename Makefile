@@ -19,4 +19,4 @@ lint: ## run golangci-lint, built at its pinned version on first use
 	@sh scripts/lint.sh
 
 bench: ## measure a transition and a whole run against their floors
-	go test -run '^$$' -bench 'Transition|WholeRun' ./internal/runner ./internal/cli
+	go test -run '^$$' -bench 'Transition|WholeRun' ./internal/store ./internal/cli
