@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Read in by the scripts beside it: finds out which Debian packages are missing and installs them.
 missing=
 

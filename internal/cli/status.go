@@ -177,11 +177,11 @@ func (p *project) printStop(r *workflow.Run) {
 
 // printEnd is the last word after carrying a run.
 func (p *project) printEnd(r *workflow.Run) {
-	switch {
-	case r.State == workflow.Done:
+	switch r.State {
+	case workflow.Done:
 		p.print("%s #%s %s\n  merged into %s as %.10s in %s; report: %s\n", p.paint(green, "Done:"), r.Ref(), redact.Line(r.Title, 100),
 			redact.Line(r.Journey.Base, 100), r.Journey.MergeCommit, p.elapsed(r), r.Artifacts.ReportMD)
-	case r.State == workflow.Canceled:
+	case workflow.Canceled:
 		p.print("Canceled: #%s %s\n  %s\n", r.Ref(), redact.Line(r.Title, 100), redact.Line(r.Progress.Message, 200))
 	default:
 		p.print("%s #%s %s\n", p.state(r.State)+":", r.Ref(), redact.Line(r.Title, 100))

@@ -54,7 +54,7 @@ func each(err error) (all []error) {
 	if err == nil {
 		return nil
 	}
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // only errors that are joined at the top are a list
+	joined, ok := err.(interface{ Unwrap() []error }) // only errors that are joined at the top are a list
 	if flaw := (*flaw)(nil); !ok || errors.As(err, &flaw) {
 		return []error{err}
 	}

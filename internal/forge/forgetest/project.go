@@ -1,6 +1,7 @@
 package forgetest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,8 +42,9 @@ func gitIn(t *testing.T, dir string, env []string, args ...string) string {
 	}, env...)
 	out, err := cmd.Output()
 	if err != nil {
+		var exit *exec.ExitError
 		stderr := ""
-		if exit, ok := err.(*exec.ExitError); ok {
+		if errors.As(err, &exit) {
 			stderr = string(exit.Stderr)
 		}
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, stderr)
