@@ -21,6 +21,8 @@ const (
 	exitHeld       = 5
 	exitNotFound   = 6
 	exitCanceled   = 7
+	exitNothingDue = 8
+	exitCooldown   = 9
 )
 
 const exitCodes = `Exit codes:
@@ -31,7 +33,9 @@ const exitCodes = `Exit codes:
   4  the run failed
   5  another process carries the run
   6  there is no such request or run
-  7  the run was canceled`
+  7  the run was canceled
+  8  the self-healing loop has nothing to do (health gate)
+  9  the self-healing loop waits for its cooldown (health gate)`
 
 // problem is an error with what to do next and its exit code.
 type problem struct {

@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -67,10 +68,30 @@ func (h *Health) CriticalKey() string {
 	return "health-critical-" + h.Loop.CriticalSince
 }
 
-const maxSummary = 4000 // characters; a log belongs elsewhere
+const (
+	maxErrorID = 200  // bytes
+	maxSummary = 4000 // characters; a log belongs elsewhere
+)
+
+// Validate refuses what is no fact.
+func (f HealthFact) Validate() error {
+	if !slices.Contains(HealthFactKinds, f.Kind) {
+		return fmt.Errorf("there is no fact %q", f.Kind)
+	}
+	if f.Kind != FactErrorDetected {
+		return nil
+	}
+	if f.ErrorID == "" || len(f.ErrorID) > maxErrorID || strings.ContainsFunc(f.ErrorID, unicode.IsControl) {
+		return fmt.Errorf("error id %.200q must be one line of at most %d bytes", f.ErrorID, maxErrorID)
+	}
+	return nil
+}
 
 // Record takes a fact over (H3, H4). critical is true when this fact made the state critical.
 func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err error) {
+	if err := fact.Validate(); err != nil {
+		return false, err
+	}
 	now = now.UTC()
 	switch fact.Kind {
 	case FactHealthy:
@@ -78,7 +99,7 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 		h.LastHealthStatus, h.Loop = HealthHealthy, HealthLoop{Unknown: h.Loop.Unknown}
 		h.RunCount++
 	case FactErrorDetected:
-		err = h.detected(fact)
+		h.detected(fact)
 	case FactFixAttempted:
 		h.attempted(now)
 	case FactFixSucceeded:
@@ -89,19 +110,12 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 	case FactFixFailed:
 		h.ended(now)
 		critical = h.failed(now)
-	default:
-		err = fmt.Errorf("there is no fact %q", fact.Kind)
 	}
-	if err == nil {
-		h.UpdatedAt = now.Format(time.RFC3339)
-	}
-	return critical, err
+	h.UpdatedAt = now.Format(time.RFC3339)
+	return critical, nil
 }
 
-func (h *Health) detected(fact HealthFact) error {
-	if fact.ErrorID == "" || len(fact.ErrorID) > 200 || strings.ContainsFunc(fact.ErrorID, unicode.IsControl) {
-		return fmt.Errorf("error id %.200q must be one line of at most 200 bytes", fact.ErrorID)
-	}
+func (h *Health) detected(fact HealthFact) {
 	if utf8.RuneCountInString(fact.Summary) > maxSummary {
 		fact.Summary = string([]rune(fact.Summary)[:maxSummary-1]) + "…"
 	}
@@ -110,7 +124,6 @@ func (h *Health) detected(fact HealthFact) error {
 	if h.LastHealthStatus != HealthCritical {
 		h.LastHealthStatus = HealthDegraded
 	}
-	return nil
 }
 
 func (h *Health) attempted(now time.Time) {

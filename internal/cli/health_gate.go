@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newHealthGate(a *app) *cobra.Command {
+	var every time.Duration
+	c := &cobra.Command{
+		Use:   "gate",
+		Short: "Say whether a pass of the self-healing loop is due, and why",
+		Long: "Read state.json and decide; nothing is written but GitHub Actions outputs, where $GITHUB_OUTPUT names a file:\n" +
+			"decision, reason, until, go and the document's own keys. Without state.json a pass is due.\n\n" +
+			"Exit codes:\n  0  go: a repair or a health check is due\n  3  critical: only a person goes on\n  8  stop: nothing is due\n" +
+			"  9  cooldown: a repair failed less than 300 seconds ago",
+		Example: "  signalbox health gate && ./heal.sh\n  signalbox health gate --check-every 15m --json",
+		RunE:    func(c *cobra.Command, _ []string) error { return a.gate(c.Context(), every) },
+	}
+	c.Flags().DurationVar(&every, "check-every", workflow.HealthInterval, "how long a healthy project is left alone")
+	return c
+}
+
+func (a *app) gate(ctx context.Context, every time.Duration) error {
+	h, err := a.healthToJudge(ctx)
+	if err != nil {
+		return err
+	}
+	gate := h.Gate(every, now())
+	if err := a.writeOutputs(gate, h); err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(gate)
+	} else {
+		a.print("%s: %s%s\n", gate.Decision, redact.Clean(gate.Reason), until(gate))
+		if gate.Decision == workflow.GateCritical {
+			a.print("%s\n", criticalAdvice(h))
+		}
+	}
+	if code := gateCodes[gate.Decision]; err == nil && code != exitOK {
+		return &problem{code: code}
+	}
+	return err
+}
+
+var gateCodes = map[workflow.GateDecision]int{workflow.GateGo: exitOK, workflow.GateStop: exitNothingDue,
+	workflow.GateCooldown: exitCooldown, workflow.GateCritical: exitNeedsInput}
+
+// healthToJudge is the document, or what "health restore" would make of a broken one.
+func (a *app) healthToJudge(ctx context.Context) (workflow.Health, error) {
+	s, err := a.openStoreToRead(ctx)
+	if err != nil {
+		return workflow.Health{}, err
+	}
+	defer func() { _ = s.Close() }()
+	h, restoration, err := s.Health().LoadOrBackup(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return workflow.NewHealth(now()), nil
+	}
+	a.tellRestored(store.Restoration{Broken: restoration.Broken, Backup: restoration.Backup}, "deciding by")
+	return h, explained(err)
+}
+
+// writeOutputs appends to the file that GitHub Actions reads.
+func (a *app) writeOutputs(gate workflow.Gate, h workflow.Health) error {
+	path := a.Env("GITHUB_OUTPUT")
+	if path == "" {
+		return nil
+	}
+	root, _, err := documentsRoot(a.Dir)
+	if err != nil {
+		return err
+	}
+	mask := a.lateRedactor(root) // another program may have left a secret in the file
+	deadline := ""
+	if !gate.Until.IsZero() {
+		deadline = gate.Until.Format(time.RFC3339)
+	}
+	var text strings.Builder
+	for _, output := range [][2]string{
+		{"decision", string(gate.Decision)}, {"go", strconv.FormatBool(gate.Decision == workflow.GateGo)}, {"reason", gate.Reason}, {"until", deadline},
+		{"retry_required", strconv.FormatBool(h.RetryRequired)}, {"run_count", strconv.Itoa(h.RunCount)},
+		{"continuous_failure_count", strconv.Itoa(h.ContinuousFailureCount)}, {"last_health_status", h.LastHealthStatus},
+		{"last_error_id", h.LastErrorID}, {"last_error_summary", h.LastErrorSummary}, {"cooldown_until", h.CooldownUntil},
+	} {
+		writeOutput(&text, output[0], mask(redact.Clean(output[1])))
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("write GitHub Actions outputs: %w", err)
+	}
+	_, err = file.WriteString(text.String())
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("write GitHub Actions outputs: %w", err)
+	}
+	return nil
+}
+
+// writeOutput writes one output. Its end is marked by a word that nobody can
+// know before, so that a value with newlines cannot end it and set others.
+func writeOutput(to *strings.Builder, name, value string) {
+	end := "end_" + rand.Text()
+	_, _ = fmt.Fprintf(to, "%s<<%s\n%s\n%s\n", name, end, value, end)
+}

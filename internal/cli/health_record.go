@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newHealthRecord(a *app) *cobra.Command {
+	var fact workflow.HealthFact
+	c := &cobra.Command{
+		Use:   "record FACT",
+		Short: "Report a fact of the self-healing loop",
+		Long: "Report what the repair layer found or did:\n\n" +
+			"  healthy         a look found nothing\n  error-detected  a look found the error --error-id\n  fix-attempted   a repair was begun\n" +
+			"  fix-succeeded   it went well; the next pass verifies it\n  fix-failed      it went wrong; the next one waits 300 seconds\n\n" +
+			"The third failure in a row makes the state critical and opens a request about it, once. A state.json that\n" +
+			"cannot be read is restored first.",
+		Example: "  signalbox health record healthy\n  signalbox health record error-detected --error-id db --summary 'connection refused'\n" +
+			"  signalbox health record fix-attempted\n  signalbox health record fix-failed",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: factWords(),
+		RunE: func(c *cobra.Command, args []string) error {
+			fact.Kind = workflow.HealthFactKind(args[0])
+			return a.record(c.Context(), fact)
+		},
+	}
+	c.Flags().StringVar(&fact.ErrorID, "error-id", "", "which error, in one word (error-detected)")
+	c.Flags().StringVar(&fact.Summary, "summary", "", "the error in one sentence (error-detected)")
+	return c
+}
+
+func factWords() (words []cobra.Completion) {
+	for _, kind := range workflow.HealthFactKinds {
+		words = append(words, string(kind))
+	}
+	return words
+}
+
+func (a *app) record(ctx context.Context, fact workflow.HealthFact) error {
+	if err := fact.Validate(); err != nil {
+		return &problem{err: err, hint: `see "signalbox health record --help"`, code: exitUsage}
+	}
+	var h workflow.Health
+	err := a.withHealth(ctx, func(doc *store.Document[workflow.Health]) error {
+		restoration, err := doc.Restore(ctx)
+		if err != nil {
+			return err
+		}
+		a.tellRestored(restoration, "going on from")
+		return doc.Update(ctx, func(state *workflow.Health) error {
+			_, err := state.Record(fact, now())
+			h = *state
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if h.CriticalKey() != "" && h.Loop.Request == "" {
+		return a.escalate(ctx)
+	}
+	return nil
+}
+
+// escalate opens the request about a critical state. It comes after the state
+// was saved and finds what it opened by the state's key, so that it may be cut
+// off and repeated at any instant.
+func (a *app) escalate(ctx context.Context) error {
+	p, err := a.open(ctx)
+	if err != nil {
+		return notEscalated(err)
+	}
+	defer func() { _ = p.store.Close() }()
+	doc := p.store.Health()
+	h, err := doc.Load(ctx)
+	if err != nil {
+		return restorable(err)
+	}
+	key := h.CriticalKey()
+	if key == "" {
+		return &problem{err: errors.New("the state is not critical; there is nothing to open a request about"), hint: `see it: "signalbox health show"`}
+	}
+	request, err := p.forge.OpenRequest(ctx, key, criticalTitle(h), p.redact.String(criticalBody(h)))
+	if err != nil {
+		return notEscalated(err)
+	}
+	err = doc.Update(ctx, func(state *workflow.Health) error {
+		if state.CriticalKey() == key {
+			state.Loop.Request = request.ID
+		}
+		return nil
+	})
+	if err != nil {
+		return restorable(err)
+	}
+	_, _ = fmt.Fprintf(a.Err, "%s %d repairs in a row failed; request %s is open about it (%s)\n", a.paint(red, "critical:"), h.ContinuousFailureCount, request.ID, request.Path)
+	return nil
+}
+
+func notEscalated(err error) error {
+	return &problem{err: fmt.Errorf("the fact is recorded and the state critical, but no request is open about it: %w", err),
+		hint: `when that is mended: "signalbox health escalate"`}
+}
+
+func criticalTitle(h workflow.Health) string {
+	if h.LastErrorID == "" {
+		return "Self-healing gave up"
+	}
+	return "Self-healing gave up: " + h.LastErrorID
+}
+
+func criticalBody(h workflow.Health) string {
+	return fmt.Sprintf("%d repairs in a row failed. The loop stands still until a person acts.\n\n"+
+		"- error: %s\n- last attempt: %s\n- errors detected: %d\n- repairs: %d of %d succeeded\n\n"+
+		"What is known of the error:\n\n%s\n\nWhen it is mended:\n\n    signalbox health record healthy\n",
+		h.ContinuousFailureCount, h.LastErrorID, h.LastAttemptAt, h.TotalErrorsDetected, h.TotalFixesSucceeded, h.TotalFixesAttempted, quoted(h.LastErrorSummary))
+}
+
+// quoted is text as a block of Markdown that means nothing but itself.
+func quoted(text string) string {
+	return "    " + strings.ReplaceAll(redact.Clean(text), "\n", "\n    ")
+}

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newHealthRestore(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore",
+		Short: "Bring a broken state.json back from state.json.bak, or begin it anew",
+		Long: "Put the version before the last write in the place of a state.json that cannot be read, or begin anew where\n" +
+			"that one cannot be read either. The broken file is kept as state.json.broken-<time>.",
+		Example: "  signalbox health restore",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withHealth(c.Context(), func(doc *store.Document[workflow.Health]) error {
+				restoration, err := doc.Restore(c.Context())
+				if err != nil {
+					return err
+				}
+				if restoration.Broken == nil {
+					a.print("state.json is sound, or not there; nothing to restore\n")
+				}
+				a.tellRestored(restoration, "restored from")
+				return nil
+			})
+		},
+	}
+}

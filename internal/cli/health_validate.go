@@ -1,0 +1,25 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+func newHealthValidate(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "validate",
+		Short:   "Check that state.json is whole and makes sense",
+		Example: "  signalbox health validate",
+		RunE: func(c *cobra.Command, _ []string) error {
+			h, err := a.loadHealth(c.Context())
+			if err != nil {
+				return err
+			}
+			if err := h.Validate(); err != nil {
+				return &problem{err: err, hint: `mend state.json, or begin anew: "signalbox health init --force"`}
+			}
+			if a.json {
+				return a.printJSON(map[string]bool{"valid": true})
+			}
+			a.print("state.json is valid\n")
+			return nil
+		},
+	}
+}
