@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Read in by the scripts beside it: finds out which Debian packages are missing and installs them.
+# Read in by the scripts beside it: finds out what is missing here and installs the packages that have it.
 missing=
 
 # need PROGRAM PACKAGE: remembers the package unless the program is there.
@@ -29,6 +29,14 @@ install() {
 # isolates says whether bubblewrap is there and allowed to make a sandbox.
 isolates() {
 	bwrap --unshare-pid --ro-bind / / --proc /proc --dev /dev true >/dev/null 2>&1
+}
+
+# limitsMemory says whether a control group with a memory limit could be made, which no package gives.
+limitsMemory() {
+	for group in "/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)" "$(sed -n 's/^0:://p' /proc/self/cgroup)"; do
+		[ -w "/sys/fs/cgroup$group" ] && [ -e "/sys/fs/cgroup$group/cgroup.procs" ] && return
+	done
+	return 1
 }
 
 # hasGo ends the script where there is no Go: which one to install is the person's choice.
