@@ -88,6 +88,8 @@ func (a *app) showMigrated(m migrated) {
 		case i == mendsShown:
 			say("%s: and %d more", m.Path, len(m.Mends)-mendsShown)
 			return
+		case mend.Pointer == "":
+			say("%s: taken over from where an older tool kept it", m.Path)
 		case mend.Was == nil:
 			say("%s: %s was missing and is %s", m.Path, mend.Pointer, short(mend.Is))
 		default:

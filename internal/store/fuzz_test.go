@@ -128,7 +128,15 @@ func lostMember(at string, t reflect.Type, before, after map[string]jsontext.Val
 
 // mendable: what mend functions change on purpose.
 func mendable(t reflect.Type, was, is jsontext.Value) bool {
-	return t == reflect.TypeFor[workflow.Phase]() || t == reflect.TypeFor[workflow.Category]() && string(was) == `"INTERNAL"` && string(is) == `"EXECUTION"`
+	switch t {
+	case reflect.TypeFor[workflow.Phase]():
+		return true
+	case reflect.TypeFor[workflow.StepName](), reflect.TypeFor[workflow.EnvironmentStatus](), reflect.TypeFor[time.Time]():
+		return saysNothing(was)
+	case reflect.TypeFor[workflow.Category]():
+		return string(was) == `"INTERNAL"` && string(is) == `"EXECUTION"`
+	}
+	return false
 }
 
 func saysNothing(v jsontext.Value) bool {
@@ -157,6 +165,9 @@ func same(t reflect.Type, was, is jsontext.Value) bool {
 	if t == reflect.TypeFor[time.Time]() {
 		var x, y time.Time
 		return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x.Equal(y)
+	}
+	if t != nil && (t.Kind() == reflect.Int || t.Kind() == reflect.Int64) && string(a) == "-0" {
+		return string(b) == "0"
 	}
 	if a.Format(jsontext.ReorderRawObjects(true)) != nil || b.Format(jsontext.ReorderRawObjects(true)) != nil {
 		return false

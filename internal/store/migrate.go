@@ -17,7 +17,7 @@ import (
 
 // Mend is one value that a document of an older writer gets.
 type Mend struct {
-	// Pointer is a JSON Pointer (RFC 6901).
+	// Pointer is a JSON Pointer (RFC 6901); empty for a document that is taken over from its former place.
 	Pointer string `json:"pointer"`
 	// Was is nil where there was nothing.
 	Was jsontext.Value `json:"was,omitempty"`
@@ -36,6 +36,9 @@ func (s *Store) Documents(ctx context.Context) ([]Place, error) {
 	all, err := s.present(Place{"environments.json", KindEnvironments}, Place{"state.json", KindState})
 	if err != nil {
 		return nil, err
+	}
+	if _, err := s.root.Lstat(formerDir + "/environments.json"); err == nil && !slices.Contains(all, Place{"environments.json", KindEnvironments}) {
+		all = append(all, Place{"environments.json", KindEnvironments}) // to be taken over
 	}
 	statuses, err := s.list(statusDir)
 	if err != nil {
@@ -103,7 +106,9 @@ func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Mend, er
 		if err != nil {
 			return err
 		}
-		mends = difference("", bytes.TrimSpace(old), bytes.TrimSpace(next))
+		if mends = []Mend{{Is: bytes.TrimSpace(next)}}; old != nil {
+			mends = difference("", bytes.TrimSpace(old), bytes.TrimSpace(next))
+		}
 		if !write || len(mends) == 0 {
 			return nil
 		}
