@@ -26,7 +26,7 @@ func (a *app) openStore(ctx context.Context) (*store.Store, error) {
 			return nil, err
 		}
 	}
-	s, err := store.Open(ctx, store.Config{Root: root, Redact: a.lateRedactor(root), Logger: a.log})
+	s, err := store.Open(ctx, store.Config{Root: root, Redact: a.lateRedactor(root), Mended: a.mended, Logger: a.log})
 	return s, explained(err)
 }
 
@@ -37,7 +37,7 @@ func (a *app) openStoreToRead(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, store.Config{Root: root, ReadOnly: true, Logger: a.log})
+	s, err := store.Open(ctx, store.Config{Root: root, ReadOnly: true, Mended: a.mended, Logger: a.log})
 	return s, explained(err)
 }
 

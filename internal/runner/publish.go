@@ -106,18 +106,14 @@ func (w *work) keepWork(ctx context.Context) (string, error) {
 	}
 	commit := j.Head
 	if j.EnvID != "" && !j.EnvRemoved && j.MergeCommit == "" {
-		env, err := w.environment(ctx)
+		var err error
+		commit, err = w.unrecorded(ctx)
+		if errors.Is(err, environment.ErrTooLarge) {
+			commit, err = j.Head, nil // what was recorded before is kept
+		}
 		if err != nil {
 			return "", err
 		}
-		change, err := env.Record(ctx, j.Head, "Work not recorded when the run was given up\n\nSignalbox-Request: "+w.run.RequestID+"\n")
-		if errors.Is(err, environment.ErrTooLarge) {
-			change.Commit, err = j.Head, nil // what was recorded before is kept
-		}
-		if err != nil {
-			return "", fmt.Errorf("keep unrecorded work: %w", err)
-		}
-		commit = change.Commit
 	}
 	if commit == j.BaseCommit {
 		return "", nil

@@ -73,6 +73,24 @@ func (f *Forge) PullRequest(ctx context.Context, number int) (forge.PullRequest,
 	return p.PullRequest, err
 }
 
+// PullRequestOf returns the newest pull request of a branch; ErrNotFound if there is none.
+func (f *Forge) PullRequestOf(ctx context.Context, branch string) (forge.PullRequest, error) {
+	all, err := f.pulls(ctx)
+	if err != nil {
+		return forge.PullRequest{}, err
+	}
+	var newest forge.PullRequest
+	for _, p := range all {
+		if p.Branch == branch && p.Number > newest.Number {
+			newest = p.PullRequest
+		}
+	}
+	if newest.Number == 0 {
+		return newest, fmt.Errorf("pull request of branch %q: %w", branch, forge.ErrNotFound)
+	}
+	return newest, nil
+}
+
 // OpenPullRequest opens one, or brings the one with the same key up to date. One
 // that is merged or closed is returned as it is. A new head is recorded only
 // after the branch was moved and pushed.

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newEnvAdd(a *app) *cobra.Command {
+	var area string
+	c := &cobra.Command{
+		Use:   "add ENV_ID ISSUE BRANCH TITLE",
+		Short: "Register an environment that was just made",
+		Long: "Register an environment as active, at env-create. Registering the same one again changes nothing; the same id for\n" +
+			"another issue or branch is refused. An environment that cannot be registered must be torn down by who made it.",
+		Example: "  signalbox env add abc-123 42 feature/auth \"User authentication\"\n  signalbox env add abc-123 42 feature/auth \"User auth\" --area backend",
+		Args:    cobra.ExactArgs(4),
+		RunE: func(c *cobra.Command, args []string) error {
+			issue, err := parseNumber("an issue", args[1])
+			if err != nil {
+				return err
+			}
+			entry := workflow.Environment{EnvID: args[0], IssueNumber: issue, Branch: args[2], Title: args[3], Area: area}
+			return a.changeEnvironments(c.Context(), args[0], func(doc *workflow.Environments) error { return doc.Register(entry, now()) })
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().StringVar(&area, "area", "", "part of the project: backend, frontend, …")
+	return c
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newEnvCleanup(a *app) *cobra.Command {
+	clean := &envCleanup{app: a}
+	c := &cobra.Command{
+		Use:   "cleanup",
+		Short: "Delete environments that are merged for 7 days, or abandoned; list unused ones",
+		Long: "Delete the environment and the entry of what was merged 7 days ago or is abandoned, after its work is on a ref. What is\n" +
+			"unused for 30 days is listed, never deleted. It asks before it deletes what it cannot prove to be wanted gone: entries\n" +
+			"whose environment another tool made, and those of runs that are not over. What a living run holds stays.",
+		Example: "  signalbox env cleanup --dry-run\n  signalbox env cleanup\n  signalbox env cleanup --yes",
+		RunE:    func(c *cobra.Command, _ []string) error { return clean.run(c.Context()) },
+	}
+	c.Flags().BoolVarP(&clean.dry, "dry-run", "n", false, "only say what would be done")
+	c.Flags().BoolVarP(&clean.yes, "yes", "y", false, "answer every question with yes")
+	return c
+}
+
+type envCleanup struct {
+	*app
+	dry, yes bool
+	answers  *bufio.Reader
+}
+
+// cleared is one environment of the report: what is thought of it, what makes
+// it a person's to decide, and what was done.
+type cleared struct {
+	workflow.Clearance
+	Unproven string `json:"unproven,omitempty"`
+	// Done is delete or review in a dry run, else deleted, kept or review.
+	Done    string `json:"done"`
+	KeptRef string `json:"kept_ref,omitempty"`
+}
+
+const (
+	cleanupDeleted = "deleted"
+	cleanupKept    = "kept"
+)
+
+func (c *envCleanup) run(ctx context.Context) error {
+	open := c.openStore
+	if c.dry {
+		open = c.openStoreToRead
+	}
+	s, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	doc, err := loadEnvironments(ctx, s)
+	if err != nil {
+		return err
+	}
+	report := []cleared{}
+	var worst error
+	for _, found := range doc.CleanUp(now()) {
+		line, err := c.one(ctx, s, found)
+		if err != nil {
+			c.show(err)
+			worst = &problem{code: codeOf(err)}
+		}
+		report = append(report, line)
+		if !c.json {
+			c.printCleared(&line)
+		}
+	}
+	if c.json {
+		return errors.Join(c.printJSON(report), worst)
+	}
+	if len(report) == 0 {
+		c.print("nothing to clean up\n")
+	}
+	return worst
+}
+
+func (c *envCleanup) one(ctx context.Context, s *store.Store, found workflow.Clearance) (cleared, error) {
+	line := cleared{Clearance: found, Done: string(found.Verdict)}
+	run, err := runOfEnvironment(ctx, s, found.EnvID)
+	if err != nil {
+		line.Done = cleanupKept
+		return line, explained(err)
+	}
+	switch {
+	case run == nil:
+		line.Unproven = "its environment was not made here and is left alone; only the entry would go"
+	case !run.State.Final():
+		line.Unproven = fmt.Sprintf("its run %s is not over (%s)", run.Ref(), run.State)
+	}
+	if c.dry || found.Verdict != workflow.ClearDelete {
+		return line, nil
+	}
+	line.Done = cleanupKept
+	if agreed, err := c.agreed(&line); err != nil || !agreed {
+		return line, err
+	}
+	if line.KeptRef, err = c.delete(ctx, s, run, found.EnvID); err != nil {
+		return line, err
+	}
+	line.Done = cleanupDeleted
+	return line, nil
+}
+
+// agreed is whether a person wants what is not proven. Nobody to ask is no.
+func (c *envCleanup) agreed(line *cleared) (bool, error) {
+	if line.Unproven == "" || c.yes {
+		return true, nil
+	}
+	if file, ok := c.In.(*os.File); ok && !term.IsTerminal(int(file.Fd())) {
+		return false, &problem{err: fmt.Errorf("environment %s: %s", line.EnvID, line.Unproven), hint: "signalbox env cleanup --yes", code: exitNeedsInput}
+	}
+	if c.answers == nil {
+		c.answers = bufio.NewReader(c.In)
+	}
+	c.warn("%s (issue #%d, %s): %s", line.EnvID, line.IssueNumber, line.Why, line.Unproven)
+	_, _ = fmt.Fprint(c.Err, "Delete it? [y/N] ")
+	answer, _ := c.answers.ReadString('\n') // what ends before an answer is none
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
+}
+
+func (c *envCleanup) delete(ctx context.Context, s *store.Store, run *workflow.Run, id string) (kept string, err error) {
+	if run != nil {
+		return c.putAway(ctx, run, false)
+	}
+	err = s.Environments().Update(ctx, func(doc *workflow.Environments) error {
+		for _, still := range doc.CleanUp(now()) { // somebody may have gone on with it while the question stood
+			if still.EnvID == id && still.Verdict == workflow.ClearDelete {
+				return doc.Remove(id)
+			}
+		}
+		return fmt.Errorf("environment %s was taken up again", id)
+	})
+	return "", explained(err)
+}
+
+func (c *envCleanup) printCleared(line *cleared) {
+	done := line.Done
+	if c.dry && line.Verdict == workflow.ClearDelete {
+		done = "would delete"
+	}
+	c.print("%s %s (issue #%d): %s", done, line.EnvID, line.IssueNumber, line.Why)
+	if line.Unproven != "" && line.Done != cleanupDeleted {
+		c.print("; %s", line.Unproven)
+	}
+	if line.KeptRef != "" {
+		c.print("; %s", keptOn(line.KeptRef))
+	}
+	c.print("\n")
+}

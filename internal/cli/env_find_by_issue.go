@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newEnvFindByIssue(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "find-by-issue ISSUE",
+		Short: "Find the environments of an issue, the one to go on with first",
+		Long: "Print the environments of an issue as \"signalbox env list\" does, or as a JSON list: first what is not over, and of\n" +
+			"that what was used last.",
+		Example: "  signalbox env find-by-issue 42\n  signalbox env find-by-issue 42 --json | jq -r '.[0].env_id'",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.findEnvironments(c.Context(), "an issue", args[0], (*workflow.Environments).ByIssue)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+}
+
+func (a *app) findEnvironments(ctx context.Context, what, arg string, by func(*workflow.Environments, int) []workflow.Environment) error {
+	n, err := parseNumber(what, arg)
+	if err != nil {
+		return err
+	}
+	doc, err := a.environments(ctx)
+	if err != nil {
+		return err
+	}
+	found := by(&doc, n)
+	if len(found) == 0 {
+		return &problem{err: fmt.Errorf("no environment is registered for %s with number %d", what, n), code: exitNotFound,
+			hint: "see what there is: signalbox env list"}
+	}
+	if a.json {
+		return a.printJSON(found)
+	}
+	return a.printEnvironments(found)
+}

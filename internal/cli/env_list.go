@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+var environmentStatuses = []string{string(workflow.EnvironmentActive), string(workflow.EnvironmentBlocked), string(workflow.EnvironmentPRCreated),
+	string(workflow.EnvironmentMerged), string(workflow.EnvironmentAbandoned)}
+
+func newEnvList(a *app) *cobra.Command {
+	var only string
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the environments, one line each",
+		Long:    "Print one line for each environment: id, issue, status, phase and step, pull request (or -), branch, title; with\ntabs between them when it is not a terminal that reads. --json prints the document.",
+		Example: "  signalbox env list\n  signalbox env list --status blocked\n  signalbox env list --json | jq '.environments[].env_id'",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if only != "" && !slices.Contains(environmentStatuses, only) {
+				return &problem{err: fmt.Errorf("status is %q", only), hint: "want one of " + strings.Join(environmentStatuses, ", "), code: exitUsage}
+			}
+			doc, err := a.environments(c.Context())
+			if err != nil {
+				return err
+			}
+			doc.Environments = slices.DeleteFunc(doc.Environments, func(e workflow.Environment) bool {
+				return only != "" && string(e.Status) != only
+			})
+			if a.json {
+				return a.printJSON(doc)
+			}
+			return a.printEnvironments(doc.Environments)
+		},
+	}
+	c.Flags().StringVar(&only, "status", "", "only those that are active, blocked, pr_created, merged or abandoned")
+	return c
+}
+
+func (a *app) printEnvironments(all []workflow.Environment) error {
+	out, flush := a.Out, func() error { return nil }
+	if a.Terminal {
+		table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+		out, flush = table, table.Flush
+	}
+	for _, e := range all {
+		pr := "-"
+		if e.PRNumber != nil {
+			pr = strconv.Itoa(*e.PRNumber)
+		}
+		_, _ = fmt.Fprintln(out, strings.Join([]string{redact.Line(e.EnvID, 200), strconv.Itoa(e.IssueNumber), redact.Line(string(e.Status), 40),
+			fmt.Sprintf("%d %s", e.Phase, redact.Line(string(e.Step), 40)), pr, redact.Line(cmp.Or(e.Branch, "-"), 200), redact.Line(e.Title, 200)}, "\t"))
+	}
+	return flush()
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/runner"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newEnvRemove(a *app) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "remove ENV_ID",
+		Short: "Delete an environment and its entry; its work stays on a ref",
+		Long: "Delete a run's environment and its entry, after everything in it is on a ref below refs/signalbox/kept/. One in which\n" +
+			"a run is alive is refused. Of an environment that another tool made only the entry is removed: delete the environment\n" +
+			"with that tool first.",
+		Example:           "  signalbox env remove abc-123",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.offerEnvironments(),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.removeEnvironment(c.Context(), args[0], force)
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "also when unrecorded work in it is too large to keep; that work is lost")
+	return c
+}
+
+func (a *app) removeEnvironment(ctx context.Context, id string, force bool) error {
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	doc, err := loadEnvironments(ctx, s)
+	if err == nil {
+		_, err = doc.Find(id)
+	}
+	if err != nil {
+		return environmentProblem(id, err)
+	}
+	run, err := runOfEnvironment(ctx, s, id)
+	if err != nil {
+		return explained(err)
+	}
+	if run != nil {
+		kept, err := a.putAway(ctx, run, force)
+		if err == nil {
+			a.print("removed %s; %s\n", id, keptOn(kept))
+		}
+		return err
+	}
+	if err := s.Environments().Update(ctx, func(doc *workflow.Environments) error { return doc.Remove(id) }); err != nil {
+		return environmentProblem(id, err)
+	}
+	a.print("removed the entry of %s; the environment itself was not made here and is left alone\n", id)
+	return nil
+}
+
+// putAway deletes a run's environment and returns the ref that its work is on.
+func (a *app) putAway(ctx context.Context, run *workflow.Run, force bool) (kept string, err error) {
+	p, err := a.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
+		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
+	kept, err = r.PutAway(ctx, store.RefOf(run), force)
+	id := run.Journey.EnvID
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &held):
+		err = &problem{err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), holder(held.Holder)),
+			hint: "stop it first: signalbox stop " + run.Ref(), code: exitHeld}
+	case errors.Is(err, environment.ErrTooLarge):
+		err = &problem{err: err, hint: "clear out " + run.Journey.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + id}
+	}
+	return kept, explained(err)
+}
+
+func keptOn(ref string) string {
+	if ref == "" {
+		return "there was no work in it to keep"
+	}
+	return "its work is on " + ref
+}
+
+// runOfEnvironment is the run that made the environment; nil if none did.
+func runOfEnvironment(ctx context.Context, s *store.Store, envID string) (*workflow.Run, error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		r := &runs[i]
+		if r.Err == nil && r.Run.Journey.EnvID == envID {
+			return &r.Run, nil
+		}
+		if r.Err != nil && strings.HasSuffix(envID, r.Ref.RunID) {
+			return nil, r.Err
+		}
+	}
+	return nil, nil
+}

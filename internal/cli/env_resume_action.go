@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newEnvResumeAction(a *app) *cobra.Command {
+	var pr string
+	states := []string{string(workflow.PRNone), string(workflow.PROpen), string(workflow.PRMerged), string(workflow.PRClosed)}
+	c := &cobra.Command{
+		Use:   "resume-action ENV_ID",
+		Short: "Say what to do with an environment that was left, with all that is needed to do it",
+		Long: "Print the one action that goes on with the work: create_new where there is no entry, notify_human where a person is\n" +
+			"needed, else the action of its phase and step. The pull request's state is looked up where it can be; otherwise give\n" +
+			"it. Where that makes the entry's status another one, the command that records it is printed too. Nothing is changed.",
+		Example:           "  signalbox env resume-action abc-123\n  signalbox env resume-action abc-123 --pr-state merged\n  signalbox env resume-action abc-123 --json | jq -r .action",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.offerEnvironments(),
+		RunE: func(c *cobra.Command, args []string) error {
+			if known := " " + strings.Join(states, " ") + " "; pr != "" && !strings.Contains(known, " "+pr+" ") {
+				return &problem{err: fmt.Errorf("--pr-state is %q", pr), hint: "want one of" + known, code: exitUsage}
+			}
+			return a.resumeAction(c.Context(), args[0], workflow.PRState(pr))
+		},
+	}
+	c.Flags().StringVar(&pr, "pr-state", "", "none, open, merged or closed: what became of its pull request")
+	_ = c.RegisterFlagCompletionFunc("pr-state", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (a *app) resumeAction(ctx context.Context, id string, pr workflow.PRState) error {
+	s, err := a.openStoreToRead(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	doc, err := loadEnvironments(ctx, s)
+	if err != nil {
+		return err
+	}
+	var action workflow.ResumeAction
+	if e, err := doc.Find(id); err != nil {
+		action = workflow.Recover(nil, workflow.Surroundings{})
+	} else {
+		seen, err := surroundings(ctx, s, e, pr)
+		if err != nil {
+			return explained(err)
+		}
+		action = workflow.Recover(e, seen)
+	}
+	if a.json {
+		return a.printJSON(action)
+	}
+	a.printResumeAction(&action)
+	return nil
+}
+
+// surroundings are what can be seen from here without asking another machine.
+func surroundings(ctx context.Context, s *store.Store, e *workflow.Environment, pr workflow.PRState) (seen workflow.Surroundings, err error) {
+	seen.PR = pr
+	if pr == "" {
+		if seen.PR, seen.PRNumber, err = recordedPR(ctx, s, e); err != nil {
+			return seen, err
+		}
+	}
+	run, err := runOfEnvironment(ctx, s, e.EnvID)
+	if err != nil || run == nil || run.Journey.EnvRemoved {
+		return seen, err
+	}
+	dir, err := s.Abs(run.Journey.EnvPath)
+	if err != nil {
+		return seen, err
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		return seen, err
+	}
+	seen.Gone = true
+	seen.Ref, err = refOf(ctx, s, run)
+	return seen, err
+}
+
+// recordedPR is what the local forge knows of the entry's pull request. A
+// number alone may be another forge's: the branch must be the same.
+func recordedPR(ctx context.Context, s *store.Store, e *workflow.Environment) (workflow.PRState, int, error) {
+	root, err := s.Abs(".")
+	if err != nil {
+		return "", 0, err
+	}
+	pulls := local.New(local.Config{Store: s, Root: root})
+	var found forge.PullRequest
+	if e.PRNumber != nil {
+		found, err = pulls.PullRequest(ctx, *e.PRNumber)
+	} else {
+		found, err = pulls.PullRequestOf(ctx, e.Branch)
+	}
+	if errors.Is(err, forge.ErrNotFound) || err == nil && found.Branch != e.Branch {
+		return "", 0, nil
+	}
+	return workflow.PRState(found.State), found.Number, err
+}
+
+// refOf is the ref that leads to the commits of a run's environment; empty if there is none.
+func refOf(ctx context.Context, s *store.Store, run *workflow.Run) (string, error) {
+	root, err := s.Abs(".")
+	if err != nil {
+		return "", err
+	}
+	repo, err := git.Open(ctx, process.Host{}, root)
+	if errors.Is(err, git.ErrNotRepository) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, ref := range []string{"refs/heads/" + run.Journey.Branch, "refs/signalbox/environments/" + run.Journey.EnvID, run.Journey.KeptRef} {
+		if ref == "" {
+			continue
+		}
+		_, err := repo.Resolve(ctx, ref)
+		if err == nil || !errors.Is(err, git.ErrNotFound) {
+			return ref, err
+		}
+	}
+	return "", nil
+}
+
+func (a *app) printResumeAction(r *workflow.ResumeAction) {
+	field := func(name, value string) {
+		if value != "" {
+			a.print("%-17s %s\n", name+":", redact.Line(value, 400))
+		}
+	}
+	field("action", r.Action)
+	field("env_id", r.EnvID)
+	field("branch", r.Branch)
+	if r.PRNumber != nil {
+		field("pr_number", fmt.Sprint(*r.PRNumber))
+	}
+	if r.Phase != nil {
+		field("phase", fmt.Sprint(int(*r.Phase)))
+	}
+	field("step", string(r.Step))
+	field("ref", r.Ref)
+	field("message", r.Message)
+	field("suggested_action", r.SuggestedAction)
+	for _, finding := range r.PendingIssues {
+		field("pending_issue", finding)
+	}
+	field("record first", recordCommand(r))
+	if r.Warning != "" {
+		a.warn("%s", r.Warning)
+	}
+}
+
+// recordCommand records what the action presupposes.
+func recordCommand(r *workflow.ResumeAction) string {
+	switch {
+	case r.Record == workflow.EnvironmentMerged:
+		return "signalbox env mark-merged " + r.EnvID
+	case r.Record == workflow.EnvironmentAbandoned:
+		return "signalbox env mark-abandoned " + r.EnvID
+	case r.Record == workflow.EnvironmentPRCreated && r.PRNumber != nil:
+		return fmt.Sprintf("signalbox env update-pr %s %d", r.EnvID, *r.PRNumber)
+	}
+	return ""
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+func newEnvShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "show ENV_ID",
+		Short:             "Print all that is known of an environment",
+		Example:           "  signalbox env show abc-123\n  signalbox env show abc-123 --json",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.offerEnvironments(),
+		RunE: func(c *cobra.Command, args []string) error {
+			doc, err := a.environments(c.Context())
+			if err != nil {
+				return err
+			}
+			e, err := doc.Find(args[0])
+			if err != nil {
+				return environmentProblem(args[0], err)
+			}
+			if a.json {
+				return a.printJSON(e)
+			}
+			a.printEnvironment(e)
+			return nil
+		},
+	}
+}
+
+func (a *app) printEnvironment(e *workflow.Environment) {
+	field := func(name, value string) {
+		if value != "" {
+			a.print("%-10s %s\n", name, redact.Line(value, 400))
+		}
+	}
+	field("env_id", e.EnvID)
+	field("issue", "#"+strconv.Itoa(e.IssueNumber))
+	field("title", e.Title)
+	field("branch", e.Branch)
+	field("status", string(e.Status))
+	field("phase", strconv.Itoa(int(e.Phase))+" "+string(e.Step))
+	if e.PRNumber != nil {
+		field("pr", strconv.Itoa(*e.PRNumber))
+	}
+	field("area", e.Area)
+	field("created", instant(e.CreatedAt))
+	field("last used", instant(e.LastUsedAt))
+	if b := e.Blocked; b != nil {
+		field("blocked", string(b.Reason)+": "+b.Description)
+		field("since", instant(b.BlockedAt))
+		field("suggested", b.SuggestedAction)
+	}
+	for _, finding := range e.PendingIssues {
+		field("finding", finding)
+	}
+}
+
+// instant is a time for people; nothing if it is not known.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newEnvUpdatePR(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "update-pr ENV_ID PR",
+		Short:             "Record the pull request that was opened",
+		Long:              "Record the number: the environment is pr_created, at pr-create. One that is blocked stays so, and is pr_created when\nit is unblocked.",
+		Example:           "  signalbox env update-pr abc-123 45",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: a.offerEnvironments(),
+		RunE: func(c *cobra.Command, args []string) error {
+			number, err := parseNumber("a pull request", args[1])
+			if err != nil {
+				return err
+			}
+			return a.changeEnvironment(c.Context(), args[0], func(e *workflow.Environment, now time.Time) error { return e.UpdatePR(number, now) })
+		},
+	}
+}
