@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 	"forge/forgetest":             {"forge"},
 	"store":                       {"workflow", "redact"},
 	"schema":                      {},
-	"runner":                      {"workflow", "store", "git", "process", "redact", "agent", "environment", "forge"},
+	"runner":                      {"workflow", "store", "schema", "git", "process", "redact", "agent", "environment", "forge"},
 	"tui":                         {"workflow", "store", "runner"},
 	"web":                         {"workflow", "store", "runner"},
 	"mcp":                         {"workflow", "store", "runner"},

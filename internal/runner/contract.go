@@ -1,47 +1,44 @@
 package runner
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/redact"
+	"signalbox/internal/schema"
 	"signalbox/internal/workflow"
 )
 
 //go:embed schemas/*.json
 var schemaFiles embed.FS
 
-// contracts are the JSON Schemas of what the roles answer, compiled at first use.
-var contracts = sync.OnceValues(func() (map[workflow.Role]*jsonschema.Schema, error) {
-	compiled := map[workflow.Role]*jsonschema.Schema{}
-	compiler := jsonschema.NewCompiler()
+// contracts are the JSON Schemas of what the roles answer, read at first use.
+var contracts = sync.OnceValues(func() (map[workflow.Role]*schema.Schema, error) {
+	read := map[workflow.Role]*schema.Schema{}
 	for role, name := range map[workflow.Role]string{workflow.Planner: "planning.json", workflow.Reviewer: "review.json", workflow.Repairer: "repair.json"} {
 		data, err := schemaFiles.ReadFile("schemas/" + name)
 		if err != nil {
 			return nil, err
 		}
-		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-		if err != nil {
-			return nil, fmt.Errorf("read schema %s: %w", name, err)
-		}
-		if err := compiler.AddResource(name, schema); err != nil {
-			return nil, fmt.Errorf("read schema %s: %w", name, err)
-		}
-		if compiled[role], err = compiler.Compile(name); err != nil {
-			return nil, fmt.Errorf("compile schema %s: %w", name, err)
+		if read[role], err = schema.Parse(data); err != nil {
+			return nil, fmt.Errorf("contract %s: %w", name, err)
 		}
 	}
-	return compiled, nil
+	return read, nil
 })
+
+// contractError is an answer that breaches its role's contract.
+type contractError struct{ breaches []schema.Breach }
+
+func (e *contractError) Error() string {
+	return fmt.Sprintf("%d breaches of the contract", len(e.breaches))
+}
 
 // answer turns what a role said into a fact: the answer, if it keeps the
 // role's contract, or what is wrong with it.
@@ -96,11 +93,11 @@ func keepsContract(role workflow.Role, data []byte) error {
 	if err != nil {
 		return err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		return err
+	breaches, err := schemas[role].Check(data)
+	if err == nil && len(breaches) > 0 {
+		err = &contractError{breaches}
 	}
-	return schemas[role].Validate(value)
+	return err
 }
 
 // maxProblems is how many problems an agent is told of at once.
@@ -108,22 +105,15 @@ const maxProblems = 12
 
 // problems are the breaches of a contract, one line each, where first.
 func problems(err error) []string {
-	var invalid *jsonschema.ValidationError
+	var invalid *contractError
 	if !errors.As(err, &invalid) {
 		return []string{redact.Line(err.Error(), 400)}
 	}
-	seen := map[string]bool{}
-	for _, unit := range invalid.BasicOutput().Errors {
-		if unit.Error != nil {
-			seen[redact.Line(strings.TrimPrefix(unit.InstanceLocation, "/")+": "+unit.Error.String(), 400)] = true
-		}
-	}
 	var lines []string
-	for line := range seen {
-		lines = append(lines, line)
+	for _, b := range invalid.breaches[:min(len(invalid.breaches), maxProblems)] {
+		lines = append(lines, redact.Line(strings.TrimPrefix(b.Pointer, "/")+": "+b.Reason, 400))
 	}
-	sort.Strings(lines)
-	return lines[:min(len(lines), maxProblems)]
+	return lines
 }
 
 func lastLine(text string) string {

@@ -4,15 +4,11 @@
 package schema
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"signalbox/schemas"
 )
@@ -50,45 +46,22 @@ func Check(name string, document []byte) ([]Breach, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	if err != nil {
-		return nil, fmt.Errorf("check against schema %s: %w", name, err)
-	}
-	var invalid *jsonschema.ValidationError
-	if err := schema.Validate(value); err == nil || !errors.As(err, &invalid) {
-		return nil, err
-	}
-	var breaches []Breach
-	for _, unit := range invalid.BasicOutput().Errors {
-		if breach := (Breach{unit.InstanceLocation, fmt.Sprint(unit.Error)}); unit.Error != nil && !slices.Contains(breaches, breach) {
-			breaches = append(breaches, breach)
-		}
-	}
-	return breaches, nil
+	return schema.Check(document)
 }
 
-var cache sync.Map // of *jsonschema.Schema by name
+var cache sync.Map // of *Schema by name
 
-func compiled(name string) (*jsonschema.Schema, error) {
+func compiled(name string) (*Schema, error) {
 	if schema, ok := cache.Load(name); ok {
-		return schema.(*jsonschema.Schema), nil
+		return schema.(*Schema), nil
 	}
 	text, err := Text(name)
 	if err != nil {
 		return nil, err
 	}
-	source, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	schema, err := Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("read schema %s: %w", name, err)
-	}
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	if err := compiler.AddResource(name, source); err != nil {
-		return nil, fmt.Errorf("read schema %s: %w", name, err)
-	}
-	schema, err := compiler.Compile(name)
-	if err != nil {
-		return nil, fmt.Errorf("compile schema %s: %w", name, err)
+		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
 	cache.Store(name, schema)
 	return schema, nil

@@ -2,10 +2,9 @@ package workflow
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 	"time"
 )
 
@@ -41,15 +40,14 @@ func (s *IssueStatus) Retained(now time.Time) bool {
 	return s.Terminal() && now.Sub(s.Timestamp) < IssueRetention
 }
 
-var issueFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^issue-([1-9][0-9]{0,17})(?:-.*)?$`) })
-
 // OrphanedIssues are those of the issues that no folder of .worktrees belongs
 // to: none is named issue-<n> or issue-<n>-<anything>.
 func OrphanedIssues(issues []int, folders []string) (orphans []int) {
 	at := map[int]bool{}
 	for _, name := range folders {
-		if m := issueFolder().FindStringSubmatch(name); m != nil {
-			n, _ := strconv.Atoi(m[1]) // eighteen digits fit
+		number, isIssue := strings.CutPrefix(name, "issue-")
+		number, _, _ = strings.Cut(number, "-")
+		if n, err := strconv.Atoi(number); isIssue && err == nil && strconv.Itoa(n) == number {
 			at[n] = true
 		}
 	}
