@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -178,36 +179,25 @@ func (v *victim) same(before, after map[string]string) {
 
 func TestADaemonThatAnAgentLeavesIsGoneAtTheEndOfItsStep(t *testing.T) {
 	t.Parallel()
+	mark := fmt.Sprintf("3600.%d", os.Getpid()) // seconds that nobody else sleeps
 	v := newVictim(t, `
 echo done >done.txt
-setsid sh -c 'exec >/dev/null 2>&1 </dev/null; (sleep 3600; echo back >later.txt) & sleep 3600' &
-setsid nohup sleep 3600 >/dev/null 2>&1 </dev/null &
+setsid sh -c 'exec >/dev/null 2>&1 </dev/null; (sleep `+mark+`; echo back >later.txt) & sleep `+mark+`' &
+env -i setsid nohup sleep `+mark+` >/dev/null 2>&1 </dev/null &
 `)
 	if out, code := v.do("signalbox", "run", "1", "--approve", "manual"); code != 3 {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
-	tag := "SIGNALBOX_ENV_DIR=" + filepath.Join(v.root, ".worktrees")
-	if left := processesWith(t, tag); len(left) > 0 {
-		t.Errorf("still there: %v", left)
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(lines) == 0 {
+		t.Fatalf("list processes: %d, %v", len(lines), err)
 	}
-}
-
-// processesWith are the command lines of the processes that have text in their variables.
-func processesWith(t *testing.T, text string) (lines []string) {
-	t.Helper()
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil || len(environs) == 0 {
-		t.Fatalf("list processes: %d, %v", len(environs), err)
-	}
-	for _, name := range environs {
-		data, err := os.ReadFile(name)
-		if err != nil || !bytes.Contains(data, []byte(text)) {
-			continue // ended meanwhile, or somebody else's
+	for _, name := range lines {
+		// One that cannot be read has ended meanwhile.
+		if line, err := os.ReadFile(name); err == nil && bytes.Contains(line, []byte(mark)) {
+			t.Errorf("%s is still there: %q", name, line)
 		}
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
-		lines = append(lines, strings.ReplaceAll(string(line), "\x00", " "))
 	}
-	return lines
 }
 
 func TestAGigabyteOfOutputIsCappedAndTheRunGoesOn(t *testing.T) {
