@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
@@ -63,11 +65,17 @@ func (w *work) putAway(ctx context.Context, force bool) (kept string, err error)
 	return kept, w.Environments.Remove(ctx, w.spec())
 }
 
-// unrecorded is the head with what lies in the environment unrecorded on top of it.
+// unrecorded is the head with what lies in the environment unrecorded on top of
+// it. A folder that is gone holds nothing: made again, it would look like work
+// that was taken back.
 func (w *work) unrecorded(ctx context.Context) (commit string, err error) {
 	j := w.run.Journey
-	if j.Head == "" {
-		return "", nil
+	dir, err := w.Store.Abs(w.spec().Dir)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || j.Head == "" {
+		return j.Head, nil
 	}
 	env, err := w.environment(ctx)
 	if err != nil {
