@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -11,11 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// tagName is the variable by which Run finds what left the process group.
-const tagName = "SIGNALBOX_PROCESS"
-
-func newTag() string { return tagName + "=" + rand.Text() }
 
 // assignment is what a tag must look like; an empty one would match too much.
 var assignment = regexp.MustCompile(`(?s)^[A-Z][A-Z0-9_]*=[^\x00]+$`)

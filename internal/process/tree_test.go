@@ -258,3 +258,40 @@ func TestSweepRefusesWhatIsNoAssignment(t *testing.T) {
 		}
 	}
 }
+
+func TestSweepOrphansSparesWhatHasALivingStarter(t *testing.T) {
+	t.Parallel()
+	const tag = "SIGNALBOX_PROJECT=/home/ada/words"
+	variable, all := lifeline(t)
+	otherVariable, others := lifeline(t)
+	runner := startAndAwait(t, child("run a child with a daemon", variable, tag))
+	other := startAndAwait(t, child("run a child with a daemon", otherVariable, tag))
+	if killed, err := process.SweepOrphans(t.Context(), tag); err != nil || killed != 0 {
+		t.Errorf("SweepOrphans = %d, %v, want none killed while the starters live", killed, err)
+	}
+	killAndSweepOrphans(t, runner, tag)
+	if crosses := all(); crosses != "xxx" {
+		t.Errorf("lifeline was held by %q, want three processes", crosses)
+	}
+	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the other runner is gone: %v", err)
+	}
+	killAndSweepOrphans(t, other, tag)
+	if crosses := others(); crosses != "xxx" {
+		t.Errorf("lifeline was held by %q, want three processes", crosses)
+	}
+}
+
+// killAndSweepOrphans leaves one daemon to the sweep; its parent dies of itself, sooner or later.
+func killAndSweepOrphans(t *testing.T, runner *exec.Cmd, tag string) {
+	t.Helper()
+	if err := runner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runner.Process.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if killed, err := process.SweepOrphans(t.Context(), tag); err != nil || killed < 1 || killed > 2 {
+		t.Errorf("SweepOrphans = %d, %v, want the daemon killed", killed, err)
+	}
+}

@@ -21,8 +21,13 @@ var namespaces = []string{
 	"--die-with-parent", "--new-session", "--cap-drop", "ALL",
 }
 
-// Check implements environment.Driver by running a program in a sandbox.
+// Check implements environment.Driver by running a program in a sandbox. First
+// it ends what was in the middle of building one when its Signalbox was killed:
+// until bubblewrap's first child follows its parent into death it waits for it for ever.
 func (d *Driver) Check(ctx context.Context) (note string, err error) {
+	if _, err := process.SweepOrphans(ctx, d.tag()); err != nil {
+		return "", fmt.Errorf("end sandboxes that were cut off: %w", err)
+	}
 	if d.config.Unsandboxed {
 		return "commands run on this machine without isolation, as --unsandboxed asks", nil
 	}
@@ -60,6 +65,9 @@ func sandboxError(said string) error {
 	return fmt.Errorf("%w: %q: install bubblewrap and allow it user namespaces, or run with --unsandboxed", ErrSandbox, said)
 }
 
+// tag marks every sandbox of the project, whatever runs in it.
+func (d *Driver) tag() string { return "SIGNALBOX_PROJECT=" + d.config.Root }
+
 // bubblewrap runs c with nothing but m of the file system. c.Dir is a path inside.
 func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
 	program, err := d.program()
@@ -70,6 +78,7 @@ func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process
 	args = append(args, m.arguments()...)
 	args = append(args, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/", "--chdir", dir, "--")
 	c.Args = append(args, c.Args...)
+	c.Env = append(c.Env[:len(c.Env):len(c.Env)], d.tag())
 	c.Dir, c.Reads, c.Writes = "/", nil, nil
 	return d.config.Exec.Exec(ctx, c)
 }
