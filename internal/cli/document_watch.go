@@ -20,7 +20,7 @@ func newDocumentWatch(a *app) *cobra.Command {
 		Short: "Print one line of JSON for every change of a document",
 		Long: "Follow the project's documents, or those at PATH or below it, also in runs that begin meanwhile: one line of JSON per change,\n" +
 			`{"path", "at", "kind"} and "document" (what is there now), "error" (why it cannot be read) or "removed": true. A document that is` + "\n" +
-			"replaced faster than it can be read is told once. The first line, {\"watching\": true}, says that nothing is missed from here on.\n" +
+			"replaced faster than it can be read is told once. A line on standard error says that nothing is missed from there on.\n" +
 			"Logs (events.jsonl) are not told: every transition is a change of stage.json.",
 		Example: "  signalbox document watch\n  signalbox document watch environments.json runs/RQ-20261120-001\n" +
 			"  signalbox document watch | jq -r 'select(.kind == \"stage\") | .document.progress.message'",
@@ -57,7 +57,7 @@ func (a *app) watchDocuments(ctx context.Context, files []string) error {
 	if err != nil {
 		return err
 	}
-	a.print("{\"watching\":true}\n")
+	_, _ = fmt.Fprintln(a.Err, "watching the documents; end it with Ctrl-C")
 	redactor := a.redactor()
 	for change := range changes {
 		line, err := newsOf(change, redactor)
