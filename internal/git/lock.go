@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,14 +19,14 @@ const (
 	lockTries    = 30
 )
 
-var lockMessage = regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`)
+var lockMessage = lazyPattern(`Unable to create '(.+\.lock)': File exists`)
 
 func lockInTheWay(err error) (path string, locked bool) {
 	var failed *commandError
 	if !errors.As(err, &failed) {
 		return "", false
 	}
-	found := lockMessage.FindStringSubmatch(failed.stderr)
+	found := lockMessage().FindStringSubmatch(failed.stderr)
 	if found == nil {
 		return "", false
 	}

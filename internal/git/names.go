@@ -2,24 +2,23 @@ package git
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
 var (
-	idPattern     = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
-	branchPattern = regexp.MustCompile(`^signalbox/[0-9]+-[a-z0-9-]{1,40}$`)
-	remotePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	idPattern     = lazyPattern(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	branchPattern = lazyPattern(`^signalbox/[0-9]+-[a-z0-9-]{1,40}$`)
+	remotePattern = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 	// A ref in full, a subset of what git allows: no component starts with a dot or a dash,
 	// nothing that a shell, a pattern or a revision expression would read as more than a name.
-	refPattern = regexp.MustCompile(`^refs(?:/[\pL\pN_+=@#%,][\pL\pN._+=@#%,!-]*)+$`)
+	refPattern = lazyPattern(`^refs(?:/[\pL\pN_+=@#%,][\pL\pN._+=@#%,!-]*)+$`)
 )
 
 // ValidID tells whether id is a full object id, SHA-1 or SHA-256.
-func ValidID(id string) bool { return idPattern.MatchString(id) }
+func ValidID(id string) bool { return idPattern().MatchString(id) }
 
 // ValidBranch tells whether name is a branch that Signalbox makes: signalbox/42-fix-parser.
-func ValidBranch(name string) bool { return branchPattern.MatchString(name) }
+func ValidBranch(name string) bool { return branchPattern().MatchString(name) }
 
 // BranchRef is the full ref of a branch, one of the user's or of Signalbox's own.
 func BranchRef(name string) (string, error) {
@@ -28,7 +27,7 @@ func BranchRef(name string) (string, error) {
 }
 
 func checkRef(ref string) error {
-	if !refPattern.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "@{") ||
+	if !refPattern().MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "@{") ||
 		strings.HasSuffix(ref, ".") || strings.HasSuffix(ref, ".lock") || strings.Contains(ref, ".lock/") || len(ref) > 250 {
 		return fmt.Errorf("%w ref %q", ErrInvalid, ref)
 	}
@@ -45,7 +44,7 @@ func checkIDs(ids ...string) error {
 }
 
 func checkRemote(name string) error {
-	if !remotePattern.MatchString(name) {
+	if !remotePattern().MatchString(name) {
 		return fmt.Errorf("%w remote name %q", ErrInvalid, name)
 	}
 	return nil

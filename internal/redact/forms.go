@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -52,10 +51,10 @@ func escaped(v string) []string {
 	}
 }
 
-var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
+var percent = lazyPattern(`%[0-9A-F]{2}`)
 
 func lowerEscapes(escaped string) string {
-	return percent.ReplaceAllStringFunc(escaped, strings.ToLower)
+	return percent().ReplaceAllStringFunc(escaped, strings.ToLower)
 }
 
 // quoted returns v as it is inside of a JSON string.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // pattern is a well-known kind of secret. It starts with a prefix, lies on one line as far as the
@@ -63,13 +64,13 @@ var patterns = []pattern{
 	word(token("AKIA", upperDigits, 16)),
 	word(token("ASIA", upperDigits, 16)),
 	word(mixed(bearer)),
-	{prefix: "authorization", fold: true, window: 64, find: hideAfter(regexp.MustCompile(
-		`(?i)^authorization["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}(?:bearer|basic|token)\s{1,3}`), credentialBytes)},
+	{prefix: "authorization", fold: true, window: 64, find: hideAfter(
+		`(?i)^authorization["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}(?:bearer|basic|token)\s{1,3}`, credentialBytes)},
 	{prefix: "://", window: 512, find: hidePassword},
-	{prefix: "-----BEGIN ", window: 64, find: hideAll(regexp.MustCompile(
-		`^-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----`), keyBytes)},
-	{prefix: "-----END ", window: 64, closes: true, find: hideAll(regexp.MustCompile(
-		`^-----END [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----`), nil)},
+	{prefix: "-----BEGIN ", window: 64, find: hideAll(
+		`^-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----`, keyBytes)},
+	{prefix: "-----END ", window: 64, closes: true, find: hideAll(
+		`^-----END [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----`, nil)},
 }
 
 var bearer = pattern{prefix: "bearer ", fold: true, window: len("bearer ") + 20, find: func(window []byte) (span, bool) {
@@ -102,24 +103,31 @@ func mixed(p pattern) pattern {
 	return p
 }
 
-func hideAll(expression *regexp.Regexp, c *class) func([]byte) (span, bool) {
+// lazyPattern is compiled when it is first asked: most commands redact nothing.
+func lazyPattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+func hideAll(expression string, c *class) func([]byte) (span, bool) {
+	compiled := lazyPattern(expression)
 	return func(window []byte) (span, bool) {
-		to := len(expression.Find(window))
+		to := len(compiled().Find(window))
 		return span{to: to, class: c}, to > 0
 	}
 }
 
-func hideAfter(expression *regexp.Regexp, c *class) func([]byte) (span, bool) {
+func hideAfter(expression string, c *class) func([]byte) (span, bool) {
+	compiled := lazyPattern(expression)
 	return func(window []byte) (span, bool) {
-		to := len(expression.Find(window))
+		to := len(compiled().Find(window))
 		return span{from: to, to: to, class: c}, to > 0
 	}
 }
 
-var userinfo = regexp.MustCompile("^://[^\\s/:@\"'<>`]*:([^\\s/\"'<>`]+)@")
+var userinfo = lazyPattern("^://[^\\s/:@\"'<>`]*:([^\\s/\"'<>`]+)@")
 
 func hidePassword(window []byte) (span, bool) {
-	found := userinfo.FindSubmatchIndex(window)
+	found := userinfo().FindSubmatchIndex(window)
 	if found == nil {
 		return span{}, false
 	}

@@ -9,6 +9,7 @@ package redact
 import (
 	"io"
 	"strings"
+	"sync"
 )
 
 // Replacement stands where a secret was.
@@ -27,7 +28,7 @@ type Redactor struct {
 }
 
 // patternsOnly serves the nil Redactor.
-var patternsOnly = New(nil)
+var patternsOnly = sync.OnceValue(func() *Redactor { return New(nil) })
 
 // New makes a Redactor for secrets, which are values by their names ("GITHUB_TOKEN"). Values
 // shorter than MinLength are ignored.

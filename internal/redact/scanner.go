@@ -21,7 +21,7 @@ type span struct {
 
 func (r *Redactor) newScanner() scanner {
 	if r == nil {
-		r = patternsOnly
+		r = patternsOnly()
 	}
 	return scanner{redactor: r, previous: '\n'}
 }

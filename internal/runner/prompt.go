@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 	"text/template"
 
 	"signalbox/internal/forge"
@@ -16,7 +17,9 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("prompts").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.md"))
+var prompts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("prompts").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.md"))
+})
 
 // briefing is what the prompts are made from. Everything in it may be a
 // stranger's words; quote marks them as such.
@@ -53,7 +56,7 @@ func (w *work) prompt(ctx context.Context, a workflow.Action) (string, error) {
 		return "", err
 	}
 	var text bytes.Buffer
-	if err := prompts.ExecuteTemplate(&text, string(a.Role)+".md", b); err != nil {
+	if err := prompts().ExecuteTemplate(&text, string(a.Role)+".md", b); err != nil {
 		return "", fmt.Errorf("write prompt for %s: %w", a.Role, err)
 	}
 	return w.Redact.String(text.String()), nil

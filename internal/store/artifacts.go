@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 
 	"signalbox/internal/workflow"
@@ -15,8 +14,8 @@ import (
 
 var (
 	// logName is <role>.<step>.<attempt>.log.
-	logName   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log$`)
-	patchName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`)
+	logName   = lazyPattern(`^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log$`)
+	patchName = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`)
 )
 
 // LogName is the name of the log of one attempt of one role at one step (R18).
@@ -83,7 +82,7 @@ func (s *Store) CreateLog(ref RunRef, name string) (io.WriteCloser, string, erro
 	if err := ref.Validate(); err != nil {
 		return nil, "", err
 	}
-	if !logName.MatchString(name) {
+	if !logName().MatchString(name) {
 		return nil, "", fmt.Errorf("log %q: %w", name, ErrName)
 	}
 	f, err := s.openFolder(dir)
@@ -105,7 +104,7 @@ func (s *Store) WritePatch(ref RunRef, name string, write func(io.Writer) error)
 	if err := ref.Validate(); err != nil {
 		return "", err
 	}
-	if !patchName.MatchString(name) || strings.Contains(name, "..") {
+	if !patchName().MatchString(name) || strings.Contains(name, "..") {
 		return "", fmt.Errorf("patch %q: %w", name, ErrName)
 	}
 	f, err := s.openFolder(dir)

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"signalbox/internal/workflow"
 )
@@ -46,18 +44,7 @@ func checkEnvironments(doc *workflow.Environments) error {
 func (s *Store) Health() *Document[workflow.Health] {
 	return &Document[workflow.Health]{store: s, dir: ".", name: "state.json", file: publicFile, mkd: publicDir,
 		lock: "document.health.lock", initial: func() workflow.Health { return workflow.NewHealth(s.clock()) },
-		check: checkHealth, backup: true}
-}
-
-func checkHealth(h *workflow.Health) error {
-	times := map[string]string{"last_attempt_at": h.LastAttemptAt, "cooldown_until": h.CooldownUntil,
-		"created_at": h.CreatedAt, "updated_at": h.UpdatedAt}
-	for name, text := range times {
-		if _, err := time.Parse(time.RFC3339, text); text != "" && err != nil {
-			return &workflow.InvalidError{Pointer: "/" + name, Reason: fmt.Sprintf("%s %q is not a time (RFC 3339)", name, text)}
-		}
-	}
-	return nil
+		check: (*workflow.Health).Check, backup: true}
 }
 
 // IssueStatus is .worktrees/.status/<issue>.json (S1).
@@ -113,15 +100,15 @@ func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
 }
 
 var (
-	recordKind = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
-	recordID   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	recordKind = lazyPattern(`^[a-z][a-z-]{0,31}$`)
+	recordID   = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 )
 
 // Record is a driver's private document .signalbox/<kind>/<id>.json. It starts as the zero T.
 func Record[T any](s *Store, kind, id string) *Document[T] {
 	d := &Document[T]{store: s, dir: privateDir + "/" + kind, name: id + ".json", file: privateFile, mkd: privateMode,
 		lock: "document." + kind + ".lock", initial: func() T { var zero T; return zero }}
-	if !recordKind.MatchString(kind) || !recordID.MatchString(id) || strings.Contains(id, "..") || kind == "locks" {
+	if !recordKind().MatchString(kind) || !recordID().MatchString(id) || strings.Contains(id, "..") || kind == "locks" {
 		d.err = fmt.Errorf("record %q of kind %q: %w", id, kind, ErrName)
 	}
 	return d
@@ -129,7 +116,7 @@ func Record[T any](s *Store, kind, id string) *Document[T] {
 
 // Records lists the ids of kind, sorted.
 func (s *Store) Records(ctx context.Context, kind string) ([]string, error) {
-	if !recordKind.MatchString(kind) {
+	if !recordKind().MatchString(kind) {
 		return nil, fmt.Errorf("records of kind %q: %w", kind, ErrName)
 	}
 	entries, err := s.list(privateDir + "/" + kind)
@@ -138,7 +125,7 @@ func (s *Store) Records(ctx context.Context, kind string) ([]string, error) {
 	}
 	var ids []string
 	for _, entry := range entries {
-		if id, ok := strings.CutSuffix(entry.Name(), ".json"); ok && recordID.MatchString(id) {
+		if id, ok := strings.CutSuffix(entry.Name(), ".json"); ok && recordID().MatchString(id) {
 			ids = append(ids, id)
 		}
 	}

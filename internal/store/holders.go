@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ type Holding struct {
 // maxRecord is bytes; a record is a tenth of it.
 const maxRecord = 4096
 
-var holdingName = regexp.MustCompile(`^((?:request|slot)-[A-Za-z0-9._-]+)\.lock$`)
+var holdingName = lazyPattern(`^((?:request|slot)-[A-Za-z0-9._-]+)\.lock$`)
 
 func (s *Store) newRecord(owner Owner, epoch int64) LockRecord {
 	ttl := int(owner.TTL.Round(time.Second) / time.Second)
@@ -119,7 +118,7 @@ func (s *Store) Holders(ctx context.Context) ([]Holding, error) {
 	}
 	var all []Holding
 	for _, entry := range entries {
-		m := holdingName.FindStringSubmatch(entry.Name())
+		m := holdingName().FindStringSubmatch(entry.Name())
 		if m == nil {
 			continue
 		}

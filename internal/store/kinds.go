@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -31,12 +30,12 @@ const (
 // Kinds lists every Kind.
 var Kinds = []Kind{KindStage, KindPlanning, KindErrors, KindEvents, KindEnvironments, KindStatus, KindState}
 
-var statusPath = regexp.MustCompile(`(^|/)\.status/([1-9][0-9]{0,8})\.json$`)
+var statusPath = lazyPattern(`(^|/)\.status/([1-9][0-9]{0,8})\.json$`)
 
 // KindOf tells a document's kind by its path, or else by what only that kind has.
 func KindOf(path string, data []byte) (Kind, bool) {
 	path = filepath.ToSlash(path)
-	if statusPath.MatchString(path) {
+	if statusPath().MatchString(path) {
 		return KindStatus, true
 	}
 	base := filepath.Base(path)
@@ -115,7 +114,7 @@ func (s *Store) document(kind Kind, path string) (anyDocument, error) {
 	case KindState:
 		return s.Health(), nil
 	case KindStatus:
-		if at := statusPath.FindStringSubmatch(path); at != nil {
+		if at := statusPath().FindStringSubmatch(path); at != nil {
 			issue, err := strconv.Atoi(at[2])
 			return s.IssueStatus(issue), err
 		}

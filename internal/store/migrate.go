@@ -45,7 +45,7 @@ func (s *Store) Documents(ctx context.Context) ([]Place, error) {
 		return nil, err
 	}
 	for _, entry := range statuses {
-		if at := path.Join(statusDir, entry.Name()); statusPath.MatchString(at) {
+		if at := path.Join(statusDir, entry.Name()); statusPath().MatchString(at) {
 			all = append(all, Place{at, KindStatus})
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
@@ -25,8 +24,8 @@ const (
 )
 
 var (
-	requestIDPattern = regexp.MustCompile(`^[A-Z0-9][A-Za-z0-9._-]{0,63}$`)
-	runIDPattern     = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{6}$`)
+	requestIDPattern = lazyPattern(`^[A-Z0-9][A-Za-z0-9._-]{0,63}$`)
+	runIDPattern     = lazyPattern(`^\d{8}-\d{6}-[0-9a-f]{6}$`)
 )
 
 // RunRef names a run. Both parts are names of folders, so nothing is done with
@@ -51,14 +50,14 @@ func (r RunRef) Validate() error {
 	if err := validateRequestID(r.RequestID); err != nil {
 		return err
 	}
-	if !runIDPattern.MatchString(r.RunID) {
+	if !runIDPattern().MatchString(r.RunID) {
 		return fmt.Errorf("run id %q: %w", r.RunID, ErrName)
 	}
 	return nil
 }
 
 func validateRequestID(id string) error {
-	if !requestIDPattern.MatchString(id) || strings.Contains(id, "..") {
+	if !requestIDPattern().MatchString(id) || strings.Contains(id, "..") {
 		return fmt.Errorf("request id %q: %w", id, ErrName)
 	}
 	return nil

@@ -7,11 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"strconv"
 )
 
-var temporaryName = regexp.MustCompile(`^\.tmp-([0-9]{1,10})-([0-9]{1,20})-[0-9]{1,20}-`)
+var temporaryName = lazyPattern(`^\.tmp-([0-9]{1,10})-([0-9]{1,20})-[0-9]{1,20}-`)
 
 // sweepShallow removes what dead writers left where every program writes. A
 // run's own folders are swept when the run is opened or its request gets
@@ -58,7 +57,7 @@ func (s *Store) sweep(dir string) error {
 
 // abandoned reports whether name is a temporary of ours whose writer is gone.
 func abandoned(name string) bool {
-	m := temporaryName.FindStringSubmatch(name)
+	m := temporaryName().FindStringSubmatch(name)
 	if m == nil {
 		return false
 	}

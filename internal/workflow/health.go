@@ -161,7 +161,7 @@ func (h *Health) Check() error {
 	for _, at := range []struct{ name, text string }{{"last_attempt_at", h.LastAttemptAt}, {"cooldown_until", h.CooldownUntil},
 		{"created_at", h.CreatedAt}, {"updated_at", h.UpdatedAt}} {
 		if _, err := time.Parse(time.RFC3339, at.text); at.text != "" && err != nil {
-			return fmt.Errorf("%s: %w", at.name, err)
+			return &InvalidError{"/" + at.name, fmt.Sprintf("%s %q is not a time (RFC 3339)", at.name, at.text)}
 		}
 	}
 	for _, count := range []struct {
@@ -170,7 +170,7 @@ func (h *Health) Check() error {
 	}{{"run_count", h.RunCount}, {"total_errors_detected", h.TotalErrorsDetected}, {"total_fixes_attempted", h.TotalFixesAttempted},
 		{"total_fixes_succeeded", h.TotalFixesSucceeded}, {"continuous_failure_count", h.ContinuousFailureCount}} {
 		if count.n < 0 {
-			return fmt.Errorf("%s is %d", count.name, count.n)
+			return &InvalidError{"/" + count.name, fmt.Sprintf("%s is %d", count.name, count.n)}
 		}
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"signalbox/internal/environment"
@@ -92,17 +91,17 @@ func (d *Driver) isolation() string {
 }
 
 var (
-	idPattern  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
-	dirPattern = regexp.MustCompile(`^\.worktrees/issue-[0-9]+-[a-z0-9-]{1,40}$`)
+	idPattern  = lazyPattern(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	dirPattern = lazyPattern(`^\.worktrees/issue-[0-9]+-[a-z0-9-]{1,40}$`)
 )
 
 // validate refuses a specification whose words could be paths or options of somebody's choice.
 func validate(s environment.Spec) error {
 	switch {
-	case !idPattern.MatchString(s.ID):
-		return fmt.Errorf("environment id %q: want %s", s.ID, idPattern)
-	case !dirPattern.MatchString(s.Dir):
-		return fmt.Errorf("environment folder %q: want %s", s.Dir, dirPattern)
+	case !idPattern().MatchString(s.ID):
+		return fmt.Errorf("environment id %q: want %s", s.ID, idPattern())
+	case !dirPattern().MatchString(s.Dir):
+		return fmt.Errorf("environment folder %q: want %s", s.Dir, dirPattern())
 	case !git.ValidID(s.Commit):
 		return fmt.Errorf("environment commit %q: want a full object id", s.Commit)
 	case !git.ValidBranch(s.Branch):

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,8 +24,8 @@ const (
 )
 
 var (
-	idPattern     = regexp.MustCompile(`^RQ-\d{8}-(\d{3,6})$`)
-	numberPattern = regexp.MustCompile(`^[1-9]\d{0,8}$`)
+	idPattern     = lazyPattern(`^RQ-\d{8}-(\d{3,6})$`)
+	numberPattern = lazyPattern(`^[1-9]\d{0,8}$`)
 )
 
 // lineError is a problem on one line of a request file, counted from 1.
@@ -137,7 +136,7 @@ func readKey(key, value *yaml.Node, request *forge.Request) (err error) {
 
 // complete checks what is required and fills in the number that the id implies.
 func complete(request *forge.Request) error {
-	id := idPattern.FindStringSubmatch(request.ID)
+	id := idPattern().FindStringSubmatch(request.ID)
 	if id == nil {
 		return refuse(1, "id %q does not look like RQ-YYYYMMDD-NNN", request.ID)
 	}

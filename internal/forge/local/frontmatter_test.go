@@ -110,7 +110,7 @@ func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte("---\nid: &a RQ-20261120-007\ntitle: *a\n...\n---\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		request, err := parseRequest(data)
-		if err == nil && (!idPattern.MatchString(request.ID) || request.Number < 1 || request.Title == "" || request.Title != clean(request.Title)) {
+		if err == nil && (!idPattern().MatchString(request.ID) || request.Number < 1 || request.Title == "" || request.Title != clean(request.Title)) {
 			t.Errorf("accepted %+v", request)
 		}
 	})

@@ -22,7 +22,7 @@ func line(node *yaml.Node) (string, error) {
 }
 
 func number(node *yaml.Node) (int, error) {
-	if node.Tag != "!!int" || !numberPattern.MatchString(node.Value) {
+	if node.Tag != "!!int" || !numberPattern().MatchString(node.Value) {
 		return 0, refuse(node.Line, "number %q is not a positive whole number", node.Value)
 	}
 	return strconv.Atoi(node.Value)
@@ -78,7 +78,7 @@ func commands(node *yaml.Node) ([]string, error) {
 func references(node *yaml.Node) ([]string, error) {
 	values, err := list(node)
 	for _, value := range values {
-		if !idPattern.MatchString(value) && !numberPattern.MatchString(value) {
+		if !idPattern().MatchString(value) && !numberPattern().MatchString(value) {
 			return nil, errors.Join(err, refuse(node.Line, "depends_on %q is neither an id nor a number", value))
 		}
 	}

@@ -69,10 +69,10 @@ func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) 
 // matcher tells whether a request is the one that ref names. A path is compared
 // with the paths that were listed and never opened, so it cannot lead outside.
 func matcher(root, ref string) func(id string, number int, path string) bool {
-	if idPattern.MatchString(ref) {
+	if idPattern().MatchString(ref) {
 		return func(id string, _ int, _ string) bool { return id == ref }
 	}
-	if digits := strings.TrimPrefix(ref, "#"); numberPattern.MatchString(digits) {
+	if digits := strings.TrimPrefix(ref, "#"); numberPattern().MatchString(digits) {
 		return func(_ string, number int, _ string) bool { return strconv.Itoa(number) == digits }
 	}
 	if filepath.IsAbs(ref) {
