@@ -1,0 +1,122 @@
+package cli_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// child is a running signalbox, leader of a process group.
+type child struct {
+	p    *project
+	cmd  *exec.Cmd
+	out  *transcript
+	done chan struct{}
+	code int
+	// request is its number, where the test needs it.
+	request int
+}
+
+// transcript is what a child printed so far.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *transcript) Write(data []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(data)
+}
+
+func (o *transcript) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+func (p *project) start(args ...string) *child {
+	p.Helper()
+	c := &child{p: p, cmd: exec.Command(program(p), args...), out: &transcript{}, done: make(chan struct{}), code: -1}
+	read, write, err := os.Pipe() // of our own: Wait must not wait for whoever inherited it
+	if err != nil {
+		p.Fatal(err)
+	}
+	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = p.dir, write, write
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := c.cmd.Start(); err != nil {
+		p.Fatal(err)
+	}
+	_ = write.Close()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(c.out, read)
+		_ = read.Close()
+	}()
+	go func() {
+		_ = c.cmd.Wait()
+		c.code = c.cmd.ProcessState.ExitCode()
+		<-copied
+		close(c.done)
+	}()
+	p.Cleanup(func() { c.signal(syscall.SIGKILL) })
+	return c
+}
+
+// signal sends to the whole process group; whoever is dead already gets none.
+func (c *child) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s) }
+
+// patience is how long anything may take before it counts as hung.
+const patience = 2 * time.Minute
+
+// wait returns the exit code, -1 of a killed child.
+func (c *child) wait() int {
+	c.p.Helper()
+	select {
+	case <-c.done:
+		return c.code
+	case <-time.After(patience):
+		c.signal(syscall.SIGQUIT) // prints where every goroutine is
+		<-c.done
+		c.p.Fatalf("%v does not end:\n%s", c.cmd.Args[1:], c.out)
+		return -1
+	}
+}
+
+// until waits until what the documents of runs show fulfils the condition, and
+// reports whether it did before the child ended.
+func (c *child) until(condition func() bool) bool {
+	c.p.Helper()
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		c.p.Fatal(err)
+	}
+	defer func() { _ = watcher.Close() }()
+	deadline := time.After(patience)
+	for {
+		for _, pattern := range []string{"", "runs", "runs/*", "runs/*/[0-9]*", "runs/*/[0-9]*/logs"} {
+			dirs, _ := filepath.Glob(filepath.Join(c.p.dir, pattern))
+			for _, dir := range dirs {
+				_ = watcher.Add(dir) // again is no change, and one that just went needs none
+			}
+		}
+		if condition() {
+			return true
+		}
+		select {
+		case <-watcher.Events:
+		case <-c.done:
+			return false
+		case <-deadline:
+			c.p.Fatalf("what was waited for does not come:\n%s", c.out)
+		}
+	}
+}

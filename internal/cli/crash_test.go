@@ -1,0 +1,139 @@
+package cli_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func TestARunKilledAtAnyInstantEndsMergedOnce(t *testing.T) {
+	t.Parallel()
+	at := measured(t, newProject(t, 1), "run", "1")
+	sweep(t, count(t, 200), func(t *testing.T, n int) {
+		p := newProject(t, 1)
+		for life := 0; !p.killed(at, n, life, "run", "1"); life++ {
+			p = newProject(t, 1)
+		}
+		if n%4 == 0 {
+			p.killed(at, n, 128, p.goOn()...)
+		}
+		p.mustEndMerged()
+	})
+}
+
+func TestARunKilledAtAnyInstantPushesItsMergeOnce(t *testing.T) {
+	t.Parallel()
+	at := measured(t, newProject(t, 1).withRemote(), "run", "1")
+	sweep(t, count(t, 40), func(t *testing.T, n int) {
+		p := newProject(t, 1).withRemote()
+		p.killed(at, n, 0, "run", "1")
+		p.mustEndMerged()
+	})
+}
+
+// A transition is visible first in stage.json and then in events.jsonl; a run
+// is killed as soon as it is in the one, and as soon as it is in the other.
+func TestARunKilledAtEveryTransitionEndsMergedOnce(t *testing.T) {
+	t.Parallel()
+	whole := newProject(t, 1)
+	whole.run(0, "run", "1")
+	documents := []string{"stage.json", "events.jsonl"}
+	sweep(t, len(documents)*(whole.stage(1).Journey.Transition+1), func(t *testing.T, n int) {
+		k, document := n/len(documents), documents[n%len(documents)]
+		p := newProject(t, 1)
+		c := p.start("run", "1")
+		c.until(func() bool { return p.transition(document) >= k })
+		c.signal(syscall.SIGKILL)
+		c.wait()
+		if reached := p.transition(document); reached < k || reached > k+2 {
+			t.Errorf("killed at transition %d, want %d in %s\n%s", reached, k, document, c.out)
+		}
+		p.mustEndMerged()
+	})
+}
+
+func TestAnApprovalKilledAtAnyInstantMergesOnce(t *testing.T) {
+	t.Parallel()
+	waiting := func(t *testing.T) *project {
+		p := newProject(t, 1, "approve: auto", "approve: manual")
+		p.run(3, "run", "1")
+		return p
+	}
+	at := measured(t, waiting(t), "approve", "1")
+	sweep(t, count(t, 40), func(t *testing.T, n int) {
+		p := waiting(t)
+		p.killed(at, n, 0, "approve", "1")
+		if r := p.stage(1); r.Journey.Approval == nil && !slices.ContainsFunc(r.Signals.Commands, approves) {
+			p.run(3, "resume", "1") // nobody was told that the approval is taken
+			p.run(0, "approve", "1")
+		}
+		p.mustEndMerged()
+	})
+}
+
+func approves(c workflow.Command) bool { return c.Kind == workflow.CommandApprove }
+
+// goOn is what a person types after a crash.
+func (p *project) goOn() []string {
+	p.Helper()
+	if p.stage(1).RunID == "" {
+		return []string{"run", "1"}
+	}
+	return []string{"resume", "1"}
+}
+
+// mustEndMerged lets the request come to its end and wants nothing lost of what was visible before.
+func (p *project) mustEndMerged() {
+	p.Helper()
+	before, seen := p.stage(1), []string(nil)
+	if before.RunID != "" {
+		seen = p.events(p.runDir())
+	}
+	c := p.start(p.goOn()...)
+	if code := c.wait(); code != 0 {
+		p.Fatalf("%v: exit code %d, cut off after %d transitions\n%s", c.cmd.Args[1:], code, len(seen), c.out)
+	}
+	after := p.stage(1)
+	if before.RunID != "" && before.RunID != after.RunID || after.Journey.Transition < before.Journey.Transition {
+		p.Errorf("run %s at transition %d became run %s at %d", before.RunID, before.Journey.Transition, after.RunID, after.Journey.Transition)
+	}
+	if now := p.events(p.runDir()); len(now) < len(seen) || !slices.Equal(now[:len(seen)], seen) {
+		p.Errorf("acknowledged transitions are gone: before %q, now %q", seen, now)
+	}
+	p.mustBeMerged(1)
+	if p.Failed() {
+		p.Logf("%v, cut off after %d transitions:\n%s", c.cmd.Args[1:], len(seen), c.out)
+	}
+}
+
+// runDir is the folder of request 1's run.
+func (p *project) runDir() string { p.Helper(); r := p.stage(1); return store.RefOf(&r).Dir() }
+
+func (p *project) withRemote() *project {
+	p.Helper()
+	remote := filepath.Join(p.TempDir(), "origin.git")
+	if out, err := exec.Command("git", "init", "--quiet", "--bare", "--initial-branch=main", remote).CombinedOutput(); err != nil {
+		p.Fatalf("make remote: %v\n%s", err, out)
+	}
+	p.git("remote", "add", "origin", remote)
+	p.git("push", "--quiet", "origin", "main")
+	return p
+}
+
+// transition is the newest that a document of the run shows, -1 while there is none.
+func (p *project) transition(document string) int {
+	p.Helper()
+	r := p.stage(1)
+	switch {
+	case r.RunID == "":
+		return -1
+	case document == "stage.json":
+		return r.Journey.Transition
+	}
+	return len(p.events(p.runDir())) - 1
+}

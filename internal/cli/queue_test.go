@@ -1,0 +1,135 @@
+package cli_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"signalbox/internal/workflow"
+)
+
+func TestTwoRunsOfOneRequestAreOneRunAndOneRefusal(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	first := p.startStandingStill(1)
+	said := p.run(5, "run", "1")
+	if want := fmt.Sprintf("pid %d on ", first.cmd.Process.Pid); !strings.Contains(said, want) || !strings.Contains(said, "signalbox watch 1") {
+		t.Errorf("the second says %q, which lacks %q or what to type", said, want)
+	}
+	g.open()
+	if code := first.wait(); code != 0 {
+		t.Errorf("the first ends with exit code %d\n%s", code, first.out)
+	}
+	p.mustBeMerged(1)
+}
+
+func TestTwoRunsStartedTogetherAreOneRun(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, 1)
+	all := []*child{p.start("run", "1"), p.start("run", "1"), p.start("run", "1")}
+	codes := map[int]int{}
+	for _, c := range all {
+		codes[c.wait()]++
+	}
+	if codes[0] != 1 || codes[5] != 2 {
+		t.Errorf("exit codes are %v, want one 0 and two 5", codes)
+	}
+	p.mustBeMerged(1)
+}
+
+func TestAnOrderLeftWithAProcessThatDiesIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	holder := p.startStandingStill(1)
+	holder.signal(syscall.SIGSTOP)
+	stop := p.start("stop", "1")
+	if !stop.until(func() bool { return p.stage(1).Signals.StopRequested }) {
+		t.Fatalf("the order is not left:\n%s", stop.out)
+	}
+	holder.signal(syscall.SIGKILL)
+	if code := stop.wait(); code != 0 || p.stage(1).State != workflow.NeedsInput {
+		t.Errorf("stop ends with exit code %d and the run is %s\n%s", code, p.stage(1).State, stop.out)
+	}
+	g.open()
+	p.mustEndMerged()
+}
+
+func TestEightProcessesShareThreeSlotsAndAllMerge(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, crowd, g, g.beforeImplementer()...)
+	children := p.startCrowd()
+	p.mustQueueFive(children[0])
+	g.open()
+	for _, c := range children {
+		p.mustRunThreeAtMost(c)
+		if code := c.wait(); code != 0 {
+			t.Errorf("%v: exit code %d\n%s", c.cmd.Args[1:], code, c.out)
+		}
+	}
+	p.mustBeMerged(crowd)
+	p.mustPassItsTests()
+}
+
+func TestOneProcessCarriesEightRequestsThroughThreeSlots(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, crowd, g, g.beforeImplementer()...)
+	c := p.start("run", "1", "2", "3", "4", "5", "6", "7", "8")
+	p.mustQueueFive(c)
+	g.open()
+	p.mustRunThreeAtMost(c)
+	if code := c.wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, c.out)
+	}
+	p.mustBeMerged(crowd)
+	p.mustPassItsTests()
+}
+
+func TestAKilledProcessFreesItsSlotForTheOthers(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, crowd, g, g.beforeImplementer()...)
+	children := p.startCrowd()
+	p.mustQueueFive(children[0])
+	victim := slices.IndexFunc(children, func(c *child) bool { return p.stage(c.request).State == workflow.Running })
+	children[victim].signal(syscall.SIGKILL)
+	children[victim].wait()
+	n := children[victim].request
+	g.open()
+	for _, c := range slices.Delete(slices.Clone(children), victim, victim+1) {
+		if code := c.wait(); code != 0 {
+			t.Errorf("%v: exit code %d\n%s", c.cmd.Args[1:], code, c.out)
+		}
+	}
+	p.mustBeCutOff(n)
+	p.run(0, "resume", fmt.Sprint(n))
+	p.mustBeMerged(crowd)
+	p.mustPassItsTests()
+}
+
+func TestStatusSaysThatARunWasCutOffAndWhatToType(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	c := p.startStandingStill(1)
+	if said := p.run(0, "status", "1"); strings.Contains(said, "cut off") {
+		t.Errorf("status of a run that is carried:\n%s", said)
+	}
+	c.signal(syscall.SIGKILL)
+	c.wait()
+	p.mustBeCutOff(1)
+	g.open()
+	p.mustEndMerged()
+}
+
+func (p *project) mustBeCutOff(n int) {
+	p.Helper()
+	if said := p.run(0, "status", fmt.Sprint(n)); !strings.Contains(said, "it was cut off") || !strings.Contains(said, fmt.Sprintf("signalbox resume %d", n)) {
+		p.Errorf("status of a run whose process was killed:\n%s", said)
+	}
+}

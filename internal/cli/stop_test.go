@@ -1,0 +1,185 @@
+package cli_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"signalbox/internal/workflow"
+)
+
+func TestStopIsObeyedWithinASecondWhileAnAgentHangs(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	c := p.startStandingStill(1)
+	p.mustStop(c, func() { p.run(0, "stop", "1") })
+	g.open()
+	p.mustEndMerged()
+}
+
+func TestStopIsObeyedWithinASecondWhileATestRuns(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.inTests()...)
+	c := p.startStandingStill(1)
+	p.mustStop(c, func() { p.run(0, "stop", "1") })
+	g.open()
+	p.mustEndMerged()
+}
+
+func TestControlCStopsLikeAnOrder(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	c := p.startStandingStill(1)
+	p.mustStop(c, func() { c.signal(syscall.SIGINT) })
+	g.open()
+	p.mustEndMerged()
+}
+
+func TestASecondControlCLosesNothing(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	c := p.startStandingStill(1)
+	c.signal(syscall.SIGINT)
+	c.signal(syscall.SIGINT)
+	c.wait()
+	g.open()
+	p.mustEndMerged()
+}
+
+func TestStopOfARunThatBeganIsObeyedInTheQueue(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 2, g, append(g.beforeImplementer(), "max_parallel: 3", "max_parallel: 1")...)
+	began := p.startStandingStill(2)
+	began.signal(syscall.SIGKILL)
+	began.wait()
+	first := p.startStandingStill(1)
+	p.mustStopInTheQueue(3, workflow.NeedsInput, "resume", "2")
+	g.open()
+	if code := first.wait(); code != 0 {
+		t.Errorf("the first ends with exit code %d\n%s", code, first.out)
+	}
+	p.run(0, "resume", "2")
+	p.mustBeMerged(2)
+}
+
+func TestStopOfARunThatMadeNothingYetCancelsItInTheQueue(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 2, g, append(g.beforeImplementer(), "max_parallel: 3", "max_parallel: 1")...)
+	first := p.startStandingStill(1)
+	p.mustStopInTheQueue(7, workflow.Canceled, "run", "2")
+	g.open()
+	if code := first.wait(); code != 0 {
+		t.Errorf("the first ends with exit code %d\n%s", code, first.out)
+	}
+	p.run(0, "run", "2")
+	p.mustHaveOneMergeEach(2)
+}
+
+func (p *project) mustStopInTheQueue(want int, state workflow.State, args ...string) {
+	p.Helper()
+	c := p.start(args...)
+	if !c.until(func() bool { return strings.HasSuffix(p.stage(2).Progress.Message, "held by run 1") }) {
+		p.Fatalf("it ended instead of waiting:\n%s", c.out)
+	}
+	start := time.Now()
+	p.run(0, "stop", "2")
+	if code, took := c.wait(), time.Since(start); code != want || took > time.Second || p.stage(2).State != state {
+		p.Errorf("exit code %d after %s, state %s\n%s", code, took, p.stage(2).State, c.out)
+	}
+}
+
+func TestStopCancelPutsEverythingAwayAndKeepsTheWork(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	second := "{role: implementer, step: S02, attempt: 1, do: [{run: [sh, -c, '"
+	p := gatedProject(t, 1, g, second, second+"if test -e "+g.path+"; then echo half done >draft.txt; fi; "+g.pass())
+	c := p.startStandingStill(1)
+	p.run(0, "stop", "1", "--cancel")
+	if code := c.wait(); code != 7 {
+		t.Errorf("the run ends with exit code %d, want 7\n%s", code, c.out)
+	}
+	p.run(0, "stop", "1", "--cancel") // again is no change
+	p.mustBeCanceled("tests/1.sh", "draft.txt")
+	g.open()
+	p.run(0, "run", "1")
+	p.mustLeaveNothing()
+	p.mustBeSound()
+	p.mustHaveOneMergeEach(1)
+}
+
+func TestStopCancelKilledAtEveryTransitionPutsEverythingAway(t *testing.T) {
+	t.Parallel()
+	for _, again := range []string{"stop", "run"} {
+		for k := range 3 { // taken, environment removed, one to spare
+			t.Run(fmt.Sprintf("%s after %d", again, k), func(t *testing.T) {
+				t.Parallel()
+				p := newProject(t, 1, "approve: auto", "approve: manual")
+				p.run(3, "run", "1")
+				k += p.stage(1).Journey.Transition
+				c := p.start("stop", "1", "--cancel")
+				c.until(func() bool { return p.transition("stage.json") >= k })
+				c.signal(syscall.SIGKILL)
+				c.wait()
+				if again == "run" && p.stage(1).State == workflow.Canceled {
+					p.run(0, "run", "1", "--approve", "auto")
+					p.mustHaveOneMergeEach(1)
+				} else {
+					p.run(0, "stop", "1", "--cancel")
+					p.mustBeCanceled("tests/1.sh", "greet-1.sh")
+				}
+				p.mustLeaveNothing()
+				p.mustBeSound()
+			})
+		}
+	}
+}
+
+// mustStop wants the run to stand still within a second of the order.
+func (p *project) mustStop(c *child, order func()) {
+	p.Helper()
+	start := time.Now()
+	order()
+	code, took := c.wait(), time.Since(start)
+	if r := p.stage(1); code != 3 || r.State != workflow.NeedsInput || r.Error == nil || !slices.Contains(r.Error.Actions, "go on: signalbox resume 1") {
+		p.Errorf("exit code %d, state %s, error %+v\n%s", code, r.State, r.Error, c.out)
+	}
+	if took > time.Second {
+		p.Errorf("it took %s", took)
+	}
+	if alive := p.processes(); len(alive) > 0 {
+		p.Errorf("processes are left: %q", alive)
+	}
+}
+
+// mustBeCanceled wants nothing to be left of the run but its work, on a ref.
+func (p *project) mustBeCanceled(work ...string) {
+	p.Helper()
+	if r := p.stage(1); r.State != workflow.Canceled {
+		p.Errorf("the run is %s", r.State)
+	}
+	p.mustLeaveNothing()
+	p.mustBeSound()
+	environments, err := p.documents().Environments().Load(p.Context())
+	if err != nil || len(environments.Environments) > 0 {
+		p.Errorf("environments.json has %+v (%v)", environments.Environments, err)
+	}
+	kept := p.stage(1).Journey.KeptRef
+	if kept == "" {
+		p.Fatal("the work is on no ref")
+	}
+	has := strings.Fields(p.git("ls-tree", "-r", "--name-only", kept))
+	for _, file := range work {
+		if !slices.Contains(has, file) {
+			p.Errorf("%s has %q and lacks %s", kept, has, file)
+		}
+	}
+}
