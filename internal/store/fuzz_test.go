@@ -38,6 +38,17 @@ func FuzzEvents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { Validate(KindEvents, "events.jsonl", data) })
 }
 
+// hostileSeeds are beginnings for every reader; testdata/fuzz has more of each.
+var hostileSeeds = []string{
+	`{}`, `{"x": {"y": [1, 2.50, 12345678901234567890, null, "\u0085"]}}`, `{"version": "2.0"}`, strings.Repeat(`{"x":[`, 60),
+	`{"environments": [{"env_id": "a", "x": 1e400, "phase": 9, "step": "pr-create", "blocked": {"context": {"a": [1.0]}, "x": {}}, "pending_issues": null}]}`,
+	`{"environments": [{"env_id": "a", "created_at": "2026-01-01T00:00:00.500+09:00"}, {"env_id": "a"}]}`,
+	`{"issue": 42, "status": "error", "error_message": "\ud800", "timestamp": "2026-01-01T00:00:00"}`, `{"issue": 42, "status": "running", "X": 1, "x": 1}`,
+	`{"retry_required": true, "cooldown_until": "9999-12-31T23:59:59Z", "run_count": -0}`, `{"run_count": 1e309, "last_health_status": "critical"}`,
+	`{"goal_understanding": "g", "action_plan": {"steps": [{"step_id": "S01", "x": {"deep": [{}]}}], "x": 0.10}, "selected_environment": {"verification": [{"x": ""}]}}`,
+	`{"category": "INTERNAL", "reason_code": "X", "actions": ["wait"], "meta": {"n": 12345678901234567890, "f": 1.50, "s": "é"}, "related_paths": []}`,
+}
+
 // fuzzBudget is far above what any document of the fuzzer's size may take.
 const fuzzBudget = 2 * time.Second
 
@@ -46,10 +57,9 @@ const fuzzBudget = 2 * time.Second
 func fuzz[T any](f *testing.F, d *Document[T]) {
 	debug.SetMaxStack(64 << 20)
 	d.err = nil
-	f.Add([]byte(`{}`))
-	f.Add([]byte(`{"x": {"y": [1, 2.50, 12345678901234567890, null, "\u0085"]}}`))
-	f.Add([]byte(`{"version": "2.0"}`))
-	f.Add([]byte(strings.Repeat(`{"x":[`, 60)))
+	for _, text := range hostileSeeds {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		begun := time.Now()
 		value, err := d.parse(data)
