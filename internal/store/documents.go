@@ -3,10 +3,15 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"signalbox/internal/workflow"
 )
@@ -78,25 +83,45 @@ type IssueStatusEntry struct {
 
 // IssueStatuses reads every issue's status, by number.
 func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
-	entries, err := s.list(statusDir)
+	f, err := s.openFolder(statusDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
+	defer f.close()
+	names, err := f.dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", statusDir, err)
+	}
 	var all []IssueStatusEntry
-	for _, entry := range entries {
-		base, isJSON := strings.CutSuffix(entry.Name(), ".json")
+	for _, name := range names {
+		base, isJSON := strings.CutSuffix(name, ".json")
 		issue, err := strconv.Atoi(base)
-		if !isJSON || err != nil || strconv.Itoa(issue) != base || issue < 1 {
-			continue
+		if isJSON && err == nil && strconv.Itoa(issue) == base && issue >= 1 {
+			all = append(all, IssueStatusEntry{Issue: issue})
 		}
-		status, err := s.IssueStatus(issue).Load(ctx)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		all = append(all, IssueStatusEntry{issue, status, err})
 	}
 	slices.SortFunc(all, func(a, b IssueStatusEntry) int { return cmp.Compare(a.Issue, b.Issue) })
-	return all, nil
+	s.readStatuses(ctx, f, all)
+	// One that was removed since it was listed has no status.
+	all = slices.DeleteFunc(all, func(e IssueStatusEntry) bool { return errors.Is(e.Err, fs.ErrNotExist) })
+	return all, ctx.Err()
+}
+
+// readStatuses shares the files out to as many readers as there are processors.
+func (s *Store) readStatuses(ctx context.Context, f *folder, all []IssueStatusEntry) {
+	var readers sync.WaitGroup
+	var next atomic.Int64
+	for range min(runtime.GOMAXPROCS(0), len(all)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(all)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				_, all[i].Status, all[i].Err = s.IssueStatus(all[i].Issue).read(f)
+			}
+		})
+	}
+	readers.Wait()
 }
 
 var (
