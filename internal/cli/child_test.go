@@ -91,8 +91,12 @@ func (c *child) wait() int {
 	}
 }
 
-// until waits until what the documents of runs show fulfils the condition, and
-// reports whether it did before the child ended.
+// watched are the folders in which a run shows what it does.
+var watched = []string{"", "runs", "runs/*", "runs/*/[0-9]*", "runs/*/[0-9]*/logs", "runs/*/[0-9]*/patches", ".signalbox", ".signalbox/pulls",
+	".signalbox/requests", ".worktrees", ".git/refs/heads", ".git/refs/heads/signalbox"}
+
+// until waits until what those folders show fulfils the condition, and reports
+// whether it did before the child ended.
 func (c *child) until(condition func() bool) bool {
 	c.p.Helper()
 	watcher, err := fsnotify.NewWatcher()
@@ -102,7 +106,7 @@ func (c *child) until(condition func() bool) bool {
 	defer func() { _ = watcher.Close() }()
 	deadline := time.After(patience)
 	for {
-		for _, pattern := range []string{"", "runs", "runs/*", "runs/*/[0-9]*", "runs/*/[0-9]*/logs"} {
+		for _, pattern := range watched {
 			dirs, _ := filepath.Glob(filepath.Join(c.p.dir, pattern))
 			for _, dir := range dirs {
 				_ = watcher.Add(dir) // again is no change, and one that just went needs none

@@ -57,6 +57,27 @@ func TestARunKilledAtEveryTransitionEndsMergedOnce(t *testing.T) {
 	})
 }
 
+// Between an effect and the transition that acknowledges it lies the moment in
+// which a second performance could have the effect twice.
+func TestARunKilledRightAfterAnEffectDoesNotHaveItTwice(t *testing.T) {
+	t.Parallel()
+	effects := []string{".git/refs/heads/signalbox/1-*", ".worktrees/.new-*", ".worktrees/issue-1-*", "runs/*/*/planning.json", "runs/*/*/patches/S01.patch",
+		"runs/*/*/patches/S02.patch", "runs/*/*/patches/R01.patch", ".signalbox/pulls/1.json", ".worktrees/issue-1-check-*", "greet-1.sh", ".worktrees/.old-*", ".signalbox/requests/1.json"}
+	sweep(t, len(effects), func(t *testing.T, n int) {
+		p := newProject(t, 1)
+		c := p.start("run", "1")
+		c.until(func() bool {
+			found, _ := filepath.Glob(filepath.Join(p.dir, effects[n]))
+			return len(found) > 0
+		})
+		c.signal(syscall.SIGKILL)
+		if code := c.wait(); code != -1 {
+			t.Errorf("it ended with %d before %s was seen\n%s", code, effects[n], c.out)
+		}
+		p.mustEndMerged()
+	})
+}
+
 func TestAnApprovalKilledAtAnyInstantMergesOnce(t *testing.T) {
 	t.Parallel()
 	waiting := func(t *testing.T) *project {

@@ -81,9 +81,9 @@ func (p *project) standsStill(n int) bool {
 }
 
 // startStandingStill starts a run and returns when it waits at the gate.
-func (p *project) startStandingStill(n int) *child {
+func (p *project) startStandingStill(n int, flags ...string) *child {
 	p.Helper()
-	c := p.start("run", fmt.Sprint(n))
+	c := p.start(append([]string{"run", fmt.Sprint(n)}, flags...)...)
 	if !c.until(func() bool { return p.standsStill(n) }) {
 		p.Fatalf("it ended before the gate:\n%s", c.out)
 	}

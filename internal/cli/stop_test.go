@@ -21,6 +21,16 @@ func TestStopIsObeyedWithinASecondWhileAnAgentHangs(t *testing.T) {
 	p.mustEndMerged()
 }
 
+func TestStopIsObeyedWithinASecondWithoutASandbox(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	c := p.startStandingStill(1, "--unsandboxed")
+	p.mustStop(c, func() { p.run(0, "stop", "1") })
+	g.open()
+	p.mustEndMerged()
+}
+
 func TestStopIsObeyedWithinASecondWhileATestRuns(t *testing.T) {
 	t.Parallel()
 	g := newGate(t)
