@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -108,136 +106,6 @@ var exactNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsonte
 	*value = number
 	return nil
 }))
-
-// scanner walks a document beside the Go type that it will be decoded into.
-type scanner struct {
-	dec  *jsontext.Decoder
-	data []byte
-}
-
-func scan(data []byte, t reflect.Type) error {
-	if len(data) > maxDocument {
-		return &flaw{err: fmt.Errorf("larger than %d bytes", maxDocument)}
-	}
-	s := scanner{jsontext.NewDecoder(bytes.NewBuffer(data)), data}
-	if kind := s.dec.PeekKind(); kind == '[' || kind == '"' || kind == '0' || kind == 't' || kind == 'f' || kind == 'n' {
-		return s.flaw(errors.New("not a JSON object"))
-	}
-	if err := s.value(t); err != nil {
-		return err
-	}
-	if _, err := s.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return s.flaw(errors.New("more than one JSON value"))
-	}
-	return nil
-}
-
-// flaw is about the token that comes next.
-func (s scanner) flaw(err error) error { return s.flawAt(next(s.data, s.dec.InputOffset()), err) }
-
-func (s scanner) flawAt(offset int64, err error) error {
-	if e := (*jsontext.SyntacticError)(nil); errors.As(err, &e) {
-		if errors.Is(e.Err, jsontext.ErrDuplicateName) {
-			err = fmt.Errorf("the name %s is there twice", e.JSONPointer)
-		} else {
-			err = e.Err
-		}
-		return &offsetFlaw{e.ByteOffset, err}
-	}
-	if errors.Is(err, io.EOF) {
-		err = errors.New("empty document")
-	}
-	return &offsetFlaw{offset, err}
-}
-
-func (s scanner) value(t reflect.Type) error {
-	before := s.dec.InputOffset()
-	token, err := s.dec.ReadToken()
-	if err != nil {
-		return s.flaw(err)
-	}
-	if s.dec.StackDepth() > maxDepth {
-		return s.flawAt(next(s.data, before), fmt.Errorf("nested deeper than %d", maxDepth))
-	}
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch token.Kind() {
-	case '{':
-		return s.object(t)
-	case '[':
-		return s.array(t)
-	}
-	return nil
-}
-
-func (s scanner) array(t reflect.Type) error {
-	if t != nil && t.Kind() == reflect.Slice {
-		t = t.Elem()
-	} else {
-		t = nil
-	}
-	for s.dec.PeekKind() != ']' {
-		if err := s.value(t); err != nil {
-			return err
-		}
-	}
-	_, err := s.dec.ReadToken()
-	return err
-}
-
-func (s scanner) object(t reflect.Type) error {
-	for s.dec.PeekKind() != '}' {
-		before := s.dec.InputOffset()
-		token, err := s.dec.ReadToken()
-		if err != nil {
-			return s.flaw(err)
-		}
-		member, err := memberType(t, token.String())
-		if err != nil {
-			return s.flawAt(next(s.data, before), err)
-		}
-		if err := s.value(member); err != nil {
-			return err
-		}
-	}
-	_, err := s.dec.ReadToken()
-	return err
-}
-
-// memberType is the Go type that the object's member will be decoded into, nil for one that is only kept.
-func memberType(t reflect.Type, name string) (reflect.Type, error) {
-	if t == nil || t.Kind() != reflect.Struct {
-		return nil, nil
-	}
-	for field := range fieldsOf(t) {
-		if field.name == name {
-			return field.typ, nil
-		}
-	}
-	for field := range fieldsOf(t) {
-		if strings.EqualFold(field.name, name) {
-			return nil, fmt.Errorf("name %q is not %q", name, field.name)
-		}
-	}
-	return nil, nil
-}
-
-type namedField struct {
-	name string
-	typ  reflect.Type
-}
-
-func fieldsOf(t reflect.Type) func(func(namedField) bool) {
-	return func(yield func(namedField) bool) {
-		for field := range t.Fields() {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if name != "" && name != "-" && !yield(namedField{name, field.Type}) {
-				return
-			}
-		}
-	}
-}
 
 // encode writes a document as people read it: indented, its own names in the
 // order of its type, foreign ones after them in alphabetical order, so that
