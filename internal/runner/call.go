@@ -55,11 +55,17 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	return w.answer(o, a, result.Answer, path), nil
 }
 
-// ready is the environment with exactly the content of the last recorded commit.
+// ready is the environment with exactly the content of the last recorded
+// commit, for a program that may then change it.
 func (w *work) ready(ctx context.Context, a workflow.Action) (environment.Environment, error) {
 	env, err := w.environment(ctx)
 	if err != nil {
 		return nil, err
+	}
+	known := w.content
+	w.content = ""
+	if known == w.run.Journey.Head {
+		return env, nil
 	}
 	keep := fmt.Sprintf("refs/signalbox/kept/%d/%s-%s-%d", w.run.Journey.Number, w.ref.RunID, a.Key, w.Clock.Now().Unix())
 	err = env.Reset(ctx, w.run.Journey.Head, keep)

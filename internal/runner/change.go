@@ -27,6 +27,7 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 	if err != nil {
 		return nil, fmt.Errorf("record change of %s: %w", a.StepID, err)
 	}
+	w.content = change.Commit
 	if !change.Changed {
 		return workflow.ChangeRecorded{Outcome: o, Commit: base}, nil
 	}

@@ -24,10 +24,13 @@ type work struct {
 	changes <-chan struct{}
 
 	// Found once per runner, then kept.
-	env    environment.Environment
-	asked  *forge.Request
-	shown  shown
-	origin string // the branch ref's commit as we last set it
+	env environment.Environment
+	// content is the commit whose content the environment was just recorded as; empty once
+	// anything ran in it.
+	content string
+	asked   *forge.Request
+	shown   shown
+	origin  string // the branch ref's commit as we last set it
 }
 
 // loop performs what is pending until nothing is, looking for orders in between.

@@ -23,6 +23,7 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 		return nil, err
 	}
 	command := a.Commands[0]
+	w.content = ""
 	stdout, both := &tail{limit: 64 << 10}, &tail{limit: 8 << 10}
 	result, err := env.Exec(ctx, process.Command{Args: shell(command), Env: w.variables(),
 		Stdout: io.MultiWriter(log, stdout, both), Stderr: io.MultiWriter(log, both),
