@@ -17,6 +17,9 @@ import (
 const (
 	lockPatience = 3 * time.Second
 	lockTries    = 30
+	// startSlack is how much younger than this process a lock may be that its killed
+	// predecessor's git left: that git may finish the system call in which it was killed.
+	startSlack = time.Second
 )
 
 var lockMessage = lazyPattern(`Unable to create '(.+\.lock)': File exists`)
@@ -34,8 +37,8 @@ func lockInTheWay(err error) (path string, locked bool) {
 }
 
 // removeStaleLock removes a lock file that a killed git left in our git
-// folder. It must be older than this process, no live process may have it open,
-// and no git that is older than this process may be at work in the repository:
+// folder. It must be older than this process, up to startSlack, no live process may
+// have it open, and no git that is as old may be at work in the repository:
 // "git commit" keeps its lock, closed, while a person writes the message.
 //
 // Only one process looks at a time: another one's new lock would have the name
@@ -55,6 +58,7 @@ func (r *Repo) removeStaleLock(ctx context.Context, path string) bool {
 		return true
 	}
 	own, ok := startTicks("self")
+	own += int64(startSlack / tick)
 	if err != nil || !ok || !info.Mode().IsRegular() || !info.ModTime().Before(wallClock(own)) {
 		return false
 	}

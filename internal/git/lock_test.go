@@ -51,12 +51,31 @@ func TestLocksOfADeadGitAreRemoved(t *testing.T) {
 	}
 }
 
+// A git dies a little later than the Signalbox it was killed with, which may be started again by then.
+func TestALockLeftWhileWeStartedIsRemoved(t *testing.T) {
+	t.Parallel()
+	m := newMerged(t)
+	lock := m.leaveLock("index.lock")
+	later := time.Now().Add(500 * time.Millisecond)
+	if err := os.Chtimes(lock, later, later); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.syncInChild(0, "never"); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	m.assertNew(t)
+}
+
 func TestLocksOfALiveGitStay(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(p project) string{
 		"one that is younger than this process": func(p project) string {
-			p.write(".git/refs/heads/main.lock", "")
-			return filepath.Join(p.dir, ".git/refs/heads/main.lock")
+			path := p.leaveLock("refs/heads/main.lock")
+			later := time.Now().Add(2 * time.Second) // this process may have been started just now
+			if err := os.Chtimes(path, later, later); err != nil {
+				p.t.Fatal(err)
+			}
+			return path
 		},
 		"one that a process has open": func(p project) string {
 			path := p.leaveLock("refs/heads/main.lock")
