@@ -30,7 +30,7 @@ func TestARunKilledAtAnyInstantEndsMergedOnce(t *testing.T) {
 func TestARunKilledAtAnyInstantPushesItsMergeOnce(t *testing.T) {
 	t.Parallel()
 	at := measured(t, newProject(t, 1).withRemote(), "run", "1")
-	sweep(t, count(t, 40), func(t *testing.T, n int) {
+	sweep(t, count(t, 24), func(t *testing.T, n int) {
 		p := newProject(t, 1).withRemote()
 		p.killed(at, n, 0, "run", "1")
 		p.mustEndMerged()
@@ -93,7 +93,7 @@ func TestAnApprovalKilledAtAnyInstantMergesOnce(t *testing.T) {
 		return p
 	}
 	at := measured(t, waiting(t), "approve", "1")
-	sweep(t, count(t, 40), func(t *testing.T, n int) {
+	sweep(t, count(t, 24), func(t *testing.T, n int) {
 		p := waiting(t)
 		p.killed(at, n, 0, "approve", "1")
 		if r := p.stage(1); r.Journey.Approval == nil && !slices.ContainsFunc(r.Signals.Commands, approves) {

