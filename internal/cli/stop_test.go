@@ -129,7 +129,7 @@ func TestStopCancelPutsEverythingAwayAndKeepsTheWork(t *testing.T) {
 func TestStopCancelKilledAtEveryTransitionPutsEverythingAway(t *testing.T) {
 	t.Parallel()
 	for _, again := range []string{"stop", "run"} {
-		for k := range 3 { // taken, environment removed, one to spare
+		for k := range 4 { // left, taken, admitted, environment removed
 			t.Run(fmt.Sprintf("%s after %d", again, k), func(t *testing.T) {
 				t.Parallel()
 				p := newProject(t, 1, "approve: auto", "approve: manual")
@@ -142,6 +142,7 @@ func TestStopCancelKilledAtEveryTransitionPutsEverythingAway(t *testing.T) {
 				if again == "run" && p.stage(1).State == workflow.Canceled {
 					p.run(0, "run", "1", "--approve", "auto")
 					p.mustHaveOneMergeEach(1)
+					p.mustKnowEnvironments(1)
 				} else {
 					p.run(0, "stop", "1", "--cancel")
 					p.mustBeCanceled("tests/1.sh", "greet-1.sh")
@@ -178,10 +179,7 @@ func (p *project) mustBeCanceled(work ...string) {
 	}
 	p.mustLeaveNothing()
 	p.mustBeSound()
-	environments, err := p.documents().Environments().Load(p.Context())
-	if err != nil || len(environments.Environments) > 0 {
-		p.Errorf("environments.json has %+v (%v)", environments.Environments, err)
-	}
+	p.mustKnowEnvironments(0)
 	kept := p.stage(1).Journey.KeptRef
 	if kept == "" {
 		p.Fatal("the work is on no ref")
@@ -191,5 +189,13 @@ func (p *project) mustBeCanceled(work ...string) {
 		if !slices.Contains(has, file) {
 			p.Errorf("%s has %q and lacks %s", kept, has, file)
 		}
+	}
+}
+
+func (p *project) mustKnowEnvironments(n int) {
+	p.Helper()
+	environments, err := p.documents().Environments().Load(p.Context())
+	if err != nil || len(environments.Environments) != n {
+		p.Errorf("environments.json has %+v (%v), want %d", environments.Environments, err, n)
 	}
 }
