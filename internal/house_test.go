@@ -131,7 +131,7 @@ func (s source) problems(module string) []string {
 	}
 	var found []string
 	if _, ok := allowed(s.room); !ok {
-		found = append(found, fmt.Sprintf("package %s is not in the layer table: give it a row in DESIGN.md and in rooms", s.room))
+		found = append(found, fmt.Sprintf("package %s is not in the layer table: give it a row in rooms", s.room))
 	}
 	if name := path.Base(s.room); slices.Contains(vague, name) {
 		found = append(found, fmt.Sprintf("package name %q says nothing of what is inside", name))

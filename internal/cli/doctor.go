@@ -83,7 +83,9 @@ func (a *app) printFindings(findings []finding) {
 }
 
 func (p *project) lookAtConfig(add func(finding)) {
-	if !p.configured {
+	if p.configError != nil {
+		add(finding{"configuration", verdictMissing, p.configError.Error(), "mend the file; until then the defaults are shown"})
+	} else if !p.configured {
 		add(finding{"configuration", verdictWarning, "there is no " + config.Name + "; the defaults hold", "write one: signalbox init"})
 	} else {
 		add(finding{What: "configuration", Verdict: verdictOK, Says: config.Name})
@@ -114,6 +116,9 @@ func (p *project) lookAtIsolation(ctx context.Context, add func(finding)) {
 
 func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
 	agents, err := p.agents()
+	if err == nil {
+		err = p.mayBegin()
+	}
 	if err != nil {
 		var known *problem
 		hint := ""

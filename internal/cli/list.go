@@ -33,6 +33,8 @@ type listing struct {
 	Percent   int            `json:"percent"`
 	Message   string         `json:"message,omitempty"`
 	Problem   string         `json:"problem,omitempty"`
+	// Interrupted: the run should move and no process carries it.
+	Interrupted bool `json:"interrupted,omitempty"`
 }
 
 func (a *app) list(ctx context.Context, runsOnly bool) error {
@@ -40,6 +42,7 @@ func (a *app) list(ctx context.Context, runsOnly bool) error {
 	if err != nil {
 		return err
 	}
+	p.warn()
 	latest, err := p.latest(ctx)
 	if err != nil {
 		return err
@@ -49,6 +52,9 @@ func (a *app) list(ctx context.Context, runsOnly bool) error {
 		p.show(explained(requestErr)) // the broken ones; the others are listed
 	}
 	lines := p.listings(latest, requests, runsOnly)
+	if err := p.markInterrupted(ctx, lines); err != nil {
+		return err
+	}
 	if p.json {
 		return p.printJSON(lines)
 	}
@@ -81,6 +87,24 @@ func (p *project) listings(latest []store.RunSummary, requests []forge.Request, 
 	return lines
 }
 
+func (p *project) markInterrupted(ctx context.Context, lines []listing) error {
+	holders, err := p.store.Holders(ctx)
+	if err != nil {
+		return explained(err)
+	}
+	held := map[string]bool{}
+	for _, h := range holders {
+		held[h.Name] = true
+	}
+	for i := range lines {
+		l := &lines[i]
+		if (l.State == workflow.Running || l.State == workflow.Queued) && !held["request-"+l.RequestID] {
+			l.Interrupted, l.Message = true, "cut off; go on: signalbox resume "+strconv.Itoa(l.Number)
+		}
+	}
+	return nil
+}
+
 func (p *project) printListing(l listing) {
 	switch {
 	case l.Problem != "":
@@ -89,6 +113,9 @@ func (p *project) printListing(l listing) {
 		p.print("%-6s %-12s %-15s %s\n", "#"+strconv.Itoa(l.Number), "new", "", l.Title)
 	default:
 		label := p.state(l.State) + strings.Repeat(" ", max(0, 12-len(l.State.Label())))
+		if l.Interrupted {
+			label = p.paint(yellow, "Interrupted") + " "
+		}
 		p.print("%-6s %s %-15s %s  %s\n", "#"+strconv.Itoa(l.Number), label, l.Phase, l.Title, p.paint(faint, l.Message))
 	}
 }

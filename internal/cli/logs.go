@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
+	"signalbox/internal/workflow"
 )
 
 func newLogs(a *app) *cobra.Command {
@@ -142,8 +144,15 @@ func (l *logReader) one(ctx context.Context, name string, follow bool) error {
 		if !follow || run.State.Ended() {
 			return nil
 		}
-		if _, open := <-changes; !open {
-			return nil
+		if err := l.carried(ctx, []workflow.Run{run}); err != nil {
+			return err
+		}
+		select {
+		case _, open := <-changes:
+			if !open {
+				return nil
+			}
+		case <-time.After(deadPoll):
 		}
 	}
 }

@@ -105,21 +105,64 @@ func (p *progress) draw() {
 
 func (p *progress) erase() {
 	if p.drawn > 0 {
-		p.print("\x1b[%dA\x1b[J", p.drawn)
+		p.print("\r\x1b[%dA\x1b[J", p.drawn)
 	}
 	p.drawn = 0
 }
 
-const barWidth = 20
+const (
+	barWidth = 20
+	// narrow is the width below which the bar is left out.
+	narrow = 72
+)
 
-// bar is one run as one line: how far, where, for how long, doing what.
+// bar is one run as one line, never wider than the terminal: how far, where,
+// for how long, doing what.
 func (p *progress) bar(run *workflow.Run) string {
 	full := run.Progress.Percent * barWidth / 100
 	elapsed := now().Sub(p.since[run.RunID]).Truncate(time.Second)
 	head := fmt.Sprintf("#%s %s%s %3d%% %-14s %6s  ", run.Ref(), strings.Repeat("█", full), strings.Repeat("░", barWidth-full),
 		run.Progress.Percent, run.Journey.Phase.Step(), elapsed)
-	room := max(10, p.Width()-len([]rune(head))-1)
-	return p.paint(bold, head) + redact.Line(run.Progress.Message, room)
+	width := p.Width() - 1
+	if width < narrow {
+		head = fmt.Sprintf("#%s %d%% %s ", run.Ref(), run.Progress.Percent, elapsed)
+	}
+	room := width - cells(head)
+	if room < 1 {
+		return redact.Line(head, max(1, width))
+	}
+	return p.paint(bold, head) + fit(redact.Line(run.Progress.Message, 300), room)
+}
+
+// cells is how many columns a terminal needs for s: East Asian text takes two a letter.
+func cells(s string) (n int) {
+	for _, r := range s {
+		n += cell(r)
+	}
+	return n
+}
+
+func cell(r rune) int {
+	if r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 {
+		return 2
+	}
+	return 1
+}
+
+// fit cuts s to a number of columns.
+func fit(s string, room int) string {
+	if cells(s) <= room {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if room -= cell(r); room < 1 {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String() + "…"
 }
 
 // close ends the drawing; it may be called twice.

@@ -46,6 +46,9 @@ func (o overrides) apply(c *config.Config, root string) error {
 		}
 		c.Approve = o.approve
 	}
+	if o.maxParallel < 0 {
+		return &problem{err: fmt.Errorf("--max-parallel is %d", o.maxParallel), hint: "want 1 or more", code: exitUsage}
+	}
 	if o.maxParallel > 0 {
 		c.MaxParallel = o.maxParallel
 	}
@@ -65,11 +68,13 @@ func (o overrides) apply(c *config.Config, root string) error {
 // project is everything that a command works on.
 type project struct {
 	*app
-	root         string
-	repo         *git.Repo
-	store        *store.Store
-	config       config.Config
-	configured   bool
+	root       string
+	repo       *git.Repo
+	store      *store.Store
+	config     config.Config
+	configured bool
+	// configError is why the file's settings do not hold. Runs can be looked at all the same.
+	configError  error
 	redact       *redact.Redactor
 	environments environment.Driver
 	forge        forge.Forge
@@ -88,7 +93,8 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	}
 	p := &project{app: a, root: repo.Root(), repo: repo}
 	if p.config, p.configured, err = config.Load(filepath.Join(p.root, config.Name), a.Env); err != nil {
-		return nil, &problem{err: err, hint: "mend the file; \"signalbox init --print\" shows a commented one"}
+		p.config = config.Default()
+		p.configError = &problem{err: err, hint: "mend the file; \"signalbox init --print\" shows a commented one"}
 	}
 	if err := a.flags.apply(&p.config, p.root); err != nil {
 		return nil, err
@@ -104,6 +110,14 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	p.environments = p.driver()
 	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Logger: a.log})
 	return p, nil
+}
+
+// warn says of a configuration that does not hold what it would have said, where a run is only
+// looked at.
+func (p *project) warn() {
+	if p.configError != nil {
+		_, _ = fmt.Fprintf(p.Err, "%s %s\n", p.paint(yellow, "warning:"), redact.Clean(p.configError.Error()))
+	}
 }
 
 // host runs programs on this machine and logs which, and how long each took.
@@ -188,11 +202,23 @@ func (p *project) agents() (map[workflow.Role]agent.Agent, error) {
 		}
 		agents[role] = byName[name]
 	}
-	if agents[workflow.Implementer] == nil {
-		return nil, &problem{err: errors.New("no agent is configured that could implement anything"),
+	return agents, nil
+}
+
+// mayBegin says why no new run can be started here, nil if one can.
+func (p *project) mayBegin() error {
+	if _, ok := p.config.AgentFor(string(workflow.Implementer)); !ok {
+		return &problem{err: errors.New("no agent is configured that could implement anything"),
 			hint: fmt.Sprintf("name one in %s (\"signalbox init\" writes a commented one), or give a program: --agent ./agent.sh", config.Name)}
 	}
-	return agents, nil
+	// State lies in one folder and refs in one repository: two work trees of it would each
+	// take the other's branches for their own.
+	if link, err := os.ReadFile(filepath.Join(p.root, ".git")); err == nil && strings.Contains(string(link), "/worktrees/") {
+		main := filepath.Dir(p.repo.GitDir())
+		return &problem{err: errors.New("this is a linked work tree, and Signalbox keeps its place in the main one"),
+			hint: fmt.Sprintf("cd %s; a request's base says which branch it is merged into", main)}
+	}
+	return nil
 }
 
 func (p *project) agent(name string) (agent.Agent, error) {
@@ -226,6 +252,9 @@ func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.V
 
 // runner is what carries runs; observe is told of every transition.
 func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runner.Runner, error) {
+	if p.configError != nil {
+		return nil, p.configError
+	}
 	if _, err := p.environments.Check(ctx); err != nil {
 		return nil, explained(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -32,13 +34,13 @@ func newRun(a *app) *cobra.Command {
 	c.Flags().StringSliceVar(&a.flags.workflow, "workflow", nil, "full, simple, or a list of phases")
 	c.Flags().StringVar(&a.flags.approve, "approve", "", "manual or auto")
 	c.Flags().StringVar(&a.flags.base, "base", "", "branch to merge into")
-	c.Flags().StringVar(&a.flags.agent, "agent", "", "program that implements the request (prompt on its standard input)")
 	return c
 }
 
 // carryFlags are the flags of every command that carries runs.
 func (a *app) carryFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run agents and commands on this machine as you, without isolation")
+	c.Flags().StringVar(&a.flags.agent, "agent", "", "program that implements the request (prompt on its standard input)")
 	c.Flags().IntVar(&a.flags.maxParallel, "max-parallel", 0, "how many runs of the project work at once")
 }
 
@@ -49,13 +51,25 @@ func (a *app) run(ctx context.Context, refs []string) error {
 	}
 	var requests []forge.Request
 	for _, ref := range refs {
-		request, err := p.forge.Request(ctx, ref)
+		request, err := p.forge.Request(ctx, p.fromHere(ref))
 		if err != nil {
 			return explained(fmt.Errorf("find request %q: %w", ref, err))
 		}
 		requests = append(requests, request)
 	}
 	return p.carryAll(ctx, requests, func(request forge.Request) pick { return p.latestOrNew(request) })
+}
+
+// fromHere turns the path of a file, as the shell completes it, into one from the project's root.
+func (p *project) fromHere(ref string) string {
+	abs := filepath.Join(p.Dir, ref)
+	if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() {
+		return ref
+	}
+	if rel, err := filepath.Rel(p.root, abs); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return ref
 }
 
 // pick chooses the run to carry. It is called with the request's lock held.
@@ -72,11 +86,14 @@ func (p *project) latestOrNew(request forge.Request) pick {
 		case latest.Err != nil:
 			return store.RunRef{}, latest.Err
 		case latest.Run.State != workflow.Canceled:
-			return latest.Ref, nil
+			return latest.Ref, p.settingsStand(&latest.Run)
 		default:
 			if err := r.Settle(ctx, latest.Run); err != nil {
 				return store.RunRef{}, err
 			}
+		}
+		if err := p.mayBegin(); err != nil {
+			return store.RunRef{}, err
 		}
 		start, err := p.start(ctx, request)
 		if err != nil {
@@ -88,6 +105,15 @@ func (p *project) latestOrNew(request forge.Request) pick {
 		run := workflow.New(start, now().UTC())
 		return store.RefOf(&run), p.store.CreateRun(ctx, &run)
 	}
+}
+
+// settingsStand refuses flags that a run which began without them would ignore.
+func (p *project) settingsStand(run *workflow.Run) error {
+	if run.State.Final() || len(p.flags.workflow) == 0 && p.flags.approve == "" && p.flags.base == "" {
+		return nil
+	}
+	return &problem{err: fmt.Errorf("run %s is under way with the settings it began with", run.Ref()), code: exitUsage,
+		hint: fmt.Sprintf("go on without --workflow, --approve and --base, or give it up first: signalbox stop --cancel %s", run.Ref())}
 }
 
 // carryAll carries one run per request, all at once; the queue keeps their number down.

@@ -7,6 +7,7 @@ import (
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
 	"signalbox/internal/workflow"
 )
@@ -25,6 +26,12 @@ func (p *project) start(ctx context.Context, request forge.Request) (workflow.St
 		if base, err = p.repo.DefaultBranch(ctx); err != nil {
 			return workflow.Start{}, fmt.Errorf("find the branch to merge into: %w", err)
 		}
+	}
+	if _, err := p.repo.Resolve(ctx, "refs/heads/"+base); err != nil {
+		return workflow.Start{}, &problem{err: fmt.Errorf("find base branch %q: %w", base, err), hint: "see which branches there are: git branch"}
+	}
+	if _, err := p.repo.Remote(ctx, local.Remote); err == nil {
+		settings.PushesTo = local.Remote
 	}
 	return workflow.Start{RequestID: request.ID, Number: request.Number, Title: request.Title, RequestPath: request.Path,
 		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, git.Slug(request.Title)), Base: base, Settings: settings}, nil

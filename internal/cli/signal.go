@@ -30,12 +30,17 @@ func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) e
 	if found.Run.State.Final() {
 		return p.goOn(ctx, found.Ref, &found.Run) // nobody takes an order any more
 	}
-	if err := p.signal(ctx, found, change); err != nil {
-		return explained(err)
-	}
 	holding, held, err := p.held(ctx, found.Ref.RequestID)
 	if err != nil {
 		return err
+	}
+	if !held { // an order that cannot be carried out from here is not left behind
+		if _, err := p.runner(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if err := p.signal(ctx, found, change); err != nil {
+		return explained(err)
 	}
 	if held {
 		return p.obeyed(ctx, found.Ref, holding)

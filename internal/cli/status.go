@@ -37,6 +37,7 @@ func (a *app) status(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
+	p.warn()
 	found, err := p.find(ctx, ref)
 	if err != nil {
 		if shown, statusErr := p.bareStatus(ctx, ref); shown || statusErr != nil {

@@ -21,8 +21,6 @@ func newStop(a *app) *cobra.Command {
 				case r.State == workflow.Canceled && cancel: // what a crash may have left undone is done
 				case r.State.Final():
 					return a.wrong(r, "it is over", "signalbox status "+r.Ref())
-				case r.State.Ended() && !cancel:
-					return a.wrong(r, "it stands still already", "signalbox resume "+r.Ref()+", or give it up: signalbox stop --cancel "+r.Ref())
 				}
 				return nil
 			}, func(_ *workflow.Run, s *workflow.Signals) {

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -99,10 +102,40 @@ func (p *project) follow(ctx context.Context, refs []store.RunRef, show *progres
 		if !moving {
 			return runs, nil
 		}
-		if _, open := <-changes; !open {
-			return runs, ctx.Err()
+		if err := p.carried(ctx, runs); err != nil {
+			return nil, err
+		}
+		select {
+		case _, open := <-changes:
+			if !open {
+				return runs, ctx.Err()
+			}
+		case <-time.After(deadPoll): // who dies says nothing
 		}
 	}
+}
+
+// deadPoll is how often whoever follows a run looks whether somebody still carries it.
+const deadPoll = 2 * time.Second
+
+// carried is an error when no process carries any of the runs that should move.
+func (p *project) carried(ctx context.Context, runs []workflow.Run) error {
+	for i := range runs {
+		if runs[i].State.Ended() {
+			continue
+		}
+		if _, held, err := p.held(ctx, runs[i].RequestID); err != nil || held {
+			return err
+		}
+		// It may have ended since it was read.
+		now, err := p.store.Stage(store.RefOf(&runs[i])).Load(ctx)
+		if err != nil || now.State.Ended() || now.Journey.Transition != runs[i].Journey.Transition {
+			return err
+		}
+	}
+	run := runs[slices.IndexFunc(runs, func(r workflow.Run) bool { return !r.State.Ended() })]
+	return &problem{err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Journey.Phase.Position().Doing),
+		hint: "go on: signalbox resume " + run.Ref()}
 }
 
 func (p *project) showChange(run *workflow.Run, show *progress) {

@@ -67,7 +67,7 @@ func (r *Repo) RemoteRef(ctx context.Context, remote, ref string) (string, error
 	if err := checkRemote(remote); err != nil {
 		return "", fmt.Errorf("ask remote: %w", err)
 	}
-	out, err := r.run(ctx, call{args: []string{"ls-remote", "--quiet", "--", remote, ref}, user: true, limit: slow})
+	out, err := r.run(ctx, call{args: []string{"ls-remote", "--quiet", "--", remote, ref}, dir: r.root, user: true, limit: slow})
 	if err != nil {
 		return "", fmt.Errorf("ask remote %s for %s: %w", remote, ref, err)
 	}
@@ -104,7 +104,7 @@ func (r *Repo) Push(ctx context.Context, remote string, p Push) error {
 		"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
 		"--force-with-lease=" + p.Ref + ":" + old, "--", remote, p.ID + ":" + p.Ref,
 	}
-	out, err := r.run(ctx, call{args: args, user: true, limit: slow})
+	out, err := r.run(ctx, call{args: args, dir: r.root, user: true, limit: slow})
 	if err != nil {
 		return fmt.Errorf("push %s to %s: %w", p.Ref, remote, refusal(string(out), err))
 	}

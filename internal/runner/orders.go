@@ -31,15 +31,19 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 	if s.StopRequested {
 		events = append(events, workflow.StopRequested{})
 	}
+	var answer workflow.Event // to the question whether to merge: the last word counts
 	for _, c := range s.Commands {
 		switch c.Kind {
 		case workflow.CommandApprove:
-			events = append(events, workflow.Approved{Commit: c.Commit, By: c.By})
+			answer = workflow.Approved{Commit: c.Commit, By: c.By}
 		case workflow.CommandReject:
-			events = append(events, workflow.Rejected{Reason: c.Text, By: c.By})
+			answer = workflow.Rejected{Reason: c.Text, By: c.By}
 		case workflow.CommandRetry:
 			events = append(events, workflow.Retried{})
 		}
+	}
+	if answer != nil {
+		events = append(events, answer)
 	}
 	if s.ResumeRequested {
 		events = append(events, workflow.Resumed{})

@@ -74,10 +74,18 @@ func (w *work) evidence() string {
 	var b strings.Builder
 	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself:\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
 	for _, e := range j.Evidence {
-		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | `%.10s` | `%s` | %s | %s |\n", e.Purpose, e.Commit, e.Tree,
+		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | %s | `%s` | %s | %s |\n", e.Purpose, e.Commit, tree(e.Tree),
 			strings.ReplaceAll(redact.Line(e.Command, 120), "`", "'"), passed(e.Passed), milliseconds(e.DurationMS))
 	}
 	return b.String()
+}
+
+// tree is the id of a content; a step's own tests run on the commit's, which is not repeated.
+func tree(id string) string {
+	if id == "" {
+		return "the commit's"
+	}
+	return fmt.Sprintf("`%.10s`", id)
 }
 
 func passed(ok bool) string {
@@ -97,13 +105,8 @@ func (w *work) mergeMessage() string {
 		_, _ = fmt.Fprintf(&b, "- %s %s\n", s.StepID, redact.Line(s.Title, 70))
 	}
 	b.WriteString("\n")
-	for _, e := range j.Evidence {
-		if e.Tree == j.PullRequest.Checked.Tree && e.Passed && e.Command != "" {
-			_, _ = fmt.Fprintf(&b, "Tested: %s\nTested-Tree: %s\nTest-Result: passed in %s\n", redact.Line(e.Command, 200), e.Tree, milliseconds(e.DurationMS))
-			break
-		}
-	}
-	_, _ = fmt.Fprintf(&b, "Tested-Commit: %s\n", j.PullRequest.Checked.Head)
+	b.WriteString(w.tested())
+	_, _ = fmt.Fprintf(&b, "Isolation: %s\n", j.Isolation)
 	if a := j.Approval; a != nil && a.Commit == j.Head {
 		_, _ = fmt.Fprintf(&b, "Approved-By: %s\n", redact.Line(a.By, 100))
 	} else {
@@ -111,4 +114,16 @@ func (w *work) mergeMessage() string {
 	}
 	_, _ = fmt.Fprintf(&b, "Signalbox-Request: %s\nSignalbox-Run: %s\n", r.RequestID, r.RunID)
 	return b.String()
+}
+
+// tested is the part of the merge message that says what proves the change.
+func (w *work) tested() string {
+	checked := w.run.Journey.PullRequest.Checked
+	for _, e := range w.run.Journey.Evidence {
+		if e.Tree == checked.Tree && e.Passed && e.Command != "" {
+			return fmt.Sprintf("Tested: %s\nTested-Tree: %s\nTested-Commit: %s\nTest-Result: passed in %s\n",
+				redact.Line(e.Command, 200), e.Tree, checked.Head, milliseconds(e.DurationMS))
+		}
+	}
+	return "Tested: nothing, for no test is configured\n"
 }

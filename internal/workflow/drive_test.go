@@ -146,7 +146,7 @@ func changes(files ...FileChange) act {
 
 func checks(state ChecksState) act {
 	return answered(func(o Outcome, run Run) Event {
-		return ChecksEnded{Outcome: o, State: state, Summary: "lint", Candidate: Candidate{Head: run.Journey.Head, Tree: "t1"}}
+		return ChecksEnded{Outcome: o, State: state, Command: "make test", Summary: "lint", Candidate: Candidate{Head: run.Journey.Head, Tree: "t1"}}
 	})
 }
 

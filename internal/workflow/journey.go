@@ -97,6 +97,8 @@ type Settings struct {
 	AutoApprove bool `json:"auto_approve"`
 	// Tests are the project's test commands, each one line for sh; empty means none are known.
 	Tests []string `json:"tests"`
+	// PushesTo names the remote that branches and merges are pushed to; empty when there is none.
+	PushesTo string `json:"pushes_to,omitempty"`
 	// Stress is the stress test's command; empty skips the phase.
 	Stress string `json:"stress,omitempty"`
 	// HasPlanner and HasReviewer say whether an agent is configured for the role.

@@ -17,6 +17,9 @@ func (m *machine) admitted(e Admitted) bool {
 		r.Journey.Isolation = IsolationNone // said of the whole run once any command of it ran unprotected
 	}
 	m.say("%s", r.Journey.Phase.Position().Doing)
+	if step := m.currentStep(); step != nil && len(r.Journey.Pending) > 0 {
+		m.say("%s %s: %s", step.StepID, step.Title, r.Journey.Phase.Position().Doing)
+	}
 	switch {
 	case len(r.Journey.Pending) > 0:
 	case r.Journey.Canceling:
@@ -114,7 +117,7 @@ func (m *machine) retried() bool {
 // taken only when it was asked for.
 func (m *machine) approved(e Approved) bool {
 	r, j := &m.run, &m.run.Journey
-	r.Signals.Commands = without(r.Signals.Commands, CommandApprove)
+	r.Signals.Commands = without(r.Signals.Commands, CommandApprove, CommandReject)
 	switch {
 	case !m.waitsForApproval():
 	case e.Commit == "" || e.Commit != j.Head:
@@ -129,7 +132,7 @@ func (m *machine) approved(e Approved) bool {
 // rejected sends the change back to the implementer with the person's reason.
 func (m *machine) rejected(e Rejected) bool {
 	r, j := &m.run, &m.run.Journey
-	r.Signals.Commands = without(r.Signals.Commands, CommandReject)
+	r.Signals.Commands = without(r.Signals.Commands, CommandApprove, CommandReject)
 	if !m.waitsForApproval() {
 		return true
 	}
@@ -161,6 +164,6 @@ func (m *machine) queueAgain(why string) {
 	m.say("%s", why)
 }
 
-func without(commands []Command, kind CommandKind) []Command {
-	return slices.DeleteFunc(commands, func(c Command) bool { return c.Kind == kind })
+func without(commands []Command, kinds ...CommandKind) []Command {
+	return slices.DeleteFunc(commands, func(c Command) bool { return slices.Contains(kinds, c.Kind) })
 }

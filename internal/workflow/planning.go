@@ -1,6 +1,9 @@
 package workflow
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // openPlanning asks the planner, or makes the one-step plan of a workflow without one.
 func (m *machine) openPlanning() {
@@ -103,6 +106,9 @@ func (m *machine) answerRefused(e AnswerRefused) {
 	stop := m.problem(CategoryContract, "CONTRACT_BROKEN", "the "+string(m.answered.Role)+"'s answer cannot be used", problems)
 	stop.RelatedPaths = paths(e.LogPath)
 	stop.Actions = []string{"read its answer: signalbox logs " + r.Ref(), "then let it try again: signalbox resume " + r.Ref()}
+	if m.answered.Role != Implementer {
+		stop.Actions = append(stop.Actions, fmt.Sprintf("or give it up (signalbox stop --cancel %s) and do without a %[2]s: roles: {%[2]s: none}", r.Ref(), m.answered.Role))
+	}
 	m.stop(stop)
 }
 

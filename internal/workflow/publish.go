@@ -17,6 +17,10 @@ func (m *machine) checksEnded(e ChecksEnded) {
 	case ChecksPassed:
 		j.Used.CIFailures = 0
 		j.PullRequest.Checked = &e.Candidate
+		if e.Command == "" {
+			m.advance("no test is configured")
+			return
+		}
 		m.checked(e, true)
 		m.advance("passed on " + shortID(e.Candidate.Tree))
 	case ChecksFailed:

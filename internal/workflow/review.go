@@ -67,23 +67,40 @@ func (m *machine) openApproval() {
 	case j.Approval != nil && j.Approval.Commit == j.Head:
 		m.advance("by " + firstOf(j.Approval.By, "a person"))
 		return
-	case j.Settings.AutoApprove && len(j.Flags) == 0:
+	case j.Settings.AutoApprove && len(m.reasonsToLook()) == 0:
 		m.advance("automatic")
 		return
 	}
 	message := "the change is ready: " + shortID(j.Head) + " on " + j.Branch
-	if len(j.Flags) > 0 {
-		message = "a person must look because " + joinWords(j.Flags)
+	if reasons := m.reasonsToLook(); len(reasons) > 0 {
+		message += "\na person must look because " + joinWords(reasons)
 	}
 	stop := m.problem(CategoryInput, "APPROVAL_REQUIRED", "the change waits for your approval", message)
 	stop.Severity = Minor
 	stop.RelatedPaths = append([]string{r.Artifacts.ReportMD}, r.Artifacts.Patches...)
 	stop.Actions = []string{
 		fmt.Sprintf("look at it: git diff %s %s", shortID(j.BaseCommit), shortID(j.Head)),
-		"agree: signalbox approve " + r.Ref(),
+		m.agreeAction(),
 		"or send it back: signalbox reject " + r.Ref() + ` "what to change"`,
 	}
 	m.stop(stop)
+}
+
+// reasonsToLook are why a person is asked even where approval is automatic.
+func (m *machine) reasonsToLook() []string {
+	j := &m.run.Journey
+	if len(j.Settings.Tests) == 0 {
+		return append([]string{"no test is configured, so nothing proves the change"}, j.Flags...)
+	}
+	return j.Flags
+}
+
+// agreeAction says what agreeing does beyond this machine, if anything.
+func (m *machine) agreeAction() string {
+	if to := m.run.Journey.Settings.PushesTo; to != "" {
+		return fmt.Sprintf("agree, and let %s be merged and pushed to %s: signalbox approve %s", m.run.Journey.Base, to, m.run.Ref())
+	}
+	return "agree: signalbox approve " + m.run.Ref()
 }
 
 func shortID(id string) string { return id[:min(10, len(id))] }
