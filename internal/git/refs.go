@@ -120,6 +120,18 @@ func (r *Repo) DeleteRef(ctx context.Context, ref, old string) error {
 }
 
 // changeRef tells a lost race from other failures by looking where the ref is.
+// DropRef deletes ref wherever it is. That it is not there is no error; the
+// lock which a git that was killed while deleting it left is taken away too.
+func (r *Repo) DropRef(ctx context.Context, ref string) error {
+	if err := checkRef(ref); err != nil {
+		return fmt.Errorf("drop ref: %w", err)
+	}
+	if _, err := r.run(ctx, call{args: []string{"update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref}}); err != nil {
+		return fmt.Errorf("drop ref %s: %w", ref, err)
+	}
+	return nil
+}
+
 func (r *Repo) changeRef(ctx context.Context, ref, old string, args ...string) error {
 	if isZero(old) {
 		old = ""

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"signalbox/internal/git"
 )
@@ -217,5 +218,30 @@ func TestSlug(t *testing.T) {
 		if got != want || !git.ValidBranch("signalbox/1-"+got) {
 			t.Errorf("%q: got %q, want %q", title, got, want)
 		}
+	}
+}
+
+func TestDropRefTakesAwayTheLockThatAKilledDeletionLeft(t *testing.T) {
+	t.Parallel()
+	repo := newProject(t).open()
+	ref := "refs/signalbox/environments/x"
+	lock := filepath.Join(repo.GitDir(), filepath.FromSlash(ref)+".lock")
+	if err := os.MkdirAll(filepath.Dir(lock), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lock, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(lock, long, long); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := repo.DropRef(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(lock); !os.IsNotExist(err) {
+		t.Errorf("the lock is still there: %v", err)
 	}
 }

@@ -85,12 +85,15 @@ func (w *work) removeEnvironment(ctx context.Context, o workflow.Outcome) (workf
 		w.env = nil
 	}
 	at, err := w.Repo.Resolve(ctx, w.branchRef())
-	if err == nil {
+	switch {
+	case err == nil:
 		if err = w.keep(ctx, at); err == nil {
 			err = w.Repo.DeleteRef(ctx, w.branchRef(), at)
 		}
+	case errors.Is(err, git.ErrNotFound):
+		err = w.Repo.DropRef(ctx, w.branchRef()) // for the lock of a git that was killed behind the deletion
 	}
-	if err != nil && !errors.Is(err, git.ErrNotFound) {
+	if err != nil {
 		return nil, fmt.Errorf("remove branch %q: %w", w.run.Journey.Branch, err)
 	}
 	return workflow.EnvironmentRemoved{Outcome: o, KeptRef: kept}, nil

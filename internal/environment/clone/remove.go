@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"signalbox/internal/environment"
-	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
 
@@ -55,11 +54,7 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 
 // forget drops the ref through which the environment's commits were imported.
 func (d *Driver) forget(ctx context.Context, s environment.Spec) error {
-	id, err := d.config.Repo.Resolve(ctx, importRef(s.ID))
-	if err == nil {
-		err = d.config.Repo.DeleteRef(ctx, importRef(s.ID), id)
-	}
-	if err != nil && !errors.Is(err, git.ErrNotFound) {
+	if err := d.config.Repo.DropRef(ctx, importRef(s.ID)); err != nil {
 		return fmt.Errorf("forget its commits: %w", err)
 	}
 	return nil
