@@ -52,7 +52,7 @@ type Agent struct {
 
 // Environment says where commands and agents work.
 type Environment struct {
-	// Driver is clone.
+	// Driver is clone (on this machine, in a sandbox) or container (Docker).
 	Driver string `yaml:"driver"`
 	// Sandbox is bubblewrap, or none: then commands run on this machine as you.
 	Sandbox string `yaml:"sandbox"`
@@ -63,6 +63,39 @@ type Environment struct {
 	Variables []string `yaml:"variables"`
 	// OnFailure of the set-up: continue with a warning, or stop.
 	OnFailure string `yaml:"on_failure"`
+
+	// Network is what commands reach: registries (package registries, and Allow), none, or full
+	// (whatever this machine reaches).
+	Network string `yaml:"network"`
+	// Allow are further hosts that commands may reach when Network is registries: "api.example.org",
+	// ".example.org" for all below it, "10.0.0.7:5432".
+	Allow []string `yaml:"allow"`
+	// Memory in bytes (or with K, M, G), CPUs (1.5 is one and a half) and Processes limit all
+	// commands of one environment together; zero is no limit.
+	Memory    Bytes   `yaml:"memory"`
+	CPUs      float64 `yaml:"cpus"`
+	Processes int     `yaml:"processes"`
+
+	// Name, SetUp and Verify are the project's own word on its set-up. What is given here is
+	// neither detected nor planned.
+	Name   string         `yaml:"name"`
+	SetUp  Lines          `yaml:"set_up"`
+	Verify []Verification `yaml:"verify"`
+
+	// Image is the image of every container; Images has one for each environment's name;
+	// Dockerfile (relative to the project root) is built instead of either.
+	Image      string            `yaml:"image"`
+	Images     map[string]string `yaml:"images"`
+	Dockerfile string            `yaml:"dockerfile"`
+	// Cache is how much disk kept environments may take, in bytes; the least recently used go
+	// first, and 0 keeps none.
+	Cache Bytes `yaml:"cache"`
+}
+
+// Verification is a command whose standard output must be exactly Expect, one trailing newline apart.
+type Verification struct {
+	Command string `yaml:"command"`
+	Expect  string `yaml:"expect"`
 }
 
 // Limits are the budgets; zero means the default.
@@ -87,7 +120,8 @@ type Limits struct {
 func Default() Config {
 	return Config{
 		Workflow: Lines{"full"}, Approve: ApproveManual, MaxParallel: 2,
-		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue},
+		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue,
+			Network: NetworkFull, Cache: 20 << 30},
 	}
 }
 
@@ -98,6 +132,7 @@ const (
 	DriverCommand     = "command"
 	DriverReplay      = "replay"
 	DriverClone       = "clone"
+	DriverContainer   = "container"
 	SandboxBubblewrap = "bubblewrap"
 	SandboxNone       = "none"
 	PromptStdin       = "stdin"
@@ -105,6 +140,9 @@ const (
 	OnFailureContinue = "continue"
 	OnFailureStop     = "stop"
 	RoleNone          = "none"
+	NetworkRegistries = "registries"
+	NetworkNone       = "none"
+	NetworkFull       = "full"
 )
 
 // AgentFor is the name of the agent that does a role; ok is false when nobody does.

@@ -27,3 +27,16 @@ func TestTheHomeFolderIsFoundInPathsAndValues(t *testing.T) {
 		t.Errorf("variables %q, want %q", c.Environment.Variables, want)
 	}
 }
+func TestASizeIsReadWithItsUnit(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"0": 0, "512": 512, "4K": 4 << 10, "20G": 20 << 30, "1GB": 1 << 30, "-1": -1, "2X": -1, "9999999T": -1} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte("environment: {memory: "+text+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, _, err := config.Load(path, func(string) string { return "" })
+		if (err != nil) != (want < 0) || err == nil && int64(c.Environment.Memory) != want {
+			t.Errorf("%s: %d, %v", text, c.Environment.Memory, err)
+		}
+	}
+}

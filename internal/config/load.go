@@ -143,8 +143,9 @@ func (e *Environment) expand(home string) {
 func (c *Config) validate() error {
 	problems := []error{
 		oneOf("approve", c.Approve, ApproveManual, ApproveAuto),
-		oneOf("environment.driver", c.Environment.Driver, DriverClone),
+		oneOf("environment.driver", c.Environment.Driver, DriverClone, DriverContainer),
 		oneOf("environment.sandbox", c.Environment.Sandbox, SandboxBubblewrap, SandboxNone),
+		oneOf("environment.network", c.Environment.Network, NetworkRegistries, NetworkNone, NetworkFull),
 		oneOf("environment.on_failure", c.Environment.OnFailure, OnFailureContinue, OnFailureStop),
 	}
 	if c.MaxParallel < 1 || c.MaxParallel > 256 {

@@ -20,6 +20,9 @@ type Spec struct {
 	// Commit is the full object id to start from, Branch the local branch name to give it.
 	Commit string
 	Branch string
+	// Image is what a driver with images starts from, a reference such as "node:22"; empty is the
+	// driver's own choice. Drivers without images pass over it.
+	Image string
 }
 
 // Environment is one place of work. Nothing in it is trusted.
@@ -30,8 +33,21 @@ type Environment interface {
 	Dir() string
 	// Isolation says what stands between a command and the host: "bubblewrap" or "none".
 	Isolation() string
-	// Fingerprint identifies what the environment was made from.
+	// Fingerprint identifies what the environment stands on, whatever is done in it later: driver
+	// and version, isolation, and the image or this machine's toolchain. Two environments with
+	// the same one give the same set-up the same result.
 	Fingerprint() string
+	// Renew brings the environment to where its set-up begins: the tracked content of commit,
+	// nothing untracked, nothing ignored, an empty HOME. Where an environment was kept under the
+	// key it begins with what that one had instead, and warm is true. Nothing that an agent left
+	// in the environment outlives it; keeping work is the caller's business, before.
+	Renew(ctx context.Context, commit, key string) (warm bool, err error)
+	// Keep keeps what the set-up made (ignored files, HOME, a container's own file system) under
+	// the key, for every later Renew of the project. No agent may have run since Renew. Keeping
+	// twice is no error; a driver that cannot keep does nothing.
+	Keep(ctx context.Context, key string) error
+	// Forget drops what is kept under the key: it turned out not to work.
+	Forget(ctx context.Context, key string) error
 	// Record imports the work folder's present content into the project's repository as one
 	// commit on top of parent, with the given message, and returns it; the parent's id is
 	// returned when the content is the parent's. Nothing the agent put into its own git

@@ -33,9 +33,9 @@ func (e *Environment) Dir() string { return e.layout.work }
 // Isolation implements environment.Environment.
 func (e *Environment) Isolation() string { return e.driver.isolation() }
 
-// Fingerprint implements environment.Environment: the content it began with and what isolates it.
+// Fingerprint implements environment.Environment.
 func (e *Environment) Fingerprint() string {
-	sum := sha256.Sum256([]byte("clone\n" + e.Isolation() + "\n" + e.spec.Commit + "\n"))
+	sum := sha256.Sum256([]byte("clone\n" + e.Isolation() + "\n"))
 	return hex.EncodeToString(sum[:])
 }
 
