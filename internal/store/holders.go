@@ -76,19 +76,21 @@ func (s *Store) holdsFromAfar(r LockRecord) bool {
 	return s.clock().Before(r.RenewedAt.Add(time.Duration(r.TTLSec) * time.Second))
 }
 
-func readRecord(file *os.File) LockRecord {
+// readRecord reads a record as far as it is whole. One that the disk does not
+// give back is an error: taken for none, it would let the epoch go back.
+func readRecord(file *os.File) (LockRecord, error) {
 	buffer := make([]byte, maxRecord)
 	n, err := file.ReadAt(buffer, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return LockRecord{}
+		return LockRecord{}, fmt.Errorf("read lock record: %w", err)
 	}
 	line, _, _ := bytes.Cut(buffer[:n], []byte("\n"))
 	var record LockRecord
 	if json.Unmarshal(line, &record) != nil {
 		// What was read before the tear stands first: the epoch.
-		return LockRecord{Epoch: record.Epoch}
+		return LockRecord{Epoch: record.Epoch}, nil
 	}
-	return record
+	return record, nil
 }
 
 func writeRecord(file *os.File, record LockRecord) error {
@@ -144,6 +146,9 @@ func (s *Store) probe(name string) (LockRecord, bool, error) {
 	}
 	defer func() { _ = file.Close() }()
 	free, err := flock(file, unix.LOCK_SH|unix.LOCK_NB)
-	record := readRecord(file)
+	if err != nil {
+		return LockRecord{}, false, err
+	}
+	record, err := readRecord(file)
 	return record, !free || s.holdsFromAfar(record), err
 }

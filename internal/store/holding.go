@@ -7,6 +7,8 @@ import (
 	"path"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"signalbox/internal/workflow"
 )
 
@@ -60,7 +62,11 @@ func (l *Lock) Renew() error {
 	if err != nil {
 		return err
 	}
-	if !current || readRecord(l.file).Epoch > l.record.Epoch {
+	record, err := readRecord(l.file)
+	if err != nil {
+		return err
+	}
+	if !current || record.Epoch > l.record.Epoch {
 		l.gone = true
 		close(l.lost)
 		return fmt.Errorf("renew %s: %w", path.Join(locksDir, l.name), ErrLockLost)
@@ -83,7 +89,9 @@ func (l *Lock) Release() error {
 		l.record.ReleasedAt, l.gone = &now, true
 		err = writeRecord(l.file, l.record)
 	}
-	err = errors.Join(err, l.file.Close())
+	// Closing alone would leave the lock with a child between its fork and its exec.
+	_, unlocking := flock(l.file, unix.LOCK_UN)
+	err = errors.Join(err, unlocking, l.file.Close())
 	l.file = nil
 	return err
 }

@@ -123,9 +123,16 @@ func (s *Store) takeFile(file *os.File, name string, owner Owner) (*Lock, error)
 	if err != nil {
 		return nil, err
 	}
-	before := readRecord(file)
-	if current, err := s.locks.same(name, file); err != nil || !current || !got || s.holdsFromAfar(before) {
-		return nil, errors.Join(err, &HeldError{before})
+	before, err := readRecord(file)
+	if err != nil {
+		return nil, err
+	}
+	current, err := s.locks.same(name, file)
+	if err != nil {
+		return nil, err
+	}
+	if !current || !got || s.holdsFromAfar(before) {
+		return nil, &HeldError{before}
 	}
 	record := s.newRecord(owner, max(before.Epoch, owner.AfterEpoch)+1)
 	// The epoch must not go back after a power cut, because runs are saved under it.

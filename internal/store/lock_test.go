@@ -95,6 +95,25 @@ func TestAChildDoesNotInheritTheLock(t *testing.T) {
 	lockRequest(t, s, Owner{})
 }
 
+// A child has the descriptor from its fork until its exec, which closes it.
+func TestAReleasedLockIsFreeWhileAChildIsBeingStarted(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	lock := lockRequest(t, s, Owner{})
+	inherited, err := unix.Dup(int(lock.file.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(inherited) })
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if holders, err := s.Holders(t.Context()); err != nil || len(holders) != 0 {
+		t.Errorf("held by %v, %v", holders, err)
+	}
+	lockRequest(t, s, Owner{})
+}
+
 func TestTheEpochNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
@@ -307,7 +326,7 @@ func TestALockRenewsItselfUntilItIsReleased(t *testing.T) {
 		start := lock.record.AcquiredAt
 		time.Sleep(10 * time.Second) // of the bubble's clock, which stands still otherwise
 		synctest.Wait()
-		if record := readRecord(lock.file); record.RenewedAt.Sub(start) != 9*time.Second {
+		if record, err := readRecord(lock.file); err != nil || record.RenewedAt.Sub(start) != 9*time.Second {
 			t.Errorf("renewed at %s after %s", record.RenewedAt, start)
 		}
 		if err := s.locks.unlink(lock.name); err != nil {
