@@ -27,15 +27,21 @@ func (s *Store) CreateRun(ctx context.Context, run *workflow.Run) error {
 	if err := s.sweep(parent.path); err != nil {
 		return err
 	}
-	if _, err := parent.stat(ref.RunID); err == nil {
-		return fmt.Errorf("create run %s: %w", ref, fs.ErrExist)
+	if _, err := parent.stat(ref.RunID); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = fs.ErrExist
+		}
+		return fmt.Errorf("create run %s: %w", ref, err)
 	}
 	temp := parent.temporary(ref.RunID)
 	if err := s.fillRun(parent, temp, run); err != nil {
 		return errors.Join(err, s.root.RemoveAll(parent.join(temp)))
 	}
-	if err := errors.Join(parent.rename(temp, ref.RunID), parent.sync()); err != nil {
+	if err := parent.rename(temp, ref.RunID); err != nil {
 		return errors.Join(writeError(ref.Dir(), err), s.root.RemoveAll(parent.join(temp)))
+	}
+	if err := parent.sync(); err != nil {
+		return writeError(ref.Dir(), err)
 	}
 	return nil
 }
@@ -58,10 +64,20 @@ func (s *Store) fillRun(parent *folder, name string, run *workflow.Run) error {
 		return writeError(eventsFile, err)
 	}
 	report := fmt.Sprintf("# %s: %s\n", run.RequestID, run.Title)
-	return errors.Join(
-		dir.mkdir(logsDir, privateMode), dir.mkdir(patchesDir, publicDir),
-		dir.put(runLock, nil, publicFile), dir.put(eventsFile, first, publicFile),
-		dir.put(reportFile, []byte(s.masked(report)), publicFile), dir.put(stageFile, stage, publicFile))
+	// One after the other: nothing is flushed again on a descriptor on which a flush went wrong.
+	for _, step := range []func() error{
+		func() error { return dir.mkdir(logsDir, privateMode) },
+		func() error { return dir.mkdir(patchesDir, publicDir) },
+		func() error { return dir.put(runLock, nil, publicFile) },
+		func() error { return dir.put(eventsFile, first, publicFile) },
+		func() error { return dir.put(reportFile, []byte(s.masked(report)), publicFile) },
+		func() error { return dir.put(stageFile, stage, publicFile) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) masked(text string) string {
