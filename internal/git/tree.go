@@ -1,0 +1,156 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// TreeFile is one regular file of a commit.
+type TreeFile struct {
+	// Path is relative to the top of the tree, with slashes: any bytes but NUL.
+	Path string
+	ID   string
+	Size int64
+}
+
+// TreeFiles lists the regular files of a commit by path. Symbolic links and
+// submodules are left out: following either leads out of what the commit holds.
+func (r *Repo) TreeFiles(ctx context.Context, commit string) ([]TreeFile, error) {
+	return r.listTree(ctx, commit)
+}
+
+func (r *Repo) listTree(ctx context.Context, commit string, paths ...string) ([]TreeFile, error) {
+	if err := checkIDs(commit); err != nil {
+		return nil, fmt.Errorf("list files: %w", err)
+	}
+	args := append([]string{"ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--"}, paths...)
+	out, err := r.run(ctx, call{args: args})
+	if err != nil {
+		return nil, fmt.Errorf("list files of %s: %w", commit, err)
+	}
+	files, err := parseTree(string(out))
+	if err != nil {
+		return nil, fmt.Errorf("list files of %s: %w", commit, err)
+	}
+	return files, nil
+}
+
+// parseTree reads "100644 blob <id> <size> TAB path NUL" records.
+func parseTree(out string) (files []TreeFile, err error) {
+	for record := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		entry, path, _ := strings.Cut(record, "\t")
+		fields := strings.Fields(entry)
+		if len(fields) != 4 {
+			if record == "" {
+				continue
+			}
+			return nil, fmt.Errorf("git printed the record %q", clean(record))
+		}
+		if fields[0] != Regular && fields[0] != Executable {
+			continue
+		}
+		size, err := strconv.ParseInt(fields[3], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("git printed the record %q", clean(record))
+		}
+		files = append(files, TreeFile{Path: path, ID: fields[2], Size: size})
+	}
+	return files, nil
+}
+
+// ReadBlob returns the first limit bytes of a regular file of a commit, as
+// stored: no filter or line ending takes part. fs.ErrNotExist if there is none.
+func (r *Repo) ReadBlob(ctx context.Context, commit, path string, limit int64) ([]byte, error) {
+	absent := fmt.Errorf("read %q of %s: %w", clean(path), commit, fs.ErrNotExist)
+	if !fs.ValidPath(path) || path == "." {
+		return nil, absent
+	}
+	files, err := r.listTree(ctx, commit, path)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) != 1 || files[0].Path != path {
+		return nil, absent
+	}
+	return r.readObject(ctx, files[0].ID, limit)
+}
+
+func (r *Repo) readObject(ctx context.Context, id string, limit int64) ([]byte, error) {
+	out := head{limit: limit}
+	c := call{args: []string{"cat-file", "blob", id}, config: []string{bigFile}, stdout: &out}
+	if _, err := r.run(ctx, c); err != nil {
+		return nil, fmt.Errorf("read object %s: %w", id, err)
+	}
+	return out.kept, nil
+}
+
+// head keeps the beginning of what is written to it.
+type head struct {
+	limit int64
+	kept  []byte
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.kept = append(h.kept, p[:min(int64(len(p)), h.limit-int64(len(h.kept)))]...)
+	return len(p), nil
+}
+
+// Content is the regular files of one commit by name, listed once. It is safe
+// for concurrent use.
+type Content struct {
+	repo   *Repo
+	commit string
+
+	mu  sync.Mutex
+	ids map[string]string
+	all []string
+}
+
+// Content gives the files of a commit, which never change.
+func (r *Repo) Content(commit string) *Content { return &Content{repo: r, commit: commit} }
+
+// List is the names of the files, in order.
+func (c *Content) List(ctx context.Context) ([]string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ids != nil {
+		return c.all, nil
+	}
+	files, err := c.repo.TreeFiles(ctx, c.commit)
+	if err != nil {
+		return nil, err
+	}
+	c.ids = make(map[string]string, len(files))
+	for _, f := range files {
+		c.all = append(c.all, f.Path)
+		c.ids[f.Path] = f.ID
+	}
+	return c.all, nil
+}
+
+// Read returns the first limit bytes of a file; fs.ErrNotExist if there is none.
+func (c *Content) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
+	if _, err := c.List(ctx); err != nil {
+		return nil, err
+	}
+	id, ok := c.ids[name]
+	if !ok {
+		return nil, fmt.Errorf("read %q of %s: %w", clean(name), c.commit, fs.ErrNotExist)
+	}
+	return c.repo.readObject(ctx, id, limit)
+}
+
+// WorkFiles lists what the work tree holds by name: tracked files, also where
+// they are deleted or no regular files, and untracked ones that are not ignored.
+func (r *Repo) WorkFiles(ctx context.Context) ([]string, error) {
+	args := []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"}
+	out, err := r.run(ctx, call{args: args, dir: r.root, user: true})
+	if err != nil {
+		return nil, fmt.Errorf("list files of %s: %w", r.root, err)
+	}
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+}
