@@ -245,7 +245,7 @@ func (p *project) abs(path string) string {
 }
 
 func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {
-	tester := runner.CandidateTester{Store: p.store, Environments: p.environments, Redact: p.redact}
+	tester := runner.CandidateTester{Store: p.store, Environments: p.environments, Detect: p.detect, Redact: p.redact}
 	v, err := tester.Test(ctx, runner.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
 	return local.Verdict{Passed: v.Passed, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
 }
@@ -262,7 +262,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	if err != nil {
 		return nil, err
 	}
-	return runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Agents: agents,
+	return runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
 		Isolation: p.config.Environment.Sandbox, MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: observe, Logger: p.log}), nil
 }

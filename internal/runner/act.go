@@ -21,6 +21,8 @@ func (w *work) act(ctx context.Context, a workflow.Action) (workflow.Event, erro
 		return w.checkDependencies(ctx, o)
 	case workflow.CreateBranch:
 		return w.createBranch(ctx, o)
+	case workflow.DetectEnvironment:
+		return w.detectEnvironment(ctx, o)
 	case workflow.CreateEnvironment:
 		return w.createEnvironment(ctx, o)
 	case workflow.ReadDesign:
@@ -30,8 +32,12 @@ func (w *work) act(ctx context.Context, a workflow.Action) (workflow.Event, erro
 	case workflow.WritePlan:
 		path, err := w.Store.WritePlan(ctx, w.ref, w.run.Journey.Plan)
 		return workflow.PlanWritten{Outcome: o, Path: path}, err
+	case workflow.RenewEnvironment:
+		return w.renewEnvironment(ctx, o, a)
 	case workflow.RunSetUp:
 		return w.runSetUp(ctx, o, a)
+	case workflow.KeepEnvironment:
+		return w.keepEnvironment(ctx, o)
 	case workflow.RecordChange:
 		return w.recordChange(ctx, o, a)
 	case workflow.RunTests:
@@ -107,6 +113,8 @@ var categories = map[workflow.ActionKind]workflow.Category{
 	workflow.CreateBranch:      workflow.CategoryGit,
 	workflow.CreateEnvironment: workflow.CategoryEnvironment,
 	workflow.RunSetUp:          workflow.CategoryEnvironment,
+	workflow.RenewEnvironment:  workflow.CategoryEnvironment,
+	workflow.DetectEnvironment: workflow.CategoryGit,
 	workflow.RemoveEnvironment: workflow.CategoryEnvironment,
 	workflow.RecordChange:      workflow.CategoryGit,
 	workflow.OpenPullRequest:   workflow.CategoryGit,
@@ -124,6 +132,8 @@ func actionTitle(kind workflow.ActionKind) string {
 		workflow.CallAgent:         "the agent cannot be called",
 		workflow.WritePlan:         "the plan cannot be written",
 		workflow.RunSetUp:          "the set-up cannot be run",
+		workflow.DetectEnvironment: "the project's files cannot be read",
+		workflow.RenewEnvironment:  "the environment cannot be prepared",
 		workflow.RecordChange:      "the change cannot be recorded",
 		workflow.RunTests:          "the tests cannot be run",
 		workflow.OpenPullRequest:   "the pull request cannot be opened",

@@ -89,7 +89,7 @@ func (w *work) spec() environment.Spec {
 	j := w.run.Journey
 	_, slug, _ := strings.Cut(j.Branch, "/")
 	return environment.Spec{ID: "issue-" + fmt.Sprint(j.Number) + "-" + w.ref.RunID, Dir: ".worktrees/issue-" + slug,
-		Commit: j.BaseCommit, Branch: j.Branch}
+		Commit: j.BaseCommit, Branch: j.Branch, Image: j.Image()}
 }
 
 // createEnvironment makes the environment and registers it. One that cannot be

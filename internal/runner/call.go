@@ -39,6 +39,7 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	if err != nil {
 		return nil, err
 	}
+	env = w.activated(env)
 	limits := w.run.Journey.Settings.Limits
 	result, err := program.Run(ctx, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(),
 		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
@@ -89,13 +90,14 @@ func (w *work) stepOf(a workflow.Action) string {
 
 // variables are what every program of the run is told about it.
 func (w *work) variables() []string {
-	return []string{
+	variables := []string{
 		runIDVariable + "=" + w.ref.RunID,
 		"SIGNALBOX_REQUEST_ID=" + w.run.RequestID,
 		"SIGNALBOX_ISSUE=" + w.run.Ref(),
 		"SIGNALBOX_BRANCH=" + w.run.Journey.Branch,
 		"SIGNALBOX_BASE=" + w.run.Journey.Base,
 	}
+	return append(variables, portVariables(w.run.Journey.Number)...)
 }
 
 // log opens a log of the run; secrets are taken out before anything reaches it.

@@ -19,7 +19,9 @@ import (
 type CandidateTester struct {
 	Store        *store.Store
 	Environments environment.Driver
-	Redact       *redact.Redactor
+	// Detect reads what the project's files at a commit say of its environment.
+	Detect func(ctx context.Context, commit string) (workflow.Detection, error)
+	Redact *redact.Redactor
 }
 
 // Candidate is what to test.
@@ -50,7 +52,8 @@ func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err 
 		return Verdict{Passed: true, Command: "", Summary: "the project has no tests"}, nil
 	}
 	spec := environment.Spec{ID: fmt.Sprintf("check-%d-%.12s", c.Pull, c.Tree), Commit: c.Commit,
-		Dir: fmt.Sprintf(".worktrees/issue-%d-check-%.12s", run.Journey.Number, c.Tree), Branch: fmt.Sprintf("signalbox/%d-check", run.Journey.Number)}
+		Dir: fmt.Sprintf(".worktrees/issue-%d-check-%.12s", run.Journey.Number, c.Tree), Branch: fmt.Sprintf("signalbox/%d-check", run.Journey.Number),
+		Image: run.Journey.Image()}
 	if err := t.Environments.Remove(ctx, spec); err != nil { // of a runner that died
 		return v, err
 	}
@@ -68,12 +71,13 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		return Verdict{}, err
 	}
 	defer func() { _ = log.Close() }()
-	variables := []string{runIDVariable + "=" + run.RunID, "SIGNALBOX_REQUEST_ID=" + run.RequestID}
+	variables := append(portVariables(run.Journey.Number), runIDVariable+"="+run.RunID, "SIGNALBOX_REQUEST_ID="+run.RequestID)
 	limits := run.Journey.Settings.Limits
 	if s := run.Journey.SetUp; s != nil && s.Status == "success" {
-		if err := setUpAgain(ctx, env, s.Commands, variables, seconds(limits.SetUpTotalSec), log); err != nil {
+		if err := t.setUp(ctx, env, s, c.Commit, variables, seconds(limits.SetUpTotalSec), log); err != nil {
 			return Verdict{}, err
 		}
+		env = activated{env}
 	}
 	v, err := runCommands(ctx, env, run.Journey.Settings.Tests, variables, seconds(limits.TestTotalSec), log)
 	if err != nil {
@@ -83,10 +87,30 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		Summary: shorten(redact.Clean(t.Redact.String(v.summary)), messageLimit)}, nil
 }
 
+// setUp begins with what is kept of a set-up of the candidate's own lock files, which may
+// differ from the run's, and otherwise repeats what succeeded in the run.
+func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, s *workflow.SetUp, commit string,
+	variables []string, total time.Duration, log io.Writer) error {
+	found, err := t.Detect(ctx, commit)
+	if err != nil {
+		return fmt.Errorf("look at the candidate's files: %w", err)
+	}
+	warm := false
+	if !s.Repaired {
+		if warm, err = env.Renew(ctx, commit, fingerprint(env, s, found.Locks)); err != nil {
+			return err
+		}
+	}
+	if warm {
+		return nil
+	}
+	return setUpAgain(ctx, env, s.Commands, variables, total, log)
+}
+
 // setUpAgain repeats in a fresh environment what succeeded in the run's own.
 func setUpAgain(ctx context.Context, env process.Executor, commands, variables []string, total time.Duration, log io.Writer) error {
 	for _, command := range commands {
-		result, err := env.Exec(ctx, process.Command{Args: shell(command), Env: variables, Stdout: log, Stderr: log,
+		result, err := env.Exec(ctx, process.Command{Args: environment.SetUpLine(command), Env: variables, Stdout: log, Stderr: log,
 			Total: total, OutputLimit: commandOutputLimit})
 		if err == nil && ctx.Err() != nil {
 			err = ctx.Err()

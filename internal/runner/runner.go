@@ -22,12 +22,14 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what a runner works with. All but Redact, Observe and Logger are required.
+// Config is what a runner works with. All but Detect, Redact, Observe and Logger are required.
 type Config struct {
 	Store        *store.Store
 	Repo         *git.Repo
 	Forge        forge.Forge
 	Environments environment.Driver
+	// Detect reads what the project's files at a commit say of its environment.
+	Detect func(ctx context.Context, commit string) (workflow.Detection, error)
 	// Agents are the agents by role. A role that is missing is skipped by the workflow.
 	Agents map[workflow.Role]agent.Agent
 	// Isolation says what stands between a command and this machine from now on: "bubblewrap" or "none".
@@ -55,6 +57,9 @@ type Runner struct{ Config }
 func New(c Config) *Runner {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Detect == nil {
+		c.Detect = func(context.Context, string) (workflow.Detection, error) { return workflow.Detection{}, nil }
 	}
 	if c.Observe == nil {
 		c.Observe = func(workflow.Run) {}

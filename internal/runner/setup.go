@@ -25,7 +25,11 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	command := a.Commands[0]
 	w.content = ""
 	stdout, both := &tail{limit: 64 << 10}, &tail{limit: 8 << 10}
-	result, err := env.Exec(ctx, process.Command{Args: shell(command), Env: w.variables(),
+	args := environment.SetUpLine(command)
+	if a.Expected != nil {
+		args = environment.Activated(shell(command))
+	}
+	result, err := env.Exec(ctx, process.Command{Args: args, Env: w.variables(),
 		Stdout: io.MultiWriter(log, stdout, both), Stderr: io.MultiWriter(log, both),
 		Total: seconds(w.run.Journey.Settings.Limits.SetUpTotalSec), OutputLimit: commandOutputLimit})
 	if closeErr := log.Close(); err == nil {
@@ -37,7 +41,7 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	if err != nil {
 		return nil, fmt.Errorf("run set-up command %q: %w", command, err)
 	}
-	event := workflow.SetUpEnded{Outcome: o, LogPath: path, OK: result.OK()}
+	event := workflow.SetUpEnded{Outcome: o, LogPath: path, OK: result.OK(), DurationMS: result.Duration.Milliseconds()}
 	if !event.OK {
 		event.Class = workflow.FailureClass(environment.Classify(result, both.String()))
 		event.Message = w.clean(fmt.Sprintf("%s: %s\n%s", command, ending(result), both))

@@ -26,7 +26,7 @@ func (w *work) runTests(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := runCommands(ctx, env, a.Commands, w.variables(), seconds(w.run.Journey.Settings.Limits.TestTotalSec), log)
+	verdict, err := runCommands(ctx, w.activated(env), a.Commands, w.variables(), seconds(w.run.Journey.Settings.Limits.TestTotalSec), log)
 	if closeErr := log.Close(); err == nil {
 		err = closeErr
 	}

@@ -83,6 +83,8 @@ func benchmarkEvent(run workflow.Run) workflow.Event {
 		return workflow.DependenciesChecked{Outcome: o}
 	case workflow.CreateBranch:
 		return workflow.BranchCreated{Outcome: o, BaseCommit: "0123456789012345678901234567890123456789"}
+	case workflow.DetectEnvironment:
+		return workflow.EnvironmentDetected{Outcome: o}
 	case workflow.CreateEnvironment:
 		return workflow.EnvironmentCreated{Outcome: o, EnvID: "issue-1", Path: ".worktrees/issue-1-add-a-button", Isolation: "bubblewrap"}
 	}

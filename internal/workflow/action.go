@@ -19,7 +19,8 @@ type Action struct {
 	Commands []string    `json:"commands,omitempty"`
 	// Expected is the verification output that the command must print, nil for a set-up command.
 	Expected *string `json:"expected,omitempty"`
-	// Reason tells the implementer why it is called again: failing tests, findings, no change.
+	// Reason tells the implementer why it is called again: failing tests, findings, no change. With
+	// RenewEnvironment it says why what is kept for the set-up is to be forgotten.
 	Reason string `json:"reason,omitempty"`
 	// Until belongs to Wait.
 	Until   *time.Time `json:"until,omitempty"`
@@ -32,11 +33,14 @@ type ActionKind string
 const (
 	CheckDependencies ActionKind = "check_dependencies" // → DependenciesChecked
 	CreateBranch      ActionKind = "create_branch"      // → BranchCreated
+	DetectEnvironment ActionKind = "detect_environment" // → EnvironmentDetected
 	CreateEnvironment ActionKind = "create_environment" // → EnvironmentCreated
 	ReadDesign        ActionKind = "read_design"        // → DesignFound
 	CallAgent         ActionKind = "call_agent"         // → PlanAnswered, ReviewAnswered, RepairAnswered, Implemented, AnswerRefused or AgentFailed
 	WritePlan         ActionKind = "write_plan"         // → PlanWritten
+	RenewEnvironment  ActionKind = "renew_environment"  // → EnvironmentRenewed
 	RunSetUp          ActionKind = "run_set_up"         // → SetUpEnded
+	KeepEnvironment   ActionKind = "keep_environment"   // → EnvironmentKept
 	RecordChange      ActionKind = "record_change"      // → ChangeRecorded or ChangeRefused
 	RunTests          ActionKind = "run_tests"          // → TestsEnded
 	OpenPullRequest   ActionKind = "open_pull_request"  // → PullRequestOpened

@@ -18,6 +18,11 @@ func (m *machine) branchCreated(e BranchCreated) {
 	m.advance("")
 }
 
+func (m *machine) environmentDetected(e EnvironmentDetected) {
+	m.run.Journey.Detection = &e.Detection
+	m.order(Action{Kind: CreateEnvironment})
+}
+
 func (m *machine) environmentCreated(e EnvironmentCreated) {
 	j := &m.run.Journey
 	j.EnvID, j.EnvPath, j.Isolation, j.Fingerprint = e.EnvID, e.Path, e.Isolation, e.Fingerprint
@@ -46,7 +51,7 @@ func (m *machine) startOver() {
 	m.run.CurrentStepIndex = 0
 	j.Findings, j.Approval, j.Flags = nil, nil, nil
 	if j.SetUp != nil {
-		j.SetUp.Next, j.SetUp.Status = 0, ""
+		j.SetUp.beginAgain()
 	}
 	m.enter(BranchCreate)
 }

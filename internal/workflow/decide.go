@@ -80,6 +80,8 @@ func (m *machine) outcome(event Event) {
 		m.dependenciesChecked(e)
 	case BranchCreated:
 		m.branchCreated(e)
+	case EnvironmentDetected:
+		m.environmentDetected(e)
 	case EnvironmentCreated:
 		m.environmentCreated(e)
 	case DesignFound:
@@ -92,6 +94,10 @@ func (m *machine) outcome(event Event) {
 		m.answerRefused(e)
 	case RepairAnswered:
 		m.repairAnswered(e)
+	case EnvironmentRenewed:
+		m.environmentRenewed(e)
+	case EnvironmentKept:
+		m.environmentKept(e)
 	case SetUpEnded:
 		m.setUpEnded(e)
 	case CommentPosted:
@@ -191,7 +197,7 @@ func (r Run) clone() Run {
 	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clone(j.Flags), slices.Clone(j.Evidence)
 	if j.SetUp != nil {
 		setUp := *j.SetUp
-		setUp.Errors = slices.Clone(setUp.Errors)
+		setUp.Errors, setUp.Ran, setUp.Verified = slices.Clone(setUp.Errors), slices.Clone(setUp.Ran), slices.Clone(setUp.Verified)
 		j.SetUp = &setUp
 	}
 	if j.PullRequest != nil {

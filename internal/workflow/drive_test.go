@@ -154,6 +154,12 @@ func setUpFails(class FailureClass) act {
 	return answered(func(o Outcome, _ Run) Event { return SetUpEnded{Outcome: o, Class: class, Message: "no such host"} })
 }
 
+func renewed(warm bool) act {
+	return answered(func(o Outcome, _ Run) Event { return EnvironmentRenewed{Outcome: o, Fingerprint: "f1", Warm: warm} })
+}
+
+var cannotKeep = answered(func(o Outcome, _ Run) Event { return EnvironmentKept{Outcome: o, Problem: "the disk is full"} })
+
 func plans(p Plan) act {
 	return answered(func(o Outcome, _ Run) Event { return PlanAnswered{Outcome: o, Plan: p} })
 }

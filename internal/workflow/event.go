@@ -69,6 +69,10 @@ type (
 		Outcome
 		BaseCommit string
 	}
+	EnvironmentDetected struct {
+		Outcome
+		Detection Detection
+	}
 	EnvironmentCreated struct {
 		Outcome
 		EnvID, Path, Isolation, Fingerprint string
@@ -115,13 +119,27 @@ type (
 		Outcome
 		Code, Message, LogPath string
 	}
+	// EnvironmentRenewed: the environment is where its set-up begins or, Warm, where an earlier
+	// one with the same Fingerprint ended.
+	EnvironmentRenewed struct {
+		Outcome
+		Fingerprint string
+		Warm        bool
+	}
 	// SetUpEnded: one set-up or verification command ended.
 	SetUpEnded struct {
 		Outcome
-		OK      bool
-		Class   FailureClass
-		Message string
-		LogPath string
+		OK         bool
+		Class      FailureClass
+		Message    string
+		LogPath    string
+		DurationMS int64
+	}
+	// EnvironmentKept: what the set-up made is the environment's. Problem says why it could not be
+	// kept for later ones, empty if it was.
+	EnvironmentKept struct {
+		Outcome
+		Problem string
 	}
 	// ChangeRecorded: the environment's content is a commit in our repository.
 	ChangeRecorded struct {

@@ -45,6 +45,8 @@ type Journey struct {
 	EnvCreated  time.Time `json:"env_created_at,omitzero"`
 	EnvRemoved  bool      `json:"env_removed"`
 
+	// Detection is what was found in the project's files at BaseCommit.
+	Detection *Detection `json:"detection,omitempty"`
 	// Plan is the accepted plan until planning.json is written; the file has it from then on.
 	Plan *Plan `json:"plan,omitempty"`
 	// StepBase is the commit on which the change in hand is recorded; one commit per step,
@@ -104,6 +106,16 @@ type Settings struct {
 	// HasPlanner and HasReviewer say whether an agent is configured for the role.
 	HasPlanner  bool `json:"has_planner"`
 	HasReviewer bool `json:"has_reviewer"`
+	// EnvironmentName, SetUp and Verification are the project's own word on its environment;
+	// where they are empty the plan's counts, and then what was detected.
+	EnvironmentName string         `json:"environment_name,omitempty"`
+	SetUp           []string       `json:"setup_commands,omitempty"`
+	Verification    []Verification `json:"verification,omitempty"`
+	// Environments are the names that a planner may choose from; Image is the container image of
+	// all, Images of those that have one of their own.
+	Environments []string          `json:"environments,omitempty"`
+	Image        string            `json:"image,omitempty"`
+	Images       map[string]string `json:"images,omitempty"`
 	// StopOnSetUpFailure: a failed set-up stops the run instead of going on with a warning.
 	StopOnSetUpFailure bool    `json:"stop_on_set_up_failure"`
 	Limits             Limits  `json:"limits"`
@@ -221,36 +233,3 @@ type Evidence struct {
 	At         time.Time `json:"at"`
 	Unknown    Unknown   `json:",embed"`
 }
-
-// SetUp is the set-up sub-phase's plan and result (P5–P8).
-type SetUp struct {
-	Name         string         `json:"environment_name"`
-	Commands     []string       `json:"setup_commands"`
-	Verification []Verification `json:"verification"`
-	// Next is the index of the command to run: commands first, then verification.
-	Next   int    `json:"next"`
-	Status string `json:"overall_status"` // "", "success" or "failed"
-	// Class of the last failure (P6): the FailureClass, empty after a success.
-	Class   FailureClass `json:"error_classification,omitempty"`
-	Errors  []string     `json:"errors"`
-	Unknown Unknown      `json:",embed"`
-}
-
-// Verification is a command whose standard output must be exactly Expected,
-// apart from one trailing newline (P5).
-type Verification struct {
-	Command  string  `json:"command"`
-	Expected string  `json:"expected_output"`
-	Unknown  Unknown `json:",embed"`
-}
-
-// FailureClass says what to do about a failed set-up command (P6).
-type FailureClass string
-
-const (
-	FailureNetwork FailureClass = "network" // wait 5, 10, 20 s
-	FailureServer  FailureClass = "server"  // wait 10 s, three times at most
-	FailureLock    FailureClass = "lock"    // wait 3 s, five times at most
-	FailureFixable FailureClass = "fixable" // ask the model
-	FailureFatal   FailureClass = "fatal"   // give up
-)

@@ -15,7 +15,7 @@ func TestOrdersOfPeople(t *testing.T) {
 		{"a stopped run keeps what is pending", full, []act{untilPhase(TDDGreen), stops}, "NEEDS_INPUT tdd-green STOP_REQUESTED"},
 		{"a resumed run performs it", full, []act{untilPhase(TDDGreen), stops, resumed}, "RUNNING tdd-green call_agent S02/1"},
 		{"a stop during a wait keeps the wait and what it is for", full, []act{untilPhase(EnvCreate), actionFails(gitFailed, 0), stops, resumed},
-			"RUNNING env-create wait 5s create_environment"},
+			"RUNNING env-create wait 5s detect_environment"},
 		{"a queued run that made nothing is canceled by a stop", full, []act{stops}, "CANCELED branch-create"},
 		{"a queued run that made a branch is kept by a stop", full, []act{untilPhase(EnvCreate), does(Waiting{For: "a slot"}), stops},
 			"NEEDS_INPUT env-create STOP_REQUESTED"},

@@ -36,7 +36,7 @@ func (m *machine) open(p Phase) {
 	case BranchCreate:
 		m.order(Action{Kind: CheckDependencies})
 	case EnvCreate:
-		m.order(Action{Kind: CreateEnvironment})
+		m.order(Action{Kind: DetectEnvironment})
 	case DesignRead:
 		if len(m.run.Steps) > 0 {
 			m.skip("the plan is kept")

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -33,11 +34,22 @@ func (m *machine) planAnswered(e PlanAnswered) {
 		}
 		return
 	}
-	if len(e.Plan.Actions.Steps) == 0 {
-		m.answerRefused(AnswerRefused{Problems: []string{"action_plan.steps is empty"}, LogPath: e.LogPath})
+	if problem := m.run.Journey.Settings.problemOf(&e.Plan); problem != "" {
+		m.answerRefused(AnswerRefused{Problems: []string{problem}, LogPath: e.LogPath})
 		return
 	}
 	m.accept(e.Plan)
+}
+
+// problemOf is what a plan's schema cannot say; empty when the plan can be carried out.
+func (s *Settings) problemOf(plan *Plan) string {
+	switch env := plan.Environment; {
+	case len(plan.Actions.Steps) == 0:
+		return "action_plan.steps is empty"
+	case env != nil && env.Name != "" && len(s.Environments) > 0 && !slices.Contains(s.Environments, env.Name):
+		return fmt.Sprintf("selected_environment.name is %q, which is none of %s", env.Name, strings.Join(s.Environments, ", "))
+	}
+	return ""
 }
 
 // accept keeps the plan until it is on disk. A step of a phase that does no
@@ -81,9 +93,7 @@ func (m *machine) planWritten(e PlanWritten) {
 			Phase: planned.Phase, Status: StepPending, Attempt: 1, Test: StepTest{
 				Unit: TestResult{Status: TestNotRun}, E2E: TestResult{Status: TestSkipped}}})
 	}
-	if env := j.Plan.Environment; env != nil && len(env.SetupCommands)+len(env.Verification) > 0 {
-		j.SetUp = &SetUp{Name: firstOf(env.Name, "python"), Commands: env.SetupCommands, Verification: env.Verification}
-	}
+	j.SetUp = j.chosenSetUp(j.Plan.Environment)
 	j.Plan = nil
 	m.openSetUp()
 }

@@ -177,7 +177,7 @@ func TestProgressPhase(t *testing.T) {
 		{[]act{untilPhase(DesignCheck)}, ProgressPlanning},
 		{[]act{begun}, ProgressEnvironmentSetup},
 		{[]act{begun, does(StopRequested{})}, ProgressEnvironmentSetup},
-		{[]act{begun, well, well}, ProgressExecution},
+		{[]act{begun, well, well, well}, ProgressExecution},
 		{[]act{untilPhase(ReviewRequest)}, ProgressReflection},
 		{[]act{untilPhase(CIWatch)}, ProgressVerification},
 		{[]act{toTheEnd}, ProgressComplete},

@@ -2,17 +2,70 @@ package workflow
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
-// openSetUp begins the set-up sub-phase, or passes it by when the plan has none.
+// openSetUp begins the set-up sub-phase, or passes it by when there is nothing to set up.
 func (m *machine) openSetUp() {
 	j := &m.run.Journey
+	if j.SetUp == nil {
+		j.SetUp = j.chosenSetUp(nil)
+	}
 	if j.SetUp == nil {
 		m.advance(countNote(len(m.run.Steps), "step"))
 		return
 	}
 	j.SettingUp = true
+	m.renew("")
+}
+
+// chosenSetUp is the set-up by whoever has the first word on it: the configuration,
+// the plan, the project's files. Nil means that there is nothing to set up.
+func (j *Journey) chosenSetUp(planned *PlanSetUp) *SetUp {
+	s := &SetUp{}
+	switch d := j.Detection; {
+	case len(j.Settings.SetUp)+len(j.Settings.Verification) > 0:
+		s.Source, s.Commands, s.Verification = "configuration", j.Settings.SetUp, j.Settings.Verification
+	case planned != nil:
+		s.Source, s.Name, s.Commands, s.Verification = "plan", firstOf(planned.Name, DefaultEnvironment), planned.SetupCommands, planned.Verification
+		if len(s.Commands) == 0 && d != nil && d.Environment == s.Name {
+			s.Commands = d.SetUp
+			if len(s.Verification) == 0 {
+				s.Verification = d.Verification
+			}
+		}
+	case d != nil:
+		s.Source, s.Commands, s.Verification = "detection", d.SetUp, d.Verification
+	}
+	if len(s.Commands)+len(s.Verification) == 0 {
+		return nil
+	}
+	if j.Settings.EnvironmentName != "" || s.Name == "" {
+		s.Name = j.EnvironmentName()
+	}
+	return s
+}
+
+// renew has the environment brought to where the set-up begins. A reason drops
+// what was kept for it.
+func (m *machine) renew(reason string) {
+	s := m.run.Journey.SetUp
+	s.beginAgain()
+	m.say("preparing the environment %q", s.Name)
+	m.order(Action{Kind: RenewEnvironment, Reason: reason})
+}
+
+// environmentRenewed goes to the first command, or straight to the verification
+// of an environment whose set-up was kept.
+func (m *machine) environmentRenewed(e EnvironmentRenewed) {
+	j := &m.run.Journey
+	j.Fingerprint = e.Fingerprint
+	s := j.SetUp
+	s.Fingerprint, s.Warm = e.Fingerprint, e.Warm && m.answered.Reason == ""
+	if s.Warm {
+		s.Next = len(s.Commands)
+	}
 	m.runSetUp()
 }
 
@@ -22,16 +75,33 @@ func (m *machine) runSetUp() {
 	commands := len(s.Commands)
 	switch n := s.Next; {
 	case n < commands:
-		m.say("set-up %d of %d: %s", n+1, commands, s.Commands[n])
+		m.say("set-up %d of %d: %s", n+1, commands, printable(s.Commands[n]))
 		m.order(Action{Kind: RunSetUp, Attempt: n + 1, Commands: []string{s.Commands[n]}})
 	case n < commands+len(s.Verification):
 		v := s.Verification[n-commands]
-		m.say("verifying %d of %d: %s", n-commands+1, len(s.Verification), v.Command)
+		m.say("verifying %d of %d: %s", n-commands+1, len(s.Verification), printable(v.Command))
 		m.order(Action{Kind: RunSetUp, Attempt: n + 1, Commands: []string{v.Command}, Expected: &v.Expected})
 	default:
 		s.Status, s.Class = "success", ""
-		m.advance(fmt.Sprintf("%s; environment %q set up and verified", countNote(len(m.run.Steps), "step"), s.Name))
+		if s.Warm {
+			m.setUpDone("set up before and verified again")
+			return
+		}
+		m.say("keeping the environment %q", s.Name)
+		m.order(Action{Kind: KeepEnvironment})
 	}
+}
+
+func (m *machine) environmentKept(e EnvironmentKept) {
+	how := "set up and verified"
+	if e.Problem != "" {
+		how += ", not kept for later: " + e.Problem
+	}
+	m.setUpDone(how)
+}
+
+func (m *machine) setUpDone(how string) {
+	m.advance(fmt.Sprintf("%s; environment %q %s", countNote(len(m.run.Steps), "step"), m.run.Journey.SetUp.Name, how))
 }
 
 // Waits before a set-up command is tried again, by the class of its failure (P6).
@@ -50,8 +120,13 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	j := &m.run.Journey
 	s, used := j.SetUp, &j.Used
 	if e.OK {
-		s.Next++
+		s.ended(CommandRun{Command: m.answered.Commands[0], DurationMS: e.DurationMS, LogPath: e.LogPath}, m.answered.Expected != nil)
+		used.NetworkWaits, used.ServerWaits, used.LockWaits = 0, 0, 0
 		m.runSetUp()
+		return
+	}
+	if s.Warm {
+		m.renew("what was kept does not work any more: " + e.Message)
 		return
 	}
 	s.Class = e.Class
@@ -60,13 +135,14 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	switch {
 	case e.Class == FailureNetwork && used.NetworkWaits < len(networkWaits):
 		used.NetworkWaits++
-		m.waitThenAgain(networkWaits[used.NetworkWaits-1], "the network")
+		s.NetworkRetries++
+		m.waitThenAgain(networkWaits[used.NetworkWaits-1], again("the network", used.NetworkWaits, len(networkWaits)))
 	case e.Class == FailureServer && used.ServerWaits < maxServerWaits:
 		used.ServerWaits++
-		m.waitThenAgain(serverWait, "a server")
+		m.waitThenAgain(serverWait, again("a server", used.ServerWaits, maxServerWaits))
 	case e.Class == FailureLock && used.LockWaits < maxLockWaits:
 		used.LockWaits++
-		m.waitThenAgain(lockWait, "another package manager")
+		m.waitThenAgain(lockWait, again("another package manager", used.LockWaits, maxLockWaits))
 	case e.Class == FailureFixable && used.SetUpRepairs < j.Settings.Limits.SetUpRepairs && j.Settings.HasPlanner:
 		used.SetUpRepairs++
 		m.say("having the set-up corrected, %d of %d", used.SetUpRepairs, j.Settings.Limits.SetUpRepairs)
@@ -76,10 +152,23 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	}
 }
 
-// repairAnswered starts the corrected set-up from its first command.
+func again(whom string, n, of int) string { return fmt.Sprintf("%s, retry %d of %d", whom, n, of) }
+
+// ended notes down a command that ended well and goes on to the next.
+func (s *SetUp) ended(run CommandRun, verification bool) {
+	s.Next++
+	if verification {
+		s.Verified = append(s.Verified, run)
+	} else {
+		s.Ran = append(s.Ran, run)
+	}
+}
+
+// repairAnswered starts the corrected set-up from its first command, in the
+// environment as it is: the container and the clone are made once (P5).
 func (m *machine) repairAnswered(e RepairAnswered) {
 	s := m.run.Journey.SetUp
-	s.Commands, s.Next = e.Repair.SetupCommands, 0
+	s.Commands, s.Next, s.Repaired, s.Ran, s.Verified = e.Repair.SetupCommands, 0, true, nil, nil
 	if len(e.Repair.Verification) > 0 {
 		s.Verification = e.Repair.Verification
 	}
@@ -95,11 +184,11 @@ func (m *machine) setUpFailed(message string) {
 	if j.Settings.StopOnSetUpFailure {
 		stop := m.problem(CategoryEnvironment, "SETUP_FAILED", "the environment cannot be set up", message)
 		stop.Actions = []string{"see what failed: signalbox logs " + r.Ref(), "mend it, then: signalbox resume " + r.Ref()}
-		j.SetUp.Next, j.SetUp.Status = 0, ""
+		j.SetUp.beginAgain()
 		m.stop(stop)
 		return
 	}
-	m.order(Action{Kind: PostComment, Reason: SetUpComment(j.SetUp, j.Used)})
+	m.order(Action{Kind: PostComment, Reason: SetUpComment(j)})
 }
 
 func (m *machine) commentPosted() {
@@ -107,13 +196,13 @@ func (m *machine) commentPosted() {
 }
 
 // SetUpComment is the text of P7 for the people on the forge.
-func SetUpComment(s *SetUp, used Used) string {
-	last := ""
+func SetUpComment(j *Journey) string {
+	s, last := j.SetUp, ""
 	if n := len(s.Errors); n > 0 {
 		last = s.Errors[n-1]
 	}
 	return fmt.Sprintf("## Environment set-up failed\n\n**Environment**: %s\n\n"+
 		"The set-up did not succeed; the work goes on with what there is.\n\n```\n%s\n```\n\n"+
-		"- network retries: %d\n- corrections by the model: %d/3\n- class of the error: %s\n",
-		s.Name, last, used.NetworkWaits, used.SetUpRepairs, s.Class)
+		"- network retries: %d\n- corrections by the model: %d/%d\n- class of the error: %s\n",
+		s.Name, strings.ReplaceAll(last, "```", "` ` `"), s.NetworkRetries, j.Used.SetUpRepairs, j.Settings.Limits.SetUpRepairs, s.Class)
 }

@@ -12,6 +12,7 @@ func TestSetUp(t *testing.T) {
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	begun := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
+	warm := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RenewEnvironment), renewed(true))
 	waited := func(n int, class FailureClass) act { return times(n, setUpFails(class), well) }
 	repaired := func(n int) act { return times(n, setUpFails(FailureFixable), well) }
 	tell(t, []story{
@@ -34,8 +35,15 @@ func TestSetUp(t *testing.T) {
 		{"work goes on after a failed set-up", full, []act{begun, setUpFails(FailureFatal), well}, "RUNNING tdd-red call_agent S01/1"},
 		{"a failed set-up stops where the configuration says so", strict, []act{begun, setUpFails(FailureFatal)}, "NEEDS_INPUT design-check SETUP_FAILED"},
 		{"and begins with its first command when it is resumed", strict, []act{begun, well, setUpFails(FailureFatal), resumed},
-			"RUNNING design-check run_set_up"},
-		{"a verified set-up leads to the first step", full, []act{begun, well, well}, "RUNNING tdd-red call_agent S01/1"},
+			"RUNNING design-check renew_environment"},
+		{"a verified set-up is kept", full, []act{begun, well, well}, "RUNNING design-check keep_environment"},
+		{"and leads to the first step", full, []act{begun, well, well, well}, "RUNNING tdd-red call_agent S01/1"},
+		{"one that cannot be kept does as well", full, []act{begun, well, well, cannotKeep}, "RUNNING tdd-red call_agent S01/1"},
+		{"a kept set-up is only verified", full, []act{warm, well}, "RUNNING tdd-red call_agent S01/1"},
+		{"and made anew when it does not verify", full, []act{warm, setUpFails(FailureNetwork)}, "RUNNING design-check renew_environment"},
+		{"with all its commands, whatever the driver finds", full, []act{warm, setUpFails(FailureFixable), renewed(true)}, "RUNNING design-check run_set_up"},
+		{"the waits are granted anew to the next command", full, []act{begun, waited(3, FailureNetwork), well, setUpFails(FailureNetwork)},
+			"RUNNING design-check wait 5s run_set_up"},
 	})
 }
 
@@ -71,4 +79,43 @@ func TestVerificationComparesWithTheExpectedOutput(t *testing.T) {
 	if second := run.Journey.Pending[0]; second.Expected == nil || *second.Expected != "OK" || second.Commands[0] != "echo OK" {
 		t.Errorf("the verification is ordered as %+v", second)
 	}
+}
+
+func TestTheFirstWordOnASetUpCounts(t *testing.T) {
+	t.Parallel()
+	detected := &Detection{Environment: "node", SetUp: []string{"npm ci"}, Verification: []Verification{{Command: "npm ls"}}}
+	configured := Settings{EnvironmentName: "go", SetUp: []string{"make deps"}}
+	for _, c := range []struct {
+		name     string
+		settings Settings
+		found    *Detection
+		planned  *PlanSetUp
+		want     string
+	}{
+		{"nothing says anything", Settings{}, nil, nil, ""},
+		{"the project's files are followed", Settings{}, detected, nil, "detection node [npm ci]"},
+		{"a planner knows better", Settings{}, detected, &PlanSetUp{Name: "node", SetupCommands: []string{"pnpm i"}}, "plan node [pnpm i]"},
+		{"a planner without commands gets the detected ones", Settings{}, detected, &PlanSetUp{Name: "node"}, "plan node [npm ci]"},
+		{"but not those of another environment", Settings{}, detected, &PlanSetUp{Name: "go"}, ""},
+		{"a planner without a name means python", Settings{}, detected, &PlanSetUp{SetupCommands: []string{"x"}}, "plan python [x]"},
+		{"the configuration is above both", configured, detected, &PlanSetUp{Name: "node", SetupCommands: []string{"pnpm i"}}, "configuration go [make deps]"},
+	} {
+		j := Journey{Settings: c.settings, Detection: c.found}
+		got := ""
+		if s := j.chosenSetUp(c.planned); s != nil {
+			got = s.Source + " " + s.Name + " [" + strings.Join(s.Commands, ", ") + "]"
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAPlanMayOnlyNameAKnownEnvironment(t *testing.T) {
+	t.Parallel()
+	s := ordinary(WorkflowFull, true)
+	s.Environments = []string{"go", "node"}
+	unknown := plan
+	unknown.Environment = &PlanSetUp{Name: "cobol"}
+	tell(t, []story{{"the planner is asked again", s, []act{untilAction(CallAgent), plans(unknown)}, "RUNNING design-check call_agent planner"}})
 }

@@ -14,16 +14,16 @@ func TestActionsThatFail(t *testing.T) {
 	lasting := Error{Category: CategoryGit, ReasonCode: "CHECKOUT_IN_THE_WAY", Title: "in the way"}
 	noSpace := Error{Category: CategoryEnvironment, ReasonCode: "NO_SPACE", Title: "no space", Message: "/ is full"}
 	tell(t, []story{
-		{"a passing failure is waited for", full, []act{atEnvironment, actionFails(gitFailed, 0)}, "RUNNING env-create wait 5s create_environment"},
-		{"twice as long the second time", full, []act{atEnvironment, again(1), actionFails(gitFailed, 0)}, "RUNNING env-create wait 10s create_environment"},
-		{"and as long as the other side asks", full, []act{atEnvironment, actionFails(gitFailed, time.Minute)}, "RUNNING env-create wait 1m0s create_environment"},
-		{"but never longer than ten minutes", full, []act{atEnvironment, actionFails(gitFailed, time.Hour)}, "RUNNING env-create wait 10m0s create_environment"},
+		{"a passing failure is waited for", full, []act{atEnvironment, actionFails(gitFailed, 0)}, "RUNNING env-create wait 5s detect_environment"},
+		{"twice as long the second time", full, []act{atEnvironment, again(1), actionFails(gitFailed, 0)}, "RUNNING env-create wait 10s detect_environment"},
+		{"and as long as the other side asks", full, []act{atEnvironment, actionFails(gitFailed, time.Minute)}, "RUNNING env-create wait 1m0s detect_environment"},
+		{"but never longer than ten minutes", full, []act{atEnvironment, actionFails(gitFailed, time.Hour)}, "RUNNING env-create wait 10m0s detect_environment"},
 		{"a fifth failure asks a person", full, []act{atEnvironment, again(4), actionFails(gitFailed, 0)}, "NEEDS_INPUT env-create GIT_FAILED"},
 		{"who grants the waits anew", full, []act{atEnvironment, again(4), actionFails(gitFailed, 0), resumed, actionFails(gitFailed, 0)},
-			"RUNNING env-create wait 5s create_environment"},
-		{"the next phase has waits of its own", full, []act{atEnvironment, again(4), well, actionFails(gitFailed, 0)}, "RUNNING design-read wait 5s read_design"},
+			"RUNNING env-create wait 5s detect_environment"},
+		{"the next phase has waits of its own", full, []act{atEnvironment, again(4), well, well, actionFails(gitFailed, 0)}, "RUNNING design-read wait 5s read_design"},
 		{"a lasting failure asks a person at once", full, []act{atEnvironment, actionFails(lasting, 0)}, "NEEDS_INPUT env-create CHECKOUT_IN_THE_WAY"},
-		{"and is tried again when it is settled", full, []act{atEnvironment, actionFails(lasting, 0), resumed}, "RUNNING env-create create_environment"},
+		{"and is tried again when it is settled", full, []act{atEnvironment, actionFails(lasting, 0), resumed}, "RUNNING env-create detect_environment"},
 		{"a full disk blocks", full, []act{atEnvironment, actionFails(noSpace, 0)}, "NEEDS_INPUT env-create NO_SPACE"},
 		{"resuming is no retry of a failed run", full, []act{untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG")), does(Resumed{})},
 			"FAILED tdd-green AGENT_HUNG"},

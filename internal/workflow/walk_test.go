@@ -206,6 +206,7 @@ type situation struct {
 	merged      bool
 	setUpNext   int
 	setUpStatus string
+	warm        bool
 }
 
 type situationOfStep struct {
@@ -234,7 +235,7 @@ func abstract(r Run) situation {
 		s.pending[i] = situationOfAction{a.Kind, a.Role, a.Purpose, a.StepID != ""}
 	}
 	if j.SetUp != nil {
-		s.setUpNext, s.setUpStatus = j.SetUp.Next, j.SetUp.Status
+		s.setUpNext, s.setUpStatus, s.warm = j.SetUp.Next, j.SetUp.Status, j.SetUp.Warm
 	}
 	return s
 }
@@ -276,6 +277,12 @@ func outcomes(r Run, a Action) []Event {
 		return append(events, DependenciesChecked{Outcome: o}, DependenciesChecked{Outcome: o, Missing: []string{"41"}})
 	case CreateBranch:
 		return append(events, BranchCreated{o, "base" + commit})
+	case DetectEnvironment:
+		return append(events, EnvironmentDetected{Outcome: o})
+	case RenewEnvironment:
+		return append(events, EnvironmentRenewed{Outcome: o, Fingerprint: "f1"}, EnvironmentRenewed{Outcome: o, Fingerprint: "f1", Warm: true})
+	case KeepEnvironment:
+		return append(events, EnvironmentKept{Outcome: o}, EnvironmentKept{Outcome: o, Problem: "the disk is full"})
 	case CreateEnvironment:
 		return append(events, EnvironmentCreated{Outcome: o, EnvID: "issue-42", Isolation: "bubblewrap"})
 	case ReadDesign:

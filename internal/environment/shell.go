@@ -1,0 +1,49 @@
+package environment
+
+// Set-up commands share one shell, so that what one of them activates holds for
+// the next, for the tests and for the agent. The shell is not a process, which
+// would die with us, but what is left of one: after a line that succeeded its
+// exported variables, functions and folder are written below HOME, and the next
+// line begins with them. So a set-up goes on after a crash as if nothing had
+// been, and a kept environment brings its activation along.
+
+// stateDir is where it is kept, as the scripts see it.
+const stateDir = `"$HOME/.signalbox-shell"`
+
+// preferBash runs the script $1 with the further arguments in bash, whose functions
+// (conda is one) outlive a line, and in sh where there is no bash.
+const preferBash = `script=$1; shift
+if command -v bash >/dev/null 2>&1; then exec bash -c "$script" signalbox "$@"; fi
+exec sh -c "$script" signalbox "$@"`
+
+// lineScript runs the line $1 in the shell that the lines before it left. What
+// belongs to a single command or run is not passed on.
+const lineScript = `dir=` + stateDir + `
+if [ -r "$dir/variables" ]; then . "$dir/variables"; cd -- "$(cat "$dir/folder")" 2>/dev/null || :; fi
+save() {
+	mkdir -p "$dir" && pwd >"$dir/folder.new" && (
+		for name in $(env | sed -n 's/^\(SIGNALBOX_[A-Z0-9_]*\)=.*/\1/p'); do unset "$name"; done
+		unset PWD OLDPWD SHLVL HOME TMPDIR HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
+		export -p
+		if [ -n "${BASH_VERSION-}" ]; then unset -f save; declare -f; fi
+	) >"$dir/variables.new" && mv "$dir/variables.new" "$dir/variables" && mv "$dir/folder.new" "$dir/folder"
+}
+trap 'status=$?; trap - EXIT; if [ "$status" = 0 ]; then save || status=$?; fi; exit "$status"' EXIT
+eval "$1"`
+
+// activatedScript starts the program $1 with what the set-up activated, in the folder it was
+// given. One that is not there is exit code 127 without a word, as agents expect it.
+const activatedScript = `dir=` + stateDir + `
+if [ -r "$dir/variables" ]; then . "$dir/variables"; fi
+command -v -- "$1" >/dev/null 2>&1 || exit 127
+exec "$@"`
+
+// SetUpLine is the program that runs one line of a set-up in the set-up's shell.
+func SetUpLine(line string) []string {
+	return []string{"sh", "-c", preferBash, "signalbox", lineScript, line}
+}
+
+// Activated is the program args, started with what the set-up's lines activated.
+func Activated(args []string) []string {
+	return append([]string{"sh", "-c", preferBash, "signalbox", activatedScript}, args...)
+}

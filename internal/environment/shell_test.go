@@ -1,0 +1,116 @@
+package environment
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shellSession runs lines as commands of one environment would.
+type shellSession struct {
+	t    *testing.T
+	home string
+	path string
+}
+
+func (s shellSession) run(args []string) (stdout string, err error) {
+	s.t.Helper()
+	c := exec.CommandContext(s.t.Context(), args[0], args[1:]...)
+	c.Env = []string{"HOME=" + s.home, "PATH=" + s.path, "TMPDIR=/tmp", "SIGNALBOX_RUN_ID=run", "HTTPS_PROXY=of this command"}
+	c.Dir = s.home
+	var out, problems bytes.Buffer
+	c.Stdout, c.Stderr = &out, &problems
+	err = c.Run()
+	if problems.Len() > 0 {
+		s.t.Logf("%q: %s", args[len(args)-1], problems.String())
+	}
+	return out.String(), err
+}
+
+func (s shellSession) line(line string) string {
+	s.t.Helper()
+	out, err := s.run(SetUpLine(line))
+	if err != nil {
+		s.t.Errorf("%q: %v", line, err)
+	}
+	return out
+}
+
+// shells are every shell that a set-up may be read by.
+func shells(t *testing.T) map[string]shellSession {
+	t.Helper()
+	bare := t.TempDir() // a PATH without bash
+	for _, name := range []string{"sh", "cat", "env", "sed", "mkdir", "mv", "false"} {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			err = exec.CommandContext(t.Context(), "ln", "-s", path, filepath.Join(bare, name)).Run()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]shellSession{"bash": {t, t.TempDir(), "/usr/local/bin:/usr/bin:/bin"}, "sh": {t, t.TempDir(), bare}}
+}
+
+func TestTheLinesOfASetUpShareOneShell(t *testing.T) {
+	t.Parallel()
+	for name, s := range shells(t) {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			s.line(`export GREETING="two
+lines, a 'quote' and a \$dollar"`)
+			s.line("mkdir -p sub && cd sub")
+			if got := s.line(`printf '%s|%s' "${PWD##*/}" "$GREETING"`); got != "sub|two\nlines, a 'quote' and a $dollar" {
+				t.Errorf("the next line found %q", got)
+			}
+			if _, err := s.run(SetUpLine("export GREETING=lost; cd /; false")); err == nil {
+				t.Error("a line that failed passed for one that did not")
+			}
+			if got := s.line(`printf '%s|%s' "${PWD##*/}" "${GREETING#*, }"`); got != "sub|a 'quote' and a $dollar" {
+				t.Errorf("a line that failed left %q", got)
+			}
+			if got := s.line("GREETING=again; exit 0"); got != "" {
+				t.Errorf("printed %q", got)
+			}
+			if got := s.line(`printf %s "$GREETING"`); got != "again" {
+				t.Errorf("a line that ended its shell left %q", got)
+			}
+		})
+	}
+}
+
+func TestWhatASetUpActivatesHoldsForOtherPrograms(t *testing.T) {
+	t.Parallel()
+	for name, s := range shells(t) {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			activated := func(args ...string) string {
+				out, err := s.run(Activated(args))
+				if err != nil {
+					t.Errorf("%q: %v", args, err)
+				}
+				return out
+			}
+			if got := activated("sh", "-c", `printf %s "${VIRTUAL_ENV-none}"`); got != "none" {
+				t.Errorf("before any set-up: %q", got)
+			}
+			s.line("mkdir -p sub; cd sub; export VIRTUAL_ENV=here PATH=/of/the/set-up:$PATH SIGNALBOX_ISSUE=42")
+			got := activated("sh", "-c", `printf '%s|%s|%s|%s|%s' "$VIRTUAL_ENV" "${PATH%%:*}" "${PWD##*/}" "${SIGNALBOX_ISSUE-none}" "$1"`, "x", "a  b'c")
+			if want := "here|/of/the/set-up|" + filepath.Base(s.home) + "|none|a  b'c"; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestFunctionsOutliveALineWhereTheShellCan(t *testing.T) {
+	t.Parallel()
+	s := shells(t)["bash"]
+	s.line("conda() { export ACTIVE=$1; }")
+	s.line("conda base")
+	if got := s.line("echo $ACTIVE; type -t conda save || :"); strings.TrimSpace(got) != "base\nfunction\nfunction" {
+		t.Errorf("got %q", got)
+	}
+}
