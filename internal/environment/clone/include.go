@@ -53,11 +53,20 @@ func (d *Driver) included(ctx context.Context) ([]string, error) {
 }
 
 // untracked lists the untracked files of the project's checkout that an exclude option matches.
+// Git is kept out of the folders that no list brings: on its way through clones it would look
+// into their repositories, and a .git/commondir that leads nowhere ends it.
 func (d *Driver) untracked(ctx context.Context, option string) ([]string, error) {
-	list, err := d.git(ctx, process.Command{
-		Args: []string{"ls-files", "--others", "--ignored", "-z", option},
-		Dir:  d.config.Root,
-	})
+	args := []string{"ls-files", "--others", "--ignored", "-z", option, "--"}
+	entries, err := os.ReadDir(d.config.Root)
+	if err != nil {
+		return nil, fmt.Errorf("list the project: %w", err)
+	}
+	for _, entry := range entries {
+		if mayInclude(entry.Name()) {
+			args = append(args, entry.Name())
+		}
+	}
+	list, err := d.git(ctx, process.Command{Args: args, Dir: d.config.Root, Env: []string{"GIT_LITERAL_PATHSPECS=1"}})
 	if err != nil {
 		return nil, fmt.Errorf("list what %s matches: %w", option, err)
 	}
