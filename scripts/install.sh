@@ -39,6 +39,15 @@ limitsMemory() {
 	return 1
 }
 
+# mountsLoops says whether a file system in a file could be mounted, which no package gives.
+mountsLoops() {
+	scratch=$(mktemp -d)
+	truncate -s 300M "$scratch/image" && mkfs.xfs -q "$scratch/image" && mount -o loop "$scratch/image" "$scratch" && umount "$scratch"
+	mounts=$?
+	rm -rf "$scratch"
+	return $mounts
+} >/dev/null 2>&1
+
 # hasGo ends the script where there is no Go: which one to install is the person's choice.
 hasGo() {
 	PATH=$PATH:/usr/local/go/bin

@@ -6,11 +6,13 @@ cd "$(dirname "$0")/.."
 . scripts/install.sh
 
 hasGo
+PATH=$PATH:/usr/sbin:/sbin # where mkfs is, also for who is not root
 need git git
 need bwrap bubblewrap
 need jq jq
 need make make
 need strace strace
+need mkfs.xfs xfsprogs
 compiles || missing="$missing gcc libc6-dev"
 install || true
 
@@ -23,13 +25,21 @@ skip() {
 race=-race
 compiles || { race=; skip "the race detector: no C compiler"; }
 isolates || skip "isolation: bubblewrap is missing or may not make a sandbox; the tests that need it fail"
-for program in git jq strace; do
+for program in git jq; do
 	command -v "$program" >/dev/null 2>&1 || skip "$program is missing; the tests that need it fail"
+done
+for program in strace mkfs.xfs; do
+	command -v "$program" >/dev/null 2>&1 || skip "the sweeps of the store's updates that need $program, which is missing"
 done
 (cd / && go mod download github.com/google/uuid@v1.6.0) >/dev/null 2>&1 ||
 	skip "the run on a module that people use: the module proxy cannot be reached"
 lacking=$skipped
 limitsMemory || skip "the test of a program that runs out of memory: no control group may be made here"
+if [ "$(id -u)" != 0 ]; then
+	skip "the sweeps of the store's updates (kill, errno, power cut): only root may"
+elif ! mountsLoops; then
+	skip "the power cuts of a disk in a file: none may be mounted through a loop device here"
+fi
 [ -z "$skipped" ] || echo "Left out:$skipped"
 if [ -n "$lacking" ] && [ "${CI:-}" = true ]; then
 	echo "In CI nothing may be missing."
