@@ -95,6 +95,16 @@ func (p *project) lookAtConfig(add func(finding)) {
 	} else {
 		add(finding{What: "tests", Verdict: verdictOK, Says: fmt.Sprint([]string(p.config.Tests))})
 	}
+	if own, err := p.prompts(); err != nil {
+		add(finding{"prompts", verdictMissing, err.Error(), "mend the file below " + promptsDir})
+	} else if len(own) > 0 {
+		add(finding{What: "prompts", Verdict: verdictOK, Says: count(len(own), "prompt") + " of the project's own in " + promptsDir})
+	}
+	if p.config.Environment.OnFailure == config.OnFailureContinue {
+		add(finding{What: "set-up", Verdict: verdictOK, Says: "a run goes on, with a warning, where the environment cannot be set up (environment.on_failure: continue)"})
+	} else {
+		add(finding{What: "set-up", Verdict: verdictOK, Says: "a run stops where the environment cannot be set up (environment.on_failure: stop)"})
+	}
 	for _, path := range p.config.Environment.Read {
 		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
 			add(finding{"environment", verdictWarning, fmt.Sprintf("%q cannot be shown to commands", path), "set environment.read to absolute paths that exist"})

@@ -262,7 +262,11 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	if err != nil {
 		return nil, err
 	}
-	return runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
+	own, err := p.prompts()
+	if err != nil {
+		return nil, err
+	}
+	return runner.New(runner.Config{Prompts: own, Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
 		Isolation: p.config.Environment.Sandbox, MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: observe, Logger: p.log}), nil
 }

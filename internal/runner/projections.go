@@ -17,8 +17,10 @@ type shown struct {
 	entry  *workflow.Environment
 	status workflow.IssueStatus
 	report string
-	errors *workflow.Error
-	once   bool
+	// comment is the progress comment; empty until this runner wrote it.
+	comment string
+	errors  *workflow.Error
+	once    bool
 }
 
 // project brings everything that is read off the run up to date: environments.json, the
@@ -29,7 +31,25 @@ func (w *work) project(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotSaved, err)
 	}
+	w.logged("write progress comment", w.projectComment(ctx))
 	return nil
+}
+
+// progressKey names the one comment on a request that says how far it is (P9).
+const progressKey = "signalbox/progress"
+
+// projectComment edits the progress comment. It is for people; the run goes on without it.
+func (w *work) projectComment(ctx context.Context) error {
+	text := w.clean(w.run.ProgressComment())
+	if text == w.shown.comment || w.run.State == workflow.Queued {
+		return nil
+	}
+	request, err := w.theRequest(ctx)
+	if err != nil {
+		return err
+	}
+	w.shown.comment = text
+	return w.Forge.Comment(ctx, request, progressKey, text)
 }
 
 func (w *work) projectStatus(ctx context.Context) error {

@@ -21,6 +21,28 @@ var prompts = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("prompts").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.md"))
 })
 
+// PromptTemplate reads a project's own prompt for a role, in the place of ours. It may use ours:
+// {{template "planner.md" .}}, {{template "request" .}}.
+func PromptTemplate(role workflow.Role, text string) (*template.Template, error) {
+	base, err := prompts().Clone()
+	if err != nil {
+		return nil, err
+	}
+	t, err := base.New("project").Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("read prompt for %s: %w", role, err)
+	}
+	return t, nil
+}
+
+// template is the project's own prompt for a role, or ours.
+func (w *work) template(role workflow.Role) *template.Template {
+	if t := w.Prompts[role]; t != nil {
+		return t
+	}
+	return prompts().Lookup(string(role) + ".md")
+}
+
 // briefing is what the prompts are made from. Everything in it may be a
 // stranger's words; quote marks them as such.
 type briefing struct {
@@ -32,6 +54,9 @@ type briefing struct {
 	Documents []document
 	Findings  []workflow.Finding
 	SetUp     *workflow.SetUp
+	// HandOver is what the set-up came to; Detection what was found in the project's files.
+	HandOver  workflow.HandOver
+	Detection *workflow.Detection
 	Diff      string
 	Tests     []string
 }
@@ -43,7 +68,7 @@ func (w *work) prompt(ctx context.Context, a workflow.Action) (string, error) {
 		return "", err
 	}
 	b := briefing{Run: w.run, Request: request, Action: a, Phase: string(w.run.Journey.Phase.Step()),
-		Findings: w.run.Journey.Findings, SetUp: w.run.Journey.SetUp, Tests: w.run.Journey.Settings.Tests}
+		Findings: w.run.Journey.Findings, SetUp: w.run.Journey.SetUp, HandOver: w.run.Journey.HandOver(), Detection: w.run.Journey.Detection, Tests: w.run.Journey.Settings.Tests}
 	switch a.Role {
 	case workflow.Planner:
 		b.Documents, err = w.design(ctx)
@@ -56,7 +81,7 @@ func (w *work) prompt(ctx context.Context, a workflow.Action) (string, error) {
 		return "", err
 	}
 	var text bytes.Buffer
-	if err := prompts().ExecuteTemplate(&text, string(a.Role)+".md", b); err != nil {
+	if err := w.template(a.Role).Execute(&text, b); err != nil {
 		return "", fmt.Errorf("write prompt for %s: %w", a.Role, err)
 	}
 	return w.Redact.String(text.String()), nil

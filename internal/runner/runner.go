@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"text/template"
 	"time"
 
 	"signalbox/internal/agent"
@@ -22,7 +23,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what a runner works with. All but Detect, Redact, Observe and Logger are required.
+// Config is what a runner works with. All but Detect, Prompts, Redact, Observe and Logger are required.
 type Config struct {
 	Store        *store.Store
 	Repo         *git.Repo
@@ -32,6 +33,8 @@ type Config struct {
 	Detect func(ctx context.Context, commit string) (workflow.Detection, error)
 	// Agents are the agents by role. A role that is missing is skipped by the workflow.
 	Agents map[workflow.Role]agent.Agent
+	// Prompts are the project's own prompts by role, made by PromptTemplate.
+	Prompts map[workflow.Role]*template.Template
 	// Isolation says what stands between a command and this machine from now on: "bubblewrap" or "none".
 	Isolation string
 	// MaxParallel is the number of slots of the project's queue.

@@ -1,0 +1,124 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// PhaseProgress is one of the seven phases of P9 as every face shows it.
+type PhaseProgress struct {
+	Phase ProgressPhase `json:"phase"`
+	Title string        `json:"title"`
+	// Status is pending, active, completed or skipped.
+	Status string `json:"status"`
+	// Detail says what is going on in the active one, one line.
+	Detail string `json:"detail,omitempty"`
+}
+
+// The statuses of a PhaseProgress.
+const (
+	PhasePending   = "pending"
+	PhaseActive    = "active"
+	PhaseCompleted = "completed"
+	PhaseSkipped   = "skipped"
+)
+
+var phaseTitles = map[ProgressPhase]string{
+	ProgressPrePlanning: "Pre-planning", ProgressPlanning: "Planning", ProgressEnvironmentSetup: "Environment setup",
+	ProgressExecution: "Execution", ProgressReflection: "Reflection", ProgressVerification: "Verification", ProgressComplete: "Complete",
+}
+
+// PhaseProgress is the run as the seven phases, in their order.
+func (r *Run) PhaseProgress() []PhaseProgress {
+	now, all := r.ProgressPhase(), make([]PhaseProgress, 0, len(ProgressPhases))
+	behind := true
+	for _, phase := range ProgressPhases {
+		p := PhaseProgress{Phase: phase, Title: phaseTitles[phase], Status: PhasePending}
+		switch {
+		case phase == now && r.State == Done:
+			p.Status = PhaseCompleted
+		case phase == now:
+			p.Status, p.Detail, behind = PhaseActive, r.Progress.Message, false
+		case behind && r.leftOut(phase):
+			p.Status = PhaseSkipped
+		case behind:
+			p.Status = PhaseCompleted
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// leftOut: every phase of the run that belongs there was skipped.
+func (r *Run) leftOut(phase ProgressPhase) bool {
+	if phase == ProgressEnvironmentSetup {
+		return r.Journey.SetUp == nil
+	}
+	for _, record := range r.Journey.Phases {
+		if record.Phase.Position().Progress == phase && record.Status != StepSkipped {
+			return false
+		}
+	}
+	return phase != ProgressComplete
+}
+
+// SetUpProgress is how far a set-up is, for those who draw it.
+type SetUpProgress struct {
+	// Command of Commands is run now, or, when all of them are done, Verification of Verifications; from 1.
+	Command       int    `json:"command"`
+	Commands      int    `json:"commands"`
+	Verification  int    `json:"verification"`
+	Verifications int    `json:"verifications"`
+	Running       string `json:"running"`
+	Warm          bool   `json:"warm"`
+	// RetryAt is when a command that failed is tried again; nil when none waits for that.
+	RetryAt *time.Time `json:"retry_at"`
+	// Repair of Repairs is the correction by the model that was asked for last; 0 is none.
+	Repair  int `json:"repair"`
+	Repairs int `json:"repairs"`
+}
+
+// SetUpProgress is nil unless the run is setting its environment up.
+func (r *Run) SetUpProgress() *SetUpProgress {
+	j := &r.Journey
+	if !j.SettingUp || j.SetUp == nil {
+		return nil
+	}
+	s, commands := j.SetUp, len(j.SetUp.Commands)
+	p := &SetUpProgress{Command: min(s.Next+1, commands), Commands: commands, Verifications: len(s.Verification), Warm: s.Warm,
+		Repair: j.Used.SetUpRepairs, Repairs: j.Settings.Limits.SetUpRepairs}
+	switch {
+	case s.Next < commands:
+		p.Running = s.Commands[s.Next]
+	case s.Next < commands+len(s.Verification):
+		p.Verification, p.Running = s.Next-commands+1, s.Verification[s.Next-commands].Command
+	}
+	if len(j.Pending) > 0 && j.Pending[0].Kind == Wait {
+		p.RetryAt = j.Pending[0].Until
+	}
+	return p
+}
+
+// ProgressComment is the one comment on the request that is edited in place. It changes with
+// the phases and with the state, not with every command.
+func (r *Run) ProgressComment() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Signalbox: %s\n\n", r.State.Label())
+	marks := map[string]string{PhasePending: "[ ]", PhaseActive: "[ ] ▶", PhaseCompleted: "[x]", PhaseSkipped: "[x] –"}
+	for _, p := range r.PhaseProgress() {
+		title := p.Title
+		switch p.Status {
+		case PhaseActive:
+			title = "**" + title + "**"
+		case PhaseSkipped:
+			title += " (nothing to do)"
+		}
+		fmt.Fprintf(&b, "- %s %s\n", marks[p.Status], title)
+	}
+	fmt.Fprintf(&b, "\nRun %s, branch `%s`", r.RunID, r.Journey.Branch)
+	if r.Error != nil {
+		fmt.Fprintf(&b, "\n\n**%s**: %s", printable(r.Error.Title), strings.Join(r.Error.Actions, "; "))
+	}
+	return b.String() + "\n"
+}

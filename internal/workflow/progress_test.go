@@ -1,0 +1,78 @@
+package workflow
+
+import (
+	"strings"
+	"testing"
+)
+
+// drawn is a run's seven phases, a letter each: p(ending), a(ctive), c(ompleted), s(kipped).
+func drawn(r Run) string {
+	var b strings.Builder
+	for _, p := range r.PhaseProgress() {
+		b.WriteByte(p.Status[0])
+	}
+	return b.String()
+}
+
+func TestTheSevenPhasesAreDrawnOffTheRun(t *testing.T) {
+	t.Parallel()
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	full := ordinary(WorkflowFull, true)
+	begun := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
+	for _, c := range []struct {
+		name     string
+		settings Settings
+		acts     []act
+		want     string
+	}{
+		{"a new run", full, nil, "apppppp"},
+		{"planning", full, []act{untilPhase(DesignCheck)}, "cappppp"},
+		{"setting up", full, []act{begun}, "ccapppp"},
+		{"implementing with a set-up", full, []act{begun, well, well, well}, "cccappp"},
+		{"implementing without", full, []act{untilPhase(TDDGreen)}, "ccsappp"},
+		{"a simple run plans nothing", ordinary(WorkflowSimple, true), []act{untilPhase(TDDGreen)}, "cssappp"},
+		{"reviewing", full, []act{untilPhase(ReviewRequest)}, "ccscapp"},
+		{"done", full, []act{toTheEnd}, "ccscccc"},
+	} {
+		run := lived(t, c.settings, c.acts...)
+		if got := drawn(run); got != c.want {
+			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, where(run))
+		}
+		comment := run.ProgressComment()
+		if n := strings.Count(comment, "\n- "); n != len(ProgressPhases) {
+			t.Errorf("%s: %d phases in the comment:\n%s", c.name, n, comment)
+		}
+	}
+}
+
+func TestASetUpSaysHowFarItIs(t *testing.T) {
+	t.Parallel()
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	begun := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
+	of := func(acts ...act) SetUpProgress {
+		t.Helper()
+		run := lived(t, ordinary(WorkflowFull, true), append([]act{begun}, acts...)...)
+		if p := run.SetUpProgress(); p != nil {
+			return *p
+		}
+		t.Fatalf("no set-up in %s", where(run))
+		return SetUpProgress{}
+	}
+	if p := of(); p.Command != 1 || p.Commands != 1 || p.Verification != 0 || p.Running != "go mod download" || p.RetryAt != nil {
+		t.Errorf("the first command: %+v", p)
+	}
+	if p := of(setUpFails(FailureNetwork)); p.RetryAt == nil || p.RetryAt.Sub(epoch) != networkWaits[0] {
+		t.Errorf("a wait: %+v", p)
+	}
+	if p := of(setUpFails(FailureFixable)); p.Repair != 1 || p.Repairs != 3 {
+		t.Errorf("a repair: %+v", p)
+	}
+	if p := of(well); p.Verification != 1 || p.Verifications != 1 || p.Running != "echo OK" {
+		t.Errorf("the verification: %+v", p)
+	}
+	if run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen)); run.SetUpProgress() != nil {
+		t.Error("a run at another place has a set-up's progress")
+	}
+}
