@@ -177,7 +177,7 @@ func TestACloneThatWasNotMovedIntoPlaceIsMadeAgain(t *testing.T) {
 	d := clone.New(config(t, p))
 	e := made(t, d, p)
 	for _, name := range []string{".new-site", ".old-site"} {
-		if err := os.Rename(e.Dir(), filepath.Join(filepath.Dir(e.Dir()), name)); err != nil {
+		if err := os.Rename(folder(p), filepath.Join(p.Root, ".worktrees", name)); err != nil {
 			t.Fatal(err)
 		}
 		e = made(t, d, p)

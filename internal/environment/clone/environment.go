@@ -28,7 +28,25 @@ type Environment struct {
 var _ environment.Environment = (*Environment)(nil)
 
 // Dir implements environment.Environment.
-func (e *Environment) Dir() string { return e.layout.work }
+func (e *Environment) Dir() string {
+	if e.driver.config.Unsandboxed {
+		return e.layout.work
+	}
+	return workspace
+}
+
+// home is HOME as commands see it.
+func (e *Environment) home() string {
+	if e.driver.config.Unsandboxed {
+		return e.layout.home()
+	}
+	return homeInside
+}
+
+// HostDir and HostHome are where the work folder and HOME lie on this machine, for who shows
+// them to commands in a way of its own. Renew and Keep may put other folders there.
+func (e *Environment) HostDir() string  { return e.layout.work }
+func (e *Environment) HostHome() string { return e.layout.home() }
 
 // Isolation implements environment.Environment.
 func (e *Environment) Isolation() string { return e.driver.isolation() }
@@ -42,7 +60,7 @@ func (e *Environment) Fingerprint() string {
 // Exec implements process.Executor. HOME lasts as long as the environment, /tmp as long as the
 // command. A program that a signal ended shows as exit code 128 plus its number in the sandbox.
 func (e *Environment) Exec(ctx context.Context, c process.Command) (result process.Result, err error) {
-	dir, err := e.layout.inside(c.Dir)
+	dir, err := e.inside(c.Dir)
 	if err != nil {
 		return process.Result{}, err
 	}
@@ -63,6 +81,21 @@ func (e *Environment) Exec(ctx context.Context, c process.Command) (result proce
 	return e.driver.sandboxed(ctx, m, dir, c)
 }
 
+// inside is where a command starts: Command.Dir relative to the work folder, or a path in it.
+func (e *Environment) inside(dir string) (string, error) {
+	if filepath.IsAbs(dir) {
+		relative, err := filepath.Rel(e.Dir(), dir)
+		if err != nil {
+			return "", fmt.Errorf("run in %q: %w", dir, err)
+		}
+		dir = relative
+	}
+	if dir != "" && !filepath.IsLocal(dir) {
+		return "", fmt.Errorf("run in %q: want a folder of the environment", dir)
+	}
+	return filepath.Join(e.Dir(), dir), nil
+}
+
 // mounts is what a command of this environment sees.
 func (e *Environment) mounts(scratch string, c process.Command) (mounts, error) {
 	m, err := e.driver.base()
@@ -70,8 +103,8 @@ func (e *Environment) mounts(scratch string, c process.Command) (mounts, error) 
 		return nil, err
 	}
 	m["/tmp"] = mount{kind: readWrite, source: scratch}
-	m.show(readWrite, e.layout.work)
-	m.show(readWrite, e.layout.home())
+	m[workspace] = mount{kind: readWrite, source: e.layout.work}
+	m[homeInside] = mount{kind: readWrite, source: e.layout.home()}
 	err = errors.Join(
 		e.driver.request(m, readWrite, c.Writes),
 		e.driver.request(m, readOnly, e.driver.config.ReadOnly),
@@ -84,7 +117,7 @@ func (e *Environment) mounts(scratch string, c process.Command) (mounts, error) 
 // command's own, and last how what it started is found again.
 func (e *Environment) variables(tmp string, own []string) []string {
 	list := slices.Concat(e.driver.config.Variables,
-		[]string{"PATH=" + e.driver.path, "HOME=" + e.layout.home(), "TMPDIR=" + tmp},
+		[]string{"PATH=" + e.driver.path, "HOME=" + e.home(), "TMPDIR=" + tmp},
 		own,
 		[]string{"SIGNALBOX_ENV_ID=" + e.spec.ID, e.layout.tag()})
 	return lastOfEach(list)

@@ -25,6 +25,9 @@ func made(t testing.TB, d *clone.Driver, p *environmenttest.Project) environment
 	return e
 }
 
+// folder is where the environment of made lies.
+func folder(p *environmenttest.Project) string { return filepath.Join(p.Root, p.Spec("site").Dir) }
+
 func expect(t testing.TB, e environment.Environment, script, want string) {
 	t.Helper()
 	var said bytes.Buffer
@@ -124,11 +127,22 @@ func TestALinkInPlaceOfTheFolderForClonesIsRefused(t *testing.T) {
 	}
 }
 
+func TestACloneThatLeadsGitNowhereHoldsNoOtherUp(t *testing.T) {
+	t.Parallel()
+	p := environmenttest.NewProject(t)
+	d := clone.New(config(t, p))
+	expect(t, made(t, d, p), "echo /nowhere/at/all >.git/commondir", "")
+	if _, err := d.Make(t.Context(), p.Spec("other")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRemoveEndsWhatACrashLeftRunningAndNothingElse(t *testing.T) {
 	t.Parallel()
 	p, other := environmenttest.NewProject(t), environmenttest.NewProject(t)
 	d := clone.New(config(t, p))
-	mine := leftover(t, made(t, d, p).Dir())
+	made(t, d, p)
+	mine := leftover(t, folder(p))
 	theirs := leftover(t, filepath.Join(other.Root, other.Spec("site").Dir))
 	if err := d.Remove(t.Context(), p.Spec("site")); err != nil {
 		t.Fatal(err)
@@ -145,9 +159,11 @@ func TestTheProjectStaysHiddenWhateverIsShown(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	c := config(t, p)
-	c.ReadOnly = []string{filepath.Dir(filepath.Dir(p.Root))}
-	if _, err := made(t, clone.New(c), p).Exec(t.Context(), process.Command{Args: []string{"true"}}); err == nil {
-		t.Error("a folder that contains the project was shown")
+	for _, never := range []string{filepath.Dir(filepath.Dir(p.Root)), "/workspace/src", "/home/signalbox/.ssh"} {
+		c.ReadOnly = []string{never}
+		if _, err := made(t, clone.New(c), p).Exec(t.Context(), process.Command{Args: []string{"true"}}); err == nil || !strings.Contains(err.Error(), never) {
+			t.Errorf("%s was shown: %v", never, err)
+		}
 	}
 	c.ReadOnly = nil
 	c.Variables = append([]string{"PATH=" + p.Root + ":/usr/bin:/bin:" + filepath.Dir(p.Root)}, c.Variables[1:]...)
@@ -155,7 +171,7 @@ func TestTheProjectStaysHiddenWhateverIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, e, `ls -A "`+p.Root+`"`, ".signalbox\n.worktrees\n")
+	expect(t, e, `ls -A "`+p.Root+`"`, ".signalbox\n")
 }
 
 func BenchmarkExec(b *testing.B) {

@@ -12,6 +12,14 @@ import (
 	"signalbox/internal/environment"
 )
 
+// Where a sandboxed command finds its work folder and its HOME. They are the same in every
+// environment, so that the absolute paths which set-up commands leave behind (the first line of a
+// script in .venv/bin, caches keyed by folder) hold in the next one too.
+const (
+	workspace  = "/workspace"
+	homeInside = "/home/signalbox"
+)
+
 // layout names every place of one environment.
 type layout struct {
 	root    string // the project
@@ -35,7 +43,7 @@ func (l layout) trees() string { return filepath.Dir(l.work) }
 func (l layout) fresh() string { return filepath.Join(l.trees(), ".new-"+filepath.Base(l.private)) }
 func (l layout) gone() string  { return filepath.Join(l.trees(), ".old-"+filepath.Base(l.private)) }
 
-// home is HOME inside, at its own path so that absolute paths in caches hold with and without a sandbox.
+// home is the folder behind HOME.
 func (l layout) home() string { return filepath.Join(l.private, "home") }
 
 // scratch holds one new folder per command, its /tmp.

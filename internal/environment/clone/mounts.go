@@ -138,6 +138,9 @@ func (d *Driver) request(m mounts, k kind, paths []string) error {
 		if within(d.config.Root, path) || within(d.config.State, path) {
 			return fmt.Errorf("show %q in the sandbox: it contains the project", path)
 		}
+		if within(path, workspace) || within(path, homeInside) {
+			return fmt.Errorf("show %q in the sandbox: the environment itself is shown there", path)
+		}
 		if _, err := os.Stat(path); err != nil {
 			return fmt.Errorf("show %q in the sandbox: %w", path, err)
 		}
@@ -148,13 +151,14 @@ func (d *Driver) request(m mounts, k kind, paths []string) error {
 	return nil
 }
 
-// prune drops what lies in a folder that commands may write and that is shown as it is. It is
-// visible anyway, and nothing is ever mounted there: a command could leave a symbolic link on
-// the way, and the next sandbox would be built through it.
+// prune drops what lies in a folder that commands may write, but for /tmp, which is new for each
+// command. Nothing is ever mounted there: a command could leave a symbolic link on the way, and
+// the next sandbox would be built through it. Of what was asked for nothing is lost: it lies in
+// a folder that is shown as it is.
 func (m mounts) prune() {
 	for path := range m {
 		for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
-			if at := m[dir]; at.kind == readWrite && at.source == dir {
+			if dir != "/tmp" && m[dir].kind == readWrite {
 				delete(m, path)
 			}
 		}

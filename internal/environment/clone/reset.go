@@ -124,8 +124,8 @@ func (e *Environment) runReset(ctx context.Context, commit string) error {
 	_, err = output(ctx, process.Command{
 		Args: []string{"sh", "-c", resetScript, "sh", commit, e.spec.Branch},
 		Env: e.driver.gitVariables(
-			"GIT_DIR="+filepath.Join(e.layout.work, ".git"),
-			"GIT_WORK_TREE="+e.layout.work),
+			"GIT_DIR="+filepath.Join(e.Dir(), ".git"),
+			"GIT_WORK_TREE="+e.Dir()),
 		Stdin: pack, Total: resetTimeout,
 	}, e.Exec)
 	return err

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"signalbox/internal/environment"
@@ -161,19 +160,4 @@ func (l layout) newScratch() (dir string, remove func() error, err error) {
 		return "", nil, fmt.Errorf("make temporary folder: %w", err)
 	}
 	return dir, func() error { return removeTree(dir) }, nil
-}
-
-// inside is where a command starts: Command.Dir relative to the work folder, or a path in it.
-func (l layout) inside(dir string) (string, error) {
-	if filepath.IsAbs(dir) {
-		relative, err := filepath.Rel(l.work, dir)
-		if err != nil {
-			return "", fmt.Errorf("run in %q: %w", dir, err)
-		}
-		dir = relative
-	}
-	if dir != "" && !filepath.IsLocal(dir) {
-		return "", fmt.Errorf("run in %q: want a folder of the environment", dir)
-	}
-	return filepath.Join(l.work, dir), nil
 }

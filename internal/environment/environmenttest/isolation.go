@@ -22,7 +22,7 @@ var isolationTests = []conformance{
 }
 
 func testWritesOutside(t *testing.T, s *site) {
-	other := s.make(t, s.Project.Spec("other"))
+	other := s.another(t, "other")
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func testWritesOutside(t *testing.T, s *site) {
 	name := "signalbox-test-" + strconv.FormatInt(uniqueNumber(), 10)
 	for _, dir := range []string{
 		s.Project.Root, s.Project.Root + "/.git", s.Project.Root + "/.git/objects", s.Project.Root + "/.worktrees",
-		other.Dir(), home, "/etc", "/usr", "/opt", "/run", "/var", "/var/tmp", "/tmp", "/dev/shm", "/",
+		other.folder(), home, "/etc", "/usr", "/opt", "/run", "/var", "/var/tmp", "/tmp", "/dev/shm", "/",
 	} {
 		r, _ := s.run(t, `echo x >"$1"`, filepath.Join(dir, name))
 		if _, err := os.Lstat(filepath.Join(dir, name)); !os.IsNotExist(err) {
@@ -43,13 +43,13 @@ func testWritesOutside(t *testing.T, s *site) {
 }
 
 func testReadsOutside(t *testing.T, s *site) {
-	other := s.make(t, s.Project.Spec("other"))
+	other := s.another(t, "other")
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{
-		secret, s.Project.Root + "/README.md", s.Project.Root + "/.git", s.Project.Root + "/.env", other.Dir(),
+		secret, s.Project.Root + "/README.md", s.Project.Root + "/.git", s.Project.Root + "/.env", other.folder(), s.folder(),
 		hostHome(t, s), "/run/docker.sock", "/var/run", "/var/lib", "/sys", "/boot",
 	} {
 		if r, _ := s.run(t, `test -e "$1"`, path); r.ExitCode != 1 {

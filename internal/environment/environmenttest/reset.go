@@ -125,7 +125,7 @@ func testResetKeeps(t *testing.T, s *site) {
 	if left, err := filepath.Glob(filepath.Join(s.Project.Root, ".worktrees", ".*")); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	if _, err := os.Stat(s.Dir()); err != nil {
+	if _, err := os.Stat(s.folder()); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ package environmenttest
 
 import (
 	"bytes"
+	"path/filepath"
 	"testing"
 
 	"signalbox/internal/environment"
@@ -57,6 +58,17 @@ func (s *site) make(t *testing.T, spec environment.Spec) environment.Environment
 	}
 	return e
 }
+
+// another is a second environment of the same project.
+func (s *site) another(t *testing.T, id string) *site {
+	t.Helper()
+	other := &site{Harness: s.Harness, spec: s.Project.Spec(id)}
+	other.Environment = other.make(t, other.spec)
+	return other
+}
+
+// folder is where the work folder lies on this machine.
+func (s *site) folder() string { return filepath.Join(s.Project.Root, s.spec.Dir) }
 
 // run runs a shell script inside; args are its $1, $2 and so on.
 func (s *site) run(t *testing.T, script string, args ...string) (process.Result, string) {

@@ -25,7 +25,11 @@ var workTests = []conformance{
 
 func testFresh(t *testing.T, s *site) {
 	equal(t, "isolation", s.Isolation() != "none", s.Isolated)
-	equal(t, "folder", s.Dir(), filepath.Join(s.Project.Root, s.spec.Dir))
+	if s.Isolated {
+		equal(t, "folder of another environment", s.another(t, "other").Dir(), s.Dir())
+	} else {
+		equal(t, "folder", s.Dir(), s.folder())
+	}
 	s.expectClean(t, s.spec.Commit)
 	equal(t, "remotes, tags and hooks", s.must(t, "git remote; git tag; ls .git/hooks 2>/dev/null || true"), "")
 	equal(t, "alternates", s.must(t, "test ! -e .git/objects/info/alternates; echo $?"), "0\n")
@@ -45,7 +49,7 @@ func testFresh(t *testing.T, s *site) {
 
 func (s *site) objects(t *testing.T) (files []string) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(s.Dir(), ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(s.folder(), ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			files = append(files, path)
 		}
@@ -120,7 +124,7 @@ func testMakeAgain(t *testing.T, s *site) {
 func testFolderDeleted(t *testing.T, s *site) {
 	s.must(t, "echo x >x")
 	change := s.record(t, s.spec.Commit)
-	if err := os.RemoveAll(s.Dir()); err != nil {
+	if err := os.RemoveAll(s.folder()); err != nil {
 		t.Fatal(err)
 	}
 	s.Environment = s.make(t, s.spec)
@@ -180,11 +184,11 @@ func testRemove(t *testing.T, s *site) {
 		if err := s.Driver.Remove(t.Context(), s.spec); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Lstat(s.Dir()); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(s.folder()); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the folder is still there (%v)", err)
 		}
 	}
-	left, err := os.ReadDir(filepath.Dir(s.Dir()))
+	left, err := os.ReadDir(filepath.Dir(s.folder()))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
