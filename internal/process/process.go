@@ -27,6 +27,9 @@ type Command struct {
 	// Writer may be given for both. Writers are called from one goroutine at a time.
 	Stdout, Stderr io.Writer
 
+	// Terminal, if set, takes the place of the pipes: a shell that a person types into needs one.
+	Terminal *Terminal
+
 	// Idle ends the tree when neither stream printed for this long; zero means no limit.
 	Idle time.Duration
 	// Total ends the tree when it ran for this long; zero means no limit.

@@ -43,7 +43,7 @@ func start(c Command, s *streams, tag string) (*program, error) {
 		Files: s.child[:],
 		// A session of its own is a group of its own, and has no terminal: a program that asks for
 		// a password fails at once, where in a background group it would be stopped and hang.
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: c.Terminal != nil, Pdeathsig: syscall.SIGKILL},
 	}
 	p := &program{exited: make(chan struct{})}
 	startErr := make(chan error)

@@ -12,9 +12,9 @@ import (
 
 // streams connects a program's standard streams with a Command's reader and writers.
 type streams struct {
-	child   [3]*os.File // what the program gets as 0, 1 and 2
-	release []*os.File  // those of them that are ours to close
-	feed    *os.File    // our end of stdin; nil when there is nothing to copy
+	child   [3]*os.File    // what the program gets as 0, 1 and 2
+	release []*os.File     // those of them that are ours to close
+	feed    io.WriteCloser // our end of stdin; nil when there is nothing to copy
 	input   io.Reader
 	feedErr error
 	fed     chan struct{} // the copying of input ended
@@ -23,6 +23,9 @@ type streams struct {
 	sink    *sink
 	ended   sync.WaitGroup
 	closed  chan struct{} // every output ended
+
+	terminal *os.File // our end of the program's terminal; nil when it has none
+	resize   <-chan TerminalSize
 }
 
 func newStreams(c Command) (_ *streams, err error) {
@@ -37,6 +40,9 @@ func newStreams(c Command) (_ *streams, err error) {
 			s.close()
 		}
 	}()
+	if c.Terminal != nil {
+		return s, s.openTerminal(c)
+	}
 	if err := s.openInput(); err != nil {
 		return nil, fmt.Errorf("open standard input: %w", err)
 	}
@@ -60,7 +66,10 @@ func (s *streams) openInput() (err error) {
 	if s.input == nil {
 		s.child[0], err = os.Open(os.DevNull)
 	} else {
-		s.child[0], s.feed, err = os.Pipe()
+		var ours *os.File
+		if s.child[0], ours, err = os.Pipe(); err == nil {
+			s.feed = ours
+		}
 	}
 	s.release = append(s.release, s.child[0])
 	return err
@@ -87,6 +96,9 @@ func (s *streams) pump() {
 		s.ended.Wait()
 		close(s.closed)
 	}()
+	if s.resize != nil {
+		go s.followSize()
+	}
 }
 
 func (s *streams) copyInput() {
