@@ -28,6 +28,8 @@ var rooms = map[string][]string{
 	"environment":                 {"process"},
 	"agent/*":                     {"agent", "process"},
 	"environment/*":               {"environment", "git", "process"},
+	"environment/clone":           {"environment", "environment/egress", "git", "process"}, // egress is no driver: it is what drivers leave open of the network
+	"environment/egress":          {},
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "store"},
 	"agent/agenttest":             {"agent", "process"},

@@ -1,0 +1,116 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/textproto"
+	"os"
+	"strings"
+)
+
+// ListenUnix listens on a socket in the file system, for a proxy whose clients are in another
+// network namespace and come through Forward. A socket that a killed predecessor left is replaced.
+func ListenUnix(ctx context.Context, path string) (net.Listener, error) {
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
+		if err := os.Remove(path); err != nil {
+			return nil, fmt.Errorf("replace socket of the proxy: %w", err)
+		}
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen for the proxy's clients: %w", err)
+	}
+	return l, nil
+}
+
+// Forward is the part that runs inside, where somebody stays who can: it listens at a policy's
+// Addresses and leads what comes to the socket of ListenUnix, until ctx ends.
+func Forward(ctx context.Context, addresses []string, socket string) error {
+	listeners, err := listen(ctx, addresses)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error)
+	for i, l := range listeners {
+		target := addresses[i]
+		if i == 0 {
+			target = "" // the proxy itself
+		}
+		go func() { ended <- accept(ctx, l, func(c net.Conn) { forward(ctx, c, socket, target) }) }()
+	}
+	for range listeners {
+		if e := <-ended; err == nil {
+			err = e
+		}
+		cancel()
+	}
+	return err
+}
+
+// forward leads one connection to the proxy, and to target behind it unless that is empty. A
+// client of a proxy that is not there sees what it would see of a server that is down.
+func forward(ctx context.Context, client net.Conn, socket, target string) {
+	proxy, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	if target != "" {
+		if proxy, err = through(ctx, proxy, target); err != nil {
+			_ = client.Close()
+			return
+		}
+	}
+	tunnel(ctx, client, proxy)
+}
+
+// through asks the proxy for a tunnel to target. It takes over the connection.
+func through(ctx context.Context, proxy net.Conn, target string) (net.Conn, error) {
+	stop := context.AfterFunc(ctx, func() { _ = proxy.Close() })
+	defer stop()
+	reader := bufio.NewReader(proxy)
+	_, err := fmt.Fprintf(proxy, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
+	if err == nil {
+		err = granted(textproto.NewReader(reader))
+	}
+	if err != nil {
+		_ = proxy.Close()
+		return nil, err
+	}
+	return &buffered{Conn: proxy, reader: reader}, nil
+}
+
+// granted reads the answer to CONNECT.
+func granted(r *textproto.Reader) error {
+	line, err := r.ReadLine()
+	if err == nil {
+		_, err = r.ReadMIMEHeader()
+	}
+	if err == nil && !strings.HasPrefix(line, "HTTP/1.1 200 ") {
+		err = fmt.Errorf("ask the proxy for a tunnel: %s", line)
+	}
+	return err
+}
+
+// listen listens at every address, in the network namespace of the calling thread.
+func listen(ctx context.Context, addresses []string) (listeners []net.Listener, err error) {
+	for _, address := range addresses {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		if err != nil {
+			closeAll(listeners)
+			return nil, fmt.Errorf("listen inside: %w", err)
+		}
+		listeners = append(listeners, l)
+	}
+	return listeners, nil
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		_ = l.Close()
+	}
+}

@@ -1,0 +1,139 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+	"time"
+)
+
+const (
+	// headerTimeout and maxHeader bound what a client may take to say what it wants.
+	headerTimeout = 30 * time.Second
+	maxHeader     = 64 << 10
+	// keepTimeout is how long a connection without a request is kept.
+	keepTimeout = 90 * time.Second
+)
+
+// serveHTTP is the proxy itself.
+func (s *session) serveHTTP(l net.Listener) error {
+	transport := &http.Transport{
+		DialContext: s.dialAddress, DisableCompression: true,
+		IdleConnTimeout: keepTimeout, MaxIdleConns: maxConnections, ResponseHeaderTimeout: idleTimeout,
+	}
+	defer transport.CloseIdleConnections()
+	forward := &httputil.ReverseProxy{
+		Rewrite: func(*httputil.ProxyRequest) {}, Transport: transport, FlushInterval: -1,
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { answer(w, err) }, ErrorLog: silent,
+	}
+	server := &http.Server{
+		Handler: s.handler(forward), BaseContext: func(net.Listener) context.Context { return s.ctx },
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: keepTimeout, MaxHeaderBytes: maxHeader, ErrorLog: silent,
+	}
+	// Tunnels were taken over from the server, and end by themselves with the context.
+	stop := context.AfterFunc(s.ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve proxy: %w", err)
+	}
+	return nil
+}
+
+// silent takes what the server says about clients that broke off.
+var silent = log.New(io.Discard, "", 0)
+
+func (s *session) handler(forward http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodConnect:
+			s.connectTunnel(w, r)
+		case r.URL.Scheme != "http" || r.URL.Host == "":
+			http.Error(w, "this is a proxy: want a whole http address, or CONNECT", http.StatusBadRequest)
+		default:
+			forward.ServeHTTP(w, r)
+		}
+	})
+}
+
+func (s *session) dialAddress(ctx context.Context, _, address string) (net.Conn, error) {
+	host, port, err := split(address)
+	if err != nil {
+		return nil, err
+	}
+	return s.dial(ctx, host, port)
+}
+
+// split is the host and the port of "host:port" as a client writes it.
+func split(address string) (host string, port uint16, err error) {
+	host, number, err := net.SplitHostPort(address)
+	if err == nil {
+		host, err = normal(host)
+	}
+	if port = parsePort(number); err != nil || port == 0 {
+		return "", 0, fmt.Errorf("%q: %w with a port", address, errNoHost)
+	}
+	return host, port, nil
+}
+
+// connectTunnel answers CONNECT. The reason stands in the first line of the answer, because that
+// is all that most clients show of it.
+func (s *session) connectTunnel(w http.ResponseWriter, r *http.Request) {
+	server, dialErr := s.dialAddress(r.Context(), "tcp", r.Host)
+	client, buffer, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		answer(w, err)
+		if server != nil {
+			_ = server.Close()
+		}
+		return
+	}
+	if dialErr != nil {
+		_, _ = fmt.Fprintf(client, "HTTP/1.1 %d %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status(dialErr), reason(dialErr))
+		_ = client.Close()
+		return
+	}
+	_ = client.SetDeadline(time.Time{})
+	_, _ = io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n")
+	tunnel(s.ctx, &buffered{Conn: client, reader: buffer.Reader}, server)
+}
+
+// buffered is a connection of which the first bytes were read already.
+type buffered struct {
+	net.Conn
+	reader *bufio.Reader
+}
+
+func (b *buffered) Read(p []byte) (int, error) { return b.reader.Read(p) }
+
+// CloseWrite passes on that one side has no more to say.
+func (b *buffered) CloseWrite() error { return closeWrite(b.Conn) }
+
+func answer(w http.ResponseWriter, err error) { http.Error(w, "signalbox: "+reason(err), status(err)) }
+
+func status(err error) int {
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		return http.StatusForbidden
+	case errors.Is(err, errNoHost):
+		return http.StatusBadRequest
+	}
+	return http.StatusBadGateway
+}
+
+// reason is an error on one line, in characters that any client may print.
+func reason(err error) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, err.Error())
+}

@@ -1,0 +1,89 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// Namespace is a network namespace with nothing in it but a loopback interface, on which somebody
+// outside listens.
+type Namespace struct {
+	// File holds the namespace open; programs are started in it.
+	File *os.File
+	// Listeners listen at the addresses that were asked for.
+	Listeners []net.Listener
+}
+
+// ErrNotPermitted: only root may make a network namespace and go on outside of it. Whoever may
+// not has the program listen itself, by Handover.
+var ErrNotPermitted = errors.New("no right to make a network namespace")
+
+// NewNamespace makes a network namespace and listens in it. No process is needed inside: a
+// socket stays in the namespace of the thread that made it, whoever uses it. The kernel takes
+// the namespace away when its last program and the File are gone.
+func NewNamespace(ctx context.Context, addresses []string) (*Namespace, error) {
+	type made struct {
+		namespace *Namespace
+		err       error
+	}
+	done := make(chan made)
+	go func() {
+		// Never unlocked: the thread ends with this function, and nothing else ever runs on it.
+		runtime.LockOSThread()
+		n, err := newNamespace(ctx, addresses)
+		done <- made{n, err}
+	}()
+	m := <-done
+	if m.err != nil {
+		return nil, fmt.Errorf("make network namespace: %w", m.err)
+	}
+	return m.namespace, nil
+}
+
+func newNamespace(ctx context.Context, addresses []string) (*Namespace, error) {
+	err := unix.Unshare(unix.CLONE_NEWNET)
+	if errors.Is(err, unix.EPERM) {
+		return nil, ErrNotPermitted
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := raiseLoopback(); err != nil {
+		return nil, fmt.Errorf("raise loopback interface: %w", err)
+	}
+	file, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return nil, err
+	}
+	listeners, err := listen(ctx, addresses)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &Namespace{File: file, Listeners: listeners}, nil
+}
+
+func raiseLoopback() error {
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(socket) }()
+	loopback, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	loopback.SetUint16(unix.IFF_UP)
+	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, loopback)
+}
+
+// Close lets go of the namespace and of what listens in it.
+func (n *Namespace) Close() error {
+	closeAll(n.Listeners)
+	return n.File.Close()
+}

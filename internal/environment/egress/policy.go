@@ -1,0 +1,105 @@
+// Package egress owns what the commands of an environment reach of the network
+// when it is neither all nor nothing: the list of hosts, the proxy that is
+// their only way out, and the ways to listen for them in a network namespace
+// of theirs. It refuses to look into what is fetched: whoever may reach a
+// host may send to it too.
+package egress
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// What commands reach of the network.
+const (
+	// Full is whatever this machine reaches, its own loopback and abstract sockets too.
+	Full = "full"
+	// Registries is the hosts of a Policy.
+	Registries = "registries"
+	// None is nothing but a loopback interface of the command's own.
+	None = "none"
+)
+
+// ProxyAddress is where commands find the proxy, on the loopback interface of their namespace.
+// It is the same for each, because tools write it into files that are kept.
+const ProxyAddress = "127.0.0.1:41080"
+
+// Policy is the list of hosts that commands may reach; the zero value has none.
+type Policy struct{ rules []rule }
+
+// NewPolicy allows the registries and model services that everybody uses, the hosts of allow (the
+// setting environment.allow), and those that the http and https addresses among the values of
+// variables (KEY=value) name: who passes on GOPROXY wants it reached. Proxies' own variables
+// (HTTPS_PROXY) name none.
+func NewPolicy(allow, variables []string) (Policy, error) {
+	var p Policy
+	for _, host := range publicHosts {
+		p.rules = append(p.rules, rule{name: host})
+	}
+	for _, entry := range allow {
+		r, err := parseRule(entry)
+		if err != nil {
+			return Policy{}, fmt.Errorf("environment.allow: %w", err)
+		}
+		p.rules = append(p.rules, r)
+	}
+	for _, assignment := range variables {
+		p.rules = append(p.rules, rulesOf(assignment)...)
+	}
+	return p, nil
+}
+
+// trust is how far the addresses of an allowed host are trusted.
+type trust int
+
+const (
+	refused      trust = iota
+	public             // to addresses of the internet
+	ownNetwork         // also to private ones and this machine's, because a person named exactly this host
+	everyAddress       // to the one address there is, because a person named it by its number
+)
+
+// of is the trust in a host in its normal form (see normal), on a port.
+func (p Policy) of(host string, port uint16) (most trust) {
+	for _, r := range p.rules {
+		if r.matches(host, port) {
+			most = max(most, r.trust())
+		}
+	}
+	return most
+}
+
+// Addresses are where somebody must listen in the namespace: at ProxyAddress, and at each address
+// of this machine's loopback interface that a person named with a port. The latter lead to where
+// they say, without the proxy, because tools never ask a proxy for them.
+func (p Policy) Addresses() []string {
+	addresses := []string{ProxyAddress}
+	for _, r := range p.rules {
+		name := r.name
+		if name == "localhost" {
+			name = "127.0.0.1"
+		}
+		ip, err := netip.ParseAddr(name)
+		if err != nil || !ip.IsLoopback() || r.port == 0 {
+			continue
+		}
+		address := netip.AddrPortFrom(ip, r.port).String()
+		if !slices.Contains(addresses, address) {
+			addresses = append(addresses, address)
+		}
+	}
+	return addresses
+}
+
+// name is host:port as the setting writes it, without the port that https has anyway.
+func name(host string, port uint16) string {
+	if port == httpsPort || port == httpPort {
+		return host
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return netip.AddrPortFrom(ip, port).String()
+	}
+	return host + ":" + strconv.Itoa(int(port))
+}

@@ -1,0 +1,107 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Config is what a proxy needs.
+type Config struct {
+	Policy Policy
+	// Logger is told of every host that was refused; nil discards.
+	Logger *slog.Logger
+	// Resolve finds the addresses of a name; nil means this machine's resolver.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Clock tells the time for deadlines; nil means the system's.
+	Clock func() time.Time
+}
+
+// Proxy lets commands reach the hosts of a policy, over HTTP or through CONNECT. It resolves
+// names itself and connects to the very address it checked, so no second answer of a name server
+// is ever believed.
+type Proxy struct{ config Config }
+
+// New returns a proxy. Nothing is touched before Serve.
+func New(c Config) *Proxy {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Resolve == nil {
+		c.Resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return &Proxy{config: c}
+}
+
+const (
+	// maxConnections at one time are served of one listener; further ones wait. Package managers
+	// open some tens.
+	maxConnections = 256
+	// maxRefused bounds how many refused hosts are remembered, so that they are named once.
+	maxRefused = 1000
+	// dialTimeout is for one address of a host.
+	dialTimeout = 15 * time.Second
+	// idleTimeout ends a connection on which nothing moves. A model may think for minutes
+	// before its answer begins.
+	idleTimeout = 15 * time.Minute
+)
+
+// Serve serves listeners until ctx ends, and returns when all connections are closed. They listen
+// at the policy's Addresses, in that order; listeners[0] may be any that leads to the proxy.
+// The blocked function, if any, is told of each refused host, once.
+func (p *Proxy) Serve(ctx context.Context, listeners []net.Listener, blocked func(host string)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &session{Proxy: p, ctx: ctx, blocked: blocked, seen: map[string]bool{}}
+	var serving sync.WaitGroup
+	problems := make([]error, len(listeners))
+	for i, l := range listeners {
+		serving.Go(func() {
+			defer cancel()
+			l := newLimited(l, maxConnections)
+			if i == 0 {
+				problems[i] = s.serveHTTP(l)
+			} else {
+				problems[i] = s.serveAddress(l, p.config.Policy.Addresses()[i])
+			}
+			l.drain()
+		})
+	}
+	serving.Wait()
+	cancel()
+	return errors.Join(problems...)
+}
+
+// session is one call of Serve.
+type session struct {
+	*Proxy
+	ctx     context.Context //nolint:containedctx // it is the session's life, which ends its connections
+	blocked func(string)
+	mu      sync.Mutex
+	seen    map[string]bool
+}
+
+// refuse reports a host that was refused, at the first time.
+func (s *session) refuse(host string) {
+	s.mu.Lock()
+	first := !s.seen[host] && len(s.seen) < maxRefused
+	if first {
+		s.seen[host] = true
+	}
+	s.mu.Unlock()
+	if !first {
+		return
+	}
+	s.config.Logger.Warn("network request blocked", "host", host, "setting", "environment.allow")
+	if s.blocked != nil {
+		s.blocked(host)
+	}
+}
