@@ -76,6 +76,8 @@ type Driver interface {
 	Name() string
 	// Make creates the environment, or attaches to it if it is there.
 	Make(ctx context.Context, spec Spec) (Environment, error)
+	// Attach finds the environment and changes nothing. One that is not there is fs.ErrNotExist.
+	Attach(ctx context.Context, spec Spec) (Environment, error)
 	// Remove deletes the environment's folder and everything it started. Removing what is not
 	// there is no error. Keeping the work is the caller's business, before.
 	Remove(ctx context.Context, spec Spec) error

@@ -17,7 +17,7 @@ import (
 // namespaces separate a command from this machine's processes. The network stays the machine's.
 var namespaces = []string{
 	"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-	"--die-with-parent", "--new-session", "--cap-drop", "ALL",
+	"--die-with-parent", "--cap-drop", "ALL",
 }
 
 // Check implements environment.Driver by running a program in a sandbox. First
@@ -74,6 +74,9 @@ func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process
 		return process.Result{}, err
 	}
 	args := append([]string{program}, namespaces...)
+	if c.Terminal == nil { // a terminal is one of the command's own: typing into it reaches nobody else
+		args = append(args, "--new-session")
+	}
 	args = append(args, m.arguments()...)
 	args = append(args, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/", "--chdir", dir, "--")
 	c.Args = append(args, c.Args...)

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/process"
+	"signalbox/internal/runner"
+	"signalbox/internal/store"
+)
+
+func newEnvExec(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "exec ENV -- PROGRAM [ARGUMENT]...",
+		Short: "Run a program in an environment, as the run's own tests are run",
+		Long: "Run a program inside a run's environment: isolated as it is, with what its set-up activated, in its work folder. The\n" +
+			"exit code is the program's. ENV is an environment's id or its issue's number. Unless the run is being carried at this\n" +
+			"moment it waits until the program has ended.",
+		Example:           "  signalbox env exec 42 -- go test ./...\n  signalbox env exec 42 -- sh -c 'git log --oneline | head'",
+		Args:              cobra.MinimumNArgs(2),
+		ValidArgsFunction: a.offerEnvironments(),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.enter(c.Context(), args[0], func(ctx context.Context, place *runner.Place) error {
+				return a.execIn(ctx, place, process.Command{Args: args[1:], Stdin: a.In, Stdout: a.Out, Stderr: a.Err})
+			})
+		},
+	}
+}
+
+// enter lets act work in the environment that ref names: by its id or by its issue's number.
+func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *runner.Place) error) (err error) {
+	p, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := p.findEnvironment(ctx, ref)
+	if err != nil {
+		return err
+	}
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
+		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
+	place, err := r.Enter(ctx, found.Run, "signalbox env")
+	switch {
+	case errors.Is(err, runner.ErrNoEnvironment), errors.Is(err, fs.ErrNotExist):
+		return &problem{err: fmt.Errorf("run %s has no environment at this moment", found.Run.Ref()),
+			hint: "see where it is: signalbox status " + found.Run.Ref(), code: exitNotFound}
+	case err != nil:
+		return explained(err)
+	}
+	if !place.Alone {
+		a.warn("run %s is at work in this environment: what you change there may end up in its change, or be taken away", found.Run.Ref())
+	}
+	defer func() { err = errors.Join(err, place.Leave()) }()
+	return act(ctx, place)
+}
+
+// findEnvironment is the run whose environment ref names.
+func (p *project) findEnvironment(ctx context.Context, ref string) (store.RunSummary, error) {
+	run, err := runOfEnvironment(ctx, p.store, ref)
+	if err != nil {
+		return store.RunSummary{}, explained(err)
+	}
+	if run != nil {
+		return store.RunSummary{Ref: store.RefOf(run), Run: *run}, nil
+	}
+	return p.find(ctx, ref)
+}
+
+// execIn runs c and makes its end ours.
+func (a *app) execIn(ctx context.Context, place *runner.Place, c process.Command) error {
+	if file, ok := c.Stdin.(*os.File); ok && file == nil {
+		c.Stdin = nil
+	}
+	result, err := place.Exec(ctx, c)
+	if err != nil {
+		return explained(err)
+	}
+	switch {
+	case result.Ending == process.Stopped:
+		return &problem{code: exitCanceled}
+	case result.ExitCode > 0:
+		return &problem{code: result.ExitCode}
+	case !result.OK():
+		return &problem{code: exitError}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newEnvPorts(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "ports [ENV]",
+		Short: "Show the TCP ports that are an environment's own",
+		Long: "Every environment has ten TCP ports of its own, always the same for the same issue. Its programs are told by\n" +
+			"SIGNALBOX_PORT (the first) and SIGNALBOX_PORT_RANGE (first-last).",
+		Example:           "  signalbox env ports\n  signalbox env ports 42 --json",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.offerEnvironments(),
+		RunE:              func(c *cobra.Command, args []string) error { return a.ports(c.Context(), args) },
+	}
+}
+
+// portRange is one environment's ports as --json shows them.
+type portRange struct {
+	EnvID string `json:"env_id,omitempty"`
+	Issue int    `json:"issue_number"`
+	First int    `json:"first"`
+	Last  int    `json:"last"`
+}
+
+func (a *app) ports(ctx context.Context, args []string) error {
+	doc, err := a.environments(ctx)
+	if err != nil {
+		return err
+	}
+	ranges := []portRange{}
+	for _, e := range doc.Environments {
+		if len(args) == 0 || args[0] == e.EnvID || args[0] == fmt.Sprint(e.IssueNumber) {
+			first, last := workflow.Ports(e.IssueNumber)
+			ranges = append(ranges, portRange{e.EnvID, e.IssueNumber, first, last})
+		}
+	}
+	if len(args) == 1 && len(ranges) == 0 {
+		return environmentProblem(args[0], fmt.Errorf("environment %q: %w", args[0], workflow.ErrNoEnvironment))
+	}
+	if a.json {
+		return a.printJSON(ranges)
+	}
+	for _, r := range ranges {
+		a.print("#%d\t%d-%d\t%s\n", r.Issue, r.First, r.Last, r.EnvID)
+	}
+	return nil
+}
