@@ -1,69 +1,114 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 // read reads a document: a regular file with one name, so that nobody who may
 // write in the project can make us read (or, later, replace) something else.
-func (f *folder) read(name string) ([]byte, error) {
-	file, data, _, err := f.readOpen(name)
+func (f *folder) read(name string) ([]byte, error) { return f.readInto(name, nil) }
+
+// readInto is read into buffer, or into a larger one if it must, in four system calls.
+func (f *folder) readInto(name string, buffer []byte) ([]byte, error) {
+	fd, err := f.openat(name, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, err
+		return nil, f.linkRefused(name, err)
 	}
-	return data, file.Close()
+	data, _, err := f.readRegular(name, fd, buffer)
+	if closing := unix.Close(fd); err == nil && closing != nil {
+		err = &fs.PathError{Op: "close", Path: f.join(name), Err: closing}
+	}
+	return data, err
 }
 
 // readOpen is read for a caller that wants to recognise the file later: while
 // it is open its inode is not given to another.
 func (f *folder) readOpen(name string) (*os.File, []byte, identity, error) {
-	file, st, err := f.openRegular(name, os.O_RDONLY, 0)
+	file, err := f.open(name, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, nil, identity{}, err
+		return nil, nil, identity{}, f.linkRefused(name, err)
 	}
-	data, err := readAll(file, st.Size)
+	data, st, err := f.readRegular(name, int(file.Fd()), nil)
 	if err != nil {
 		return nil, nil, identity{}, errors.Join(err, file.Close())
 	}
 	return file, data, identityOf(st), nil
 }
 
-func readAll(file *os.File, size int64) ([]byte, error) {
-	if size > maxDocument {
-		return nil, broken(file.Name(), nil, fmt.Errorf("larger than %d bytes", maxDocument))
+func (f *folder) readRegular(name string, fd int, buffer []byte) ([]byte, unix.Stat_t, error) {
+	st, err := f.regular(name, fd)
+	if err == nil && st.Size > maxDocument {
+		err = broken(f.join(name), nil, fmt.Errorf("larger than %d bytes", maxDocument))
 	}
-	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	if _, err := buffer.ReadFrom(io.LimitReader(file, maxDocument+1)); err != nil {
-		return nil, fmt.Errorf("read %s: %w", file.Name(), err)
+	if err != nil {
+		return nil, st, err
 	}
-	return buffer.Bytes(), nil
+	data, err := readAll(fd, buffer[:0], int(st.Size))
+	if err != nil {
+		return nil, st, &fs.PathError{Op: "read", Path: f.join(name), Err: err}
+	}
+	return data, st, nil
+}
+
+// readAll appends the file to data. A file of size bytes has ended when a read
+// that had room for more brought just these: what is appended afterwards is of
+// another version.
+func readAll(fd int, data []byte, size int) ([]byte, error) {
+	data = slices.Grow(data, size+1)
+	for len(data) <= maxDocument {
+		var n int
+		err := uninterrupted(func() (err error) {
+			n, err = unix.Read(fd, data[len(data):cap(data)])
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		data = data[:len(data)+n]
+		if n == 0 || len(data) == size {
+			return data, nil
+		}
+		data = slices.Grow(data, 1)
+	}
+	return data, nil
 }
 
 // openRegular refuses what is no regular file with at most one name; none is
 // left to one that was replaced since it was opened.
 func (f *folder) openRegular(name string, flag int, perm uint32) (*os.File, unix.Stat_t, error) {
 	file, err := f.open(name, flag, perm)
-	if errors.Is(err, unix.ELOOP) {
-		err = broken(f.join(name), nil, errors.New("a symbolic link where a file is expected"))
-	}
 	if err != nil {
-		return nil, unix.Stat_t{}, err
+		return nil, unix.Stat_t{}, f.linkRefused(name, err)
 	}
-	st, err := fstat(file)
-	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-		err = broken(f.join(name), nil, errors.New("not a regular file"))
-	}
-	if err == nil && st.Nlink > 1 {
-		err = broken(f.join(name), nil, errors.New("a hard link to another file"))
-	}
+	st, err := f.regular(name, int(file.Fd()))
 	if err != nil {
 		return nil, st, errors.Join(err, file.Close())
 	}
 	return file, st, nil
+}
+
+func (f *folder) linkRefused(name string, err error) error {
+	if errors.Is(err, unix.ELOOP) {
+		return broken(f.join(name), nil, errors.New("a symbolic link where a file is expected"))
+	}
+	return err
+}
+
+func (f *folder) regular(name string, fd int) (st unix.Stat_t, err error) {
+	if err := unix.Fstat(fd, &st); err != nil {
+		return st, &fs.PathError{Op: "stat", Path: f.join(name), Err: err}
+	}
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return st, broken(f.join(name), nil, errors.New("not a regular file"))
+	case st.Nlink > 1:
+		return st, broken(f.join(name), nil, errors.New("a hard link to another file"))
+	}
+	return st, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -112,31 +113,31 @@ func memberType(t reflect.Type, name string) (reflect.Type, error) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil, nil
 	}
-	for field := range fieldsOf(t) {
-		if field.name == name {
-			return field.typ, nil
-		}
+	members := membersOfType(t)
+	if typ, ok := members[name]; ok {
+		return typ, nil
 	}
-	for field := range fieldsOf(t) {
-		if strings.EqualFold(field.name, name) {
-			return nil, fmt.Errorf("name %q is not %q", name, field.name)
+	for known := range members {
+		if strings.EqualFold(known, name) {
+			return nil, fmt.Errorf("name %q is not %q", name, known)
 		}
 	}
 	return nil, nil
 }
 
-type namedField struct {
-	name string
-	typ  reflect.Type
-}
+// knownMembers is what membersOfType found out: asking a type takes longer than reading a value of it.
+var knownMembers sync.Map // reflect.Type → map[string]reflect.Type
 
-func fieldsOf(t reflect.Type) func(func(namedField) bool) {
-	return func(yield func(namedField) bool) {
-		for field := range t.Fields() {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if name != "" && name != "-" && !yield(namedField{name, field.Type}) {
-				return
-			}
+func membersOfType(t reflect.Type) map[string]reflect.Type {
+	if known, ok := knownMembers.Load(t); ok {
+		return known.(map[string]reflect.Type) //nolint:forcetypeassert // nothing else is stored
+	}
+	members := map[string]reflect.Type{}
+	for field := range t.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
+			members[name] = field.Type
 		}
 	}
+	knownMembers.Store(t, members)
+	return members
 }
