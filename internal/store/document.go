@@ -61,11 +61,18 @@ func (d *Document[T]) read(f *folder) ([]byte, T, error) {
 	if err != nil {
 		return nil, none, err
 	}
-	value, err := d.parse(data)
+	value, err := d.understand(data)
+	return data, value, err
+}
+
+// understand is parse with the document's name to the error.
+func (d *Document[T]) understand(data []byte) (value T, err error) {
+	value, err = d.parse(data)
 	if err != nil {
-		return nil, none, broken(d.Path(), data, err)
+		var none T
+		return none, broken(d.Path(), data, err)
 	}
-	return data, value, nil
+	return value, nil
 }
 
 // readFormer reads the document where an older program left it. That file is
@@ -102,25 +109,6 @@ func (d *Document[T]) parse(data []byte) (T, error) {
 	return value, err
 }
 
-// Update changes the document under its lock, so that no other update is lost.
-// change may be called once or not at all, must not use this document itself,
-// and writes nothing if it returns an error. Equal bytes are not written again.
-func (d *Document[T]) Update(ctx context.Context, change func(*T) error) error {
-	return d.locked(ctx, func(f *folder) error {
-		old, value, err := d.read(f)
-		if errors.Is(err, fs.ErrNotExist) && d.initial != nil {
-			value, err = d.initial(), nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := change(&value); err != nil {
-			return err
-		}
-		return d.write(f, old, &value)
-	})
-}
-
 // Remove takes the document away; one that is not there is no error.
 func (d *Document[T]) Remove(ctx context.Context) error {
 	return d.locked(ctx, func(f *folder) error { return f.remove(d.name) })
@@ -144,15 +132,28 @@ func (d *Document[T]) RemoveIf(ctx context.Context, wanted func(*T) bool) (remov
 }
 
 func (d *Document[T]) write(f *folder, old []byte, value *T) error {
+	data, err := d.encode(value)
+	if err != nil {
+		return err
+	}
+	return d.put(f, old, data)
+}
+
+func (d *Document[T]) encode(value *T) ([]byte, error) {
 	if d.check != nil {
 		if err := d.check(value); err != nil {
-			return fmt.Errorf("update %s: %w", d.Path(), err)
+			return nil, fmt.Errorf("update %s: %w", d.Path(), err)
 		}
 	}
 	data, err := d.store.encode(value, indented)
 	if err != nil {
-		return writeError(d.Path(), err)
+		return nil, writeError(d.Path(), err)
 	}
+	return data, nil
+}
+
+// put makes data the document. Equal bytes are not written again.
+func (d *Document[T]) put(f *folder, old, data []byte) error {
 	if bytes.Equal(old, data) {
 		return nil
 	}
