@@ -17,6 +17,7 @@ func TestTheHouseNoticesWhatBreaksItsRules(t *testing.T) {
 		{"code in internal itself", "internal/x.go", ``, "a package of its own"},
 		{"a room below that knows one above", "internal/store/x.go", `import "m/internal/runner"`, "allows store only"},
 		{"a sibling driver", "internal/agent/claude/x.go", `import "m/internal/agent/codex"`, "named by cli only"},
+		{"a sibling driver that its row names", "internal/environment/container/x.go", `import "m/internal/environment/clone"`, ""},
 		{"a driver named by the runner", "internal/runner/x.go", `import "m/internal/forge/local"`, "named by cli only"},
 		{"a driver named by cli", "internal/cli/x.go", `import "m/internal/forge/local"`, ""},
 		{"a suite outside of tests", "internal/cli/x.go", `import "m/internal/forge/forgetest"`, "is for tests"},

@@ -34,15 +34,22 @@ var rooms = map[string][]string{
 	"forge/local":                 {"forge", "git", "store"},
 	"agent/agenttest":             {"agent", "process"},
 	"environment/environmenttest": {"environment", "process"},
-	"forge/forgetest":             {"forge"},
-	"store":                       {"workflow", "redact"},
-	"schema":                      {},
-	"runner":                      {"workflow", "store", "schema", "git", "process", "redact", "agent", "environment", "forge"},
-	"tui":                         {"workflow", "store", "runner"},
-	"web":                         {"workflow", "store", "runner"},
-	"mcp":                         {"workflow", "store", "runner"},
-	"cli":                         {"*"},
-	"cmd/*":                       {"*"},
+	// The container driver is the clone driver with commands that run elsewhere: it keeps the work
+	// folder through it, and reaches the inside and Docker through packages of their own.
+	"environment/container": {"environment", "environment/clone", "environment/container/engine", "environment/egress",
+		"environment/execserver", "git", "process"},
+	"environment/container/docker": {"environment/container/engine"},
+	"environment/container/engine": {"environment", "process"},
+	"environment/execserver":       {"process"},
+	"forge/forgetest":              {"forge"},
+	"store":                        {"workflow", "redact"},
+	"schema":                       {},
+	"runner":                       {"workflow", "store", "schema", "git", "process", "redact", "agent", "environment", "forge"},
+	"tui":                          {"workflow", "store", "runner"},
+	"web":                          {"workflow", "store", "runner"},
+	"mcp":                          {"workflow", "store", "runner"},
+	"cli":                          {"*"},
+	"cmd/*":                        {"*"},
 }
 
 var (

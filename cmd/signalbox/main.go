@@ -4,10 +4,15 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/environment/execserver"
 )
 
 func main() {
+	if filepath.Base(os.Args[0]) == execserver.Name {
+		os.Exit(execserver.Main(context.Background(), os.Args[1:]))
+	}
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System()))
 }

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"signalbox/internal/process"
+)
+
+// Name is the program that speaks to Docker.
+const Name = "signalbox-docker"
+
+// ErrNoProgram: the program that speaks to Docker is not installed.
+var ErrNoProgram = errors.New(Name + " is not installed beside signalbox")
+
+// Engine gives orders by running the program.
+type Engine struct {
+	// Exec runs it on this machine.
+	Exec process.Executor
+	// Program is its path.
+	Program string
+	// Env are its variables: DOCKER_HOST and PATH, say.
+	Env []string
+}
+
+const (
+	// orderTotal bounds every order but a build and a commit: a daemon that hangs is as one that is
+	// not there. Starting takes under a second, removing a large container some.
+	orderTotal = 2 * time.Minute
+	// buildTotal bounds those, which may compile a toolchain or copy gigabytes.
+	buildTotal = 2 * time.Hour
+	// maxAnswer bounds an answer: some hundred thousand containers.
+	maxAnswer = 64 << 20
+)
+
+// Do gives an order. The error wraps ErrNotFound, ErrConflict or ErrNoDaemon where it is one.
+func (e Engine) Do(ctx context.Context, o Order) (Answer, error) {
+	a, err := e.do(ctx, o)
+	if err != nil {
+		return Answer{}, fmt.Errorf("%s %s: %w", o.Op, o.subject(), err)
+	}
+	return a, nil
+}
+
+func (o Order) subject() string {
+	switch {
+	case o.Spec != nil:
+		return "container " + o.Spec.Name
+	case o.Build != nil:
+		return "image from " + o.Build.Dockerfile
+	case o.To != "":
+		return o.Name + " as " + o.To
+	}
+	return o.Name
+}
+
+func (e Engine) do(ctx context.Context, o Order) (a Answer, err error) {
+	if e.Program == "" {
+		return a, ErrNoProgram
+	}
+	order, err := json.Marshal(o)
+	if err != nil {
+		return a, fmt.Errorf("encode order: %w", err)
+	}
+	var stdout, stderr bytes.Buffer
+	total := orderTotal
+	if o.Op == OpBuild || o.Op == OpCommit {
+		total = buildTotal
+	}
+	result, err := e.Exec.Exec(ctx, process.Command{Args: []string{e.Program}, Dir: "/", Env: e.Env, Stdin: bytes.NewReader(order),
+		Stdout: &stdout, Stderr: &stderr, Total: total, OutputLimit: maxAnswer})
+	switch {
+	case err != nil:
+		return a, err
+	case ctx.Err() != nil:
+		return a, ctx.Err()
+	case result.Ending == process.TimedOut:
+		return a, fmt.Errorf("%w: no answer within %v", ErrNoDaemon, total)
+	case !result.OK():
+		return a, fmt.Errorf("%s exited %d (%s%s): %.500q", Name, result.ExitCode, result.Ending, result.Signal, stderr.String())
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &a); err != nil {
+		return a, fmt.Errorf("parse answer: %w", err)
+	}
+	return a, a.err()
+}
+
+// err is the answer's error.
+func (a Answer) err() error {
+	if a.Fault == "" {
+		return nil
+	}
+	message := strings.TrimSpace(a.Message)
+	if known := faults[a.Fault]; known != nil {
+		return fmt.Errorf("%w: %s", known, message)
+	}
+	return errors.New(message)
+}

@@ -1,0 +1,139 @@
+package execserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/process"
+)
+
+// Client runs commands through the server whose socket is in Dir.
+type Client struct {
+	// Dir is the host's folder with the socket. Those inside may write in it.
+	Dir string
+	// First is the container's first process as this machine counts: nobody else is believed.
+	First int
+	// Mounts are compared with what the container shows, host path by path inside.
+	Mounts map[string]string
+	// Clock tells when a command was started; nil means the system's.
+	Clock func() time.Time
+}
+
+var _ process.Executor = (*Client)(nil)
+
+// Exec implements process.Executor. Reads and Writes are not its business: what a container
+// shows is decided when it is made.
+func (c *Client) Exec(ctx context.Context, command process.Command) (process.Result, error) {
+	if ctx.Err() != nil {
+		return process.Result{ExitCode: -1, Ending: process.Stopped}, nil
+	}
+	if len(command.Args) == 0 {
+		return process.Result{}, errNoProgram
+	}
+	return c.exec(ctx, command)
+}
+
+// errNoProgram: a command has no arguments.
+var errNoProgram = errors.New("run in the container: no program given")
+
+// Ready returns nil when the server answers and the container shows the folders that it should.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.exec(ctx, process.Command{Total: orderWait})
+	return err
+}
+
+func (c *Client) exec(ctx context.Context, command process.Command) (process.Result, error) {
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return process.Result{}, err
+	}
+	defer func() { _ = conn.Close() }()
+	mounts, err := c.identities()
+	if err != nil {
+		return process.Result{}, err
+	}
+	clock := c.Clock
+	if clock == nil {
+		clock = time.Now
+	}
+	call := &call{command: command, conn: conn, frames: &frames{to: conn}, clock: clock, started: clock()}
+	if err := call.frames.sendJSON(kindOrder, orderOf(command, mounts)); err != nil {
+		return process.Result{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return call.await(ctx)
+}
+
+// dial connects to the socket and asks the kernel who listens there. The socket is opened
+// without following links, so that it is the one in Dir, and reached through its descriptor,
+// because the address of a socket is short.
+func (c *Client) dial(ctx context.Context) (*net.UnixConn, error) {
+	fd, err := unix.Open(filepath.Join(c.Dir, Socket), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%w: open its socket: %w", ErrUnavailable, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", "/proc/self/fd/"+strconv.Itoa(fd))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	unixConn := conn.(*net.UnixConn)
+	if err := c.checkPeer(unixConn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return unixConn, nil
+}
+
+func (c *Client) checkPeer(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	var peer *unix.Ucred
+	var errPeer error
+	err = raw.Control(func(fd uintptr) {
+		peer, errPeer = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err := errors.Join(err, errPeer); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if int(peer.Pid) != c.First {
+		return fmt.Errorf("%w: process %d listens there, not %d", ErrUnavailable, peer.Pid, c.First)
+	}
+	return nil
+}
+
+// identities are what the host's folders are now.
+func (c *Client) identities() (mounts []Mount, err error) {
+	for inside, host := range c.Mounts {
+		var stat unix.Stat_t
+		if err := unix.Stat(host, &stat); err != nil {
+			return nil, fmt.Errorf("look at %s: %w", host, err)
+		}
+		mounts = append(mounts, Mount{Path: inside, Device: stat.Dev, Inode: stat.Ino})
+	}
+	return mounts, nil
+}
+
+func orderOf(c process.Command, mounts []Mount) order {
+	o := order{Version: Version, Mounts: mounts, Args: c.Args, Dir: c.Dir, Env: c.Env, Input: c.Stdin != nil,
+		Out: c.Stdout != nil, Err: c.Stderr != nil, Merged: same(c.Stdout, c.Stderr), Idle: c.Idle, Total: c.Total, Grace: c.Grace, Limit: c.OutputLimit}
+	if c.Terminal != nil {
+		o.Terminal = &c.Terminal.Size
+	}
+	return o
+}
+
+// same compares two writers, of which some kinds cannot be compared.
+func same(a, b io.Writer) (equal bool) {
+	defer func() { _ = recover() }()
+	return a == b
+}

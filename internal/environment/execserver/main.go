@@ -1,0 +1,128 @@
+package execserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// serve is the argument that the first process gives the server it starts.
+const serve = "serve"
+
+// errOutside: started where it could end the processes of others.
+var errOutside = errors.New("the exec server works as the first process of a container only")
+
+// Main is the program inside: without further arguments than the socket's folder it is the
+// container's first process, which owns the socket and buries orphans; with "serve" it is its
+// child, which runs the commands. It returns the exit code.
+//
+// Commands run as the same user as the server. That they cannot trace either process, read
+// their memory or take their descriptors is because neither is dumpable; that they cannot pose
+// as the server is because the client asks the kernel who listens.
+func Main(ctx context.Context, args []string) int {
+	err := run(ctx, args)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", Name, err)
+	return 1
+}
+
+func run(ctx context.Context, args []string) error {
+	switch {
+	case len(args) != 1:
+		return fmt.Errorf("got %d arguments, want 1", len(args))
+	case args[0] == serve:
+		return serveInherited(ctx)
+	case os.Getpid() != 1:
+		return errOutside
+	}
+	return first(args[0])
+}
+
+// hide keeps processes of the same user out of this one.
+func hide() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("hide from commands: %w", err)
+	}
+	return nil
+}
+
+// first owns the socket in dir, starts the server and buries whoever ends; when the server ends, it
+// ends, and with it the container.
+func first(dir string) error {
+	if err := hide(); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, Socket)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove old socket: %w", err)
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("listen for commands: %w", err)
+	}
+	file, err := listener.File()
+	if err != nil {
+		return fmt.Errorf("listen for commands: %w", err)
+	}
+	server, err := os.StartProcess("/proc/self/exe", []string{Name, serve}, &os.ProcAttr{
+		Env: os.Environ(), Files: []*os.File{nil, os.Stdout, os.Stderr, file},
+	})
+	if err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	return bury(server.Pid)
+}
+
+// bury returns when the process pid ended.
+func bury(pid int) error {
+	for {
+		var status unix.WaitStatus
+		ended, err := unix.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return fmt.Errorf("wait for the server: %w", err)
+		case ended == pid:
+			return fmt.Errorf("the server ended with status %#x", int(status))
+		}
+	}
+}
+
+// serveInherited runs commands from the socket that the first process opened.
+func serveInherited(ctx context.Context) error {
+	const inherited = 3
+	// The kernel notes who called listen. Where that is not the first process of a namespace,
+	// this is no container, and ending everybody would end others.
+	owner, err := unix.GetsockoptUcred(inherited, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil || owner.Pid != 1 || os.Getppid() != 1 || inInitialNamespace() {
+		return errors.Join(errOutside, err)
+	}
+	if err := hide(); err != nil {
+		return err
+	}
+	unix.CloseOnExec(inherited)
+	file := os.NewFile(inherited, Socket)
+	listener, err := net.FileListener(file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("listen for commands: %w", err)
+	}
+	return (&Server{Idle: endAll}).Serve(ctx, listener)
+}
+
+// inInitialNamespace reports whether process ids are the machine's: the kernel numbers the
+// first namespace of processes alike everywhere.
+func inInitialNamespace() bool {
+	link, err := os.Readlink("/proc/self/ns/pid")
+	return err != nil || link == "pid:[4026531836]"
+}
+
+// endAll ends every process of the container but the first one and this one: what left its
+// group and forgot its environment as well.
+func endAll() { _ = unix.Kill(-1, unix.SIGKILL) }

@@ -1,0 +1,72 @@
+package execserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"signalbox/internal/process"
+)
+
+// maxMessage bounds what an error from inside may say.
+const maxMessage = 2000
+
+func (c *call) lost(why error) (process.Result, error) {
+	result := process.Result{ExitCode: -1, Ending: process.Exited, Started: c.started, Duration: c.clock().Sub(c.started)}
+	return result, fmt.Errorf("%w: %w", ErrLost, why)
+}
+
+var (
+	endings       = []process.Ending{process.Exited, process.TimedOut, process.Idled, process.Stopped, process.NoMemory}
+	signalPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(SIG[A-Z0-9+-]{2,12})?$`) })
+)
+
+// end makes a Result of what the server said, if it can be one.
+func (c *call) end(payload []byte) (process.Result, error) {
+	var e end
+	if err := json.Unmarshal(payload, &e); err != nil {
+		return c.lost(fmt.Errorf("%w: %w", errFrame, err))
+	}
+	if !e.possible() {
+		return c.lost(errFrame)
+	}
+	result := process.Result{ExitCode: e.ExitCode, Signal: e.Signal, Ending: e.Ending, Started: c.started, Duration: e.Duration,
+		Truncated: e.Truncated || c.cut, CPU: e.CPU, MaxRSS: e.MaxRSS}
+	if e.Problem != "" {
+		return result, fmt.Errorf("in the container: %s", clean(e.Problem))
+	}
+	return result, nil
+}
+
+func (e end) possible() bool {
+	known := false
+	for _, ending := range endings {
+		known = known || e.Ending == ending
+	}
+	return known && e.ExitCode >= -1 && e.ExitCode <= 255 && signalPattern().MatchString(e.Signal) &&
+		e.Duration >= 0 && e.CPU >= 0 && e.MaxRSS >= 0
+}
+
+func (c *call) failed(payload []byte) (process.Result, error) {
+	var f failure
+	if err := json.Unmarshal(payload, &f); err != nil {
+		return c.lost(fmt.Errorf("%w: %w", errFrame, err))
+	}
+	if f.Stale {
+		return process.Result{}, fmt.Errorf("%w: %s", ErrStale, clean(f.Message))
+	}
+	return process.Result{}, fmt.Errorf("in the container: %s", clean(f.Message))
+}
+
+// clean is a message from inside on one line, bounded and without control characters.
+func clean(message string) string {
+	message = strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(message, "?"))
+	return message[:min(len(message), maxMessage)]
+}

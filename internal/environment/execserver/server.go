@@ -1,0 +1,140 @@
+package execserver
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"signalbox/internal/process"
+)
+
+const (
+	// maxConnections bounds what one container does at once; a build with an agent, a test and a
+	// person beside it needs five.
+	maxConnections = 64
+	// orderWait is how long a connection may say nothing at first.
+	orderWait = 10 * time.Second
+)
+
+// Server runs the commands that connections bring, each with process.Run.
+type Server struct {
+	// Idle, if set, is called whenever a command ended and no other is running; none starts
+	// until it returns.
+	Idle func()
+
+	running sync.RWMutex // held for reading by each command
+}
+
+// Serve answers connections until ctx ends or the listener breaks, and returns when no command
+// is left.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	var open sync.WaitGroup
+	defer open.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	slots := make(chan struct{}, maxConnections)
+	for {
+		conn, err := l.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("accept command: %w", err)
+		}
+		slots <- struct{}{}
+		open.Go(func() {
+			defer func() { <-slots }()
+			defer func() { _ = conn.Close() }()
+			s.answer(ctx, conn)
+		})
+	}
+}
+
+// answer runs the one command of a connection. There is nobody to tell of a connection that
+// breaks: the client sees it as well.
+func (s *Server) answer(ctx context.Context, conn net.Conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	to, from := &frames{to: conn}, &reader{from: conn}
+	// The deadline is one of the connection, so the clock that it is compared with is the system's.
+	timer := time.AfterFunc(orderWait, func() { _ = conn.Close() })
+	o, err := readOrder(from)
+	if !timer.Stop() || err != nil {
+		return
+	}
+	if why := o.stale(); why != "" {
+		_ = to.sendJSON(kindFailed, failure{Stale: true, Message: why})
+		return
+	}
+	if len(o.Args) == 0 {
+		_ = to.sendJSON(kindEnd, end{Ending: process.Exited})
+		return
+	}
+	in, sizes := newInput(ctx, to), make(chan process.TerminalSize, 1)
+	go func() {
+		defer cancel()
+		for from.take(in, sizes) {
+		}
+	}()
+	result, err := s.run(ctx, o, to, in, sizes)
+	if err != nil && result.Started.IsZero() {
+		_ = to.sendJSON(kindFailed, failure{Message: err.Error()})
+		return
+	}
+	_ = to.sendJSON(kindEnd, endOf(result, err))
+}
+
+func endOf(r process.Result, err error) end {
+	e := end{r.ExitCode, r.Signal, r.Ending, r.Duration, r.Truncated, r.CPU, r.MaxRSS, ""}
+	if err != nil {
+		e.Problem = err.Error()
+	}
+	return e
+}
+
+func (s *Server) run(ctx context.Context, o order, to *frames, in *input, sizes <-chan process.TerminalSize) (process.Result, error) {
+	s.running.RLock()
+	defer s.idle()
+	defer s.running.RUnlock()
+	env, remove, err := withTemporary(o.Env)
+	if err != nil {
+		return process.Result{}, err
+	}
+	defer remove()
+	c := process.Command{Args: o.Args, Dir: o.Dir, Env: env, Idle: o.Idle, Total: o.Total, Grace: o.Grace, OutputLimit: o.Limit}
+	c.Stdout, c.Stderr = o.outputs(to)
+	if o.Input {
+		c.Stdin = in
+	}
+	if o.Terminal != nil {
+		c.Terminal = &process.Terminal{Size: *o.Terminal, Resize: sizes}
+	}
+	return process.Run(ctx, c)
+}
+
+// idle calls Idle if no command is running.
+func (s *Server) idle() {
+	if s.Idle != nil && s.running.TryLock() {
+		defer s.running.Unlock()
+		s.Idle()
+	}
+}
+
+// withTemporary gives a command a temporary folder of its own, unless it names one.
+func withTemporary(env []string) (_ []string, remove func(), err error) {
+	if slices.ContainsFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TMPDIR=") }) {
+		return env, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("/tmp", "signalbox-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make temporary folder: %w", err)
+	}
+	// What a command made unremovable goes with the container.
+	return append(env[:len(env):len(env)], "TMPDIR="+dir), func() { _ = os.RemoveAll(dir) }, nil
+}
