@@ -21,3 +21,12 @@ func BenchmarkSweep(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkRunTrueLimited(b *testing.B) {
+	for b.Loop() {
+		c := process.Command{Args: []string{"/bin/true"}, Limits: process.Limits{Memory: 1 << 30, CPUs: 2, Processes: 500}}
+		if r, err := process.Run(b.Context(), c); err != nil || !r.OK() {
+			b.Fatal(r, err)
+		}
+	}
+}

@@ -44,6 +44,11 @@ func children() map[string]func() {
 		"run a glutton":             runGlutton,
 		"take memory":               takeMemory,
 		"sweep by its own tag":      sweepItself,
+		"print its control groups":  func() { printFile("/proc/self/cgroup"); ready(); _, _ = io.Copy(io.Discard, os.Stdin) },
+		"have a glutton and fail":   func() { runChild("take memory"); os.Exit(3) },
+		"start 50 sleepers":         startSleepers,
+		"run a limited child":       func() { runLimited("hang") },
+		"wait for one tidying up":   func() { spawn("tidy up on SIGTERM", true, true); ready(); hang() },
 	}
 }
 
@@ -187,4 +192,32 @@ func takeMemory() {
 		block[i] = 1
 	}
 	fmt.Println(block[0])
+}
+
+func printFile(name string) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	_, _ = os.Stdout.Write(content)
+}
+
+// startSleepers prints how many it could start.
+func startSleepers() {
+	for i := range 50 {
+		if err := exec.Command("/bin/sleep", "1000").Start(); err != nil {
+			fmt.Println(i)
+			return
+		}
+	}
+	fmt.Println(50)
+}
+
+func runLimited(name string) {
+	_, err := process.Run(context.Background(), process.Command{
+		Args: []string{os.Args[0]}, Env: childEnv(name), Stdout: os.Stdout, Limits: process.Limits{Processes: 100},
+	})
+	if err != nil {
+		panic(err)
+	}
 }

@@ -32,15 +32,17 @@ var self = sync.OnceValue(func() string {
 // SweepOrphans is Sweep among those whose starter is dead: what a killed
 // Signalbox left behind where others that live may use the same tag. A starter
 // dies with all it started, but for a program in the instant before it asks
-// the kernel for that itself, as bubblewrap's first child does.
+// the kernel for that itself, as bubblewrap's first child does. The control
+// groups of dead starters are removed, too, with whatever is still in them.
 func SweepOrphans(ctx context.Context, tag string) (killed int, err error) {
 	if !assignment.MatchString(tag) {
 		return 0, fmt.Errorf("sweep orphans of %q: not a variable assignment", tag)
 	}
-	return sweep(ctx, tag, func() ([]int, error) {
+	killed, err = sweep(ctx, tag, func() ([]int, error) {
 		pids, err := processes()
 		return slices.DeleteFunc(pids, func(pid int) bool { return !orphaned(ctx, pid) }), err
 	})
+	return killed, errors.Join(err, sweepGroups(ctx))
 }
 
 // orphaned reports whether pid was started by a process of this namespace that
@@ -52,6 +54,11 @@ func orphaned(ctx context.Context, pid int) bool {
 			tag = value
 		}
 	}
+	return starterDead(tag)
+}
+
+// starterDead reports whether the starter that a tag's value names is of this namespace and dead.
+func starterDead(tag string) bool {
 	parts := strings.Split(tag, ".")
 	if len(parts) != 4 || parts[0] == "" || !strings.HasSuffix(self(), "."+parts[2]) {
 		return false

@@ -6,6 +6,7 @@ package process
 import (
 	"context"
 	"io"
+	"os"
 	"time"
 )
 
@@ -30,6 +31,9 @@ type Command struct {
 	// Terminal, if set, takes the place of the pipes: a shell that a person types into needs one.
 	Terminal *Terminal
 
+	// Files are open files that the program gets as 3, 4 and so on. They stay the caller's to close.
+	Files []*os.File
+
 	// Idle ends the tree when neither stream printed for this long; zero means no limit.
 	Idle time.Duration
 	// Total ends the tree when it ran for this long; zero means no limit.
@@ -40,6 +44,14 @@ type Command struct {
 	// after is read and dropped, so the program is never blocked, and Result.Truncated is set.
 	// Zero means no limit.
 	OutputLimit int64
+
+	// Limits bound the whole tree, as far as control groups can be made here (see LimitsNote).
+	Limits Limits
+	// Network is a network namespace, opened, to start the program in; nil is our own.
+	Network *os.File
+	// Sandbox says that the program is one whose end is the end of all in it at once: the polite
+	// signal goes to those in it and not to itself, so that they get their grace.
+	Sandbox bool
 
 	// Reads are host paths that the program must be able to read. An executor which hides the
 	// host shows them read-only; plain Run ignores them.

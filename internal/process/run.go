@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -67,25 +66,23 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	ending := p.await(ctx, c, s)
+	ending := p.await(ctx, c, s, tag)
 	err = p.end(ctx, tag)
 	streamErr := s.finish()
 	result := p.result()
 	result.Ending, result.Truncated = ending, s.sink.truncated()
-	if ending == Exited && oom.killed(result) {
+	if ending == Exited && (oom.killed(result) || p.starved && !result.OK()) {
 		result.Ending = NoMemory
 	}
 	return result, errors.Join(err, streamErr)
 }
 
 // await returns once the leader ended and its streams are closed, or once it is time for SIGKILL.
-func (p *program) await(ctx context.Context, c Command, s *streams) Ending {
+func (p *program) await(ctx context.Context, c Command, s *streams, tag string) Ending {
 	ending := p.awaitLeader(ctx, c, s)
 	patience, quit := linger, ctx.Done()
 	if ending != Exited {
-		p.signalGroup(unix.SIGTERM)
-		// A stopped process acts on no signal but this one and SIGKILL.
-		p.signalGroup(unix.SIGCONT)
+		p.askToEnd(ctx, c, tag)
 		patience, quit = c.grace(), nil
 	}
 	timer := time.NewTimer(patience)
@@ -137,7 +134,9 @@ func (p *program) end(ctx context.Context, tag string) error {
 	_, err := sweep(ctx, tag, p.suspects)
 	select {
 	case <-p.exited:
-		return errors.Join(err, p.reap())
+		err = errors.Join(err, p.reap())
+		p.starved = p.group.killed()
+		return errors.Join(err, p.group.end(ctx))
 	case <-time.After(killWait):
 		return errors.Join(err, fmt.Errorf("end process %d: %w", p.process.Pid, ErrUnkillable))
 	}
@@ -150,18 +149,6 @@ func (p *program) suspects() ([]int, error) {
 		pids = youngerThan(p.process.Pid, pids)
 	}
 	return pids, err
-}
-
-func (p *program) signalGroup(signal syscall.Signal) {
-	// The group may be gone, which is what the signal is for.
-	_ = unix.Kill(-p.process.Pid, signal)
-}
-
-func (c Command) grace() time.Duration {
-	if c.Grace == 0 {
-		return DefaultGrace
-	}
-	return c.Grace
 }
 
 // newDeadline returns a timer that fires after d, or in 292 years when d is zero.

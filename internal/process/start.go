@@ -25,6 +25,9 @@ type program struct {
 	waitErr error
 	took    time.Duration
 	state   *os.ProcessState
+	// group is its control group, nil without limits; starved tells whether the OOM killer struck in it.
+	group   *group
+	starved bool
 }
 
 // start starts c with its standard streams connected to s.
@@ -40,16 +43,19 @@ func start(c Command, s *streams, tag string) (*program, error) {
 		Dir: c.Dir,
 		// Clipped, so that the caller's slice is never written to.
 		Env:   append(c.Env[:len(c.Env):len(c.Env)], tag),
-		Files: s.child[:],
+		Files: append(s.child[:], c.Files...),
 		// A session of its own is a group of its own, and has no terminal: a program that asks for
 		// a password fails at once, where in a background group it would be stopped and hang.
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: c.Terminal != nil, Pdeathsig: syscall.SIGKILL},
 	}
 	p := &program{exited: make(chan struct{})}
+	if p.group, err = newGroup(c.Limits, tag); err != nil {
+		return nil, fmt.Errorf("start %q: %w", c.Args[0], err)
+	}
 	startErr := make(chan error)
-	go p.lead(path, c.Args, attr, startErr)
+	go p.lead(path, c.Args, attr, c.Network, startErr)
 	if err := <-startErr; err != nil {
-		return nil, fmt.Errorf("start %q in %q: %w", c.Args[0], c.Dir, err)
+		return nil, errors.Join(fmt.Errorf("start %q in %q: %w", c.Args[0], c.Dir, err), p.group.remove())
 	}
 	s.pump()
 	return p, nil
@@ -57,12 +63,13 @@ func start(c Command, s *streams, tag string) (*program, error) {
 
 // lead starts the program and sees its end on one thread: the kernel ties Pdeathsig to the thread
 // that started the child, not to the process.
-func (p *program) lead(path string, args []string, attr *os.ProcAttr, startErr chan<- error) {
+func (p *program) lead(path string, args []string, attr *os.ProcAttr, network *os.File, startErr chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if p.group == nil && network == nil {
+		defer runtime.UnlockOSThread()
+	} // else the thread is no longer like the others, and ends with this function
 	p.started = time.Now()
-	var err error
-	p.process, err = os.StartProcess(path, args, attr)
+	err := p.startIn(network, path, args, attr)
 	startErr <- err
 	if err != nil {
 		return
@@ -70,6 +77,22 @@ func (p *program) lead(path string, args []string, attr *os.ProcAttr, startErr c
 	p.waitErr = awaitExit(p.process.Pid)
 	p.took = time.Since(p.started)
 	close(p.exited)
+}
+
+// startIn starts the program in a network namespace and in its control group: a child begins
+// where the thread is that starts it. So it runs no instruction outside of either.
+func (p *program) startIn(network *os.File, path string, args []string, attr *os.ProcAttr) (err error) {
+	if network != nil {
+		if err := unix.Setns(int(network.Fd()), unix.CLONE_NEWNET); err != nil {
+			return fmt.Errorf("enter network namespace: %w", err)
+		}
+	}
+	if err := p.group.enter(attr.Sys); err != nil {
+		return err
+	}
+	p.process, err = os.StartProcess(path, args, attr)
+	p.group.leave()
+	return err
 }
 
 // awaitExit returns when the child is dead, and leaves it to be reaped.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -57,7 +58,7 @@ func sweepOnce(ctx context.Context, tag string, list func() ([]int, error)) (fou
 		if pid == os.Getpid() || !tagged(ctx, pid, tag) {
 			continue
 		}
-		pidfd, err := killTagged(ctx, pid, tag)
+		pidfd, err := signalTagged(ctx, pid, tag, unix.SIGKILL)
 		if errors.Is(err, unix.ESRCH) {
 			continue
 		}
@@ -74,16 +75,21 @@ func sweepOnce(ctx context.Context, tag string, list func() ([]int, error)) (fou
 	return len(dying), nil
 }
 
-// killTagged kills pid if it still carries the tag, and returns a descriptor of it. A process id
-// may pass to a stranger at any moment; the descriptor does not, so the tag is read once more
+// signalTagged signals pid if it still carries the tag, and returns a descriptor of it. A process
+// id may pass to a stranger at any moment; the descriptor does not, so the tag is read once more
 // after it was opened: either it is of this process, or this process is gone and gets nothing.
-func killTagged(ctx context.Context, pid int, tag string) (pidfd int, err error) {
+func signalTagged(ctx context.Context, pid int, tag string, signals ...syscall.Signal) (pidfd int, err error) {
 	pidfd, err = unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return 0, err
 	}
-	if err = unix.ESRCH; tagged(ctx, pid, tag) {
-		err = unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0)
+	if !tagged(ctx, pid, tag) {
+		err = unix.ESRCH
+	}
+	for _, signal := range signals {
+		if err == nil {
+			err = unix.PidfdSendSignal(pidfd, signal, nil, 0)
+		}
 	}
 	if err != nil {
 		_ = unix.Close(pidfd)

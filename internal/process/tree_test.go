@@ -184,8 +184,15 @@ func (a *awaited) Write(p []byte) (int, error) {
 // startAndAwait starts a child outside of Run, and returns when it or what it runs is ready.
 func startAndAwait(t *testing.T, c process.Command) *exec.Cmd {
 	t.Helper()
+	return startAndAwaitIn(t, c, 0)
+}
+
+// startAndAwaitIn is startAndAwait in namespaces of the child's own.
+func startAndAwaitIn(t *testing.T, c process.Command, namespaces uintptr) *exec.Cmd {
+	t.Helper()
 	cmd := exec.Command(c.Args[0])
 	cmd.Env = c.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: namespaces}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

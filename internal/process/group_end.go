@@ -1,0 +1,139 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// killed reports whether the OOM killer struck in the group.
+func (g *group) killed() bool {
+	if g == nil {
+		return false
+	}
+	for parent, dir := range g.dirs {
+		file := "memory.oom_control"
+		if parent.unified {
+			file = "memory.events"
+		}
+		if kills, ok := oomKills(filepath.Join(dir, file)); ok && kills > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// end kills whatever is left in the group and removes it. Nothing leaves a group by itself, so
+// this also finds who left the process group and forgot the environment.
+func (g *group) end(ctx context.Context) error {
+	if g == nil {
+		return nil
+	}
+	var errs []error
+	for _, dir := range slices.Sorted(maps.Values(g.dirs)) {
+		errs = append(errs, empty(ctx, dir))
+	}
+	return errors.Join(append(errs, g.remove())...)
+}
+
+// empty kills the group's processes until it has none.
+func empty(ctx context.Context, dir string) error {
+	_ = write(filepath.Join(dir, "cgroup.kill"), "1") // which only version 2 has
+	for {
+		content, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		pids := strings.Fields(string(content))
+		if err != nil || len(pids) == 0 {
+			return err
+		}
+		for _, text := range pids {
+			pid, _ := strconv.Atoi(text) // the kernel's; 0 is one of another process namespace
+			if pid == 0 {
+				return fmt.Errorf("end processes of control group %s: %w", dir, ErrUnkillable)
+			}
+			if err := killIn(ctx, dir, pid); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// killIn kills pid, if it is still in the group, and waits for its end. As in killTagged the
+// descriptor makes sure that the process asked about is the one that is killed.
+func killIn(ctx context.Context, dir string, pid int) error {
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EINVAL) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("kill process %d: %w", pid, err)
+	}
+	defer func() { _ = unix.Close(pidfd) }()
+	content, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil || !slices.Contains(strings.Fields(string(content)), strconv.Itoa(pid)) {
+		return nil
+	}
+	if err := unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill process %d: %w", pid, err)
+	}
+	return awaitDeath(ctx, pidfd)
+}
+
+// removeWait bounds the tries to remove a group: the kernel takes a dead process out of it a
+// moment after its death shows, and sends no word of that.
+const removeWait = 2 * time.Second
+
+// remove deletes the group's folders. Doing it twice is no error.
+func (g *group) remove() error {
+	if g == nil {
+		return nil
+	}
+	var errs []error
+	if g.unified != nil {
+		_ = g.unified.Close()
+		g.unified = nil
+	}
+	for _, dir := range g.dirs {
+		errs = append(errs, removeGroup(dir))
+	}
+	return errors.Join(errs...)
+}
+
+func removeGroup(dir string) error {
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		err := unix.Rmdir(dir)
+		if err == nil || errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		if !errors.Is(err, unix.EBUSY) || time.Since(begun) > removeWait {
+			return fmt.Errorf("remove control group %s: %w", dir, err)
+		}
+	}
+}
+
+// sweepGroups removes the groups of starters that are dead.
+func sweepGroups(ctx context.Context) error {
+	var errs []error
+	for _, parent := range groupParents(Limits{Memory: 1, CPUs: 1, Processes: 1}.controllers()) {
+		left, err := filepath.Glob(filepath.Join(parent.dir, groupPrefix+"*"))
+		errs = append(errs, err)
+		for _, dir := range left {
+			if starterDead(strings.TrimPrefix(filepath.Base(dir), groupPrefix)) {
+				errs = append(errs, empty(ctx, dir), removeGroup(dir))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
