@@ -28,8 +28,10 @@ var rooms = map[string][]string{
 	"environment":                 {"process"},
 	"agent/*":                     {"agent", "process"},
 	"environment/*":               {"environment", "git", "process"},
-	"environment/clone":           {"environment", "environment/egress", "git", "process"}, // egress is no driver: it is what drivers leave open of the network
+	"environment/cache":           {},
+	"environment/clone":           {"environment", "environment/cache", "environment/egress", "git", "process"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
 	"environment/egress":          {},
+	"environment/detect":          {}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "store"},
 	"agent/agenttest":             {"agent", "process"},

@@ -1,0 +1,79 @@
+package detect
+
+import (
+	"errors"
+	"regexp"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// channel::name constraint
+var condaSpec = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[\w./-]+::)?([A-Za-z0-9_][\w.-]*)\s*(.*)$`)
+})
+
+func (s *survey) conda(f *File, text []byte) error {
+	var p struct {
+		Dependencies []yaml.Node `yaml:"dependencies"`
+	}
+	if err := yaml.Unmarshal(text, &p); err != nil {
+		return err
+	}
+	if p.Dependencies == nil {
+		return errors.New("no conda file: it has no list of dependencies")
+	}
+	for i := range p.Dependencies {
+		s.condaDependency(f, &p.Dependencies[i])
+	}
+	return nil
+}
+
+func (s *survey) condaDependency(f *File, node *yaml.Node) {
+	if node.Kind == yaml.ScalarNode {
+		match := condaSpec().FindStringSubmatch(node.Value)
+		if match == nil {
+			return
+		}
+		if match[1] == Python {
+			s.want(f, map[string]string{Python: match[2]})
+		}
+		s.depend(f, "conda", match[1], match[2])
+		return
+	}
+	// Read by hand: each decoding of a part would follow as many aliases as one of the whole.
+	for i := 1; i < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
+		if node.Content[i-1].Value != "pip" || node.Content[i].Kind != yaml.SequenceNode {
+			continue
+		}
+		for _, text := range node.Content[i].Content {
+			s.depends(f, text.Value)
+		}
+	}
+}
+
+// condaSetUp makes one environment in a folder of the project, whatever name
+// the file gives it, and enters it.
+func (s *survey) condaSetUp() (p plan) {
+	files := s.modules("environment.yml", "condaenv.yaml")
+	if len(files) == 0 {
+		return p
+	}
+	m := files[0]
+	name := m.manifests["environment.yml"]
+	if name == "" {
+		name = m.manifests["condaenv.yaml"]
+	}
+	p.commands = []string{"conda env create -q -p .conda -f " + word(name), `echo '*' >.conda/.gitignore`,
+		`eval "$(conda shell.posix hook)"`, "conda activate ./.conda"}
+	p.source = []string{name}
+	p.checks = []string{`test -n "$CONDA_PREFIX" && conda list >/dev/null`}
+	if m.installable {
+		what := m.dir
+		if what != "." {
+			what = "./" + what
+		}
+		p.commands = append(p.commands, "pip install --no-deps -e "+word(what))
+	}
+	return p
+}

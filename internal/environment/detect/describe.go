@@ -1,0 +1,126 @@
+package detect
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxCommands = 50
+	maxCommand  = 4 << 10 // bytes
+	maxScripts  = 20
+)
+
+// preference is the order in which descriptions are offered.
+var preference = []string{"devcontainer.json", "mise.toml", ".tool-versions", ".nvmrc", ".node-version", ".python-version",
+	"copilot-setup-steps.yml", "AGENTS.md", "Makefile"}
+
+// rank is a kind's place among the descriptions; all others come last.
+func rank(kind string) int {
+	if i := slices.Index(preference, kind); i >= 0 {
+		return i
+	}
+	return len(preference)
+}
+
+// describe records what a file says about the set-up, if it says anything.
+func (s *survey) describe(f *File, d Description) {
+	d.Path, d.Kind, d.Image, d.Dockerfile = f.Path, f.Kind, short(d.Image), short(d.Dockerfile)
+	d.Commands, d.Checks = s.commands(f, d.Commands), s.commands(f, d.Checks)
+	if len(d.Commands)+len(d.Checks)+len(d.Versions)+len(d.Image)+len(d.Dockerfile) > 0 {
+		s.result.Descriptions = append(s.result.Descriptions, d)
+	}
+}
+
+// commands drops what nobody could read before it runs.
+func (s *survey) commands(f *File, all []string) (kept []string) {
+	for _, command := range all {
+		command = strings.TrimSpace(strings.ReplaceAll(command, "\r\n", "\n"))
+		switch {
+		case command == "":
+		case len(kept) == maxCommands:
+			s.note("%s: only the first %d commands are taken", f.Path, maxCommands)
+			return kept
+		case len(command) > maxCommand || !utf8.ValidString(command) || strings.ContainsFunc(command, hidden):
+			s.note("%s: left out the command %q: it is too long, or has characters that are not seen", f.Path, short(command))
+		default:
+			kept = append(kept, command)
+		}
+	}
+	return kept
+}
+
+// hidden are characters that make a command look like another one.
+func hidden(c rune) bool {
+	return c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c))
+}
+
+var (
+	// What belongs to a machine of one's own, and is not in an environment.
+	foreign = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(?:^|[\s;&|(@])(sudo|docker|docker-compose|podman|brew|systemctl|snap)(?:\s|$)`)
+	})
+	moves     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[;&|({]\s*)(?:cd|pushd|exit|exec|set)\b`) })
+	startable = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl)$|(?:^|/)(?:scripts?|bin|tools|hack)/`)
+	})
+	installers = map[string]func() *regexp.Regexp{
+		Python:    installer(`pip3?|poetry|pipenv|uv|conda|mamba|hatch|pdm|tox`),
+		Miniforge: installer(`pip3?|poetry|pipenv|uv|conda|mamba`),
+		Node:      installer(`npm|pnpm|yarn|bun`),
+		Java:      installer(`mvn|mvnw|gradle|gradlew`),
+		Go:        installer(`go mod|go get|go work`),
+	}
+)
+
+// apart is a command that leaves the shell's folder and options as they are, and
+// ends at the first line that fails, as it does where it was written.
+func apart(command, dir string) string {
+	command = strings.TrimSpace(command)
+	if dir == "" && !strings.Contains(command, "\n") && !moves().MatchString(command) {
+		return command
+	}
+	if dir != "" {
+		command = "cd " + word(dir) + "\n" + command
+	}
+	return "(set -e\n" + command + "\n)"
+}
+
+// installer finds one of the words, also as $(PIP) or ./mvnw.
+func installer(words string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:^|[^\w-])(?:` + words + `)(?:[^\w-]|$)`) })
+}
+
+// unfit is why a description's commands are offered and not taken: somebody has
+// to choose from them first.
+func (s *survey) unfit(d *Description, environment string) string {
+	text := strings.Join(d.Commands, "\n") + "\n" + d.recipe
+	installs, known := installers[environment]
+	switch match := foreign().FindStringSubmatch(text); {
+	case len(d.Commands) == 0:
+		return ""
+	case d.Kind == "AGENTS.md":
+		return "prose: what of it sets up has to be understood"
+	case match != nil:
+		return "needs " + match[1]
+	case known && !installs().MatchString(text) && len(s.scripts(text)) == 0:
+		return fmt.Sprintf("nothing in it installs what %s needs", environment)
+	}
+	return ""
+}
+
+// scripts are the project's files that a text names and that can be started.
+func (s *survey) scripts(text string) (found []string) {
+	for _, name := range strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`'"();&|<>=`, c) }) {
+		name = strings.TrimPrefix(name, "./")
+		if len(found) < maxScripts && startable().MatchString(name) && plain(name) && s.has(name) && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,74 @@
+package detect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+)
+
+// A folder without git may hold anything; nobody's project has more files.
+const maxListed = 200_000
+
+var errManyFiles = errors.New("more files than a project has")
+
+// Folder is the content of a folder. Symbolic links are not followed.
+type Folder struct {
+	Root *os.Root
+	// Names lists the files where somebody knows them; nil means that the folder is walked.
+	Names func(context.Context) ([]string, error)
+}
+
+// List is the names of the files. Those from Names may be gone.
+func (f Folder) List(ctx context.Context) (names []string, err error) {
+	if f.Names != nil {
+		return f.Names(ctx)
+	}
+	err = fs.WalkDir(f.Root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			return fs.SkipDir // a folder that is not readable tells nothing
+		case entry.IsDir() && name != "." && heavy(path.Base(name)):
+			return fs.SkipDir
+		case len(names) == maxListed:
+			return errManyFiles
+		case entry.Type().IsRegular():
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list files of %s: %w", f.Root.Name(), err)
+	}
+	return names, nil
+}
+
+// heavy folders are large, and nothing in them is asked for.
+func heavy(folder string) bool {
+	return folder == ".git" || folder == "node_modules" || folder == "venv" || folder == ".venv"
+}
+
+// Read returns the first limit bytes of a regular file.
+func (f Folder) Read(_ context.Context, name string, limit int64) ([]byte, error) {
+	file, err := f.Root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: not a regular file", name)
+	}
+	return io.ReadAll(io.LimitReader(file, limit))
+}

@@ -1,0 +1,119 @@
+package detect
+
+import (
+	"path"
+	"strings"
+)
+
+// script is the kind of a file that a set-up command starts.
+const script = "script"
+
+// format is one kind of file that tells of an environment.
+type format struct {
+	kind           string
+	environment    string
+	manifest, lock bool
+	// parse takes out what the file says. It is given the beginning of the content; whole tells
+	// that this is all of it. nil: only the digest matters.
+	parse func(s *survey, f *File, text []byte) error
+	// lines: the beginning of a long file makes sense by itself.
+	lines bool
+	// root: only the one at the top of the project says something about the project.
+	root bool
+	// unlisted: it matters to what is made of others only.
+	unlisted bool
+}
+
+// baseNames are the files that are told by their base name.
+func baseNames() map[string]format {
+	return map[string]format{
+		"pyproject.toml":   {environment: Python, manifest: true, parse: (*survey).pyproject},
+		"setup.py":         {environment: Python, manifest: true, parse: (*survey).setupPy, lines: true},
+		"Pipfile":          {environment: Python, manifest: true, parse: (*survey).pipfile},
+		"Pipfile.lock":     {environment: Python, lock: true},
+		"poetry.lock":      {environment: Python, lock: true},
+		"uv.lock":          {environment: Python, lock: true},
+		"environment.yml":  {environment: Miniforge, manifest: true, parse: (*survey).conda},
+		"environment.yaml": {environment: Miniforge, manifest: true, parse: (*survey).conda, kind: "environment.yml"},
+		"condaenv.yaml":    {environment: Miniforge, manifest: true, parse: (*survey).conda},
+		"condaenv.yml":     {environment: Miniforge, manifest: true, parse: (*survey).conda, kind: "condaenv.yaml"},
+
+		"package.json":        {environment: Node, manifest: true, parse: (*survey).packageJSON},
+		"package-lock.json":   {environment: Node, lock: true},
+		"npm-shrinkwrap.json": {environment: Node, lock: true},
+		"yarn.lock":           {environment: Node, lock: true},
+		"pnpm-lock.yaml":      {environment: Node, lock: true},
+		"pnpm-workspace.yaml": {environment: Node, lock: true},
+
+		"pom.xml":             {environment: Java, manifest: true, parse: (*survey).pom},
+		"build.gradle":        {environment: Java, manifest: true, parse: (*survey).gradle, lines: true},
+		"build.gradle.kts":    {environment: Java, manifest: true, parse: (*survey).gradle, lines: true, kind: "build.gradle"},
+		"settings.gradle":     {environment: Java, manifest: true},
+		"settings.gradle.kts": {environment: Java, manifest: true, kind: "settings.gradle"},
+		"gradle.lockfile":     {environment: Java, lock: true},
+		"libs.versions.toml":  {environment: Java, lock: true},
+
+		"go.mod":      {environment: Go, manifest: true, parse: (*survey).goMod},
+		"go.sum":      {environment: Go, lock: true},
+		"go.work":     {environment: Go, lock: true},
+		"go.work.sum": {environment: Go, lock: true},
+
+		"Dockerfile":          {parse: (*survey).dockerfile, lines: true},
+		"Containerfile":       {parse: (*survey).dockerfile, lines: true, kind: "Dockerfile"},
+		"docker-compose.yml":  {parse: (*survey).compose},
+		"docker-compose.yaml": {parse: (*survey).compose, kind: "docker-compose.yml"},
+		"compose.yml":         {parse: (*survey).compose, kind: "docker-compose.yml"},
+		"compose.yaml":        {parse: (*survey).compose, kind: "docker-compose.yml"},
+
+		"mise.toml":       {parse: (*survey).mise, root: true},
+		".mise.toml":      {parse: (*survey).mise, root: true, kind: "mise.toml"},
+		".tool-versions":  {parse: (*survey).toolVersions, root: true, lines: true},
+		".nvmrc":          {parse: (*survey).versionFile, root: true},
+		".node-version":   {parse: (*survey).versionFile, root: true},
+		".python-version": {parse: (*survey).versionFile, root: true},
+		"Makefile":        {parse: (*survey).makefile, root: true, lines: true},
+		"makefile":        {parse: (*survey).makefile, root: true, lines: true, kind: "Makefile"},
+		"GNUmakefile":     {parse: (*survey).makefile, root: true, lines: true, kind: "Makefile"},
+		".gitignore":      {parse: (*survey).gitignore, lines: true, unlisted: true},
+		"AGENTS.md":       {parse: (*survey).agents, root: true, lines: true},
+	}
+}
+
+func formatOf(name string, baseNames map[string]format) (format, bool) {
+	dir, base := path.Split(name)
+	switch {
+	case name == ".devcontainer.json", name == ".devcontainer/devcontainer.json":
+		return format{kind: "devcontainer.json", parse: (*survey).devcontainer}, true
+	case name == ".github/workflows/copilot-setup-steps.yml", name == ".github/workflows/copilot-setup-steps.yaml":
+		return format{kind: "copilot-setup-steps.yml", parse: (*survey).copilotSteps}, true
+	case strings.HasPrefix(name, ".") && dir != "" && base != "Dockerfile":
+		return format{}, false
+	case isRequirements(dir, base):
+		return format{kind: "requirements.txt", environment: Python, manifest: true, lines: true, parse: (*survey).requirements}, true
+	}
+	f, known := baseNames[base]
+	if f.kind == "" {
+		f.kind = base
+	}
+	return f, known
+}
+
+// isRequirements: requirements.txt, requirements-dev.txt, test-requirements.txt, requirements/dev.txt.
+func isRequirements(dir, base string) bool {
+	name, text := strings.CutSuffix(base, ".txt")
+	return text && (strings.HasPrefix(name, "requirements") || strings.HasSuffix(name, "-requirements") || path.Base(dir) == "requirements")
+}
+
+// passed are folders whose files are not the project's own, or are made, or
+// are there to be looked at: what they need is not what the project needs.
+var passed = map[string]bool{
+	"node_modules": true, "bower_components": true, "venv": true, "virtualenv": true, "site-packages": true,
+	"third_party": true, "third-party": true, "vendor": true, "testdata": true, "fixtures": true, "__fixtures__": true,
+	"dist": true, "build": true, "target": true, "out": true, "__pycache__": true,
+	"example": true, "examples": true, "sample": true, "samples": true,
+}
+
+// leaveOut tells whether a folder of this name is passed over, at any depth.
+func leaveOut(folder string) bool {
+	return passed[folder] || strings.HasPrefix(folder, ".") && folder != ".devcontainer" && folder != ".github"
+}

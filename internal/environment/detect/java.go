@@ -1,0 +1,118 @@
+package detect
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+func (s *survey) pom(f *File, text []byte) error {
+	var p struct {
+		XMLName      xml.Name `xml:"project"`
+		Dependencies []struct {
+			Group    string `xml:"groupId"`
+			Artifact string `xml:"artifactId"`
+			Version  string `xml:"version"`
+		} `xml:"dependencies>dependency"`
+		Release string `xml:"properties>maven.compiler.release"`
+		Source  string `xml:"properties>maven.compiler.source"`
+		Java    string `xml:"properties>java.version"`
+	}
+	d := xml.NewDecoder(strings.NewReader(string(text)))
+	d.CharsetReader = charset
+	if err := d.Decode(&p); err != nil {
+		return err
+	}
+	for _, dependency := range p.Dependencies {
+		s.depend(f, "maven", trimmed(dependency.Group, ":", dependency.Artifact), strings.TrimSpace(dependency.Version))
+	}
+	for _, version := range []string{p.Release, p.Java, p.Source} {
+		s.want(f, map[string]string{Java: strings.TrimPrefix(strings.TrimSpace(version), "1.")})
+	}
+	return nil
+}
+
+func trimmed(group, separator, artifact string) string {
+	return strings.Trim(strings.TrimSpace(group)+separator+strings.TrimSpace(artifact), separator)
+}
+
+// charset reads the encodings that old poms are in: each byte is a character.
+func charset(name string, in io.Reader) (io.Reader, error) {
+	switch strings.ToLower(name) {
+	case "iso-8859-1", "iso-8859-15", "windows-1252", "us-ascii", "latin1":
+	default:
+		return nil, fmt.Errorf("the encoding %q is not known", short(name))
+	}
+	data, err := io.ReadAll(in)
+	runes := make([]rune, len(data))
+	for i, b := range data {
+		runes[i] = rune(b)
+	}
+	return strings.NewReader(string(runes)), err
+}
+
+var (
+	gradleDependency = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*(?:\w*[iI]mplementation|api|\w*[cC]ompileOnly|\w*[rR]untimeOnly|annotationProcessor|kapt|ksp|compile|testCompile)[\s(]+` +
+			`(?:(?:enforcedP|p)latform\()?(?:["']([^"':\s]+:[^"':\s]+)(?::([^"'\s]+))?["']|(libs\.[\w.]+))`)
+	})
+	gradleJava = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|(?:source|target)Compatibility\s*=?\s*["']?(?:JavaVersion\.VERSION_)?)(?:1[._])?(\d+)`)
+	})
+)
+
+// gradle takes out what can be seen without running the build file, which is a program.
+func (s *survey) gradle(f *File, text []byte) error {
+	for _, match := range gradleDependency().FindAllSubmatch(text, maxDependencies) {
+		s.depend(f, "maven", string(match[1])+string(match[3]), string(match[2]))
+	}
+	if match := gradleJava().FindSubmatch(text); match != nil {
+		s.want(f, map[string]string{Java: string(match[1])})
+	}
+	return nil
+}
+
+// Maven resolves what runs the tests only when it runs tests. So all of them are
+// selected and no method of any: afterwards "mvn -o test" needs no network.
+const (
+	mavenFetch   = `-B -q -Dtest='*#noSuchMethod' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false test`
+	mavenCheck   = `-B -q -o -DskipTests test >/dev/null`
+	gradleFetch  = `--no-daemon -q testClasses`
+	gradleCheck  = `--no-daemon -q --offline testClasses >/dev/null`
+	mavenWrapped = ".mvn/wrapper/maven-wrapper.properties"
+	gradleJar    = "gradle/wrapper/gradle-wrapper.jar"
+)
+
+// javaSetUp builds every outermost project; the ones below it are its modules.
+func (s *survey) javaSetUp() (p plan) {
+	var built []string
+	for _, m := range s.modules("pom.xml", "build.gradle", "settings.gradle") {
+		if slices.ContainsFunc(built, func(dir string) bool { return below(m.dir, dir) }) {
+			continue
+		}
+		built = append(built, m.dir)
+		program, fetch, check := s.wrapper(m.dir, "gradle", "gradlew", gradleJar), gradleFetch, gradleCheck
+		source := cmp.Or(m.manifests["settings.gradle"], m.manifests["build.gradle"])
+		if pom := m.manifests["pom.xml"]; pom != "" {
+			program, fetch, check, source = s.wrapper(m.dir, "mvn", "mvnw", mavenWrapped), mavenFetch, mavenCheck, pom
+		}
+		p.commands = append(p.commands, inside(m.dir, program+" "+fetch))
+		p.checks = append(p.checks, inside(m.dir, program+" "+check))
+		p.source = append(p.source, source)
+	}
+	return p
+}
+
+// wrapper is the project's own script for the program, where it is whole. It is
+// started by sh because it is often committed without the right to be executed.
+func (s *survey) wrapper(dir, program, script, needs string) string {
+	if s.has(join(dir, script)) && s.has(join(dir, needs)) {
+		return "sh ./" + script
+	}
+	return program
+}

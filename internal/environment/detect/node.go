@@ -1,0 +1,114 @@
+package detect
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// npm takes the last of two equal names, and bytes that are no UTF-8.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+func (s *survey) packageJSON(f *File, text []byte) error {
+	var p struct {
+		Dependencies    map[string]any `json:"dependencies"`
+		DevDependencies map[string]any `json:"devDependencies"`
+		Optional        map[string]any `json:"optionalDependencies"`
+		Workspaces      any            `json:"workspaces"`
+		PackageManager  any            `json:"packageManager"`
+		Engines         any            `json:"engines"`
+	}
+	if err := json.Unmarshal(text, &p, lenient); err != nil {
+		return err
+	}
+	m := s.module(f.Path)
+	for _, group := range []map[string]any{p.Dependencies, p.DevDependencies, p.Optional} {
+		for _, name := range slices.Sorted(maps.Keys(group)) {
+			constraint, _ := group[name].(string)
+			s.depend(f, "npm", name, constraint)
+		}
+	}
+	m.workspaces = p.Workspaces != nil || s.has(join(m.dir, "pnpm-workspace.yaml"))
+	manager, _ := p.PackageManager.(string)
+	m.packageManager, m.managerVersion, _ = strings.Cut(manager, "@")
+	if engines, isMap := p.Engines.(map[string]any); isMap {
+		version, _ := engines["node"].(string)
+		s.want(f, map[string]string{Node: version})
+	}
+	return nil
+}
+
+// nodeManagers are told by their lock files; which is looked for first wins.
+var nodeManagers = []struct{ name, lock, frozen, open string }{
+	{"npm", "package-lock.json", "npm ci", "npm install"},
+	{"npm", "npm-shrinkwrap.json", "npm ci", "npm install"},
+	{"pnpm", "pnpm-lock.yaml", "pnpm install --frozen-lockfile", "pnpm install"},
+	{"yarn", "yarn.lock", "yarn install --frozen-lockfile", "yarn install"},
+}
+
+// nodeInstall is the command for one folder and the file that told which.
+func (s *survey) nodeInstall(m *module) (command, source string) {
+	source = m.manifests["package.json"]
+	for _, manager := range nodeManagers {
+		if m.packageManager != "" && m.packageManager != manager.name {
+			continue
+		}
+		lock := join(m.dir, manager.lock)
+		switch {
+		case !s.locked(lock) && m.packageManager != "" && command == "":
+			command = manager.open
+		case s.locked(lock) && manager.name == "yarn" && s.berry(m, lock):
+			return "yarn install --immutable", lock
+		case s.locked(lock):
+			return manager.frozen, lock
+		}
+	}
+	if command == "" {
+		command = "npm install"
+	}
+	return command, source
+}
+
+// locked tells whether a lock file was read.
+func (s *survey) locked(name string) bool {
+	return slices.ContainsFunc(s.result.Files, func(f File) bool { return f.Path == name && f.Lock && f.SHA256 != "" })
+}
+
+// berry tells yarn from version 2 on, whose lock files begin in another way.
+func (s *survey) berry(m *module, lock string) bool {
+	i := slices.IndexFunc(s.result.Files, func(f File) bool { return f.Path == lock })
+	return i >= 0 && strings.Contains(s.result.Files[i].Content, "\n__metadata:") ||
+		m.packageManager == "yarn" && m.managerVersion != "" && !strings.HasPrefix(m.managerVersion, "1.")
+}
+
+// nodeSetUp installs the root and every folder that stands for itself: one
+// below a root with workspaces does not, unless it has a lock file of its own.
+func (s *survey) nodeSetUp() (p plan) {
+	var covering []string
+	for _, m := range s.modules("package.json") {
+		command, source := s.nodeInstall(m)
+		locked := source != m.manifests["package.json"]
+		if !locked && (m.dependencies[Node] == 0 && !m.workspaces || slices.ContainsFunc(covering, func(dir string) bool { return below(m.dir, dir) })) {
+			continue
+		}
+		if m.workspaces {
+			covering = append(covering, m.dir)
+		}
+		p.commands = append(p.commands, inside(m.dir, command))
+		if !s.ignores(m.dir, "node_modules") {
+			p.commands = append(p.commands, inside(m.dir, `[ ! -d node_modules ] || echo '*' >node_modules/.gitignore`))
+		}
+		p.checks = append(p.checks, inside(m.dir, nodeInstalled))
+		p.source = append(p.source, source)
+	}
+	return p
+}
+
+// nodeInstalled holds when every package that package.json needs is there. npm
+// ls would also fail for packages that disagree with each other and still work.
+const nodeInstalled = `node -e 'const fs = require("fs"), p = require("./package.json"); ` +
+	`if (!fs.existsSync(".pnp.cjs")) for (const d in {...p.dependencies, ...p.devDependencies}) ` +
+	`if (!(p.optionalDependencies || {})[d]) fs.accessSync("node_modules/" + d)'`

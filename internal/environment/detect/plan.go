@@ -1,0 +1,159 @@
+package detect
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Not more folders than this are set up each by itself.
+const maxModules = 10
+
+// plan is a set-up in the making.
+type plan struct {
+	commands []string
+	// checks are commands that succeed once all is there; proofs are such that print OK themselves.
+	checks, proofs []string
+	source         []string
+}
+
+func (p *plan) add(q plan) {
+	for _, command := range q.commands {
+		if !slices.Contains(p.commands, command) { // the same tool for two folders
+			p.commands = append(p.commands, command)
+		}
+	}
+	p.source = append(p.source, q.source...)
+}
+
+func (p *plan) verification() []Verification {
+	all := verified(p.proofs...)
+	for _, check := range p.checks {
+		all = append(all, verified(check+" && echo OK")...)
+	}
+	return all
+}
+
+// planSetUp takes the project's own words where they do what the environment
+// needs, and what its manifests need otherwise.
+func (s *survey) planSetUp(e Environment) {
+	s.result.SetUp, s.result.Verification = []string{}, []Verification{}
+	p := s.manifestPlan(e)
+	slices.SortStableFunc(s.result.Descriptions, func(a, b Description) int { return rank(a.Kind) - rank(b.Kind) })
+	for i := range s.result.Descriptions {
+		d := &s.result.Descriptions[i]
+		d.Unfit = s.unfit(d, e.Name)
+		if len(d.Commands) > 0 && d.Unfit == "" && s.result.SetUpSource == "" {
+			s.described(d, e, p)
+		}
+	}
+	if s.result.SetUpSource == "" && len(p.commands) > 0 {
+		s.result.SetUp, s.result.Verification = p.commands, p.verification()
+		s.result.SetUpSource = strings.Join(p.source, ", ")
+	}
+}
+
+// described takes the commands of a description. How far they go is not known,
+// so what proves them is that the tools are there, and for Node the packages.
+func (s *survey) described(d *Description, e Environment, p plan) {
+	s.result.SetUp, s.result.SetUpSource = slices.Clone(d.Commands), d.Path
+	s.result.Verification = e.Verification
+	text := strings.Join(d.Commands, "\n") + d.recipe
+	switch {
+	case e.Name == Python && (strings.Contains(text, "venv") || strings.Contains(text, "conda")):
+		s.result.Verification = verified(`python3 --version >/dev/null && echo OK`)
+	case e.Name == Python:
+		s.result.SetUp = slices.Concat([]string{makeVenv, enterVenv}, d.Commands)
+	case e.Name == Node && len(p.checks) > 0:
+		s.result.Verification = p.verification()
+	}
+	if s.result.Verification == nil {
+		s.result.Verification = []Verification{}
+	}
+}
+
+func (s *survey) manifestPlan(e Environment) (p plan) {
+	switch e.Name {
+	case Python:
+		p = s.pythonSetUp()
+	case Miniforge:
+		p = s.condaSetUp()
+	case Node:
+		p = s.nodeSetUp()
+	case Java:
+		p = s.javaSetUp()
+	case Go:
+		p = s.goSetUp()
+	default:
+		p.commands, p.source = e.SetUp, []string{"the catalogue"}
+	}
+	return p
+}
+
+// modules are the folders that have a manifest of one of the kinds, the root
+// first, those deeper down last.
+func (s *survey) modules(kinds ...string) (found []*module) {
+	for _, m := range s.projects {
+		if slices.ContainsFunc(kinds, func(kind string) bool { return m.manifests[kind] != "" }) {
+			found = append(found, m)
+		}
+	}
+	slices.SortFunc(found, func(a, b *module) int {
+		if depth := a.depth() - b.depth(); depth != 0 {
+			return depth
+		}
+		return strings.Compare(a.dir, b.dir)
+	})
+	if over := len(found) - maxModules; over > 0 {
+		s.note("%d folders with %s are not set up: only the first %d are", over, kinds[0], maxModules)
+		found = found[:maxModules]
+	}
+	return found
+}
+
+func (m *module) depth() int {
+	if m.dir == "." {
+		return 0
+	}
+	return 1 + strings.Count(m.dir, "/")
+}
+
+func below(dir, parent string) bool {
+	return parent == "." && dir != "." || strings.HasPrefix(dir, parent+"/")
+}
+
+func join(dir, name string) string { return path.Join(dir, name) }
+
+// inside is a command in a folder of the project; the shell stays where it is.
+func inside(dir, command string) string {
+	if dir == "." {
+		return command
+	}
+	return "(cd " + word(dir) + " && " + command + ")"
+}
+
+var bareWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./@+,:=-]+$`) })
+
+// word quotes text for a shell where it needs to be.
+func word(text string) string {
+	if bareWord().MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+func (s *survey) gitignore(f *File, text []byte) error {
+	dir := path.Dir(f.Path)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "**/")
+		s.ignored[dir] = append(s.ignored[dir], strings.Trim(line, "/"))
+	}
+	return nil
+}
+
+// ignores tells whether git is told to pass over a folder that a set-up makes.
+func (s *survey) ignores(dir, folder string) bool {
+	return slices.Contains(s.ignored["."], folder) || slices.Contains(s.ignored[dir], folder)
+}

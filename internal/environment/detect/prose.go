@@ -1,0 +1,131 @@
+package detect
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The names of targets and tasks that set up, the most telling first, and that check.
+var (
+	setUpTargets = []string{"setup", "set-up", "bootstrap", "deps", "dependencies", "install-deps", "install"}
+	checkTargets = []string{"build", "test"}
+)
+
+var makeTarget = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?:[ \t]+([^=#;]*)|$)`)
+})
+
+// makeRule is what a target needs and does.
+type makeRule struct {
+	needs  []string
+	recipe []string
+}
+
+func (s *survey) makefile(f *File, text []byte) error {
+	rules := makeRules(text)
+	var d Description
+	i := slices.IndexFunc(setUpTargets, func(name string) bool { return rules[name] != nil })
+	if i >= 0 {
+		d.Commands = []string{"make " + setUpTargets[i]}
+		d.recipe = strings.Join(recipes(rules, setUpTargets[i], map[string]bool{}), "\n")
+	}
+	for _, name := range checkTargets {
+		if rules[name] != nil {
+			d.Checks = append(d.Checks, "make "+name)
+		}
+	}
+	s.describe(f, d)
+	return nil
+}
+
+// Not more targets than this share one recipe: each has a copy of it.
+const maxTargets = 20
+
+func makeRules(text []byte) map[string]*makeRule {
+	rules := map[string]*makeRule{}
+	var current []string
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+		line = strings.TrimRight(line, "\r\n")
+		if command, isRecipe := strings.CutPrefix(line, "\t"); isRecipe {
+			for _, name := range current {
+				rules[name].recipe = append(rules[name].recipe, strings.TrimLeft(command, "@- "))
+			}
+			continue
+		}
+		match := makeTarget().FindStringSubmatch(line)
+		if match == nil {
+			if strings.TrimSpace(line) != "" {
+				current = nil
+			}
+			continue
+		}
+		current = strings.Fields(match[1])
+		current = current[:min(len(current), maxTargets)]
+		for _, name := range current {
+			if rules[name] == nil {
+				rules[name] = &makeRule{}
+			}
+			rules[name].needs = append(rules[name].needs, strings.Fields(match[2])...)
+		}
+	}
+	return rules
+}
+
+// recipes are all commands that making a target may run.
+func recipes(rules map[string]*makeRule, name string, seen map[string]bool) (all []string) {
+	rule := rules[name]
+	if rule == nil || seen[name] {
+		return nil
+	}
+	seen[name] = true
+	for _, need := range rule.needs {
+		all = append(all, recipes(rules, need, seen)...)
+	}
+	return append(all, rule.recipe...)
+}
+
+var (
+	heading      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,6}\s+(.*)`) })
+	fence        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^\\s*(```+|~~~+)\\s*(\\w*)") })
+	setUpHeading = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bset.?up\b|\binstall|\bbootstrap|\bprerequisite|\bgetting started\b|\bdependenc|\bdev(elopment)? environment\b`)
+	})
+	checkHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\btest|\bbuild|\blint|\bcheck`) })
+	shells       = []string{"", "sh", "bash", "shell", "zsh", "console", "terminal"}
+)
+
+// agents takes the shell blocks below headings that speak of set-up or of tests.
+func (s *survey) agents(f *File, text []byte) error {
+	var d Description
+	var open, under string
+	shell := false
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+		line = strings.TrimRight(line, "\r\n")
+		mark := fence().FindStringSubmatch(line)
+		switch {
+		case open == "" && mark != nil:
+			open, shell = mark[1], slices.Contains(shells, strings.ToLower(mark[2]))
+		case open != "" && strings.HasPrefix(strings.TrimSpace(line), open):
+			open = ""
+		case open != "" && shell && setUpHeading().MatchString(under):
+			d.Commands = append(d.Commands, typed(line))
+		case open != "" && shell && checkHeading().MatchString(under):
+			d.Checks = append(d.Checks, typed(line))
+		case open == "" && heading().MatchString(line):
+			under = heading().FindStringSubmatch(line)[1]
+		}
+	}
+	s.describe(f, d)
+	return nil
+}
+
+// typed is a line of a shell block without its prompt; empty for a comment.
+func typed(line string) string {
+	line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+	if strings.HasPrefix(line, "#") {
+		return ""
+	}
+	return line
+}

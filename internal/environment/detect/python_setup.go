@@ -1,0 +1,101 @@
+package detect
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	// A .gitignore of its own keeps the folder out of commits; Python writes one from 3.13 on.
+	makeVenv   = `python3 -m venv .venv && echo '*' >.venv/.gitignore`
+	enterVenv  = `. .venv/bin/activate`
+	pythonDone = `pip check >/dev/null && echo OK`
+	// venvEntered holds in a shell that is inside a virtual environment.
+	venvEntered = `python -c 'import sys; assert sys.prefix != sys.base_prefix; print("OK")'`
+)
+
+// testExtras are the names under which projects offer what their tests need.
+var testExtras = []string{"dev", "develop", "development", "test", "tests", "testing"}
+
+// testRequirements likewise, as files.
+var testRequirements = []string{"requirements-dev.txt", "requirements-test.txt", "requirements_dev.txt", "requirements_test.txt",
+	"requirements-tests.txt", "dev-requirements.txt", "test-requirements.txt", "requirements/base.txt", "requirements/dev.txt", "requirements/test.txt"}
+
+// pythonSetUp installs everything into one virtual environment at the root, in
+// which later commands run: the root's own, or all folders' where the root has none.
+func (s *survey) pythonSetUp() (p plan) {
+	all := s.modules("requirements.txt", "pyproject.toml", "setup.py", "Pipfile")
+	if i := slices.IndexFunc(all, func(m *module) bool { return m.dir == "." }); i >= 0 {
+		if root := s.pythonInstall(all[i]); len(root.commands) > 0 {
+			all = all[i : i+1]
+		}
+	}
+	for _, m := range all {
+		p.add(s.pythonInstall(m))
+	}
+	if len(p.commands) == 0 {
+		return plan{}
+	}
+	p.commands = slices.Concat([]string{makeVenv, enterVenv}, p.commands)
+	p.proofs = []string{venvEntered, pythonDone}
+	return p
+}
+
+func (s *survey) pythonInstall(m *module) plan {
+	in := func(tool string, commands ...string) (p plan) {
+		p.commands = []string{"pip install " + tool}
+		for _, command := range commands {
+			p.commands = append(p.commands, inside(m.dir, command))
+		}
+		return p
+	}
+	from := func(p plan, base string) plan { p.source = []string{join(m.dir, base)}; return p }
+	switch {
+	case s.locked(join(m.dir, "uv.lock")) && m.project:
+		return from(in("uv", "uv sync --active --inexact --frozen"), "uv.lock")
+	case m.poetry && s.locked(join(m.dir, "poetry.lock")):
+		return from(in("poetry", "poetry install --no-interaction"), "poetry.lock")
+	case m.poetry && !m.project:
+		return from(in("poetry", "poetry install --no-interaction"), "pyproject.toml")
+	case m.manifests["Pipfile"] != "" && s.locked(join(m.dir, "Pipfile.lock")):
+		return from(in("pipenv", "pipenv sync --dev"), "Pipfile.lock")
+	case m.manifests["Pipfile"] != "":
+		return from(in("pipenv", "pipenv install --dev"), "Pipfile")
+	}
+	return s.pipInstall(m)
+}
+
+// pipInstall: what the requirements files say, then the project itself, so that
+// its tests can import it.
+func (s *survey) pipInstall(m *module) (p plan) {
+	for _, base := range slices.Concat([]string{"requirements.txt"}, testRequirements) {
+		name := join(m.dir, base)
+		if s.understood(name) && s.asking[name] {
+			p.commands = append(p.commands, "pip install -r "+word(name))
+			p.source = append(p.source, name)
+		}
+	}
+	if !m.installable {
+		return p
+	}
+	what := m.dir
+	if m.dir != "." {
+		what = "./" + m.dir
+	}
+	if len(m.extras) > 0 {
+		what += "[" + strings.Join(m.extras, ",") + "]"
+	}
+	p.commands = append(p.commands, "pip install -e "+word(what))
+	for _, base := range []string{"pyproject.toml", "setup.py"} {
+		if name := m.manifests[base]; name != "" {
+			p.source = append(p.source, name)
+			break
+		}
+	}
+	return p
+}
+
+// understood tells whether a manifest was read without a problem.
+func (s *survey) understood(name string) bool {
+	return slices.ContainsFunc(s.result.Files, func(f File) bool { return f.Path == name && f.Manifest })
+}

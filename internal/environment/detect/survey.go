@@ -1,0 +1,231 @@
+package detect
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What strangers wrote is read within these limits.
+const (
+	maxFiles        = 200
+	maxDependencies = 5000
+	maxNotes        = 50
+	maxContent      = 64 << 10 // bytes of a file that are kept
+	maxParsed       = 256 << 10
+	maxDigested     = 64 << 20  // bytes of a file
+	maxRead         = 512 << 20 // bytes of all files
+	maxName         = 200
+	maxDepth        = 10 // folders above a file
+	maxText         = 200
+)
+
+// survey is one look at a project: files are found, then read one after the other.
+type survey struct {
+	files  Files
+	names  []string // all of them, sorted
+	result Result
+
+	found []candidate // to be read, from next on
+	next  int
+	known map[string]bool
+	read  int64 // bytes so far
+
+	projects map[string]*module // by folder; "." is the root
+	wishes   []wish
+	asking   map[string]bool     // requirements files that ask for anything
+	ignored  map[string][]string // lines of .gitignore files, by folder
+	formats  map[string]format
+}
+
+// candidate is a file that is to be read.
+type candidate struct {
+	name string
+	format
+}
+
+// module is a folder with manifests, and what its set-up depends on.
+type module struct {
+	dir          string
+	dependencies map[string]int    // by environment
+	manifests    map[string]string // path of a manifest that was understood, by kind
+
+	// Go
+	vendored bool
+	indirect int // requirements of requirements
+	// Node
+	packageManager, managerVersion string
+	workspaces                     bool
+	// Python: pip can install the folder; it says so by [project]; Poetry is asked to.
+	installable, project, poetry bool
+	extras                       []string
+}
+
+func newSurvey(files Files, names []string) *survey {
+	s := &survey{files: files, names: slices.Sorted(slices.Values(names)), known: map[string]bool{}, projects: map[string]*module{},
+		ignored: map[string][]string{}, asking: map[string]bool{}, formats: baseNames()}
+	s.result.Dependencies = []Dependency{}
+	for _, name := range s.names {
+		f, known := formatOf(name, s.formats)
+		switch {
+		case !known || f.root && strings.Contains(name, "/") || passedOver(name):
+		case !plain(name):
+			s.note("left out %q: its path has characters that a command should not have", short(name))
+		default:
+			s.found = append(s.found, candidate{name, f})
+			s.known[name] = true
+		}
+	}
+	slices.SortStableFunc(s.found, func(a, b candidate) int { return strings.Count(a.name, "/") - strings.Count(b.name, "/") })
+	if over := len(s.found) - maxFiles; over > 0 {
+		s.note("left out %d files that tell of environments: only the first %d are read", over, maxFiles)
+		s.found = s.found[:maxFiles]
+	}
+	return s
+}
+
+// passedOver tells whether a folder on the way to the file is left out.
+func passedOver(name string) bool {
+	dirs := strings.Split(path.Dir(name), "/")
+	return len(dirs) > maxDepth || dirs[0] != "." && slices.ContainsFunc(dirs, leaveOut)
+}
+
+// plainName is a path that can be part of a command once it is quoted.
+var plainName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[\pL\pN_.@+][\pL\pN_.@+ -]*/)*[\pL\pN_.@+][\pL\pN_.@+ -]*$`)
+})
+
+func plain(name string) bool {
+	return len(name) <= maxName && plainName().MatchString(name) && fs.ValidPath(name)
+}
+
+func (s *survey) has(name string) bool {
+	_, found := slices.BinarySearch(s.names, name)
+	return found
+}
+
+// module is the folder whose set-up a file is part of.
+func (s *survey) module(name string) *module {
+	dir := path.Dir(name)
+	if path.Base(dir) == "requirements" {
+		dir = path.Dir(dir)
+	}
+	m := s.projects[dir]
+	if m == nil {
+		m = &module{dir: dir, dependencies: map[string]int{}, manifests: map[string]string{}}
+		s.projects[dir] = m
+	}
+	return m
+}
+
+// look reads the next file.
+func (s *survey) look(ctx context.Context) error {
+	c := s.found[s.next]
+	s.next++
+	f := File{Path: c.name, Kind: c.kind, Environment: c.environment, Lock: c.lock, Manifest: c.manifest}
+	text, err := s.digest(ctx, &f)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // listed, but gone since
+	}
+	if err == nil && c.parse != nil {
+		err = s.parse(c, &f, text)
+	}
+	switch {
+	case err != nil:
+		f.Problem = short(err.Error())
+	case f.Manifest:
+		s.module(f.Path).manifests[f.Kind] = f.Path
+	}
+	if f.Problem != "" {
+		s.note("%s: %s", f.Path, f.Problem)
+	}
+	if !c.unlisted {
+		s.result.Files = append(s.result.Files, f)
+	}
+	return nil
+}
+
+// digest reads a file, and returns what of it is parsed.
+func (s *survey) digest(ctx context.Context, f *File) ([]byte, error) {
+	if s.read >= maxRead {
+		return nil, fmt.Errorf("not read: the files before it have %d MiB", maxRead>>20)
+	}
+	text, err := s.files.Read(ctx, f.Path, maxDigested+1)
+	if err != nil {
+		return nil, err
+	}
+	s.read += int64(len(text))
+	if len(text) > maxDigested {
+		text = text[:maxDigested]
+		f.Problem = fmt.Sprintf("larger than %d MiB: its digest is of the beginning", maxDigested>>20)
+	}
+	sum := sha256.Sum256(text)
+	f.SHA256 = hex.EncodeToString(sum[:])
+	f.Content = strings.ToValidUTF8(string(text[:min(len(text), maxContent)]), "")
+	return text[:min(len(text), maxParsed+1)], nil
+}
+
+func (s *survey) parse(c candidate, f *File, text []byte) error {
+	if len(text) > maxParsed {
+		if !c.lines {
+			return fmt.Errorf("larger than %d KiB: not looked into", maxParsed>>10)
+		}
+		text = text[:maxParsed]
+		f.Problem = fmt.Sprintf("larger than %d KiB: only the beginning is looked into", maxParsed>>10)
+	}
+	return c.parse(s, f, []byte(strings.TrimPrefix(string(text), "\ufeff")))
+}
+
+func (s *survey) note(format string, args ...any) {
+	switch len(s.result.Notes) {
+	case maxNotes:
+	case maxNotes - 1:
+		s.result.Notes = append(s.result.Notes, "and more of this kind")
+	default:
+		s.result.Notes = append(s.result.Notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// depend records one dependency of a manifest.
+func (s *survey) depend(f *File, ecosystem, name, constraint string) {
+	if name == "" {
+		return
+	}
+	s.module(f.Path).dependencies[f.Environment]++
+	switch {
+	case len(s.result.Dependencies) < maxDependencies:
+		s.result.Dependencies = append(s.result.Dependencies, Dependency{ecosystem, short(name), short(constraint), f.Path})
+	case f.Problem == "":
+		f.Problem = fmt.Sprintf("more than %d dependencies: the rest is left out", maxDependencies)
+	}
+}
+
+// short makes a value from a file one short line without control characters.
+func short(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) {
+			return ' '
+		}
+		if unicode.IsControl(c) || c == utf8.RuneError {
+			return -1
+		}
+		return c
+	}, text[:min(len(text), 4*maxText)])
+	if runes := []rune(text); len(runes) > maxText {
+		text = string(runes[:maxText]) + "…"
+	}
+	return strings.TrimSpace(text)
+}
