@@ -121,6 +121,9 @@ const (
 func (p *progress) bar(run *workflow.Run) string {
 	full := run.Progress.Percent * barWidth / 100
 	elapsed := now().Sub(p.since[run.RunID]).Truncate(time.Second)
+	if until := waitsUntil(run); until != nil {
+		elapsed = -max(0, until.Sub(now()).Round(time.Second)) // counts down to the next attempt
+	}
 	head := fmt.Sprintf("#%s %s%s %3d%% %-14s %6s  ", run.Ref(), strings.Repeat("█", full), strings.Repeat("░", barWidth-full),
 		run.Progress.Percent, run.Journey.Phase.Step(), elapsed)
 	width := p.Width() - 1
@@ -132,6 +135,14 @@ func (p *progress) bar(run *workflow.Run) string {
 		return redact.Line(head, max(1, width))
 	}
 	return p.paint(bold, head) + fit(redact.Line(run.Progress.Message, 300), room)
+}
+
+// waitsUntil is when the run tries something again; nil when it does not wait for that.
+func waitsUntil(run *workflow.Run) *time.Time {
+	if pending := run.Journey.Pending; len(pending) > 0 && pending[0].Kind == workflow.Wait {
+		return pending[0].Until
+	}
+	return nil
 }
 
 // cells is how many columns a terminal needs for s: East Asian text takes two a letter.

@@ -46,7 +46,7 @@ func (a *app) status(ctx context.Context, ref string) error {
 		return err
 	}
 	if p.json {
-		return p.printJSON(found.Run)
+		return p.printJSON(shownRun{found.Run, found.Run.PhaseProgress(), found.Run.SetUpProgress(), found.Run.Journey.HandOver()})
 	}
 	_, held, err := p.held(ctx, found.Ref.RequestID)
 	if err != nil {
@@ -54,6 +54,14 @@ func (a *app) status(ctx context.Context, ref string) error {
 	}
 	p.printRun(&found.Run, held)
 	return nil
+}
+
+// shownRun is stage.json with what every face reads off it.
+type shownRun struct {
+	workflow.Run
+	Phases   []workflow.PhaseProgress `json:"progress_phases"`
+	SetUp    *workflow.SetUpProgress  `json:"setup_progress"`
+	HandOver workflow.HandOver        `json:"environment_handover"`
 }
 
 // bareStatus shows a status file that no run of ours stands behind.
@@ -99,6 +107,9 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
 		p.print("  %-9s %.10s on %s, into %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100))
 	}
+	if s := r.Journey.SetUp; s != nil {
+		p.print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
+	}
 	if r.Journey.Isolation == workflow.IsolationNone {
 		p.print("  %-9s %s\n", "warning", p.paint(yellow, "commands of this run are not isolated from this machine"))
 	}
@@ -111,6 +122,32 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	if r.State == workflow.Running && !held {
 		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
 	}
+}
+
+// setUpLine says what the set-up came to, or how far it is.
+func setUpLine(r *workflow.Run) string {
+	s, at := r.Journey.SetUp, r.SetUpProgress()
+	switch {
+	case s.Status == "failed":
+		return fmt.Sprintf("%s failed (%s); the work goes on without it", s.Name, s.Class)
+	case s.Status != "" && s.Warm:
+		return s.Name + " begun from a kept environment and verified"
+	case s.Status != "":
+		return s.Name + " set up and verified"
+	case at == nil:
+		return s.Name + " not set up yet"
+	}
+	line := fmt.Sprintf("%s, command %d of %d", s.Name, at.Command, at.Commands)
+	if at.Verification > 0 {
+		line = fmt.Sprintf("%s, verification %d of %d", s.Name, at.Verification, at.Verifications)
+	}
+	if at.RetryAt != nil {
+		line += fmt.Sprintf(", again in %s", max(0, at.RetryAt.Sub(now())).Round(time.Second))
+	}
+	if at.Repair > 0 {
+		line += fmt.Sprintf(", correction %d of %d", at.Repair, at.Repairs)
+	}
+	return line
 }
 
 func (a *app) state(s workflow.State) string {
