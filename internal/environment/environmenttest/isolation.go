@@ -48,10 +48,12 @@ func testReadsOutside(t *testing.T, s *site) {
 	if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{
-		secret, s.Project.Root + "/README.md", s.Project.Root + "/.git", s.Project.Root + "/.env", other.folder(), s.folder(),
-		hostHome(t, s), "/run/docker.sock", "/var/run", "/var/lib", "/sys", "/boot",
-	} {
+	paths := []string{secret, s.Project.Root + "/README.md", s.Project.Root + "/.git", s.Project.Root + "/.env", other.folder(), s.folder(),
+		hostHome(t, s), "/run/docker.sock", "/var/run/docker.sock"}
+	if !s.OwnSystem {
+		paths = append(paths, "/var/run", "/var/lib", "/sys", "/boot")
+	}
+	for _, path := range paths {
 		if r, _ := s.run(t, `test -e "$1"`, path); r.ExitCode != 1 {
 			t.Errorf("%s is visible (%d)", path, r.ExitCode)
 		}
@@ -60,12 +62,20 @@ func testReadsOutside(t *testing.T, s *site) {
 }
 
 // hostHome is a path of this machine's home folder that must not be seen: the folder, or a name
-// in it that is not on the way to the project.
+// in it that is not on the way to the project, or that no image has.
 func hostHome(t *testing.T, s *site) string {
 	t.Helper()
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s.OwnSystem {
+		canary := filepath.Join(home, ".signalbox-test-"+uniqueName())
+		if err := os.WriteFile(canary, []byte("secret"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Remove(canary) })
+		return canary
 	}
 	if relative, err := filepath.Rel(home, s.Project.Root); err != nil || !filepath.IsLocal(relative) {
 		return home
@@ -74,9 +84,9 @@ func hostHome(t *testing.T, s *site) string {
 }
 
 func testProcesses(t *testing.T, s *site) {
-	pid, err := strconv.Atoi(strings.TrimSpace(s.must(t, "echo $$")))
-	if err != nil || pid > 10 {
-		t.Errorf("got pid %d, %v", pid, err)
+	ours, err := os.Readlink("/proc/self/ns/pid")
+	if inside := strings.TrimSpace(s.must(t, "readlink /proc/self/ns/pid")); err != nil || inside == "" || inside == ours {
+		t.Errorf("process ids are those of %q here and of %q inside (%v)", ours, inside, err)
 	}
 	if seen := strings.Fields(s.must(t, "ls -d /proc/[0-9]*")); len(seen) > 4 {
 		t.Errorf("processes %v are visible", seen)

@@ -19,6 +19,8 @@ type Harness struct {
 	Project *Project
 	// Isolated: commands cannot see or change this machine.
 	Isolated bool
+	// OwnSystem: the folders of the system that commands see are not this machine's.
+	OwnSystem bool
 }
 
 // site is one environment in a test.

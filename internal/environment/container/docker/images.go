@@ -26,7 +26,11 @@ func (d daemon) image(ctx context.Context, o engine.Order, a *engine.Answer) err
 }
 
 func (d daemon) images(ctx context.Context, o engine.Order, a *engine.Answer) error {
-	found, err := d.ImageList(ctx, client.ImageListOptions{Filters: labelled(o.Labels)})
+	f := labelled(o.Labels)
+	if o.Name != "" {
+		f = f.Add("reference", o.Name)
+	}
+	found, err := d.ImageList(ctx, client.ImageListOptions{Filters: f})
 	if err != nil {
 		return err
 	}

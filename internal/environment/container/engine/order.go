@@ -7,7 +7,7 @@ type Op string
 const (
 	OpVersion     Op = "version"
 	OpImage       Op = "image"        // looks at image Name
-	OpImages      Op = "images"       // lists those with Labels
+	OpImages      Op = "images"       // lists those with Labels, of the repository Name unless it is empty
 	OpBuild       Op = "build"        // builds Build and answers with its Image
 	OpTag         Op = "tag"          // gives image Name the further name To
 	OpRemoveImage Op = "remove-image" // takes the name Name away, and the image with its last name

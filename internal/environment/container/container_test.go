@@ -1,0 +1,56 @@
+package container_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/container"
+	"signalbox/internal/environment/container/containertest"
+	"signalbox/internal/environment/environmenttest"
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	docker := containertest.New(t)
+	environmenttest.Run(t, func(t *testing.T) environmenttest.Harness {
+		p := environmenttest.NewProject(t)
+		return environmenttest.Harness{Driver: container.New(config(t, docker, p)), Project: p, Isolated: true, OwnSystem: true}
+	})
+}
+
+// config is a driver's for a project. Its containers go with the test.
+func config(t testing.TB, docker containertest.Docker, p *environmenttest.Project) container.Config {
+	t.Helper()
+	repo, err := git.Open(t.Context(), process.Host{}, p.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, id := range docker.Containers(t, p.Root) {
+			docker.Docker(t, "rm", "--force", "--volumes", id)
+		}
+	})
+	var seconds atomic.Int64
+	return container.Config{
+		Clone: clone.Config{
+			Repo: repo, Exec: process.Host{}, Root: p.Root, State: state(p), Variables: environmenttest.Variables,
+			Clock: func() time.Time { return time.Unix(1767323045+seconds.Add(1), 0) },
+		},
+		Variables: environmenttest.Variables, Image: docker.Image, Network: container.NetworkNone,
+		Program: docker.Program, Docker: docker.Helper, DockerEnv: docker.Env(),
+	}
+}
+
+func state(p *environmenttest.Project) string {
+	return filepath.Join(p.Root, ".signalbox", "environments")
+}
+
+func TestMain(m *testing.M) {
+	os.Exit(m.Run())
+}

@@ -1,0 +1,187 @@
+// Package containertest owns what tests with real containers need: a daemon, an
+// image and the two programs. Where they cannot be had, the test is skipped by
+// name, and fails where CI=true.
+package containertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Docker is what a test works with.
+type Docker struct {
+	// Host is the daemon's address, for DOCKER_HOST.
+	Host string
+	// Image is a Debian with git in it.
+	Image string
+	// Program is signalbox and Helper signalbox-docker, both linked statically.
+	Program, Helper string
+}
+
+// Env are the variables for the helper.
+func (d Docker) Env() []string { return []string{"DOCKER_HOST=" + d.Host} }
+
+// Image is the reference of the image that all tests share.
+const Image = "signalbox-test:bookworm"
+
+var (
+	programs = sync.OnceValues(buildPrograms)
+	image    sync.Map // by host: func() error
+)
+
+// New returns what there is, or skips the test.
+func New(t testing.TB) Docker {
+	t.Helper()
+	host := os.Getenv("DOCKER_HOST")
+	if host == "" {
+		host = "unix:///var/run/docker.sock"
+	}
+	return At(t, host)
+}
+
+// At is New for the daemon at host.
+func At(t testing.TB, host string) Docker {
+	t.Helper()
+	d := Docker{Host: host, Image: Image}
+	if out, err := d.docker(t.Context(), "version"); err != nil {
+		lacking(t, "Docker's daemon is not reached: %v: %s", err, out)
+	}
+	once, _ := image.LoadOrStore(host, sync.OnceValue(func() error { return d.provideImage(context.WithoutCancel(t.Context())) }))
+	if err := once.(func() error)(); err != nil {
+		lacking(t, "the image cannot be made: %v", err)
+	}
+	folder, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Program, d.Helper = filepath.Join(folder, "signalbox"), filepath.Join(folder, "signalbox-docker")
+	return d
+}
+
+// lacking skips a test, except where nothing may be missing.
+func lacking(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// docker runs Docker's own command.
+func (d Docker) docker(ctx context.Context, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, "docker", args...)
+	c.Env = append(os.Environ(), "DOCKER_HOST="+d.Host)
+	out, err := c.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// Docker runs Docker's own command, as a person beside Signalbox would.
+func (d Docker) Docker(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := d.docker(context.WithoutCancel(t.Context()), args...)
+	if err != nil {
+		t.Fatalf("docker %q: %v: %s", args, err, out)
+	}
+	return out
+}
+
+// Containers lists the ids of a project's containers.
+func (d Docker) Containers(t testing.TB, root string) []string {
+	t.Helper()
+	return strings.Fields(d.Docker(t, "ps", "--all", "--quiet", "--no-trunc", "--filter", "label=signalbox.project="+root))
+}
+
+// provideImage imports the image unless the daemon has it. Several test binaries may want it.
+func (d Docker) provideImage(ctx context.Context) (err error) {
+	if _, err := d.docker(ctx, "image", "inspect", Image); err == nil {
+		return nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("find cache folder: %w", err)
+	}
+	dir := filepath.Join(cache, "signalbox-tests")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make cache folder: %w", err)
+	}
+	unlock, err := lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	tarball := filepath.Join(dir, "bookworm.tar")
+	if _, err := os.Stat(tarball); err != nil {
+		if err := bootstrap(ctx, dir, tarball); err != nil {
+			return err
+		}
+	}
+	if out, err := d.docker(ctx, "import", tarball, Image); err != nil {
+		return fmt.Errorf("import %s: %w: %s", tarball, err, out)
+	}
+	return nil
+}
+
+// bootstrap makes a tar file of a small Debian.
+func bootstrap(ctx context.Context, dir, tarball string) (err error) {
+	if os.Geteuid() != 0 {
+		return errors.New("debootstrap needs root")
+	}
+	root, err := os.MkdirTemp(dir, "root-")
+	if err != nil {
+		return fmt.Errorf("make folder for the image: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+	for _, args := range [][]string{
+		{"debootstrap", "--variant=minbase", "--include=git,ca-certificates", "bookworm", root},
+		{"tar", "-C", root, "-cf", tarball + ".new", "."},
+	} {
+		if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", args[0], err, out)
+		}
+	}
+	return os.Rename(tarball+".new", tarball)
+}
+
+func lock(path string) (unlock func() error, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+	}
+	return f.Close, nil
+}
+
+// buildPrograms builds both programs into a folder that all test binaries share; nothing is
+// linked again when nothing changed.
+func buildPrograms() (dir string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find cache folder: %w", err)
+	}
+	dir = filepath.Join(cache, "signalbox-tests", "programs")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make folder for programs: %w", err)
+	}
+	unlock, err := lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	c := exec.Command("go", "build", "-o", dir, "signalbox/cmd/signalbox", "signalbox/cmd/signalbox-docker") //nolint:noctx // it is for all tests
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build programs: %w: %s", err, out)
+	}
+	return dir, nil
+}

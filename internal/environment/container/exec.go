@@ -1,0 +1,135 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"signalbox/internal/environment/container/engine"
+	"signalbox/internal/environment/execserver"
+	"signalbox/internal/process"
+)
+
+// errBusy: the container would have to be made again while a command runs in it.
+var errBusy = errors.New("another command is running in the container")
+
+// Exec implements process.Executor. HOME lasts as long as the environment, the temporary folder
+// as long as the command, and all else of the container's own file system until Renew. A
+// container that is not there any more, or shows an older work folder, is started again first.
+func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	dir, err := inside(c.Dir)
+	if err != nil {
+		return process.Result{}, err
+	}
+	missing, err := e.requests(c.Reads, c.Writes)
+	if err != nil {
+		return process.Result{}, err
+	}
+	if len(missing) > 0 {
+		if err := e.show(ctx, missing); err != nil {
+			return process.Result{}, hint(err)
+		}
+	}
+	c.Dir, c.Env, c.Reads, c.Writes = dir, e.variables(c.Env), nil, nil
+	result, err := e.exec(ctx, c)
+	if unusable(err) {
+		if err := e.revive(ctx); err != nil {
+			return process.Result{}, hint(err)
+		}
+		result, err = e.exec(ctx, c)
+	}
+	return result, hint(err)
+}
+
+// unusable says of an error that nothing was started and that the container is to be looked after.
+func unusable(err error) bool {
+	return errors.Is(err, execserver.ErrUnavailable) || errors.Is(err, execserver.ErrStale)
+}
+
+func (e *Environment) exec(ctx context.Context, c process.Command) (process.Result, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.server == nil {
+		return process.Result{}, execserver.ErrUnavailable
+	}
+	result, err := e.server.Exec(ctx, c)
+	if errors.Is(err, execserver.ErrLost) {
+		// Whatever still runs inside must not outlive the command, also one that is stopped.
+		_, errRestart := e.start(context.WithoutCancel(ctx), e.driver.containerName(e.id))
+		err = errors.Join(err, errRestart)
+	}
+	return result, err
+}
+
+// revive starts the container again, or makes it.
+func (e *Environment) revive(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.server != nil && e.server.Ready(ctx) == nil {
+		return nil // another command was first
+	}
+	e.driver.config.Logger.Info("look after container", "environment", e.id)
+	return e.bringUp(ctx, false)
+}
+
+// show makes the container again with further host paths. What it has on its own file system is
+// saved before. They stay shown, so each costs this once.
+func (e *Environment) show(ctx context.Context, missing []engine.Mount) error {
+	if !e.mu.TryLock() {
+		return fmt.Errorf("show %q: %w", missing[0].Source, errBusy)
+	}
+	defer e.mu.Unlock()
+	image, err := e.saved(ctx)
+	if err != nil {
+		return err
+	}
+	e.state.Image = image
+	for _, m := range missing {
+		e.state.Shown = slices.DeleteFunc(e.state.Shown, func(old engine.Mount) bool { return old.Target == m.Target })
+		e.state.Shown = append(e.state.Shown, m)
+	}
+	if err := e.save(); err != nil {
+		return err
+	}
+	return e.bringUp(ctx, false)
+}
+
+// inside is where a command starts: Command.Dir relative to the work folder, or a path in it.
+func inside(dir string) (string, error) {
+	relative := dir
+	if path.IsAbs(dir) {
+		if !within(path.Clean(dir), workspace) {
+			return "", fmt.Errorf("run in %q: want a folder of the environment", dir)
+		}
+		relative = strings.TrimPrefix(path.Clean(dir), workspace)
+	}
+	relative = strings.TrimPrefix(relative, "/")
+	if relative != "" && !filepath.IsLocal(relative) {
+		return "", fmt.Errorf("run in %q: want a folder of the environment", dir)
+	}
+	return path.Join(workspace, relative), nil
+}
+
+// variables is the whole environment of a command: what the image sets, the allow-list, where its
+// places are, and the command's own. Of a name given twice the last one counts.
+func (e *Environment) variables(own []string) (list []string) {
+	all := slices.Concat([]string{"PATH=" + defaultPath}, e.state.Env, e.driver.config.Variables,
+		[]string{"HOME=" + home}, own, []string{"SIGNALBOX_ENV_ID=" + e.id})
+	seen := map[string]bool{}
+	for _, entry := range slices.Backward(all) {
+		name, _, _ := strings.Cut(entry, "=")
+		if !seen[name] {
+			seen[name] = true
+			list = append(list, entry)
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// defaultPath is where programs are looked for in an image that does not say.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

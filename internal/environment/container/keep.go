@@ -1,0 +1,165 @@
+package container
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/environment/container/engine"
+)
+
+// Dir implements environment.Environment.
+func (e *Environment) Dir() string { return workspace }
+
+// Isolation implements environment.Environment.
+func (e *Environment) Isolation() string { return "container" }
+
+// Fingerprint implements environment.Environment.
+func (e *Environment) Fingerprint() string {
+	return hash("container\n" + version + "\n" + e.state.Base + "\n" + e.clone.Fingerprint())
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// tagOf makes any word a part of an image's tag.
+func tagOf(word string) string { return hash(word)[:32] }
+
+func (d *Driver) kept(key string) string   { return d.repository() + ":kept-" + tagOf(key) }
+func (d *Driver) savedAs(id string) string { return d.repository() + ":env-" + id }
+
+// Renew implements environment.Environment. An environment is warm when both its work folder
+// and its container's own file system were kept.
+func (e *Environment) Renew(ctx context.Context, commit, key string) (warm bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if warm, err = e.renew(ctx, commit, key); err != nil {
+		return false, fmt.Errorf("renew container of environment %s: %w", e.id, hint(err))
+	}
+	return warm, nil
+}
+
+func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool, err error) {
+	d := e.driver
+	e.server = nil
+	if err := d.removeContainer(ctx, d.containerName(e.id)); err != nil {
+		return false, err
+	}
+	kept, err := d.image(ctx, d.kept(key))
+	if err != nil && !errors.Is(err, engine.ErrNotFound) {
+		return false, err
+	}
+	if err != nil {
+		key = ""
+	}
+	if warm, err = e.clone.Renew(ctx, commit, key); err != nil {
+		return false, err
+	}
+	if e.state.Image = e.state.Base; warm {
+		e.state.Image = kept.ID
+	}
+	e.state.Shown = nil
+	if err := e.save(); err != nil {
+		return false, err
+	}
+	if err := d.dropImage(ctx, d.savedAs(e.id)); err != nil {
+		return false, err
+	}
+	return warm, e.bringUp(ctx, false)
+}
+
+// Keep implements environment.Environment. The image comes first: without the work folder
+// nobody begins with it, and Check removes it.
+func (e *Environment) Keep(ctx context.Context, key string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.keep(ctx, key); err != nil {
+		return fmt.Errorf("keep container of environment %s: %w", e.id, hint(err))
+	}
+	return nil
+}
+
+func (e *Environment) keep(ctx context.Context, key string) error {
+	d := e.driver
+	changed, err := e.changed(ctx)
+	if err != nil {
+		return err
+	}
+	order := engine.Order{Op: engine.OpTag, Name: e.state.Image, To: d.kept(key)}
+	if changed {
+		order = engine.Order{Op: engine.OpCommit, Name: d.containerName(e.id), To: d.kept(key), Labels: d.labels(e.id)}
+	}
+	if _, err := d.engine.Do(ctx, order); err != nil {
+		return err
+	}
+	return e.clone.Keep(ctx, key)
+}
+
+// changed reports whether the container's own file system has anything that its image has not.
+func (e *Environment) changed(ctx context.Context) (bool, error) {
+	except := append([]string{}, temporary...)
+	for _, m := range e.mounts() {
+		except = append(except, m.Target)
+	}
+	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpChanged, Name: e.driver.containerName(e.id), Except: except})
+	return a.Changed, err
+}
+
+// saved is an image of the container as it is now: the one it started from if nothing changed.
+func (e *Environment) saved(ctx context.Context) (string, error) {
+	changed, err := e.changed(ctx)
+	if errors.Is(err, engine.ErrNotFound) || err == nil && !changed {
+		return e.state.Image, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	d := e.driver
+	a, err := d.engine.Do(ctx, engine.Order{Op: engine.OpCommit, Name: d.containerName(e.id), To: d.savedAs(e.id), Labels: d.labels(e.id)})
+	if err != nil {
+		return "", fmt.Errorf("save container: %w", err)
+	}
+	return a.Image.ID, nil
+}
+
+func (d *Driver) labels(id string) map[string]string {
+	return map[string]string{labelProject: d.config.Clone.Root, labelEnv: id}
+}
+
+// Forget implements environment.Environment.
+func (e *Environment) Forget(ctx context.Context, key string) error {
+	if err := errors.Join(e.driver.dropImage(ctx, e.driver.kept(key)), e.clone.Forget(ctx, key)); err != nil {
+		return fmt.Errorf("forget what is kept of environment %s: %w", e.id, hint(err))
+	}
+	return nil
+}
+
+// dropImage takes an image's name away, if it has it.
+func (d *Driver) dropImage(ctx context.Context, name string) error {
+	_, err := d.engine.Do(ctx, engine.Order{Op: engine.OpRemoveImage, Name: name})
+	if errors.Is(err, engine.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Record implements environment.Environment.
+func (e *Environment) Record(ctx context.Context, parent, message string) (environment.Change, error) {
+	return e.clone.Record(ctx, parent, message)
+}
+
+// Reset implements environment.Environment. Where the work folder is another one afterwards, the
+// next command finds that the container shows the old one, and has it started again.
+func (e *Environment) Reset(ctx context.Context, commit, keepRef string) error {
+	return e.clone.Reset(ctx, commit, keepRef)
+}
+
+// Read implements environment.Environment.
+func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
+	return e.clone.Read(ctx, name, limit)
+}

@@ -1,0 +1,73 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/container/engine"
+)
+
+// Remove implements environment.Driver. The container goes first: as long as the environment's
+// private folder is there, somebody may still look for it.
+func (d *Driver) Remove(ctx context.Context, s environment.Spec) error {
+	if err := clone.Validate(s); err != nil {
+		return err
+	}
+	if err := d.removeContainer(ctx, d.containerName(s.ID)); err != nil {
+		return fmt.Errorf("remove container of environment %s: %w", s.ID, hint(err))
+	}
+	if err := d.dropImage(ctx, d.savedAs(s.ID)); err != nil {
+		return fmt.Errorf("remove saved container of environment %s: %w", s.ID, hint(err))
+	}
+	return d.clone.Remove(ctx, withoutImage(s))
+}
+
+func (d *Driver) removeContainer(ctx context.Context, name string) error {
+	_, err := d.engine.Do(ctx, engine.Order{Op: engine.OpRemove, Name: name})
+	return err
+}
+
+var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
+
+// sweep removes the containers and saved images of this project whose environment is gone: a
+// killed Signalbox, or a daemon that finished what it was told by one, leaves them. A container
+// is made after its environment's private folder and removed before it, so one without is
+// nobody's.
+func (d *Driver) sweep(ctx context.Context) error {
+	found, err := d.engine.Do(ctx, engine.Order{Op: engine.OpContainers, Labels: map[string]string{labelProject: d.config.Clone.Root}})
+	if err != nil {
+		return err
+	}
+	for _, c := range found.Containers {
+		if d.gone(c.Labels[labelEnv]) {
+			d.config.Logger.Info("remove container of an environment that is gone", "environment", c.Labels[labelEnv])
+			err = errors.Join(err, d.removeContainer(ctx, c.ID))
+		}
+	}
+	images, errImages := d.engine.Do(ctx, engine.Order{Op: engine.OpImages, Name: d.repository()})
+	for _, i := range images.Images {
+		for _, name := range i.Names {
+			if id, saved := strings.CutPrefix(name, d.savedAs("")); saved && d.gone(id) {
+				err = errors.Join(err, d.dropImage(ctx, name))
+			}
+		}
+	}
+	return errors.Join(err, errImages)
+}
+
+// gone reports whether id is an environment's that is not there.
+func (d *Driver) gone(id string) bool {
+	if !idPattern().MatchString(id) {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(d.config.Clone.State, id))
+	return errors.Is(err, os.ErrNotExist)
+}

@@ -1,0 +1,140 @@
+package container
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"signalbox/internal/environment/container/engine"
+	"signalbox/internal/environment/execserver"
+)
+
+// The places inside.
+const (
+	workspace     = "/workspace"
+	home          = "/home/signalbox"
+	runFolder     = "/run/signalbox"
+	programInside = "/usr/libexec/" + execserver.Name
+)
+
+// The labels of containers and images.
+const (
+	labelProject = "signalbox.project" // the project's root
+	labelEnv     = "signalbox.env"     // the environment's id
+	labelConfig  = "signalbox.config"  // what the container was made from, see digest
+)
+
+// temporary are folders inside whose content is nobody's work.
+var temporary = []string{"/tmp", "/var/tmp", "/run", "/dev"}
+
+// spec is the container as the environment should have it now.
+func (e *Environment) spec() *engine.Spec {
+	d := e.driver
+	s := &engine.Spec{
+		Name: d.containerName(e.id), Image: e.state.Image,
+		Program: []string{programInside, runFolder},
+		User:    fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid()),
+		Mounts:  e.mounts(), Network: "bridge", Capabilities: d.config.Capabilities,
+		Memory: d.config.Memory, CPUs: d.config.CPUs, Processes: int64(d.config.Processes),
+	}
+	if d.config.Network != NetworkFull {
+		s.Network = "none"
+	}
+	s.Labels = map[string]string{labelProject: d.config.Clone.Root, labelEnv: e.id, labelConfig: digest(s)}
+	return s
+}
+
+// digest tells one container from another that should replace it.
+func digest(s *engine.Spec) string {
+	data, err := json.Marshal(struct {
+		Spec                     *engine.Spec
+		Labels                   map[string]string
+		Server, Driver, Protocol string
+	}{Spec: s, Server: execserver.Name, Driver: version, Protocol: execserver.Version})
+	if err != nil {
+		return "" // no part of it can fail to be encoded
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func (d *Driver) containerName(id string) string { return "signalbox-" + d.project + "-" + id }
+
+// mounts are everything of this machine that the container shows, parents first.
+func (e *Environment) mounts() []engine.Mount {
+	list := []engine.Mount{
+		{Source: e.clone.HostDir(), Target: workspace},
+		{Source: e.clone.HostHome(), Target: home},
+		{Source: e.runFolder(), Target: runFolder},
+		{Source: e.driver.config.Program, Target: programInside, ReadOnly: true},
+	}
+	for _, path := range e.driver.config.ReadOnly {
+		list = append(list, engine.Mount{Source: path, Target: filepath.Clean(path), ReadOnly: true})
+	}
+	list = append(list, e.state.Shown...)
+	slices.SortStableFunc(list, func(a, b engine.Mount) int { return strings.Compare(a.Target, b.Target) })
+	return list
+}
+
+// shows reports whether a host path is visible inside as asked.
+func (e *Environment) shows(want engine.Mount) bool {
+	return slices.ContainsFunc(e.mounts(), func(m engine.Mount) bool {
+		return m.Source == m.Target && within(want.Target, m.Target) && (want.ReadOnly || !m.ReadOnly)
+	})
+}
+
+// requests are the mounts that a command asks for and the container does not have.
+func (e *Environment) requests(reads, writes []string) (missing []engine.Mount, err error) {
+	for i, path := range slices.Concat(reads, writes) {
+		m := engine.Mount{Source: filepath.Clean(path), Target: filepath.Clean(path), ReadOnly: i < len(reads)}
+		if err := e.driver.mayShow(path); err != nil {
+			return nil, fmt.Errorf("show %q in the container: %w", path, err)
+		}
+		if !e.shows(m) && !slices.Contains(missing, m) {
+			missing = append(missing, m)
+		}
+	}
+	return missing, nil
+}
+
+// mayShow refuses host paths that hold more than a command may see.
+func (d *Driver) mayShow(path string) error {
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("want an absolute path")
+	}
+	path = filepath.Clean(path)
+	for _, secret := range append(d.sockets(), d.config.Clone.Root, d.config.Clone.State, "/var/lib/docker", "/proc", "/sys", "/dev") {
+		if within(secret, path) {
+			return fmt.Errorf("it contains %s", secret)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("want a file or a folder")
+	}
+	return nil
+}
+
+// sockets are where Docker's may be.
+func (d *Driver) sockets() []string {
+	list := []string{"/run/docker.sock", "/var/run/docker.sock"}
+	for _, entry := range d.config.DockerEnv {
+		if path, found := strings.CutPrefix(entry, "DOCKER_HOST=unix://"); found {
+			list = append(list, filepath.Clean(path))
+		}
+	}
+	return list
+}
+
+// within reports whether path is dir or below it. Both are clean and absolute.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
