@@ -11,10 +11,13 @@ package clone
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
@@ -38,10 +41,20 @@ type Config struct {
 	// Variables are the only variables (KEY=value) of this machine that commands get. A PATH
 	// among them also says which folders they see; without one it is DefaultPath.
 	Variables []string
+	// Network is what sandboxed commands reach: egress.Full (also when empty), egress.Registries,
+	// which is the hosts of Egress, or egress.None.
+	Network string
+	Egress  egress.Policy
+	// Limits hold for each command and all it starts, with and without a sandbox.
+	Limits process.Limits
+	// Logger is told of hosts that were refused; nil discards.
+	Logger *slog.Logger
 	// Clock tells the date of recorded commits; nil means the system's.
 	Clock func() time.Time
 	// Identity is the author of recorded commits; zero means DefaultIdentity.
 	Identity git.Identity
+
+	enter bool // as if we had no right to make network namespaces
 }
 
 // DefaultIdentity is the author of recorded commits unless the configuration names another.
@@ -63,6 +76,9 @@ var (
 type Driver struct {
 	config Config
 	path   string // PATH for commands and for our own programs
+	proxy  *egress.Proxy
+	// secrets are looked for once.
+	secrets func() (files, folders []string)
 }
 
 var _ environment.Driver = (*Driver)(nil)
@@ -76,7 +92,9 @@ func New(c Config) *Driver {
 		c.Identity = DefaultIdentity
 	}
 	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
-	return &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath)}
+	return &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath),
+		proxy:   egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),
+		secrets: sync.OnceValues(findSecrets)}
 }
 
 // Name implements environment.Driver.

@@ -70,7 +70,7 @@ func (e *Environment) Exec(ctx context.Context, c process.Command) (result proce
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	if e.driver.config.Unsandboxed {
-		c.Dir, c.Env = dir, e.variables(scratch, c.Env)
+		c.Dir, c.Env, c.Limits = dir, e.variables(scratch, c.Env), e.driver.config.Limits
 		return e.driver.config.Exec.Exec(ctx, c)
 	}
 	c.Env = e.variables("/tmp", c.Env)
@@ -78,7 +78,7 @@ func (e *Environment) Exec(ctx context.Context, c process.Command) (result proce
 	if err != nil {
 		return process.Result{}, err
 	}
-	return e.driver.sandboxed(ctx, m, dir, c)
+	return e.driver.connected(ctx, m, dir, c)
 }
 
 // inside is where a command starts: Command.Dir relative to the work folder, or a path in it.

@@ -51,7 +51,8 @@ func (d *Driver) base() (mounts, error) {
 		}
 	}
 	m.nameServers()
-	return m, m.hideSecrets()
+	m.hideSecrets(d.secrets())
+	return m, nil
 }
 
 func (m mounts) system(dir string) error {
@@ -88,32 +89,6 @@ func (d *Driver) showsProgram(dir string) bool {
 	inSystem := slices.ContainsFunc(systemFolders, func(s string) bool { return within(dir, s) })
 	info, err := os.Stat(dir)
 	return !inSystem && err == nil && info.IsDir()
-}
-
-// secretFiles and secretFolders lie in the system's folders and are only for root, who may be
-// who we are.
-var (
-	secretFiles   = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/krb5.keytab"}
-	secretFolders = []string{"/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d"}
-)
-
-// hideSecrets puts nothing in the place of what is there.
-func (m mounts) hideSecrets() error {
-	for _, path := range secretFiles {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-			m[path] = mount{kind: readOnly, source: os.DevNull}
-		} else if err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("look at %s: %w", path, err)
-		}
-	}
-	for _, path := range secretFolders {
-		if info, err := os.Lstat(path); err == nil && info.IsDir() {
-			m[path] = mount{kind: empty, sealed: true}
-		} else if err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("look at %s: %w", path, err)
-		}
-	}
-	return nil
 }
 
 // nameServers shows what /etc/resolv.conf points at, often a file below /run.

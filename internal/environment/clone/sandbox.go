@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/environment"
@@ -28,7 +30,11 @@ func (d *Driver) Check(ctx context.Context) (note string, err error) {
 		return "", fmt.Errorf("end sandboxes that were cut off: %w", err)
 	}
 	if d.config.Unsandboxed {
-		return "commands run on this machine without isolation, as --unsandboxed asks", nil
+		note := "commands run on this machine without isolation, as --unsandboxed asks"
+		if limits := process.LimitsNote(d.config.Limits); limits != "" {
+			note += "; " + limits
+		}
+		return note, nil
 	}
 	m, err := d.base()
 	if err == nil {
@@ -37,7 +43,18 @@ func (d *Driver) Check(ctx context.Context) (note string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", environment.ErrNoIsolation, err)
 	}
-	return "", nil
+	return strings.Join(d.notes(), "; "), nil
+}
+
+// notes are what commands run without.
+func (d *Driver) notes() (notes []string) {
+	if note := process.LimitsNote(d.config.Limits); note != "" {
+		notes = append(notes, note)
+	}
+	if filter() == nil {
+		notes = append(notes, "system calls are not filtered: their numbers on this architecture are not known")
+	}
+	return notes
 }
 
 // probe builds a sandbox of m and runs a program that does nothing.
@@ -46,7 +63,7 @@ func (d *Driver) probe(ctx context.Context, m mounts) error {
 	result, err := d.bubblewrap(ctx, m, "/", process.Command{
 		Args: []string{"true"}, Env: []string{"PATH=" + DefaultPath},
 		Stdout: &said, Stderr: &said, OutputLimit: 4 << 10,
-	})
+	}, noNetwork)
 	if err != nil {
 		return err
 	}
@@ -67,21 +84,31 @@ func sandboxError(said string) error {
 // tag marks every sandbox of the project, whatever runs in it.
 func (d *Driver) tag() string { return "SIGNALBOX_PROJECT=" + d.config.Root }
 
-// bubblewrap runs c with nothing but m of the file system. c.Dir is a path inside.
-func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
+// bubblewrap runs c in dir, a path inside, with nothing but m of the file system. The further
+// options are bwrap's.
+func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process.Command, options ...string) (process.Result, error) {
 	program, err := d.program()
 	if err != nil {
 		return process.Result{}, err
 	}
-	args := append([]string{program}, namespaces...)
+	args := slices.Concat([]string{program}, namespaces, options)
 	if c.Terminal == nil { // a terminal is one of the command's own: typing into it reaches nobody else
 		args = append(args, "--new-session")
+	}
+	filter, err := openFilter()
+	if err != nil {
+		return process.Result{}, err
+	}
+	if filter != nil {
+		defer func() { _ = filter.Close() }()
+		args = append(args, "--seccomp", strconv.Itoa(firstFile+len(c.Files)))
+		c.Files = append(c.Files[:len(c.Files):len(c.Files)], filter)
 	}
 	args = append(args, m.arguments()...)
 	args = append(args, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/", "--chdir", dir, "--")
 	c.Args = append(args, c.Args...)
 	c.Env = append(c.Env[:len(c.Env):len(c.Env)], d.tag())
-	c.Dir, c.Reads, c.Writes = "/", nil, nil
+	c.Dir, c.Reads, c.Writes, c.Sandbox, c.Limits = "/", nil, nil, true, d.config.Limits
 	return d.config.Exec.Exec(ctx, c)
 }
 
@@ -99,7 +126,7 @@ func (d *Driver) program() (string, error) {
 }
 
 // sandboxed runs c as bubblewrap does and makes a sandbox that could not be built an error.
-func (d *Driver) sandboxed(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
+func (d *Driver) sandboxed(ctx context.Context, m mounts, dir string, c process.Command, options ...string) (process.Result, error) {
 	if len(c.Args) == 0 {
 		return process.Result{}, errors.New("run in the sandbox: no program given")
 	}
@@ -108,7 +135,7 @@ func (d *Driver) sandboxed(ctx context.Context, m mounts, dir string, c process.
 		c.Stdout = stderr
 	}
 	c.Stderr = stderr
-	result, err := d.bubblewrap(ctx, m, dir, c)
+	result, err := d.bubblewrap(ctx, m, dir, c, options...)
 	if err != nil {
 		return result, err
 	}

@@ -163,7 +163,7 @@ func (e *Environment) importing(ctx context.Context, input, script string, args 
 		return "", err
 	}
 	return output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
-		return e.driver.sandboxed(ctx, m, e.layout.work, c)
+		return e.driver.sandboxed(ctx, m, e.layout.work, c, noNetwork)
 	})
 }
 

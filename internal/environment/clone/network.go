@@ -1,0 +1,132 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"signalbox/internal/environment/egress"
+	"signalbox/internal/process"
+)
+
+// noNetwork is the option of bwrap for a network namespace with nothing in it.
+const noNetwork = "--unshare-net"
+
+// connected runs c with as much of the network as the configuration says.
+func (d *Driver) connected(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
+	switch d.config.Network {
+	case egress.Registries:
+		return d.proxied(ctx, m, dir, c)
+	case egress.None:
+		return d.sandboxed(ctx, m, dir, c, noNetwork)
+	}
+	return d.sandboxed(ctx, m, dir, c)
+}
+
+// proxied runs c in a network namespace that leads to the proxy and nowhere else. What was
+// refused is said at the end of c's standard error, where the run's log and the agent see it.
+func (d *Driver) proxied(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
+	c.Env = lastOfEach(append(c.Env[:len(c.Env):len(c.Env)], egress.Variables(c.Env)...))
+	blocked := &blocklist{}
+	addresses := d.config.Egress.Addresses()
+	namespace, err := d.newNamespace(ctx, addresses)
+	if errors.Is(err, egress.ErrNotPermitted) {
+		result, err := d.entered(ctx, m, dir, c, addresses, blocked)
+		return result, errors.Join(err, blocked.tell(c))
+	}
+	if err != nil {
+		return process.Result{}, err
+	}
+	c.Network = namespace.File
+	stop := d.serve(ctx, namespace.Listeners, blocked)
+	result, err := d.sandboxed(ctx, m, dir, c)
+	return result, errors.Join(err, stop(), namespace.Close(), blocked.tell(c))
+}
+
+// newNamespace makes the network namespace from outside, where that is permitted.
+func (d *Driver) newNamespace(ctx context.Context, addresses []string) (*egress.Namespace, error) {
+	if d.config.enter {
+		return nil, egress.ErrNotPermitted
+	}
+	return egress.NewNamespace(ctx, addresses)
+}
+
+// serve serves listeners until stop is called.
+func (d *Driver) serve(ctx context.Context, listeners []net.Listener, blocked *blocklist) (stop func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- d.proxy.Serve(ctx, listeners, blocked.add) }()
+	return func() error { cancel(); return <-ended }
+}
+
+// enterPath is our own program inside, under the name by which it knows what to do.
+const enterPath = "/run/" + egress.EnterName
+
+// entered runs c by a program inside that makes the listeners and becomes it.
+func (d *Driver) entered(ctx context.Context, m mounts, dir string, c process.Command, addresses []string, blocked *blocklist) (process.Result, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return process.Result{}, fmt.Errorf("find own program: %w", err)
+	}
+	h, err := egress.NewHandover()
+	if err != nil {
+		return process.Result{}, err
+	}
+	defer func() { _ = h.Close() }()
+	m[enterPath] = mount{kind: readOnly, source: self}
+	c.Args = append([]string{enterPath}, egress.EnterArguments(firstFile+len(c.Files), addresses, c.Args)...)
+	c.Files = append(c.Files[:len(c.Files):len(c.Files)], h.Inside)
+	served := make(chan func() error)
+	go func() {
+		listeners, err := h.Listeners(len(addresses))
+		if err != nil {
+			served <- func() error { return err }
+			return
+		}
+		served <- d.serve(ctx, listeners, blocked)
+	}()
+	result, err := d.sandboxed(ctx, m, dir, c, noNetwork)
+	_ = h.Inside.Close() // a program that never entered is waited for no longer
+	problem := errors.Join((<-served)(), h.Complaint())
+	if err == nil && result.Ending == process.Exited {
+		err = problem
+	}
+	return result, err
+}
+
+// firstFile is the number of the first of Command.Files.
+const firstFile = 3
+
+// blocklist is what a command was refused.
+type blocklist struct {
+	mu    sync.Mutex
+	hosts []string
+}
+
+// maxBlocked is how many hosts are named.
+const maxBlocked = 20
+
+func (b *blocklist) add(host string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.hosts) < maxBlocked {
+		b.hosts = append(b.hosts, host)
+	}
+}
+
+func (b *blocklist) tell(c process.Command) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, host := range b.hosts {
+		if c.Stderr == nil {
+			return nil
+		}
+		if _, err := fmt.Fprintf(c.Stderr, "signalbox: blocked: %s (environment.allow)\n", host); err != nil {
+			return fmt.Errorf("tell what was blocked: %w", err)
+		}
+	}
+	return nil
+}

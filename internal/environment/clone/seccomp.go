@@ -1,0 +1,130 @@
+package clone
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// abi is how one kind of program asks the kernel for what it must not have here.
+type abi struct {
+	arch uint32
+	// absent are calls that are answered as by a kernel without them: keyrings, which belong to a
+	// user or a session and not to any namespace; what reads or runs in the kernel; and io_uring,
+	// whose requests no filter sees.
+	absent []uint32
+	// ioctl may not put characters into a terminal's input, nor socket be one to the host of
+	// a virtual machine, which is of no network namespace. socketcall, where there is one, is an
+	// older way to ask for a socket, and shows no filter for which.
+	ioctl, socket, socketcall uint32
+	// above is the first number of another ABI under the same name; 0 where there is none.
+	above uint32
+}
+
+// abis are those that programs of this machine may be made for; none where the numbers are not known.
+func abis() []abi {
+	native := abi{ioctl: unix.SYS_IOCTL, socket: unix.SYS_SOCKET, absent: []uint32{
+		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+		unix.SYS_USERFAULTFD, unix.SYS_SYSLOG, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+	}}
+	switch runtime.GOARCH {
+	case "amd64":
+		native.arch, native.above = unix.AUDIT_ARCH_X86_64, 0x40000000
+		return []abi{native, {arch: unix.AUDIT_ARCH_I386, ioctl: 54, socket: 359, socketcall: 102,
+			absent: []uint32{286, 287, 288, 357, 336, 374, 103, 425, 426, 427}}}
+	case "arm64":
+		native.arch = unix.AUDIT_ARCH_AARCH64
+		return []abi{native, {arch: unix.AUDIT_ARCH_ARM, ioctl: 54, socket: 281,
+			absent: []uint32{309, 310, 311, 386, 364, 388, 103, 425, 426, 427}}}
+	}
+	return nil
+}
+
+// Places in what a filter sees of a call; arguments are read as 32 bits, low ones first on both
+// architectures.
+const (
+	callNumber   = 0
+	callArch     = 4
+	callArgument = 16
+)
+
+const (
+	load    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	equal   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	atLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	finish  = unix.BPF_RET | unix.BPF_K
+
+	allow = unix.SECCOMP_RET_ALLOW
+)
+
+func refuse(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
+
+// unless skips so many instructions if the value is not k.
+func unless(k uint32, skip int) unix.SockFilter {
+	return unix.SockFilter{Code: equal, K: k, Jf: uint8(skip)} //nolint:gosec // blocks are shorter than 100
+}
+
+// filter is the program for the kernel; empty where there is none.
+func filter() (program []unix.SockFilter) {
+	for _, a := range abis() {
+		body := a.body()
+		program = append(program, unix.SockFilter{Code: load, K: callArch}, unless(a.arch, len(body)))
+		program = append(program, body...)
+	}
+	if program != nil {
+		program = append(program, unix.SockFilter{Code: finish, K: refuse(unix.ENOSYS)})
+	}
+	return program
+}
+
+// body decides for one ABI.
+func (a abi) body() []unix.SockFilter {
+	p := []unix.SockFilter{{Code: load, K: callNumber}}
+	if a.above != 0 {
+		p = append(p, unix.SockFilter{Code: atLeast, K: a.above, Jf: 1}, unix.SockFilter{Code: finish, K: refuse(unix.ENOSYS)})
+	}
+	for _, number := range a.absent {
+		p = append(p, unless(number, 1), unix.SockFilter{Code: finish, K: refuse(unix.ENOSYS)})
+	}
+	p = append(p, argument(a.ioctl, 1, refuse(unix.EPERM), unix.TIOCSTI, unix.TIOCLINUX)...)
+	p = append(p, argument(a.socket, 0, refuse(unix.EAFNOSUPPORT), unix.AF_VSOCK)...)
+	if a.socketcall != 0 {
+		p = append(p, argument(a.socketcall, 0, refuse(unix.ENOSYS), 1)...) // 1 is socket
+	}
+	return append(p, unix.SockFilter{Code: finish, K: allow})
+}
+
+// argument refuses a call of which an argument has one of the values, and allows it otherwise.
+func argument(number uint32, index int, refusal uint32, values ...uint32) []unix.SockFilter {
+	p := []unix.SockFilter{{Code: load, K: uint32(callArgument + 8*index)}} //nolint:gosec // 0 to 5
+	for _, value := range values {
+		p = append(p, unless(value, 1), unix.SockFilter{Code: finish, K: refusal})
+	}
+	p = append(p, unix.SockFilter{Code: finish, K: allow})
+	return append([]unix.SockFilter{unless(number, len(p))}, p...)
+}
+
+// openFilter is the filter as the open file from which bwrap reads it, nil where there is none.
+func openFilter() (*os.File, error) {
+	program := filter()
+	if program == nil {
+		return nil, nil
+	}
+	var content bytes.Buffer
+	if err := binary.Write(&content, binary.NativeEndian, program); err != nil {
+		return nil, fmt.Errorf("encode system call filter: %w", err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("pass system call filter: %w", err)
+	}
+	// It fits into the pipe, of which the smallest holds a page.
+	if _, err := write.Write(content.Bytes()); err != nil {
+		return nil, fmt.Errorf("pass system call filter: %w", err)
+	}
+	return read, write.Close()
+}
