@@ -47,11 +47,7 @@ func (p *project) settings(request forge.Request) (workflow.Settings, error) {
 	s := workflow.Settings{Workflow: name, Phases: phases, AutoApprove: p.config.Approve == config.ApproveAuto,
 		Tests: p.config.Tests, Stress: p.config.Stress, HasPlanner: planner, HasReviewer: reviewer,
 		StopOnSetUpFailure: p.config.Environment.OnFailure == config.OnFailureStop, Limits: limits(p.config.Limits)}
-	e := p.config.Environment
-	s.EnvironmentName, s.SetUp, s.Image, s.Images = e.Name, e.SetUp, e.Image, e.Images
-	for _, v := range e.Verify {
-		s.Verification = append(s.Verification, workflow.Verification{Command: v.Command, Expected: v.Expect})
-	}
+	p.environmentSettings(&s)
 	if len(request.Tests) > 0 {
 		s.Tests = request.Tests
 	}

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"signalbox/internal/config"
+	"signalbox/internal/environment/detect"
+	"signalbox/internal/workflow"
+)
+
+// environmentSettings freezes what the configuration says of environments.
+func (p *project) environmentSettings(s *workflow.Settings) {
+	e := p.config.Environment
+	s.EnvironmentName, s.SetUp, s.Image = e.Name, e.SetUp, e.Image
+	for _, v := range e.Verify {
+		s.Verification = append(s.Verification, workflow.Verification{Command: v.Command, Expected: v.Expect})
+	}
+	for _, known := range detect.Catalogue(e.Images) {
+		s.Environments = append(s.Environments, known.Name)
+		if e.Driver == config.DriverContainer && known.Image != "" {
+			if s.Images == nil {
+				s.Images = map[string]string{}
+			}
+			s.Images[known.Name] = known.Image
+		}
+	}
+}
