@@ -1,7 +1,8 @@
 package environment
 
 import (
-	"regexp"
+	"slices"
+	"strings"
 
 	"signalbox/internal/process"
 )
@@ -13,31 +14,55 @@ const (
 	Server  = "server"  // it was, and has a passing trouble of its own
 	Lock    = "lock"    // another package manager is at work
 	Fixable = "fixable" // another command could succeed
-	Fatal   = "fatal"   // no command could
+	Fatal   = "fatal"   // no command could, or only one that nobody should want
 )
 
-// messages are what tools print, first match wins. The order matters: a full
-// disk also ends downloads, and a 503 also ends in "could not fetch".
-var messages = []struct {
-	class   string
-	pattern func() *regexp.Regexp
-}{
-	{Fatal, lazyPattern(`(?i)no space left on device|disk quota exceeded|cannot allocate memory|out of memory|\benomem\b|\benospc\b`)},
-	{Lock, lazyPattern(`(?i)could not get lock|unable to acquire the dpkg frontend lock|is another process using it|waiting for .* lock|lock file .* (held|exists)|\beexist\b.*lock|timeout waiting to lock`)},
-	{Server, lazyPattern(`(?i)\b50[234]\b[^\n]*(service unavailable|bad gateway|gateway time-?out|server error)|(service unavailable|bad gateway|gateway time-?out)|http error 50[234]|status code:? 50[234]|\b429\b[^\n]*too many requests`)},
-	{Network, lazyPattern(`(?i)temporary failure in name resolution|could not resolve host|no such host|name or service not known|getaddrinfo|connection (timed out|refused|reset)|network is unreachable|i/o timeout|read timed out|\b(econnreset|econnrefused|etimedout|enotfound|eai_again)\b|tls handshake timeout|unexpected eof`)},
-}
+// OutputTail is how much of the end of a command's output Classify and Reason
+// want to see, in bytes: the longest report seen, a Python traceback of pip's,
+// has 6,000 of them after its cause.
+const OutputTail = 16 << 10
 
 // Classify says which class a failed command's end is of, by how it ended and
 // by the last of what it printed.
 func Classify(r process.Result, output string) string {
-	if r.Ending == process.NoMemory || r.ExitCode == 137 {
-		return Fatal
-	}
-	for _, m := range messages {
-		if m.pattern().MatchString(output) {
-			return m.class
+	return judge(r, linesOf(output)).class
+}
+
+// Reason is the one line of the output that tells people why the command
+// failed; empty when it printed nothing. It is as untrusted as the output.
+func Reason(r process.Result, output string) string {
+	lines := linesOf(output)
+	v := judge(r, lines)
+	for _, l := range slices.Backward(lines) {
+		if m := l.means(); m.class == v.class && m.weight == v.weight && !bare.match(l.text) {
+			return strings.TrimSpace(l.short() + " " + m.note)
 		}
 	}
-	return Fixable
+	return lastWords(lines)
+}
+
+// judge goes through the output backwards, because what a tool says last is
+// why it gave up: the last line that tells a cause decides. Words in passing do
+// only where the output ends with them, because the tool was ended while it
+// still tried or waited; what follows them otherwise is another trouble.
+func judge(r process.Result, lines []line) verdict {
+	if outOfMemory(r) {
+		return verdict{class: Fatal}
+	}
+	atEnd := true
+	for _, l := range slices.Backward(lines) {
+		m := l.means()
+		if m.class != "" && (m.weight == cause || m.weight == inPassing && atEnd) {
+			return m
+		}
+		atEnd = atEnd && m.weight == inPassing
+	}
+	return verdict{class: Fixable, weight: consequence}
+}
+
+// outOfMemory: a SIGKILL that was not ours is the kernel's, which says so by
+// the counters of a control group where there is one. A shell or a sandbox
+// passes it on as 128 + 9.
+func outOfMemory(r process.Result) bool {
+	return r.Ending == process.NoMemory || r.Ending == process.Exited && (r.Signal == "SIGKILL" || r.ExitCode == 137)
 }

@@ -1,0 +1,28 @@
+package environment
+
+import "strconv"
+
+// status finds an HTTP server's answer in a tool's words: "status code 503", "503 Service Unavailable".
+var status = lazyPattern(`(?i)(?:\b(?:error|status|status code|response|http|http code|http error|returned a|code):? |\bcode e|fetch_|too many |[a-z] - )([45]\d\d)\b` +
+	`|\b([45]\d\d) +(?:service (?:temporarily )?unavailable|bad gateway|gateway time-?out|internal server error|too many requests|request timeout|not found|gone|forbidden|unauthorized|proxy authentication|bad request|client error|server error)`)
+
+// statusClass is the class of the server's answer that the text tells of; empty where it tells of none.
+//
+// 401 and 407 are fatal: no credentials enter an environment, and a corrected
+// command could only ask another source for a package of that name, which may
+// be a stranger's. 403 and the others of the 400s are fixable: many registries
+// answer them for names and versions that they do not have.
+func statusClass(text string) string {
+	found := status.pattern().FindStringSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	code, _ := strconv.Atoi(found[1] + found[2])
+	switch {
+	case code >= 500, code == 408, code == 425, code == 429:
+		return Server
+	case code == 401, code == 407:
+		return Fatal
+	}
+	return Fixable
+}
