@@ -3,8 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -33,41 +32,30 @@ func newIssueList(a *app) *cobra.Command {
 }
 
 func (a *app) listIssues(ctx context.Context, only workflow.IssueStatusWord) error {
-	all, err := a.issueStatuses(ctx)
+	s, err := a.openStoreToRead(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	entries, err := s.IssueStatuses(ctx)
 	var listed []workflow.IssueStatus
-	var lines strings.Builder
-	for _, status := range all {
+	var lines []byte
+	for _, entry := range entries {
 		switch {
-		case only != "" && status.Status != only:
+		case entry.Err != nil:
+			err = errors.Join(err, entry.Err)
+		case only != "" && entry.Status.Status != only:
 		case a.json:
-			listed = append(listed, status)
+			listed = append(listed, entry.Status)
 		case only != "":
-			_, _ = fmt.Fprintf(&lines, "%d\n", status.Issue)
+			lines = append(strconv.AppendInt(lines, int64(entry.Issue), 10), '\n')
 		default:
-			_, _ = fmt.Fprintf(&lines, "%d\t%s\n", status.Issue, status.Status)
+			lines = append(strconv.AppendInt(lines, int64(entry.Issue), 10), "\t"+string(entry.Status.Status)+"\n"...)
 		}
 	}
-	a.print("%s", lines.String())
+	a.print("%s", lines)
 	if a.json {
 		err = errors.Join(err, a.printJSON(listed))
 	}
 	return explained(err)
-}
-
-// issueStatuses are the records that can be read, and an error for the others.
-func (a *app) issueStatuses(ctx context.Context) (all []workflow.IssueStatus, err error) {
-	s, err := a.openStoreToRead(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.Close() }()
-	entries, err := s.IssueStatuses(ctx)
-	for _, entry := range entries {
-		if entry.Err != nil {
-			err = errors.Join(err, entry.Err)
-			continue
-		}
-		all = append(all, entry.Status)
-	}
-	return all, err
 }

@@ -79,7 +79,7 @@ func (f *folder) open(name string, flag int, perm uint32) (*os.File, error) {
 // openat is open for a descriptor that is closed before anybody else sees it:
 // an os.File costs two system calls and a finalizer.
 func (f *folder) openat(name string, flag int, perm uint32) (fd int, err error) {
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+	if name == "" || name == "." || name == ".." || strings.IndexByte(name, '/') >= 0 || strings.IndexByte(name, 0) >= 0 {
 		return -1, fmt.Errorf("open %q in %s: %w", name, f.path, ErrName)
 	}
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE) != 0 {
@@ -90,10 +90,9 @@ func (f *folder) openat(name string, flag int, perm uint32) (fd int, err error) 
 	if flag&os.O_EXCL == 0 {
 		flag |= unix.O_NONBLOCK // a FIFO would block for ever
 	}
-	err = uninterrupted(func() (err error) {
+	for err = unix.EINTR; err == unix.EINTR; { //nolint:errorlint // the call returns it as it is
 		fd, err = unix.Openat(f.fd(), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
-		return err
-	})
+	}
 	if err != nil {
 		return -1, &fs.PathError{Op: "open", Path: f.join(name), Err: err}
 	}

@@ -64,7 +64,7 @@ func bit(ok bool) member {
 
 // plainWord takes a word that is one of ours already, which saves a copy of each.
 func plainWord(text []byte, word *workflow.IssueStatusWord) bool {
-	for _, known := range []workflow.IssueStatusWord{workflow.IssueRunning, workflow.IssueComplete, workflow.IssueError} {
+	for _, known := range statusWords {
 		if string(text) == string(known) {
 			*word = known
 			return true

@@ -62,11 +62,10 @@ func (f *folder) readRegular(name string, fd int, buffer []byte) ([]byte, unix.S
 func readAll(fd int, data []byte, size int) ([]byte, error) {
 	data = slices.Grow(data, size+1)
 	for len(data) <= maxDocument {
-		var n int
-		err := uninterrupted(func() (err error) {
-			n, err = unix.Read(fd, data[len(data):cap(data)])
-			return err
-		})
+		n, err := unix.Read(fd, data[len(data):cap(data)])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -90,15 +90,18 @@ func (s scanner) array(t reflect.Type) error {
 }
 
 func (s scanner) object(t reflect.Type) error {
+	members := membersOfType(t)
 	for s.dec.PeekKind() != '}' {
 		before := s.dec.InputOffset()
-		token, err := s.dec.ReadToken()
+		name, err := s.name()
 		if err != nil {
 			return s.flaw(err)
 		}
-		member, err := memberType(t, token.String())
-		if err != nil {
-			return s.flawAt(next(s.data, before), err)
+		member, known := members[string(name[1:len(name)-1])]
+		if !known {
+			if member, err = otherMemberType(t, name); err != nil {
+				return s.flawAt(next(s.data, before), err)
+			}
 		}
 		if err := s.value(member); err != nil {
 			return err
@@ -108,11 +111,26 @@ func (s scanner) object(t reflect.Type) error {
 	return err
 }
 
+// otherMemberType is memberType of a name that is not one of ours letter for letter.
+func otherMemberType(t reflect.Type, quoted jsontext.Value) (reflect.Type, error) {
+	name, err := jsontext.AppendUnquote(nil, quoted)
+	if err != nil {
+		return nil, err
+	}
+	return memberType(t, string(name))
+}
+
+// name is quoted. What is no text is refused by its token.
+func (s scanner) name() (jsontext.Value, error) {
+	if s.dec.PeekKind() == '"' {
+		return s.dec.ReadValue()
+	}
+	_, err := s.dec.ReadToken()
+	return nil, err
+}
+
 // memberType is the Go type that the object's member will be decoded into, nil for one that is only kept.
 func memberType(t reflect.Type, name string) (reflect.Type, error) {
-	if t == nil || t.Kind() != reflect.Struct {
-		return nil, nil
-	}
 	members := membersOfType(t)
 	if typ, ok := members[name]; ok {
 		return typ, nil
@@ -128,7 +146,11 @@ func memberType(t reflect.Type, name string) (reflect.Type, error) {
 // knownMembers is what membersOfType found out: asking a type takes longer than reading a value of it.
 var knownMembers sync.Map // reflect.Type → map[string]reflect.Type
 
+// membersOfType is nil for what has no members of ours.
 func membersOfType(t reflect.Type) map[string]reflect.Type {
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil
+	}
 	if known, ok := knownMembers.Load(t); ok {
 		return known.(map[string]reflect.Type) //nolint:forcetypeassert // nothing else is stored
 	}

@@ -28,15 +28,17 @@ func (s *Store) IssueStatus(issue int) *Document[workflow.IssueStatus] {
 }
 
 func checkIssueStatus(issue int, status *workflow.IssueStatus) error {
-	words := []workflow.IssueStatusWord{workflow.IssueRunning, workflow.IssueComplete, workflow.IssueError}
 	if status.Issue != issue {
 		return &workflow.InvalidError{Pointer: "/issue", Reason: fmt.Sprintf("issue %d in the file of issue %d", status.Issue, issue)}
 	}
-	if !slices.Contains(words, status.Status) {
-		return &workflow.InvalidError{Pointer: "/status", Reason: fmt.Sprintf("status %q is none of %q", status.Status, words)}
+	if !slices.Contains(statusWords, status.Status) {
+		return &workflow.InvalidError{Pointer: "/status", Reason: fmt.Sprintf("status %q is none of %q", status.Status, statusWords)}
 	}
 	return nil
 }
+
+// statusWords are those that a file may have.
+var statusWords = []workflow.IssueStatusWord{workflow.IssueRunning, workflow.IssueComplete, workflow.IssueError}
 
 // IssueStatusEntry is one file of .worktrees/.status; Err if it is broken.
 type IssueStatusEntry struct {

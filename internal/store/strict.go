@@ -118,14 +118,15 @@ func (s *Store) encode(value any, extra ...json.Options) ([]byte, error) {
 			return enc.WriteToken(jsontext.String(s.redact(text)))
 		})))
 	}
-	data, err := json.Marshal(value, options...)
-	if err != nil {
+	var data bytes.Buffer
+	if err := json.MarshalWrite(&data, value, options...); err != nil {
 		return nil, err
 	}
-	if len(data) >= maxDocument {
+	if data.Len() >= maxDocument {
 		return nil, fmt.Errorf("larger than %d bytes", maxDocument)
 	}
-	return append(data, '\n'), nil
+	data.WriteByte('\n')
+	return data.Bytes(), nil
 }
 
 // indented is how documents are laid out; lines of a log are not.

@@ -111,9 +111,9 @@ func (b *batch[T]) applyOne(change func(*T) error) error {
 			return err
 		}
 	}
-	begun := time.Now()
+	begun := b.document.store.clock()
 	err := change(&b.value)
-	b.took += time.Since(begun)
+	b.took += b.document.store.clock().Sub(begun)
 	if err != nil {
 		return err
 	}
