@@ -18,5 +18,7 @@ build: ## build bin/signalbox
 lint: ## run golangci-lint, built at its pinned version on first use
 	@sh scripts/lint.sh
 
-bench: ## measure a transition and a whole run against their floors
-	go test -run '^$$' -bench 'Transition|WholeRun' ./internal/store ./internal/cli
+bench: ## measure what Signalbox costs, and write it to docs/performance.md
+	go test -run '^$$' -bench '$(BENCHMARKS)' -count 3 -timeout 1h ./internal/store ./internal/cli | go run ./scripts/performance docs/performance.md
+
+BENCHMARKS = ^Benchmark(Transition|WholeRun|Update|Writers|Environments|Listing|IssueList|ColdStart)$$

@@ -31,7 +31,7 @@ func BenchmarkTransition(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = w.Close() }()
-	floor := newFloor(b)
+	floor := newFloor(b, 4096)
 	var floors, decisions, transitions []time.Duration
 	for b.Loop() {
 		start := time.Now()
@@ -91,14 +91,15 @@ func benchmarkEvent(run workflow.Run) workflow.Event {
 	return workflow.AgentFailed{Outcome: o, Code: "AGENT_FAILED", Message: "exit code 1", LogPath: "runs/RQ-1/log"}
 }
 
-func newFloor(b *testing.B) func() {
+// newFloor is the least that a durable replacement of size bytes costs by rename.
+func newFloor(b *testing.B, size int) func() {
 	dir := b.TempDir()
 	folder, err := os.Open(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = folder.Close() })
-	data := bytes.Repeat([]byte("x"), 4096)
+	data := bytes.Repeat([]byte("x"), size)
 	temp, name := filepath.Join(dir, "temp"), filepath.Join(dir, "name")
 	check := func(err error) {
 		if err != nil {
