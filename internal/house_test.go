@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "store"},
 	"agent/agenttest":             {"agent", "process"},
-	"environment/environmenttest": {"environment", "process"},
+	"environment/environmenttest": {"environment", "environment/egress", "process"},
 	// The container driver is the clone driver with commands that run elsewhere: it keeps the work
 	// folder through it, and reaches the inside and Docker through packages of their own.
 	"environment/container": {"environment", "environment/clone", "environment/container/engine", "environment/egress",
@@ -43,7 +43,7 @@ var rooms = map[string][]string{
 	"environment/container/containertest": {},
 	"environment/container/docker":        {"environment/container/engine"},
 	"environment/container/engine":        {"environment", "process"},
-	"environment/execserver":              {"process"},
+	"environment/execserver":              {"environment/egress", "process"},
 	"forge/forgetest":                     {"forge"},
 	"store":                               {"workflow", "redact"},
 	"schema":                              {},

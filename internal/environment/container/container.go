@@ -20,6 +20,8 @@ import (
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/container/engine"
+	"signalbox/internal/environment/egress"
+	"signalbox/internal/process"
 )
 
 // Config is what a driver needs. Clone, Program and Docker have no default.
@@ -35,13 +37,12 @@ type Config struct {
 	Image string
 	// Dockerfile, a path in the project, is built instead of any image, with its folder as context.
 	Dockerfile string
-	// Network is what commands reach: NetworkFull or NetworkNone.
+	// Network is what commands reach: egress.Full, egress.Registries, which is the hosts of Egress,
+	// or egress.None (also when empty).
 	Network string
-	// Memory in bytes, CPUs and Processes limit all commands of one environment together; zero is
-	// no limit.
-	Memory    int64
-	CPUs      float64
-	Processes int
+	Egress  egress.Policy
+	// Limits hold for all commands of one environment together.
+	Limits process.Limits
 	// Capabilities are kept inside, all others dropped: "CHOWN". See PackageCapabilities.
 	Capabilities []string
 	// Program is signalbox itself, linked statically: it is the exec server in every image.
@@ -54,12 +55,6 @@ type Config struct {
 	// Clock tells when commands were started; nil means the system's.
 	Clock func() time.Time
 }
-
-// The network policies.
-const (
-	NetworkFull = "full" // whatever this machine reaches
-	NetworkNone = "none"
-)
 
 // PackageCapabilities are what dpkg and rpm need inside to install packages.
 var PackageCapabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID"}
@@ -79,6 +74,7 @@ type Driver struct {
 	config  Config
 	clone   *clone.Driver
 	engine  engine.Engine
+	proxy   *egress.Proxy
 	project string // a short name of the project for names of containers and images
 }
 
@@ -93,9 +89,11 @@ func New(c Config) *Driver {
 		c.Clock = time.Now
 	}
 	c.Clone.Root, c.Clone.State = filepath.Clean(c.Clone.Root), filepath.Clean(c.Clone.State)
+	c.Clone.Network, c.Clone.Limits = egress.None, process.Limits{} // git alone runs there
 	sum := sha256.Sum256([]byte(c.Clone.Root))
 	return &Driver{
 		config: c, clone: clone.New(c.Clone), project: hex.EncodeToString(sum[:6]),
+		proxy:  egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),
 		engine: engine.Engine{Exec: c.Clone.Exec, Program: c.Docker, Env: c.DockerEnv},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/container"
 	"signalbox/internal/environment/container/containertest"
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/environmenttest"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
@@ -42,7 +43,7 @@ func config(t testing.TB, docker containertest.Docker, p *environmenttest.Projec
 			Repo: repo, Exec: process.Host{}, Root: p.Root, State: state(p), Variables: environmenttest.Variables,
 			Clock: func() time.Time { return time.Unix(1767323045+seconds.Add(1), 0) },
 		},
-		Variables: environmenttest.Variables, Image: docker.Image, Network: container.NetworkNone,
+		Variables: environmenttest.Variables, Image: docker.Image, Network: egress.None,
 		Program: docker.Program, Docker: docker.Helper, DockerEnv: docker.Env(),
 	}
 }

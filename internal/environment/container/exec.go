@@ -35,13 +35,16 @@ func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Resu
 		}
 	}
 	c.Dir, c.Env, c.Reads, c.Writes = dir, e.variables(c.Env), nil, nil
-	result, err := e.exec(ctx, c)
-	if unusable(err) {
-		if err := e.revive(ctx); err != nil {
-			return process.Result{}, hint(err)
+	result, err := e.connected(ctx, c, func(c process.Command) (process.Result, error) {
+		result, err := e.exec(ctx, c)
+		if unusable(err) {
+			if err := e.revive(ctx); err != nil {
+				return process.Result{}, err
+			}
+			result, err = e.exec(ctx, c)
 		}
-		result, err = e.exec(ctx, c)
-	}
+		return result, err
+	})
 	return result, hint(err)
 }
 
@@ -115,10 +118,14 @@ func inside(dir string) (string, error) {
 }
 
 // variables is the whole environment of a command: what the image sets, the allow-list, where its
-// places are, and the command's own. Of a name given twice the last one counts.
-func (e *Environment) variables(own []string) (list []string) {
-	all := slices.Concat([]string{"PATH=" + defaultPath}, e.state.Env, e.driver.config.Variables,
-		[]string{"HOME=" + home}, own, []string{"SIGNALBOX_ENV_ID=" + e.id})
+// places are, and the command's own.
+func (e *Environment) variables(own []string) []string {
+	return lastOfEach(slices.Concat([]string{"PATH=" + defaultPath}, e.state.Env, e.driver.config.Variables,
+		[]string{"HOME=" + home}, own, []string{"SIGNALBOX_ENV_ID=" + e.id}))
+}
+
+// lastOfEach drops an assignment that a later one replaces.
+func lastOfEach(all []string) (list []string) {
 	seen := map[string]bool{}
 	for _, entry := range slices.Backward(all) {
 		name, _, _ := strings.Cut(entry, "=")

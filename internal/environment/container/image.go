@@ -13,6 +13,7 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/container/engine"
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
@@ -113,7 +114,7 @@ func (d *Driver) build(ctx context.Context, r *recipe) (image engine.Image, err 
 		return image, fmt.Errorf("write build context: %w", err)
 	}
 	network := "default"
-	if d.config.Network != NetworkFull {
+	if d.config.Network != egress.Full {
 		network = "none"
 	}
 	d.config.Logger.Info("build image", "dockerfile", d.config.Dockerfile, "image", r.name)

@@ -50,8 +50,10 @@ func (d *Driver) opened(made environment.Environment, id string) (*Environment, 
 
 // settle decides on the image and brings the container up.
 func (e *Environment) settle(ctx context.Context, s environment.Spec) error {
-	if err := os.MkdirAll(e.runFolder(), 0o700); err != nil {
-		return fmt.Errorf("make run folder: %w", err)
+	for _, dir := range []string{e.runFolder(), e.egressFolder()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make folder for sockets: %w", err)
+		}
 	}
 	if err := e.chooseImage(ctx, s); err != nil {
 		return err
@@ -196,6 +198,8 @@ type Environment struct {
 	// or replaced.
 	mu     sync.RWMutex
 	server *execserver.Client // nil until the container was looked for
+
+	gate gate
 }
 
 var _ environment.Environment = (*Environment)(nil)

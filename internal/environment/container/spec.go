@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment/container/engine"
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/execserver"
 )
 
@@ -37,12 +38,12 @@ func (e *Environment) spec() *engine.Spec {
 	d := e.driver
 	s := &engine.Spec{
 		Name: d.containerName(e.id), Image: e.state.Image,
-		Program: []string{programInside, runFolder},
+		Program: append([]string{programInside, runFolder}, e.forwarding()...),
 		User:    fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid()),
 		Mounts:  e.mounts(), Network: "bridge", Capabilities: d.config.Capabilities,
-		Memory: d.config.Memory, CPUs: d.config.CPUs, Processes: int64(d.config.Processes),
+		Memory: d.config.Limits.Memory, CPUs: d.config.Limits.CPUs, Processes: int64(d.config.Limits.Processes),
 	}
-	if d.config.Network != NetworkFull {
+	if d.config.Network != egress.Full {
 		s.Network = "none"
 	}
 	s.Labels = map[string]string{labelProject: d.config.Clone.Root, labelEnv: e.id, labelConfig: digest(s)}
@@ -72,6 +73,9 @@ func (e *Environment) mounts() []engine.Mount {
 		{Source: e.clone.HostHome(), Target: home},
 		{Source: e.runFolder(), Target: runFolder},
 		{Source: e.driver.config.Program, Target: programInside, ReadOnly: true},
+	}
+	if e.driver.config.Network == egress.Registries {
+		list = append(list, engine.Mount{Source: e.egressFolder(), Target: egressInside, ReadOnly: true})
 	}
 	for _, path := range e.driver.config.ReadOnly {
 		list = append(list, engine.Mount{Source: path, Target: filepath.Clean(path), ReadOnly: true})

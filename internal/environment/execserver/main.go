@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"signalbox/internal/environment/egress"
 )
 
 // serve is the argument that the first process gives the server it starts.
@@ -17,9 +19,10 @@ const serve = "serve"
 // errOutside: started where it could end the processes of others.
 var errOutside = errors.New("the exec server works as the first process of a container only")
 
-// Main is the program inside: without further arguments than the socket's folder it is the
-// container's first process, which owns the socket and buries orphans; with "serve" it is its
-// child, which runs the commands. It returns the exit code.
+// Main is the program inside. Given the folder for its socket, and perhaps the socket of an egress
+// proxy and the addresses that lead there, it is the container's first process, which owns the
+// socket and buries orphans; with "serve" in the folder's place it is its child, which runs the
+// commands. It returns the exit code.
 //
 // Commands run as the same user as the server. That they cannot trace either process, read
 // their memory or take their descriptors is because neither is dumpable; that they cannot pose
@@ -35,14 +38,14 @@ func Main(ctx context.Context, args []string) int {
 
 func run(ctx context.Context, args []string) error {
 	switch {
-	case len(args) != 1:
-		return fmt.Errorf("got %d arguments, want 1", len(args))
+	case len(args) == 0 || len(args) == 2:
+		return fmt.Errorf("got %d arguments", len(args))
 	case args[0] == serve:
-		return serveInherited(ctx)
+		return serveInherited(ctx, args[1:])
 	case os.Getpid() != 1:
 		return errOutside
 	}
-	return first(args[0])
+	return first(args[0], args[1:])
 }
 
 // hide keeps processes of the same user out of this one.
@@ -55,7 +58,7 @@ func hide() error {
 
 // first owns the socket in dir, starts the server and buries whoever ends; when the server ends, it
 // ends, and with it the container.
-func first(dir string) error {
+func first(dir string, forward []string) error {
 	if err := hide(); err != nil {
 		return err
 	}
@@ -71,7 +74,7 @@ func first(dir string) error {
 	if err != nil {
 		return fmt.Errorf("listen for commands: %w", err)
 	}
-	server, err := os.StartProcess("/proc/self/exe", []string{Name, serve}, &os.ProcAttr{
+	server, err := os.StartProcess("/proc/self/exe", append([]string{Name, serve}, forward...), &os.ProcAttr{
 		Env: os.Environ(), Files: []*os.File{nil, os.Stdout, os.Stderr, file},
 	})
 	if err != nil {
@@ -96,7 +99,7 @@ func bury(pid int) error {
 }
 
 // serveInherited runs commands from the socket that the first process opened.
-func serveInherited(ctx context.Context) error {
+func serveInherited(ctx context.Context, forward []string) error {
 	const inherited = 3
 	// The kernel notes who called listen. Where that is not the first process of a namespace,
 	// this is no container, and ending everybody would end others.
@@ -113,7 +116,13 @@ func serveInherited(ctx context.Context) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("listen for commands: %w", err)
 	}
-	return (&Server{Idle: endAll}).Serve(ctx, listener)
+	if len(forward) == 0 {
+		return (&Server{Idle: endAll}).Serve(ctx, listener)
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- egress.Forward(ctx, forward[1:], forward[0]) }()
+	go func() { ended <- (&Server{Idle: endAll}).Serve(ctx, listener) }()
+	return <-ended
 }
 
 // inInitialNamespace reports whether process ids are the machine's: the kernel numbers the
