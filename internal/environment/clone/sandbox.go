@@ -105,7 +105,9 @@ func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process
 		c.Files = append(c.Files[:len(c.Files):len(c.Files)], filter)
 	}
 	args = append(args, m.arguments()...)
-	args = append(args, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/", "--chdir", dir, "--")
+	args = append(args, "--proc", "/proc")
+	args = append(args, guards()...)
+	args = append(args, "--dev", "/dev", "--remount-ro", "/", "--chdir", dir, "--")
 	c.Args = append(args, c.Args...)
 	c.Env = append(c.Env[:len(c.Env):len(c.Env)], d.tag())
 	c.Dir, c.Reads, c.Writes, c.Sandbox, c.Limits = "/", nil, nil, true, d.config.Limits

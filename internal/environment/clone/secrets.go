@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // configured are the system's folders that also hold what is not for everybody: keys of services,
@@ -50,3 +51,26 @@ func (m mounts) hideSecrets(files, folders []string) {
 		}
 	}
 }
+
+// In a process file system of the command's own lies what is the whole machine's. Settings of the
+// kernel (which program it starts when another crashes) belong to user 0, who needs no
+// capability to write them, and that may be who we are; the others tell of what is not inside.
+var (
+	settingsInProc = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/fs", "/proc/acpi", "/proc/mtrr", "/proc/scsi"}
+	tellingInProc  = []string{"/proc/keys", "/proc/key-users", "/proc/kcore", "/proc/timer_list", "/proc/sched_debug"}
+)
+
+// guards are bwrap's options that close them, after the one that mounts /proc.
+var guards = sync.OnceValue(func() (options []string) {
+	for _, path := range settingsInProc {
+		if _, err := os.Stat(path); err == nil && os.Geteuid() == 0 {
+			options = append(options, string(readOnly), path, path)
+		}
+	}
+	for _, path := range tellingInProc {
+		if _, err := os.Stat(path); err == nil {
+			options = append(options, string(readOnly), os.DevNull, path)
+		}
+	}
+	return options
+})
