@@ -28,6 +28,8 @@ var commandTests = []conformance{
 	{"a daemon is gone when its command has ended", testDaemon},
 	{"a gigabyte of output is capped", testFlood},
 	{"a stopped command ends within a second", testStop},
+	{"a stopped command has time to tidy up", testTidy},
+	{"a command that a signal ends shows it", testSignal},
 	{"a file that a command asks for can be read and written", testRequests},
 }
 
@@ -181,6 +183,34 @@ func testStop(t *testing.T, s *site) {
 	if took := time.Since(stopped); took > time.Second {
 		t.Errorf("stopping took %v", took)
 	}
+}
+
+func testTidy(t *testing.T, s *site) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	up := &signal{up: make(chan struct{})}
+	go func() { <-up.up; cancel() }()
+	var said bytes.Buffer
+	r, err := s.Exec(ctx, process.Command{
+		Args:   []string{"sh", "-c", "trap 'echo tidy >&2; exit 3' TERM; echo up; while :; do sleep 0.01; done"},
+		Stdout: up, Stderr: &said, Grace: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "ending", r.Ending, process.Stopped)
+	equal(t, "exit code", r.ExitCode, 3)
+	// The sleep is asked to end, too, and a shell may say so.
+	equal(t, "said", strings.HasSuffix(said.String(), "tidy\n"), true)
+}
+
+// A sandbox passes a signal on as a shell does.
+func testSignal(t *testing.T, s *site) {
+	r, _ := s.run(t, "kill -KILL $$")
+	if r.Signal != "SIGKILL" && r.ExitCode != 128+9 {
+		t.Errorf("got %+v", r)
+	}
+	equal(t, "ending", r.Ending, process.Exited)
 }
 
 func testRequests(t *testing.T, s *site) {

@@ -19,6 +19,8 @@ var isolationTests = []conformance{
 	{"a link left in the temporary folder leads the next sandbox nowhere", testPreparedLink},
 	{"a file that cannot be read is an error that names it", testUnreadable},
 	{"a command has no capabilities and gains none", testCapabilities},
+	{"nothing of this machine, of the project or of other environments is in reach", testOutOfReach},
+	{"no variable of this machine comes in", testNoForeignVariables},
 }
 
 func testWritesOutside(t *testing.T, s *site) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/process"
 )
 
@@ -21,6 +22,9 @@ type Harness struct {
 	Isolated bool
 	// OwnSystem: the folders of the system that commands see are not this machine's.
 	OwnSystem bool
+	// Connected makes a driver like Driver of which the commands reach so much of the network; nil
+	// where nobody can choose.
+	Connected func(t *testing.T, network string, policy egress.Policy) environment.Driver
 }
 
 // site is one environment in a test.
@@ -41,6 +45,13 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	if open(t).Isolated {
 		cases = append(cases, isolationTests...)
 	}
+	run(t, open, cases)
+}
+
+// RunNetwork runs what is about the network, for drivers whose harness has Connected.
+func RunNetwork(t *testing.T, open func(t *testing.T) Harness) { run(t, open, networkTests) }
+
+func run(t *testing.T, open func(t *testing.T) Harness, cases []conformance) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

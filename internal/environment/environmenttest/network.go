@@ -1,0 +1,91 @@
+package environmenttest
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"signalbox/internal/environment/egress"
+	"signalbox/internal/process"
+)
+
+// networkTests need Harness.Connected.
+var networkTests = []conformance{
+	{"with the whole network a command reaches what this machine does", testFullNetwork},
+	{"with the network of registries a command reaches what is named", testNamedHosts},
+	{"with the network of registries a command is told what was blocked", testBlockedHosts},
+	{"a command has a loopback interface of its own", testLoopback},
+	{"what a command may reach changes nothing else of it", testOtherwiseTheSame},
+	{"nothing of this machine is in reach of a command without the whole network", testOutOfReach},
+}
+
+// connected is a site of its own whose commands reach so much of the network.
+func (s *site) connected(t *testing.T, network string, allow ...string) *site {
+	t.Helper()
+	policy, err := egress.NewPolicy(allow, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &site{Harness: s.Harness, spec: s.Project.Spec(network)}
+	c.Driver = s.Connected(t, network, policy)
+	c.Environment = c.make(t, c.spec)
+	return c
+}
+
+func testFullNetwork(t *testing.T, s *site) {
+	equal(t, "a server", s.connected(t, egress.Full).probe(t, "tcp", greet(t, "tcp", "127.0.0.1:0")), reached)
+}
+
+// registry is a server of packages in small.
+func registry(t *testing.T) (address string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("package")) }))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func testNamedHosts(t *testing.T, s *site) {
+	named, other := registry(t), registry(t)
+	c := s.connected(t, egress.Registries, named)
+	for probe, address := range map[string]string{"http": "http://" + named + "/", "proxy": "http://" + named + "/"} {
+		equal(t, probe, c.probe(t, probe, address), reached)
+	}
+	if got := c.probe(t, "proxy", "http://"+other+"/"); !strings.Contains(got, "403 Forbidden: signalbox: blocked: "+other+" is not in environment.allow") {
+		t.Errorf("another host: %s", got)
+	}
+}
+
+func testBlockedHosts(t *testing.T, s *site) {
+	c := s.connected(t, egress.Registries)
+	self, env := probeProgram(t), probeEnvironment("http", "http://example.org/")
+	var stdout, stderr bytes.Buffer
+	r, err := c.Exec(t.Context(), process.Command{Args: []string{self}, Env: env, Reads: []string{self}, Stdout: &stdout, Stderr: &stderr})
+	if err != nil || !r.OK() {
+		t.Fatal(r, err)
+	}
+	equal(t, "refused", strings.HasPrefix(stdout.String(), "refused: 403"), true)
+	equal(t, "told", stderr.String(), "signalbox: blocked: example.org (environment.allow)\n")
+}
+
+func testLoopback(t *testing.T, s *site) {
+	for _, network := range []string{egress.None, egress.Registries} {
+		c := s.connected(t, network)
+		equal(t, network, c.probe(t, "loopback", ""), reached)
+	}
+}
+
+// testOtherwiseTheSame runs what a forwarder beside the command could spoil.
+func testOtherwiseTheSame(t *testing.T, s *site) {
+	for _, network := range []string{egress.None, egress.Registries} {
+		c := s.connected(t, network)
+		for _, same := range []conformance{
+			{"streams", testStreams}, {"a missing program", testMissingProgram}, {"an impostor", testImpostor},
+			{"a signal", testSignal}, {"a daemon", testDaemon}, {"a flood", testFlood},
+			{"stopping", testStop}, {"tidying up", testTidy},
+		} {
+			t.Run(network+": "+same.name, func(t *testing.T) { same.test(t, c) })
+		}
+	}
+}
