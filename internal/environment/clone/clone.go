@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/cache"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
@@ -51,6 +52,11 @@ type Config struct {
 	Logger *slog.Logger
 	// Clock tells the date of recorded commits; nil means the system's.
 	Clock func() time.Time
+	// Cache is how much disk, in bytes, bases may take that are kept for later environments; the
+	// least recently used go first. Zero keeps none.
+	Cache int64
+	// Warm is how an environment is put on a base; empty means Auto.
+	Warm Way
 	// Identity is the author of recorded commits; zero means DefaultIdentity.
 	Identity git.Identity
 
@@ -79,6 +85,9 @@ type Driver struct {
 	proxy  *egress.Proxy
 	// secrets are looked for once.
 	secrets func() (files, folders []string)
+	bases   *cache.Cache
+	// overlays reports whether overlays can be mounted here.
+	overlays func() bool
 }
 
 var _ environment.Driver = (*Driver)(nil)
@@ -92,9 +101,12 @@ func New(c Config) *Driver {
 		c.Identity = DefaultIdentity
 	}
 	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
-	return &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath),
+	d := &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath),
 		proxy:   egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),
 		secrets: sync.OnceValues(findSecrets)}
+	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: removeTree})
+	d.overlays = sync.OnceValue(d.tryOverlays)
+	return d
 }
 
 // Name implements environment.Driver.
@@ -116,7 +128,7 @@ var (
 // validate refuses a specification whose words could be paths or options of somebody's choice.
 func validate(s environment.Spec) error {
 	switch {
-	case !idPattern().MatchString(s.ID):
+	case !idPattern().MatchString(s.ID) || s.ID == cacheFolder:
 		return fmt.Errorf("environment id %q: want %s", s.ID, idPattern())
 	case !dirPattern().MatchString(s.Dir):
 		return fmt.Errorf("environment folder %q: want %s", s.Dir, dirPattern())

@@ -1,6 +1,8 @@
 package clone_test
 
 import (
+	"errors"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,16 +15,60 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for name, unsandboxed := range map[string]bool{"in bubblewrap": false, "without a sandbox": true} {
+	for name, test := range map[string]struct {
+		unsandboxed bool
+		warm        clone.Way
+		seeded      bool // a base is kept before, so that new environments stand on it
+		suite       func(*testing.T, func(*testing.T) environmenttest.Harness)
+	}{
+		"in bubblewrap":                    {warm: clone.Off, suite: environmenttest.Run},
+		"in bubblewrap, new ones overlaid": {warm: clone.Overlay, seeded: true, suite: environmenttest.Run},
+		"in bubblewrap, kept by overlay":   {warm: clone.Overlay, suite: environmenttest.RunRenew},
+		"in bubblewrap, kept by sharing":   {warm: clone.Shared, suite: environmenttest.RunRenew},
+		"in bubblewrap, kept by copying":   {warm: clone.Copy, suite: environmenttest.RunRenew},
+		"without a sandbox":                {warm: clone.Copy, unsandboxed: true, suite: environmenttest.Run},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			environmenttest.Run(t, func(t *testing.T) environmenttest.Harness {
+			if test.warm == clone.Overlay {
+				needsRoot(t)
+			}
+			test.suite(t, func(t *testing.T) environmenttest.Harness {
 				p := environmenttest.NewProject(t)
 				c := config(t, p)
-				c.Unsandboxed = unsandboxed
-				return environmenttest.Harness{Driver: clone.New(c), Project: p, Isolated: !unsandboxed}
+				c.Unsandboxed, c.Warm, c.Cache = test.unsandboxed, test.warm, 1<<30
+				d := clone.New(c)
+				if test.seeded {
+					seed(t, d, p)
+				}
+				return environmenttest.Harness{Driver: d, Project: p, Isolated: !test.unsandboxed, Keeps: test.warm != clone.Off}
 			})
 		})
+	}
+}
+
+// needsRoot leaves a test out, by name, where overlays cannot be mounted.
+func needsRoot(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting an overlay takes root")
+	}
+}
+
+// seed keeps a base in an environment that is removed again.
+func seed(t testing.TB, d *clone.Driver, p *environmenttest.Project) {
+	t.Helper()
+	spec := p.Spec("seed")
+	e, err := d.Make(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Renew(t.Context(), p.Commit, "seed"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, e, `mkdir -p build/old src/build && echo seed >build/old/seed && echo seed >src/build/seed && echo seed >"$HOME/seed"`, "")
+	if err := errors.Join(e.Keep(t.Context(), "seed"), d.Remove(t.Context(), spec)); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -2,8 +2,6 @@ package clone
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +21,11 @@ type Environment struct {
 	driver *Driver
 	spec   environment.Spec
 	layout layout
+
+	// What the marker says, for what has no time to read it.
+	included string   // a digest of the files that were brought along
+	base     string   // the folder of the base that the environment stands on
+	shared   []string // its folders that commands see and cannot write
 }
 
 var _ environment.Environment = (*Environment)(nil)
@@ -50,12 +53,6 @@ func (e *Environment) HostHome() string { return e.layout.home() }
 
 // Isolation implements environment.Environment.
 func (e *Environment) Isolation() string { return e.driver.isolation() }
-
-// Fingerprint implements environment.Environment.
-func (e *Environment) Fingerprint() string {
-	sum := sha256.Sum256([]byte("clone\n" + e.Isolation() + "\n"))
-	return hex.EncodeToString(sum[:])
-}
 
 // Exec implements process.Executor. HOME lasts as long as the environment, /tmp as long as the
 // command. A program that a signal ended shows as exit code 128 plus its number in the sandbox.
@@ -110,7 +107,7 @@ func (e *Environment) mounts(scratch string, c process.Command) (mounts, error) 
 		e.driver.request(m, readOnly, e.driver.config.ReadOnly),
 		e.driver.request(m, readOnly, c.Reads))
 	m.prune()
-	return m, err
+	return m, errors.Join(err, e.showShared(m))
 }
 
 // variables is the whole environment of a command: the allow-list, where its places are, the

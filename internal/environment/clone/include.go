@@ -2,6 +2,8 @@ package clone
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -90,26 +92,32 @@ func mayInclude(name string) bool {
 	return filepath.IsLocal(name) && !strings.HasSuffix(name, "/")
 }
 
-// copyIncluded copies the files into the fresh clone. What became a link, vanished, or is
-// there already is left alone.
-func (e *Environment) copyIncluded(ctx context.Context, names []string) error {
-	to, err := os.OpenRoot(e.layout.fresh())
+// bring copies the files into a new clone and answers a digest of them. What became a link,
+// vanished, or is there already is left alone.
+func (e *Environment) bring(ctx context.Context, names []string, into string) (digest string, err error) {
+	if len(names) == 0 {
+		return "", nil
+	}
+	to, err := os.OpenRoot(into)
 	if err != nil {
-		return fmt.Errorf("open the new clone: %w", err)
+		return "", fmt.Errorf("open the new clone: %w", err)
 	}
 	defer func() { _ = to.Close() }()
+	sum := sha256.New()
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
-			return err
+			return "", err
 		}
-		if err := copyFile(e.layout.root, to, name); err != nil {
-			return fmt.Errorf("copy %q into the new clone: %w", name, err)
+		_, _ = fmt.Fprintf(sum, "%d %s\n", len(name), name)
+		if err := copyFile(e.layout.root, to, name, sum); err != nil {
+			return "", fmt.Errorf("copy %q into the new clone: %w", name, err)
 		}
 	}
-	return nil
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-func copyFile(from string, to *os.Root, name string) error {
+// copyFile copies one file; sum is fed its content.
+func copyFile(from string, to *os.Root, name string, sum io.Writer) error {
 	source, err := openRegular(from, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotRegular) {
 		return nil
@@ -135,7 +143,7 @@ func copyFile(from string, to *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(target, source)
+	_, err = io.Copy(io.MultiWriter(target, sum), source)
 	return errors.Join(err, target.Close())
 }
 

@@ -52,6 +52,10 @@ func (l layout) scratch() string { return filepath.Join(l.private, "tmp") }
 // importGit is the repository through which the work comes back.
 func (l layout) importGit() string { return filepath.Join(l.private, "import.git") }
 
+// treeLayer and homeLayer are what the environment wrote over the base it stands on.
+func (l layout) treeLayer() layer { return layer{filepath.Join(l.private, "tree-layer")} }
+func (l layout) homeLayer() layer { return layer{filepath.Join(l.private, "home-layer")} }
+
 // index is the folder of the index that Record keeps, so that only changed files are hashed again.
 func (l layout) index() string { return filepath.Join(l.private, "index") }
 
@@ -66,6 +70,12 @@ type made struct {
 	Head string `json:"head"`
 	// Recorded is the last Record, so that performing it again answers the same commit.
 	Recorded recorded `json:"recorded"`
+	// Included is a digest of the ignored files that were brought along.
+	Included string `json:"included,omitempty"`
+	// Warm is what the environment stands on; nil when it is a clone of its own.
+	Warm *warm `json:"warm,omitempty"`
+	// Keeping is the id of the base that the environment's content is becoming.
+	Keeping string `json:"keeping,omitempty"`
 }
 
 type recorded struct{ Parent, Tree, Message, Commit string }

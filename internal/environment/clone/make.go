@@ -40,12 +40,22 @@ func (e *Environment) make(ctx context.Context) error {
 		return fmt.Errorf("%s: %w: move it away", e.layout.work, ErrOccupied)
 	case m != nil && m.Spec != e.spec:
 		return fmt.Errorf("%w: it has commit %s on %s in %s", ErrOtherSpec, m.Spec.Commit, m.Spec.Branch, m.Spec.Dir)
-	case there:
-		return nil
 	case m == nil:
-		m = &made{Spec: e.spec, Head: e.spec.Commit}
+		return e.begin(ctx)
+	case m.Keeping != "":
+		return e.goOnKeeping(ctx, m)
 	}
-	return e.build(ctx, m)
+	return e.settle(ctx, m)
+}
+
+// begin makes an environment of which there is nothing yet.
+func (e *Environment) begin(ctx context.Context) error {
+	m := &made{Spec: e.spec, Head: e.spec.Commit}
+	adopted, err := e.adopt(ctx, m)
+	if err != nil || adopted {
+		return err
+	}
+	return e.settle(ctx, m)
 }
 
 // prepareFolders makes the folders around the clone and removes what a crash left half-made.
@@ -80,7 +90,10 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if _, err := e.inFresh(ctx, "reset", "--hard", "--quiet", m.Head); err != nil {
 		return fmt.Errorf("check out %s: %w", m.Head, err)
 	}
-	if err := e.copyIncluded(ctx, included); err != nil {
+	if m.Included, err = e.bring(ctx, included, e.layout.fresh()); err != nil {
+		return err
+	}
+	if err := e.addKept(ctx, m); err != nil {
 		return err
 	}
 	if err := e.seedIndex(); err != nil {

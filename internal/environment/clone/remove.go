@@ -40,7 +40,7 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	if _, err := process.Sweep(ctx, l.tag()); err != nil {
 		return fmt.Errorf("end its processes: %w", err)
 	}
-	if err := l.retire(); err != nil {
+	if err := errors.Join(l.retire(), unmount(l.home())); err != nil {
 		return err
 	}
 	if err := d.forget(ctx, s); err != nil {
@@ -60,25 +60,47 @@ func (d *Driver) forget(ctx context.Context, s environment.Spec) error {
 	return nil
 }
 
-// retire deletes the clone. It is renamed first, so that a crash never leaves half of it in place.
+// retire deletes the clone, but not HOME. Everything is renamed first, so that a crash never
+// leaves half of it in place.
 func (l layout) retire() error {
 	if err := l.removeLeftovers(); err != nil {
 		return err
 	}
-	if err := os.Rename(l.work, l.gone()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("put the clone aside: %w", err)
+	if err := unmount(l.work); err != nil {
+		return err
+	}
+	for from, to := range map[string]string{l.work: l.gone(), l.treeLayer().path: l.treeLayer().gone()} {
+		if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("put the clone aside: %w", err)
+		}
 	}
 	return l.removeLeftovers()
 }
 
-// removeLeftovers deletes clones that were being built or deleted.
-func (l layout) removeLeftovers() error {
-	return errors.Join(removeTree(l.fresh()), removeTree(l.gone()))
+// retireHome deletes HOME.
+func (l layout) retireHome() error {
+	if err := unmount(l.home()); err != nil {
+		return err
+	}
+	return errors.Join(removeTree(l.homeLayer().path), removeTree(l.home()))
 }
 
-// removeTree deletes a folder whatever the modes of those below it, and follows no link.
+// removeLeftovers deletes what was being built or deleted.
+func (l layout) removeLeftovers() error {
+	return errors.Join(removeTree(l.fresh()), removeTree(l.gone()), removeTree(l.treeLayer().gone()))
+}
+
+// removeTree deletes a folder whatever the modes of those below it, and follows no link. It
+// refuses to when something is mounted there, which it would delete as well.
 func removeTree(dir string) error {
-	err := os.RemoveAll(dir)
+	held, err := mountsBelow(dir)
+	if err != nil {
+		return err
+	}
+	if len(held) > 0 {
+		return fmt.Errorf("delete %s: %w: %q", dir, errMounted, held)
+	}
+	err = os.RemoveAll(dir)
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}

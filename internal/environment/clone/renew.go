@@ -4,26 +4,72 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+
+	"signalbox/internal/environment/cache"
+	"signalbox/internal/process"
 )
 
-// Renew implements environment.Environment by building the clone anew.
-func (e *Environment) Renew(ctx context.Context, commit, _ string) (warm bool, err error) {
+// Renew implements environment.Environment. Everything of the environment is thrown away; where
+// a base is kept under the key it stands on that, else it is a new clone.
+func (e *Environment) Renew(ctx context.Context, commit, key string) (warm bool, err error) {
+	if warm, err = e.renew(ctx, commit, key); err != nil {
+		return false, fmt.Errorf("renew environment %s at %s: %w", e.spec.ID, commit, err)
+	}
+	return warm, nil
+}
+
+func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool, err error) {
 	m, err := e.marker()
 	if err != nil {
 		return false, err
 	}
-	m.Head = commit
-	if err := removeTree(e.layout.home()); err != nil {
-		return false, fmt.Errorf("empty HOME: %w", err)
+	if _, err := e.driver.config.Repo.TreeOf(ctx, commit); err != nil {
+		return false, err
 	}
-	if err := os.MkdirAll(e.layout.home(), 0o700); err != nil {
-		return false, fmt.Errorf("empty HOME: %w", err)
+	m.Head, m.Warm, m.Keeping = commit, nil, ""
+	if err := e.layout.save(m); err != nil {
+		return false, err
 	}
-	return false, e.rebuild(ctx, m)
+	if err := e.clear(ctx); err != nil {
+		return false, err
+	}
+	if key != "" {
+		suits := func(b *cache.Entry) bool { return b.Key == key }
+		if err := e.choose(ctx, m, suits, false); err != nil {
+			return false, err
+		}
+	}
+	if err := e.settle(ctx, m); err != nil {
+		return false, err
+	}
+	return m.Warm != nil, nil
 }
 
-// Keep implements environment.Environment. Nothing is kept yet.
-func (e *Environment) Keep(context.Context, string) error { return nil }
+// clear deletes what the environment holds, and ends what still runs there.
+func (e *Environment) clear(ctx context.Context) error {
+	if _, err := process.Sweep(ctx, e.layout.tag()); err != nil {
+		return fmt.Errorf("end its processes: %w", err)
+	}
+	if err := e.layout.retire(); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(e.layout.index(), "index")); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("drop the index: %w", err)
+	}
+	if err := e.layout.retireHome(); err != nil {
+		return fmt.Errorf("empty HOME: %w", err)
+	}
+	if err := os.Mkdir(e.layout.home(), 0o700); err != nil {
+		return fmt.Errorf("empty HOME: %w", err)
+	}
+	return nil
+}
 
-// Forget implements environment.Environment.
-func (e *Environment) Forget(context.Context, string) error { return nil }
+// Forget implements environment.Environment. Environments that stand on the base keep it.
+func (e *Environment) Forget(ctx context.Context, key string) error {
+	if err := e.driver.forgetBases(ctx, key); err != nil {
+		return fmt.Errorf("forget environments kept as %s: %w", key, err)
+	}
+	return nil
+}

@@ -62,7 +62,7 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 		}
 	}
 	m.Head = commit
-	if there && (e.restored(ctx, commit, tree) || e.replaceGit(ctx, commit) == nil && e.restored(ctx, commit, tree)) {
+	if there && e.brought(ctx, m, tree) {
 		return e.layout.save(m)
 	}
 	if err := ctx.Err(); err != nil {
@@ -105,6 +105,11 @@ func (e *Environment) keep(ctx context.Context, m *made, tree, ref string) error
 	return repo.UpdateRef(ctx, ref, id, old)
 }
 
+// brought makes the content that of m.Head without building anything anew.
+func (e *Environment) brought(ctx context.Context, m *made, tree string) bool {
+	return e.restored(ctx, m.Head, tree) || e.replaceGit(ctx, m) == nil && e.restored(ctx, m.Head, tree)
+}
+
 // restored resets the clone by its own git and reports whether its content is tree. Why it is
 // not does not matter: whatever spoiled it is about to be replaced.
 func (e *Environment) restored(ctx context.Context, commit, tree string) bool {
@@ -133,13 +138,21 @@ func (e *Environment) runReset(ctx context.Context, commit string) error {
 
 // pack writes what commit has and the clone did not have when it was made.
 func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error) {
+	known := e.spec.Commit
+	m, err := e.marker()
+	if err != nil {
+		return nil, err
+	}
+	if m.Warm != nil && m.Warm.Way == Overlay {
+		known = m.Warm.Commit
+	}
 	f, err := os.OpenFile(filepath.Join(e.layout.private, "reset.pack"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("write objects for the clone: %w", err)
 	}
 	_, err = e.driver.git(ctx, process.Command{
 		Args:   []string{"pack-objects", "--revs", "--stdout", "-q"},
-		Stdin:  strings.NewReader(commit + "\n^" + e.spec.Commit + "\n"),
+		Stdin:  strings.NewReader(commit + "\n^" + known + "\n"),
 		Stdout: f,
 		Env:    []string{"GIT_DIR=" + e.driver.config.Repo.GitDir()},
 	})
@@ -153,8 +166,11 @@ func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error)
 }
 
 // replaceGit gives the clone a .git as Make would have made it.
-func (e *Environment) replaceGit(ctx context.Context, commit string) error {
-	if err := e.initialize(ctx, commit); err != nil {
+func (e *Environment) replaceGit(ctx context.Context, m *made) error {
+	if m.Warm != nil && m.Warm.Way == Overlay {
+		return e.replaceLayeredGit(ctx, m)
+	}
+	if err := e.initialize(ctx, m.Head); err != nil {
 		return err
 	}
 	if err := removeTree(filepath.Join(e.layout.work, ".git")); err != nil {
@@ -169,11 +185,14 @@ func (e *Environment) replaceGit(ctx context.Context, commit string) error {
 // rebuild puts the clone aside and builds another. Interrupted, it leaves no folder, and the
 // next Make or Reset builds one.
 func (e *Environment) rebuild(ctx context.Context, m *made) error {
+	if m.Warm != nil {
+		m.Warm.Pending = true
+	}
 	if err := e.layout.save(m); err != nil {
 		return err
 	}
 	if err := e.layout.retire(); err != nil {
 		return err
 	}
-	return e.build(ctx, m)
+	return e.settle(ctx, m)
 }

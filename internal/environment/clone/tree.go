@@ -65,11 +65,31 @@ func (e *Environment) changed(ctx context.Context, parent string) ([]string, err
 	if err := os.Remove(index + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("remove stale lock: %w", err)
 	}
+	if err := e.borrowIndex(index); err != nil {
+		return nil, err
+	}
 	list, err := e.importing(ctx, "", listScript, parent)
 	if err != nil && ctx.Err() == nil && os.Remove(index) == nil {
 		list, err = e.importing(ctx, "", listScript, parent)
 	}
 	return splitNUL(list), err
+}
+
+// borrowIndex begins with the base's index where there is none: it knows the files that show
+// from there. It waits until it is needed, because copying it takes longer than all else.
+func (e *Environment) borrowIndex(index string) error {
+	m, err := e.marker()
+	if err != nil || m.Warm == nil || m.Warm.Way != Overlay {
+		return err
+	}
+	if _, err := os.Lstat(index); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(e.driver.bases.Path(m.Warm.Base), indexFile))
+	if err != nil {
+		return fmt.Errorf("read the base's index: %w", err)
+	}
+	return replaceFile(index, data)
 }
 
 func objectID(printed string) (string, error) {

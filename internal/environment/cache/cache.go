@@ -1,0 +1,181 @@
+// Package cache owns the folder of kept environments, the bases: which there
+// are, when each was last begun from, how much disk they take, and that one
+// which is in use is never deleted. It refuses to know what a base is made of.
+//
+// A base is a folder named after its id. While it is made it is called
+// .new-<id> and belongs to who makes it; Publish gives it its name, so a crash
+// leaves none or a whole one. One being deleted is called .old-<id>.
+package cache
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// Entry is one base. What its maker knows is written down once, with Describe.
+type Entry struct {
+	// ID is the name of the base's folder: the key, a dot, and what tells it from others of that key.
+	ID  string `json:"id"`
+	Key string `json:"key"`
+	// Environment is the id of the environment that it was made in.
+	Environment string `json:"environment"`
+	// Commit is what its tracked files are.
+	Commit string `json:"commit"`
+	// Version is that of the driver's way to make bases; another version's is not begun from.
+	Version string `json:"version"`
+	// Dir and Home are where commands saw its folders: absolute paths in it hold there only.
+	Dir  string `json:"dir"`
+	Home string `json:"home"`
+	// Bytes and Files are what it takes on the disk.
+	Bytes   int64     `json:"bytes"`
+	Files   int64     `json:"files"`
+	Created time.Time `json:"created_at"`
+
+	// Used is when an environment last began from it.
+	Used time.Time `json:"last_used_at"`
+	// Users are the environments that stand on it now.
+	Users []string `json:"in_use_by"`
+	// Forgotten: nothing begins from it any more; it is deleted once nothing stands on it.
+	Forgotten bool `json:"forgotten"`
+}
+
+// Config is what a cache needs.
+type Config struct {
+	// Dir is the folder, an absolute path. It is made when the first base is.
+	Dir   string
+	Clock func() time.Time
+	// Remove deletes a folder whatever lies in it.
+	Remove func(dir string) error
+}
+
+// Cache is the folder of one project. Several processes may use it at once.
+type Cache struct{ Config }
+
+// New returns the cache; nothing is touched yet.
+func New(c Config) *Cache { return &Cache{c} }
+
+var (
+	keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}$`) })
+	idPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}\.[0-9a-f]{16}$`) })
+)
+
+// The files of a base that are the cache's own.
+const (
+	entryFile     = "base.json" // written last: a base without it is not whole
+	forgottenFile = "forgotten"
+)
+
+// NewID is the id of a base to be made.
+func NewID(key string) (string, error) {
+	if !keyPattern().MatchString(key) {
+		return "", fmt.Errorf("key %q: want %s", key, keyPattern())
+	}
+	var unique [8]byte
+	_, _ = rand.Read(unique[:]) // it never returns an error
+	return key + "." + hex.EncodeToString(unique[:]), nil
+}
+
+// Path is the folder of a base.
+func (c *Cache) Path(id string) string { return filepath.Join(c.Dir, id) }
+
+// Staging is where a base is made.
+func (c *Cache) Staging(id string) string { return filepath.Join(c.Dir, unfinished+id) }
+
+// Stage makes the folder in which a base is then made, empty.
+func (c *Cache) Stage(id string) (dir string, err error) {
+	dir = c.Staging(id)
+	if err := c.Remove(dir); err != nil {
+		return "", fmt.Errorf("empty %s: %w", dir, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make folder for a base: %w", err)
+	}
+	return dir, nil
+}
+
+// Describe writes down what is being made.
+func (c *Cache) Describe(e Entry) error {
+	data, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return fmt.Errorf("describe base %s: %w", e.ID, err)
+	}
+	dir := c.Staging(e.ID)
+	temporary := filepath.Join(dir, ".tmp-"+entryFile)
+	if err := writeDurably(temporary, data); err != nil {
+		return fmt.Errorf("describe base %s: %w", e.ID, err)
+	}
+	if err := os.Rename(temporary, filepath.Join(dir, entryFile)); err != nil {
+		return fmt.Errorf("describe base %s: %w", e.ID, err)
+	}
+	return syncFolder(dir)
+}
+
+// Described reports whether the base being made got as far as Describe.
+func (c *Cache) Described(id string) (bool, error) {
+	return exists(filepath.Join(c.Staging(id), entryFile))
+}
+
+// Published reports whether the base is there.
+func (c *Cache) Published(id string) (bool, error) {
+	return exists(filepath.Join(c.Path(id), entryFile))
+}
+
+// Publish gives a described base its name. Doing it again is no error.
+func (c *Cache) Publish(id string) error {
+	err := os.Rename(c.Staging(id), c.Path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		if there, thereErr := c.Published(id); there || thereErr != nil {
+			err = thereErr
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("publish base %s: %w", id, err)
+	}
+	return syncFolder(c.Dir)
+}
+
+// Touch notes that an environment begins from the base now.
+func (c *Cache) Touch(id string) error {
+	now := c.Clock()
+	if err := os.Chtimes(filepath.Join(c.Path(id), entryFile), now, now); err != nil {
+		return fmt.Errorf("note use of base %s: %w", id, err)
+	}
+	return nil
+}
+
+// Forget lets nothing begin from the bases of key any more. They are deleted by the next Prune.
+func (c *Cache) Forget(key string) error {
+	entries, err := c.Entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Key != key {
+			continue
+		}
+		if err := writeDurably(filepath.Join(c.Path(e.ID), forgottenFile), nil); err != nil {
+			return fmt.Errorf("forget base %s: %w", e.ID, err)
+		}
+	}
+	return nil
+}
+
+// Lock keeps other processes and goroutines from choosing, publishing and deleting bases until
+// unlock is called. It is held for moments. The file is never removed by us: whoever waits on a
+// removed file would hold a lock that nobody else sees.
+func (c *Cache) Lock(ctx context.Context) (unlock func(), err error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the cache's folder: %w", err)
+	}
+	return lock(ctx, filepath.Join(c.Dir, ".lock"))
+}

@@ -1,0 +1,124 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Prune deletes bases, least recently used first, until those left take no more than limit
+// bytes, and whatever is forgotten or was cut off. users answers which environments stand on or
+// make which base, by its id; those stay. With dry nothing is deleted. It returns what was, or would be.
+func (c *Cache) Prune(ctx context.Context, limit int64, dry bool, users func() (map[string][]string, error)) ([]Entry, error) {
+	unlock, err := c.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := c.condemn(limit, dry, users)
+	unlock()
+	if err != nil || dry {
+		return gone, err
+	}
+	return gone, c.sweep(ctx)
+}
+
+// condemn puts aside what is to be deleted, which takes long and needs no lock.
+func (c *Cache) condemn(limit int64, dry bool, users func() (map[string][]string, error)) ([]Entry, error) {
+	entries, err := c.Entries()
+	if err != nil {
+		return nil, err
+	}
+	used, err := users()
+	if err != nil {
+		return nil, err
+	}
+	gone := surplus(entries, used, limit)
+	if dry {
+		return gone, nil
+	}
+	for _, e := range gone {
+		if err := c.putAside(e.ID, c.Path(e.ID)); err != nil {
+			return nil, err
+		}
+	}
+	return gone, c.condemnUnfinished(used)
+}
+
+// surplus is what of the entries, most recently used first, is to be deleted.
+func surplus(entries []Entry, used map[string][]string, limit int64) (gone []Entry) {
+	var total int64
+	for _, e := range entries {
+		total += e.Bytes
+	}
+	for _, e := range slices.Backward(entries) {
+		if len(used[e.ID]) == 0 && (e.Forgotten || total > limit) {
+			gone = append(gone, e)
+			total -= e.Bytes
+		}
+	}
+	return gone
+}
+
+const (
+	unfinished = ".new-"
+	condemned  = ".old-"
+)
+
+// condemnUnfinished puts bases aside whose maker died and will not go on.
+func (c *Cache) condemnUnfinished(used map[string][]string) error {
+	names, err := c.named(unfinished)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if id := strings.TrimPrefix(name, unfinished); len(used[id]) == 0 {
+			if err := c.putAside(id, c.Staging(id)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Cache) putAside(id, path string) error {
+	if err := os.Rename(path, filepath.Join(c.Dir, condemned+id)); err != nil {
+		return fmt.Errorf("put base %s aside: %w", id, err)
+	}
+	return nil
+}
+
+// sweep deletes what was put aside, now or before a crash.
+func (c *Cache) sweep(ctx context.Context) error {
+	names, err := c.named(condemned)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := c.Remove(filepath.Join(c.Dir, name)); err != nil {
+			return fmt.Errorf("delete base %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// named are the names in the folder that begin so.
+func (c *Cache) named(prefix string) (names []string, err error) {
+	found, err := os.ReadDir(c.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list bases: %w", err)
+	}
+	for _, f := range found {
+		if strings.HasPrefix(f.Name(), prefix) {
+			names = append(names, f.Name())
+		}
+	}
+	return names, nil
+}

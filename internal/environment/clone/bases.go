@@ -1,0 +1,126 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/environment/cache"
+)
+
+// cacheFolder is where bases lie, in the folder of the environments' private folders.
+const cacheFolder = "cache"
+
+// List is what is kept for later environments, most recently used first.
+func (d *Driver) List(ctx context.Context) ([]cache.Entry, error) {
+	if !isFolder(d.bases.Dir) {
+		return nil, nil
+	}
+	unlock, err := d.bases.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	entries, err := d.bases.Entries()
+	if err != nil {
+		return nil, err
+	}
+	users, err := d.users()
+	for i := range entries {
+		entries[i].Users = users[entries[i].ID]
+	}
+	return entries, err
+}
+
+// Prune deletes what is kept, least recently used first, until the rest takes no more than limit
+// bytes. What an environment stands on stays. With dry nothing is deleted, only named.
+func (d *Driver) Prune(ctx context.Context, limit int64, dry bool) ([]cache.Entry, error) {
+	if !isFolder(d.bases.Dir) {
+		return nil, nil
+	}
+	return d.bases.Prune(ctx, limit, dry, d.users)
+}
+
+func (d *Driver) prune(ctx context.Context) error {
+	_, err := d.Prune(ctx, d.config.Cache, false)
+	return err
+}
+
+func (d *Driver) forgetBases(ctx context.Context, key string) error {
+	if !isFolder(d.bases.Dir) {
+		return nil
+	}
+	unlock, err := d.bases.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	err = d.bases.Forget(key)
+	unlock()
+	if err != nil {
+		return err
+	}
+	return d.prune(ctx)
+}
+
+// users are the environments that stand on each base, or are making it, as their markers say.
+func (d *Driver) users() (map[string][]string, error) {
+	found, err := os.ReadDir(d.config.State)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list environments: %w", err)
+	}
+	users := map[string][]string{}
+	for _, f := range found {
+		if !idPattern().MatchString(f.Name()) || f.Name() == cacheFolder {
+			continue
+		}
+		m, err := layout{private: filepath.Join(d.config.State, f.Name())}.load()
+		if err != nil {
+			return nil, err
+		}
+		if m != nil && m.Warm != nil {
+			users[m.Warm.Base] = append(users[m.Warm.Base], f.Name())
+		}
+		if m != nil && m.Keeping != "" {
+			users[m.Keeping] = append(users[m.Keeping], f.Name())
+		}
+	}
+	return users, nil
+}
+
+// diskUsage is what folders take on the disk; of a file with several names it counts each.
+func diskUsage(ctx context.Context, dirs ...string) (bytes, files int64, err error) {
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			if s, ok := info.Sys().(*syscall.Stat_t); ok {
+				bytes += s.Blocks * 512
+			} else {
+				bytes += info.Size()
+			}
+			files++
+			return ctx.Err()
+		})
+		if err != nil {
+			return 0, 0, fmt.Errorf("measure %s: %w", dir, err)
+		}
+	}
+	return bytes, files, nil
+}
+
+// sameDevice reports whether a folder can be renamed to the other.
+func sameDevice(a, b string) bool {
+	var first, second unix.Stat_t
+	return unix.Lstat(a, &first) == nil && unix.Lstat(b, &second) == nil && first.Dev == second.Dev
+}

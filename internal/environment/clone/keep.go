@@ -1,0 +1,250 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/environment/cache"
+	"signalbox/internal/process"
+)
+
+// What lies in a base.
+const (
+	treeFolder  = "tree"    // the work folder, with a .git that no command wrote in
+	homeFolder  = "home"    // HOME
+	indexFile   = "index"   // the index whose file times are those of tree
+	ignoredFile = "ignored" // what git ignores in tree, each name ended by NUL
+	gitFolder   = "git"     // the .git to be, while the base is made
+)
+
+// maxIgnored bounds the names in ignoredFile. A project that ignores files in more places
+// (compiled ones beside each source, say) is not kept.
+const maxIgnored = 20_000
+
+// Keep implements environment.Environment. Nothing is copied: the folders are renamed into the
+// base, which leaves the times by which git knows the files, and the environment goes on as one
+// that stands on it. Its own .git, in which set-up commands could write, is thrown away.
+func (e *Environment) Keep(ctx context.Context, key string) error {
+	if key == "" || e.driver.way() == Off {
+		return nil
+	}
+	if err := e.keepAs(ctx, key); err != nil {
+		return fmt.Errorf("keep environment %s as %s: %w", e.spec.ID, key, err)
+	}
+	return nil
+}
+
+func (e *Environment) keepAs(ctx context.Context, key string) error {
+	id, err := cache.NewID(key)
+	if err != nil {
+		return err
+	}
+	m, err := e.marker()
+	if err != nil {
+		return err
+	}
+	if done, err := e.alreadyKept(ctx, key); err != nil || done || m.Warm != nil {
+		return err
+	}
+	if err := e.cleanForKeeping(ctx, m); err != nil {
+		return err
+	}
+	size, files, err := diskUsage(ctx, e.layout.work, e.layout.home())
+	if err != nil || size > e.driver.config.Cache || !sameDevice(e.layout.work, e.driver.config.State) {
+		return err
+	}
+	m.Keeping = id
+	if err := e.layout.save(m); err != nil {
+		return err
+	}
+	entry := cache.Entry{ID: id, Key: key, Environment: e.spec.ID, Commit: m.Head, Version: baseVersion,
+		Dir: e.Dir(), Home: e.home(), Bytes: size, Files: files, Created: e.driver.config.Clock().UTC()}
+	if err := e.prepareBase(ctx, entry); err != nil {
+		return err
+	}
+	if err := e.goOnKeeping(ctx, m); err != nil {
+		return err
+	}
+	return e.driver.prune(ctx)
+}
+
+// alreadyKept reports whether there is a base for the key, and notes that it is used.
+func (e *Environment) alreadyKept(ctx context.Context, key string) (bool, error) {
+	unlock, err := e.driver.bases.Lock(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	base, err := e.driver.bases.Find(func(b *cache.Entry) bool {
+		return b.Key == key && b.Version == baseVersion && b.Dir == e.Dir() && b.Home == e.home()
+	})
+	if err != nil || base == nil {
+		return false, err
+	}
+	return true, e.driver.bases.Touch(base.ID)
+}
+
+// cleanForKeeping makes the tracked content exactly that of the commit.
+func (e *Environment) cleanForKeeping(ctx context.Context, m *made) error {
+	tree, err := e.driver.config.Repo.TreeOf(ctx, m.Head)
+	if err != nil {
+		return err
+	}
+	if !e.brought(ctx, m, tree) {
+		return fmt.Errorf("the work folder cannot be brought to %s", m.Head)
+	}
+	return nil
+}
+
+// prepareBase makes all of a base but the folders themselves, which nothing has touched yet.
+// Describing it comes last: from then on a crash is followed by goOnKeeping.
+func (e *Environment) prepareBase(ctx context.Context, entry cache.Entry) error {
+	staging, err := e.driver.bases.Stage(entry.ID)
+	if err != nil {
+		return err
+	}
+	if err := e.writeIgnored(ctx, staging); err != nil {
+		return err
+	}
+	if err := e.prepareGit(ctx, entry.Commit, filepath.Join(staging, gitFolder)); err != nil {
+		return err
+	}
+	index, err := os.ReadFile(filepath.Join(e.layout.index(), "index"))
+	if err != nil {
+		return fmt.Errorf("read the index: %w", err)
+	}
+	for _, path := range []string{indexFile, gitFolder + "/index"} {
+		if err := replaceFile(filepath.Join(staging, path), index); err != nil {
+			return fmt.Errorf("write the base's index: %w", err)
+		}
+	}
+	return e.driver.bases.Describe(entry)
+}
+
+// prepareGit makes a .git that has the history of commit and no branch.
+func (e *Environment) prepareGit(ctx context.Context, commit, dir string) error {
+	if err := errors.Join(e.layout.removeLeftovers(), e.initialize(ctx, commit)); err != nil {
+		return err
+	}
+	if _, err := e.inFresh(ctx, "update-ref", "-d", "refs/heads/"+e.spec.Branch); err != nil {
+		return fmt.Errorf("drop the branch of the base: %w", err)
+	}
+	if err := os.Rename(filepath.Join(e.layout.fresh(), ".git"), dir); err != nil {
+		return fmt.Errorf("move the base's repository: %w", err)
+	}
+	return e.layout.removeLeftovers()
+}
+
+// goOnKeeping does what is left of making the environment's content a base; each step finds out
+// by itself whether it was done before a crash.
+func (e *Environment) goOnKeeping(ctx context.Context, m *made) error {
+	id := m.Keeping
+	published, err := e.driver.bases.Published(id)
+	if err != nil {
+		return err
+	}
+	described, err := e.driver.bases.Described(id)
+	if err != nil {
+		return err
+	}
+	if described {
+		if err := e.moveIntoBase(ctx, e.driver.bases.Staging(id)); err != nil {
+			return err
+		}
+		if err := e.driver.bases.Publish(id); err != nil {
+			return err
+		}
+		published = true
+	}
+	m.Keeping = ""
+	if published {
+		m.Warm = &warm{Base: id, Commit: m.Head, Way: e.driver.way()}
+	}
+	if err := e.layout.save(m); err != nil {
+		return err
+	}
+	return e.settle(ctx, m)
+}
+
+// moveIntoBase renames the environment's folders to where the base is made.
+func (e *Environment) moveIntoBase(ctx context.Context, staging string) error {
+	if _, err := process.Sweep(ctx, e.layout.tag()); err != nil {
+		return fmt.Errorf("end its processes: %w", err)
+	}
+	tree, git := filepath.Join(staging, treeFolder), filepath.Join(staging, gitFolder)
+	for from, to := range map[string]string{e.layout.work: tree, e.layout.home(): filepath.Join(staging, homeFolder)} {
+		if isFolder(to) {
+			continue
+		}
+		if err := os.Rename(from, to); err != nil {
+			return fmt.Errorf("move %s into the base: %w", from, err)
+		}
+	}
+	if isFolder(git) {
+		if err := errors.Join(removeTree(filepath.Join(tree, ".git")), os.Rename(git, filepath.Join(tree, ".git"))); err != nil {
+			return fmt.Errorf("replace the base's .git: %w", err)
+		}
+	}
+	if err := os.Mkdir(e.layout.home(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make HOME: %w", err)
+	}
+	return syncAll(staging)
+}
+
+// syncAll waits until the whole file system that dir lies on is on the disk. A base is begun from
+// for months: a power cut must not leave it with empty files.
+func syncAll(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("flush the base: %w", err)
+	}
+	if err := errors.Join(unix.Syncfs(int(f.Fd())), f.Close()); err != nil {
+		return fmt.Errorf("flush the base: %w", err)
+	}
+	return nil
+}
+
+// writeIgnored lists what git ignores, a folder that is ignored as a whole by its name alone.
+func (e *Environment) writeIgnored(ctx context.Context, staging string) error {
+	list, err := e.importing(ctx, "", `exec git ls-files -z --others --ignored --exclude-standard --directory`)
+	if err != nil {
+		return fmt.Errorf("list ignored files: %w", err)
+	}
+	root, err := os.OpenRoot(e.layout.work)
+	if err != nil {
+		return fmt.Errorf("open the work folder: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	var names strings.Builder
+	for i, name := range splitNUL(list) {
+		name = strings.TrimSuffix(name, "/")
+		if i == maxIgnored {
+			return fmt.Errorf("git ignores files in more than %d places", maxIgnored)
+		}
+		if err := noLinks(root, filepath.Dir(name)); err != nil || !mayKeep(name) {
+			return errors.Join(err, fmt.Errorf("git listed %q as ignored", name))
+		}
+		names.WriteString(name + "\x00")
+	}
+	return replaceFile(filepath.Join(staging, ignoredFile), []byte(names.String()))
+}
+
+func mayKeep(name string) bool {
+	return filepath.IsLocal(name) && name == filepath.Clean(name) && name != "." && name != ".git" && !strings.HasPrefix(name, ".git/")
+}
+
+// readIgnored is what writeIgnored wrote.
+func readIgnored(base string) ([]string, error) {
+	list, err := os.ReadFile(filepath.Join(base, ignoredFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the base's ignored files: %w", err)
+	}
+	return splitNUL(string(list)), nil
+}

@@ -1,0 +1,175 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"signalbox/internal/environment/cache"
+)
+
+// Way is how an environment is put on a base.
+type Way string
+
+const (
+	// Auto is Overlay where this process may mount one, else Copy.
+	Auto Way = "auto"
+	// Overlay lays a writable layer over the base: near-constant time, and nothing that a
+	// command does reaches the base. It is mounted on this machine, for which we must be root.
+	Overlay Way = "overlay"
+	// Shared shows the base's dependency folders read-only and copies what else git ignores.
+	// What wants to add a dependency fails, so it must be asked for.
+	Shared Way = "shared"
+	// Copy copies everything that git ignores, sharing blocks where the file system can.
+	Copy Way = "copy"
+	// Off keeps nothing.
+	Off Way = "off"
+)
+
+// baseVersion is of what a base consists of and how environments are put on it.
+const baseVersion = "1"
+
+// warm says in the marker on which base the environment stands. As long as it is there the base
+// is not deleted.
+type warm struct {
+	// Base is the id of the base, Commit what its tracked files are and its .git has the history of.
+	Base   string `json:"base"`
+	Commit string `json:"commit"`
+	Way    Way    `json:"way"`
+	// Bare: of the base only the tracked files are shown.
+	Bare bool `json:"bare,omitempty"`
+	// Pending: the content has not been brought to the marker's head yet.
+	Pending bool `json:"pending,omitempty"`
+	// Shared are folders in the root of the base that commands see and cannot write.
+	Shared []string `json:"shared,omitempty"`
+}
+
+// way is how this driver puts environments on bases.
+func (d *Driver) way() Way {
+	switch wanted := d.config.Warm; {
+	case d.config.Cache == 0 || wanted == Off:
+		return Off
+	case d.config.Unsandboxed:
+		return Copy
+	case wanted == "" || wanted == Auto:
+		if d.overlays() {
+			return Overlay
+		}
+		return Copy
+	default:
+		return wanted
+	}
+}
+
+// choose notes in the marker on which base to stand, if one suits.
+func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Entry) bool, bare bool) error {
+	way := e.driver.way()
+	if way == Off {
+		return nil
+	}
+	unlock, err := e.driver.bases.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	base, err := e.driver.bases.Find(func(b *cache.Entry) bool {
+		return b.Version == baseVersion && b.Dir == e.Dir() && b.Home == e.home() && suits(b)
+	})
+	if err != nil || base == nil {
+		return err
+	}
+	m.Warm = &warm{Base: base.ID, Commit: base.Commit, Way: way, Bare: bare, Pending: base.Commit != m.Head}
+	if err := e.layout.save(m); err != nil {
+		return err
+	}
+	return e.driver.bases.Touch(base.ID)
+}
+
+// settle makes of the environment what the marker says it is; what is already so stays. A base
+// that does not carry it is given up for a clone of its own.
+func (e *Environment) settle(ctx context.Context, m *made) error {
+	err := e.settleOnBase(ctx, m)
+	if err == nil || ctx.Err() != nil || m.Warm == nil || !m.Warm.Pending && !errors.Is(err, errNoBase) {
+		return err
+	}
+	m.Warm = nil
+	return e.rebuild(ctx, m)
+}
+
+// errNoBase: the base is gone, or its content is not what it was kept as.
+var errNoBase = errors.New("the base does not carry the environment")
+
+func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
+	if m.Warm != nil && m.Warm.Way == Overlay {
+		if err := e.stackAgain(ctx, m); err != nil {
+			return err
+		}
+	} else if there, err := folder(e.layout.work); err != nil {
+		return err
+	} else if !there {
+		if err := e.build(ctx, m); err != nil {
+			return err
+		}
+	}
+	e.stands(m)
+	if m.Warm == nil || !m.Warm.Pending {
+		return nil
+	}
+	tree, err := e.driver.config.Repo.TreeOf(ctx, m.Head)
+	if err != nil {
+		return err
+	}
+	if !e.restored(ctx, m.Head, tree) {
+		return fmt.Errorf("bring base %s to %s: %w", m.Warm.Base, m.Head, errNoBase)
+	}
+	m.Warm.Pending = false
+	return e.layout.save(m)
+}
+
+// stackAgain stacks, and begins anew where somebody deleted all there was: a mount point itself
+// cannot be deleted, so an emptied folder is what a deleted one is elsewhere.
+func (e *Environment) stackAgain(ctx context.Context, m *made) error {
+	if err := e.stack(ctx, m); err != nil {
+		return err
+	}
+	held, err := os.ReadDir(e.layout.work)
+	if err != nil || len(held) > 0 {
+		return err
+	}
+	m.Warm.Pending = true
+	if err := errors.Join(e.layout.save(m), e.layout.retire()); err != nil {
+		return err
+	}
+	return e.stack(ctx, m)
+}
+
+// stands notes what Exec and Fingerprint need to know of the marker.
+func (e *Environment) stands(m *made) {
+	e.included, e.shared, e.base = m.Included, nil, ""
+	if m.Warm != nil {
+		e.shared, e.base = m.Warm.Shared, e.driver.bases.Path(m.Warm.Base)
+	}
+}
+
+// adopt puts a new environment on the tracked files of the base that was used last, which are
+// almost always nearer to its commit than nothing. It reports whether there was one.
+func (e *Environment) adopt(ctx context.Context, m *made) (bool, error) {
+	if e.driver.way() != Overlay {
+		return false, nil
+	}
+	suits := func(b *cache.Entry) bool {
+		_, err := e.driver.config.Repo.TreeOf(ctx, b.Commit)
+		return err == nil && len(b.Commit) == len(m.Head)
+	}
+	if err := e.choose(ctx, m, suits, true); err != nil || m.Warm == nil {
+		return false, err
+	}
+	return true, e.settle(ctx, m)
+}
+
+// isFolder reports whether path is a folder and no link.
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
