@@ -5,7 +5,9 @@ package environmenttest
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"signalbox/internal/environment"
@@ -25,6 +27,8 @@ type Harness struct {
 	// Connected makes a driver like Driver of which the commands reach so much of the network; nil
 	// where nobody can choose.
 	Connected func(t *testing.T, network string, policy egress.Policy) environment.Driver
+	// Keeps: what is kept in one environment is there in the next.
+	Keeps bool
 }
 
 // site is one environment in a test.
@@ -39,9 +43,12 @@ type conformance struct {
 	test func(*testing.T, *site)
 }
 
+// RunRenew runs what is about keeping and renewing, for the ways of a driver to do it.
+func RunRenew(t *testing.T, open func(t *testing.T) Harness) { run(t, open, renewTests) }
+
 // Run runs the suite; open makes a harness of its own for each test.
 func Run(t *testing.T, open func(t *testing.T) Harness) {
-	cases := append(append(append([]conformance{}, commandTests...), recordTests...), workTests...)
+	cases := slices.Concat(commandTests, recordTests, workTests, renewTests)
 	if open(t).Isolated {
 		cases = append(cases, isolationTests...)
 	}
@@ -69,6 +76,12 @@ func (s *site) make(t *testing.T, spec environment.Spec) environment.Environment
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx := context.WithoutCancel(t.Context())
+	t.Cleanup(func() {
+		if err := s.Driver.Remove(ctx, spec); err != nil {
+			t.Error(err)
+		}
+	})
 	return e
 }
 
