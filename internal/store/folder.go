@@ -90,7 +90,7 @@ func (f *folder) openat(name string, flag int, perm uint32) (fd int, err error) 
 	if flag&os.O_EXCL == 0 {
 		flag |= unix.O_NONBLOCK // a FIFO would block for ever
 	}
-	for err = unix.EINTR; err == unix.EINTR; { //nolint:errorlint // the call returns it as it is
+	for err = unix.EINTR; err == unix.EINTR; {
 		fd, err = unix.Openat(f.fd(), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
 	}
 	if err != nil {

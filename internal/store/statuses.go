@@ -121,8 +121,8 @@ func (s *Store) readStatus(f *folder, file statusFile, buffer []byte) (IssueStat
 		entry.Err = err
 		return entry, buffer
 	}
-	plain := false
-	if entry.Status, plain = plainStatus(data); !plain || checkIssueStatus(file.issue, &entry.Status) != nil {
+	status, isPlain := plainStatus(data)
+	if entry.Status = status; !isPlain || checkIssueStatus(file.issue, &status) != nil {
 		entry.Status, entry.Err = s.IssueStatus(file.issue).understand(data)
 	}
 	return entry, data
