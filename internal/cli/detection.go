@@ -2,11 +2,57 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"signalbox/internal/environment/detect"
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
 // detect is what the project's files at a commit say of its environment.
-func (p *project) detect(context.Context, string) (workflow.Detection, error) {
-	return workflow.Detection{}, nil
+func (p *project) detect(ctx context.Context, commit string) (workflow.Detection, error) {
+	found, err := detect.Detect(ctx, p.repo.Content(commit), detect.Catalogue(p.config.Environment.Images), "")
+	if err != nil {
+		return workflow.Detection{}, err
+	}
+	return detection(&found), nil
+}
+
+func detection(found *detect.Result) workflow.Detection {
+	d := workflow.Detection{Environment: found.Environment, Reason: found.Reason, Files: []string{}, SetUp: found.SetUp, Source: found.SetUpSource,
+		Locks: lockDigest(found.Locks()), Notes: slices.Concat(offers(found), found.Notes)}
+	for _, f := range found.Files {
+		d.Files = append(d.Files, f.Path)
+	}
+	for _, v := range found.Verification {
+		d.Verification = append(d.Verification, workflow.Verification{Command: v.Command, Expected: v.Expected})
+	}
+	return d
+}
+
+// lockDigest is one digest of several files; empty for none.
+func lockDigest(locks map[string]string) string {
+	if len(locks) == 0 {
+		return ""
+	}
+	all := sha256.New()
+	for _, path := range slices.Sorted(maps.Keys(locks)) {
+		_, _ = fmt.Fprintf(all, "%s  %s\n", locks[path], path)
+	}
+	return hex.EncodeToString(all.Sum(nil))
+}
+
+// offers are the project's own descriptions of its set-up that were not taken.
+func offers(found *detect.Result) (notes []string) {
+	for _, d := range found.Descriptions {
+		if len(d.Commands) > 0 && d.Path != found.SetUpSource {
+			notes = append(notes, redact.Line(fmt.Sprintf("%s describes a set-up (%s): %s", d.Path, d.Unfit, strings.Join(d.Commands, "; ")), 1000))
+		}
+	}
+	return notes
 }

@@ -64,7 +64,7 @@ func (s *survey) condaSetUp() (p plan) {
 	if name == "" {
 		name = m.manifests["condaenv.yaml"]
 	}
-	p.commands = []string{"conda env create -q -p .conda -f " + word(name), `echo '*' >.conda/.gitignore`,
+	p.commands = []string{"rm -rf .conda && conda env create -q -p .conda -f " + word(name), `echo '*' >.conda/.gitignore`,
 		`eval "$(conda shell.posix hook)"`, "conda activate ./.conda"}
 	p.source = []string{name}
 	p.checks = []string{`test -n "$CONDA_PREFIX" && conda list >/dev/null`}

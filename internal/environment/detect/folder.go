@@ -58,17 +58,17 @@ func heavy(folder string) bool {
 
 // Read returns the first limit bytes of a regular file.
 func (f Folder) Read(_ context.Context, name string, limit int64) ([]byte, error) {
-	file, err := f.Root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	before, err := f.Root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := f.Root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe's opening would wait
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: not a regular file", name)
+	if info, err := file.Stat(); err != nil || !before.Mode().IsRegular() || !os.SameFile(before, info) {
+		return nil, errors.Join(fmt.Errorf("read %s: not a regular file", name), err)
 	}
 	return io.ReadAll(io.LimitReader(file, limit))
 }

@@ -96,6 +96,9 @@ func (s *survey) javaSetUp() (p plan) {
 			continue
 		}
 		built = append(built, m.dir)
+		if made := m.output(); !s.ignores(m.dir, made) {
+			s.note("%s is not in %s: what the set-up makes there becomes part of a change", made, join(m.dir, ".gitignore"))
+		}
 		program, fetch, check := s.wrapper(m.dir, "gradle", "gradlew", gradleJar), gradleFetch, gradleCheck
 		source := cmp.Or(m.manifests["settings.gradle"], m.manifests["build.gradle"])
 		if pom := m.manifests["pom.xml"]; pom != "" {
@@ -106,6 +109,14 @@ func (s *survey) javaSetUp() (p plan) {
 		p.source = append(p.source, source)
 	}
 	return p
+}
+
+// output is the folder that a build writes to.
+func (m *module) output() string {
+	if m.manifests["pom.xml"] != "" {
+		return "target"
+	}
+	return "build"
 }
 
 // wrapper is the project's own script for the program, where it is whole. It is

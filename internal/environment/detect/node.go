@@ -41,12 +41,13 @@ func (s *survey) packageJSON(f *File, text []byte) error {
 	return nil
 }
 
-// nodeManagers are told by their lock files; which is looked for first wins.
+// nodeManagers are told by their lock files; which is looked for first wins. An
+// open install writes no lock file: it would become part of the change.
 var nodeManagers = []struct{ name, lock, frozen, open string }{
-	{"npm", "package-lock.json", "npm ci", "npm install"},
-	{"npm", "npm-shrinkwrap.json", "npm ci", "npm install"},
-	{"pnpm", "pnpm-lock.yaml", "pnpm install --frozen-lockfile", "pnpm install"},
-	{"yarn", "yarn.lock", "yarn install --frozen-lockfile", "yarn install"},
+	{"npm", "package-lock.json", "npm ci", "npm install --no-package-lock"},
+	{"npm", "npm-shrinkwrap.json", "npm ci", "npm install --no-package-lock"},
+	{"pnpm", "pnpm-lock.yaml", "pnpm install --frozen-lockfile", "pnpm install --no-lockfile"},
+	{"yarn", "yarn.lock", "yarn install --frozen-lockfile", "yarn install --no-lockfile"},
 }
 
 // nodeInstall is the command for one folder and the file that told which.
@@ -67,7 +68,7 @@ func (s *survey) nodeInstall(m *module) (command, source string) {
 		}
 	}
 	if command == "" {
-		command = "npm install"
+		command = nodeManagers[0].open
 	}
 	return command, source
 }

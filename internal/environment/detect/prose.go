@@ -29,7 +29,7 @@ func (s *survey) makefile(f *File, text []byte) error {
 	i := slices.IndexFunc(setUpTargets, func(name string) bool { return rules[name] != nil })
 	if i >= 0 {
 		d.Commands = []string{"make " + setUpTargets[i]}
-		d.recipe = strings.Join(recipes(rules, setUpTargets[i], map[string]bool{}), "\n")
+		d.recipe = recipes(rules, setUpTargets[i])
 	}
 	for _, name := range checkTargets {
 		if rules[name] != nil {
@@ -74,16 +74,23 @@ func makeRules(text []byte) map[string]*makeRule {
 }
 
 // recipes are all commands that making a target may run.
-func recipes(rules map[string]*makeRule, name string, seen map[string]bool) (all []string) {
-	rule := rules[name]
-	if rule == nil || seen[name] {
-		return nil
+func recipes(rules map[string]*makeRule, target string) string {
+	var all []string
+	seen := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		rule := rules[name]
+		if rule == nil || seen[name] {
+			return
+		}
+		seen[name] = true
+		for _, need := range rule.needs {
+			visit(need)
+		}
+		all = append(all, rule.recipe...)
 	}
-	seen[name] = true
-	for _, need := range rule.needs {
-		all = append(all, recipes(rules, need, seen)...)
-	}
-	return append(all, rule.recipe...)
+	visit(target)
+	return strings.Join(all, "\n")
 }
 
 var (

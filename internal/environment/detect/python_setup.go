@@ -9,6 +9,7 @@ const (
 	// A .gitignore of its own keeps the folder out of commits; Python writes one from 3.13 on.
 	makeVenv   = `python3 -m venv .venv && echo '*' >.venv/.gitignore`
 	enterVenv  = `. .venv/bin/activate`
+	hideEggs   = `for d in *.egg-info src/*.egg-info; do [ ! -d "$d" ] || echo '*' >"$d/.gitignore"; done`
 	pythonDone = `pip check >/dev/null && echo OK`
 	// venvEntered holds in a shell that is inside a virtual environment.
 	venvEntered = `python -c 'import sys; assert sys.prefix != sys.base_prefix; print("OK")'`
@@ -86,6 +87,9 @@ func (s *survey) pipInstall(m *module) (p plan) {
 		what += "[" + strings.Join(m.extras, ",") + "]"
 	}
 	p.commands = append(p.commands, "pip install -e "+word(what))
+	if !s.ignores(m.dir, "*.egg-info") {
+		p.commands = append(p.commands, inside(m.dir, hideEggs))
+	}
 	for _, base := range []string{"pyproject.toml", "setup.py"} {
 		if name := m.manifests[base]; name != "" {
 			p.source = append(p.source, name)

@@ -1,10 +1,6 @@
 package detect
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -126,67 +122,6 @@ func (s *survey) module(name string) *module {
 		s.projects[dir] = m
 	}
 	return m
-}
-
-// look reads the next file.
-func (s *survey) look(ctx context.Context) error {
-	c := s.found[s.next]
-	s.next++
-	f := File{Path: c.name, Kind: c.kind, Environment: c.environment, Lock: c.lock, Manifest: c.manifest}
-	text, err := s.digest(ctx, &f)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // listed, but gone since
-	}
-	if err == nil && c.parse != nil {
-		err = s.parse(c, &f, text)
-	}
-	switch {
-	case err != nil:
-		f.Problem = short(err.Error())
-	case f.Manifest:
-		s.module(f.Path).manifests[f.Kind] = f.Path
-	}
-	if f.Problem != "" {
-		s.note("%s: %s", f.Path, f.Problem)
-	}
-	if !c.unlisted {
-		s.result.Files = append(s.result.Files, f)
-	}
-	return nil
-}
-
-// digest reads a file, and returns what of it is parsed.
-func (s *survey) digest(ctx context.Context, f *File) ([]byte, error) {
-	if s.read >= maxRead {
-		return nil, fmt.Errorf("not read: the files before it have %d MiB", maxRead>>20)
-	}
-	text, err := s.files.Read(ctx, f.Path, maxDigested+1)
-	if err != nil {
-		return nil, err
-	}
-	s.read += int64(len(text))
-	if len(text) > maxDigested {
-		text = text[:maxDigested]
-		f.Problem = fmt.Sprintf("larger than %d MiB: its digest is of the beginning", maxDigested>>20)
-	}
-	sum := sha256.Sum256(text)
-	f.SHA256 = hex.EncodeToString(sum[:])
-	f.Content = strings.ToValidUTF8(string(text[:min(len(text), maxContent)]), "")
-	return text[:min(len(text), maxParsed+1)], nil
-}
-
-func (s *survey) parse(c candidate, f *File, text []byte) error {
-	if len(text) > maxParsed {
-		if !c.lines {
-			return fmt.Errorf("larger than %d KiB: not looked into", maxParsed>>10)
-		}
-		text = text[:maxParsed]
-		f.Problem = fmt.Sprintf("larger than %d KiB: only the beginning is looked into", maxParsed>>10)
-	}
-	return c.parse(s, f, []byte(strings.TrimPrefix(string(text), "\ufeff")))
 }
 
 func (s *survey) note(format string, args ...any) {
