@@ -1,7 +1,6 @@
 package container_test
 
 import (
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -50,8 +49,4 @@ func config(t testing.TB, docker containertest.Docker, p *environmenttest.Projec
 
 func state(p *environmenttest.Project) string {
 	return filepath.Join(p.Root, ".signalbox", "environments")
-}
-
-func TestMain(m *testing.M) {
-	os.Exit(m.Run())
 }

@@ -71,12 +71,14 @@ func (e *Environment) bringUp(ctx context.Context, again bool) error {
 	if err != nil {
 		return err
 	}
+	wait := answerWait
 	if again && !created || !found.Running {
 		if found, err = e.start(ctx, found.ID); err != nil {
 			return err
 		}
+		wait = upWait
 	}
-	err = e.connect(ctx, found)
+	err = e.connect(ctx, found, wait)
 	if errors.Is(err, execserver.ErrStale) || errors.Is(err, execserver.ErrUnavailable) {
 		if !again {
 			return e.bringUp(ctx, true)
@@ -141,18 +143,21 @@ func (e *Environment) start(ctx context.Context, id string) (c engine.Container,
 const (
 	// upWait is how long a server may take that was just started; it takes some 20 ms.
 	upWait = 10 * time.Second
+	// answerWait is how long one may take that was running before: another Signalbox may just
+	// have started it.
+	answerWait = 500 * time.Millisecond
 	// upPoll is how often it is asked: nothing tells when a socket is there.
 	upPoll = 5 * time.Millisecond
 )
 
 // connect waits for the server of container c.
-func (e *Environment) connect(ctx context.Context, c engine.Container) error {
+func (e *Environment) connect(ctx context.Context, c engine.Container, wait time.Duration) error {
 	server := &execserver.Client{Dir: e.runFolder(), First: c.First, Clock: e.driver.config.Clock,
 		Mounts: map[string]string{workspace: e.clone.HostDir(), home: e.clone.HostHome()}}
 	for _, m := range e.state.Shown {
 		server.Mounts[m.Target] = m.Source
 	}
-	ctx, cancel := context.WithTimeout(ctx, upWait)
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
 		err := server.Ready(ctx)

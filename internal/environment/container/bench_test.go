@@ -1,0 +1,40 @@
+package container_test
+
+import (
+	"testing"
+	"time"
+
+	"signalbox/internal/environment/container"
+	"signalbox/internal/environment/container/containertest"
+	"signalbox/internal/environment/environmenttest"
+	"signalbox/internal/process"
+)
+
+// Starting a command in a ready container is compared with starting it here, turn by turn; the
+// fastest of each counts, because all else is somebody else's work.
+func BenchmarkStart(b *testing.B) {
+	docker, p := containertest.New(b), environmenttest.NewProject(b)
+	e := made(b, container.New(config(b, docker, p)), p.Spec("site"))
+	executors := []process.Executor{process.Host{}, e}
+	fastest := make([]time.Duration, len(executors))
+	turns := 0
+	for b.Loop() {
+		for i, executor := range executors {
+			start := time.Now()
+			r, err := executor.Exec(b.Context(), process.Command{Args: []string{"true"}, Env: []string{"PATH=/usr/bin:/bin"}})
+			if err != nil || !r.OK() {
+				b.Fatal(r, err)
+			}
+			if took := time.Since(start); fastest[i] == 0 || took < fastest[i] {
+				fastest[i] = took
+			}
+		}
+		turns++
+	}
+	ratio := float64(fastest[1]) / float64(fastest[0])
+	b.ReportMetric(float64(fastest[1].Microseconds()), "us/command")
+	b.ReportMetric(ratio, "x-plain")
+	if turns >= 50 && ratio > 2 {
+		b.Errorf("a command takes %.1f times as long as here, want at most 2", ratio)
+	}
+}

@@ -1,0 +1,118 @@
+package containertest
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Daemon is a Docker daemon of the test's own, which it may stop and kill.
+type Daemon struct {
+	// Host is its address, for DOCKER_HOST.
+	Host string
+
+	dir     string
+	process *exec.Cmd
+	said    bytes.Buffer
+}
+
+// daemonWait is how long a daemon may take to come up or go; it takes some seconds.
+const daemonWait = time.Minute
+
+// StartDaemon starts a daemon with folders of its own, or skips the test. It goes with the test.
+func StartDaemon(t testing.TB) *Daemon {
+	t.Helper()
+	if _, err := exec.LookPath("dockerd"); err != nil || os.Geteuid() != 0 {
+		lacking(t, "a daemon of the test's own needs dockerd and root (%v)", err)
+	}
+	dir, err := os.MkdirTemp("/var/lib", "signalbox-test-") // a socket's path is short, and a temporary folder may be small
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Daemon{dir: dir, Host: "unix://" + filepath.Join(dir, "docker.sock")}
+	d.Start(t)
+	t.Cleanup(func() {
+		d.Stop(t, syscall.SIGTERM)
+		if err := d.remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// Start starts the daemon again and waits until it answers.
+func (d *Daemon) Start(t testing.TB) {
+	t.Helper()
+	d.process = exec.Command("dockerd", "--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"),
+		"--pidfile", filepath.Join(d.dir, "pid"), "--host", d.Host, "--bridge=none", "--iptables=false")
+	d.process.Stdout, d.process.Stderr = &d.said, &d.said
+	if err := d.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(daemonWait); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if _, err := (Docker{Host: d.Host}).docker(t.Context(), "version"); err == nil {
+			return
+		}
+	}
+	_ = d.process.Process.Kill()
+	_ = d.process.Wait()
+	t.Fatalf("the daemon does not come up: %s", d.said.String())
+}
+
+// Stop sends the daemon a signal and waits for its end.
+func (d *Daemon) Stop(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if err := d.process.Process.Signal(signal); err != nil {
+		t.Error(err)
+	}
+	timer := time.AfterFunc(daemonWait, func() { _ = d.process.Process.Kill() })
+	defer timer.Stop()
+	_ = d.process.Wait() // its exit code says nothing
+	if signal == syscall.SIGKILL {
+		d.endContainerd(t)
+	}
+}
+
+// endContainerd kills what a killed daemon left beside the containers. Where nobody buries it,
+// the next daemon would take it for alive.
+func (d *Daemon) endContainerd(t testing.TB) {
+	t.Helper()
+	file := filepath.Join(d.dir, "exec", "containerd", "containerd.pid")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		t.Error(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// remove unmounts what is left mounted, and deletes the daemon's folders.
+func (d *Daemon) remove() error {
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], d.dir+"/") {
+			err = errors.Join(err, unix.Unmount(fields[1], unix.MNT_DETACH))
+		}
+	}
+	return errors.Join(err, os.RemoveAll(d.dir))
+}
