@@ -2,7 +2,10 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,5 +83,37 @@ func TestWhatIsNotPlainIsLeftToDecode(t *testing.T) {
 			t.Errorf("%q is plain", text)
 		}
 		heldToDecode(t, []byte(text))
+	}
+}
+
+func TestAListingSaysOfEveryFileWhatReadingItAloneSays(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	texts := append(plainSamples(t), hostileSeeds...)
+	texts = append(texts, "", `{"issue":1}x`, `{"issue":5,"status":"error","error_message":"a\n\"b\"","x":{"y":1}}`, "{\"session\":\"\xff\"}",
+		strings.Repeat(" ", maxDocument+1), `{"issue":8,"status":"running","Session":"s"}`, `{"issue":9,"status":"sleeping"}`)
+	for i := range 3 * statusShare { // so that readers share them out
+		text := texts[min(i, len(texts)-1)]
+		if i >= len(texts) {
+			text = strings.Replace(texts[0], "42", strconv.Itoa(i+1), 1)
+		}
+		write(t, s, fmt.Sprintf("%s/%d.json", statusDir, i+1), text)
+	}
+	all, err := s.IssueStatuses(t.Context())
+	if err != nil || len(all) != 3*statusShare {
+		t.Fatalf("%d listed, %v", len(all), err)
+	}
+	sound := 0
+	for i, entry := range all {
+		status, err := s.IssueStatus(i + 1).Load(t.Context())
+		if entry.Issue != i+1 || !reflect.DeepEqual(entry.Status, status) || fmt.Sprint(entry.Err) != fmt.Sprint(err) {
+			t.Errorf("issue %d is listed as %+v, %v; read alone it is %+v, %v", i+1, entry.Status, entry.Err, status, err)
+		}
+		if err == nil {
+			sound++
+		}
+	}
+	if sound < 2 || sound == len(all) {
+		t.Errorf("%d of %d are sound", sound, len(all))
 	}
 }
