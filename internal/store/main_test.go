@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,9 +24,11 @@ const roleVariable = "STORE_TEST_ROLE"
 func TestMain(m *testing.M) {
 	role, ok := roles[os.Getenv(roleVariable)]
 	if !ok {
-		os.Exit(m.Run())
+		code := m.Run()
+		_ = os.RemoveAll(plainDir)
+		os.Exit(code)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	s, err := Open(ctx, Config{Root: os.Args[1]})
 	if err == nil {
@@ -42,6 +47,37 @@ func another(t *testing.T, s *Store, role string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{s.path}, args...)...)
 	cmd.Env = append(os.Environ(), roleVariable+"="+role)
 	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+var (
+	plainDir   string
+	buildPlain = sync.OnceValues(func() (string, error) {
+		var err error
+		if plainDir, err = os.MkdirTemp("", "store-test-"); err != nil {
+			return "", err
+		}
+		program := filepath.Join(plainDir, "store.test")
+		if out, err := exec.Command("go", "test", "-c", "-o", program, ".").CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build the test without the race detector: %w\n%s", err, out)
+		}
+		return program, nil
+	})
+)
+
+// unobserved lets cmd run without the race detector, which sees no race between
+// processes but makes each ten times slower and wait a second at its end.
+func unobserved(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return cmd
+	}
+	program, err := buildPlain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path = program
 	return cmd
 }
 

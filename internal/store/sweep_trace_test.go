@@ -78,7 +78,7 @@ type cut struct {
 // traced runs one update in a process of its own and strace on it, from right before the update on.
 func traced(t *testing.T, s *Store, update string, errno syscall.Errno, options ...string) cut {
 	t.Helper()
-	cmd := another(t, s, "cut", update, strconv.Itoa(int(errno)))
+	cmd := unobserved(t, another(t, s, "cut", update, strconv.Itoa(int(errno))))
 	// A preemption interrupts system calls, which are then repeated and would be counted twice.
 	cmd.Env = append(cmd.Env, "GODEBUG=asyncpreemptoff=1")
 	in, out := pipes(t, cmd)
@@ -171,10 +171,10 @@ func pointsOf(t *testing.T, update string) (points []point) {
 		}
 		counts[name]++
 		points = append(points, point{name, counts[name]})
-		if strings.HasPrefix(call, `write(1, "acknowledged`) {
+		if strings.HasPrefix(call, `write(1, "acknowledged`) && counts["fsync"] > 0 {
 			return points
 		}
 	}
-	t.Fatalf("said %q in %q", whole.said, whole.calls)
+	t.Fatalf("not seen from beginning to end: said %q in %q", whole.said, whole.calls)
 	return nil
 }
