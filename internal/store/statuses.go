@@ -62,9 +62,11 @@ func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
 		return nil, fmt.Errorf("list %s: %w", statusDir, err)
 	}
 	all := s.readStatuses(ctx, f, statusFiles(names))
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("list %s: %w", statusDir, err)
+	}
 	// One that was removed since it was listed has no status.
-	all = slices.DeleteFunc(all, func(e IssueStatusEntry) bool { return errors.Is(e.Err, fs.ErrNotExist) })
-	return all, ctx.Err()
+	return slices.DeleteFunc(all, func(e IssueStatusEntry) bool { return errors.Is(e.Err, fs.ErrNotExist) }), nil
 }
 
 type statusFile struct {
