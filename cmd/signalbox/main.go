@@ -7,12 +7,16 @@ import (
 	"path/filepath"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/execserver"
 )
 
 func main() {
-	if filepath.Base(os.Args[0]) == execserver.Name {
+	switch filepath.Base(os.Args[0]) {
+	case execserver.Name:
 		os.Exit(execserver.Main(context.Background(), os.Args[1:]))
+	case egress.EnterName:
+		egress.Enter(context.Background(), os.Args[1:])
 	}
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System()))
 }

@@ -50,6 +50,7 @@ func (a *app) doctor(ctx context.Context) error {
 	add(finding{What: "repository", Verdict: verdictOK, Says: p.root})
 	p.lookAtConfig(add)
 	p.lookAtIsolation(ctx, add)
+	p.lookAtNetwork(add)
 	p.lookAtAgents(ctx, add)
 	p.lookAtRequests(ctx, add)
 	p.lookAtRuns(ctx, add)
@@ -120,7 +121,25 @@ func (p *project) lookAtIsolation(ctx context.Context, add func(finding)) {
 	case p.config.Environment.Sandbox == config.SandboxNone:
 		add(finding{"isolation", verdictWarning, "none: agents and commands run on this machine as you. " + note, "set environment.sandbox: bubblewrap"})
 	default:
-		add(finding{What: "isolation", Verdict: verdictOK, Says: "bubblewrap, with a process namespace of its own; the network is this machine's. " + note})
+		add(finding{What: "isolation", Verdict: verdictOK, Says: strings.TrimSpace("bubblewrap, with a process namespace of its own. " + note)})
+	}
+}
+
+func (p *project) lookAtNetwork(add func(finding)) {
+	open := finding{"network", verdictWarning, "agents and commands reach whatever this machine does, its own services too",
+		"set environment.network: registries in " + config.Name}
+	e := p.config.Environment
+	switch {
+	case e.Driver == config.DriverClone && e.Sandbox == config.SandboxNone:
+		open.Next = "only a sandbox can close it: set environment.sandbox: bubblewrap"
+		add(open)
+	case e.Network == config.NetworkFull:
+		add(open)
+	case e.Network == config.NetworkNone:
+		add(finding{What: "network", Verdict: verdictOK, Says: "none: an agent reaches its model only if that runs inside"})
+	default:
+		add(finding{What: "network", Verdict: verdictOK, Says: fmt.Sprintf(
+			"package registries, what variables name, and %d in environment.allow", len(e.Allow))})
 	}
 }
 

@@ -13,9 +13,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/environment/egress"
 )
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == egress.EnterName {
+		egress.Enter(context.Background(), os.Args[1:])
+	}
 	testscript.Main(m, map[string]func(){
 		"signalbox": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
 	})

@@ -16,6 +16,7 @@ import (
 	"signalbox/internal/config"
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
@@ -165,7 +166,27 @@ func (p *project) variables() (variables []string) {
 func (p *project) driver() environment.Driver {
 	return clone.New(clone.Config{Repo: p.repo, Exec: p.host(), Root: p.root,
 		State: filepath.Join(p.root, ".signalbox", "environments"), Variables: p.variables(),
-		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable()})
+		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
+		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log})
+}
+
+// policy is what commands reach when the network is that of registries. What a variable names,
+// of those that commands and agents get, is reached: nobody passes on GOPROXY for nothing.
+func (p *project) policy() egress.Policy {
+	variables := p.variables()
+	for _, a := range p.config.Agents {
+		variables = append(variables, a.Env...)
+	}
+	policy, err := egress.NewPolicy(p.config.Environment.Allow, variables)
+	if err != nil && p.configError == nil {
+		p.configError = &problem{err: err, hint: "mend environment.allow in " + config.Name}
+	}
+	return policy
+}
+
+func (p *project) limits() process.Limits {
+	e := p.config.Environment
+	return process.Limits{Memory: int64(e.Memory), CPUs: e.CPUs, Processes: e.Processes}
 }
 
 // readable are the host paths that the configuration opens, and absolute paths

@@ -64,14 +64,14 @@ type Environment struct {
 	// OnFailure of the set-up: continue with a warning, or stop.
 	OnFailure string `yaml:"on_failure"`
 
-	// Network is what commands reach: registries (package registries, and Allow), none, or full
-	// (whatever this machine reaches).
+	// Network is what commands reach: registries (package registries, what Variables name, and
+	// Allow), none, or full (whatever this machine reaches).
 	Network string `yaml:"network"`
 	// Allow are further hosts that commands may reach when Network is registries: "api.example.org",
 	// ".example.org" for all below it, "10.0.0.7:5432".
 	Allow []string `yaml:"allow"`
-	// Memory in bytes (or with K, M, G), CPUs (1.5 is one and a half) and Processes limit all
-	// commands of one environment together; zero is no limit.
+	// Memory in bytes (or with K, M, G), CPUs (1.5 is one and a half) and Processes (threads count)
+	// limit a command and all it starts; zero is no limit.
 	Memory    Bytes   `yaml:"memory"`
 	CPUs      float64 `yaml:"cpus"`
 	Processes int     `yaml:"processes"`
@@ -121,7 +121,7 @@ func Default() Config {
 	return Config{
 		Workflow: Lines{"full"}, Approve: ApproveManual, MaxParallel: 2,
 		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue,
-			Network: NetworkFull, Cache: 20 << 30},
+			Network: NetworkRegistries, Cache: 20 << 30},
 	}
 }
 

@@ -148,6 +148,9 @@ func (c *Config) validate() error {
 		oneOf("environment.network", c.Environment.Network, NetworkRegistries, NetworkNone, NetworkFull),
 		oneOf("environment.on_failure", c.Environment.OnFailure, OnFailureContinue, OnFailureStop),
 	}
+	if e := c.Environment; e.Processes < 0 || !(e.CPUs >= 0 && e.CPUs <= 4096) {
+		problems = append(problems, errors.New("environment.processes and environment.cpus: want positive numbers, or 0 for no limit"))
+	}
 	if c.MaxParallel < 1 || c.MaxParallel > 256 {
 		problems = append(problems, fmt.Errorf("max_parallel is %d: want 1 to 256", c.MaxParallel))
 	}

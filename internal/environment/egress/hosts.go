@@ -1,7 +1,8 @@
 package egress
 
 // publicHosts are reached without anybody naming them: what package managers use when nothing is
-// configured, and the services that the usual agents speak with, which could not work otherwise.
+// configured. Services of models are not among them: whoever reaches one can tell it anything, so
+// a person names the one that is meant.
 var publicHosts = []string{
 	// Go; the proxy sends large modules from the storage service.
 	"proxy.golang.org", "sum.golang.org", "index.golang.org", "storage.googleapis.com", "go.dev", "dl.google.com",
@@ -21,10 +22,4 @@ var publicHosts = []string{
 	// Systems
 	"deb.debian.org", "security.debian.org", "archive.ubuntu.com", "security.ubuntu.com", "ports.ubuntu.com",
 	"dl-cdn.alpinelinux.org",
-	// Models
-	"api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai",
-	"api.openai.com", "auth.openai.com", "chatgpt.com",
-	"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
-	"api.githubcopilot.com", "openrouter.ai", "api.mistral.ai", "api.deepseek.com", "dashscope.aliyuncs.com",
-	"opencode.ai", "models.dev",
 }

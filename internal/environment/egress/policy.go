@@ -29,8 +29,8 @@ const ProxyAddress = "127.0.0.1:41080"
 // Policy is the list of hosts that commands may reach; the zero value has none.
 type Policy struct{ rules []rule }
 
-// NewPolicy allows the registries and model services that everybody uses, the hosts of allow (the
-// setting environment.allow), and those that the http and https addresses among the values of
+// NewPolicy allows the registries that everybody uses, the hosts of allow (the setting
+// environment.allow), and those that the http and https addresses among the values of
 // variables (KEY=value) name: who passes on GOPROXY wants it reached. Proxies' own variables
 // (HTTPS_PROXY) name none.
 func NewPolicy(allow, variables []string) (Policy, error) {
