@@ -27,7 +27,7 @@ func newEnv(a *app) *cobra.Command {
 	}
 	c.AddCommand(newEnvAdd(a), newEnvList(a), newEnvShow(a), newEnvFindByIssue(a), newEnvFindByPR(a), newEnvSetPhase(a), newEnvTouch(a),
 		newEnvUpdatePR(a), newEnvMarkMerged(a), newEnvMarkAbandoned(a), newEnvBlock(a), newEnvUnblock(a), newEnvAddFinding(a),
-		newEnvResolveFinding(a), newEnvClearFindings(a), newEnvBlocked(a), newEnvResumeAction(a), newEnvRemove(a), newEnvCleanup(a), newEnvDetect(a), newEnvExec(a), newEnvShell(a), newEnvLogs(a), newEnvPorts(a))
+		newEnvResolveFinding(a), newEnvClearFindings(a), newEnvBlocked(a), newEnvResumeAction(a), newEnvRemove(a), newEnvCleanup(a), newEnvDetect(a), newEnvExec(a), newEnvShell(a), newEnvLogs(a), newEnvPorts(a), newEnvCache(a))
 	return c
 }
 

@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 		"exits": exits,
 	}, Setup: func(env *testscript.Env) error {
+		env.Defer(func() { unmountBelow(env.WorkDir) })
 		env.Setenv("HOME", env.WorkDir)
 		env.Setenv("GIT_AUTHOR_NAME", "Ada")
 		env.Setenv("GIT_AUTHOR_EMAIL", "ada@localhost")

@@ -51,7 +51,7 @@ agents:
 // texts to replace in the configuration and the playbook.
 func newProject(t testing.TB, n int, changes ...string) *project {
 	t.Helper()
-	p := &project{t, t.TempDir()}
+	p := &project{t, projectDir(t)}
 	replace := strings.NewReplacer(changes...)
 	p.write(".signalbox/config.yaml", replace.Replace(configuration))
 	p.write(".signalbox/playbook.yaml", replace.Replace(playbook))

@@ -60,7 +60,7 @@ func TestABugInSomebodysModuleIsMendedAndMerged(t *testing.T) {
 // project is a repository of the module with the bug, and its request.
 func (b broken) project(t *testing.T) *project {
 	t.Helper()
-	p := &project{t, t.TempDir()}
+	p := &project{t, projectDir(t)}
 	if err := os.CopyFS(p.dir, os.DirFS(download(t, b.module))); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/environment/cache"
+	"signalbox/internal/redact"
+)
+
+func newEnvCache(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cache",
+		Short: "See and free what is kept of verified environments",
+		Long: "A verified environment is kept for the next run with the same fingerprint. environment.cache says how much disk that may\n" +
+			"take; the least recently used goes first. What an environment stands on is never deleted.",
+		Example: "  signalbox env cache list\n  signalbox env cache prune --dry-run",
+	}
+	c.AddCommand(newEnvCacheList(a), newEnvCachePrune(a))
+	return c
+}
+
+// keeper is a driver that keeps verified environments.
+type keeper interface {
+	List(ctx context.Context) ([]cache.Entry, error)
+	Prune(ctx context.Context, limit int64, dry bool) ([]cache.Entry, error)
+}
+
+// keeper is nil where the driver keeps nothing.
+func (a *app) keeper(ctx context.Context) (*project, keeper, error) {
+	p, err := a.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.warn()
+	k, _ := p.environments.(keeper)
+	return p, k, nil
+}
+
+func newEnvCacheList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List what is kept, most recently used first",
+		Long: "Print one line for each: key, size, when it was last begun from, the environment that it was made in, and those that\n" +
+			"stand on it (or -).",
+		Example: "  signalbox env cache list\n  signalbox env cache list --json | jq '[.[].bytes] | add'",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, k, err := a.keeper(c.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = p.store.Close() }()
+			kept := []cache.Entry{}
+			if k != nil {
+				found, err := k.List(c.Context())
+				if err != nil {
+					return explained(err)
+				}
+				kept = append(kept, found...)
+			}
+			if a.json {
+				return a.printJSON(kept)
+			}
+			return a.printKept(kept)
+		},
+	}
+}
+
+func (a *app) printKept(kept []cache.Entry) error {
+	out, flush := a.Out, func() error { return nil }
+	if a.Terminal {
+		table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+		out, flush = table, table.Flush
+	}
+	for _, e := range kept {
+		users := "-"
+		if len(e.Users) > 0 {
+			users = strings.Join(e.Users, ",")
+		}
+		_, _ = fmt.Fprintln(out, strings.Join([]string{keptName(&e), diskSize(e.Bytes), e.Used.UTC().Format(time.RFC3339),
+			redact.Line(e.Environment, 100), redact.Line(users, 200)}, "\t"))
+	}
+	return flush()
+}
+
+// keptName is enough of a key to tell it from others.
+func keptName(e *cache.Entry) string {
+	name := fmt.Sprintf("%.12s", e.Key)
+	if e.Forgotten {
+		name += " (forgotten)"
+	}
+	return redact.Line(name, 40)
+}
+
+func newEnvCachePrune(a *app) *cobra.Command {
+	var dry, all bool
+	c := &cobra.Command{
+		Use:   "prune",
+		Short: "Delete what is kept beyond the limit, least recently used first",
+		Long: "Delete what is kept until the rest takes no more than environment.cache, and what was forgotten or cut off. What an\n" +
+			"environment stands on stays.",
+		Example: "  signalbox env cache prune\n  signalbox env cache prune --all --dry-run",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.pruneCache(c.Context(), dry, all) },
+	}
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would be deleted")
+	c.Flags().BoolVar(&all, "all", false, "delete everything that nothing stands on")
+	return c
+}
+
+func (a *app) pruneCache(ctx context.Context, dry, all bool) error {
+	p, k, err := a.keeper(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.store.Close() }()
+	limit := int64(p.config.Environment.Cache)
+	if p.configError != nil && !all {
+		return p.configError
+	}
+	if all {
+		limit = 0
+	}
+	gone := []cache.Entry{}
+	if k != nil {
+		found, err := k.Prune(ctx, limit, dry)
+		if err != nil {
+			return explained(err)
+		}
+		gone = append(gone, found...)
+	}
+	if a.json {
+		return a.printJSON(gone)
+	}
+	done, total := "deleted", int64(0)
+	if dry {
+		done = "would delete"
+	}
+	for _, e := range gone {
+		total += e.Bytes
+		a.print("%s %s (%s, made in %s)\n", done, keptName(&e), diskSize(e.Bytes), e.Environment)
+	}
+	if len(gone) == 0 {
+		a.print("nothing to delete\n")
+		return nil
+	}
+	a.print("%s %d, %s in all\n", done, len(gone), diskSize(total))
+	return nil
+}
+
+// diskSize is a size as the configuration writes it.
+func diskSize(bytes int64) string {
+	for i, unit := range []string{"T", "G", "M", "K"} {
+		if one := int64(1) << (40 - 10*i); bytes >= one {
+			return fmt.Sprintf("%.1f%s", float64(bytes)/float64(one), unit)
+		}
+	}
+	return fmt.Sprintf("%d", bytes)
+}
