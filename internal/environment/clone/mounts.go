@@ -46,8 +46,10 @@ func (d *Driver) base() (mounts, error) {
 		}
 	}
 	for _, dir := range filepath.SplitList(d.path) {
-		if d.showsProgram(dir) {
-			m.show(readOnly, dir)
+		for _, place := range append(beside(dir), dir) {
+			if d.showsProgram(place) {
+				m.show(readOnly, place)
+			}
 		}
 	}
 	m.nameServers()
@@ -74,8 +76,21 @@ func (m mounts) system(dir string) error {
 	return nil
 }
 
-// showsProgram says whether a folder of PATH is mounted: one that is there, is no part of the
-// system or of the project, and does not contain the project.
+// beside is what the programs of a folder of PATH need that lies beside it: the libraries of a
+// program in .nvm/versions/node/v22/bin, what a version manager's .pyenv/shims choose from. The
+// folder above is not shown as a whole, because what lies in .cargo or .local is not all programs.
+func beside(dir string) (places []string) {
+	if base := filepath.Base(dir); base != "bin" && base != "shims" {
+		return nil
+	}
+	for _, name := range []string{"lib", "lib64", "libexec", "versions", "version", "installs", "plugins"} {
+		places = append(places, filepath.Join(filepath.Dir(filepath.Clean(dir)), name))
+	}
+	return places
+}
+
+// showsProgram says whether a folder of PATH, or what lies beside it, is mounted: what is there,
+// is no part of the system or of the project, and does not contain the project.
 func (d *Driver) showsProgram(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
@@ -87,8 +102,8 @@ func (d *Driver) showsProgram(dir string) bool {
 		}
 	}
 	inSystem := slices.ContainsFunc(systemFolders, func(s string) bool { return within(dir, s) })
-	info, err := os.Stat(dir)
-	return !inSystem && err == nil && info.IsDir()
+	_, err := os.Stat(dir)
+	return !inSystem && err == nil
 }
 
 // nameServers shows what /etc/resolv.conf points at, often a file below /run.

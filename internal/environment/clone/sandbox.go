@@ -105,6 +105,15 @@ func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process
 		c.Files = append(c.Files[:len(c.Files):len(c.Files)], filter)
 	}
 	args = append(args, m.arguments()...)
+	users, err := openUsers()
+	if err != nil {
+		return process.Result{}, err
+	}
+	if users != nil {
+		defer func() { _ = users.Close() }()
+		args = append(args, "--ro-bind-data", strconv.Itoa(firstFile+len(c.Files)), usersFile)
+		c.Files = append(c.Files[:len(c.Files):len(c.Files)], users)
+	}
 	args = append(args, "--proc", "/proc")
 	args = append(args, guards()...)
 	args = append(args, "--dev", "/dev", "--remount-ro", "/", "--chdir", dir, "--")

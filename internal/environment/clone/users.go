@@ -1,0 +1,60 @@
+package clone
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// usersFile is the list of users, one a line: name, password, user id, group id, comment, home, shell.
+const usersFile = "/etc/passwd"
+
+// openUsers is the machine's list of users as the open file from which bwrap
+// reads it, with one difference: our own user's home is HOME inside. Java and
+// ssh ask the list for it and not the variable, and Maven would look for its
+// repository where nothing is. Nil where there is no list to stand in for.
+func openUsers() (*os.File, error) {
+	list, err := os.ReadFile(usersFile)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read list of users: %w", err)
+	}
+	// A file in memory, because the list may be longer than what fits into a pipe.
+	fd, err := unix.MemfdCreate("users", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("pass list of users: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "users")
+	if _, err = file.Write(atHomeInside(list, os.Geteuid(), os.Getegid())); err == nil {
+		_, err = file.Seek(0, 0)
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("pass list of users: %w", err)
+	}
+	return file, nil
+}
+
+// atHomeInside gives the user a home inside, and a line where the list has none
+// because a directory service knows them.
+func atHomeInside(list []byte, user, group int) []byte {
+	const id, home, fields = 2, 5, 7
+	var changed bytes.Buffer
+	found := false
+	for line := range bytes.Lines(append(bytes.TrimRight(list, "\n"), '\n')) {
+		entry := bytes.Split(line, []byte(":"))
+		if len(entry) == fields && string(entry[id]) == strconv.Itoa(user) {
+			entry[home], found = []byte(homeInside), true
+		}
+		changed.Write(bytes.Join(entry, []byte(":")))
+	}
+	if !found {
+		fmt.Fprintf(&changed, "signalbox:x:%d:%d::%s:/bin/sh\n", user, group, homeInside)
+	}
+	return changed.Bytes()
+}
