@@ -38,7 +38,7 @@ var rooms = map[string][]string{
 	"environment/environmenttest": {"environment", "environment/egress", "process"},
 	// The container driver is the clone driver with commands that run elsewhere: it keeps the work
 	// folder through it, and reaches the inside and Docker through packages of their own.
-	"environment/container": {"environment", "environment/clone", "environment/container/engine", "environment/egress",
+	"environment/container": {"environment", "environment/cache", "environment/clone", "environment/container/engine", "environment/egress",
 		"environment/execserver", "git", "process"},
 	"environment/container/containertest": {},
 	"environment/container/docker":        {"environment/container/engine"},

@@ -90,6 +90,9 @@ func New(c Config) *Driver {
 	}
 	c.Clone.Root, c.Clone.State = filepath.Clean(c.Clone.Root), filepath.Clean(c.Clone.State)
 	c.Clone.Network, c.Clone.Limits = egress.None, process.Limits{} // git alone runs there
+	if c.Clone.Warm == clone.Shared {
+		c.Clone.Warm = clone.Auto // what only its sandbox shows read-only is not read-only here
+	}
 	sum := sha256.Sum256([]byte(c.Clone.Root))
 	return &Driver{
 		config: c, clone: clone.New(c.Clone), project: hex.EncodeToString(sum[:6]),

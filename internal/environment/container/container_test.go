@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 	docker := containertest.New(t)
 	environmenttest.Run(t, func(t *testing.T) environmenttest.Harness {
 		p := environmenttest.NewProject(t)
-		return environmenttest.Harness{Driver: container.New(config(t, docker, p)), Project: p, Isolated: true, OwnSystem: true}
+		return environmenttest.Harness{Driver: container.New(config(t, docker, p)), Project: p, Isolated: true, OwnSystem: true, Keeps: true}
 	})
 }
 
@@ -39,7 +39,7 @@ func config(t testing.TB, docker containertest.Docker, p *environmenttest.Projec
 	var seconds atomic.Int64
 	return container.Config{
 		Clone: clone.Config{
-			Repo: repo, Exec: process.Host{}, Root: p.Root, State: state(p), Variables: environmenttest.Variables,
+			Repo: repo, Exec: process.Host{}, Root: p.Root, State: state(p), Cache: 1 << 30, Variables: environmenttest.Variables,
 			Clock: func() time.Time { return time.Unix(1767323045+seconds.Add(1), 0) },
 		},
 		Variables: environmenttest.Variables, Image: docker.Image, Network: egress.None,

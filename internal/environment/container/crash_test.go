@@ -97,7 +97,7 @@ func crash(ctx context.Context, args []string) error {
 	}
 	p := &environmenttest.Project{Root: args[2], Commit: args[3]}
 	d := container.New(container.Config{
-		Clone:     clone.Config{Repo: repo, Exec: &killer{at: at}, Root: p.Root, State: state(p), Variables: environmenttest.Variables},
+		Clone:     clone.Config{Repo: repo, Exec: &killer{at: at}, Root: p.Root, State: state(p), Cache: 1 << 30, Variables: environmenttest.Variables},
 		Variables: environmenttest.Variables, Image: containertest.Image, Network: egress.None,
 		Program: args[4], Docker: args[5], DockerEnv: []string{args[6]},
 	})
@@ -184,6 +184,9 @@ func TestAKilledKeepIsKeptByTheNextOneAndARemovalIsFinished(t *testing.T) {
 	}
 	if ids := docker.Containers(t, p.Root); len(ids) != 0 || at < 3 {
 		t.Errorf("after %d kills containers %v are left", at, ids)
+	}
+	if _, err := d.Check(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	if names := docker.Docker(t, "images", "--format", "{{.Repository}}:{{.Tag}}", "--filter", "label=signalbox.project="+p.Root); names != "" {
 		t.Errorf("images are left: %s", names)

@@ -85,6 +85,23 @@ func (e *Environment) Keep(ctx context.Context, key string) error {
 }
 
 func (e *Environment) keep(ctx context.Context, key string) error {
+	if key != "" {
+		if err := e.keepImage(ctx, key); err != nil {
+			return err
+		}
+	}
+	// What is kept may be the very folders that the container shows, and must not be written again.
+	e.server = nil
+	if _, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpStop, Name: e.driver.containerName(e.id)}); err != nil {
+		return err
+	}
+	if err := e.clone.Keep(ctx, key); err != nil {
+		return err
+	}
+	return e.bringUp(ctx, false)
+}
+
+func (e *Environment) keepImage(ctx context.Context, key string) error {
 	d := e.driver
 	changed, err := e.changed(ctx)
 	if err != nil {
@@ -94,10 +111,8 @@ func (e *Environment) keep(ctx context.Context, key string) error {
 	if changed {
 		order = engine.Order{Op: engine.OpCommit, Name: d.containerName(e.id), To: d.kept(key), Labels: d.labels(e.id)}
 	}
-	if _, err := d.engine.Do(ctx, order); err != nil {
-		return err
-	}
-	return e.clone.Keep(ctx, key)
+	_, err = d.engine.Do(ctx, order)
+	return err
 }
 
 // changed reports whether the container's own file system has anything that its image has not.

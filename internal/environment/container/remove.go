@@ -52,15 +52,43 @@ func (d *Driver) sweep(ctx context.Context) error {
 			err = errors.Join(err, d.removeContainer(ctx, c.ID))
 		}
 	}
-	images, errImages := d.engine.Do(ctx, engine.Order{Op: engine.OpImages, Name: d.repository()})
-	for _, i := range images.Images {
+	return errors.Join(err, d.sweepImages(ctx))
+}
+
+// sweepImages removes saved images of environments that are gone, kept ones whose work folder is
+// kept no longer, and what lost its name to a later one.
+func (d *Driver) sweepImages(ctx context.Context) error {
+	bases, err := d.clone.List(ctx)
+	if err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, base := range bases {
+		wanted[d.kept(base.Key)] = true
+	}
+	named, err := d.engine.Do(ctx, engine.Order{Op: engine.OpImages, Name: d.repository()})
+	if err != nil {
+		return err
+	}
+	for _, i := range named.Images {
 		for _, name := range i.Names {
-			if id, saved := strings.CutPrefix(name, d.savedAs("")); saved && d.gone(id) {
+			id, saved := strings.CutPrefix(name, d.savedAs(""))
+			if saved && d.gone(id) || strings.HasPrefix(name, d.repository()+":kept-") && !wanted[name] {
 				err = errors.Join(err, d.dropImage(ctx, name))
 			}
 		}
 	}
-	return errors.Join(err, errImages)
+	return errors.Join(err, d.sweepUnnamed(ctx))
+}
+
+func (d *Driver) sweepUnnamed(ctx context.Context) error {
+	ours, err := d.engine.Do(ctx, engine.Order{Op: engine.OpImages, Labels: map[string]string{labelProject: d.config.Clone.Root}})
+	for _, i := range ours.Images {
+		if len(i.Names) == 0 || i.Names[0] == "<none>:<none>" {
+			err = errors.Join(err, d.dropImage(ctx, i.ID))
+		}
+	}
+	return err
 }
 
 // gone reports whether id is an environment's that is not there.

@@ -93,6 +93,12 @@ func (d daemon) restart(ctx context.Context, o engine.Order, a *engine.Answer) e
 	return d.container(ctx, o, a)
 }
 
+func (d daemon) stop(ctx context.Context, o engine.Order, _ *engine.Answer) error {
+	now := 0
+	_, err := d.ContainerStop(ctx, o.Name, client.ContainerStopOptions{Timeout: &now})
+	return err
+}
+
 func (d daemon) remove(ctx context.Context, o engine.Order, _ *engine.Answer) error {
 	_, err := d.ContainerRemove(ctx, o.Name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	if errdefs.IsNotFound(err) || errdefs.IsConflict(err) && strings.Contains(err.Error(), "already in progress") {

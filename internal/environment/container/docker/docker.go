@@ -90,6 +90,7 @@ func (d daemon) performer(op engine.Op) func(context.Context, engine.Order, *eng
 		engine.OpContainers:  d.containers,
 		engine.OpCreate:      d.create,
 		engine.OpRestart:     d.restart,
+		engine.OpStop:        d.stop,
 		engine.OpRemove:      d.remove,
 		engine.OpChanged:     d.changed,
 		engine.OpCommit:      d.commit,

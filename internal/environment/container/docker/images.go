@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
 	"signalbox/internal/environment/container/engine"
@@ -46,7 +48,12 @@ func (d daemon) tag(ctx context.Context, o engine.Order, _ *engine.Answer) error
 }
 
 func (d daemon) removeImage(ctx context.Context, o engine.Order, _ *engine.Answer) error {
-	_, err := d.ImageRemove(ctx, o.Name, client.ImageRemoveOptions{Force: true, PruneChildren: true})
+	// Docker lets go of an image that a container stands on only by name.
+	named := !strings.HasPrefix(o.Name, "sha256:")
+	_, err := d.ImageRemove(ctx, o.Name, client.ImageRemoveOptions{Force: named, PruneChildren: true})
+	if !named && errdefs.IsConflict(err) {
+		return nil
+	}
 	return err
 }
 

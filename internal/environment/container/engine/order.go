@@ -10,11 +10,12 @@ const (
 	OpImages      Op = "images"       // lists those with Labels, of the repository Name unless it is empty
 	OpBuild       Op = "build"        // builds Build and answers with its Image
 	OpTag         Op = "tag"          // gives image Name the further name To
-	OpRemoveImage Op = "remove-image" // takes the name Name away, and the image with its last name
+	OpRemoveImage Op = "remove-image" // takes the name Name away, and the image with its last name; an id that is in use stays
 	OpContainer   Op = "container"    // looks at container Name
 	OpContainers  Op = "containers"   // lists those with Labels, running or not
 	OpCreate      Op = "create"       // creates Spec; ErrConflict when its name is taken
 	OpRestart     Op = "restart"      // starts container Name, ending what runs in it
+	OpStop        Op = "stop"         // ends what runs in container Name, which stays
 	OpRemove      Op = "remove"       // ends and removes container Name; one that is not there is no error
 	OpChanged     Op = "changed"      // says whether container Name changed anything but Except
 	OpCommit      Op = "commit"       // makes image To, with Labels, of container Name
