@@ -42,9 +42,11 @@ type Environment interface {
 	// key it begins with what that one had instead, and warm is true. Nothing that an agent left
 	// in the environment outlives it; keeping work is the caller's business, before.
 	Renew(ctx context.Context, commit, key string) (warm bool, err error)
-	// Keep keeps what the set-up made (ignored files, HOME, a container's own file system) under
-	// the key, for every later Renew of the project. No agent may have run since Renew. Keeping
-	// twice is no error; a driver that cannot keep does nothing.
+	// Keep makes what the set-up made part of the environment: folders of it that the project does
+	// not ignore are neither recorded as a change nor removed by Reset. With a key that is not empty
+	// all of it (ignored files, HOME, a container's own file system) is kept for every later Renew
+	// of the project. No agent may have run since Renew. Keeping twice is no error; a driver that
+	// cannot keep keeps nothing.
 	Keep(ctx context.Context, key string) error
 	// Forget drops what is kept under the key: it turned out not to work.
 	Forget(ctx context.Context, key string) error

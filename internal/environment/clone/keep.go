@@ -32,21 +32,24 @@ const maxIgnored = 20_000
 // base, which leaves the times by which git knows the files, and the environment goes on as one
 // that stands on it. Its own .git, in which set-up commands could write, is thrown away.
 func (e *Environment) Keep(ctx context.Context, key string) error {
+	m, err := e.marker()
+	if err != nil {
+		return err
+	}
+	if err := e.adoptSetUp(ctx, m); err != nil {
+		return fmt.Errorf("keep environment %s: %w", e.spec.ID, err)
+	}
 	if key == "" || e.driver.way() == Off {
 		return nil
 	}
-	if err := e.keepAs(ctx, key); err != nil {
+	if err := e.keepAs(ctx, m, key); err != nil {
 		return fmt.Errorf("keep environment %s as %s: %w", e.spec.ID, key, err)
 	}
 	return nil
 }
 
-func (e *Environment) keepAs(ctx context.Context, key string) error {
+func (e *Environment) keepAs(ctx context.Context, m *made, key string) error {
 	id, err := cache.NewID(key)
-	if err != nil {
-		return err
-	}
-	m, err := e.marker()
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func (e *Environment) keepAs(ctx context.Context, key string) error {
 	}
 	entry := cache.Entry{ID: id, Key: key, Environment: e.spec.ID, Commit: m.Head, Version: baseVersion,
 		Dir: e.Dir(), Home: e.home(), Bytes: size, Files: files, Created: e.driver.config.Clock().UTC()}
-	if err := e.prepareBase(ctx, entry); err != nil {
+	if err := e.prepareBase(ctx, entry, m.Adopted); err != nil {
 		return err
 	}
 	if err := e.goOnKeeping(ctx, m); err != nil {
@@ -105,12 +108,15 @@ func (e *Environment) cleanForKeeping(ctx context.Context, m *made) error {
 
 // prepareBase makes all of a base but the folders themselves, which nothing has touched yet.
 // Describing it comes last: from then on a crash is followed by goOnKeeping.
-func (e *Environment) prepareBase(ctx context.Context, entry cache.Entry) error {
+func (e *Environment) prepareBase(ctx context.Context, entry cache.Entry, adopted []string) error {
 	staging, err := e.driver.bases.Stage(entry.ID)
 	if err != nil {
 		return err
 	}
 	if err := e.writeIgnored(ctx, staging); err != nil {
+		return err
+	}
+	if err := writeAdopted(staging, adopted); err != nil {
 		return err
 	}
 	if err := e.prepareGit(ctx, entry.Commit, filepath.Join(staging, gitFolder)); err != nil {

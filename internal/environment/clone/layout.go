@@ -72,6 +72,8 @@ type made struct {
 	Recorded recorded `json:"recorded"`
 	// Included is a digest of the ignored files that were brought along.
 	Included string `json:"included,omitempty"`
+	// Adopted are folders that the set-up made and the project does not ignore.
+	Adopted []string `json:"adopted,omitempty"`
 	// Warm is what the environment stands on; nil when it is a clone of its own.
 	Warm *warm `json:"warm,omitempty"`
 	// Keeping is the id of the base that the environment's content is becoming.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
@@ -81,7 +82,7 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err != nil {
 		return err
 	}
-	if err := e.makeImportGit(ctx, included); err != nil {
+	if err := e.makeImportGit(ctx, m, included); err != nil {
 		return err
 	}
 	if err := e.initialize(ctx, m.Head); err != nil {
@@ -147,8 +148,8 @@ func (e *Environment) inFresh(ctx context.Context, args ...string) (string, erro
 }
 
 // makeImportGit makes the repository through which work comes back. It borrows the project's objects and
-// ignores what the project's checkout ignores and what was copied into the clone.
-func (e *Environment) makeImportGit(ctx context.Context, included []string) error {
+// ignores what the project's checkout ignores, what was copied into the clone and what was adopted.
+func (e *Environment) makeImportGit(ctx context.Context, m *made, included []string) error {
 	dir := e.layout.importGit()
 	if err := removeTree(dir); err != nil {
 		return fmt.Errorf("remove old import repository: %w", err)
@@ -163,7 +164,12 @@ func (e *Environment) makeImportGit(ctx context.Context, included []string) erro
 	if err := replaceFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(alternates)); err != nil {
 		return fmt.Errorf("borrow the project's objects: %w", err)
 	}
-	return e.writeExcludes(included)
+	adopted, err := e.adopted(m)
+	if err != nil {
+		return err
+	}
+	m.Adopted = adopted
+	return e.writeExcludes(slices.Concat(included, adopted))
 }
 
 // seedIndex starts Record's index as a copy of the fresh clone's, whose file times it shares.

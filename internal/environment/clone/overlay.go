@@ -89,7 +89,7 @@ func (e *Environment) newTreeLayer(ctx context.Context, m *made, lower string) e
 	if err != nil {
 		return err
 	}
-	if err := e.makeImportGit(ctx, included); err != nil {
+	if err := e.makeImportGit(ctx, m, included); err != nil {
 		return err
 	}
 	err = newLayer(lower, e.layout.treeLayer(), func(upper *os.Root) error {

@@ -27,7 +27,7 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	if _, err := e.driver.config.Repo.TreeOf(ctx, commit); err != nil {
 		return false, err
 	}
-	m.Head, m.Warm, m.Keeping = commit, nil, ""
+	m.Head, m.Warm, m.Keeping, m.Adopted = commit, nil, "", nil
 	if err := e.layout.save(m); err != nil {
 		return false, err
 	}

@@ -107,6 +107,9 @@ func (e *Environment) keep(ctx context.Context, m *made, tree, ref string) error
 
 // brought makes the content that of m.Head without building anything anew.
 func (e *Environment) brought(ctx context.Context, m *made, tree string) bool {
+	if len(m.Adopted) > 0 && e.showExcludes(ctx) != nil { // or what was adopted would be cleaned away
+		return e.replaceGit(ctx, m) == nil && e.restored(ctx, m.Head, tree)
+	}
 	return e.restored(ctx, m.Head, tree) || e.replaceGit(ctx, m) == nil && e.restored(ctx, m.Head, tree)
 }
 

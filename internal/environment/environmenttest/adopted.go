@@ -1,0 +1,36 @@
+package environmenttest
+
+import "testing"
+
+// testAdopted: a folder such as .venv that a set-up filled and nobody ignores.
+func testAdopted(t *testing.T, s *site) {
+	look := func(on *site) string {
+		t.Helper()
+		return on.must(t, "cat 'env [x]/deep/run' src/env/x; git status --porcelain --untracked-files=all")
+	}
+	s.renew(t, s.spec.Commit)
+	s.must(t, "mkdir -p 'env [x]/deep' src/env && echo run >'env [x]/deep/run' && echo x >src/env/x && echo loose >loose")
+	if err := s.Keep(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.Reset(t.Context(), s.spec.Commit, ""); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "what the set-up made", look(s), "run\nx\n")
+		equal(t, "changed", s.record(t, s.spec.Commit).Changed, false)
+		s.must(t, "test ! -e loose && rm -f .git/info/exclude && echo x >>README.md && git checkout --quiet README.md")
+	}
+	if !s.Keeps || !s.renew(t, s.spec.Commit) {
+		return
+	}
+	equal(t, "what the set-up made, kept", look(s), "run\nx\n")
+	s.must(t, "echo new >'env [x]/deep/new'; echo x >x")
+	if change := s.record(t, s.spec.Commit); !change.Changed {
+		t.Error("a change beside what was adopted is not recorded")
+	}
+	if err := s.Reset(t.Context(), s.spec.Commit, ""); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "what the set-up made, after a reset", look(s), "run\nx\n")
+}
