@@ -78,7 +78,9 @@ func program(t testing.TB) string {
 			return
 		}
 		build.path = filepath.Join(dir, "signalbox")
-		out, err := exec.Command("go", "build", "-o", build.path, "signalbox/cmd/signalbox").CombinedOutput()
+		compile := exec.Command("go", "build", "-o", build.path, "signalbox/cmd/signalbox")
+		compile.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
+		out, err := compile.CombinedOutput()
 		if err != nil {
 			build.err = &exec.Error{Name: string(out), Err: err}
 		}
