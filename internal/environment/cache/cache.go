@@ -141,7 +141,7 @@ func (c *Cache) Publish(id string) error {
 	if err != nil {
 		return fmt.Errorf("publish base %s: %w", id, err)
 	}
-	return syncFolder(c.Dir)
+	return errors.Join(c.Touch(id), syncFolder(c.Dir))
 }
 
 // Touch notes that an environment begins from the base now.

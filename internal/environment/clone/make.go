@@ -52,8 +52,8 @@ func (e *Environment) make(ctx context.Context) error {
 // begin makes an environment of which there is nothing yet.
 func (e *Environment) begin(ctx context.Context) error {
 	m := &made{Spec: e.spec, Head: e.spec.Commit}
-	adopted, err := e.adopt(ctx, m)
-	if err != nil || adopted {
+	borrowed, err := e.borrow(ctx, m)
+	if err != nil || borrowed {
 		return err
 	}
 	return e.settle(ctx, m)

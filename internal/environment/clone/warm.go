@@ -152,9 +152,9 @@ func (e *Environment) stands(m *made) {
 	}
 }
 
-// adopt puts a new environment on the tracked files of the base that was used last, which are
+// borrow puts a new environment on the tracked files of the base that was used last, which are
 // almost always nearer to its commit than nothing. It reports whether there was one.
-func (e *Environment) adopt(ctx context.Context, m *made) (bool, error) {
+func (e *Environment) borrow(ctx context.Context, m *made) (bool, error) {
 	if e.driver.way() != Overlay {
 		return false, nil
 	}
