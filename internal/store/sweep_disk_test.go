@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -37,12 +36,29 @@ func newDisk(t *testing.T, kind string) *disk {
 		t.Fatal(err)
 	}
 	run(t, "mkfs."+kind, "-q", d.image)
+	hideMounts(t)
 	// No package gives the right to mount, so that this is no failure where CI=true.
 	if out, err := d.mount(t.Context()); err != nil {
 		t.Skipf("needs the right to mount a %s file system through a loop device: %s", kind, out)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(d.dir, unix.MNT_DETACH) })
 	return d
+}
+
+// hideMounts keeps what the test mounts from every process but its own. A
+// sandbox that is made elsewhere meanwhile would take a copy of the mount along,
+// and a disk that is mounted anywhere does not restart. The thread is not given
+// back: it ends with the test.
+func hideMounts(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread()
+	err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS)
+	if err == nil {
+		err = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	}
+	if err != nil {
+		t.Skipf("needs the right to a mount namespace: %v", err)
+	}
 }
 
 func (d *disk) mount(ctx context.Context) ([]byte, error) {
@@ -106,14 +122,4 @@ func replaceCarelessly(f *folder, text string, flushFile, flushFolder bool) erro
 		return err
 	}
 	return f.sync()
-}
-
-// promise reads a line of a writer: the update and what it makes count.
-func promise(line string) (kind string, n int) {
-	kind, number, _ := strings.Cut(strings.TrimSpace(line), "\t")
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return "", 0
-	}
-	return kind, n
 }
