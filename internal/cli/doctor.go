@@ -116,6 +116,10 @@ func (p *project) lookAtConfig(add func(finding)) {
 func (p *project) lookAtIsolation(ctx context.Context, add func(finding)) {
 	note, err := p.environments.Check(ctx)
 	switch {
+	case p.config.Environment.Driver == config.DriverContainer && err != nil:
+		add(finding{"containers", verdictMissing, err.Error(), ""})
+	case p.config.Environment.Driver == config.DriverContainer:
+		add(finding{What: "containers", Verdict: verdictOK, Says: note})
 	case err != nil:
 		add(finding{"isolation", verdictMissing, err.Error(), "apt-get install bubblewrap; or, if you trust what will run: signalbox run --unsandboxed"})
 	case p.config.Environment.Sandbox == config.SandboxNone:

@@ -93,6 +93,7 @@ func explained(err error) error {
 		{git.ErrNoGit, `install git: "apt-get install git"`},
 		{git.ErrTooOld, "install a newer git"},
 		{environment.ErrNoIsolation, `install bubblewrap ("apt-get install bubblewrap"), or add --unsandboxed if you trust what will run`},
+		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
 		{store.ErrBroken, `the file is kept as it is; mend it by hand, "signalbox doctor" says what is wrong`},
 		{forge.ErrNotFound, `see which requests there are: "signalbox list"`},
 		{runner.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},

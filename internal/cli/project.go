@@ -164,10 +164,18 @@ func (p *project) variables() (variables []string) {
 }
 
 func (p *project) driver() environment.Driver {
-	return clone.New(clone.Config{Repo: p.repo, Exec: p.host(), Root: p.root,
+	c := p.cloneConfig()
+	if p.config.Environment.Driver == config.DriverContainer {
+		return p.containerDriver(c)
+	}
+	return clone.New(c)
+}
+
+func (p *project) cloneConfig() clone.Config {
+	return clone.Config{Repo: p.repo, Exec: p.host(), Root: p.root,
 		State: filepath.Join(p.root, ".signalbox", "environments"), Variables: p.variables(),
 		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
-		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log})
+		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log}
 }
 
 // policy is what commands reach when the network is that of registries. What a variable names,
@@ -288,7 +296,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 		return nil, err
 	}
 	return runner.New(runner.Config{Prompts: own, Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
-		Isolation: p.config.Environment.Sandbox, MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
+		Isolation: p.isolation(), MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: observe, Logger: p.log}), nil
 }
 

@@ -87,6 +87,9 @@ type Environment struct {
 	Image      string            `yaml:"image"`
 	Images     map[string]string `yaml:"images"`
 	Dockerfile string            `yaml:"dockerfile"`
+	// Capabilities are those that programs in containers keep of what Docker gives them: none unless
+	// named. Installing packages of the system takes CHOWN, DAC_OVERRIDE, FOWNER, SETGID and SETUID.
+	Capabilities []string `yaml:"capabilities"`
 	// Cache is how much disk kept environments may take, in bytes; the least recently used go
 	// first, and 0 keeps none.
 	Cache Bytes `yaml:"cache"`

@@ -140,6 +140,11 @@ func (e *Environment) expand(home string) {
 	}
 }
 
+// capabilities are the words of environment.capabilities: what Docker gives by itself, and nothing
+// that reaches out of a container.
+var capabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW", "SETFCAP",
+	"SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
+
 func (c *Config) validate() error {
 	problems := []error{
 		oneOf("approve", c.Approve, ApproveManual, ApproveAuto),
@@ -150,6 +155,9 @@ func (c *Config) validate() error {
 	}
 	if e := c.Environment; e.Processes < 0 || !(e.CPUs >= 0 && e.CPUs <= 4096) {
 		problems = append(problems, errors.New("environment.processes and environment.cpus: want positive numbers, or 0 for no limit"))
+	}
+	for _, name := range c.Environment.Capabilities {
+		problems = append(problems, oneOf("environment.capabilities", name, capabilities...))
 	}
 	if c.MaxParallel < 1 || c.MaxParallel > 256 {
 		problems = append(problems, fmt.Errorf("max_parallel is %d: want 1 to 256", c.MaxParallel))

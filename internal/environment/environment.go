@@ -94,3 +94,7 @@ var ErrTooLarge = errors.New("the new content is too large to record")
 // ErrNoIsolation: nothing here can keep a command away from the host, and the
 // configuration did not say that it may run without.
 var ErrNoIsolation = errors.New("commands cannot be isolated from this machine")
+
+// ErrNoContainer: no container can be made or started here: the engine, the image or a limit is
+// not as it should be. The error that wraps it says what a person can do; trying again does not help.
+var ErrNoContainer = errors.New("no container can be started")

@@ -89,6 +89,9 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, environment.ErrNoIsolation):
 		e.ReasonCode, e.Retryable = "NO_ISOLATION", false
 		e.Actions = []string{"install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected: signalbox resume --unsandboxed " + w.run.Ref()}
+	case errors.Is(err, environment.ErrNoContainer):
+		e.ReasonCode, e.Retryable, e.Category = "NO_CONTAINER", false, workflow.CategoryEnvironment
+		e.Actions = []string{"see what is missing: signalbox doctor", resume}
 	case errors.Is(err, forge.ErrCheckout):
 		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, "your local changes are in the way of the merge"
 		e.Actions = []string{"commit or stash them", resume}

@@ -2,7 +2,6 @@ package container_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -258,8 +257,8 @@ func TestWhatIsMissingIsNamedWithWhatToDo(t *testing.T) {
 	}{
 		"no image":      {func(c *container.Config) { c.Image = "" }, container.ErrNoImage, []string{"environment.image"}},
 		"unknown image": {func(c *container.Config) { c.Image = "nobody/has:this" }, container.ErrNoImage, []string{"docker pull nobody/has:this", "environment.image"}},
-		"no daemon":     {func(c *container.Config) { c.DockerEnv = []string{"DOCKER_HOST=unix:///nowhere.sock"} }, environment.ErrNoIsolation, []string{"systemctl start docker"}},
-		"a far daemon":  {func(c *container.Config) { c.DockerEnv = []string{"DOCKER_HOST=tcp://192.0.2.1:2375"} }, environment.ErrNoIsolation, []string{"another machine"}},
+		"no daemon":     {func(c *container.Config) { c.DockerEnv = []string{"DOCKER_HOST=unix:///nowhere.sock"} }, environment.ErrNoContainer, []string{"systemctl start docker"}},
+		"a far daemon":  {func(c *container.Config) { c.DockerEnv = []string{"DOCKER_HOST=tcp://192.0.2.1:2375"} }, environment.ErrNoContainer, []string{"another machine"}},
 		"no helper":     {func(c *container.Config) { c.Docker = "" }, engine.ErrNoProgram, []string{"signalbox-docker"}},
 		"broken server": {func(c *container.Config) { c.Program = "/bin/true" }, container.ErrCannotStart, []string{"ended"}},
 	} {
@@ -317,15 +316,6 @@ func TestADockerfileOfTheProjectIsBuiltOnce(t *testing.T) {
 	c.Dockerfile = ".devcontainer/Dockerfile"
 	d := container.New(c)
 	e := made(t, d, p.Spec("site"))
-	t.Cleanup(func() {
-		ctx := context.WithoutCancel(t.Context())
-		if err := d.Remove(ctx, p.Spec("site")); err != nil {
-			t.Error(err)
-		}
-		for _, id := range strings.Fields(docker.Docker(t, "images", "--quiet", "--filter", "label=signalbox.project="+p.Root)) {
-			docker.Docker(t, "rmi", "--force", id)
-		}
-	})
 	if got := must(t, e, `cat /greeting /copy; echo "$GREETED"`); got != "hello\nhello\nyes\n" {
 		t.Errorf("got %q", got)
 	}

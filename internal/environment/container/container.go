@@ -61,9 +61,9 @@ var PackageCapabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", 
 
 var (
 	// ErrNoImage: the image is not on this machine, or none is named.
-	ErrNoImage = errors.New("no image to make a container from")
+	ErrNoImage = fmt.Errorf("%w: there is no image for it", environment.ErrNoContainer)
 	// ErrCannotStart: a container cannot be created or started, or its server does not come up.
-	ErrCannotStart = errors.New("the container cannot start")
+	ErrCannotStart = fmt.Errorf("%w: the container cannot start", environment.ErrNoContainer)
 )
 
 // version is that of what this driver makes: with another one, what was kept does not count.

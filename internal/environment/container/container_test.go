@@ -1,6 +1,8 @@
 package container_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -35,6 +37,8 @@ func config(t testing.TB, docker containertest.Docker, p *environmenttest.Projec
 		for _, id := range docker.Containers(t, p.Root) {
 			docker.Docker(t, "rm", "--force", "--volumes", id)
 		}
+		docker.RemoveImages(t, "reference="+repository(p))
+		docker.RemoveImages(t, "label=signalbox.project="+p.Root)
 	})
 	var seconds atomic.Int64
 	return container.Config{
@@ -45,6 +49,12 @@ func config(t testing.TB, docker containertest.Docker, p *environmenttest.Projec
 		Variables: environmenttest.Variables, Image: docker.Image, Network: egress.None,
 		Program: docker.Program, Docker: docker.Helper, DockerEnv: docker.Env(),
 	}
+}
+
+// repository is the name of the images that are made for a project.
+func repository(p *environmenttest.Project) string {
+	sum := sha256.Sum256([]byte(p.Root))
+	return "signalbox/" + hex.EncodeToString(sum[:6])
 }
 
 func state(p *environmenttest.Project) string {

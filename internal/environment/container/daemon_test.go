@@ -21,10 +21,10 @@ func TestADaemonThatIsRestartedCostsNothingButTheCommandsInBetween(t *testing.T)
 	must(t, e, "echo own >/opt/file && echo work >work")
 
 	daemon.Stop(t, syscall.SIGTERM) // which ends the containers
-	if _, _, err := run(t, e, "true"); !errors.Is(err, environment.ErrNoIsolation) || !strings.Contains(err.Error(), "systemctl start docker") {
+	if _, _, err := run(t, e, "true"); !errors.Is(err, environment.ErrNoContainer) || !strings.Contains(err.Error(), "systemctl start docker") {
 		t.Errorf("without a daemon: %v", err)
 	}
-	if _, err := d.Check(t.Context()); !errors.Is(err, environment.ErrNoIsolation) {
+	if _, err := d.Check(t.Context()); !errors.Is(err, environment.ErrNoContainer) {
 		t.Errorf("checked without a daemon: %v", err)
 	}
 	daemon.Start(t)

@@ -142,10 +142,6 @@ func (e *Environment) saved(ctx context.Context) (string, error) {
 	return a.Image.ID, nil
 }
 
-func (d *Driver) labels(id string) map[string]string {
-	return map[string]string{labelProject: d.config.Clone.Root, labelEnv: id}
-}
-
 // Forget implements environment.Environment.
 func (e *Environment) Forget(ctx context.Context, key string) error {
 	if err := errors.Join(e.driver.dropImage(ctx, e.driver.kept(key)), e.clone.Forget(ctx, key)); err != nil {

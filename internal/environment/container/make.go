@@ -55,6 +55,11 @@ func (e *Environment) settle(ctx context.Context, s environment.Spec) error {
 			return fmt.Errorf("make folder for sockets: %w", err)
 		}
 	}
+	for _, path := range e.driver.config.ReadOnly {
+		if err := e.driver.mayShow(path); err != nil {
+			return fmt.Errorf("show %q in the container: %w", path, err)
+		}
+	}
 	if err := e.chooseImage(ctx, s); err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"signalbox/internal/environment/container/engine"
 	"signalbox/internal/environment/egress"
@@ -27,6 +29,7 @@ const (
 const (
 	labelProject = "signalbox.project" // the project's root
 	labelEnv     = "signalbox.env"     // the environment's id
+	labelRun     = "signalbox.run"     // the run's id, where the environment's has it
 	labelConfig  = "signalbox.config"  // what the container was made from, see digest
 )
 
@@ -46,8 +49,22 @@ func (e *Environment) spec() *engine.Spec {
 	if d.config.Network != egress.Full {
 		s.Network = "none"
 	}
-	s.Labels = map[string]string{labelProject: d.config.Clone.Root, labelEnv: e.id, labelConfig: digest(s)}
+	config := digest(s)
+	s.Labels = d.labels(e.id)
+	s.Labels[labelConfig] = config
 	return s
+}
+
+// runPattern finds a run's id at the end of an environment's.
+var runPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-([0-9]{8}-[0-9]{6}-[a-z0-9]{6})$`) })
+
+// labels say of a container or an image whose it is.
+func (d *Driver) labels(id string) map[string]string {
+	labels := map[string]string{labelProject: d.config.Clone.Root, labelEnv: id}
+	if run := runPattern().FindStringSubmatch(id); run != nil {
+		labels[labelRun] = run[1]
+	}
+	return labels
 }
 
 // digest tells one container from another that should replace it.

@@ -100,6 +100,18 @@ func (d Docker) Containers(t testing.TB, root string) []string {
 	return strings.Fields(d.Docker(t, "ps", "--all", "--quiet", "--no-trunc", "--filter", "label=signalbox.project="+root))
 }
 
+// RemoveImages removes the images that a filter finds.
+func (d Docker) RemoveImages(t testing.TB, filter string) {
+	t.Helper()
+	for line := range strings.Lines(d.Docker(t, "images", "--format", "{{.ID}} {{.Repository}}:{{.Tag}}", "--filter", filter)) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.Contains(name, "<none>") {
+			name = id
+		}
+		d.Docker(t, "rmi", "--force", name)
+	}
+}
+
 // provideImage imports the image unless the daemon has it. Several test binaries may want it.
 func (d Docker) provideImage(ctx context.Context) (err error) {
 	if _, err := d.docker(ctx, "image", "inspect", Image); err == nil {

@@ -17,7 +17,7 @@ var (
 	// ErrConflict: there is one of that name already.
 	ErrConflict = errors.New("exists already")
 	// ErrNoDaemon: the engine's daemon is not reached.
-	ErrNoDaemon = fmt.Errorf("%w: the Docker daemon is not reached", environment.ErrNoIsolation)
+	ErrNoDaemon = fmt.Errorf("%w: the Docker daemon is not reached", environment.ErrNoContainer)
 )
 
 // Spec is a container as it should be.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/process"
 )
 
@@ -16,7 +17,7 @@ import (
 const Name = "signalbox-docker"
 
 // ErrNoProgram: the program that speaks to Docker is not installed.
-var ErrNoProgram = errors.New(Name + " is not installed beside signalbox")
+var ErrNoProgram = fmt.Errorf("%w: %s is not installed beside signalbox", environment.ErrNoContainer, Name)
 
 // Engine gives orders by running the program.
 type Engine struct {
