@@ -101,7 +101,7 @@ func (m *machine) environmentKept(e EnvironmentKept) {
 }
 
 func (m *machine) setUpDone(how string) {
-	m.advance(fmt.Sprintf("%s; environment %q %s", countNote(len(m.run.Steps), "step"), m.run.Journey.SetUp.Name, how))
+	m.setUpSays(fmt.Sprintf("%s; environment %q %s", countNote(len(m.run.Steps), "step"), m.run.Journey.SetUp.Name, how))
 }
 
 // Waits before a set-up command is tried again, by the class of its failure (P6).
@@ -192,7 +192,16 @@ func (m *machine) setUpFailed(message string) {
 }
 
 func (m *machine) commentPosted() {
-	m.advance("warning: the environment's set-up failed, the work goes on without it")
+	m.setUpSays("warning: the environment's set-up failed, the work goes on without it")
+}
+
+// setUpSays ends the sub-phase. Its phase may have a note already: why it was
+// left out, but for the set-up, which never is.
+func (m *machine) setUpSays(note string) {
+	if record := &m.run.Journey.Phases[m.run.Journey.Phase]; record.Note != "" {
+		record.Note += "; " + note
+	}
+	m.advance(note)
 }
 
 // SetUpComment is the text of P7 for the people on the forge.

@@ -67,6 +67,25 @@ func TestAFailedSetUpIsShownAsFailed(t *testing.T) {
 	}
 }
 
+func TestAWorkflowWithoutDesignCheckSaysAllTheSameWhatBecameOfTheSetUp(t *testing.T) {
+	t.Parallel()
+	simple := ordinary(WorkflowSimple, true)
+	simple.SetUp = []string{"npm ci"}
+	begun := untilAction(RunSetUp)
+	for _, c := range []struct {
+		name, want string
+		acts       []act
+	}{
+		{"it failed", "warning: the environment's set-up failed", []act{begun, setUpFails(FailureFatal), well}},
+		{"it is there", "set up and verified", []act{begun, well, well}},
+	} {
+		note := lived(t, simple, c.acts...).Journey.Phases[DesignCheck].Note
+		if !strings.HasPrefix(note, `not in the workflow "simple"; `) || !strings.Contains(note, c.want) {
+			t.Errorf("%s, and design-check says %q", c.name, note)
+		}
+	}
+}
+
 func TestVerificationComparesWithTheExpectedOutput(t *testing.T) {
 	t.Parallel()
 	withSetUp := plan
