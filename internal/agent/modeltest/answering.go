@@ -1,0 +1,109 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// maxRequest bounds a request. Contexts of a million tokens are some MiB.
+const maxRequest = 64 << 20
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := s.arrived(r)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	x.Body, x.Size = body[:min(len(body), maxBody)], len(body)
+	if err != nil {
+		s.object(w, x, http.StatusBadRequest, fmt.Errorf("read request: %w", err))
+		return
+	}
+	for _, route := range routes {
+		if route.method == r.Method && route.path.MatchString(r.URL.Path) {
+			s.enter(w, r, x, route, body)
+			return
+		}
+	}
+	s.object(w, x, http.StatusNotFound, errors.New("unknown path"))
+}
+
+// enter lets a request with the right key in.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request, x *exchange, route route, body []byte) {
+	spoken := dialects[route.api]
+	if s.config.Key != "" && x.Key != s.config.Key {
+		s.note(x)
+		status, refusal := spoken.refuse(s.failed(Fault{Kind: Unauthorized}, ""), w.Header())
+		s.reply(w, x, status, refusal)
+		return
+	}
+	if route.answers == nil {
+		s.converse(w, r, x, spoken, body)
+		return
+	}
+	s.note(x)
+	s.reply(w, x, http.StatusOK, route.answers(x.Size))
+}
+
+func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *exchange, spoken dialect, body []byte) {
+	var err error
+	if x.Conversation, err = spoken.read(r, body); err != nil {
+		s.object(w, x, http.StatusBadRequest, fmt.Errorf("read conversation: %w", err))
+		return
+	}
+	script := s.config.Choose(x.Conversation)
+	var turn Turn
+	turn, x.Turn = script.turn(len(x.Conversation.Results))
+	x.Attempt = s.attempts.next(r.URL.Path, x.Conversation, x.Turn)
+	if fault := turn.Fault; fault.Times > 0 && x.Attempt > fault.Times {
+		turn.Fault = Fault{}
+	}
+	answer, err := s.compose(turn, script.Dir, x.Conversation)
+	if err != nil {
+		s.object(w, x, http.StatusBadRequest, fmt.Errorf("turn %d: %w", x.Turn, err))
+		return
+	}
+	x.Fault = turn.Fault.Kind
+	s.note(x)
+	s.answer(w, r, x, spoken, answer, turn.Fault)
+}
+
+// compose puts a turn into the words of the agent that asks.
+func (s *Server) compose(turn Turn, dir string, c Conversation) (answer, error) {
+	a := answer{id: s.numbers.next(), model: c.Model, text: turn.Say, usage: turn.Usage, created: s.config.Clock().Unix()}
+	if a.usage == (Usage{}) {
+		a.usage = DefaultUsage
+	}
+	if len(turn.Calls) > 0 && len(c.Tools) == 0 {
+		a.text = defaultTitle
+		return a, nil
+	}
+	for _, wanted := range turn.Calls {
+		call, err := wanted.in(dir, c.Tools)
+		if err != nil {
+			return answer{}, err
+		}
+		call.id = "call_" + s.numbers.next()
+		a.calls = append(a.calls, call)
+	}
+	return a, nil
+}
+
+// object answers what the script does not foresee.
+func (s *Server) object(w http.ResponseWriter, x *exchange, status int, problem error) {
+	x.Problem = fmt.Sprintf("%s %s: %v", x.Method, x.Path, problem)
+	s.note(x)
+	s.reply(w, x, status, object{"error": object{"type": "scripted_model", "message": x.Problem}})
+}
+
+// reply is a whole answer at once.
+func (s *Server) reply(w http.ResponseWriter, x *exchange, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	x.Status, x.End = status, Answered
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		x.End = Gone
+	}
+	s.note(x)
+}

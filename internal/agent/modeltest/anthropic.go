@@ -1,0 +1,121 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"iter"
+	"net/http"
+	"slices"
+)
+
+type anthropic struct{}
+
+func (anthropic) read(_ *http.Request, body []byte) (Conversation, error) {
+	var request struct {
+		Model    string `json:"model"`
+		Stream   bool   `json:"stream"`
+		System   texts  `json:"system"`
+		Messages []struct {
+			Role    string `json:"role"`
+			Content texts  `json:"content"`
+		} `json:"messages"`
+		Tools []struct {
+			Name        string `json:"name"`
+			InputSchema Schema `json:"input_schema"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return Conversation{}, err
+	}
+	c := Conversation{API: Anthropic, Model: request.Model, Stream: request.Stream, System: request.System.String()}
+	for _, t := range request.Tools {
+		c.Tools = append(c.Tools, Offer{t.Name, t.InputSchema})
+	}
+	for _, m := range request.Messages {
+		if m.Role == "user" {
+			c.hears(m.Content)
+		}
+	}
+	return c, nil
+}
+
+// hears notes a message of Anthropic's user, which also carries the results of
+// calls. Agents put reminders of their own beside those.
+func (c *Conversation) hears(content texts) {
+	isResult := func(p part) bool { return p.Type == "tool_result" }
+	if !slices.ContainsFunc(content, isResult) {
+		c.asks(content.String())
+		return
+	}
+	for _, p := range content {
+		if isResult(p) {
+			c.Results = append(c.Results, p.Content.String())
+		}
+	}
+}
+
+func (anthropic) whole(a answer) any {
+	var content []object
+	if a.text != "" {
+		content = append(content, object{"type": "text", "text": a.text})
+	}
+	for _, call := range a.calls {
+		content = append(content, object{"type": "tool_use", "id": call.id, "name": call.name, "input": json.RawMessage(call.arguments)})
+	}
+	message := a.message(content)
+	message["stop_reason"] = a.stopReason()
+	return message
+}
+
+func (a answer) message(content []object) object {
+	if content == nil {
+		content = []object{}
+	}
+	return object{"id": "msg_" + a.id, "type": "message", "role": "assistant", "model": a.model, "content": content,
+		"stop_reason": nil, "stop_sequence": nil, "usage": object{
+			"input_tokens": a.usage.Input - a.usage.Cached, "cache_read_input_tokens": a.usage.Cached,
+			"cache_creation_input_tokens": 0, "output_tokens": a.usage.Output}}
+}
+
+func (a answer) stopReason() string {
+	if len(a.calls) > 0 {
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+func (anthropic) events(a answer) iter.Seq[event] {
+	return func(yield func(event) bool) {
+		ok := true
+		emit := func(kind string, fields object) {
+			fields["type"] = kind
+			ok = ok && yield(event{kind, fields})
+		}
+		start := a
+		start.usage.Output = 1 // not known yet; message_delta tells it
+		emit("message_start", object{"message": start.message(nil)})
+		emit("ping", object{})
+		index := 0
+		block := func(start object, delta, key, text string) {
+			emit("content_block_start", object{"index": index, "content_block": start})
+			for piece := range pieces(text) {
+				emit("content_block_delta", object{"index": index, "delta": object{"type": delta, key: piece}})
+			}
+			emit("content_block_stop", object{"index": index})
+			index++
+		}
+		if a.text != "" {
+			block(object{"type": "text", "text": ""}, "text_delta", "text", a.text)
+		}
+		for _, call := range a.calls {
+			block(object{"type": "tool_use", "id": call.id, "name": call.name, "input": object{}}, "input_json_delta", "partial_json", call.arguments)
+		}
+		emit("message_delta", object{"delta": object{"stop_reason": a.stopReason(), "stop_sequence": nil},
+			"usage": object{"output_tokens": a.usage.Output}})
+		emit("message_stop", object{})
+	}
+}
+
+func (anthropic) inform(f failed) event {
+	_, body := anthropic{}.refuse(f, http.Header{})
+	return event{"error", body}
+}

@@ -1,0 +1,115 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"iter"
+	"net/http"
+)
+
+type chat struct{}
+
+func (chat) read(_ *http.Request, body []byte) (Conversation, error) {
+	var request struct {
+		Model    string `json:"model"`
+		Stream   bool   `json:"stream"`
+		Messages []struct {
+			Role    string `json:"role"`
+			Content texts  `json:"content"`
+		} `json:"messages"`
+		Tools []struct {
+			Function struct {
+				Name       string `json:"name"`
+				Parameters Schema `json:"parameters"`
+			} `json:"function"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return Conversation{}, err
+	}
+	c := Conversation{API: Chat, Model: request.Model, Stream: request.Stream}
+	for _, t := range request.Tools {
+		c.Tools = append(c.Tools, Offer{t.Function.Name, t.Function.Parameters})
+	}
+	for _, m := range request.Messages {
+		c.hearsOpenAI(m.Role, m.Content.String())
+	}
+	return c, nil
+}
+
+func (c *Conversation) hearsOpenAI(role, text string) {
+	switch role {
+	case "system", "developer":
+		c.instructs(text)
+	case "user":
+		c.asks(text)
+	case "tool":
+		c.Results = append(c.Results, text)
+	}
+}
+
+func (chat) whole(a answer) any {
+	return a.completion("chat.completion", object{"index": 0, "finish_reason": a.finishReason(),
+		"message": object{"role": "assistant", "content": a.text, "tool_calls": a.toolCalls()}})
+}
+
+// completion is a whole one with its usage, or a chunk of one; a chunk without choices is the
+// last, which tells the usage.
+func (a answer) completion(kind string, choices ...object) object {
+	if choices == nil {
+		choices = []object{}
+	}
+	completion := object{"id": "chatcmpl-" + a.id, "object": kind, "created": a.created, "model": a.model, "choices": choices}
+	if kind == "chat.completion" || len(choices) == 0 {
+		completion["usage"] = object{"prompt_tokens": a.usage.Input, "completion_tokens": a.usage.Output,
+			"total_tokens": a.usage.Input + a.usage.Output, "prompt_tokens_details": object{"cached_tokens": a.usage.Cached}}
+	}
+	return completion
+}
+
+func (a answer) finishReason() string {
+	if len(a.calls) > 0 {
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+func (a answer) toolCalls() (calls []object) {
+	for i, call := range a.calls {
+		calls = append(calls, call.delta(i, call.arguments))
+	}
+	return calls
+}
+
+func (c call) delta(index int, arguments string) object {
+	return object{"index": index, "id": c.id, "type": "function", "function": object{"name": c.name, "arguments": arguments}}
+}
+
+func (chat) events(a answer) iter.Seq[event] {
+	return func(yield func(event) bool) {
+		ok := true
+		emit := func(choices ...object) {
+			ok = ok && yield(event{data: a.completion("chat.completion.chunk", choices...)})
+		}
+		say := func(delta object) { emit(object{"index": 0, "delta": delta, "finish_reason": nil}) }
+		say(object{"role": "assistant", "content": ""})
+		for piece := range pieces(a.text) {
+			say(object{"content": piece})
+		}
+		for i, call := range a.calls {
+			say(object{"tool_calls": []object{call.delta(i, "")}})
+			for piece := range pieces(call.arguments) {
+				say(object{"tool_calls": []object{{"index": i, "function": object{"arguments": piece}}}})
+			}
+		}
+		emit(object{"index": 0, "delta": object{}, "finish_reason": a.finishReason()})
+		emit()
+		_ = ok && yield(event{data: "[DONE]"})
+	}
+}
+
+func (chat) refuse(f failed, header http.Header) (status int, body any) {
+	f.openAILimits(header)
+	return statuses[f.fault.Kind], f.openAI("messages")
+}
+
+func (chat) inform(f failed) event { return event{data: f.openAI("messages")} }

@@ -1,0 +1,118 @@
+package modeltest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxExchanges and maxBody bound what a server keeps. A program that asks again and again for
+	// minutes comes to hundreds; the largest system prompt seen has 90 KB.
+	maxExchanges = 1000
+	maxBody      = 128 << 10
+)
+
+// Exchange is one request and what became of it.
+type Exchange struct {
+	// Number counts from 1, in the order of arrival.
+	Number       int
+	Arrived      time.Time
+	Method, Path string
+	// Headers are the names of the request's headers, sorted. Key is the API key, wherever that
+	// API's clients put it.
+	Headers []string
+	Key     string
+	// Body is the beginning of the request's body, Size the size of all of it.
+	Body []byte
+	Size int
+	// Conversation is empty where the request is not for an answer of the model.
+	Conversation Conversation
+	// Turn is the index of the script's turn that answered, Attempt how often it was asked for,
+	// from 1, and Fault what went wrong, if anything.
+	Turn, Attempt int
+	Fault         Kind
+	// Status is zero until it is sent.
+	Status int
+	End    End
+	// Problem is why the script could not be followed: an unknown path, a tool that is not offered.
+	Problem string
+}
+
+// End is how an answer ended; empty while it is not over.
+type End string
+
+const (
+	Answered End = "answered" // all of it was sent
+	Broken   End = "broken"   // we broke it off, as the script wants
+	Gone     End = "gone"     // the agent, or the test, was over first
+)
+
+// exchange is an Exchange under way; only its own handler changes it.
+type exchange struct{ Exchange }
+
+// ledger keeps the exchanges.
+type ledger struct {
+	mutex sync.Mutex
+	kept  []Exchange
+	total int
+}
+
+// Exchanges are copies of the first thousand, in the order of arrival.
+func (s *Server) Exchanges() []Exchange {
+	s.ledger.mutex.Lock()
+	defer s.ledger.mutex.Unlock()
+	return slices.Clone(s.ledger.kept)
+}
+
+// Count is how many requests arrived, of all kinds and also those beyond what is kept.
+func (s *Server) Count() int {
+	s.ledger.mutex.Lock()
+	defer s.ledger.mutex.Unlock()
+	return s.ledger.total
+}
+
+// Answers are the exchanges that asked for an answer of the model.
+func (s *Server) Answers() []Exchange {
+	return slices.DeleteFunc(s.Exchanges(), func(x Exchange) bool { return x.Conversation.API == "" })
+}
+
+// Unexpected are the exchanges that have a Problem.
+func (s *Server) Unexpected() []Exchange {
+	return slices.DeleteFunc(s.Exchanges(), func(x Exchange) bool { return x.Problem == "" })
+}
+
+func (s *Server) arrived(r *http.Request) *exchange {
+	s.ledger.mutex.Lock()
+	defer s.ledger.mutex.Unlock()
+	s.ledger.total++
+	return &exchange{Exchange{Number: s.ledger.total, Arrived: s.config.Clock(), Method: r.Method, Path: r.URL.Path,
+		Headers: slices.Sorted(maps.Keys(r.Header)), Key: key(r)}}
+}
+
+// note keeps the exchange as it is now, and tells it.
+func (s *Server) note(x *exchange) {
+	s.ledger.mutex.Lock()
+	for len(s.ledger.kept) < min(x.Number, maxExchanges) {
+		s.ledger.kept = append(s.ledger.kept, Exchange{})
+	}
+	if x.Number <= maxExchanges {
+		s.ledger.kept[x.Number-1] = x.Exchange
+	}
+	s.ledger.mutex.Unlock()
+	s.config.Observe(x.Exchange)
+}
+
+// key is the API key of a request.
+func key(r *http.Request) string {
+	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	for _, key := range []string{r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), bearer} {
+		if key != "" {
+			return key
+		}
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"iter"
+	"net/http"
+)
+
+type responses struct{}
+
+func (responses) read(_ *http.Request, body []byte) (Conversation, error) {
+	var request struct {
+		Model        string          `json:"model"`
+		Stream       bool            `json:"stream"`
+		Instructions string          `json:"instructions"`
+		Input        json.RawMessage `json:"input"`
+		Tools        []struct {
+			Type       string `json:"type"`
+			Name       string `json:"name"`
+			Parameters Schema `json:"parameters"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return Conversation{}, err
+	}
+	c := Conversation{API: Responses, Model: request.Model, Stream: request.Stream, System: request.Instructions}
+	for _, t := range request.Tools {
+		if t.Type == "function" || t.Type == "custom" { // else one that OpenAI itself performs
+			c.Tools = append(c.Tools, Offer{t.Name, t.Parameters})
+		}
+	}
+	return c, c.hearsInput(request.Input)
+}
+
+// hearsInput reads a list of items, or the one text that stands for a user's message.
+func (c *Conversation) hearsInput(input json.RawMessage) error {
+	var text string
+	if json.Unmarshal(input, &text) == nil {
+		c.asks(text)
+		return nil
+	}
+	var items []struct {
+		Type    string `json:"type"`
+		Role    string `json:"role"`
+		Content texts  `json:"content"`
+		Output  texts  `json:"output"`
+	}
+	if err := json.Unmarshal(input, &items); err != nil {
+		return err
+	}
+	for _, item := range items {
+		switch item.Type {
+		case "function_call_output", "custom_tool_call_output":
+			c.hearsOpenAI("tool", item.Output.String())
+		case "message", "":
+			c.hearsOpenAI(item.Role, item.Content.String())
+		}
+	}
+	return nil
+}
+
+func (responses) whole(a answer) any { return a.response("completed", a.items()) }
+
+func (a answer) response(status string, output []object) object {
+	response := object{"id": "resp_" + a.id, "object": "response", "created_at": a.created, "model": a.model,
+		"status": status, "output": output, "error": nil, "incomplete_details": nil}
+	if status == "completed" {
+		response["usage"] = object{"input_tokens": a.usage.Input, "output_tokens": a.usage.Output,
+			"total_tokens":         a.usage.Input + a.usage.Output,
+			"input_tokens_details": object{"cached_tokens": a.usage.Cached}, "output_tokens_details": object{"reasoning_tokens": 0}}
+	}
+	return response
+}
+
+// items are what the answer consists of, whole.
+func (a answer) items() []object {
+	items := []object{}
+	if a.text != "" {
+		items = append(items, object{"type": "message", "id": "msg_" + a.id, "role": "assistant", "status": "completed", "content": []object{outputText(a.text)}})
+	}
+	for _, call := range a.calls {
+		items = append(items, call.item())
+	}
+	return items
+}
+
+func outputText(text string) object {
+	return object{"type": "output_text", "text": text, "annotations": []object{}}
+}
+
+func (c call) item() object {
+	kind, key := c.itemWords()
+	return object{"type": kind, "id": "item_" + c.id, "call_id": c.id, "name": c.name, key: c.arguments, "status": "completed"}
+}
+
+// itemWords: a tool that takes plain text is a custom one.
+func (c call) itemWords() (kind, key string) {
+	if c.plain {
+		return "custom_tool_call", "input"
+	}
+	return "function_call", "arguments"
+}
+
+func (responses) refuse(f failed, header http.Header) (status int, body any) {
+	f.openAILimits(header)
+	return statuses[f.fault.Kind], f.openAI("input")
+}
+
+// inform is how the API most often tells a context overflow.
+func (responses) inform(f failed) event {
+	body := f.openAI("input")["error"].(object)
+	if body["code"] == nil {
+		body["code"] = "server_error"
+	}
+	response := answer{id: "failed", model: f.model, created: f.now.Unix()}.response("failed", []object{})
+	response["error"] = object{"code": body["code"], "message": body["message"]}
+	return event{"response.failed", object{"type": "response.failed", "sequence_number": 0, "response": response}}
+}
+
+func (responses) events(a answer) iter.Seq[event] {
+	return func(yield func(event) bool) {
+		stream := &responseStream{yield: yield}
+		stream.emit("response.created", object{"response": a.response("in_progress", []object{})})
+		for i, item := range a.items() {
+			stream.index = i
+			if item["type"] == "message" {
+				stream.message(item, a.text)
+			} else {
+				stream.call(item, a.calls[i-(len(a.items())-len(a.calls))])
+			}
+		}
+		stream.emit("response.completed", object{"response": a.response("completed", a.items())})
+	}
+}

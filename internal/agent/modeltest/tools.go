@@ -1,0 +1,89 @@
+package modeltest
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// call is a Call in the words of one agent.
+type call struct {
+	id, name string
+	// arguments is JSON, or for a tool without a schema the text that it takes.
+	arguments string
+	plain     bool
+}
+
+// names are what agents call a tool that does it, the more special ones first.
+// A shell comes last: it can do all of it.
+var names = map[verb][]string{
+	write: {"Write", "write", "write_file", "editor", "apply_patch"},
+	read:  {"Read", "read", "read_file"},
+	run:   {"Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "run_command", "execute_command", "run_commands"},
+}
+
+// in finds the tool for the call and puts its arguments into the tool's words.
+func (c Call) in(dir string, offers []Offer) (call, error) {
+	if c.verb == tool {
+		return call{name: c.name, arguments: string(c.arguments)}, nil
+	}
+	if c.verb != run {
+		c.target = absolute(dir, c.target)
+	}
+	offer, found := pick(names[c.verb], offers)
+	if !found && c.verb != run {
+		return c.byCommand().in(dir, offers)
+	}
+	if !found {
+		return call{}, fmt.Errorf("%s: no tool for it among %q", c.verb, offered(offers))
+	}
+	if offer.Schema.Properties == nil && c.verb == write {
+		return call{name: offer.Name, arguments: c.patch(), plain: true}, nil
+	}
+	arguments, err := c.fill(offer.Schema)
+	if err != nil {
+		return call{}, fmt.Errorf("%s with tool %q: %w", c.verb, offer.Name, err)
+	}
+	return call{name: offer.Name, arguments: arguments}, nil
+}
+
+func absolute(dir, name string) string {
+	if path.IsAbs(name) {
+		return name
+	}
+	return path.Join(dir, name)
+}
+
+func pick(names []string, offers []Offer) (Offer, bool) {
+	for _, name := range names {
+		i := slices.IndexFunc(offers, func(o Offer) bool { return o.Name == name })
+		if i >= 0 {
+			return offers[i], true
+		}
+	}
+	return Offer{}, false
+}
+
+func offered(offers []Offer) (names []string) {
+	for _, o := range offers {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// byCommand is the call as a shell command.
+func (c Call) byCommand() Call {
+	if c.verb == read {
+		return Run("cat " + quoted(c.target))
+	}
+	return Run(fmt.Sprintf("mkdir -p %s && printf %%s %s >%s", quoted(path.Dir(c.target)), quoted(c.content), quoted(c.target)))
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// patch writes the file in the format of OpenAI's apply_patch.
+func (c Call) patch() string {
+	lines := strings.Split(strings.TrimSuffix(c.content, "\n"), "\n")
+	return "*** Begin Patch\n*** Add File: " + c.target + "\n+" + strings.Join(lines, "\n+") + "\n*** End Patch\n"
+}
