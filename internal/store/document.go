@@ -152,9 +152,13 @@ func (d *Document[T]) encode(value *T) ([]byte, error) {
 	return data, nil
 }
 
-// put makes data the document. Equal bytes are not written again.
+// put makes data the document. Equal bytes are not written again, but made durable: whoever
+// wrote them may have died before they were.
 func (d *Document[T]) put(f *folder, old, data []byte) error {
 	if bytes.Equal(old, data) {
+		if err := f.sync(); err != nil {
+			return writeError(d.Path(), err)
+		}
 		return nil
 	}
 	if d.backup && old != nil {

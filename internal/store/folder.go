@@ -132,10 +132,7 @@ func (f *folder) unlink(name string) error {
 // remove takes a document away durably; one that is not there is no error.
 func (f *folder) remove(name string) error {
 	err := f.unlink(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // whoever removed it may have died before that was durable
 		err = f.sync()
 	}
 	if err != nil {

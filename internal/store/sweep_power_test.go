@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -196,5 +197,49 @@ func readPromises(out *bufio.Reader, kinds int, first chan<- struct{}) promises 
 		if p.updates++; p.updates == 1 {
 			close(first)
 		}
+	}
+}
+
+// The one who wrote it may have been killed before it was durable, and is acknowledged to nobody.
+func TestAnUpdateThatFindsItsOwnContentMakesItDurable(t *testing.T) {
+	t.Parallel()
+	d := newDisk(t, "xfs")
+	s, err := Open(t.Context(), Config{Root: d.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(word workflow.IssueStatusWord) {
+		t.Helper()
+		err := s.IssueStatus(sweptIssue).Update(t.Context(), func(status *workflow.IssueStatus) error {
+			status.Status, status.Timestamp = word, time.Date(2026, 11, 20, 10, 11, 12, 0, time.UTC)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(workflow.IssueComplete)
+	path := filepath.Join(d.dir, statusDir, strconv.Itoa(sweptIssue)+".json")
+	complete, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(workflow.IssueRunning)
+	f, err := s.openFolder(statusDir)
+	if err == nil {
+		err = replaceCarelessly(f, string(complete), true, false)
+		f.close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(workflow.IssueComplete)
+	d.cut(t)
+	if err := s.Close(); err != nil {
+		t.Log(err)
+	}
+	d.restart(t)
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, complete) {
+		t.Errorf("acknowledged as complete, and after the cut: %v\n%s", err, after)
 	}
 }
