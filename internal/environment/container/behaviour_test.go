@@ -219,12 +219,11 @@ func TestAStoppedAndARemovedContainerAreThereForTheNextCommand(t *testing.T) {
 
 func TestAnotherConfigurationReplacesTheContainer(t *testing.T) {
 	t.Parallel()
-	docker, p, _, e := open(t, nil)
+	docker, p, _, _ := open(t, nil)
 	before := docker.Containers(t, p.Root)
 	c := config(t, docker, p)
 	c.Limits.Processes = 77
-	e = made(t, container.New(c), p.Spec("site"))
-	must(t, e, "true")
+	must(t, made(t, container.New(c), p.Spec("site")), "true")
 	if after := docker.Containers(t, p.Root); len(after) != 1 || after[0] == before[0] {
 		t.Errorf("before %v, after %v", before, after)
 	}

@@ -49,7 +49,7 @@ func (k *killer) Exec(ctx context.Context, c process.Command) (process.Result, e
 		die()
 	case 3*n + 1:
 		// Docker takes some milliseconds to look, some hundred to make or start something.
-		time.AfterFunc([]time.Duration{3, 10, 40, 120}[n%4]*time.Millisecond, die)
+		time.AfterFunc([]time.Duration{3e6, 10e6, 40e6, 120e6}[n%4], die)
 	}
 	r, err := process.Host{}.Exec(ctx, c)
 	if k.at == 3*n+2 {
@@ -60,7 +60,7 @@ func (k *killer) Exec(ctx context.Context, c process.Command) (process.Result, e
 
 func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 
-const crashKey = "a fingerprint"
+const crashKey = "fingerprint"
 
 // operations are what is killed and then done again.
 var operations = map[string]func(context.Context, *container.Driver, environment.Spec) error{

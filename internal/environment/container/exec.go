@@ -62,7 +62,7 @@ func (e *Environment) exec(ctx context.Context, c process.Command) (process.Resu
 	result, err := e.server.Exec(ctx, c)
 	if errors.Is(err, execserver.ErrLost) {
 		// Whatever still runs inside must not outlive the command, also one that is stopped.
-		_, errRestart := e.start(context.WithoutCancel(ctx), e.driver.containerName(e.id))
+		_, errRestart := e.start(context.WithoutCancel(ctx))
 		err = errors.Join(err, errRestart)
 	}
 	return result, err
@@ -76,7 +76,7 @@ func (e *Environment) revive(ctx context.Context) error {
 		return nil // another command was first
 	}
 	e.driver.config.Logger.Info("look after container", "environment", e.id)
-	return e.bringUp(ctx, false)
+	return e.bringUp(ctx)
 }
 
 // show makes the container again with further host paths. What it has on its own file system is
@@ -98,7 +98,7 @@ func (e *Environment) show(ctx context.Context, missing []engine.Mount) error {
 	if err := e.save(); err != nil {
 		return err
 	}
-	return e.bringUp(ctx, false)
+	return e.bringUp(ctx)
 }
 
 // inside is where a command starts: Command.Dir relative to the work folder, or a path in it.

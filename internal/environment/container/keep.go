@@ -70,7 +70,7 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	if err := d.dropImage(ctx, d.savedAs(e.id)); err != nil {
 		return false, err
 	}
-	return warm, e.bringUp(ctx, false)
+	return warm, e.bringUp(ctx)
 }
 
 // Keep implements environment.Environment. The image comes first: without the work folder
@@ -98,7 +98,7 @@ func (e *Environment) keep(ctx context.Context, key string) error {
 	if err := e.clone.Keep(ctx, key); err != nil {
 		return err
 	}
-	return e.bringUp(ctx, false)
+	return e.bringUp(ctx)
 }
 
 func (e *Environment) keepImage(ctx context.Context, key string) error {

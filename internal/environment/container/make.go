@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
-	"time"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
-	"signalbox/internal/environment/container/engine"
 	"signalbox/internal/environment/execserver"
 )
 
@@ -65,136 +61,60 @@ func (e *Environment) settle(ctx context.Context, s environment.Spec) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.bringUp(ctx, false)
+	return e.bringUp(ctx)
 }
 
-// bringUp finds or makes the container, starts it if it is not running or must be started again,
-// and waits until its server answers. The caller holds e.mu.
-func (e *Environment) bringUp(ctx context.Context, again bool) error {
+// bringUp finds or makes the container and waits until its server answers. One that does not
+// answer is started again, and one that does not start is made again. The caller holds e.mu.
+func (e *Environment) bringUp(ctx context.Context) error {
 	e.server = nil
-	found, created, err := e.found(ctx)
+	var problems []error
+	for _, attempt := range []func(context.Context) error{e.use, e.restart, e.replace} {
+		err := attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || !unusable(err) && !errors.Is(err, ErrCannotStart) {
+			return err
+		}
+		problems = append(problems, err)
+	}
+	return fmt.Errorf("%w: %w%s", ErrCannotStart, problems[len(problems)-1], e.said(ctx))
+}
+
+// use takes the container as it is found.
+func (e *Environment) use(ctx context.Context) error {
+	found, err := e.found(ctx)
 	if err != nil {
 		return err
 	}
-	wait := answerWait
-	if again && !created || !found.Running {
-		if found, err = e.start(ctx, found.ID); err != nil {
-			return err
-		}
-		wait = upWait
+	if found.Running {
+		return e.connect(ctx, found, answerWait)
 	}
-	err = e.connect(ctx, found, wait)
-	if errors.Is(err, execserver.ErrStale) || errors.Is(err, execserver.ErrUnavailable) {
-		if !again {
-			return e.bringUp(ctx, true)
-		}
-		return fmt.Errorf("%w: %w%s", ErrCannotStart, err, e.said(ctx, found.ID))
-	}
-	return err
+	return e.restart(ctx)
 }
 
-// found is the environment's container as it should be, made if it is not there.
-func (e *Environment) found(ctx context.Context) (c engine.Container, created bool, err error) {
-	spec := e.spec()
-	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpContainer, Name: spec.Name})
-	switch {
-	case errors.Is(err, engine.ErrNotFound):
-		return e.create(ctx, spec)
-	case err != nil:
-		return c, false, err
-	case a.Container.Labels[labelConfig] == spec.Labels[labelConfig] && a.Container.Labels[labelProject] == spec.Labels[labelProject]:
-		return *a.Container, false, nil
+// restart ends what runs in the container and starts it.
+func (e *Environment) restart(ctx context.Context) error {
+	started, err := e.start(ctx)
+	if err != nil {
+		return err
 	}
-	e.driver.config.Logger.Info("replace container", "environment", e.id, "container", spec.Name)
-	if err := e.driver.removeContainer(ctx, spec.Name); err != nil {
-		return c, false, err
-	}
-	return e.create(ctx, spec)
+	return e.connect(ctx, started, upWait)
 }
 
-// create makes the container, or finds the one that a daemon made for a Signalbox that was killed.
-func (e *Environment) create(ctx context.Context, spec *engine.Spec) (c engine.Container, created bool, err error) {
-	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpCreate, Spec: spec})
-	switch {
-	case err == nil:
-		return *a.Container, true, nil
-	case errors.Is(err, engine.ErrConflict):
-		a, err = e.driver.engine.Do(ctx, engine.Order{Op: engine.OpContainer, Name: spec.Name})
-		if err != nil {
-			return c, false, err
-		}
-		return *a.Container, false, nil
-	case errors.Is(err, engine.ErrNotFound):
-		return c, false, fmt.Errorf("%w: %w", ErrNoImage, err)
-	case errors.Is(err, engine.ErrNoDaemon):
-		return c, false, err
+// replace makes the container again, from its own file system if that can be saved.
+func (e *Environment) replace(ctx context.Context) error {
+	image, err := e.saved(ctx)
+	if err == nil {
+		e.state.Image = image
+		err = e.save()
 	}
-	return c, false, fmt.Errorf("%w: %w", ErrCannotStart, err)
-}
-
-func (e *Environment) start(ctx context.Context, id string) (c engine.Container, err error) {
-	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpRestart, Name: id})
-	switch {
-	case errors.Is(err, engine.ErrNoDaemon) || ctx.Err() != nil:
-		return c, err
-	case err != nil:
-		return c, fmt.Errorf("%w: %w", ErrCannotStart, err)
-	case !a.Container.Running:
-		return c, fmt.Errorf("%w: it ended at once (%s)%s", ErrCannotStart, a.Container.Ended, e.said(ctx, id))
+	e.driver.config.Logger.Warn("make container again: it cannot be started", "environment", e.id, "saved", err == nil)
+	if err := e.driver.removeContainer(ctx, e.driver.containerName(e.id)); err != nil {
+		return err
 	}
-	return *a.Container, nil
-}
-
-const (
-	// upWait is how long a server may take that was just started; it takes some 20 ms.
-	upWait = 10 * time.Second
-	// answerWait is how long one may take that was running before: another Signalbox may just
-	// have started it.
-	answerWait = 500 * time.Millisecond
-	// upPoll is how often it is asked: nothing tells when a socket is there.
-	upPoll = 5 * time.Millisecond
-)
-
-// connect waits for the server of container c.
-func (e *Environment) connect(ctx context.Context, c engine.Container, wait time.Duration) error {
-	server := &execserver.Client{Dir: e.runFolder(), First: c.First, Clock: e.driver.config.Clock,
-		Mounts: map[string]string{workspace: e.clone.HostDir(), home: e.clone.HostHome()}}
-	for _, m := range e.state.Shown {
-		server.Mounts[m.Target] = m.Source
-	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	for {
-		err := server.Ready(ctx)
-		if err == nil {
-			e.server = server
-			return nil
-		}
-		if !errors.Is(err, execserver.ErrUnavailable) || !alive(c.First) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(upPoll):
-		}
-	}
-}
-
-// alive reports whether there is a process with this id.
-func alive(pid int) bool {
-	_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(pid)))
-	return pid > 0 && err == nil
-}
-
-// said is what the container's first process printed, for an error's end.
-func (e *Environment) said(ctx context.Context, id string) string {
-	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpLogs, Name: id})
-	if err != nil || a.Logs == "" {
-		return ""
-	}
-	lines := strings.Split(strings.TrimSpace(a.Logs), "\n")
-	return fmt.Sprintf(": it said %.500q", lines[len(lines)-1])
+	return e.use(ctx)
 }
 
 // Environment is a clone and its container.

@@ -190,7 +190,7 @@ func buildPrograms() (dir string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	c := exec.Command("go", "build", "-o", dir, "signalbox/cmd/signalbox", "signalbox/cmd/signalbox-docker") //nolint:noctx // it is for all tests
+	c := exec.Command("go", "build", "-o", dir, "signalbox/cmd/signalbox", "signalbox/cmd/signalbox-docker")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build programs: %w: %s", err, out)

@@ -69,6 +69,7 @@ func (d daemon) container(ctx context.Context, o engine.Order, a *engine.Answer)
 	}
 	if c.State != nil {
 		a.Container.Running, a.Container.First = c.State.Running, c.State.Pid
+		a.Container.Going = c.State.Status == container.StateRemoving || c.State.Dead
 		a.Container.Ended = strings.TrimSpace(fmt.Sprintf("%s, exit code %d %s", c.State.Status, c.State.ExitCode, c.State.Error))
 	}
 	return nil
@@ -101,7 +102,15 @@ func (d daemon) stop(ctx context.Context, o engine.Order, _ *engine.Answer) erro
 
 func (d daemon) remove(ctx context.Context, o engine.Order, _ *engine.Answer) error {
 	_, err := d.ContainerRemove(ctx, o.Name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	if errdefs.IsNotFound(err) || errdefs.IsConflict(err) && strings.Contains(err.Error(), "already in progress") {
+	if errdefs.IsConflict(err) && strings.Contains(err.Error(), "already in progress") {
+		wait := d.ContainerWait(ctx, o.Name, client.ContainerWaitOptions{Condition: container.WaitConditionRemoved})
+		select {
+		case err = <-wait.Error:
+		case <-wait.Result:
+			return nil
+		}
+	}
+	if errdefs.IsNotFound(err) {
 		return nil
 	}
 	return err

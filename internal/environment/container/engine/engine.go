@@ -54,6 +54,8 @@ type Container struct {
 	Running bool              `json:"running"`
 	// First is the first process's id on this machine; zero when it is not running.
 	First int `json:"first"`
+	// Going: it is being removed, and cannot be started any more.
+	Going bool `json:"going"`
 	// Ended says how it ended when it is not running.
 	Ended string `json:"ended"`
 }
