@@ -174,19 +174,6 @@ func TestTheProjectStaysHiddenWhateverIsShown(t *testing.T) {
 	expect(t, e, `ls -A "`+p.Root+`"`, ".signalbox\n")
 }
 
-func BenchmarkExec(b *testing.B) {
-	for name, unsandboxed := range map[string]bool{"bubblewrap": false, "plain": true} {
-		b.Run(name, func(b *testing.B) {
-			e, _ := benchmarked(b, unsandboxed)
-			for b.Loop() {
-				if r, err := e.Exec(b.Context(), process.Command{Args: []string{"true"}}); err != nil || !r.OK() {
-					b.Fatal(r, err)
-				}
-			}
-		})
-	}
-}
-
 func BenchmarkRecord(b *testing.B) {
 	e, p := benchmarked(b, false)
 	for b.Loop() {

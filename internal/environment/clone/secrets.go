@@ -4,15 +4,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"syscall"
 )
 
 // configured are the system's folders that also hold what is not for everybody: keys of services,
 // passwords of databases, credentials of daemons.
 var configured = []string{"/etc", "/opt", "/usr/local/etc"}
 
-// findSecrets are the files and folders there that not every user of this machine may read. We
-// may be one who can, and commands would be too.
+// findSecrets are the files and folders there that not every user of this machine may read, and
+// we may.
 func findSecrets() (files, folders []string) {
 	for _, top := range configured {
 		// What cannot be looked at cannot be read by commands either.
@@ -24,17 +26,33 @@ func findSecrets() (files, folders []string) {
 			if err != nil {
 				return nil
 			}
-			switch mode := info.Mode(); {
-			case mode.IsDir() && mode.Perm()&0o005 != 0o005:
+			switch {
+			case d.IsDir() && ours(info, 0o5):
 				folders = append(folders, path)
 				return fs.SkipDir
-			case mode.IsRegular() && mode.Perm()&0o004 == 0:
+			case info.Mode().IsRegular() && info.Size() > 0 && ours(info, 0o4):
 				files = append(files, path)
 			}
 			return nil
 		})
 	}
 	return files, folders
+}
+
+// ours reports whether we have the rights (as the last octal digit of a mode) to a file and
+// others have not: as its owner or of its group, for commands have none of root's capabilities.
+func ours(info fs.FileInfo, rights fs.FileMode) bool {
+	mode := info.Mode().Perm()
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case mode&rights == rights:
+		return false
+	case ok && int(stat.Uid) == os.Geteuid():
+		return true
+	}
+	groups, err := os.Getgroups()
+	member := err != nil || ok && (int(stat.Gid) == os.Getegid() || slices.Contains(groups, int(stat.Gid)))
+	return member && mode&(rights<<3) != 0
 }
 
 // hideSecrets puts nothing in the place of what is there. One that is gone since would be made
@@ -52,25 +70,16 @@ func (m mounts) hideSecrets(files, folders []string) {
 	}
 }
 
-// In a process file system of the command's own lies what is the whole machine's. Settings of the
-// kernel (which program it starts when another crashes) belong to user 0, who needs no
-// capability to write them, and that may be who we are; the others tell of what is not inside.
-var (
-	settingsInProc = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/fs", "/proc/acpi", "/proc/mtrr", "/proc/scsi"}
-	tellingInProc  = []string{"/proc/keys", "/proc/key-users", "/proc/kcore", "/proc/timer_list", "/proc/sched_debug"}
-)
-
-// guards are bwrap's options that close them, after the one that mounts /proc.
+// guards are bwrap's options that come after the one that mounts /proc, to close what is the
+// machine's in it. Settings of the kernel (which program it starts when another crashes) belong
+// to user 0, who needs no capability to write them, and that may be who we are. The list of keys
+// tells what others have.
 var guards = sync.OnceValue(func() (options []string) {
-	for _, path := range settingsInProc {
-		if _, err := os.Stat(path); err == nil && os.Geteuid() == 0 {
-			options = append(options, string(readOnly), path, path)
-		}
+	if os.Geteuid() == 0 {
+		options = append(options, string(readOnly), "/proc/sys", "/proc/sys")
 	}
-	for _, path := range tellingInProc {
-		if _, err := os.Stat(path); err == nil {
-			options = append(options, string(readOnly), os.DevNull, path)
-		}
+	if _, err := os.Stat("/proc/keys"); err == nil {
+		options = append(options, string(readOnly), os.DevNull, "/proc/keys")
 	}
 	return options
 })

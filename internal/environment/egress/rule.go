@@ -44,14 +44,14 @@ func (r rule) trust() trust {
 // parseRule reads "api.example.org", ".example.org", "10.0.0.7:5432" and "[::1]:8080".
 func parseRule(entry string) (rule, error) {
 	host, port := entry, uint16(0)
-	h, p, err := net.SplitHostPort(entry)
-	if err == nil {
-		host, port = h, parsePort(p)
+	if h, p, err := net.SplitHostPort(entry); err == nil {
+		if host, port = h, parsePort(p); port == 0 {
+			host = "" // which is none
+		}
 	}
-	withPort := err == nil
 	below := strings.HasPrefix(host, ".")
-	host, err = normal(strings.TrimPrefix(host, "."))
-	if err != nil || withPort && port == 0 {
+	host, err := normal(strings.TrimPrefix(host, "."))
+	if err != nil {
 		return rule{}, fmt.Errorf(`%q is no host: want "api.example.org", ".example.org" or "10.0.0.7:5432"`, entry)
 	}
 	if below {

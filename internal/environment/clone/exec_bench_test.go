@@ -1,0 +1,63 @@
+package clone_test
+
+import (
+	"testing"
+	"time"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/egress"
+	"signalbox/internal/environment/environmenttest"
+	"signalbox/internal/process"
+)
+
+// maxExec is how many times as long as a plain one a command in a sandbox may take to start. Who
+// is not root has a program of ours start before it where the network is that of registries.
+const (
+	maxExec    = 8
+	maxEntered = 12
+)
+
+// Starting a command is compared with starting it plainly, turn by turn; the fastest of each
+// counts, because all else is somebody else's work.
+func BenchmarkExec(b *testing.B) {
+	ways := []struct {
+		name   string
+		most   float64
+		change func(*clone.Config)
+	}{
+		{"plain", maxExec, func(c *clone.Config) { c.Unsandboxed = true }},
+		{"full", maxExec, func(*clone.Config) {}},
+		{"none", maxExec, func(c *clone.Config) { c.Network = egress.None }},
+		{"registries", maxExec, func(c *clone.Config) { c.Network = egress.Registries }},
+		{"registries-entered", maxEntered, func(c *clone.Config) { c.Network = egress.Registries; c.Enter() }},
+		{"full-limited", maxExec, func(c *clone.Config) { c.Limits = process.Limits{Memory: 1 << 30, CPUs: 2, Processes: 500} }},
+	}
+	environments, fastest := make([]environment.Environment, len(ways)), make([]time.Duration, len(ways))
+	for i, way := range ways {
+		p := environmenttest.NewProject(b)
+		c := config(b, p)
+		way.change(&c)
+		environments[i] = made(b, clone.New(c), p)
+	}
+	turns := 0
+	for ; b.Loop(); turns++ {
+		for i, e := range environments {
+			begun := time.Now()
+			if r, err := e.Exec(b.Context(), process.Command{Args: []string{"true"}}); err != nil || !r.OK() {
+				b.Fatal(r, err)
+			}
+			if took := time.Since(begun); fastest[i] == 0 || took < fastest[i] {
+				fastest[i] = took
+			}
+		}
+	}
+	for i, way := range ways {
+		ratio := float64(fastest[i]) / float64(fastest[0])
+		b.ReportMetric(ratio, way.name+"-x-plain")
+		if turns >= 50 && ratio > way.most {
+			b.Errorf("%s takes %.1f times as long as plain, want at most %g", way.name, ratio, way.most)
+		}
+	}
+	b.ReportMetric(float64(fastest[0].Microseconds()), "us/plain")
+}
