@@ -67,6 +67,21 @@ var operations = map[string]func(context.Context, *clone.Driver, environment.Spe
 		}
 		return e.Reset(ctx, s.Commit, "refs/signalbox/kept/42")
 	},
+	"keep": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
+		e, err := d.Make(ctx, s)
+		if err != nil {
+			return err
+		}
+		return e.Keep(ctx, key)
+	},
+	"renew": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
+		e, err := d.Make(ctx, s)
+		if err != nil {
+			return err
+		}
+		_, err = e.Renew(ctx, s.Commit, key)
+		return err
+	},
 	"remove": func(ctx context.Context, d *clone.Driver, s environment.Spec) error { return d.Remove(ctx, s) },
 }
 
@@ -85,6 +100,7 @@ func crash(ctx context.Context, args []string) error {
 	p := &environmenttest.Project{Root: args[2], Commit: args[3]}
 	d := clone.New(clone.Config{
 		Repo: repo, Exec: k, Root: p.Root, State: state(p), Variables: environmenttest.Variables,
+		Warm: clone.Way(os.Getenv("SIGNALBOX_TEST_CRASH")), Cache: 1 << 30,
 	})
 	return operations[args[0]](ctx, d, p.Spec("site"))
 }
@@ -97,7 +113,12 @@ func state(p *environmenttest.Project) string {
 func killed(t *testing.T, operation string, at int, p *environmenttest.Project) bool {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], operation, strconv.Itoa(at), p.Root, p.Commit)
-	c.Env = append(os.Environ(), "SIGNALBOX_TEST_CRASH=1")
+	c.Env = append(os.Environ(), "SIGNALBOX_TEST_CRASH="+string(clone.Off))
+	return endedByKill(t, operation, at, c)
+}
+
+func endedByKill(t *testing.T, operation string, at int, c *exec.Cmd) bool {
+	t.Helper()
 	said, err := c.CombinedOutput()
 	if err == nil {
 		return false
