@@ -7,6 +7,11 @@ need() {
 	command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
 }
 
+# needFile FILE PACKAGE: likewise, unless the file is there.
+needFile() {
+	[ -e "$1" ] || missing="$missing $2"
+}
+
 # compiles says whether C programs can be built, which the race detector needs.
 compiles() {
 	echo 'int main(void) { return 0; }' | "$(go env CC)" -x c -o /dev/null - >/dev/null 2>&1

@@ -13,6 +13,15 @@ need jq jq
 need make make
 need strace strace
 need mkfs.xfs xfsprogs
+need curl curl
+need npm npm
+need mvn maven
+maven=/usr/share/maven-repo/org/apache/maven/plugins
+needFile "$maven/maven-resources-plugin" libmaven-resources-plugin-java
+needFile "$maven/maven-compiler-plugin" libmaven-compiler-plugin-java
+needFile "$maven/maven-surefire-plugin" libsurefire-java
+needFile /usr/share/maven-repo/junit/junit junit4
+python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
 compiles || missing="$missing gcc libc6-dev"
 install || true
 
@@ -30,6 +39,9 @@ for program in git jq; do
 done
 for program in strace mkfs.xfs; do
 	command -v "$program" >/dev/null 2>&1 || skip "the sweeps of the store's updates that need $program, which is missing"
+done
+for program in curl npm mvn python3; do
+	command -v "$program" >/dev/null 2>&1 || skip "set-ups with $program: it is missing"
 done
 (cd / && go mod download github.com/google/uuid@v1.6.0) >/dev/null 2>&1 ||
 	skip "the run on a module that people use: the module proxy cannot be reached"

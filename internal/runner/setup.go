@@ -24,13 +24,13 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	}
 	command := a.Commands[0]
 	w.content = ""
-	stdout, both := &tail{limit: 64 << 10}, &tail{limit: 8 << 10}
+	stdout, both, shown := &tail{limit: 64 << 10}, &tail{limit: environment.OutputTail}, &tail{limit: 8 << 10}
 	args := environment.SetUpLine(command)
 	if a.Expected != nil {
 		args = environment.Activated(shell(command))
 	}
 	result, err := env.Exec(ctx, process.Command{Args: args, Env: w.variables(),
-		Stdout: io.MultiWriter(log, stdout, both), Stderr: io.MultiWriter(log, both),
+		Stdout: io.MultiWriter(log, stdout, both, shown), Stderr: io.MultiWriter(log, both, shown),
 		Total: seconds(w.run.Journey.Settings.Limits.SetUpTotalSec), OutputLimit: commandOutputLimit})
 	if closeErr := log.Close(); err == nil {
 		err = closeErr
@@ -44,7 +44,8 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	event := workflow.SetUpEnded{Outcome: o, LogPath: path, OK: result.OK(), DurationMS: result.Duration.Milliseconds()}
 	if !event.OK {
 		event.Class = workflow.FailureClass(environment.Classify(result, both.String()))
-		event.Message = w.clean(fmt.Sprintf("%s: %s\n%s", command, ending(result), both))
+		why := strings.TrimSuffix(ending(result)+": "+environment.Reason(result, both.String()), ": ")
+		event.Message = w.clean(fmt.Sprintf("%s: %s\n%s", command, why, shown))
 	} else if got := strings.TrimSuffix(stdout.String(), "\n"); a.Expected != nil && got != *a.Expected {
 		event.OK, event.Class = false, workflow.FailureFixable
 		event.Message = w.clean(fmt.Sprintf("%s printed %q where %q is expected", command, got, *a.Expected))
