@@ -88,7 +88,7 @@ func (anthropic) events(a answer) iter.Seq[event] {
 		ok := true
 		emit := func(kind string, fields object) {
 			fields["type"] = kind
-			ok = ok && yield(event{kind, fields})
+			ok = ok && yield(event{name: kind, data: fields})
 		}
 		start := a
 		start.usage.Output = 1 // not known yet; message_delta tells it
@@ -117,5 +117,5 @@ func (anthropic) events(a answer) iter.Seq[event] {
 
 func (anthropic) inform(f failed) event {
 	_, body := anthropic{}.refuse(f, http.Header{})
-	return event{"error", body}
+	return event{name: "error", data: body}
 }

@@ -39,7 +39,8 @@ var (
 		{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "2026-01-01T00:00:00.000Z"},
 		{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z`), "2026-01-01T00-00-00-000Z"},
 		{regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d GMT`), "Thu, 01 Jan 2026 00:00:00 GMT"},
-		{regexp.MustCompile(`1[78]\d{11}`), "1767225600000"}, // Unix milliseconds
+		{regexp.MustCompile(`again at \d+:\d\d [AP]M`), "again at 3:00 AM"}, // of Codex; of which day it does not say
+		{regexp.MustCompile(`1[78]\d{11}`), "1767225600000"},                // Unix milliseconds
 		{regexp.MustCompile(`("[a-z_]*_ms"):\d+(\.\d+)?`), "$1:1"},
 		{regexp.MustCompile(`(?m)after [0-9.]+ ?ms`), "after 1ms"},
 		{regexp.MustCompile(`cc-socks/\d+`), "cc-socks/1"}, // of Claude Code, by its process id
@@ -76,6 +77,7 @@ func TestWhatDiffersFromRunToRunIsTakenOut(t *testing.T) {
 		{"another id", "a14be2c3-8fa8-4a8f-a0ab-113c0a856fe7", "00000000-0000-4000-8000-000000000002"},
 		{"ids of the model", "msg_17 call_3", "msg_17 call_3"},
 		{"moments", "2026-11-21T01:11:16.936Z 1795223495313 Sat, 21 Nov 2026 01:12:42 GMT", "2026-01-01T00:00:00.000Z 1767225600000 Thu, 01 Jan 2026 00:00:00 GMT"},
+		{"a time of day", "try again at 4:38 AM.", "try again at 3:00 AM."},
 		{"durations", `"ttft_ms":145,"tokens":145 after 5957ms`, `"ttft_ms":1,"tokens":145 after 1ms`},
 		{"process ids", "cc-socks/4711.sock", "cc-socks/1.sock"},
 		{"stacks", "Error: x\n    at f (file:///a.js:1:2)\nnext", "Error: x\nnext"},

@@ -31,10 +31,12 @@ type answer struct {
 	created int64 // Unix seconds
 }
 
-// event is one server-sent event. Data is marshaled as JSON, unless it is a string.
+// event is one server-sent event. Data is marshaled as JSON, unless it is a string. A bare one is
+// its data alone.
 type event struct {
 	name string
 	data any
+	bare bool
 }
 
 // object is a JSON object; Go writes its keys in alphabetical order.

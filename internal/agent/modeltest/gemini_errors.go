@@ -38,7 +38,8 @@ func (f failed) quota() []object {
 	return details
 }
 
+// inform: Gemini breaks the form of its stream off for an error.
 func (gemini) inform(f failed) event {
 	_, body := gemini{}.refuse(f, http.Header{})
-	return event{data: body}
+	return event{data: body, bare: true}
 }

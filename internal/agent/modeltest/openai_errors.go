@@ -18,18 +18,19 @@ func (f failed) openAI(input string) object {
 	}
 	w := kinds[f.fault.Kind]
 	problem := object{"message": w.message, "type": w.kind, "param": nil, "code": w.code}
-	switch {
-	case f.fault.Kind == UsageLimited && input == "input":
-		// A plan, with which only Responses can be used.
-		problem["type"], problem["message"], problem["plan_type"] = "usage_limit_reached", "The usage limit has been reached", "plus"
-		problem["resets_at"], problem["resets_in_seconds"] = f.reset.Unix(), int(f.fault.RetryAfter.Seconds())
-	case f.fault.Kind == Overflow:
+	if f.fault.Kind == Overflow {
 		problem["param"] = input
 	}
 	if w.code == "" {
 		problem["code"] = nil
 	}
 	return object{"error": problem}
+}
+
+// plan is the end of a plan's share, told as a response of its own. Only Responses knows plans.
+func (f failed) plan() object {
+	return object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
+		"resets_at": f.reset.Unix(), "resets_in_seconds": int(f.fault.RetryAfter.Seconds())}}
 }
 
 // openAILimits sets the headers of the limits. A plan's have names of their own.

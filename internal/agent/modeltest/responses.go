@@ -103,6 +103,9 @@ func (c call) itemWords() (kind, key string) {
 
 func (responses) refuse(f failed, header http.Header) (status int, body any) {
 	f.openAILimits(header)
+	if f.fault.Kind == UsageLimited {
+		return statuses[f.fault.Kind], f.plan()
+	}
 	return statuses[f.fault.Kind], f.openAI("input")
 }
 
@@ -114,7 +117,7 @@ func (responses) inform(f failed) event {
 	}
 	response := answer{id: "failed", model: f.model, created: f.now.Unix()}.response("failed", []object{})
 	response["error"] = object{"code": body["code"], "message": body["message"]}
-	return event{"response.failed", object{"type": "response.failed", "sequence_number": 0, "response": response}}
+	return event{name: "response.failed", data: object{"type": "response.failed", "sequence_number": 0, "response": response}}
 }
 
 func (responses) events(a answer) iter.Seq[event] {

@@ -16,7 +16,7 @@ func (s *responseStream) emit(kind string, fields object) {
 	}
 	fields["type"], fields["sequence_number"] = kind, s.number
 	s.number++
-	s.stopped = !s.yield(event{kind, fields})
+	s.stopped = !s.yield(event{name: kind, data: fields})
 }
 
 // begin announces an item: as it will be, without its content.

@@ -56,6 +56,9 @@ func (s *Server) stream(spoken dialect, a answer, fault Fault) iter.Seq[[]byte] 
 }
 
 func (e event) encode() []byte {
+	if e.bare {
+		return encoded(e.data)
+	}
 	var text []byte
 	if e.name != "" {
 		text = append(text, "event: "+e.name+"\n"...)
