@@ -1,8 +1,6 @@
 package cli_test
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,10 +14,6 @@ import (
 func contained(t *testing.T) (*project, containertest.Docker) {
 	t.Helper()
 	docker := containertest.New(t)
-	beside := filepath.Join(filepath.Dir(program(t)), filepath.Base(docker.Helper))
-	if err := os.Symlink(docker.Helper, beside); err != nil && !errors.Is(err, fs.ErrExist) {
-		t.Fatal(err)
-	}
 	p := newProject(t, 1, "approve: auto", "approve: auto\nenvironment: {driver: container, image: \""+docker.Image+"\"}")
 	t.Cleanup(func() {
 		for _, id := range docker.Containers(t, p.dir) {

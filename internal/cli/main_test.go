@@ -78,7 +78,7 @@ func program(t testing.TB) string {
 			return
 		}
 		build.path = filepath.Join(dir, "signalbox")
-		compile := exec.Command("go", "build", "-o", build.path, "signalbox/cmd/signalbox")
+		compile := exec.Command("go", "build", "-o", dir, "signalbox/cmd/signalbox", "signalbox/cmd/signalbox-docker")
 		compile.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
 		out, err := compile.CombinedOutput()
 		if err != nil {
