@@ -48,7 +48,7 @@ func children() map[string]func() {
 		"have a glutton and fail":   func() { runChild("take memory"); os.Exit(3) },
 		"start 50 sleepers":         startSleepers,
 		"run a limited child":       func() { runLimited("hang") },
-		"wait for one tidying up":   func() { spawn("tidy up on SIGTERM", true, true); ready(); hang() },
+		"wait for one tidying up":   func() { spawn("tidy up on SIGTERM", true, true); hang() },
 	}
 }
 

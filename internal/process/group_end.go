@@ -54,7 +54,8 @@ func empty(ctx context.Context, dir string) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		pids := strings.Fields(string(content))
+		// A thread of ours that could not leave is on its way out.
+		pids := slices.DeleteFunc(strings.Fields(string(content)), func(pid string) bool { return pid == strconv.Itoa(os.Getpid()) })
 		if err != nil || len(pids) == 0 {
 			return err
 		}

@@ -68,7 +68,13 @@ func TestAProgramBeginsInAGroupOfItsOwnWhichGoesWithIt(t *testing.T) {
 	c := child("print its control groups")
 	c.Limits, c.Stdin, c.Stdout = limits, stdin, out
 	ended := make(chan process.Result)
-	go func() { ended <- run(t, c) }()
+	go func() {
+		got, err := process.Run(t.Context(), c)
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- got
+	}()
 	<-out.seen
 	groups := groupsOf(t, out.String())
 	for file, want := range map[string]string{
