@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/container"
 	"signalbox/internal/environment/container/containertest"
@@ -20,10 +21,18 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	docker := containertest.New(t)
-	environmenttest.Run(t, func(t *testing.T) environmenttest.Harness {
+	open := func(t *testing.T) environmenttest.Harness {
 		p := environmenttest.NewProject(t)
-		return environmenttest.Harness{Driver: container.New(config(t, docker, p)), Project: p, Isolated: true, OwnSystem: true, Keeps: true}
-	})
+		c := config(t, docker, p)
+		connected := func(t *testing.T, network string, policy egress.Policy) environment.Driver {
+			c := c
+			c.Network, c.Egress = network, policy
+			return container.New(c)
+		}
+		return environmenttest.Harness{Driver: container.New(c), Project: p, Isolated: true, OwnSystem: true, Keeps: true, Connected: connected}
+	}
+	t.Run("of all", func(t *testing.T) { t.Parallel(); environmenttest.Run(t, open) })
+	t.Run("of the network", func(t *testing.T) { t.Parallel(); environmenttest.RunNetwork(t, open) })
 }
 
 // config is a driver's for a project. Its containers go with the test.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -167,9 +165,13 @@ func (b *blocklist) add(host string) {
 func (b *blocklist) tell(c process.Command) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.hosts) == 0 || c.Stderr == nil {
-		return nil
+	for _, host := range b.hosts {
+		if c.Stderr == nil {
+			return nil
+		}
+		if _, err := fmt.Fprintf(c.Stderr, "signalbox: blocked: %s (environment.allow)\n", host); err != nil {
+			return fmt.Errorf("tell what was blocked: %w", err)
+		}
 	}
-	_, err := io.WriteString(c.Stderr, "signalbox: blocked: "+strings.Join(b.hosts, ", ")+" (environment.allow)\n")
-	return err
+	return nil
 }

@@ -76,12 +76,24 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) {
 		_ = to.sendJSON(kindEnd, end{Ending: process.Exited})
 		return
 	}
+	s.perform(ctx, cancel, o, to, from)
+}
+
+// perform runs an order that was found good, until it ends or the client hangs up.
+func (s *Server) perform(ctx context.Context, cancel func(), o order, to *frames, from *reader) {
 	in, sizes := newInput(ctx, to), make(chan process.TerminalSize, 1)
 	go func() {
 		defer cancel()
 		for from.take(in, sizes) {
 		}
 	}()
+	env, remove, err := withTemporary(o.Env)
+	if err != nil {
+		_ = to.sendJSON(kindFailed, failure{Message: err.Error()})
+		return
+	}
+	defer remove() // which nobody has to wait for
+	o.Env = env
 	result, err := s.run(ctx, o, to, in, sizes)
 	if err != nil && result.Started.IsZero() {
 		_ = to.sendJSON(kindFailed, failure{Message: err.Error()})
@@ -102,12 +114,7 @@ func (s *Server) run(ctx context.Context, o order, to *frames, in *input, sizes 
 	s.running.RLock()
 	defer s.idle()
 	defer s.running.RUnlock()
-	env, remove, err := withTemporary(o.Env)
-	if err != nil {
-		return process.Result{}, err
-	}
-	defer remove()
-	c := process.Command{Args: o.Args, Dir: o.Dir, Env: env, Idle: o.Idle, Total: o.Total, Grace: o.Grace, OutputLimit: o.Limit}
+	c := process.Command{Args: o.Args, Dir: o.Dir, Env: o.Env, Idle: o.Idle, Total: o.Total, Grace: o.Grace, OutputLimit: o.Limit}
 	c.Stdout, c.Stderr = o.outputs(to)
 	if o.Input {
 		c.Stdin = in

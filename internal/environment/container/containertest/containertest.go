@@ -35,7 +35,7 @@ const Image = "signalbox-test:bookworm"
 
 var (
 	programs = sync.OnceValues(buildPrograms)
-	image    sync.Map // by host: func() error
+	images   sync.Map // by host and reference: func() error
 )
 
 // New returns what there is, or skips the test.
@@ -55,16 +55,34 @@ func At(t testing.TB, host string) Docker {
 	if out, err := d.docker(t.Context(), "version"); err != nil {
 		lacking(t, "Docker's daemon is not reached: %v: %s", err, out)
 	}
-	once, _ := image.LoadOrStore(host, sync.OnceValue(func() error { return d.provideImage(context.WithoutCancel(t.Context())) }))
-	if err := once.(func() error)(); err != nil {
-		lacking(t, "the image cannot be made: %v", err)
-	}
+	d.need(t, Image, "git", "ca-certificates")
 	folder, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Program, d.Helper = filepath.Join(folder, "signalbox"), filepath.Join(folder, "signalbox-docker")
 	return d
+}
+
+// toolsImage is the reference of the image with the tools of every kind of project.
+const toolsImage = "signalbox-test-tools:bookworm"
+
+// Tools is an image that has Go, npm, Python and Maven with its plugins. Making it takes minutes,
+// once on a machine.
+func (d Docker) Tools(t testing.TB) string {
+	t.Helper()
+	d.need(t, toolsImage, "git", "ca-certificates", "golang-go", "npm", "python3-venv", "maven", "junit4",
+		"libmaven-compiler-plugin-java", "libmaven-resources-plugin-java", "libsurefire-java")
+	return toolsImage
+}
+
+// need makes an image of Debian with these packages unless it is there.
+func (d Docker) need(t testing.TB, ref string, packages ...string) {
+	t.Helper()
+	once, _ := images.LoadOrStore(d.Host+" "+ref, sync.OnceValue(func() error { return d.provideImage(context.WithoutCancel(t.Context()), ref, packages) }))
+	if err := once.(func() error)(); err != nil {
+		lacking(t, "the image %s cannot be made: %v", ref, err)
+	}
 }
 
 // lacking skips a test, except where nothing may be missing.
@@ -113,8 +131,8 @@ func (d Docker) RemoveImages(t testing.TB, filter string) {
 }
 
 // provideImage imports the image unless the daemon has it. Several test binaries may want it.
-func (d Docker) provideImage(ctx context.Context) (err error) {
-	if _, err := d.docker(ctx, "image", "inspect", Image); err == nil {
+func (d Docker) provideImage(ctx context.Context, ref string, packages []string) (err error) {
+	if _, err := d.docker(ctx, "image", "inspect", ref); err == nil {
 		return nil
 	}
 	cache, err := os.UserCacheDir()
@@ -130,20 +148,20 @@ func (d Docker) provideImage(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	tarball := filepath.Join(dir, "bookworm.tar")
+	tarball := filepath.Join(dir, strings.ReplaceAll(ref, ":", "-")+".tar")
 	if _, err := os.Stat(tarball); err != nil {
-		if err := bootstrap(ctx, dir, tarball); err != nil {
+		if err := bootstrap(ctx, dir, tarball, packages); err != nil {
 			return err
 		}
 	}
-	if out, err := d.docker(ctx, "import", tarball, Image); err != nil {
+	if out, err := d.docker(ctx, "import", tarball, ref); err != nil {
 		return fmt.Errorf("import %s: %w: %s", tarball, err, out)
 	}
 	return nil
 }
 
 // bootstrap makes a tar file of a small Debian.
-func bootstrap(ctx context.Context, dir, tarball string) (err error) {
+func bootstrap(ctx context.Context, dir, tarball string, packages []string) (err error) {
 	if os.Geteuid() != 0 {
 		return errors.New("debootstrap needs root")
 	}
@@ -153,7 +171,7 @@ func bootstrap(ctx context.Context, dir, tarball string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
 	for _, args := range [][]string{
-		{"debootstrap", "--variant=minbase", "--include=git,ca-certificates", "bookworm", root},
+		{"debootstrap", "--variant=minbase", "--include=" + strings.Join(packages, ","), "bookworm", root},
 		{"tar", "-C", root, "-cf", tarball + ".new", "."},
 	} {
 		if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {

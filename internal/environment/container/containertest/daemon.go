@@ -54,6 +54,8 @@ func (d *Daemon) Start(t testing.TB) {
 	t.Helper()
 	d.process = exec.Command("dockerd", "--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"),
 		"--pidfile", filepath.Join(d.dir, "pid"), "--host", d.Host, "--bridge=none", "--iptables=false")
+	// In a network namespace of its own: a daemon without a bridge removes the one that another has.
+	d.process.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	d.process.Stdout, d.process.Stderr = &d.said, &d.said
 	if err := d.process.Start(); err != nil {
 		t.Fatal(err)
