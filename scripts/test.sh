@@ -13,6 +13,9 @@ need jq jq
 need make make
 need strace strace
 need mkfs.xfs xfsprogs
+need dockerd docker.io
+need iptables iptables
+need debootstrap debootstrap
 need curl curl
 need npm npm
 need mvn maven
@@ -45,6 +48,9 @@ for program in curl npm mvn python3; do
 done
 (cd / && go mod download github.com/google/uuid@v1.6.0) >/dev/null 2>&1 ||
 	skip "the run on a module that people use: the module proxy cannot be reached"
+hasDocker || skip "the tests with containers: no Docker daemon answers, and none can be started"
+command -v debootstrap >/dev/null 2>&1 && [ "$(id -u)" = 0 ] || docker image inspect signalbox-test:bookworm >/dev/null 2>&1 ||
+	skip "the tests with containers: their image is made by debootstrap, as root"
 lacking=$skipped
 limitsMemory || skip "the test of a program that runs out of memory: no control group may be made here"
 if [ "$(id -u)" != 0 ]; then
@@ -65,4 +71,4 @@ if [ -n "$unformatted" ]; then
 fi
 go vet ./...
 # shellcheck disable=SC2086 # empty means no word
-exec go test $race -timeout 30m ./...
+go test $race -timeout 30m ./...
