@@ -71,7 +71,7 @@ type Environment struct {
 	// ".example.org" for all below it, "10.0.0.7:5432".
 	Allow []string `yaml:"allow"`
 	// Memory in bytes (or with K, M, G), CPUs (1.5 is one and a half) and Processes (threads count)
-	// limit a command and all it starts; zero is no limit.
+	// limit a command and all it starts, or a container as a whole; zero is no limit.
 	Memory    Bytes   `yaml:"memory"`
 	CPUs      float64 `yaml:"cpus"`
 	Processes int     `yaml:"processes"`
