@@ -20,7 +20,24 @@ func (p *project) detect(ctx context.Context, commit string) (workflow.Detection
 	if err != nil {
 		return workflow.Detection{}, err
 	}
-	return detection(&found), nil
+	d := detection(&found)
+	if p.config.Environment.Images[d.Environment] == "" {
+		d.Image = ownImage(&found)
+	}
+	return d, nil
+}
+
+// ownImage is the image that the project's own descriptions name first.
+func ownImage(found *detect.Result) string {
+	for _, d := range found.Descriptions {
+		switch {
+		case d.Dockerfile != "":
+			return "file:" + d.Dockerfile
+		case d.Image != "":
+			return d.Image
+		}
+	}
+	return ""
 }
 
 func detection(found *detect.Result) workflow.Detection {

@@ -20,8 +20,9 @@ type Spec struct {
 	// Commit is the full object id to start from, Branch the local branch name to give it.
 	Commit string
 	Branch string
-	// Image is what a driver with images starts from, a reference such as "node:22"; empty is the
-	// driver's own choice. Drivers without images pass over it.
+	// Image is what a driver with images starts from: a reference such as "node:22", or "file:" and
+	// the path of a Dockerfile at Commit; empty is the driver's own choice. Drivers without images
+	// pass over it.
 	Image string
 }
 

@@ -12,6 +12,8 @@ type Detection struct {
 	SetUp        []string       `json:"setup_commands"`
 	Source       string         `json:"source,omitempty"`
 	Verification []Verification `json:"verification,omitempty"`
+	// Image is what the project itself says its containers start from; see environment.Spec.
+	Image string `json:"image,omitempty"`
 	// Locks is a digest of all files that say what gets installed.
 	Locks   string   `json:"locks,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
@@ -100,7 +102,11 @@ func (j *Journey) EnvironmentName() string {
 
 // Image is the container image of the run's environment; empty leaves it to the driver.
 func (j *Journey) Image() string {
-	return firstOf(j.Settings.Image, j.Settings.Images[j.EnvironmentName()])
+	name, own := j.EnvironmentName(), ""
+	if j.Detection != nil && j.Detection.Environment == name {
+		own = j.Detection.Image
+	}
+	return firstOf(j.Settings.Image, own, j.Settings.Images[name])
 }
 
 // beginAgain forgets how far the set-up got, as in an environment that is made anew.

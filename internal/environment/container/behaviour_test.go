@@ -322,6 +322,12 @@ func TestADockerfileOfTheProjectIsBuiltOnce(t *testing.T) {
 	if again.Fingerprint() != e.Fingerprint() {
 		t.Error("the image was built again")
 	}
+	c.Dockerfile = ""
+	spec := p.Spec("site")
+	spec.Image = "file:.devcontainer/Dockerfile"
+	if named := made(t, container.New(c), spec); named.Fingerprint() != e.Fingerprint() {
+		t.Error("the project's own image is another one")
+	}
 	c.Dockerfile = "nowhere/Dockerfile"
 	if _, err := container.New(c).Make(t.Context(), p.Spec("site")); err == nil || !strings.Contains(err.Error(), "nowhere/Dockerfile") {
 		t.Errorf("a missing Dockerfile: %v", err)

@@ -65,10 +65,14 @@ type recipe struct {
 
 // reference is the name of the image that an environment wants, and how it is built if it is.
 func (d *Driver) reference(ctx context.Context, s environment.Spec) (string, *recipe, error) {
+	file, found := strings.CutPrefix(s.Image, "file:")
 	if d.config.Dockerfile != "" {
-		r, err := d.recipe(ctx, s.Commit)
+		file, found = d.config.Dockerfile, true
+	}
+	if found {
+		r, err := d.recipe(ctx, s.Commit, file)
 		if err != nil {
-			return "", nil, fmt.Errorf("find %s: %w", d.config.Dockerfile, err)
+			return "", nil, fmt.Errorf("%w: find %s: %w", ErrNoImage, file, err)
 		}
 		return r.name, r, nil
 	}
@@ -82,8 +86,8 @@ func (d *Driver) reference(ctx context.Context, s environment.Spec) (string, *re
 
 // recipe reads the Dockerfile's folder as it is at commit. The image is named by the folder's
 // content, so it is built once for each.
-func (d *Driver) recipe(ctx context.Context, commit string) (*recipe, error) {
-	file := filepath.ToSlash(filepath.Clean(d.config.Dockerfile))
+func (d *Driver) recipe(ctx context.Context, commit, file string) (*recipe, error) {
+	file = filepath.ToSlash(filepath.Clean(file))
 	if !filepath.IsLocal(file) {
 		return nil, errors.New("want a path in the project")
 	}
@@ -117,13 +121,13 @@ func (d *Driver) build(ctx context.Context, r *recipe) (image engine.Image, err 
 	if d.config.Network != egress.Full {
 		network = "none"
 	}
-	d.config.Logger.Info("build image", "dockerfile", d.config.Dockerfile, "image", r.name)
+	d.config.Logger.Info("build image", "dockerfile", r.file, "image", r.name)
 	a, err := d.engine.Do(ctx, engine.Order{Op: engine.OpBuild, Build: &engine.Build{
 		Context: files.Name(), Dockerfile: r.file, Name: r.name, Network: network,
 		Labels: map[string]string{labelProject: d.config.Clone.Root},
 	}})
 	if err != nil {
-		return image, fmt.Errorf("%w: build %s: %w", ErrNoImage, d.config.Dockerfile, err)
+		return image, fmt.Errorf("%w: build %s: %w", ErrNoImage, r.file, err)
 	}
 	return *a.Image, nil
 }

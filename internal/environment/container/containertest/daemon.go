@@ -2,6 +2,7 @@ package containertest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -60,8 +61,10 @@ func (d *Daemon) Start(t testing.TB) {
 	if err := d.process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(daemonWait); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if _, err := (Docker{Host: d.Host}).docker(t.Context(), "version"); err == nil {
+	ctx, cancel := context.WithTimeout(t.Context(), daemonWait)
+	defer cancel()
+	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		if _, err := (Docker{Host: d.Host}).docker(ctx, "version"); err == nil {
 			return
 		}
 	}
