@@ -61,7 +61,7 @@ func parse(results io.Reader) (figures, error) {
 		if len(words) == 0 {
 			continue
 		}
-		if words[0] == "FAIL" || strings.HasPrefix(lines.Text(), "--- FAIL") {
+		if words[0] == "FAIL" || strings.Contains(lines.Text(), "--- FAIL:") {
 			return nil, errors.New("a benchmark failed")
 		}
 		name, isResult := strings.CutPrefix(processors.ReplaceAllString(words[0], ""), "Benchmark")

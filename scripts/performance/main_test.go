@@ -37,12 +37,13 @@ func TestTheMedianIsWrittenWhereThePageAsksForIt(t *testing.T) {
 func TestAPageIsLeftAsItIsUnlessAllOfItWasMeasured(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ page, results string }{
-		"not measured":     {"1 <!-- Update/4KB x-floor --> 2 <!-- Writers x-one -->", results},
-		"a failure":        {"1 <!-- Update/4KB x-floor -->", results + "FAIL\tsignalbox/internal/store\n"},
-		"a failing one":    {"1 <!-- Update/4KB x-floor -->", results + "--- FAIL: BenchmarkX\n"},
-		"nothing at all":   {"1 <!-- Update/4KB x-floor -->", ""},
-		"a page of no use": {"no marks", results},
-		"a strange figure": {"1 <!-- Update/4KB x-floor -->", results + "BenchmarkX 5 many ns/op\n"},
+		"not measured":      {"1 <!-- Update/4KB x-floor --> 2 <!-- Writers x-one -->", results},
+		"a failure":         {"1 <!-- Update/4KB x-floor -->", results + "FAIL\tsignalbox/internal/store\n"},
+		"a failing one":     {"1 <!-- Update/4KB x-floor -->", results + "--- FAIL: BenchmarkX\n"},
+		"a failure in line": {"1 <!-- Update/4KB x-floor -->", results + "BenchmarkX-2              \t--- FAIL: BenchmarkX\n"},
+		"nothing at all":    {"1 <!-- Update/4KB x-floor -->", ""},
+		"a page of no use":  {"no marks", results},
+		"a strange figure":  {"1 <!-- Update/4KB x-floor -->", results + "BenchmarkX 5 many ns/op\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
