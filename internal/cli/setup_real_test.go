@@ -6,36 +6,61 @@ import (
 	"strings"
 	"testing"
 
+	"signalbox/internal/environment/container/containertest"
 	"signalbox/internal/workflow"
 )
 
+// realKind is one kind of project: the tool that it needs, how its lock file is written, and how
+// it is to be set up.
+type realKind struct {
+	name, needs string
+	lock        func(x *packageIndex) []string
+	want        []string
+}
+
+var realKinds = []realKind{
+	{"go", "go", func(x *packageIndex) []string {
+		return []string{"env", "GOPROXY=" + x.url + "/go", "go", "mod", "tidy"}
+	}, []string{"go mod download"}},
+	{"node", "npm", lockNode, []string{"npm ci"}},
+	{"python", "python3", nil, []string{"python3 -m venv .venv && echo '*' >.venv/.gitignore", ". .venv/bin/activate", "pip install -r requirements.txt"}},
+	{"java", "mvn", nil, []string{"mvn -B -q -Dtest='*#noSuchMethod' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false test"}},
+}
+
 func TestRealProjectsAreSetUpByWhatTheirFilesSay(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name, needs string
-		lock        func(x *packageIndex) []string
-		want        []string
-	}{
-		{"go", "go", func(x *packageIndex) []string {
-			return []string{"env", "GOPROXY=" + x.url + "/go", "go", "mod", "tidy"}
-		}, []string{"go mod download"}},
-		{"node", "npm", lockNode, []string{"npm ci"}},
-		{"python", "python3", nil, []string{"python3 -m venv .venv && echo '*' >.venv/.gitignore", ". .venv/bin/activate", "pip install -r requirements.txt"}},
-		{"java", "mvn", nil, []string{"mvn -B -q -Dtest='*#noSuchMethod' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false test"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	for _, kind := range realKinds {
+		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			needs(t, c.needs)
-			x := newPackageIndex(t)
-			p := realProject(t, c.name, x, "")
-			if c.lock != nil {
-				p.lock(c.lock(x)...)
-			}
-			p.mustDetect(c.name, c.want)
-			p.carryReal()
-			p.mustBeSetUp("detection", c.name, c.want)
+			kind.mustBeCarried(t)
 		})
 	}
+}
+
+func TestRealProjectsAreSetUpInContainers(t *testing.T) {
+	t.Parallel()
+	docker := containertest.New(t)
+	image := docker.Tools(t)
+	for _, kind := range realKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			kind.mustBeCarried(t, "go 1.24", "go 1.19", "environment:\n", "environment:\n  driver: container\n  image: "+image+"\n")
+		})
+	}
+}
+
+// mustBeCarried wants the kind of environment to be found, set up, verified, and the change tested in it.
+func (k realKind) mustBeCarried(t *testing.T, changes ...string) {
+	t.Helper()
+	needs(t, k.needs)
+	x := newPackageIndex(t)
+	p := realProject(t, k.name, x, "", changes...)
+	if k.lock != nil {
+		p.lock(k.lock(x)...)
+	}
+	p.mustDetect(k.name, k.want)
+	p.carryReal()
+	p.mustBeSetUp("detection", k.name, k.want)
 }
 
 func lockNode(*packageIndex) []string { return []string{"npm", "install", "--package-lock-only"} }

@@ -30,9 +30,6 @@ type Docker struct {
 // Env are the variables for the helper.
 func (d Docker) Env() []string { return []string{"DOCKER_HOST=" + d.Host} }
 
-// Image is the reference of the image that all tests share.
-const Image = "signalbox-test:bookworm"
-
 var (
 	programs = sync.OnceValues(buildPrograms)
 	images   sync.Map // by host and reference: func() error
@@ -55,34 +52,13 @@ func At(t testing.TB, host string) Docker {
 	if out, err := d.docker(t.Context(), "version"); err != nil {
 		lacking(t, "Docker's daemon is not reached: %v: %s", err, out)
 	}
-	d.need(t, Image, "git", "ca-certificates")
+	d.need(t, Image)
 	folder, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Program, d.Helper = filepath.Join(folder, "signalbox"), filepath.Join(folder, "signalbox-docker")
 	return d
-}
-
-// toolsImage is the reference of the image with the tools of every kind of project.
-const toolsImage = "signalbox-test-tools:bookworm"
-
-// Tools is an image that has Go, npm, Python and Maven with its plugins. Making it takes minutes,
-// once on a machine.
-func (d Docker) Tools(t testing.TB) string {
-	t.Helper()
-	d.need(t, toolsImage, "git", "ca-certificates", "golang-go", "npm", "python3-venv", "maven", "junit4",
-		"libmaven-compiler-plugin-java", "libmaven-resources-plugin-java", "libsurefire-java")
-	return toolsImage
-}
-
-// need makes an image of Debian with these packages unless it is there.
-func (d Docker) need(t testing.TB, ref string, packages ...string) {
-	t.Helper()
-	once, _ := images.LoadOrStore(d.Host+" "+ref, sync.OnceValue(func() error { return d.provideImage(context.WithoutCancel(t.Context()), ref, packages) }))
-	if err := once.(func() error)(); err != nil {
-		lacking(t, "the image %s cannot be made: %v", ref, err)
-	}
 }
 
 // lacking skips a test, except where nothing may be missing.
@@ -128,57 +104,6 @@ func (d Docker) RemoveImages(t testing.TB, filter string) {
 		}
 		d.Docker(t, "rmi", "--force", name)
 	}
-}
-
-// provideImage imports the image unless the daemon has it. Several test binaries may want it.
-func (d Docker) provideImage(ctx context.Context, ref string, packages []string) (err error) {
-	if _, err := d.docker(ctx, "image", "inspect", ref); err == nil {
-		return nil
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return fmt.Errorf("find cache folder: %w", err)
-	}
-	dir := filepath.Join(cache, "signalbox-tests")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make cache folder: %w", err)
-	}
-	unlock, err := lock(filepath.Join(dir, "lock"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	tarball := filepath.Join(dir, strings.ReplaceAll(ref, ":", "-")+".tar")
-	if _, err := os.Stat(tarball); err != nil {
-		if err := bootstrap(ctx, dir, tarball, packages); err != nil {
-			return err
-		}
-	}
-	if out, err := d.docker(ctx, "import", tarball, ref); err != nil {
-		return fmt.Errorf("import %s: %w: %s", tarball, err, out)
-	}
-	return nil
-}
-
-// bootstrap makes a tar file of a small Debian.
-func bootstrap(ctx context.Context, dir, tarball string, packages []string) (err error) {
-	if os.Geteuid() != 0 {
-		return errors.New("debootstrap needs root")
-	}
-	root, err := os.MkdirTemp(dir, "root-")
-	if err != nil {
-		return fmt.Errorf("make folder for the image: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
-	for _, args := range [][]string{
-		{"debootstrap", "--variant=minbase", "--include=" + strings.Join(packages, ","), "bookworm", root},
-		{"tar", "-C", root, "-cf", tarball + ".new", "."},
-	} {
-		if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", args[0], err, out)
-		}
-	}
-	return os.Rename(tarball+".new", tarball)
 }
 
 func lock(path string) (unlock func() error, err error) {
