@@ -32,7 +32,7 @@ type Environment interface {
 	process.Executor
 	// Dir is the work folder as commands inside see it (an absolute path).
 	Dir() string
-	// Isolation says what stands between a command and the host: "bubblewrap" or "none".
+	// Isolation says what stands between a command and the host: "bubblewrap", "container" or "none".
 	Isolation() string
 	// Fingerprint identifies what the environment stands on, whatever is done in it later: driver
 	// and version, isolation, and the image or this machine's toolchain. Two environments with

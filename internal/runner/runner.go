@@ -35,7 +35,7 @@ type Config struct {
 	Agents map[workflow.Role]agent.Agent
 	// Prompts are the project's own prompts by role, made by PromptTemplate.
 	Prompts map[workflow.Role]*template.Template
-	// Isolation says what stands between a command and this machine from now on: "bubblewrap" or "none".
+	// Isolation says what stands between a command and this machine from now on: "bubblewrap", "container" or "none".
 	Isolation string
 	// MaxParallel is the number of slots of the project's queue.
 	MaxParallel int

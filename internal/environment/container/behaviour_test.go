@@ -229,6 +229,25 @@ func TestAnotherConfigurationReplacesTheContainer(t *testing.T) {
 	}
 }
 
+func TestWhoIsAGuestLeavesTheContainerAsItIs(t *testing.T) {
+	t.Parallel()
+	docker, p, _, e := open(t, nil)
+	before := docker.Containers(t, p.Root)
+	c := config(t, docker, p)
+	c.Limits.Processes = 77
+	guest, err := container.New(c).Attach(t.Context(), p.Spec("site"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, guest, "echo seen >seen")
+	if got := must(t, e, "cat seen"); got != "seen\n" {
+		t.Errorf("got %q", got)
+	}
+	if after := docker.Containers(t, p.Root); len(after) != 1 || after[0] != before[0] {
+		t.Errorf("before %v, after %v", before, after)
+	}
+}
+
 func TestContainersOfGoneEnvironmentsAreRemovedAndNoOthers(t *testing.T) {
 	t.Parallel()
 	docker, p, d, _ := open(t, nil)

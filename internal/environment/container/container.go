@@ -43,7 +43,8 @@ type Config struct {
 	Egress  egress.Policy
 	// Limits hold for all commands of one environment together.
 	Limits process.Limits
-	// Capabilities are kept inside, all others dropped: "CHOWN". See PackageCapabilities.
+	// Capabilities are kept inside, all others dropped: "CHOWN". Installing packages of the system
+	// takes CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SETGID and SETUID.
 	Capabilities []string
 	// Program is signalbox itself, linked statically: it is the exec server in every image.
 	Program string
@@ -55,9 +56,6 @@ type Config struct {
 	// Clock tells when commands were started; nil means the system's.
 	Clock func() time.Time
 }
-
-// PackageCapabilities are what dpkg and rpm need inside to install packages.
-var PackageCapabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID"}
 
 var (
 	// ErrNoImage: the image is not on this machine, or none is named.

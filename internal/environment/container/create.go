@@ -18,7 +18,7 @@ func (e *Environment) found(ctx context.Context) (c engine.Container, err error)
 		return e.create(ctx, spec)
 	case err != nil:
 		return c, err
-	case !a.Container.Going && a.Container.Labels[labelConfig] == spec.Labels[labelConfig] && a.Container.Labels[labelProject] == spec.Labels[labelProject]:
+	case !a.Container.Going && (e.guest || a.Container.Labels[labelConfig] == spec.Labels[labelConfig]):
 		return *a.Container, nil
 	}
 	e.driver.config.Logger.Info("replace container", "environment", e.id, "container", spec.Name)

@@ -14,8 +14,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// errBusy: the container would have to be made again while a command runs in it.
-var errBusy = errors.New("another command is running in the container")
+// errBusy: the container would have to be made again while somebody may be at work in it.
+var errBusy = errors.New("the container is in use and cannot be given more to show")
 
 // Exec implements process.Executor. HOME lasts as long as the environment, the temporary folder
 // as long as the command, and all else of the container's own file system until Renew. A
@@ -82,7 +82,7 @@ func (e *Environment) revive(ctx context.Context) error {
 // show makes the container again with further host paths. What it has on its own file system is
 // saved before. They stay shown, so each costs this once.
 func (e *Environment) show(ctx context.Context, missing []engine.Mount) error {
-	if !e.mu.TryLock() {
+	if e.guest || !e.mu.TryLock() {
 		return fmt.Errorf("show %q: %w", missing[0].Source, errBusy)
 	}
 	defer e.mu.Unlock()

@@ -35,7 +35,12 @@ func (d *Driver) Attach(ctx context.Context, s environment.Spec) (environment.En
 	if err != nil {
 		return nil, err
 	}
-	return d.opened(made, s.ID)
+	e, err := d.opened(made, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	e.guest = true
+	return e, nil
 }
 
 // opened is an environment whose work folder is there.
@@ -123,6 +128,9 @@ type Environment struct {
 	clone  *clone.Environment
 	id     string
 	state  state
+	// guest: somebody else made the environment and may be at work in it, so a container that is
+	// there is used whatever it was made from.
+	guest bool
 
 	// mu is held for reading while a command runs, and for writing while the container is started
 	// or replaced.
