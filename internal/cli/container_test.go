@@ -15,12 +15,7 @@ func contained(t *testing.T) (*project, containertest.Docker) {
 	t.Helper()
 	docker := containertest.New(t)
 	p := newProject(t, 1, "approve: auto", "approve: auto\nenvironment: {driver: container, image: \""+docker.Image+"\"}")
-	t.Cleanup(func() {
-		for _, id := range docker.Containers(t, p.dir) {
-			docker.Docker(t, "rm", "--force", "--volumes", id)
-		}
-		docker.RemoveImages(t, "label=signalbox.project="+p.dir)
-	})
+	t.Cleanup(func() { docker.RemoveProject(t, p.dir) })
 	return p, docker
 }
 

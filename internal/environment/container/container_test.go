@@ -1,8 +1,6 @@
 package container_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -42,13 +40,7 @@ func config(t testing.TB, docker containertest.Docker, p *environmenttest.Projec
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		for _, id := range docker.Containers(t, p.Root) {
-			docker.Docker(t, "rm", "--force", "--volumes", id)
-		}
-		docker.RemoveImages(t, "reference="+repository(p))
-		docker.RemoveImages(t, "label=signalbox.project="+p.Root)
-	})
+	t.Cleanup(func() { docker.RemoveProject(t, p.Root) })
 	var seconds atomic.Int64
 	return container.Config{
 		Clone: clone.Config{
@@ -58,12 +50,6 @@ func config(t testing.TB, docker containertest.Docker, p *environmenttest.Projec
 		Variables: environmenttest.Variables, Image: docker.Image, Network: egress.None,
 		Program: docker.Program, Docker: docker.Helper, DockerEnv: docker.Env(),
 	}
-}
-
-// repository is the name of the images that are made for a project.
-func repository(p *environmenttest.Project) string {
-	sum := sha256.Sum256([]byte(p.Root))
-	return "signalbox/" + hex.EncodeToString(sum[:6])
 }
 
 func state(p *environmenttest.Project) string {

@@ -5,6 +5,8 @@ package containertest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -94,8 +96,19 @@ func (d Docker) Containers(t testing.TB, root string) []string {
 	return strings.Fields(d.Docker(t, "ps", "--all", "--quiet", "--no-trunc", "--filter", "label=signalbox.project="+root))
 }
 
-// RemoveImages removes the images that a filter finds.
-func (d Docker) RemoveImages(t testing.TB, filter string) {
+// RemoveProject removes the containers and images of the project at root.
+func (d Docker) RemoveProject(t testing.TB, root string) {
+	t.Helper()
+	for _, id := range d.Containers(t, root) {
+		d.Docker(t, "rm", "--force", "--volumes", id)
+	}
+	sum := sha256.Sum256([]byte(root))
+	d.removeImages(t, "reference=signalbox/"+hex.EncodeToString(sum[:6]))
+	d.removeImages(t, "label=signalbox.project="+root)
+}
+
+// removeImages removes the images that a filter finds.
+func (d Docker) removeImages(t testing.TB, filter string) {
 	t.Helper()
 	for line := range strings.Lines(d.Docker(t, "images", "--format", "{{.ID}} {{.Repository}}:{{.Tag}}", "--filter", filter)) {
 		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
