@@ -76,7 +76,10 @@ func (p *project) mustBeSound() {
 }
 
 // leftover matches names of files that are there only while somebody works.
-var leftover = regexp.MustCompile(`/\.tmp-[^/]*$|\.new$|/\.(new|old)-[^/]*$|/\.git/(.*/)?(index|HEAD|config|packed-refs|[^/]*/.*)\.lock$|/\.worktrees/issue-[^/]*$|/\.signalbox/environments/.+|/reset\.pack$|/signalbox-no-index`)
+var leftover = regexp.MustCompile(`/\.tmp-[^/]*$|\.new$|/\.(new|old)-[^/]*$|/\.git/(.*/)?(index|HEAD|config|packed-refs|[^/]*/.*)\.lock$|/\.worktrees/issue-[^/]*$|/\.signalbox/environments/[^c].*|/reset\.pack$|/signalbox-no-index`)
+
+// kept matches the folders of environments that are kept for later ones.
+var kept = regexp.MustCompile(`/\.signalbox/environments/cache/[0-9a-f][^/]*$`)
 
 // mustLeaveNothing looks for what should have gone: processes, temporary files, clones, held locks.
 func (p *project) mustLeaveNothing() {
@@ -91,6 +94,9 @@ func (p *project) mustLeaveNothing() {
 		if leftover.MatchString(path) {
 			p.Errorf("left over: %s", path)
 		}
+		if entry.IsDir() && kept.MatchString(path) { // whatever a project's files are called
+			return fs.SkipDir
+		}
 		if name := entry.Name(); strings.HasSuffix(name, ".lock") && entry.Type().IsRegular() {
 			p.mustBeUnlocked(path)
 		}
@@ -98,6 +104,9 @@ func (p *project) mustLeaveNothing() {
 	})
 	if err != nil {
 		p.Error(err)
+	}
+	if mounts, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(mounts), " "+p.dir+"/") {
+		p.Errorf("mounts are left: %v\n%s", err, mounts)
 	}
 }
 

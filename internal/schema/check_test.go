@@ -34,7 +34,7 @@ func TestEveryBreachIsToldWithItsPlace(t *testing.T) {
 	if breaches, err := contract.Check([]byte(planAnswer)); err != nil || len(breaches) > 0 {
 		t.Errorf("a good answer has %v, %v", breaches, err)
 	}
-	broken := strings.NewReplacer(`"go"`, `"cobol"`, `"S01"`, `"1"`, `"title":"t",`, "", `"feasible":true`, `"feasible":"yes"`, `"expected_output":""`, `"expected_output":7`).Replace(planAnswer)
+	broken := strings.NewReplacer(`"go"`, `"--cobol"`, `"S01"`, `"1"`, `"title":"t",`, "", `"feasible":true`, `"feasible":"yes"`, `"expected_output":""`, `"expected_output":7`).Replace(planAnswer)
 	breaches, err := contract.Check([]byte(broken))
 	if err != nil {
 		t.Fatal(err)
