@@ -33,11 +33,24 @@ func (d *Driver) included(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for %s: %w", includeFile, err)
 	}
-	listed, err := d.untracked(ctx, "--exclude-from="+filepath.Join(d.config.Root, includeFile))
+	entries, err := os.ReadDir(d.config.Root)
 	if err != nil {
+		return nil, fmt.Errorf("list the project: %w", err)
+	}
+	var places []string
+	for _, entry := range entries {
+		if mayInclude(entry.Name()) {
+			places = append(places, entry.Name())
+		}
+	}
+	listed, err := d.untracked(ctx, "--exclude-from="+filepath.Join(d.config.Root, includeFile), places)
+	if err != nil || len(listed) == 0 {
 		return nil, err
 	}
-	ignored, err := d.untracked(ctx, "--exclude-standard")
+	if len(listed) <= maxPlaces {
+		places = listed
+	}
+	ignored, err := d.untracked(ctx, "--exclude-standard", places)
 	if err != nil {
 		return nil, err
 	}
@@ -54,20 +67,14 @@ func (d *Driver) included(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// untracked lists the untracked files of the project's checkout that an exclude option matches.
-// Git is kept out of the folders that no list brings: on its way through clones it would look
-// into their repositories, and a .git/commondir that leads nowhere ends it.
-func (d *Driver) untracked(ctx context.Context, option string) ([]string, error) {
-	args := []string{"ls-files", "--others", "--ignored", "-z", option, "--"}
-	entries, err := os.ReadDir(d.config.Root)
-	if err != nil {
-		return nil, fmt.Errorf("list the project: %w", err)
-	}
-	for _, entry := range entries {
-		if mayInclude(entry.Name()) {
-			args = append(args, entry.Name())
-		}
-	}
+// maxPlaces bounds the arguments of one git.
+const maxPlaces = 1000
+
+// untracked lists the untracked files of some places in the project's checkout that an exclude
+// option matches. Git must not enter the folders that no list brings: on its way through clones
+// it would look into their repositories, and a .git/commondir that leads nowhere ends it.
+func (d *Driver) untracked(ctx context.Context, option string, places []string) ([]string, error) {
+	args := append([]string{"ls-files", "--others", "--ignored", "-z", option, "--"}, places...)
 	list, err := d.git(ctx, process.Command{Args: args, Dir: d.config.Root, Env: []string{"GIT_LITERAL_PATHSPECS=1"}})
 	if err != nil {
 		return nil, fmt.Errorf("list what %s matches: %w", option, err)
@@ -92,28 +99,30 @@ func mayInclude(name string) bool {
 	return filepath.IsLocal(name) && !strings.HasSuffix(name, "/")
 }
 
-// bring copies the files into a new clone and answers a digest of them. What became a link,
+// bring copies the files into a new clone and notes a digest of them. What became a link,
 // vanished, or is there already is left alone.
-func (e *Environment) bring(ctx context.Context, names []string, into string) (digest string, err error) {
-	if len(names) == 0 {
-		return "", nil
+func (e *Environment) bring(ctx context.Context, m *made, into string) error {
+	m.Included = ""
+	if len(m.Brought) == 0 {
+		return nil
 	}
 	to, err := os.OpenRoot(into)
 	if err != nil {
-		return "", fmt.Errorf("open the new clone: %w", err)
+		return fmt.Errorf("open the new clone: %w", err)
 	}
 	defer func() { _ = to.Close() }()
 	sum := sha256.New()
-	for _, name := range names {
+	for _, name := range m.Brought {
 		if err := ctx.Err(); err != nil {
-			return "", err
+			return err
 		}
 		_, _ = fmt.Fprintf(sum, "%d %s\n", len(name), name)
 		if err := copyFile(e.layout.root, to, name, sum); err != nil {
-			return "", fmt.Errorf("copy %q into the new clone: %w", name, err)
+			return fmt.Errorf("copy %q into the new clone: %w", name, err)
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	m.Included = hex.EncodeToString(sum.Sum(nil))
+	return nil
 }
 
 // copyFile copies one file; sum is fed its content.

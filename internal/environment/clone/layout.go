@@ -70,8 +70,9 @@ type made struct {
 	Head string `json:"head"`
 	// Recorded is the last Record, so that performing it again answers the same commit.
 	Recorded recorded `json:"recorded"`
-	// Included is a digest of the ignored files that were brought along.
-	Included string `json:"included,omitempty"`
+	// Brought names the ignored files that were brought along; Included is a digest of them.
+	Brought  []string `json:"brought,omitempty"`
+	Included string   `json:"included,omitempty"`
 	// Adopted are folders that the set-up made and the project does not ignore.
 	Adopted []string `json:"adopted,omitempty"`
 	// Warm is what the environment stands on; nil when it is a clone of its own.

@@ -82,6 +82,7 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err != nil {
 		return err
 	}
+	m.Brought = included
 	if err := e.makeImportGit(ctx, m, included); err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if _, err := e.inFresh(ctx, "reset", "--hard", "--quiet", m.Head); err != nil {
 		return fmt.Errorf("check out %s: %w", m.Head, err)
 	}
-	if m.Included, err = e.bring(ctx, included, e.layout.fresh()); err != nil {
+	if err := e.bring(ctx, m, e.layout.fresh()); err != nil {
 		return err
 	}
 	if err := e.addKept(ctx, m); err != nil {

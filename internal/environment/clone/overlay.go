@@ -85,23 +85,26 @@ func likeness(of, folder string) error {
 // newTreeLayer holds what distinguishes one environment from another on the same base: where
 // HEAD is, its branch, what is ignored; and where only tracked files are to show, the absence of the others.
 func (e *Environment) newTreeLayer(ctx context.Context, m *made, lower string) error {
-	included, err := e.driver.included(ctx)
-	if err != nil {
+	if m.Warm.Bare {
+		included, err := e.driver.included(ctx)
+		if err != nil {
+			return err
+		}
+		m.Brought = included
+	}
+	if err := e.makeImportGit(ctx, m, m.Brought); err != nil {
 		return err
 	}
-	if err := e.makeImportGit(ctx, m, included); err != nil {
-		return err
-	}
-	err = newLayer(lower, e.layout.treeLayer(), func(upper *os.Root) error {
+	err := newLayer(lower, e.layout.treeLayer(), func(upper *os.Root) error {
 		if err := e.writeGit(filepath.Join(upper.Name(), ".git"), m.Warm.Commit); err != nil || !m.Warm.Bare {
 			return err
 		}
-		if m.Included, err = e.bring(ctx, included, upper.Name()); err != nil {
+		if err := e.bring(ctx, m, upper.Name()); err != nil {
 			return err
 		}
 		return hideIgnored(filepath.Dir(lower), upper)
 	})
-	if err != nil || !m.Warm.Bare {
+	if err != nil {
 		return err
 	}
 	return e.layout.save(m)
