@@ -129,7 +129,7 @@ func setUpLine(r *workflow.Run) string {
 	s, at := r.Journey.SetUp, r.SetUpProgress()
 	switch {
 	case s.Status == "failed":
-		return fmt.Sprintf("%s failed (%s); the work goes on without it", s.Name, s.Class)
+		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, s.Class, r.Ref())
 	case s.Status != "" && s.Warm:
 		return s.Name + " begun from a kept environment and verified"
 	case s.Status != "":

@@ -136,13 +136,13 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	case e.Class == FailureNetwork && used.NetworkWaits < len(networkWaits):
 		used.NetworkWaits++
 		s.NetworkRetries++
-		m.waitThenAgain(networkWaits[used.NetworkWaits-1], again("the network", used.NetworkWaits, len(networkWaits)))
+		m.waitThenAgain(networkWaits[used.NetworkWaits-1], again(networkWaits[used.NetworkWaits-1], "the network", used.NetworkWaits, len(networkWaits)))
 	case e.Class == FailureServer && used.ServerWaits < maxServerWaits:
 		used.ServerWaits++
-		m.waitThenAgain(serverWait, again("a server", used.ServerWaits, maxServerWaits))
+		m.waitThenAgain(serverWait, again(serverWait, "a server", used.ServerWaits, maxServerWaits))
 	case e.Class == FailureLock && used.LockWaits < maxLockWaits:
 		used.LockWaits++
-		m.waitThenAgain(lockWait, again("another package manager", used.LockWaits, maxLockWaits))
+		m.waitThenAgain(lockWait, again(lockWait, "another package manager", used.LockWaits, maxLockWaits))
 	case e.Class == FailureFixable && used.SetUpRepairs < j.Settings.Limits.SetUpRepairs && j.Settings.HasPlanner:
 		used.SetUpRepairs++
 		m.say("having the set-up corrected, %d of %d", used.SetUpRepairs, j.Settings.Limits.SetUpRepairs)
@@ -152,7 +152,17 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	}
 }
 
-func again(whom string, n, of int) string { return fmt.Sprintf("%s, retry %d of %d", whom, n, of) }
+func again(wait time.Duration, whom string, n, of int) string {
+	return fmt.Sprintf("waiting %s for %s, retry %d of %d", wait, whom, n, of)
+}
+
+// lastError is what went wrong last.
+func (s *SetUp) lastError() string {
+	if len(s.Errors) == 0 {
+		return ""
+	}
+	return s.Errors[len(s.Errors)-1]
+}
 
 // ended notes down a command that ended well and goes on to the next.
 func (s *SetUp) ended(run CommandRun, verification bool) {

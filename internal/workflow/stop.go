@@ -137,6 +137,10 @@ func (m *machine) agentFailed(e AgentFailed) {
 	}
 	stop := m.problem(CategoryExecution, e.Code, agentTitle(m.answered.Role, e.Code), e.Message)
 	stop.RelatedPaths = paths(e.LogPath)
+	if m.answered.Role == Repairer && (e.Code == "AGENT_UNAVAILABLE" || used.AgentRetries >= r.Journey.Settings.Limits.AgentRetries) {
+		m.setUpFailed(r.Journey.SetUp.lastError())
+		return
+	}
 	if e.Code == "AGENT_UNAVAILABLE" {
 		stop.Category = CategoryEnvironment
 		stop.Actions = []string{"see what is missing: signalbox doctor", "then: signalbox resume " + r.Ref()}
@@ -177,7 +181,7 @@ func (m *machine) actionFailed(e ActionFailed) {
 		wait := min(max(e.RetryAfter, actionBackoff<<used.ActionRetries), maxBackoff)
 		used.ActionRetries++
 		r.Counters.Retries++
-		m.waitThenAgain(wait, e.Error.Title)
+		m.waitThenAgain(wait, e.Error.Title+"; again in "+wait.String())
 		return
 	}
 	m.order(m.answered)
@@ -202,9 +206,9 @@ var blockingCodes = map[string]BlockedReason{
 	"FORGE_UNAVAILABLE": ExternalBlocker,
 }
 
-func (m *machine) waitThenAgain(wait time.Duration, whom string) {
+func (m *machine) waitThenAgain(wait time.Duration, why string) {
 	until := m.now.Add(wait)
-	m.say("waiting %s for %s", wait, whom)
+	m.say("%s", why)
 	m.order(Action{Kind: Wait, Until: &until})
 	m.order(m.answered)
 }

@@ -246,11 +246,25 @@ func mayKeep(name string) bool {
 	return filepath.IsLocal(name) && name == filepath.Clean(name) && name != "." && name != ".git" && !strings.HasPrefix(name, ".git/")
 }
 
-// readIgnored is what writeIgnored wrote.
-func readIgnored(base string) ([]string, error) {
+// readIgnored is what writeIgnored wrote, without what lies in a folder of the list: git names both
+// where the folder has a .gitignore of its own.
+func readIgnored(base string) (names []string, err error) {
 	list, err := os.ReadFile(filepath.Join(base, ignoredFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the base's ignored files: %w", err)
 	}
-	return splitNUL(string(list)), nil
+	listed := map[string]bool{}
+	for _, name := range splitNUL(string(list)) {
+		listed[name] = true
+	}
+	for _, name := range splitNUL(string(list)) {
+		above := filepath.Dir(name)
+		for above != "." && !listed[above] {
+			above = filepath.Dir(above)
+		}
+		if above == "." {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }

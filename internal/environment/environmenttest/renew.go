@@ -28,7 +28,7 @@ const key = "0123456789abcdef"
 // the tree that is ignored, and something in HOME.
 const setUp = `mkdir -p build/deep src/build && printf '#!/bin/sh\necho "ran $0"\n' >build/deep/run && chmod +x build/deep/run &&
 	echo "$PWD/build/deep/run" >build/where && echo x >src/build/out && ln -s where build/link &&
-	mkdir -p "$HOME/.cache/tool" && echo "$HOME" >"$HOME/.cache/tool/where" && chmod 555 "$HOME/.cache/tool"`
+	echo '*' >build/.gitignore && mkdir -p "$HOME/.cache/tool" && echo "$HOME" >"$HOME/.cache/tool/where" && chmod 555 "$HOME/.cache/tool"`
 
 // verify answers what setUp made, and that it still fits where it is.
 const verify = `$(cat build/link) && cat src/build/out && test "$(cat "$HOME/.cache/tool/where")" = "$HOME" && test ! -L build/deep`
