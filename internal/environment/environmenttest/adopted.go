@@ -34,3 +34,19 @@ func testAdopted(t *testing.T, s *site) {
 	}
 	equal(t, "what the set-up made, after a reset", look(s), "run\nx\n")
 }
+
+// testOwnIgnore: git names such a folder among what it ignores, and what lies in it as well.
+func testOwnIgnore(t *testing.T, s *site) {
+	s.renew(t, s.spec.Commit)
+	s.must(t, "mkdir -p own/sub && echo '*' >own/.gitignore && echo x >own/sub/x && echo y >own/y")
+	if err := s.Keep(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Keeps || !s.Isolated {
+		return
+	}
+	other := s.another(t, "other") // which may stand on what is kept, with nothing of it to be seen
+	equal(t, "what was kept, in a new environment", other.must(t, "ls own 2>/dev/null; true"), "")
+	equal(t, "warm", other.renew(t, s.spec.Commit), true)
+	equal(t, "what was kept", other.must(t, "cat own/sub/x own/y"), "x\ny\n")
+}

@@ -12,6 +12,7 @@ var renewTests = []conformance{
 	{"what is kept is there at the next renewal, at the same place", testKept},
 	{"an environment goes on as it was when it is kept", testGoesOn},
 	{"folders that the set-up made and nobody ignores are the environment's", testAdopted},
+	{"a folder that ignores itself is kept", testOwnIgnore},
 	{"keeping twice, or under no key, changes nothing", testKeepTwice},
 	{"a later commit's files stand on what an earlier one kept", testKeptElsewhere},
 	{"nothing that was done after keeping comes back", testNothingComesBack},
