@@ -196,12 +196,12 @@ func TestACloneThatWasNotMovedIntoPlaceIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	p := environmenttest.NewProject(t)
 	d := clone.New(config(t, p))
-	e := made(t, d, p)
+	made(t, d, p)
 	for _, name := range []string{".new-site", ".old-site"} {
 		if err := os.Rename(folder(p), filepath.Join(p.Root, ".worktrees", name)); err != nil {
 			t.Fatal(err)
 		}
-		e = made(t, d, p)
+		e := made(t, d, p)
 		expect(t, e, "cat README.md", "a project\n")
 		expectNoLeftovers(t, p)
 	}

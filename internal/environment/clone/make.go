@@ -165,6 +165,11 @@ func (e *Environment) makeImportGit(ctx context.Context, m *made, included []str
 	if err := replaceFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(alternates)); err != nil {
 		return fmt.Errorf("borrow the project's objects: %w", err)
 	}
+	return e.excludeAdopted(m, included)
+}
+
+// excludeAdopted lets the import repository ignore what was copied and what was adopted.
+func (e *Environment) excludeAdopted(m *made, included []string) error {
 	adopted, err := e.adopted(m)
 	if err != nil {
 		return err

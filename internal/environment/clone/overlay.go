@@ -92,7 +92,11 @@ func (e *Environment) newTreeLayer(ctx context.Context, m *made, lower string) e
 		}
 		m.Brought = included
 	}
-	if err := e.makeImportGit(ctx, m, m.Brought); err != nil {
+	prepare := e.makeImportGit
+	if !m.Warm.Bare && isFolder(e.layout.importGit()) { // Make made it, and no command ever wrote in it
+		prepare = func(_ context.Context, m *made, included []string) error { return e.excludeAdopted(m, included) }
+	}
+	if err := prepare(ctx, m, m.Brought); err != nil {
 		return err
 	}
 	err := newLayer(lower, e.layout.treeLayer(), func(upper *os.Root) error {
@@ -110,7 +114,8 @@ func (e *Environment) newTreeLayer(ctx context.Context, m *made, lower string) e
 	return e.layout.save(m)
 }
 
-// writeGit writes what one environment's .git has beside the base's.
+// writeGit writes what one environment's .git has beside the base's. It is not flushed: what a
+// power cut spoils of it, the next Reset replaces.
 func (e *Environment) writeGit(dir, commit string) error {
 	ref := "refs/heads/" + e.spec.Branch
 	excludes, err := os.ReadFile(filepath.Join(e.layout.importGit(), "info", "exclude"))
@@ -122,7 +127,7 @@ func (e *Environment) writeGit(dir, commit string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := replaceFile(path, []byte(content)); err != nil {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/environmenttest"
@@ -73,28 +75,34 @@ type warmed struct {
 
 func newWarmed(b *testing.B, way clone.Way, files, dependencies int) *warmed {
 	b.Helper()
-	p, d := keeping(b, way)
+	p, _ := keeping(b, way)
 	c := keepingConfig(b, p, way)
 	c.Cache = 10 << 30
-	d = clone.New(c)
-	fill(b, filepath.Join(p.Root, "source"), files)
+	d := clone.New(c)
+	fill(b, filepath.Join(p.Root, "source"), files, sourceSize)
 	// Looking for files to bring along takes git as long as the checkout is large.
 	p.Git(b, "rm", "--quiet", ".worktreeinclude")
 	p.Git(b, "add", "source")
 	p.Git(b, "commit", "--quiet", "--message=files")
 	p.Commit = p.Git(b, "rev-parse", "HEAD")
 	w := &warmed{Project: p, driver: d, dependencies: filepath.Join(p.Root, "node_modules"), files: files + dependencies}
-	fill(b, w.dependencies, dependencies)
+	fill(b, w.dependencies, dependencies, dependencySize)
 	e := renewed(b, d, p.Spec("first"), false)
-	fill(b, filepath.Join(p.Root, p.Spec("first").Dir, "node_modules"), dependencies)
+	fill(b, filepath.Join(p.Root, p.Spec("first").Dir, "node_modules"), dependencies, dependencySize)
 	if err := e.Keep(b.Context(), key); err != nil {
 		b.Fatal(err)
 	}
 	return w
 }
 
-// fill makes files of 4 KB, a hundred to a folder.
-func fill(b *testing.B, dir string, files int) {
+// Bytes of a file: 40,000 dependencies are 500 MB.
+const (
+	sourceSize     = 4096
+	dependencySize = 12_288
+)
+
+// fill makes files of a size, a hundred to a folder.
+func fill(b *testing.B, dir string, files, size int) {
 	b.Helper()
 	for i := range files {
 		folder := filepath.Join(dir, fmt.Sprint(i/100))
@@ -103,7 +111,7 @@ func fill(b *testing.B, dir string, files int) {
 				b.Fatal(err)
 			}
 		}
-		content := bytes.Repeat(fmt.Appendf(nil, "%031d\n", i), 128)
+		content := bytes.Repeat(fmt.Appendf(nil, "%031d\n", i), size/32)
 		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("file-%d.txt", i)), content, 0o644); err != nil {
 			b.Fatal(err)
 		}
@@ -149,6 +157,7 @@ func (w *warmed) worktree(b *testing.B) time.Duration {
 		b.Fatalf("%v: %s", err, out)
 	}
 	took := time.Since(start)
+	unix.Sync() // or what is measured next would wait for what this one wrote
 	w.Git(b, "worktree", "remove", "--force", dir)
 	return took
 }

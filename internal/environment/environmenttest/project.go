@@ -2,6 +2,7 @@ package environmenttest
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +45,7 @@ var ignored = map[string]string{
 func NewProject(t testing.TB) *Project {
 	t.Helper()
 	p := &Project{Root: t.TempDir()}
+	t.Cleanup(func() { openFolders(p.Root) })
 	for name, content := range tracked {
 		p.Write(t, name, content)
 	}
@@ -58,6 +60,17 @@ func NewProject(t testing.TB) *Project {
 		p.Write(t, name, content)
 	}
 	return p
+}
+
+// openFolders lets the folder be deleted by whoever made it: set-ups make folders read-only, and
+// what is kept of them is there when a test ends.
+func openFolders(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
 }
 
 // Write puts a file into the checkout.
