@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"signalbox/internal/environment"
@@ -86,6 +87,8 @@ type Driver struct {
 	// secrets are looked for once.
 	secrets func() (files, folders []string)
 	bases   *cache.Cache
+	// shown: who runs commands does it by other means than Exec.
+	shown atomic.Bool
 	// overlays reports whether overlays can be mounted here.
 	overlays func() bool
 }

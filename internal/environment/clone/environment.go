@@ -47,16 +47,26 @@ func (e *Environment) home() string {
 }
 
 // HostDir and HostHome are where the work folder and HOME lie on this machine, for who shows
-// them to commands in a way of its own. Renew and Keep may put other folders there.
-func (e *Environment) HostDir() string  { return e.layout.work }
-func (e *Environment) HostHome() string { return e.layout.home() }
+// them to commands in a way of its own. Renew and Keep may put other folders there. What was
+// shown counts as written in.
+func (e *Environment) HostDir() string { e.show(); return e.layout.work }
+
+// HostHome is described with HostDir.
+func (e *Environment) HostHome() string { e.show(); return e.layout.home() }
 
 // Isolation implements environment.Environment.
 func (e *Environment) Isolation() string { return e.driver.isolation() }
 
 // Exec implements process.Executor. HOME lasts as long as the environment, /tmp as long as the
 // command. A program that a signal ended shows as exit code 128 plus its number in the sandbox.
-func (e *Environment) Exec(ctx context.Context, c process.Command) (result process.Result, err error) {
+func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	if err := e.layout.touch(); err != nil {
+		return process.Result{}, err
+	}
+	return e.exec(ctx, c)
+}
+
+func (e *Environment) exec(ctx context.Context, c process.Command) (result process.Result, err error) {
 	dir, err := e.inside(c.Dir)
 	if err != nil {
 		return process.Result{}, err

@@ -17,9 +17,9 @@ import (
 // dependencyFolders are filled by package managers and only read by everything else.
 var dependencyFolders = []string{"node_modules", "bower_components", ".venv", "venv", "vendor", "Pods", "deps"}
 
-// addKept gives a fresh clone what the base's has of ignored files, and HOME, where it is put on
+// addKept gives a clone that no command has written in what the base's has of ignored files, and HOME, where it is put on
 // a base without an overlay. What the commit has itself stays.
-func (e *Environment) addKept(ctx context.Context, m *made) error {
+func (e *Environment) addKept(ctx context.Context, m *made, into string) error {
 	if m.Warm == nil {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (e *Environment) addKept(ctx context.Context, m *made) error {
 		return errors.Join(errNoBase, err)
 	}
 	defer func() { _ = from.Close() }()
-	to, err := os.OpenRoot(e.layout.fresh())
+	to, err := os.OpenRoot(into)
 	if err != nil {
 		return fmt.Errorf("open the new clone: %w", err)
 	}

@@ -95,10 +95,10 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err := e.bring(ctx, m, e.layout.fresh()); err != nil {
 		return err
 	}
-	if err := e.addKept(ctx, m); err != nil {
+	if err := e.addKept(ctx, m, e.layout.fresh()); err != nil {
 		return err
 	}
-	if err := e.seedIndex(); err != nil {
+	if err := errors.Join(e.seedIndex(), e.noteUntouched()); err != nil {
 		return err
 	}
 	if err := e.layout.save(m); err != nil {

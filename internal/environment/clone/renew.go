@@ -27,23 +27,40 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	if _, err := e.driver.config.Repo.TreeOf(ctx, commit); err != nil {
 		return false, err
 	}
+	asBuilt := e.isAsBuilt(m, commit)
 	m.Head, m.Warm, m.Keeping, m.Adopted = commit, nil, "", nil
 	if err := e.layout.save(m); err != nil {
 		return false, err
 	}
-	if err := e.clear(ctx); err != nil {
-		return false, err
+	if !asBuilt {
+		err = e.clear(ctx)
+	} else {
+		err = e.emptyHome()
 	}
-	if key != "" {
-		suits := func(b *cache.Entry) bool { return b.Key == key }
-		if err := e.choose(ctx, m, suits, false); err != nil {
-			return false, err
-		}
+	if err == nil && key != "" {
+		err = e.choose(ctx, m, func(b *cache.Entry) bool { return b.Key == key }, false)
 	}
-	if err := e.settle(ctx, m); err != nil {
-		return false, err
+	if err == nil && asBuilt && m.Warm != nil {
+		err = e.takeOver(ctx, m)
 	}
-	return m.Warm != nil, nil
+	if err == nil {
+		err = e.settle(ctx, m)
+	}
+	return m.Warm != nil, err
+}
+
+// takeOver puts a clone that is as it was built on the base that was chosen.
+func (e *Environment) takeOver(ctx context.Context, m *made) error {
+	if m.Warm.Way == Overlay {
+		return e.clear(ctx)
+	}
+	if err := e.layout.touch(); err != nil {
+		return err
+	}
+	if err := e.addKept(ctx, m, e.layout.work); err != nil {
+		return err
+	}
+	return e.layout.save(m)
 }
 
 // clear deletes what the environment holds, and ends what still runs there.
@@ -57,6 +74,10 @@ func (e *Environment) clear(ctx context.Context) error {
 	if err := os.Remove(filepath.Join(e.layout.index(), "index")); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("drop the index: %w", err)
 	}
+	return e.emptyHome()
+}
+
+func (e *Environment) emptyHome() error {
 	if err := e.layout.retireHome(); err != nil {
 		return fmt.Errorf("empty HOME: %w", err)
 	}

@@ -62,8 +62,15 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 		}
 	}
 	m.Head = commit
+	untouched := e.layout.isUntouched()
+	if err := e.layout.touch(); err != nil { // until the content is that of the commit again
+		return err
+	}
 	if there && e.brought(ctx, m, tree) {
-		return e.layout.save(m)
+		if err := e.layout.save(m); err != nil || !untouched {
+			return err
+		}
+		return e.noteUntouched()
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -135,7 +142,7 @@ func (e *Environment) runReset(ctx context.Context, commit string) error {
 			"GIT_DIR="+filepath.Join(e.Dir(), ".git"),
 			"GIT_WORK_TREE="+e.Dir()),
 		Stdin: pack, Total: resetTimeout,
-	}, e.Exec)
+	}, e.exec)
 	return err
 }
 

@@ -465,3 +465,47 @@ func TestTheFingerprintKnowsTheMachinesTools(t *testing.T) {
 		seen[now] = fmt.Sprintf("change %d", i)
 	}
 }
+
+// What no command ran in is not built twice; what any command ran in is, even if it changed nothing.
+func TestACloneIsBuiltAgainOnceACommandRanInIt(t *testing.T) {
+	t.Parallel()
+	p, d := keeping(t, clone.Copy)
+	e := made(t, d, p)
+	if err := e.Reset(t.Context(), p.Commit, "refs/signalbox/kept/42"); err != nil {
+		t.Fatal(err)
+	}
+	inode := func() uint64 {
+		t.Helper()
+		var s unix.Stat_t
+		if err := unix.Stat(folder(p)+"/README.md", &s); err != nil {
+			t.Fatal(err)
+		}
+		return s.Ino
+	}
+	hold, err := os.Open(folder(p) + "/README.md") // its inode is nobody else's as long as it is open
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = hold.Close() }()
+	built := inode()
+	renewed(t, d, p.Spec("site"), false)
+	if inode() != built {
+		t.Error("a clone in which nothing ran was built again")
+	}
+	expect(t, e, "true", "")
+	renewed(t, d, p.Spec("site"), false)
+	if inode() == built {
+		t.Error("a clone in which a command ran was kept")
+	}
+	e.(*clone.Environment).HostDir()
+	again, err := os.Open(folder(p) + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = again.Close() }()
+	built = inode()
+	renewed(t, d, p.Spec("site"), false)
+	if inode() == built {
+		t.Error("a clone that was shown to others was kept")
+	}
+}

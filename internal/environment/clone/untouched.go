@@ -1,0 +1,52 @@
+package clone
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// noteUntouched says of the clone being built that no command but ours has run in it: Renew
+// need not build another then. Where commands run by other means than Exec it is never said.
+func (e *Environment) noteUntouched() error {
+	if e.driver.shown.Load() {
+		return nil
+	}
+	if err := os.WriteFile(e.layout.untouched(), nil, 0o600); err != nil {
+		return fmt.Errorf("note that the clone is untouched: %w", err)
+	}
+	return nil
+}
+
+// touch takes that back, before a command runs. It is flushed: after a power cut what the
+// command wrote must not be taken for ours.
+func (l layout) touch() error {
+	err := os.Remove(l.untouched())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = syncFolder(l.private)
+	}
+	if err != nil {
+		return fmt.Errorf("note that a command runs: %w", err)
+	}
+	return nil
+}
+
+func (l layout) isUntouched() bool {
+	_, err := os.Lstat(l.untouched())
+	return err == nil
+}
+
+func (e *Environment) show() {
+	e.driver.shown.Store(true)
+	_ = e.layout.touch() // isAsBuilt looks at shown, too
+}
+
+// isAsBuilt reports whether the clone is what Make, or a Reset after it, left: the content of
+// commit, of which no command has changed anything.
+func (e *Environment) isAsBuilt(m *made, commit string) bool {
+	return e.layout.isUntouched() && !e.driver.shown.Load() && m.Warm == nil && m.Keeping == "" && m.Head == commit && isFolder(e.layout.work)
+}
