@@ -89,8 +89,9 @@ type Driver struct {
 	bases   *cache.Cache
 	// shown: who runs commands does it by other means than Exec.
 	shown atomic.Bool
-	// overlays reports whether overlays can be mounted here.
-	overlays func() bool
+	// overlays is whether overlays can be mounted here, once it was tried.
+	tryOnce  sync.Once
+	overlays bool
 }
 
 var _ environment.Driver = (*Driver)(nil)
@@ -108,7 +109,6 @@ func New(c Config) *Driver {
 		proxy:   egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),
 		secrets: sync.OnceValues(findSecrets)}
 	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: removeTree})
-	d.overlays = sync.OnceValue(d.tryOverlays)
 	return d
 }
 

@@ -39,7 +39,7 @@ func (e *Environment) Keep(ctx context.Context, key string) error {
 	if err := e.adoptSetUp(ctx, m); err != nil {
 		return fmt.Errorf("keep environment %s: %w", e.spec.ID, err)
 	}
-	if key == "" || e.driver.way() == Off {
+	if key == "" || e.way() == Off {
 		return nil
 	}
 	if err := e.keepAs(ctx, m, key); err != nil {
@@ -171,7 +171,7 @@ func (e *Environment) goOnKeeping(ctx context.Context, m *made) error {
 	}
 	m.Keeping = ""
 	if published {
-		m.Warm = &warm{Base: id, Commit: m.Head, Way: e.driver.way()}
+		m.Warm = &warm{Base: id, Commit: m.Head, Way: e.way()}
 	}
 	if err := e.layout.save(m); err != nil {
 		return err

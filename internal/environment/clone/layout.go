@@ -56,6 +56,9 @@ func (l layout) importGit() string { return filepath.Join(l.private, "import.git
 func (l layout) treeLayer() layer { return layer{filepath.Join(l.private, "tree-layer")} }
 func (l layout) homeLayer() layer { return layer{filepath.Join(l.private, "home-layer")} }
 
+// trial is where it is tried whether overlays can be mounted.
+func (l layout) trial() string { return filepath.Join(l.private, "trial") }
+
 // index is the folder of the index that Record keeps, so that only changed files are hashed again.
 func (l layout) index() string { return filepath.Join(l.private, "index") }
 

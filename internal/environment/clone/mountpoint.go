@@ -123,17 +123,18 @@ func mountsBelow(dir string) (found []string, err error) {
 var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
 // tryOverlays reports whether overlays can be mounted here, by doing it: that takes root, a file
-// system which keeps their marks, and a kernel that allows it.
-func (d *Driver) tryOverlays() bool {
-	if os.Geteuid() != 0 || os.MkdirAll(d.config.State, 0o700) != nil {
+// system which keeps their marks, and a kernel that allows it. What a crash leaves of the attempt
+// goes with the environment.
+func (l layout) tryOverlays() bool {
+	if os.Geteuid() != 0 || l.removeTrial() != nil {
 		return false
 	}
-	dir, err := os.MkdirTemp(d.config.State, ".probe-")
-	if err != nil {
-		return false
-	}
-	defer func() { _ = errors.Join(unmount(filepath.Join(dir, "at")), removeTree(dir)) }()
-	return tryOverlay(dir) == nil
+	defer func() { _ = l.removeTrial() }()
+	return tryOverlay(l.trial()) == nil
+}
+
+func (l layout) removeTrial() error {
+	return errors.Join(unmount(filepath.Join(l.trial(), "at")), removeTree(l.trial()))
 }
 
 // tryOverlay does what agents do: rename a folder, and replace one by another.

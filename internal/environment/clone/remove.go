@@ -40,7 +40,7 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	if _, err := process.Sweep(ctx, l.tag()); err != nil {
 		return fmt.Errorf("end its processes: %w", err)
 	}
-	if err := errors.Join(l.retire(), unmount(l.home())); err != nil {
+	if err := errors.Join(l.retire(), unmount(l.home()), l.removeTrial()); err != nil {
 		return err
 	}
 	if err := d.forget(ctx, s); err != nil {

@@ -45,15 +45,17 @@ type warm struct {
 	Shared []string `json:"shared,omitempty"`
 }
 
-// way is how this driver puts environments on bases.
-func (d *Driver) way() Way {
+// way is how the environment's driver puts environments on bases.
+func (e *Environment) way() Way {
+	d := e.driver
 	switch wanted := d.config.Warm; {
 	case d.config.Cache == 0 || wanted == Off:
 		return Off
 	case d.config.Unsandboxed:
 		return Copy
 	case wanted == "" || wanted == Auto:
-		if d.overlays() {
+		d.tryOnce.Do(func() { d.overlays = e.layout.tryOverlays() })
+		if d.overlays {
 			return Overlay
 		}
 		return Copy
@@ -64,7 +66,7 @@ func (d *Driver) way() Way {
 
 // choose notes in the marker on which base to stand, if one suits.
 func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Entry) bool, bare bool) error {
-	way := e.driver.way()
+	way := e.way()
 	if way == Off {
 		return nil
 	}
@@ -155,7 +157,7 @@ func (e *Environment) stands(m *made) {
 // borrow puts a new environment on the tracked files of the base that was used last, which are
 // almost always nearer to its commit than nothing. It reports whether there was one.
 func (e *Environment) borrow(ctx context.Context, m *made) (bool, error) {
-	if e.driver.way() != Overlay {
+	if e.way() != Overlay {
 		return false, nil
 	}
 	suits := func(b *cache.Entry) bool {
