@@ -30,6 +30,13 @@ type Task struct {
 	Round   int
 	// Log receives everything the agent prints, already redacted by whoever made it; never nil.
 	Log io.Writer
+	// Transcript is told what happens; nil discards. Drivers that do not understand their program's
+	// output tell nothing.
+	Transcript func(Entry)
+	// Conversation is to be gone on with; nil begins one. A driver that cannot begins one anyway.
+	Conversation *Conversation
+	// Endpoint is where the model is; nil leaves the agent to its own login.
+	Endpoint *Endpoint
 	// Idle and Total are the deadlines; OutputLimit the number of bytes kept.
 	Idle, Total time.Duration
 	OutputLimit int64
@@ -44,6 +51,11 @@ type Result struct {
 	// Process is how the program ended.
 	Process process.Result
 	Usage   Usage
+	// Conversation is what a later call can go on with; nil if the agent has none.
+	Conversation *Conversation
+	// Denied are the tools that the agent wanted to use and was not allowed to. It may have done
+	// without them: whether there is a change is another fact.
+	Denied []string
 }
 
 // Failure is an agent that did not end well.
@@ -51,6 +63,8 @@ type Failure struct {
 	Code FailureCode
 	// Message is one line for people, cleaned of control characters.
 	Message string
+	// Until is when the model is to be had again, of RateLimited and UsageLimited; zero if not told.
+	Until time.Time
 }
 
 // FailureCode is the reason_code of an agent's failure.
@@ -63,13 +77,37 @@ const (
 	NoMemory    FailureCode = "AGENT_OUT_OF_MEMORY"
 	Unavailable FailureCode = "AGENT_UNAVAILABLE" // its program cannot be started
 	NoAnswer    FailureCode = "AGENT_NO_ANSWER"   // it ended well and said nothing where an answer was due
+
+	// What the agent says of its model.
+
+	RateLimited  FailureCode = "AGENT_RATE_LIMITED"     // too much at once; passes in seconds or minutes
+	UsageLimited FailureCode = "AGENT_USAGE_LIMITED"    // a plan's or a day's share is used up; passes in hours
+	Unauthorized FailureCode = "AGENT_UNAUTHORIZED"     // no key, a wrong one, or one that may not use the model
+	Overflowed   FailureCode = "AGENT_CONTEXT_OVERFLOW" // the conversation is larger than the model's context
+	Unreachable  FailureCode = "AGENT_UNREACHABLE"      // no answer came, or half of one
+	ModelFailed  FailureCode = "AGENT_MODEL_FAILED"     // the model's server failed or is overloaded
+	Refused      FailureCode = "AGENT_REQUEST_REFUSED"  // the model's server takes no such request: an unknown model, say
 )
 
-// Usage is what the call cost, as far as the agent says; zero where it does not.
+// Usage is what was used, as far as the agent says; zero where it does not.
 type Usage struct {
-	InputTokens  int64   `json:"input_tokens,omitempty"`
-	OutputTokens int64   `json:"output_tokens,omitempty"`
-	CostUSD      float64 `json:"cost_usd,omitempty"`
+	// InputTokens include those read from a cache or written to one, which are CachedTokens.
+	InputTokens  int64 `json:"input_tokens,omitempty"`
+	CachedTokens int64 `json:"cached_tokens,omitempty"`
+	OutputTokens int64 `json:"output_tokens,omitempty"`
+	// CostUSD is the agent's own reckoning, in US dollars.
+	CostUSD float64 `json:"cost_usd,omitempty"`
+}
+
+// Add is u and v together.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.OutputTokens + v.OutputTokens, u.CostUSD + v.CostUSD}
+}
+
+// Sub is what u has beyond v, nothing below zero.
+func (u Usage) Sub(v Usage) Usage {
+	return Usage{max(0, u.InputTokens-v.InputTokens), max(0, u.CachedTokens-v.CachedTokens),
+		max(0, u.OutputTokens-v.OutputTokens), max(0, u.CostUSD-v.CostUSD)}
 }
 
 // Agent is the port. One driver package per program implements it.

@@ -11,8 +11,23 @@ import (
 // messageRunes keeps a Failure's message a line on a terminal, not a page.
 const messageRunes = 300
 
-func failure(code FailureCode, format string, a ...any) *Failure {
+// Fail is a failure whose message is made one clean line.
+func Fail(code FailureCode, format string, a ...any) *Failure {
 	return &Failure{Code: code, Message: line(fmt.Sprintf(format, a...))}
+}
+
+// cleaned is s without control, format and other invisible characters but line ends and tabs.
+func cleaned(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(s))
+	if runes := []rune(s); len(runes) > limit {
+		s = string(runes[:limit-1]) + "…"
+	}
+	return s
 }
 
 // line is s without control, format and other invisible characters, on one line.
@@ -36,15 +51,15 @@ func line(s string) string {
 func endOf(name, program string, task Task, end process.Result, last string) *Failure {
 	switch {
 	case end.Ending == process.Idled:
-		return failure(Hung, "agent %q printed nothing for %s", name, task.Idle)
+		return Fail(Hung, "agent %q printed nothing for %s", name, task.Idle)
 	case end.Ending == process.TimedOut:
-		return failure(TimedOut, "agent %q had not ended after %s", name, task.Total)
+		return Fail(TimedOut, "agent %q had not ended after %s", name, task.Total)
 	case end.Ending == process.NoMemory:
-		return failure(NoMemory, "agent %q was ended by the kernel: out of memory", name)
+		return Fail(NoMemory, "agent %q was ended by the kernel: out of memory", name)
 	case end.OK():
 		return nil
 	case end.ExitCode == exitNotFound && last == "":
-		return failure(Unavailable, "program %q of agent %q was not found", program, name)
+		return Fail(Unavailable, "program %q of agent %q was not found", program, name)
 	}
 	how := fmt.Sprintf("exited with code %d", end.ExitCode)
 	if end.Signal != "" {
@@ -53,7 +68,7 @@ func endOf(name, program string, task Task, end process.Result, last string) *Fa
 	if last != "" {
 		how += ": " + last
 	}
-	return failure(Crashed, "agent %q %s", name, how)
+	return Fail(Crashed, "agent %q %s", name, how)
 }
 
 // exitNotFound is how shells and wrappers say that there is no such program.

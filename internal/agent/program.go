@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/process"
@@ -22,26 +25,25 @@ type Program struct {
 	Stdin io.Reader
 	// Reads are files of the host that the program needs besides Args[0].
 	Reads []string
+	// Files are written before it starts: content by path. A path begins with "~/", which is the
+	// HOME that the program has, and is never made of data.
+	Files map[string]string
+	// Reader understands its output; nil takes the whole of its standard output for the answer.
+	Reader Reader
 }
 
-// Run performs task by running p with exec. It is the rule for programs whose
-// whole standard output is the answer: exit code 0 is a good end, and every
-// role but the implementer owes an answer.
+// Run performs task by running p with exec. A program without a Reader ends
+// well with exit code 0; with one its Reader says. Every role but the
+// implementer owes an answer.
 func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Result, error) {
+	if p.Reader != nil {
+		return p.converse(ctx, task, exec)
+	}
 	// Programs that fail say why on either stream, so last is of both.
 	answer, last := tail{limit: MaxAnswer}, tail{limit: lastBytes}
-	end, err := exec.Exec(ctx, process.Command{
-		Args:        p.Args,
-		Dir:         task.Dir,
-		Env:         task.environ(p.Env),
-		Stdin:       p.Stdin,
-		Stdout:      io.MultiWriter(&answer, &last, task.Log),
-		Stderr:      io.MultiWriter(&last, task.Log),
-		Idle:        task.Idle,
-		Total:       task.Total,
-		OutputLimit: task.OutputLimit,
-		Reads:       p.reads(),
-	})
+	command := p.command(task)
+	command.Stdout, command.Stderr = io.MultiWriter(&answer, &last, task.Log), io.MultiWriter(&last, task.Log)
+	end, err := exec.Exec(ctx, command)
 	if (err != nil || end.Ending == process.Stopped) && ctx.Err() != nil {
 		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
 	}
@@ -51,9 +53,24 @@ func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Res
 	result := Result{Answer: clean(answer.last()), Process: end}
 	result.Failure = endOf(p.Agent, p.Args[0], task, end, lastLine(clean(last.last())))
 	if result.Failure == nil && result.Answer == "" && task.Role != implementer {
-		result.Failure = failure(NoAnswer, "agent %q ended well but printed no answer", p.Agent)
+		result.Failure = Fail(NoAnswer, "agent %q ended well but printed no answer", p.Agent)
 	}
 	return result, nil
+}
+
+// command is what is the same for every program.
+func (p Program) command(task Task) process.Command {
+	return process.Command{
+		Args:        p.arguments(),
+		Dir:         task.Dir,
+		Env:         task.environ(p.Env),
+		Stdin:       p.Stdin,
+		Idle:        task.Idle,
+		Total:       task.Total,
+		OutputLimit: task.OutputLimit,
+		Reads:       p.reads(),
+		Reaches:     task.Endpoint.address(),
+	}
 }
 
 // implementer is the one role whose work is in the files, not in the answer.
@@ -67,7 +84,7 @@ func (p Program) notRun(end process.Result, err error) (Result, error) {
 	if !unwell || errors.Is(err, process.ErrUnkillable) {
 		return Result{Process: end}, fmt.Errorf("run agent %q: %w", p.Agent, err)
 	}
-	return Result{Process: end, Failure: failure(Unavailable,
+	return Result{Process: end, Failure: Fail(Unavailable,
 		"program %q of agent %q cannot be started: %v", p.Args[0], p.Agent, err)}, nil
 }
 
@@ -76,6 +93,29 @@ const lastBytes = 4 << 10
 
 func clean(b []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(b), "\uFFFD"))
+}
+
+// writeFiles is a script for sh that writes files and becomes the program. All data are arguments:
+// the number of files, path and content of each, the program.
+const writeFiles = `umask 077
+n=$1; shift
+while [ "$n" -gt 0 ]; do
+	file=$HOME/$1
+	mkdir -p "${file%/*}" && printf %s "$2" >"$file" || exit
+	shift 2; n=$((n-1))
+done
+exec "$@"`
+
+// arguments are those of the program, which writes its Files first.
+func (p Program) arguments() []string {
+	if len(p.Files) == 0 {
+		return p.Args
+	}
+	args := []string{"/bin/sh", "-c", writeFiles, "sh", strconv.Itoa(len(p.Files))}
+	for _, path := range slices.Sorted(maps.Keys(p.Files)) {
+		args = append(args, strings.TrimPrefix(path, "~/"), p.Files[path])
+	}
+	return append(args, p.Args...)
 }
 
 func (p Program) reads() []string {

@@ -58,6 +58,10 @@ type Command struct {
 	Reads []string
 	// Writes are host paths that the program must be able to write, likewise.
 	Writes []string
+	// Reaches are addresses on this machine's loopback interface ("127.0.0.1:8080") that the program
+	// must be able to connect to, under the same address. An executor which hides the network leads
+	// them through; plain Run ignores them.
+	Reaches []string
 }
 
 // DefaultGrace leaves an agent time to close its files, and a person who typed

@@ -1,0 +1,151 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"signalbox/internal/process"
+)
+
+// converse runs a program whose output is a protocol. All of the output is read, however much; what
+// is kept of it is cut at the task's limit.
+func (p Program) converse(ctx context.Context, task Task, exec process.Executor) (Result, error) {
+	raw := &limited{to: task.Log, left: task.OutputLimit}
+	out := &lines{each: func(line []byte, cut bool) error { return p.line(task, raw, line, cut) }}
+	last := tail{limit: lastBytes}
+	command := p.command(task)
+	command.Stdout, command.Stderr, command.OutputLimit = out, io.MultiWriter(&last, raw), 0
+	end, err := exec.Exec(ctx, command)
+	if (err != nil || end.Ending == process.Stopped) && ctx.Err() != nil {
+		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
+	}
+	if err != nil {
+		return p.notRun(end, err)
+	}
+	if err := out.finish(); err != nil {
+		return Result{}, fmt.Errorf("keep output of agent %q: %w", p.Agent, err)
+	}
+	end.Truncated = raw.cut
+	result := p.result(task, end, clean(last.last()))
+	task.tell(result.entry())
+	return result, nil
+}
+
+// line passes on what a line tells.
+func (p Program) line(task Task, raw io.Writer, line []byte, cut bool) error {
+	if cut {
+		task.tell(Entry{Kind: Warned, Text: fmt.Sprintf("a line of more than %d bytes was left out", maxLine)})
+		return nil
+	}
+	entries, keep := p.Reader.Line(line)
+	for _, entry := range entries {
+		task.tell(entry)
+	}
+	if !keep {
+		return nil
+	}
+	_, err := raw.Write(append(bytes.Clone(line), '\n'))
+	return err
+}
+
+// result puts the agent's word and its program's end together. A deadline that passed is the
+// agent's failure unless it had said that it had finished; that it was trying again is then the reason.
+func (p Program) result(task Task, end process.Result, stderr string) Result {
+	e := p.Reader.End(end, stderr)
+	result := Result{Answer: e.Answer, Process: end, Usage: e.Usage, Conversation: e.Conversation, Denied: e.Denied}
+	fell := endOf(p.Agent, p.Args[0], task, end, lastLine(stderr))
+	switch {
+	case e.Whole:
+		result.Failure = e.Failure
+	case e.Failure != nil && fell != nil && end.Ending != process.Exited:
+		result.Failure = e.Failure
+		result.Failure.Message = line(fell.Message + ": " + e.Failure.Message)
+	case e.Failure != nil:
+		result.Failure = e.Failure
+	case fell != nil:
+		result.Failure = fell
+	default:
+		result.Failure = Fail(Crashed, "agent %q ended without saying that it had finished", p.Agent)
+	}
+	if result.Failure == nil && result.Answer == "" && task.Role != implementer {
+		result.Failure = Fail(NoAnswer, "agent %q ended well but gave no answer", p.Agent)
+	}
+	return result
+}
+
+// entry is the last one of a transcript.
+func (r Result) entry() Entry {
+	entry := Entry{Kind: Over, Usage: &r.Usage}
+	if r.Failure != nil {
+		entry.Text, entry.Failed = string(r.Failure.Code)+": "+r.Failure.Message, true
+	}
+	return entry
+}
+
+func (t Task) tell(e Entry) {
+	if t.Transcript != nil {
+		t.Transcript(e)
+	}
+}
+
+// maxLine bounds one line of a protocol: a tool's whole result may be in it.
+const maxLine = 16 << 20
+
+// lines cuts what is written to it into lines.
+type lines struct {
+	each    func(line []byte, cut bool) error
+	part    []byte
+	dropped bool
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	written := len(p)
+	for {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			l.add(p)
+			return written, nil
+		}
+		l.add(p[:end])
+		if err := l.finish(); err != nil {
+			return 0, err
+		}
+		p = p[end+1:]
+	}
+}
+
+func (l *lines) add(p []byte) {
+	if l.dropped = l.dropped || len(l.part)+len(p) > maxLine; l.dropped {
+		l.part = l.part[:0]
+		return
+	}
+	l.part = append(l.part, p...)
+}
+
+// finish passes on the line in hand, if there is any of it.
+func (l *lines) finish() error {
+	line, dropped := bytes.TrimSuffix(l.part, []byte("\r")), l.dropped
+	l.part, l.dropped = l.part[:0], false
+	if len(line) == 0 && !dropped {
+		return nil
+	}
+	return l.each(line, dropped)
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct {
+	to   io.Writer
+	left int64
+	cut  bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if int64(len(p)) > l.left {
+		l.cut = true
+		return len(p), nil
+	}
+	l.left -= int64(len(p))
+	return l.to.Write(p)
+}
