@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -68,6 +69,8 @@ func (m *machine) apply(event Event) bool {
 		return m.approved(e)
 	case Rejected:
 		return m.rejected(e)
+	case AgentReported:
+		return m.reported(e)
 	}
 	m.outcome(event)
 	return true
@@ -75,6 +78,9 @@ func (m *machine) apply(event Event) bool {
 
 // outcome dispatches what an action brought.
 func (m *machine) outcome(event Event) {
+	if e, ok := event.(interface{ ofCall() *Call }); ok && m.answered.Kind == CallAgent {
+		m.account(m.answered.Role, cmp.Or(e.ofCall(), m.run.Journey.Calling, &Call{}))
+	}
 	switch e := event.(type) {
 	case DependenciesChecked:
 		m.dependenciesChecked(e)

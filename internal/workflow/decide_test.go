@@ -53,9 +53,9 @@ func TestOnlyAnOutcomeOfTheActionInHandIsTaken(t *testing.T) {
 		run   Run
 		event Event
 	}{
-		{"an outcome that was never asked for", atWork, Merged{Outcome{"999-merge_pull_request"}, "m1"}},
-		{"an outcome answered long ago", atWork, EnvironmentCreated{Outcome: Outcome{"003-create_environment"}, EnvID: "other"}},
-		{"a second copy of a failure that is being waited for", waiting, ActionFailed{Outcome: Outcome{waiting.Journey.Pending[1].Key}, Error: gitFailed}},
+		{"an outcome that was never asked for", atWork, Merged{Outcome{Key: "999-merge_pull_request"}, "m1"}},
+		{"an outcome answered long ago", atWork, EnvironmentCreated{Outcome: Outcome{Key: "003-create_environment"}, EnvID: "other"}},
+		{"a second copy of a failure that is being waited for", waiting, ActionFailed{Outcome: Outcome{Key: waiting.Journey.Pending[1].Key}, Error: gitFailed}},
 		{"an outcome that arrives after a stop", stopped, goesWell(atWork)},
 		{"anything after the merge", merged, StopRequested{Cancel: true}},
 		{"an admission of a stopped run", stopped, Admitted{}},
@@ -80,7 +80,7 @@ func TestAnswersToTheSameRunShareNothingThatGrows(t *testing.T) {
 		run = resumed(t, run)
 	}
 	fails := func(log string) Run {
-		after, _ := Decide(run, AgentFailed{Outcome: Outcome{run.Journey.Pending[0].Key}, Code: "AGENT_HUNG", LogPath: log}, epoch)
+		after, _ := Decide(run, AgentFailed{Outcome: Outcome{Key: run.Journey.Pending[0].Key}, Code: "AGENT_HUNG", LogPath: log}, epoch)
 		return after
 	}
 	first := fails("first.log")

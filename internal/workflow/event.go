@@ -11,12 +11,16 @@ type Event interface{ event() }
 // Key is not pending is ignored: it was answered before, or never asked for.
 type Outcome struct {
 	Key string `json:"key"`
+	// Call is what a call of an agent came to beside what the event says; nil of other actions.
+	Call *Call `json:"call,omitempty"`
 }
 
 func (Outcome) event() {}
 
 // ActionKey is the Key of the action this answers.
 func (o Outcome) ActionKey() string { return o.Key }
+
+func (o Outcome) ofCall() *Call { return o.Call }
 
 type order struct{}
 
@@ -50,6 +54,12 @@ type (
 	Approved struct {
 		order
 		Commit, By string
+	}
+	// AgentReported: the call of the pending action Key has come to this so far.
+	AgentReported struct {
+		order
+		Key  string
+		Call Call
 	}
 	// Rejected: a person sends the change back.
 	Rejected struct {
@@ -115,9 +125,11 @@ type (
 		Summary, LogPath string
 	}
 	// AgentFailed: the agent did not end well. Code is a reason code such as AGENT_HUNG.
+	// Until is when the model is to be had again, of those that a limit stopped; zero if not told.
 	AgentFailed struct {
 		Outcome
 		Code, Message, LogPath string
+		Until                  time.Time
 	}
 	// EnvironmentRenewed: the environment is where its set-up begins or, Warm, where an earlier
 	// one with the same Fingerprint ended.

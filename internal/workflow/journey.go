@@ -49,6 +49,13 @@ type Journey struct {
 	Detection *Detection `json:"detection,omitempty"`
 	// Plan is the accepted plan until planning.json is written; the file has it from then on.
 	Plan *Plan `json:"plan,omitempty"`
+	// Calling is the call in hand as far as it has come. Conversations are what each role's next
+	// call goes on with, Spent what all calls used that ended.
+	Calling       *Call                 `json:"calling,omitempty"`
+	Conversations map[Role]Conversation `json:"conversations,omitempty"`
+	Spent         Usage                 `json:"spent"`
+	// ParkedUntil: the run is QUEUED until then because the model is not to be had before.
+	ParkedUntil *time.Time `json:"parked_until,omitempty"`
 	// StepBase is the commit on which the change in hand is recorded; one commit per step,
 	// whatever the number of attempts.
 	StepBase string `json:"step_base"`
@@ -136,6 +143,11 @@ type Limits struct {
 	ContractRetries int `json:"contract_retries"`
 	// AgentRetries is how often an agent that crashed, hung or changed nothing is started again.
 	AgentRetries int `json:"agent_retries"`
+	// Tokens, CostUSD (US dollars) and Calls are what the agents of a run may use before a person
+	// is asked; 0 is no limit.
+	Tokens  int64   `json:"tokens,omitempty"`
+	CostUSD float64 `json:"cost_usd,omitempty"`
+	Calls   int     `json:"calls,omitempty"`
 	// ActionRetries is how often an action is repeated after a passing failure of git or the forge.
 	ActionRetries int `json:"action_retries"`
 	// BaseConflicts is how often the steps are carried out again, unasked, on a base branch that
@@ -175,6 +187,11 @@ type Used struct {
 	AgentRetries    int     `json:"agent_retries"`
 	ActionRetries   int     `json:"action_retries"`
 	BaseConflicts   int     `json:"base_conflicts"`
+	ModelWaits      int     `json:"model_waits"`
+	Parks           int     `json:"parks"`
+	Tokens          int64   `json:"tokens"`
+	CostUSD         float64 `json:"cost_usd"`
+	Calls           int     `json:"calls"`
 	Unknown         Unknown `json:",embed"`
 }
 
@@ -182,6 +199,7 @@ type Used struct {
 func (u *Used) forPhase() {
 	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries = 0, 0, 0, 0
 	u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0, 0
+	u.ModelWaits, u.Parks = 0, 0
 }
 
 // Approval is a person's consent to one exact commit.

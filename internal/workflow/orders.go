@@ -11,6 +11,10 @@ func (m *machine) admitted(e Admitted) bool {
 		return false
 	}
 	r.State = Running
+	if call := r.Journey.Calling; call != nil && len(r.Journey.Pending) > 0 {
+		m.account(r.Journey.Pending[0].Role, call) // it was cut off
+	}
+	r.Journey.ParkedUntil = nil
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
 	r.Journey.Epoch = e.Epoch
 	if r.Journey.EnvID != "" && e.Isolation == IsolationNone {
@@ -98,8 +102,12 @@ func (m *machine) putAway() {
 // resumed queues a run that waited for a person; its budgets are granted anew.
 func (m *machine) resumed() bool {
 	m.run.Signals.ResumeRequested = false
-	if m.run.State == NeedsInput {
+	switch {
+	case m.run.State == NeedsInput:
 		m.queueAgain("resumed")
+	case m.run.Journey.ParkedUntil != nil:
+		m.run.Journey.ParkedUntil = nil
+		m.say("resumed before its time")
 	}
 	return true
 }

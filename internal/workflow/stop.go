@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -89,83 +88,6 @@ func (m *machine) stoppedByPerson() Error {
 	stop.Severity = Minor
 	stop.Actions = []string{"go on: signalbox resume " + r.Ref(), "or give it up: signalbox stop --cancel " + r.Ref()}
 	return stop
-}
-
-// call orders a call of an agent and counts it.
-func (m *machine) call(a Action) {
-	a.Kind = CallAgent
-	c := &m.run.Counters
-	switch a.Role {
-	case Planner, Repairer:
-		c.PlannerCalls++
-		a.Attempt = c.PlannerCalls
-	case Implementer:
-		c.ImplementerCalls++
-	case Reviewer:
-		c.QACalls++
-		a.Attempt = c.QACalls
-	}
-	m.order(a)
-}
-
-// callAgain calls the agent that just answered once more, as its next attempt.
-func (m *machine) callAgain(reason string) {
-	a := m.answered
-	a.Reason = reason
-	if a.Role == Implementer {
-		a.Attempt = m.nextAttempt()
-	}
-	m.call(a)
-}
-
-// nextAttempt numbers one more call for the change in hand.
-func (m *machine) nextAttempt() int {
-	if step := m.currentStep(); step != nil {
-		step.Attempt++
-		return step.Attempt
-	}
-	m.run.Journey.MendAttempt++
-	return m.run.Journey.MendAttempt
-}
-
-// agentFailed starts a crashed or hung agent again until the budget is used up.
-func (m *machine) agentFailed(e AgentFailed) {
-	r, used := &m.run, &m.run.Journey.Used
-	r.Journey.Failure = e.Message
-	if step := m.currentStep(); step != nil {
-		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
-	}
-	stop := m.problem(CategoryExecution, e.Code, agentTitle(m.answered.Role, e.Code), e.Message)
-	stop.RelatedPaths = paths(e.LogPath)
-	if m.answered.Role == Repairer && (e.Code == "AGENT_UNAVAILABLE" || used.AgentRetries >= r.Journey.Settings.Limits.AgentRetries) {
-		m.setUpFailed(r.Journey.SetUp.lastError())
-		return
-	}
-	if e.Code == "AGENT_UNAVAILABLE" {
-		stop.Category = CategoryEnvironment
-		stop.Actions = []string{"see what is missing: signalbox doctor", "then: signalbox resume " + r.Ref()}
-		m.order(m.answered)
-		m.stop(stop)
-		return
-	}
-	if used.AgentRetries < r.Journey.Settings.Limits.AgentRetries {
-		used.AgentRetries++
-		r.Counters.Retries++
-		m.callAgain(m.answered.Reason)
-		return
-	}
-	again := m.answered
-	if again.Role == Implementer {
-		again.Attempt = m.nextAttempt()
-	}
-	m.fail(stop, again)
-}
-
-func agentTitle(role Role, code string) string {
-	what := map[string]string{"AGENT_HUNG": "printed nothing for too long", "AGENT_TIMED_OUT": "took too long",
-		"AGENT_UNAVAILABLE": "cannot be started", "AGENT_OUT_OF_MEMORY": "ran out of memory",
-		"AGENT_NO_ANSWER": "ended without an answer"}[code]
-	return fmt.Sprintf("the %s %s", role, firstOf(what, "failed"))
 }
 
 // actionBackoff is the first wait before an action is repeated; it doubles up to maxBackoff.

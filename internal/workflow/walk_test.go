@@ -328,7 +328,8 @@ func outcomes(r Run, a Action) []Event {
 }
 
 func answers(o Outcome, a Action) []Event {
-	events := []Event{AgentFailed{Outcome: o, Code: "AGENT_HUNG"}, AgentFailed{Outcome: o, Code: "AGENT_UNAVAILABLE"}}
+	events := []Event{AgentFailed{Outcome: o, Code: "AGENT_HUNG"}, AgentFailed{Outcome: o, Code: "AGENT_UNAVAILABLE"},
+		AgentFailed{Outcome: o, Code: "AGENT_USAGE_LIMITED"}, AgentFailed{Outcome: o, Code: "AGENT_MODEL_FAILED"}}
 	refused := AnswerRefused{Outcome: o, Problems: []string{"no JSON"}}
 	switch a.Role {
 	case Planner:

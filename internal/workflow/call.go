@@ -1,0 +1,142 @@
+package workflow
+
+import (
+	"fmt"
+	"maps"
+)
+
+// Call is what a call of an agent has come to so far, beside its answer.
+type Call struct {
+	// Agent is the name under which the configuration knows it.
+	Agent string `json:"agent,omitempty"`
+	Usage Usage  `json:"usage,omitzero"`
+	// Conversation is the agent's own memory of it, nil if it keeps none.
+	Conversation *Conversation `json:"conversation,omitempty"`
+	// Denied are the tools that the agent was not allowed to use.
+	Denied  []string `json:"denied,omitempty"`
+	Unknown Unknown  `json:",embed"`
+}
+
+// Conversation is what a later call of the same role can go on with.
+type Conversation struct {
+	Agent string `json:"agent"`
+	// ID is the agent's own. Counted is what it had counted in all, for those that count on.
+	ID      string  `json:"id"`
+	Counted Usage   `json:"counted,omitzero"`
+	Unknown Unknown `json:",embed"`
+}
+
+// Usage is what agents used, as far as they say. Money is US dollars.
+type Usage struct {
+	InputTokens  int64   `json:"input_tokens"`
+	CachedTokens int64   `json:"cached_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+}
+
+// Tokens are all that went in and came out.
+func (u Usage) Tokens() int64 { return u.InputTokens + u.OutputTokens }
+
+func (u Usage) plus(v Usage) Usage {
+	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.OutputTokens + v.OutputTokens, u.CostUSD + v.CostUSD}
+}
+
+// call orders a call of an agent and counts it.
+func (m *machine) call(a Action) {
+	a.Kind = CallAgent
+	if ceiling := m.run.overspent(); ceiling != "" {
+		m.order(a)
+		m.stopOverspent(ceiling)
+		return
+	}
+	c := &m.run.Counters
+	switch a.Role {
+	case Planner, Repairer:
+		c.PlannerCalls++
+		a.Attempt = c.PlannerCalls
+	case Implementer:
+		c.ImplementerCalls++
+	case Reviewer:
+		c.QACalls++
+		a.Attempt = c.QACalls
+	}
+	m.order(a)
+}
+
+// callAgain calls the agent that just answered once more, as its next attempt.
+func (m *machine) callAgain(reason string) {
+	a := m.answered
+	a.Reason = reason
+	if a.Role == Implementer {
+		a.Attempt = m.nextAttempt()
+	}
+	m.call(a)
+}
+
+// nextAttempt numbers one more call for the change in hand.
+func (m *machine) nextAttempt() int {
+	if step := m.currentStep(); step != nil {
+		step.Attempt++
+		return step.Attempt
+	}
+	m.run.Journey.MendAttempt++
+	return m.run.Journey.MendAttempt
+}
+
+// reported notes down what the call in hand has come to so far: a crash loses neither its
+// conversation nor its cost.
+func (m *machine) reported(e AgentReported) bool {
+	j := &m.run.Journey
+	if m.run.State != Running || len(j.Pending) == 0 || j.Pending[0].Key != e.Key {
+		return false
+	}
+	j.Calling = &e.Call
+	return true
+}
+
+// account books what a role's call came to that ended, or was cut off.
+func (m *machine) account(role Role, call *Call) {
+	j := &m.run.Journey
+	j.Calling = nil
+	j.Used.Calls++
+	j.Spent = j.Spent.plus(call.Usage)
+	j.Used.Tokens += call.Usage.Tokens()
+	j.Used.CostUSD += call.Usage.CostUSD
+	if call.Conversation != nil {
+		m.remember(role, call.Conversation)
+	}
+}
+
+// remember keeps a role's conversation for its next call. A planner's is not kept: what it left in
+// the environment is taken away before the set-up.
+func (m *machine) remember(role Role, c *Conversation) {
+	if role == Planner {
+		return
+	}
+	conversations := maps.Clone(m.run.Journey.Conversations)
+	if conversations == nil {
+		conversations = map[Role]Conversation{}
+	}
+	conversations[role] = *c
+	m.run.Journey.Conversations = conversations
+}
+
+// forget lets the role's next call begin a conversation.
+func (m *machine) forget(role Role) {
+	m.run.Journey.Conversations = maps.Clone(m.run.Journey.Conversations)
+	delete(m.run.Journey.Conversations, role)
+}
+
+// overspent says which ceiling the run has reached; empty if none.
+func (r *Run) overspent() string {
+	used, limits := r.Journey.Used, r.Journey.Settings.Limits
+	switch {
+	case limits.Tokens > 0 && used.Tokens >= limits.Tokens:
+		return fmt.Sprintf("%d tokens of %d (limits.tokens)", used.Tokens, limits.Tokens)
+	case limits.CostUSD > 0 && used.CostUSD >= limits.CostUSD:
+		return fmt.Sprintf("$%.2f of $%.2f (limits.cost_usd)", used.CostUSD, limits.CostUSD)
+	case limits.Calls > 0 && used.Calls >= limits.Calls:
+		return fmt.Sprintf("%s of %d (limits.calls)", countNote(used.Calls, "call"), limits.Calls)
+	}
+	return ""
+}

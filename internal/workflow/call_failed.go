@@ -1,0 +1,102 @@
+package workflow
+
+import (
+	"fmt"
+	"time"
+)
+
+// modelWaits are the waits before an agent is called again whose model does not answer.
+var modelWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
+
+// agentFailed starts a crashed or hung agent again until the budget is used up.
+func (m *machine) agentFailed(e AgentFailed) {
+	r, used := &m.run, &m.run.Journey.Used
+	r.Journey.Failure = e.Message
+	if step := m.currentStep(); step != nil {
+		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
+	}
+	stop := m.problem(CategoryExecution, e.Code, agentTitle(m.answered.Role, e.Code), e.Message)
+	stop.RelatedPaths = paths(e.LogPath)
+	if m.answered.Role == Repairer && (e.Code == "AGENT_UNAVAILABLE" || used.AgentRetries >= r.Journey.Settings.Limits.AgentRetries) {
+		m.setUpFailed(r.Journey.SetUp.lastError())
+		return
+	}
+	if ceiling := r.overspent(); ceiling != "" {
+		m.order(m.answered)
+		m.stopOverspent(ceiling)
+		return
+	}
+	switch e.Code {
+	case "AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED":
+		stop.Category = CategoryEnvironment
+		stop.Actions = []string{"see what is missing: signalbox doctor", "then: signalbox resume " + r.Ref()}
+		m.order(m.answered)
+		m.stop(stop)
+		return
+	case "AGENT_RATE_LIMITED", "AGENT_USAGE_LIMITED", "AGENT_DAY_SPENT":
+		m.park(e)
+		return
+	case "AGENT_OVERSPENT":
+		m.order(m.answered)
+		m.stopOverspent(e.Message)
+		return
+	case "AGENT_UNREACHABLE", "AGENT_MODEL_FAILED":
+		if used.ModelWaits < len(modelWaits) {
+			wait := modelWaits[used.ModelWaits]
+			used.ModelWaits++
+			r.Counters.Retries++
+			m.waitThenAgain(wait, again(wait, "the model", used.ModelWaits, len(modelWaits)))
+			return
+		}
+	case "AGENT_CONTEXT_OVERFLOW", "AGENT_CONVERSATION_LOST":
+		m.forget(m.answered.Role)
+	}
+	if used.AgentRetries < r.Journey.Settings.Limits.AgentRetries {
+		used.AgentRetries++
+		r.Counters.Retries++
+		m.callAgain(m.answered.Reason)
+		return
+	}
+	again := m.answered
+	if again.Role == Implementer {
+		again.Attempt = m.nextAttempt()
+	}
+	m.fail(stop, again)
+}
+
+func agentTitle(role Role, code string) string {
+	what := map[string]string{"AGENT_HUNG": "printed nothing for too long", "AGENT_TIMED_OUT": "took too long",
+		"AGENT_UNAVAILABLE": "cannot be started", "AGENT_OUT_OF_MEMORY": "ran out of memory",
+		"AGENT_NO_ANSWER": "ended without an answer", "AGENT_UNAUTHORIZED": "was not let in by its model's server",
+		"AGENT_REQUEST_REFUSED": "was refused by its model's server", "AGENT_UNREACHABLE": "could not reach its model",
+		"AGENT_MODEL_FAILED": "met a failing model", "AGENT_CONTEXT_OVERFLOW": "said more than its model can hold"}[code]
+	return fmt.Sprintf("the %s %s", role, firstOf(what, "failed"))
+}
+
+// Where nobody says when a limit ends, a run is parked so long, and each time twice as long; a
+// limit that is said to end later than parkedLongest is asked about again then.
+const (
+	parkedFirst   = time.Minute
+	parkedLongest = 24 * time.Hour
+)
+
+// park lets the run wait, without its slot, until the model is to be had again. It costs no attempt.
+func (m *machine) park(e AgentFailed) {
+	j := &m.run.Journey
+	wait := min(parkedFirst<<min(j.Used.Parks, 6), time.Hour)
+	if !e.Until.IsZero() {
+		wait = max(e.Until.Sub(m.now), parkedFirst)
+	}
+	until := m.now.Add(min(wait, parkedLongest))
+	j.Used.Parks++
+	j.ParkedUntil = &until
+	m.order(m.answered)
+	m.run.State = Queued
+	m.say("parked until %s: %s", until.Format("2006-01-02 15:04 MST"), e.Message)
+}
+
+func (m *machine) stopOverspent(ceiling string) {
+	stop := m.problem(CategoryExecution, "AGENT_OVERSPENT", "the agents have used what the run may use", ceiling)
+	stop.Actions = []string{"grant as much again: signalbox resume " + m.run.Ref(), "or give it up: signalbox stop --cancel " + m.run.Ref()}
+	m.stop(stop)
+}

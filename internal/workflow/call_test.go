@@ -1,0 +1,117 @@
+package workflow
+
+import (
+	"testing"
+	"time"
+)
+
+// limitedUntil is an agent that met a limit of its model which ends after d; 0 if nobody says when.
+func limitedUntil(d time.Duration) act {
+	return answered(func(o Outcome, _ Run) Event {
+		e := AgentFailed{Outcome: o, Code: "AGENT_USAGE_LIMITED", Message: "limit reached"}
+		if d != 0 {
+			e.Until = epoch.Add(d)
+		}
+		return e
+	})
+}
+
+// uses is a call that went well and used so much.
+func uses(u Usage) act {
+	return answered(func(o Outcome, _ Run) Event {
+		o.Call = &Call{Agent: "claude", Usage: u, Conversation: &Conversation{Agent: "claude", ID: "c1"}}
+		return Implemented{Outcome: o}
+	})
+}
+
+func TestWhatAModelDoesToACall(t *testing.T) {
+	t.Parallel()
+	full := ordinary(WorkflowFull, true)
+	few := full
+	few.Limits.Tokens, few.Limits.CostUSD, few.Limits.Calls = 1000, 1, 5
+	green, calling := untilPhase(TDDGreen), does(Admitted{Epoch: 2})
+	tell(t, []story{
+		{"a model that fails is waited for", full, []act{green, agentFails("AGENT_MODEL_FAILED")}, "RUNNING tdd-green wait 30s call_agent S02/1"},
+		{"longer each time", full, []act{green, times(2, agentFails("AGENT_UNREACHABLE"), well), agentFails("AGENT_UNREACHABLE")}, "RUNNING tdd-green wait 5m0s call_agent S02/1"},
+		{"and after five waits the agent's own retries count", full, []act{green, times(5, agentFails("AGENT_UNREACHABLE"), well), agentFails("AGENT_UNREACHABLE")}, "RUNNING tdd-green call_agent S02/2"},
+		{"until they are used up", full, []act{green, times(5, agentFails("AGENT_UNREACHABLE"), well), times(3, agentFails("AGENT_UNREACHABLE"))}, "FAILED tdd-green AGENT_UNREACHABLE"},
+		{"a wrong key asks a person", full, []act{green, agentFails("AGENT_UNAUTHORIZED")}, "NEEDS_INPUT tdd-green AGENT_UNAUTHORIZED"},
+		{"and the call is made when it is mended", full, []act{green, agentFails("AGENT_UNAUTHORIZED"), resumed}, "RUNNING tdd-green call_agent S02/1"},
+		{"a limit parks the run", full, []act{green, limitedUntil(time.Hour)}, "QUEUED tdd-green call_agent S02/1"},
+		{"and costs no attempt however often", full, []act{green, times(50, limitedUntil(time.Hour), calling)}, "RUNNING tdd-green call_agent S02/1"},
+		{"a parked run can be stopped", full, []act{green, limitedUntil(time.Hour), does(StopRequested{})}, "NEEDS_INPUT tdd-green STOP_REQUESTED"},
+		{"a run that has used its tokens asks before the next call", few, []act{green, uses(Usage{InputTokens: 900, OutputTokens: 100}), toTheEnd}, "NEEDS_INPUT tdd-refactor AGENT_OVERSPENT"},
+		{"or its money", few, []act{green, uses(Usage{CostUSD: 1.01}), toTheEnd}, "NEEDS_INPUT tdd-refactor AGENT_OVERSPENT"},
+		{"or its calls", few, []act{green, times(2, agentFails("AGENT_MODEL_FAILED"), well), agentFails("AGENT_MODEL_FAILED")}, "NEEDS_INPUT tdd-green AGENT_OVERSPENT"},
+		{"and goes on when a person grants as much again", few, []act{green, uses(Usage{CostUSD: 1.01}), toTheEnd, resumed}, "RUNNING tdd-refactor call_agent S03/1"},
+		{"a call that was cut off for money asks", few, []act{green, agentFails("AGENT_OVERSPENT")}, "NEEDS_INPUT tdd-green AGENT_OVERSPENT"},
+	})
+}
+
+func TestAParkedRunSaysUntilWhen(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		parks []act
+		want  time.Duration
+	}{
+		{"as long as the model's server says", []act{limitedUntil(3 * time.Hour)}, 3 * time.Hour},
+		{"never longer than a day at a time", []act{limitedUntil(1000 * time.Hour)}, 24 * time.Hour},
+		{"a minute at least", []act{limitedUntil(-time.Hour)}, time.Minute},
+		{"a minute where nobody says", []act{limitedUntil(0)}, time.Minute},
+		{"twice as long the second time", []act{limitedUntil(0), does(Admitted{Epoch: 2}), limitedUntil(0)}, 2 * time.Minute},
+		{"an hour at most", []act{times(9, limitedUntil(0), does(Admitted{Epoch: 2})), limitedUntil(0)}, time.Hour},
+	} {
+		run := lived(t, ordinary(WorkflowFull, true), append([]act{untilPhase(TDDGreen)}, test.parks...)...)
+		if until := run.Journey.ParkedUntil; until == nil || until.Sub(epoch) != test.want {
+			t.Errorf("%s: parked until %v, want %s after %v", test.name, until, test.want, epoch)
+		}
+		if run.Counters.Retries != 0 || run.Journey.Used.AgentRetries != 0 {
+			t.Errorf("%s: it cost an attempt: %+v", test.name, run.Journey.Used)
+		}
+		if run = does(Resumed{})(t, run); run.Journey.ParkedUntil != nil || run.State != Queued {
+			t.Errorf("%s: a person cannot begin it at once: %s", test.name, where(run))
+		}
+	}
+}
+
+func TestACallThatIsCutOffLosesNeitherItsCostNorItsConversation(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen))
+	call := Call{Agent: "claude", Usage: Usage{InputTokens: 70}, Conversation: &Conversation{Agent: "claude", ID: "c1"}}
+	other, _ := Decide(run, AgentReported{Key: "001-call_agent", Call: call}, epoch)
+	if other.Journey.Transition != run.Journey.Transition {
+		t.Error("a report of a call that is not pending was taken")
+	}
+	run = does(AgentReported{Key: run.Journey.Pending[0].Key, Call: call})(t, run)
+	if run.State != Running || len(run.Journey.Pending) != 1 || run.Journey.Spent.InputTokens != 0 {
+		t.Fatalf("a report moved the run: %s, %+v", where(run), run.Journey.Spent)
+	}
+	call.Usage.InputTokens = 100
+	run = crash(t, does(AgentReported{Key: run.Journey.Pending[0].Key, Call: call})(t, run))
+	if got := run.Journey.Spent.InputTokens; got != 100 || run.Journey.Conversations[Implementer].ID != "c1" || run.Journey.Calling != nil {
+		t.Errorf("after the crash: %d tokens, %+v, %+v", got, run.Journey.Conversations, run.Journey.Calling)
+	}
+	run = crash(t, uses(Usage{InputTokens: 11})(t, run))
+	if got := run.Journey.Spent.InputTokens; got != 111 {
+		t.Errorf("%d tokens in all, want 111", got)
+	}
+}
+
+func TestWhichConversationIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	full := ordinary(WorkflowFull, true)
+	kept := lived(t, full, untilPhase(TDDGreen), uses(Usage{}))
+	if kept.Journey.Conversations[Implementer].ID != "c1" {
+		t.Errorf("the implementer's is %+v", kept.Journey.Conversations)
+	}
+	for _, code := range []string{"AGENT_CONTEXT_OVERFLOW", "AGENT_CONVERSATION_LOST"} {
+		run := agentFails(code)(t, lived(t, full, untilPhase(TDDGreen), uses(Usage{}), testsFailing))
+		if _, there := run.Journey.Conversations[Implementer]; there || run.State != Running {
+			t.Errorf("after %s: %s goes on with %+v", code, where(run), run.Journey.Conversations)
+		}
+	}
+}
+
+// testsFailing sends the step back to the implementer.
+var testsFailing = times(1, until(func(run Run) bool { return run.Journey.Pending[0].Kind == RunTests }), testsFail)
