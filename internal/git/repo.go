@@ -105,11 +105,14 @@ func supported(printed string) error {
 	return nil
 }
 
-// notRepository keeps git's words: they also tell of a repository that is
-// there but belongs to another user.
+// notRepository keeps git's words where they say more: that a repository is
+// there but belongs to another user, say.
 func notRepository(err error) error {
 	var failed *commandError
 	if errors.As(err, &failed) && failed.code == 128 {
+		if strings.HasPrefix(failed.message, "fatal: not a git repository") {
+			return ErrNotRepository
+		}
 		return fmt.Errorf("%w (%s)", ErrNotRepository, failed.message)
 	}
 	return err
