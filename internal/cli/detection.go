@@ -20,11 +20,15 @@ func (p *project) detect(ctx context.Context, commit string) (workflow.Detection
 	if err != nil {
 		return workflow.Detection{}, err
 	}
-	d := detection(&found)
+	return p.detection(&found), nil
+}
+
+func (p *project) detection(found *detect.Result) workflow.Detection {
+	d := detection(found)
 	if p.config.Environment.Images[d.Environment] == "" {
-		d.Image = ownImage(&found)
+		d.Image = ownImage(found)
 	}
-	return d, nil
+	return d
 }
 
 // ownImage is the image that the project's own descriptions name first.
@@ -64,12 +68,15 @@ func lockDigest(locks map[string]string) string {
 	return hex.EncodeToString(all.Sum(nil))
 }
 
-// offers are the project's own descriptions of its set-up that were not taken.
+// offers are the project's own descriptions of its set-up that were not taken, and the parts that it passes by.
 func offers(found *detect.Result) (notes []string) {
 	for _, d := range found.Descriptions {
 		if len(d.Commands) > 0 && d.Path != found.SetUpSource {
 			notes = append(notes, redact.Line(fmt.Sprintf("%s describes a set-up (%s): %s", d.Path, d.Unfit, strings.Join(d.Commands, "; ")), 1000))
 		}
+	}
+	for _, part := range found.NotSetUp {
+		notes = append(notes, redact.Line(fmt.Sprintf("%s (%s) is not set up: %s", part.Source, part.Environment, strings.Join(part.Commands, "; ")), 1000))
 	}
 	return notes
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -23,11 +21,13 @@ func newEnvDetect(a *app) *cobra.Command {
 	var language string
 	c := &cobra.Command{
 		Use:   "detect",
-		Short: "Show what the project's files say about the environment it needs, and why one is chosen",
+		Short: "Show which set-up a run would begin with, and what in the project says so",
 		Long: "Look at the files of the project as they are now, tracked or not but never ignored, and print what tells of an\n" +
-			"environment, which one is chosen and why, its set-up commands and what verifies them. Nothing is run. A run\n" +
-			"does the same with the commit that it starts from.",
-		Example: "  signalbox env detect\n  signalbox env detect --language typescript\n  signalbox env detect --json | jq -r '.setup_commands[]'",
+			"environment, which one is chosen and why, and the set-up that a run would begin with: the configuration's\n" +
+			"(environment.set_up), else what the project describes itself, else what its lock files and manifests need. Parts of\n" +
+			"the project that it passes by are named. Nothing is run. A run does the same with the commit that it starts from.\n\n" +
+			"With --json set_up is the set-up of a run; everything else is what was detected.",
+		Example: "  signalbox env detect\n  signalbox env detect --language typescript\n  signalbox env detect --json | jq -r '.set_up.setup_commands[]'",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.detectEnvironment(c.Context(), language)
 		},
@@ -39,137 +39,71 @@ func newEnvDetect(a *app) *cobra.Command {
 }
 
 func (a *app) detectEnvironment(ctx context.Context, language string) error {
-	dir, _, err := documentsRoot(a.Dir)
+	repo, err := git.Open(ctx, a.host(), a.Dir)
 	if err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("open project: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	files := detect.Folder{Root: root}
-	repo, err := git.Open(ctx, a.host(), dir)
-	switch {
-	case err == nil:
-		files.Names = repo.WorkFiles
-	case !errors.Is(err, git.ErrNotRepository):
 		return explained(err)
 	}
-	settings, _, err := config.Load(filepath.Join(dir, config.Name), a.Env)
-	if err != nil {
+	p := &project{app: a, root: repo.Root(), repo: repo}
+	if p.config, _, err = config.Load(filepath.Join(p.root, config.Name), a.Env); err != nil {
 		return &problem{err: err, hint: "mend the file; \"signalbox init --print\" shows a commented one"}
 	}
-	found, err := detect.Detect(ctx, files, detect.Catalogue(settings.Environment.Images), language)
+	found, err := p.detectHere(ctx, language)
+	if err != nil {
+		return explained(err)
+	}
+	setUp, err := p.setUpOf(&found)
 	if err != nil {
 		return err
 	}
-	if e := settings.Environment; e.Name != "" || len(e.SetUp) > 0 {
-		a.warn("the configuration's environment says how runs are set up; what is detected is for the planner to see")
-	}
-	hide := a.lateRedactor(dir)
+	hide := a.lateRedactor(p.root)
 	if a.json {
 		for i := range found.Files {
 			found.Files[i].Content = hide(found.Files[i].Content)
 		}
-		return a.printJSON(found)
+		return a.printDetectionJSON(found, setUp)
 	}
-	return a.printDetection(&found, func(text string) string { return redact.Line(hide(text), 300) })
+	return a.printDetection(&found, &setUp, func(text string) string { return redact.Line(hide(text), 300) })
 }
 
-func (a *app) printDetection(r *detect.Result, show func(string) string) error {
-	if err := a.printDetectedFiles(r, show); err != nil {
+// detectHere is what the files of the work tree say. Where a run would see others, a note tells.
+func (p *project) detectHere(ctx context.Context, language string) (detect.Result, error) {
+	root, err := os.OpenRoot(p.root)
+	if err != nil {
+		return detect.Result{}, fmt.Errorf("open project: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	catalogue := detect.Catalogue(p.config.Environment.Images)
+	found, err := detect.Detect(ctx, detect.Folder{Root: root, Names: p.repo.WorkFiles}, catalogue, language)
+	if err != nil {
+		return found, err
+	}
+	err = p.noteUncommitted(ctx, &found, catalogue)
+	return found, err
+}
+
+// noteUncommitted names what tells of the environment here and is not so in the last commit,
+// from which a run begins.
+func (p *project) noteUncommitted(ctx context.Context, found *detect.Result, catalogue []detect.Environment) error {
+	head, err := p.repo.Resolve(ctx, "HEAD")
+	if errors.Is(err, git.ErrNotFound) {
+		found.Notes = append(found.Notes, "nothing is committed yet: a run begins with a commit")
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	var versions, checks []string
-	for _, tool := range slices.Sorted(maps.Keys(r.Versions)) {
-		versions = append(versions, tool+" "+r.Versions[tool])
+	committed, err := detect.Detect(ctx, p.repo.Content(head), catalogue, "")
+	if err != nil {
+		return err
 	}
-	for _, v := range r.Verification {
-		checks = append(checks, v.Command)
-	}
-	nothing := ""
-	if len(r.SetUp) == 0 {
-		nothing = "nothing needs to be set up"
-	}
-	for _, field := range [][2]string{{"environment", r.Environment}, {"reason", r.Reason}, {"image", r.Image},
-		{"versions", strings.Join(versions, ", ")}, {"set-up", nothing}} {
-		if field[1] != "" {
-			a.print("%s  %s\n", a.paint(bold, fmt.Sprintf("%-11s", field[0])), show(field[1]))
+	var changed []string
+	for _, f := range found.Files {
+		if !slices.ContainsFunc(committed.Files, func(c detect.File) bool { return c.Path == f.Path && c.SHA256 == f.SHA256 }) {
+			changed = append(changed, f.Path)
 		}
 	}
-	a.printCommands("set-up, from "+show(r.SetUpSource), r.SetUp, show)
-	a.printCommands("verified when each prints OK", checks, show)
-	a.printDescriptions(r, show)
-	for _, note := range r.Notes {
-		a.print("%s %s\n", a.paint(yellow, "note:"), show(note))
+	if len(changed) > 0 {
+		found.Notes = append(found.Notes, "a run begins with the last commit, which has not what is here of "+strings.Join(changed, ", "))
 	}
 	return nil
-}
-
-func (a *app) printDetectedFiles(r *detect.Result, show func(string) string) error {
-	table, asked := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0), map[string]int{}
-	for _, d := range r.Dependencies {
-		asked[d.File]++
-	}
-	for _, f := range r.Files {
-		what := fileRole(&f)
-		switch asked[f.Path] {
-		case 0:
-		case 1:
-			what += ", 1 dependency"
-		default:
-			what += fmt.Sprintf(", %d dependencies", asked[f.Path])
-		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", show(f.Path), f.Environment, what)
-	}
-	if len(r.Files) > 0 {
-		_, _ = fmt.Fprintln(table)
-	}
-	return table.Flush()
-}
-
-func fileRole(f *detect.File) string {
-	switch {
-	case f.Problem != "":
-		return "not understood"
-	case f.Lock:
-		return "lock file"
-	case f.Manifest:
-		return "manifest"
-	case f.Kind == "Dockerfile" || f.Kind == "docker-compose.yml":
-		return "images"
-	case f.Kind == "script":
-		return "script"
-	}
-	return "description"
-}
-
-func (a *app) printCommands(title string, commands []string, show func(string) string) {
-	if len(commands) == 0 {
-		return
-	}
-	a.print("\n%s\n", a.paint(bold, title))
-	for _, command := range commands {
-		for line := range strings.Lines(command) {
-			a.print("  %s\n", show(line))
-		}
-	}
-}
-
-// printDescriptions shows what the project says itself, where it was not taken.
-func (a *app) printDescriptions(r *detect.Result, show func(string) string) {
-	for _, d := range r.Descriptions {
-		if d.Path == r.SetUpSource {
-			continue
-		}
-		why := d.Unfit
-		if why == "" {
-			why = r.SetUpSource + " comes first"
-		}
-		a.printCommands(fmt.Sprintf("%s says, not taken: %s", show(d.Path), show(why)), d.Commands, show)
-	}
-	if len(r.Notes) > 0 {
-		a.print("\n")
-	}
 }

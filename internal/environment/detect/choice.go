@@ -26,10 +26,11 @@ type evidence struct {
 type choice struct {
 	catalogue []Environment
 	found     map[string]*evidence
+	silent    bool // nothing decided
 }
 
 func newChoice(s *survey, catalogue []Environment) *choice {
-	c := &choice{catalogue, map[string]*evidence{}}
+	c := &choice{catalogue: catalogue, found: map[string]*evidence{}}
 	for _, f := range s.result.Files {
 		if f.Environment == "" || f.Environment == Miniforge && s.module(f.Path).manifests[f.Kind] != f.Path {
 			continue
@@ -98,9 +99,9 @@ func (c *choice) decide(language string) (Environment, string) {
 	spoken := c.spoken(language)
 	switch {
 	case len(all) == 0 && spoken.Name != "":
-		return spoken, fmt.Sprintf("nothing tells of an environment; the request asks for %s", short(language))
+		return spoken, fmt.Sprintf("no file tells of an environment; the request asks for %s", short(language))
 	case len(all) == 0:
-		return c.undecided("nothing tells of an environment")
+		return c.undecided("no file tells of an environment")
 	case len(all) == 1:
 		e, _ := c.environment(all[0].name)
 		return e, all[0].first + " is there, and nothing speaks for another"
@@ -124,7 +125,8 @@ func (c *choice) undecided(why string) (Environment, string) {
 	if !known {
 		e = c.catalogue[0]
 	}
-	return e, why + ": " + e.Name + " is taken where nothing decides"
+	c.silent = true
+	return e, why + ": " + e.Name + " is the default"
 }
 
 func listed(all []*evidence) string {

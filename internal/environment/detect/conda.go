@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"sync"
@@ -60,10 +61,11 @@ func (s *survey) condaSetUp() (p plan) {
 		return p
 	}
 	m := files[0]
-	name := m.manifests["environment.yml"]
-	if name == "" {
-		name = m.manifests["condaenv.yaml"]
+	for _, other := range files[1:] {
+		name := other.condaFile()
+		p.left = append(p.left, plan{commands: []string{"conda env update -q -p .conda -f " + word(name)}, source: []string{name}})
 	}
+	name := m.condaFile()
 	p.commands = []string{"rm -rf .conda && conda env create -q -p .conda -f " + word(name), `echo '*' >.conda/.gitignore`,
 		`eval "$(conda shell.posix hook)"`, "conda activate ./.conda"}
 	p.source = []string{name}
@@ -76,4 +78,8 @@ func (s *survey) condaSetUp() (p plan) {
 		p.commands = append(p.commands, "pip install --no-deps -e "+word(what))
 	}
 	return p
+}
+
+func (m *module) condaFile() string {
+	return cmp.Or(m.manifests["environment.yml"], m.manifests["condaenv.yaml"])
 }

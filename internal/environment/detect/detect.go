@@ -26,6 +26,8 @@ type Result struct {
 	// Environment is the name of the chosen kind, Reason why, in one line for people.
 	Environment string `json:"environment_type"`
 	Reason      string `json:"reason"`
+	// Default: nothing decided, so that Environment is only the name that every project has.
+	Default bool `json:"default,omitempty"`
 	// Image is the catalogue's for the chosen environment.
 	Image string `json:"image,omitempty"`
 	// SetUp are the commands, for one shell, in order; empty when nothing needs a set-up.
@@ -34,6 +36,8 @@ type Result struct {
 	SetUpSource string   `json:"setup_source,omitempty"`
 	// Verification proves the set-up; empty when there is none.
 	Verification []Verification `json:"verification"`
+	// NotSetUp are the parts of the project that SetUp does nothing for.
+	NotSetUp []Part `json:"not_set_up,omitempty"`
 	// Versions are the tool versions that the project asks for: go 1.26, node 22.
 	Versions map[string]string `json:"versions,omitempty"`
 	// Descriptions are the project's own words on its set-up, the most telling first.
@@ -115,6 +119,7 @@ func Detect(ctx context.Context, files Files, catalogue []Environment, language 
 	chosen := s.choose(catalogue, language)
 	s.result.Image = chosen.Image
 	s.planSetUp(chosen)
+	s.leaveParts(chosen, catalogue)
 	if err := s.digestScripts(ctx); err != nil {
 		return Result{}, fmt.Errorf("detect environment: %w", err)
 	}
@@ -137,6 +142,6 @@ func (r Result) Locks() map[string]string {
 func (s *survey) choose(catalogue []Environment, language string) Environment {
 	c := newChoice(s, catalogue)
 	chosen, reason := c.decide(language)
-	s.result.Environment, s.result.Reason = cmp.Or(chosen.Name, catalogue[0].Name), reason
+	s.result.Environment, s.result.Reason, s.result.Default = cmp.Or(chosen.Name, catalogue[0].Name), reason, c.silent
 	return chosen
 }

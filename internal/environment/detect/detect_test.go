@@ -106,6 +106,9 @@ func shown(r detect.Result) string {
 	for _, v := range r.Verification {
 		line("verify", v.Command)
 	}
+	for _, p := range r.NotSetUp {
+		line("not set up", fmt.Sprintf("%s %s %q", p.Environment, p.Source, p.Commands))
+	}
 	for _, tool := range slices.Sorted(maps.Keys(r.Versions)) {
 		line("version", tool+" "+r.Versions[tool])
 	}

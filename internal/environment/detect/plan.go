@@ -17,6 +17,7 @@ type plan struct {
 	// checks are commands that succeed once all is there; proofs are such that print OK themselves.
 	checks, proofs []string
 	source         []string
+	left           []plan // folders of the same kind that the set-up passes by
 }
 
 func (p *plan) add(q plan) {

@@ -28,11 +28,12 @@ func (s *survey) pythonSetUp() (p plan) {
 	all := s.modules("requirements.txt", "pyproject.toml", "setup.py", "Pipfile")
 	if i := slices.IndexFunc(all, func(m *module) bool { return m.dir == "." }); i >= 0 {
 		if root := s.pythonInstall(all[i]); len(root.commands) > 0 {
+			p.left = s.pythonInstalls(slices.Delete(slices.Clone(all), i, i+1))
 			all = all[i : i+1]
 		}
 	}
-	for _, m := range all {
-		p.add(s.pythonInstall(m))
+	for _, q := range s.pythonInstalls(all) {
+		p.add(q)
 	}
 	if len(p.commands) == 0 {
 		return plan{}
@@ -40,6 +41,13 @@ func (s *survey) pythonSetUp() (p plan) {
 	p.commands = slices.Concat([]string{makeVenv, enterVenv}, p.commands)
 	p.proofs = []string{venvEntered, pythonDone}
 	return p
+}
+
+func (s *survey) pythonInstalls(all []*module) (each []plan) {
+	for _, m := range all {
+		each = append(each, s.pythonInstall(m))
+	}
+	return each
 }
 
 func (s *survey) pythonInstall(m *module) plan {

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"signalbox/internal/config"
+	"signalbox/internal/environment/detect"
+)
+
+func (a *app) printDetectionJSON(found detect.Result, setUp plannedSetUp) error {
+	rest, err := json.Marshal(found)
+	if err != nil {
+		return fmt.Errorf("print detection: %w", err)
+	}
+	return a.printJSON(struct {
+		SetUp plannedSetUp   `json:"set_up"`
+		Found jsontext.Value `json:",embed"`
+	}{setUp, rest})
+}
+
+func (a *app) printDetection(r *detect.Result, s *plannedSetUp, show func(string) string) error {
+	if err := a.printDetectedFiles(r, show); err != nil {
+		return err
+	}
+	name, reason := s.Environment, r.Reason
+	switch {
+	case name != r.Environment:
+		reason = "environment.name of " + config.Name
+	case r.Default:
+		name += ", the default"
+	}
+	nothing := ""
+	switch {
+	case len(s.Commands) > 0:
+	case s.Source == sourceConfiguration:
+		nothing = "none: " + config.Name + " has only environment.verify"
+	case r.Default:
+		nothing = "none: a run begins without one"
+	default:
+		nothing = "none: nothing needs to be set up"
+	}
+	for _, field := range [][2]string{{"environment", name}, {"reason", reason}, {"image", s.Image},
+		{"versions", versionsOf(r)}, {"set-up", nothing}} {
+		if field[1] != "" {
+			a.print("%s  %s\n", a.paint(bold, fmt.Sprintf("%-11s", field[0])), show(field[1]))
+		}
+	}
+	a.printSetUp(s, show)
+	a.printNotTaken(r, s, show)
+	a.printNotSetUp(r, s, show)
+	if len(r.Notes) > 0 {
+		a.print("\n")
+	}
+	for _, note := range r.Notes {
+		a.print("%s %s\n", a.paint(yellow, "note:"), show(note))
+	}
+	return nil
+}
+
+func versionsOf(r *detect.Result) string {
+	var versions []string
+	for _, tool := range slices.Sorted(maps.Keys(r.Versions)) {
+		versions = append(versions, tool+" "+r.Versions[tool])
+	}
+	return strings.Join(versions, ", ")
+}
+
+func (a *app) printDetectedFiles(r *detect.Result, show func(string) string) error {
+	table, asked := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0), map[string]int{}
+	for _, d := range r.Dependencies {
+		asked[d.File]++
+	}
+	for _, f := range r.Files {
+		what := fileRole(&f)
+		switch asked[f.Path] {
+		case 0:
+		case 1:
+			what += ", 1 dependency"
+		default:
+			what += fmt.Sprintf(", %d dependencies", asked[f.Path])
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", show(f.Path), f.Environment, what)
+	}
+	if len(r.Files) > 0 {
+		_, _ = fmt.Fprintln(table)
+	}
+	return table.Flush()
+}
+
+func fileRole(f *detect.File) string {
+	switch {
+	case f.Problem != "":
+		return "not understood"
+	case f.Lock:
+		return "lock file"
+	case f.Manifest:
+		return "manifest"
+	case f.Kind == "Dockerfile" || f.Kind == "docker-compose.yml":
+		return "images"
+	case f.Kind == "script":
+		return "script"
+	}
+	return "description"
+}

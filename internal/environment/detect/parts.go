@@ -1,0 +1,55 @@
+package detect
+
+import (
+	"slices"
+	"strings"
+)
+
+// Part is a part of the project that the set-up passes by: of another kind than the chosen
+// one, or a folder beside the one that stands for all of its kind.
+type Part struct {
+	Environment string `json:"environment"`
+	// Source names the files that the commands come from.
+	Source string `json:"source"`
+	// Commands would set it up, after those of the set-up and in their shell.
+	Commands []string `json:"setup_commands"`
+}
+
+// leaveParts records them. What the project itself describes may do more than can be seen: a
+// kind whose installer it names is taken to be set up, and all kinds where it starts a script.
+func (s *survey) leaveParts(chosen Environment, catalogue []Environment) {
+	text, described := s.followed()
+	if described && len(s.scripts(text)) > 0 {
+		return
+	}
+	notes := s.result.Notes
+	for _, e := range catalogue {
+		installs, known := installers[e.Name]
+		switch {
+		case !known || e.Name == Python && chosen.Name == Miniforge:
+		case e.Name != chosen.Name && !installs().MatchString(text):
+			s.leave(e, s.manifestPlan(e))
+		case e.Name == chosen.Name && !described:
+			for _, p := range s.manifestPlan(e).left {
+				s.leave(e, p)
+			}
+		}
+	}
+	s.result.Notes = notes // planning what is not done has nothing to tell
+}
+
+// followed is the text of the set-up's commands, with what they start where a description says it.
+func (s *survey) followed() (text string, described bool) {
+	text = strings.Join(s.result.SetUp, "\n")
+	i := slices.IndexFunc(s.result.Descriptions, func(d Description) bool { return d.Path == s.result.SetUpSource })
+	if i < 0 {
+		return text, false
+	}
+	return text + "\n" + s.result.Descriptions[i].recipe, true
+}
+
+func (s *survey) leave(e Environment, p plan) {
+	if len(p.commands) > 0 {
+		s.result.NotSetUp = append(s.result.NotSetUp, Part{e.Name, strings.Join(p.source, ", "), slices.Clone(p.commands)})
+	}
+}
