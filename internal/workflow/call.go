@@ -26,19 +26,22 @@ type Conversation struct {
 	Unknown Unknown `json:",embed"`
 }
 
-// Usage is what agents used, as far as they say. Money is US dollars.
+// Usage is what agents used, as far as they say. Money is millionths of a US dollar, so that sums are exact.
 type Usage struct {
-	InputTokens  int64   `json:"input_tokens"`
-	CachedTokens int64   `json:"cached_tokens"`
-	OutputTokens int64   `json:"output_tokens"`
-	CostUSD      float64 `json:"cost_usd"`
+	InputTokens  int64 `json:"input_tokens"`
+	CachedTokens int64 `json:"cached_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+	CostMicroUSD int64 `json:"cost_micro_usd"`
 }
 
 // Tokens are all that went in and came out.
 func (u Usage) Tokens() int64 { return u.InputTokens + u.OutputTokens }
 
+// Cost is the money for people: "$1.20".
+func (u Usage) Cost() string { return dollars(u.CostMicroUSD) }
+
 func (u Usage) plus(v Usage) Usage {
-	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.OutputTokens + v.OutputTokens, u.CostUSD + v.CostUSD}
+	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.OutputTokens + v.OutputTokens, u.CostMicroUSD + v.CostMicroUSD}
 }
 
 // call orders a call of an agent and counts it.
@@ -101,7 +104,7 @@ func (m *machine) account(role Role, call *Call) {
 	j.Used.Calls++
 	j.Spent = j.Spent.plus(call.Usage)
 	j.Used.Tokens += call.Usage.Tokens()
-	j.Used.CostUSD += call.Usage.CostUSD
+	j.Used.CostMicroUSD += call.Usage.CostMicroUSD
 	if call.Conversation != nil {
 		m.remember(role, call.Conversation)
 	}
@@ -127,14 +130,17 @@ func (m *machine) forget(role Role) {
 	delete(m.run.Journey.Conversations, role)
 }
 
+// dollars is money for people.
+func dollars(microUSD int64) string { return fmt.Sprintf("$%.2f", float64(microUSD)/1e6) }
+
 // overspent says which ceiling the run has reached; empty if none.
 func (r *Run) overspent() string {
 	used, limits := r.Journey.Used, r.Journey.Settings.Limits
 	switch {
 	case limits.Tokens > 0 && used.Tokens >= limits.Tokens:
 		return fmt.Sprintf("%d tokens of %d (limits.tokens)", used.Tokens, limits.Tokens)
-	case limits.CostUSD > 0 && used.CostUSD >= limits.CostUSD:
-		return fmt.Sprintf("$%.2f of $%.2f (limits.cost_usd)", used.CostUSD, limits.CostUSD)
+	case limits.CostMicroUSD > 0 && used.CostMicroUSD >= limits.CostMicroUSD:
+		return fmt.Sprintf("%s of %s (limits.cost_usd)", dollars(used.CostMicroUSD), dollars(limits.CostMicroUSD))
 	case limits.Calls > 0 && used.Calls >= limits.Calls:
 		return fmt.Sprintf("%s of %d (limits.calls)", countNote(used.Calls, "call"), limits.Calls)
 	}

@@ -28,7 +28,7 @@ func TestWhatAModelDoesToACall(t *testing.T) {
 	t.Parallel()
 	full := ordinary(WorkflowFull, true)
 	few := full
-	few.Limits.Tokens, few.Limits.CostUSD, few.Limits.Calls = 1000, 1, 5
+	few.Limits.Tokens, few.Limits.CostMicroUSD, few.Limits.Calls = 1000, 1_000_000, 5
 	green, calling := untilPhase(TDDGreen), does(Admitted{Epoch: 2})
 	tell(t, []story{
 		{"a model that fails is waited for", full, []act{green, agentFails("AGENT_MODEL_FAILED")}, "RUNNING tdd-green wait 30s call_agent S02/1"},
@@ -41,9 +41,9 @@ func TestWhatAModelDoesToACall(t *testing.T) {
 		{"and costs no attempt however often", full, []act{green, times(50, limitedUntil(time.Hour), calling)}, "RUNNING tdd-green call_agent S02/1"},
 		{"a parked run can be stopped", full, []act{green, limitedUntil(time.Hour), does(StopRequested{})}, "NEEDS_INPUT tdd-green STOP_REQUESTED"},
 		{"a run that has used its tokens asks before the next call", few, []act{green, uses(Usage{InputTokens: 900, OutputTokens: 100}), toTheEnd}, "NEEDS_INPUT tdd-refactor AGENT_OVERSPENT"},
-		{"or its money", few, []act{green, uses(Usage{CostUSD: 1.01}), toTheEnd}, "NEEDS_INPUT tdd-refactor AGENT_OVERSPENT"},
+		{"or its money", few, []act{green, uses(Usage{CostMicroUSD: 1_010_000}), toTheEnd}, "NEEDS_INPUT tdd-refactor AGENT_OVERSPENT"},
 		{"or its calls", few, []act{green, times(2, agentFails("AGENT_MODEL_FAILED"), well), agentFails("AGENT_MODEL_FAILED")}, "NEEDS_INPUT tdd-green AGENT_OVERSPENT"},
-		{"and goes on when a person grants as much again", few, []act{green, uses(Usage{CostUSD: 1.01}), toTheEnd, resumed}, "RUNNING tdd-refactor call_agent S03/1"},
+		{"and goes on when a person grants as much again", few, []act{green, uses(Usage{CostMicroUSD: 1_010_000}), toTheEnd, resumed}, "RUNNING tdd-refactor call_agent S03/1"},
 		{"a call that was cut off for money asks", few, []act{green, agentFails("AGENT_OVERSPENT")}, "NEEDS_INPUT tdd-green AGENT_OVERSPENT"},
 	})
 }

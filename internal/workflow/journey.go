@@ -143,11 +143,11 @@ type Limits struct {
 	ContractRetries int `json:"contract_retries"`
 	// AgentRetries is how often an agent that crashed, hung or changed nothing is started again.
 	AgentRetries int `json:"agent_retries"`
-	// Tokens, CostUSD (US dollars) and Calls are what the agents of a run may use before a person
+	// Tokens, CostMicroUSD (millionths of a US dollar) and Calls are what the agents of a run may use before a person
 	// is asked; 0 is no limit.
-	Tokens  int64   `json:"tokens,omitempty"`
-	CostUSD float64 `json:"cost_usd,omitempty"`
-	Calls   int     `json:"calls,omitempty"`
+	Tokens       int64 `json:"tokens,omitempty"`
+	CostMicroUSD int64 `json:"cost_micro_usd,omitempty"`
+	Calls        int   `json:"calls,omitempty"`
 	// ActionRetries is how often an action is repeated after a passing failure of git or the forge.
 	ActionRetries int `json:"action_retries"`
 	// BaseConflicts is how often the steps are carried out again, unasked, on a base branch that
@@ -190,7 +190,7 @@ type Used struct {
 	ModelWaits      int     `json:"model_waits"`
 	Parks           int     `json:"parks"`
 	Tokens          int64   `json:"tokens"`
-	CostUSD         float64 `json:"cost_usd"`
+	CostMicroUSD    int64   `json:"cost_micro_usd"`
 	Calls           int     `json:"calls"`
 	Unknown         Unknown `json:",embed"`
 }
