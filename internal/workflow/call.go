@@ -28,10 +28,11 @@ type Conversation struct {
 
 // Usage is what agents used, as far as they say. Money is millionths of a US dollar, so that sums are exact.
 type Usage struct {
-	InputTokens  int64 `json:"input_tokens"`
-	CachedTokens int64 `json:"cached_tokens"`
-	OutputTokens int64 `json:"output_tokens"`
-	CostMicroUSD int64 `json:"cost_micro_usd"`
+	InputTokens  int64   `json:"input_tokens"`
+	CachedTokens int64   `json:"cached_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	CostMicroUSD int64   `json:"cost_micro_usd"`
+	Unknown      Unknown `json:",embed"`
 }
 
 // Tokens are all that went in and came out.
@@ -41,7 +42,8 @@ func (u Usage) Tokens() int64 { return u.InputTokens + u.OutputTokens }
 func (u Usage) Cost() string { return dollars(u.CostMicroUSD) }
 
 func (u Usage) plus(v Usage) Usage {
-	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.OutputTokens + v.OutputTokens, u.CostMicroUSD + v.CostMicroUSD}
+	return Usage{InputTokens: u.InputTokens + v.InputTokens, CachedTokens: u.CachedTokens + v.CachedTokens,
+		OutputTokens: u.OutputTokens + v.OutputTokens, CostMicroUSD: u.CostMicroUSD + v.CostMicroUSD, Unknown: u.Unknown}
 }
 
 // call orders a call of an agent and counts it.
