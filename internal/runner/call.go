@@ -35,25 +35,50 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	if err != nil {
 		return nil, err
 	}
-	log, path, err := w.log(string(a.Role), w.stepOf(a), a.Attempt)
-	if err != nil {
-		return nil, err
+	result, call, path, err := w.converse(ctx, program, a, prompt, w.activated(env))
+	if call != nil {
+		o.Call = call
 	}
-	env = w.activated(env)
-	limits := w.run.Journey.Settings.Limits
-	result, err := program.Run(ctx, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(),
-		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
-		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
-	if closeErr := log.Close(); err == nil {
-		err = closeErr
+	if errors.Is(err, errOverspent) {
+		return workflow.AgentFailed{Outcome: o, Code: "AGENT_OVERSPENT", Message: w.clean(err.Error()), LogPath: path}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("run agent %q as %s: %w", program.Name(), a.Role, err)
 	}
 	if f := result.Failure; f != nil {
-		return workflow.AgentFailed{Outcome: o, Code: string(f.Code), Message: w.clean(f.Message), LogPath: path}, nil
+		return workflow.AgentFailed{Outcome: o, Code: string(f.Code), Message: w.clean(f.Message), LogPath: path, Until: f.Until}, nil
 	}
 	return w.answer(o, a, result.Answer, path), nil
+}
+
+// converse lets the agent work with everything it prints in a log and what happens in a transcript
+// beside it. What the call came to is known even where the result is an error.
+func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Action, prompt string, env environment.Environment) (agent.Result, *workflow.Call, string, error) {
+	log, path, err := w.log(string(a.Role), w.stepOf(a), a.Attempt)
+	if err != nil {
+		return agent.Result{}, nil, "", err
+	}
+	calling, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	c := &call{work: w, key: a.Key, name: store.LogName(string(a.Role), w.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, end: end}
+	limits := w.run.Journey.Settings.Limits
+	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(),
+		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
+		Transcript: c.heard, Conversation: w.conversation(a.Role, program.Name()),
+		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
+	if err != nil && ctx.Err() == nil && calling.Err() != nil {
+		err = context.Cause(calling)
+	}
+	return result, c.cameTo(result), path, errors.Join(err, log.Close(), c.close())
+}
+
+// conversation is the role's so far, if the same agent had it.
+func (w *work) conversation(role workflow.Role, name string) *agent.Conversation {
+	c, ok := w.run.Journey.Conversations[role]
+	if !ok || c.Agent != name || !agent.ValidConversation(c.ID) {
+		return nil
+	}
+	return &agent.Conversation{ID: c.ID, Usage: agentUsage(c.Counted)}
 }
 
 // ready is the environment with exactly the content of the last recorded

@@ -23,6 +23,9 @@ type work struct {
 	// changes tells that stage.json may have been written by somebody else.
 	changes <-chan struct{}
 
+	// reports is what a call in hand tells while it runs; it holds the latest.
+	reports chan workflow.AgentReported
+
 	// Found once per runner, then kept.
 	env environment.Environment
 	// content is the commit whose content the environment was just recorded as; empty once
@@ -70,6 +73,12 @@ func (w *work) perform(ctx context.Context, action workflow.Action) (workflow.Ev
 		select {
 		case event := <-done:
 			return event, nil
+		case report := <-w.reports:
+			if err := w.note(ctx, &latest, report); err != nil {
+				stop()
+				<-done
+				return nil, err
+			}
 		case <-w.request.Lost():
 			stop()
 			<-done
@@ -88,6 +97,20 @@ func (w *work) perform(ctx context.Context, action workflow.Action) (workflow.Ev
 			}
 		}
 	}
+}
+
+// note saves a fact that moves nothing, about the action that is being performed.
+func (w *work) note(ctx context.Context, latest *workflow.Run, event workflow.Event) error {
+	next, _ := workflow.Decide(*latest, event, w.Clock.Now().UTC())
+	if next.Journey.Transition == latest.Journey.Transition {
+		return nil
+	}
+	if err := w.save(context.WithoutCancel(ctx), &next, event); err != nil {
+		return err
+	}
+	*latest = next
+	w.Observe(next)
+	return nil
 }
 
 // outcome is what performing came to; nil when it was stopped.

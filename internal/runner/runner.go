@@ -87,7 +87,7 @@ const runIDVariable = "SIGNALBOX_RUN_ID"
 // *store.HeldError: somebody else carries one at this moment. A canceled
 // context stops the run as a person's "stop" does.
 func (r *Runner) Carry(ctx context.Context, requestID, owner string, which func(context.Context) (store.RunRef, error)) (workflow.Run, error) {
-	w := &work{Runner: r}
+	w := &work{Runner: r, reports: make(chan workflow.AgentReported, 1)}
 	var err error
 	if w.request, err = r.Store.LockRequest(ctx, requestID, store.Owner{Name: owner}); err != nil {
 		return workflow.Run{}, err
@@ -152,18 +152,52 @@ func (w *work) carry(ctx context.Context) (workflow.Run, error) {
 	return w.run, err
 }
 
-// live takes the run through orders, queue and actions until no runner can move it.
+// live takes the run through orders, queue and actions until no runner can move it. A run that is
+// parked comes back to the queue when its time has come.
 func (w *work) live(ctx context.Context) error {
-	if err := w.takeOrders(ctx); err != nil || w.run.State.Ended() {
-		return err
+	for {
+		if err := w.takeOrders(ctx); err != nil || w.run.State.Ended() {
+			return err
+		}
+		if err := w.parked(ctx); err != nil || w.run.State.Ended() {
+			return err
+		}
+		admitted, err := w.queue(ctx)
+		if err != nil || !admitted {
+			return err
+		}
+		err = w.loop(ctx)
+		w.logged("release slot", w.slot.Release())
+		if err != nil || w.run.State != workflow.Queued {
+			return err
+		}
 	}
-	admitted, err := w.queue(ctx)
-	if err != nil || !admitted {
-		return err
-	}
-	defer func() { w.logged("release slot", w.slot.Release()) }()
-	return w.loop(ctx)
 }
+
+// parked waits for the time until which the run is parked, looking for orders in between.
+func (w *work) parked(ctx context.Context) error {
+	for w.run.State == workflow.Queued && w.run.Journey.ParkedUntil != nil {
+		left := w.run.Journey.ParkedUntil.Sub(w.Clock.Now())
+		if left <= 0 {
+			return nil
+		}
+		select {
+		case <-w.Clock.After(min(left, parkedPoll)):
+		case <-w.changes:
+			if err := w.takeOrders(ctx); err != nil {
+				return err
+			}
+		case <-w.request.Lost():
+			return ErrLost
+		case <-ctx.Done():
+			return w.decide(ctx, workflow.StopRequested{})
+		}
+	}
+	return nil
+}
+
+// parkedPoll is how often the time is looked at: a machine that slept wakes up late.
+const parkedPoll = time.Minute
 
 func (w *work) logged(doing string, err error) {
 	if err != nil {

@@ -78,6 +78,21 @@ func (s *Store) inRun(ctx context.Context, ref RunRef, act func(*folder) error) 
 // CreateLog opens logs/<name> for appending, so that a repeated attempt hides
 // nothing, and returns its path. What is written is the caller's to redact.
 func (s *Store) CreateLog(ref RunRef, name string) (io.WriteCloser, string, error) {
+	return s.createLog(ref, name, "")
+}
+
+// CreateTranscript opens the transcript beside the log of that name, likewise.
+func (s *Store) CreateTranscript(ref RunRef, name string) (io.WriteCloser, error) {
+	file, _, err := s.createLog(ref, name, transcriptSuffix)
+	return file, err
+}
+
+// TranscriptPath is where the transcript beside a log is, whether or not there is one.
+func TranscriptPath(logPath string) string { return logPath + transcriptSuffix }
+
+const transcriptSuffix = ".transcript.jsonl"
+
+func (s *Store) createLog(ref RunRef, name, suffix string) (io.WriteCloser, string, error) {
 	dir := path.Join(ref.Dir(), logsDir)
 	if err := ref.Validate(); err != nil {
 		return nil, "", err
@@ -90,7 +105,7 @@ func (s *Store) CreateLog(ref RunRef, name string) (io.WriteCloser, string, erro
 		return nil, "", err
 	}
 	defer f.close()
-	file, _, err := f.openRegular(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, privateFile)
+	file, _, err := f.openRegular(name+suffix, os.O_WRONLY|os.O_CREATE|os.O_APPEND, privateFile)
 	if err != nil {
 		return nil, "", fmt.Errorf("open log: %w", err)
 	}

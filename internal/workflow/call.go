@@ -135,6 +135,14 @@ func (m *machine) forget(role Role) {
 // dollars is money for people.
 func dollars(microUSD int64) string { return fmt.Sprintf("$%.2f", float64(microUSD)/1e6) }
 
+// WouldOverspend says which ceiling the run reaches with what the call in hand has used; empty if none.
+func (r *Run) WouldOverspend(inHand Usage) string {
+	with := *r
+	with.Journey.Used.Tokens += inHand.Tokens()
+	with.Journey.Used.CostMicroUSD += inHand.CostMicroUSD
+	return with.overspent()
+}
+
 // overspent says which ceiling the run has reached; empty if none.
 func (r *Run) overspent() string {
 	used, limits := r.Journey.Used, r.Journey.Settings.Limits

@@ -1,0 +1,135 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// call is one call of an agent while it runs: its transcript, and what it has come to so far.
+type call struct {
+	*work
+	key string
+	// name is its log's. The transcript is there from the first entry on.
+	name string
+	file io.WriteCloser
+	// soFar is reported to the run at the beginning of a conversation and then every reportEvery.
+	soFar    workflow.Call
+	reported time.Time
+	// end ends the call, saying why.
+	end context.CancelCauseFunc
+}
+
+// reportEvery is how much of a call's cost a crash may lose.
+const reportEvery = 10 * time.Second
+
+// errOverspent ends a call that used up what the run may use.
+var errOverspent = errors.New("the call used up what the run may use")
+
+// heard takes one entry of the call's transcript.
+func (c *call) heard(e agent.Entry) {
+	e.Time = c.Clock.Now().UTC()
+	e.Text, e.Tool = c.documented(e.Text), redact.Line(c.Redact.String(e.Tool), 200)
+	if err := c.write(e); err != nil {
+		c.end(fmt.Errorf("write transcript: %w", err))
+	}
+	switch e.Kind {
+	case agent.Began:
+		if agent.ValidConversation(e.Conversation) {
+			c.soFar.Conversation = &workflow.Conversation{Agent: c.soFar.Agent, ID: e.Conversation}
+			c.report()
+		}
+	case agent.Used:
+		c.uses(e.Usage)
+	}
+}
+
+func (c *call) write(e agent.Entry) (err error) {
+	if c.file == nil {
+		if c.file, err = c.Store.CreateTranscript(c.ref, c.name); err != nil {
+			return err
+		}
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = c.file.Write(append(line, '\n'))
+	return err
+}
+
+func (c *call) close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Close()
+}
+
+// documented is a text as documents hold it.
+func (c *call) documented(text string) string {
+	return redact.Clean(c.Redact.String(redact.Clean(text)))
+}
+
+// uses counts while the agent works, and ends it where a ceiling is reached.
+func (c *call) uses(u *agent.Usage) {
+	if u == nil {
+		return
+	}
+	before := c.soFar.Usage
+	c.soFar.Usage = usage(agentUsage(before).Add(*u))
+	if ceiling := c.run.WouldOverspend(c.soFar.Usage); ceiling != "" {
+		c.end(fmt.Errorf("%w: %s", errOverspent, ceiling))
+	}
+	if c.Clock.Now().Sub(c.reported) >= reportEvery {
+		c.report()
+	}
+}
+
+// cameTo is what the call came to in the end; the agent's own reckoning counts where it has one.
+func (c *call) cameTo(r agent.Result) *workflow.Call {
+	if r.Usage != (agent.Usage{}) {
+		c.soFar.Usage = usage(r.Usage)
+	}
+	if r.Conversation != nil && agent.ValidConversation(r.Conversation.ID) {
+		c.soFar.Conversation = &workflow.Conversation{Agent: c.soFar.Agent, ID: r.Conversation.ID, Counted: usage(r.Conversation.Usage)}
+	}
+	for _, tool := range r.Denied {
+		c.soFar.Denied = append(c.soFar.Denied, redact.Line(c.Redact.String(tool), 200))
+	}
+	return &c.soFar
+}
+
+// report hands what the call has come to so far to the loop, in the place of an earlier report
+// that it has not taken yet.
+func (c *call) report() {
+	c.reported = c.Clock.Now()
+	report := workflow.AgentReported{Key: c.key, Call: c.soFar}
+	for {
+		select {
+		case c.reports <- report:
+			return
+		default:
+		}
+		select {
+		case <-c.reports:
+		default:
+		}
+	}
+}
+
+// usage is an agent's reckoning in the words of documents; money is rounded to millionths.
+func usage(u agent.Usage) workflow.Usage {
+	return workflow.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens,
+		CostMicroUSD: int64(u.CostUSD*1e6 + 0.5)}
+}
+
+func agentUsage(u workflow.Usage) agent.Usage {
+	return agent.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: float64(u.CostMicroUSD) / 1e6}
+}
