@@ -92,7 +92,7 @@ func TestAListingSaysOfEveryFileWhatReadingItAloneSays(t *testing.T) {
 	texts := append(plainSamples(t), hostileSeeds...)
 	texts = append(texts, "", `{"issue":1}x`, `{"issue":5,"status":"error","error_message":"a\n\"b\"","x":{"y":1}}`, "{\"session\":\"\xff\"}",
 		strings.Repeat(" ", maxDocument+1), `{"issue":8,"status":"running","Session":"s"}`, `{"issue":9,"status":"sleeping"}`)
-	for i := range 3 * statusShare { // so that readers share them out
+	for i := range 3 * readerShare { // so that readers share them out
 		text := texts[min(i, len(texts)-1)]
 		if i >= len(texts) {
 			text = strings.Replace(texts[0], "42", strconv.Itoa(i+1), 1)
@@ -100,7 +100,7 @@ func TestAListingSaysOfEveryFileWhatReadingItAloneSays(t *testing.T) {
 		write(t, s, fmt.Sprintf("%s/%d.json", statusDir, i+1), text)
 	}
 	all, err := s.IssueStatuses(t.Context())
-	if err != nil || len(all) != 3*statusShare {
+	if err != nil || len(all) != 3*readerShare {
 		t.Fatalf("%d listed, %v", len(all), err)
 	}
 	sound := 0

@@ -12,19 +12,24 @@ import (
 
 // read reads a document: a regular file with one name, so that nobody who may
 // write in the project can make us read (or, later, replace) something else.
-func (f *folder) read(name string) ([]byte, error) { return f.readInto(name, nil) }
+func (f *folder) read(name string) ([]byte, error) {
+	data, _, err := f.readInto(name, nil)
+	return data, err
+}
 
-// readInto is read into buffer, or into a larger one if it must, in four system calls.
-func (f *folder) readInto(name string, buffer []byte) ([]byte, error) {
+// readInto is read into buffer, or into a larger one if it must, in four system
+// calls. The identity is from before the reading: if the file was changed
+// meanwhile, it has another one now.
+func (f *folder) readInto(name string, buffer []byte) ([]byte, identity, error) {
 	fd, err := f.openat(name, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, f.linkRefused(name, err)
+		return nil, identity{}, f.linkRefused(name, err)
 	}
-	data, _, err := f.readRegular(name, fd, buffer)
+	data, st, err := f.readRegular(name, fd, buffer)
 	if closing := unix.Close(fd); err == nil && closing != nil {
 		err = &fs.PathError{Op: "close", Path: f.join(name), Err: closing}
 	}
-	return data, err
+	return data, identityOf(st), err
 }
 
 // readOpen is read for a caller that wants to recognise the file later: while

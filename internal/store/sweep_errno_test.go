@@ -26,7 +26,7 @@ func TestAnUpdateRefusedAnySystemCallSaysSoOrIsThere(t *testing.T) {
 	for name := range sweptUpdates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			points := pointsOf(t, name)
+			points := pointsOf(t, prepare(t, name).s, name, "fsync")
 			points = points[:len(points)-1] // the acknowledgement is not the store's
 			survived := map[string]bool{}
 			for _, p := range points {

@@ -17,7 +17,7 @@ func TestAnUpdateKilledAtAnySystemCallIsThereOrNot(t *testing.T) {
 	for name := range sweptUpdates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			points := pointsOf(t, name)
+			points := pointsOf(t, prepare(t, name).s, name, "fsync")
 			landed, left := 0, 0
 			for _, p := range points {
 				before := prepare(t, name)

@@ -46,7 +46,7 @@ func cutUpdate(ctx context.Context, s *Store, args []string) error {
 	if err != nil {
 		return err
 	}
-	update, err := sweptUpdates[args[0]].begin(ctx, s)
+	update, err := beginningOf(args[0])(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -65,6 +65,13 @@ func cutUpdate(ctx context.Context, s *Store, args []string) error {
 	}
 	fmt.Println("acknowledged")
 	return nil
+}
+
+func beginningOf(update string) beginning {
+	if update == sweptListing {
+		return beginListing
+	}
+	return sweptUpdates[update].begin
 }
 
 // cut is what became of an update under strace.
@@ -159,10 +166,10 @@ type point struct {
 
 func (p point) String() string { return fmt.Sprintf("%s %d", p.call, p.n) }
 
-// pointsOf runs an update undisturbed and lists its system calls; acknowledging is the last.
-func pointsOf(t *testing.T, update string) (points []point) {
+// pointsOf runs an update undisturbed and lists its system calls, effect among them; acknowledging is the last.
+func pointsOf(t *testing.T, s *Store, update, effect string) (points []point) {
 	t.Helper()
-	whole := traced(t, prepare(t, update).s, update, 0)
+	whole := traced(t, s, update, 0)
 	counts := map[string]int{}
 	for _, call := range whole.calls {
 		name := nameOf(call)
@@ -171,7 +178,7 @@ func pointsOf(t *testing.T, update string) (points []point) {
 		}
 		counts[name]++
 		points = append(points, point{name, counts[name]})
-		if strings.HasPrefix(call, `write(1, "acknowledged`) && counts["fsync"] > 0 {
+		if strings.HasPrefix(call, `write(1, "acknowledged`) && counts[effect] > 0 {
 			return points
 		}
 	}
