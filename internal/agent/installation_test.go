@@ -131,7 +131,7 @@ func TestLocatedPutsArgumentsBehindTheInterpreter(t *testing.T) {
 	}
 }
 
-func TestVersionIsTheFirstLineOfEitherStream(t *testing.T) {
+func TestVersionIsTheFirstLineOfOneStream(t *testing.T) {
 	t.Parallel()
 	ask := func(ctx context.Context, script string, env ...string) (string, error) {
 		program := place(t, t.TempDir(), "agent", "#!/bin/sh\n"+script)
@@ -139,6 +139,7 @@ func TestVersionIsTheFirstLineOfEitherStream(t *testing.T) {
 	}
 	for _, test := range []struct{ name, script, want string }{
 		{name: "on standard output", script: "echo '1.2.3 (An Agent)'; echo more", want: "1.2.3 (An Agent)"},
+		{name: "not a warning on standard error", script: "echo careful >&2; echo 1.2.3", want: "1.2.3"},
 		{name: "on standard error", script: `printf '\n0.74.2\n' >&2`, want: "0.74.2"},
 		{name: "it is asked with one argument", script: `echo "$#$1"`, want: "1--version"},
 		{name: "its HOME is empty", script: `ls -A "$HOME" | wc -l`, want: "0"},

@@ -14,8 +14,8 @@ import (
 // versionWait is many times what the slowest program was seen to take.
 const versionWait = 10 * time.Second
 
-// Version asks the program on this machine for its version: the first line that it prints of
-// itself. It has an empty HOME, so that it neither reads nor writes a person's own.
+// Version asks the program on this machine for its version: the first line on standard output, or
+// else on standard error. It has an empty HOME, so that it neither reads nor writes a person's own.
 func (p Program) Version(ctx context.Context) (version string, err error) {
 	installation, err := p.Installation()
 	if err != nil {
@@ -26,19 +26,20 @@ func (p Program) Version(ctx context.Context) (version string, err error) {
 		return "", fmt.Errorf("make a HOME for agent %q: %w", p.Agent, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	said := tail{limit: lastBytes}
+	said, problems := tail{limit: lastBytes}, tail{limit: lastBytes}
 	end, err := process.Run(ctx, process.Command{
-		Args: append(installation.Args, "--version"), Dir: home, Stdout: &said, Stderr: &said,
+		Args: append(installation.Args, "--version"), Dir: home, Stdout: &said, Stderr: &problems,
 		Env:   Task{}.environ(append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "DO_NOT_TRACK=1"}, p.Env...)),
 		Total: versionWait, OutputLimit: lastBytes,
 	})
+	text := clean(said.last()) + "\n" + clean(problems.last())
 	switch {
 	case err == nil && end.OK():
-		return firstLine(string(said.last())), nil
+		return firstLine(text), nil
 	case err == nil && ctx.Err() != nil:
 		err = ctx.Err()
 	case err == nil:
-		err = fmt.Errorf("%s with code %d: %s", end.Ending, end.ExitCode, lastLine(clean(said.last())))
+		err = fmt.Errorf("%s with code %d: %s", end.Ending, end.ExitCode, lastLine(text))
 	}
 	return "", fmt.Errorf("ask agent %q for its version: %w", p.Agent, err)
 }
