@@ -129,19 +129,6 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	return &problem{err: fmt.Errorf("%q has no command %q", c.CommandPath(), args[0]), hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
 }
 
-// usage gives a wrong number of arguments its exit code and its hint.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if check == nil {
-			check = cobra.NoArgs
-		}
-		if err := check(c, args); err != nil {
-			return &problem{err: err, hint: fmt.Sprintf("%s; see %q", c.UseLine(), c.CommandPath()+" --help"), code: exitUsage}
-		}
-		return nil
-	}
-}
-
 // unknownCommand is what root says to a first word that is no command.
 func unknownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
