@@ -15,21 +15,49 @@ import (
 )
 
 func newEnvExec(a *app) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "exec ENV -- PROGRAM [ARGUMENT]...",
 		Short: "Run a program in an environment, as the run's own tests are run",
 		Long: "Run a program inside a run's environment: isolated as it is, with what its set-up activated, in its work folder. The\n" +
 			"exit code is the program's. ENV is an environment's id or its issue's number. Unless the run is being carried at this\n" +
 			"moment it waits until the program has ended.",
 		Example:           "  signalbox env exec 42 -- go test ./...\n  signalbox env exec 42 -- sh -c 'git log --oneline | head'",
-		Args:              cobra.MinimumNArgs(2),
+		Args:              cobra.MatchAll(dashed, cobra.MinimumNArgs(2)),
 		ValidArgsFunction: a.offerEnvironments(),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.enter(c.Context(), args[0], func(ctx context.Context, place *runner.Place) error {
-				return a.execIn(ctx, place, process.Command{Args: args[1:], Stdin: a.In, Stdout: a.Out, Stderr: a.Err})
+				err := a.execIn(ctx, place, process.Command{Args: args[1:], Stdin: a.In, Stdout: a.Out, Stderr: a.Err})
+				if codeOf(err) == exitNoProgram {
+					return noProgram(ctx, place, args[0], args[1], err)
+				}
+				return err
 			})
 		},
 	}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &problem{err: err, hint: "put -- before the program: " + dashedLine(c, c.Flags().Args()), code: exitUsage}
+	})
+	return c
+}
+
+// dashed refuses flags that may be meant for the program: what stands before -- is ours.
+func dashed(c *cobra.Command, args []string) error {
+	switch dash := c.ArgsLenAtDash(); {
+	case dash == 0:
+		return &problem{err: errors.New("ENV is missing before the --"), hint: usageHint(c), code: exitUsage}
+	case len(args) < 2, dash == 1, dash < 0 && c.Flags().NFlag() == 0:
+		return nil
+	}
+	return &problem{err: errors.New("it is not clear which flags are the program's"), code: exitUsage,
+		hint: "put -- before the program: " + dashedLine(c, args)}
+}
+
+// dashedLine is how the command with these arguments should have been written.
+func dashedLine(c *cobra.Command, args []string) string {
+	if len(args) < 2 {
+		return usageLine(c)
+	}
+	return fmt.Sprintf("%s %s -- %s ...", c.CommandPath(), args[0], args[1])
 }
 
 // enter lets act work in the environment that ref names: by its id or by its issue's number.
@@ -68,7 +96,12 @@ func (p *project) findEnvironment(ctx context.Context, ref string) (store.RunSum
 	if run != nil {
 		return store.RunSummary{Ref: store.RefOf(run), Run: *run}, nil
 	}
-	return p.find(ctx, ref)
+	found, err := p.find(ctx, ref)
+	if codeOf(err) == exitNotFound {
+		return found, &problem{err: fmt.Errorf("no run of Signalbox works in an environment %q", ref), code: exitNotFound,
+			hint: "see which environments there are: signalbox env list"}
+	}
+	return found, err
 }
 
 // execIn runs c and makes its end ours.
