@@ -83,7 +83,8 @@ var (
 type Driver struct {
 	config Config
 	path   string // PATH for commands and for our own programs
-	proxy  *egress.Proxy
+	// proxy is what leads out under the policy, closed what leads nowhere of itself.
+	proxy, closed *egress.Proxy
 	// secrets are looked for once.
 	secrets func() (files, folders []string)
 	bases   *cache.Cache
@@ -107,6 +108,7 @@ func New(c Config) *Driver {
 	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
 	d := &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath),
 		proxy:   egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),
+		closed:  egress.New(egress.Config{Logger: c.Logger}),
 		secrets: sync.OnceValues(findSecrets)}
 	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: removeTree})
 	return d

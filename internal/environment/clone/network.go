@@ -15,12 +15,14 @@ import (
 // noNetwork is the option of bwrap for a network namespace with nothing in it.
 const noNetwork = "--unshare-net"
 
-// connected runs c with as much of the network as the configuration says.
+// connected runs c with as much of the network as the configuration says, and what c must reach.
 func (d *Driver) connected(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
-	switch d.config.Network {
-	case egress.Registries:
-		return d.proxied(ctx, m, dir, c)
-	case egress.None:
+	switch {
+	case d.config.Network == egress.Registries:
+		return d.proxied(ctx, m, dir, c, d.proxy.With(c.Reaches))
+	case d.config.Network == egress.None && len(c.Reaches) > 0:
+		return d.proxied(ctx, m, dir, c, d.closed.With(c.Reaches))
+	case d.config.Network == egress.None:
 		return d.sandboxed(ctx, m, dir, c, noNetwork)
 	}
 	return d.sandboxed(ctx, m, dir, c)
@@ -28,20 +30,20 @@ func (d *Driver) connected(ctx context.Context, m mounts, dir string, c process.
 
 // proxied runs c in a network namespace that leads to the proxy and nowhere else. What was
 // refused is said at the end of c's standard error, where the run's log and the agent see it.
-func (d *Driver) proxied(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
+func (d *Driver) proxied(ctx context.Context, m mounts, dir string, c process.Command, proxy *egress.Proxy) (process.Result, error) {
 	c.Env = lastOfEach(append(c.Env[:len(c.Env):len(c.Env)], egress.Variables(c.Env)...))
 	blocked := &blocklist{}
-	addresses := d.config.Egress.Addresses()
+	addresses := proxy.Policy().Addresses()
 	namespace, err := d.newNamespace(ctx, addresses)
 	if errors.Is(err, egress.ErrNotPermitted) {
-		result, err := d.entered(ctx, m, dir, c, addresses, blocked)
+		result, err := d.entered(ctx, m, dir, c, proxy, blocked)
 		return result, errors.Join(err, blocked.tell(c))
 	}
 	if err != nil {
 		return process.Result{}, err
 	}
 	c.Network = namespace.File
-	stop := d.serve(ctx, namespace.Listeners, blocked)
+	stop := serve(ctx, proxy, namespace.Listeners, blocked)
 	result, err := d.sandboxed(ctx, m, dir, c)
 	return result, errors.Join(err, stop(), namespace.Close(), blocked.tell(c))
 }
@@ -55,10 +57,10 @@ func (d *Driver) newNamespace(ctx context.Context, addresses []string) (*egress.
 }
 
 // serve serves listeners until stop is called.
-func (d *Driver) serve(ctx context.Context, listeners []net.Listener, blocked *blocklist) (stop func() error) {
+func serve(ctx context.Context, proxy *egress.Proxy, listeners []net.Listener, blocked *blocklist) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- d.proxy.Serve(ctx, listeners, blocked.add) }()
+	go func() { ended <- proxy.Serve(ctx, listeners, blocked.add) }()
 	return func() error { cancel(); return <-ended }
 }
 
@@ -66,7 +68,8 @@ func (d *Driver) serve(ctx context.Context, listeners []net.Listener, blocked *b
 const enterPath = "/run/" + egress.EnterName
 
 // entered runs c by a program inside that makes the listeners and becomes it.
-func (d *Driver) entered(ctx context.Context, m mounts, dir string, c process.Command, addresses []string, blocked *blocklist) (process.Result, error) {
+func (d *Driver) entered(ctx context.Context, m mounts, dir string, c process.Command, proxy *egress.Proxy, blocked *blocklist) (process.Result, error) {
+	addresses := proxy.Policy().Addresses()
 	self, err := os.Executable()
 	if err != nil {
 		return process.Result{}, fmt.Errorf("find own program: %w", err)
@@ -86,7 +89,7 @@ func (d *Driver) entered(ctx context.Context, m mounts, dir string, c process.Co
 			served <- func() error { return err }
 			return
 		}
-		served <- d.serve(ctx, listeners, blocked)
+		served <- serve(ctx, proxy, listeners, blocked)
 	}()
 	result, err := d.sandboxed(ctx, m, dir, c, noNetwork)
 	_ = h.Inside.Close() // a program that never entered is waited for no longer

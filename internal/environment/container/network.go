@@ -15,12 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/environment/egress"
+	"signalbox/internal/environment/execserver"
 	"signalbox/internal/process"
 )
 
 // The socket of the proxy, in a folder that the container shows read-only.
 const (
-	egressInside = "/run/signalbox-egress"
+	egressInside = execserver.ReachFolder
 	egressSocket = "proxy.sock"
 )
 
@@ -38,6 +39,11 @@ func (e *Environment) forwarding() []string {
 // connected runs a command with a way to the proxy, if that is the policy, and says at the end of
 // its standard error what was refused.
 func (e *Environment) connected(ctx context.Context, c process.Command, run func(process.Command) (process.Result, error)) (process.Result, error) {
+	stop, err := e.relay(ctx, c.Reaches)
+	defer stop()
+	if err != nil {
+		return process.Result{}, err
+	}
 	if e.driver.config.Network != egress.Registries {
 		return run(c)
 	}
@@ -49,6 +55,28 @@ func (e *Environment) connected(ctx context.Context, c process.Command, run func
 	}
 	result, err := run(c)
 	return result, errors.Join(err, leave(), blocked.tell(c))
+}
+
+// relay leads what a command must reach to this machine until stop is called, which is never nil.
+func (e *Environment) relay(ctx context.Context, addresses []string) (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+	for _, address := range addresses {
+		socket, err := egress.SocketOf(e.egressFolder(), address)
+		if err != nil {
+			return stop, err
+		}
+		one, err := egress.Relay(ctx, socket, address)
+		if err != nil {
+			return stop, err
+		}
+		stops = append(stops, one)
+	}
+	return stop, nil
 }
 
 // gate serves the proxy as long as any command of the environment runs.

@@ -91,9 +91,7 @@ func (e *Environment) mounts() []engine.Mount {
 		{Source: e.runFolder(), Target: runFolder},
 		{Source: e.driver.config.Program, Target: programInside, ReadOnly: true},
 	}
-	if e.driver.config.Network == egress.Registries {
-		list = append(list, engine.Mount{Source: e.egressFolder(), Target: egressInside, ReadOnly: true})
-	}
+	list = append(list, engine.Mount{Source: e.egressFolder(), Target: egressInside, ReadOnly: true})
 	for _, path := range e.driver.config.ReadOnly {
 		list = append(list, engine.Mount{Source: path, Target: filepath.Clean(path), ReadOnly: true})
 	}

@@ -51,6 +51,18 @@ func NewPolicy(allow, variables []string) (Policy, error) {
 	return p, nil
 }
 
+// With is the policy and, on top of it, addresses of this machine's loopback interface that a program
+// is meant to reach.
+func (p Policy) With(addresses []string) Policy {
+	p.rules = slices.Clone(p.rules)
+	for _, address := range addresses {
+		if at, err := netip.ParseAddrPort(address); err == nil && at.Addr().IsLoopback() {
+			p.rules = append(p.rules, rule{name: at.Addr().String(), port: at.Port(), named: true})
+		}
+	}
+	return p
+}
+
 // trust is how far the addresses of an allowed host are trusted.
 type trust int
 

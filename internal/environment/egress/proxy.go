@@ -55,6 +55,16 @@ const (
 	idleTimeout = 15 * time.Minute
 )
 
+// With is a proxy like this one that also leads to addresses on this machine's loopback interface.
+func (p *Proxy) With(addresses []string) *Proxy {
+	config := p.config
+	config.Policy = config.Policy.With(addresses)
+	return &Proxy{config: config}
+}
+
+// Policy is what the proxy lets through.
+func (p *Proxy) Policy() Policy { return p.config.Policy }
+
 // Serve serves listeners until ctx ends, and returns when all connections are closed. They listen
 // at the policy's Addresses, in that order; listeners[0] may be any that leads to the proxy.
 // The blocked function, if any, is told of each refused host, once.

@@ -17,6 +17,7 @@ var networkTests = []conformance{
 	{"with the whole network a command reaches what this machine does", testFullNetwork},
 	{"with the network of registries a command reaches what is named", testNamedHosts},
 	{"with the network of registries a command is told what was blocked", testBlockedHosts},
+	{"whatever the network, a command reaches what it must, at the same address, and nothing beside it", testMustReach},
 	{"a command has a loopback interface of its own", testLoopback},
 	{"what a command may reach changes nothing else of it", testOtherwiseTheSame},
 	{"nothing of this machine is in reach of a command without the whole network", testOutOfReach},
@@ -88,6 +89,17 @@ func testBlockedHosts(t *testing.T, s *site) {
 	}
 	equal(t, "refused", strings.HasPrefix(stdout.String(), "refused: 403"), true)
 	equal(t, "told", stderr.String(), "signalbox: blocked: example.org (environment.allow)\n")
+}
+
+func testMustReach(t *testing.T, s *site) {
+	for _, network := range []string{egress.Full, egress.Registries, egress.None} {
+		meant, other := greet(t, "tcp", "127.0.0.1:0"), greet(t, "tcp", "127.0.0.1:0")
+		c := s.connected(t, network)
+		equal(t, network+" without", c.probe(t, "tcp", meant) == reached, network == egress.Full && !s.OwnSystem)
+		c.reaches = []string{meant}
+		equal(t, network+": what it must reach", c.probe(t, "tcp", meant), reached)
+		equal(t, network+": what is beside it", c.probe(t, "tcp", other) == reached, network == egress.Full && !s.OwnSystem)
+	}
 }
 
 func testLoopback(t *testing.T, s *site) {

@@ -180,7 +180,7 @@ func (s *site) probe(t *testing.T, name, argument string) string {
 	self := probeProgram(t)
 	var said bytes.Buffer
 	r, err := s.Exec(t.Context(), process.Command{
-		Args: []string{self}, Env: probeEnvironment(name, argument), Reads: []string{self}, Stdout: &said, Total: time.Minute,
+		Args: []string{self}, Env: probeEnvironment(name, argument), Reads: []string{self}, Stdout: &said, Total: time.Minute, Reaches: s.reaches,
 	})
 	if err != nil || !r.OK() {
 		t.Fatalf("probe %s %s: %+v, %v, %s", name, argument, r, err, said.String())

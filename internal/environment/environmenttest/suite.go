@@ -36,6 +36,8 @@ type site struct {
 	Harness
 	environment.Environment
 	spec environment.Spec
+	// reaches is what probes must be able to reach.
+	reaches []string
 }
 
 type conformance struct {

@@ -125,7 +125,7 @@ func (c *Client) identities() (mounts []Mount, err error) {
 
 func orderOf(c process.Command, mounts []Mount) order {
 	o := order{Version: Version, Mounts: mounts, Args: c.Args, Dir: c.Dir, Env: c.Env, Input: c.Stdin != nil,
-		Out: c.Stdout != nil, Err: c.Stderr != nil, Merged: same(c.Stdout, c.Stderr), Idle: c.Idle, Total: c.Total, Grace: c.Grace, Limit: c.OutputLimit}
+		Out: c.Stdout != nil, Err: c.Stderr != nil, Merged: same(c.Stdout, c.Stderr), Idle: c.Idle, Total: c.Total, Grace: c.Grace, Limit: c.OutputLimit, Reaches: c.Reaches}
 	if c.Terminal != nil {
 		o.Terminal = &c.Terminal.Size
 	}

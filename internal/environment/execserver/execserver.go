@@ -19,7 +19,7 @@ const Name = "signalbox-exec-server"
 const Socket = "exec.sock"
 
 // Version is that of the protocol. A server of another one is replaced.
-const Version = "1"
+const Version = "2"
 
 var (
 	// ErrUnavailable: nobody answers who could be trusted. Nothing was started, and once the
@@ -57,7 +57,13 @@ type order struct {
 	Total    time.Duration         `json:"total"`
 	Grace    time.Duration         `json:"grace"`
 	Limit    int64                 `json:"limit"`
+	// Reaches are addresses inside, each led to the socket in ReachFolder that is named after it.
+	Reaches []string `json:"reaches,omitempty"`
 }
+
+// ReachFolder is where the container shows the sockets through which commands reach addresses of
+// the host.
+const ReachFolder = "/run/signalbox-egress"
 
 // failure says why nothing was started.
 type failure struct {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"signalbox/internal/environment/egress"
 	"signalbox/internal/process"
 )
 
@@ -114,6 +115,11 @@ func (s *Server) run(ctx context.Context, o order, to *frames, in *input, sizes 
 	s.running.RLock()
 	defer s.idle()
 	defer s.running.RUnlock()
+	unlead, err := lead(ctx, o.Reaches)
+	defer unlead()
+	if err != nil {
+		return process.Result{}, err
+	}
 	c := process.Command{Args: o.Args, Dir: o.Dir, Env: o.Env, Idle: o.Idle, Total: o.Total, Grace: o.Grace, OutputLimit: o.Limit}
 	c.Stdout, c.Stderr = o.outputs(to)
 	if o.Input {
@@ -123,6 +129,28 @@ func (s *Server) run(ctx context.Context, o order, to *frames, in *input, sizes 
 		c.Terminal = &process.Terminal{Size: *o.Terminal, Resize: sizes}
 	}
 	return process.Run(ctx, c)
+}
+
+// lead leads addresses outside until unlead is called, which is never nil.
+func lead(ctx context.Context, addresses []string) (unlead func(), err error) {
+	var stops []func()
+	unlead = func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+	for _, address := range addresses {
+		socket, err := egress.SocketOf(ReachFolder, address)
+		if err != nil {
+			return unlead, err
+		}
+		stop, err := egress.Lead(ctx, address, socket)
+		if err != nil {
+			return unlead, err
+		}
+		stops = append(stops, stop)
+	}
+	return unlead, nil
 }
 
 // idle calls Idle if no command is running.
