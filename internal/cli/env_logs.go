@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
 )
 
 func newEnvLogs(a *app) *cobra.Command {
@@ -13,9 +18,11 @@ func newEnvLogs(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logs ENV [LOG]",
 		Short: "Print what the environment's set-up printed",
-		Long: "Print the logs of an environment's set-up and verification, in order, or the one named. Control characters are taken\n" +
-			"out. Everything else that ran there is in \"signalbox logs\".",
-		Example:           "  signalbox env logs 42\n  signalbox env logs 42 --list",
+		Long: "Print the logs of an environment's set-up and verification, in order, or the one named: the command, how it ended,\n" +
+			"how it failed before, and what it printed. Control characters are taken out. A log has all tries of its command, one\n" +
+			"after the other. --list prints one line for each: log, what it is of, how that ended, the command; --json the same\n" +
+			"and where each log is. Everything else that ran there is in \"signalbox logs\".",
+		Example:           "  signalbox env logs 42\n  signalbox env logs 42 --list\n  signalbox env logs 42 setup.command.1.log",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.offerEnvironments(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -37,27 +44,60 @@ func (a *app) environmentLogs(ctx context.Context, args []string, follow, list b
 		return err
 	}
 	l := &logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs"}
-	if len(args) == 2 {
-		return l.one(ctx, args[1], follow)
-	}
 	names, err := l.names()
 	if err != nil {
 		return err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, "setup.") })
-	if len(names) == 0 {
-		a.print("nothing was set up in this environment\n")
-		return nil
-	}
-	for i, name := range names {
-		if list {
-			a.print("%s\n", name)
-			continue
+	logs := setUpLogs(&found.Run, l.dir, names)
+	if len(args) == 2 {
+		logs = slices.DeleteFunc(logs, func(s setUpLog) bool { return s.Log != args[1] })
+		if len(logs) == 0 {
+			return &problem{err: fmt.Errorf("there is no log %q of the set-up", args[1]), code: exitNotFound,
+				hint: fmt.Sprintf("see which there are: signalbox env logs %s --list; and of all else: signalbox logs %[1]s --list", args[0])}
 		}
-		a.print("%s\n", a.paint(faint, "== "+name))
-		if err := l.one(ctx, name, follow && i == len(names)-1); err != nil {
+	}
+	switch {
+	case a.json:
+		return a.printJSON(logs)
+	case list:
+		return a.listSetUpLogs(logs)
+	case len(logs) == 0:
+		a.print("nothing was set up in this environment\n")
+	case found.Run.Journey.SetUp != nil && found.Run.Journey.SetUp.Warm && len(args) == 1:
+		a.print("set up by an earlier run, and only verified in this one\n\n")
+	}
+	return l.setUp(ctx, logs, follow)
+}
+
+func (l *logReader) setUp(ctx context.Context, logs []setUpLog, follow bool) error {
+	for i, log := range logs {
+		if i > 0 {
+			l.print("\n")
+		}
+		l.print("%s\n", l.paint(bold, fmt.Sprintf("== %s: %s", log.title(), redact.Line(log.Command, 200))))
+		for _, failure := range log.Failures {
+			l.print("%s\n", l.paint(yellow, "   failed: "+redact.Line(failure, 200)))
+		}
+		if log.Ended != "" {
+			l.print("%s\n", l.paint(faint, "   "+log.Ended))
+		}
+		if err := l.one(ctx, log.Log, follow && i == len(logs)-1); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// listSetUpLogs prints one line for each: name, what it is of, how that ended, the command.
+func (a *app) listSetUpLogs(logs []setUpLog) error {
+	out, flush := a.Out, func() error { return nil }
+	if a.Terminal {
+		table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+		out, flush = table, table.Flush
+	}
+	for _, log := range logs {
+		_, _ = fmt.Fprintln(out, strings.Join([]string{log.Log, log.title(), cmp.Or(log.Ended, "-"), redact.Line(log.Command, 200)}, "\t"))
+	}
+	return flush()
 }
