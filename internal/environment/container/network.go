@@ -59,14 +59,22 @@ func (e *Environment) connected(ctx context.Context, c process.Command, run func
 
 // relay leads what a command must reach to this machine until stop is called, which is never nil.
 func (e *Environment) relay(ctx context.Context, addresses []string) (stop func(), err error) {
+	if len(addresses) == 0 {
+		return func() {}, nil
+	}
+	dir, err := os.Open(e.egressFolder())
+	if err != nil {
+		return func() {}, fmt.Errorf("open folder of sockets: %w", err)
+	}
 	var stops []func()
 	stop = func() {
 		for _, stop := range stops {
 			stop()
 		}
+		_ = dir.Close()
 	}
 	for _, address := range addresses {
-		socket, err := egress.SocketOf(e.egressFolder(), address)
+		socket, err := egress.SocketOf(inFolder(dir), address)
 		if err != nil {
 			return stop, err
 		}
@@ -168,9 +176,11 @@ func claim(ctx context.Context, dir *os.File) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claim the proxy's socket: %w", err)
 	}
-	// The address of a socket is short, the path of a project need not be.
-	return egress.ListenUnix(ctx, "/proc/self/fd/"+strconv.Itoa(int(dir.Fd()))+"/"+egressSocket)
+	return egress.ListenUnix(ctx, filepath.Join(inFolder(dir), egressSocket))
 }
+
+// inFolder is a path of an open folder: the address of a socket is short, the path of a project need not be.
+func inFolder(dir *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) }
 
 // blocklist is what was refused while a command ran.
 type blocklist struct {
