@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +58,13 @@ func TestAListingAfterAnyChangeSaysWhatOneWithoutAnIndexSays(t *testing.T) {
 				return err
 			}
 			return os.Symlink(filepath.Base(third)+".old", third)
+		},
+		"a link to the same": func(third string) error { // which its own rename would change, that of its folder does not
+			dir := filepath.Dir(third)
+			if err := errors.Join(os.Rename(dir, dir+"-moved"), os.Mkdir(dir, publicDir)); err != nil {
+				return err
+			}
+			return os.Symlink(filepath.Join("..", filepath.Base(dir)+"-moved", filepath.Base(third)), third)
 		},
 		"a folder": func(third string) error {
 			if err := os.Remove(third); err != nil {

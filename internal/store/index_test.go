@@ -79,7 +79,12 @@ func statusText(issue int, word workflow.IssueStatusWord) string {
 // fiveStatuses is a store with as many files, the last of them broken.
 func fiveStatuses(t *testing.T) *Store {
 	t.Helper()
-	s := openStore(t)
+	return fiveStatusesAt(t, t.TempDir())
+}
+
+func fiveStatusesAt(t *testing.T, root string) *Store {
+	t.Helper()
+	s := openAt(t, Config{Root: root})
 	for issue := 1; issue <= 4; issue++ {
 		write(t, s, fmt.Sprintf("%s/%d.json", statusDir, issue), statusText(issue, workflow.IssueRunning))
 	}
