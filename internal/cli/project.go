@@ -10,9 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"signalbox/internal/agent"
-	"signalbox/internal/agent/command"
-	"signalbox/internal/agent/replay"
 	"signalbox/internal/config"
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
@@ -61,7 +58,8 @@ func (o overrides) apply(c *config.Config, root string) error {
 	}
 	if o.agent != "" {
 		c.Agents = map[string]config.Agent{"agent": {Driver: config.DriverCommand, Command: []string{o.agent}}}
-		c.Roles = map[string]string{"implementer": "agent", "planner": config.RoleNone, "reviewer": config.RoleNone, "repairer": config.RoleNone}
+		c.Roles = map[string]config.Role{"implementer": {Agent: "agent"}, "planner": {Agent: config.RoleNone}, "reviewer": {Agent: config.RoleNone}, "repairer": {Agent: config.RoleNone}}
+		c.Workflows = nil
 	}
 	return nil
 }
@@ -214,29 +212,9 @@ func (p *project) readable() []string {
 	})
 }
 
-// agents builds the agent of every role that has one.
-func (p *project) agents() (map[workflow.Role]agent.Agent, error) {
-	agents, byName := map[workflow.Role]agent.Agent{}, map[string]agent.Agent{}
-	for _, role := range workflow.Roles {
-		name, ok := p.config.AgentFor(string(role))
-		if !ok {
-			continue
-		}
-		if byName[name] == nil {
-			built, err := p.agent(name)
-			if err != nil {
-				return nil, err
-			}
-			byName[name] = built
-		}
-		agents[role] = byName[name]
-	}
-	return agents, nil
-}
-
 // mayBegin says why no new run can be started here, nil if one can.
 func (p *project) mayBegin() error {
-	if _, ok := p.config.AgentFor(string(workflow.Implementer)); !ok {
+	if _, _, ok := p.config.AgentFor(string(workflow.Implementer), p.workflowName()); !ok {
 		return &problem{err: errors.New("no agent is configured that could implement anything"),
 			hint: fmt.Sprintf("name one in %s (\"signalbox init\" writes a commented one), or give a program: --agent ./agent.sh", config.Name)}
 	}
@@ -248,22 +226,6 @@ func (p *project) mayBegin() error {
 			hint: fmt.Sprintf("cd %s; a request's base says which branch it is merged into", main)}
 	}
 	return nil
-}
-
-func (p *project) agent(name string) (agent.Agent, error) {
-	c := p.config.Agents[name]
-	if c.Driver == config.DriverReplay {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("find own program: %w", err)
-		}
-		return replay.New(replay.Config{Name: name, Program: []string{self, replayAgentName}, Script: p.abs(c.Script), Env: c.Env})
-	}
-	args := slices.Clone(c.Command)
-	if strings.Contains(args[0], "/") {
-		args[0] = p.abs(args[0])
-	}
-	return command.New(command.Config{Name: name, Command: args, Prompt: command.Prompt(c.Prompt), Env: c.Env})
 }
 
 func (p *project) abs(path string) string {

@@ -42,8 +42,8 @@ func (p *project) settings(request forge.Request) (workflow.Settings, error) {
 	if err != nil {
 		return workflow.Settings{}, &problem{err: err, hint: "mend workflow in " + config.Name, code: exitUsage}
 	}
-	_, planner := p.config.AgentFor("planner")
-	_, reviewer := p.config.AgentFor("reviewer")
+	_, _, planner := p.config.AgentFor("planner", name)
+	_, _, reviewer := p.config.AgentFor("reviewer", name)
 	s := workflow.Settings{Workflow: name, Phases: phases, AutoApprove: p.config.Approve == config.ApproveAuto,
 		Tests: p.config.Tests, Stress: p.config.Stress, HasPlanner: planner, HasReviewer: reviewer,
 		StopOnSetUpFailure: p.config.Environment.OnFailure == config.OnFailureStop, Limits: limits(p.config.Limits)}
@@ -71,6 +71,7 @@ func limits(c config.Limits) workflow.Limits {
 			*set.to = set.from
 		}
 	}
+	l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, int64(c.CostUSD*1e6), c.Calls
 	return l
 }
 

@@ -27,27 +27,14 @@ type Config struct {
 	MaxParallel int `yaml:"max_parallel"`
 	// Agents are the known agents by name; Roles say which one does what. A single agent does
 	// everything unless Roles say otherwise; the name "none" leaves a role out.
-	Agents      map[string]Agent  `yaml:"agents"`
-	Roles       map[string]string `yaml:"roles"`
-	Environment Environment       `yaml:"environment"`
-	Limits      Limits            `yaml:"limits"`
+	Agents map[string]Agent `yaml:"agents"`
+	Roles  map[string]Role  `yaml:"roles"`
+	// Workflows are what single workflows have of their own, by name: full, simple or custom.
+	Workflows   map[string]Workflow `yaml:"workflows"`
+	Environment Environment         `yaml:"environment"`
+	Limits      Limits              `yaml:"limits"`
 	// Secrets are names of environment variables whose values are taken out of everything written.
 	Secrets []string `yaml:"secrets"`
-}
-
-// Agent is one coding agent.
-type Agent struct {
-	// Driver is command or replay.
-	Driver string `yaml:"driver"`
-	// Command is the program and its arguments (driver command). A program with a slash is
-	// relative to the project root.
-	Command []string `yaml:"command"`
-	// Prompt says where the program gets its prompt: stdin or argument (driver command).
-	Prompt string `yaml:"prompt"`
-	// Env are variables (KEY=value) for the program.
-	Env []string `yaml:"env"`
-	// Script is the file to replay, relative to the project root (driver replay).
-	Script string `yaml:"script"`
 }
 
 // Environment says where commands and agents work.
@@ -103,20 +90,33 @@ type Verification struct {
 
 // Limits are the budgets; zero means the default.
 type Limits struct {
-	ReviewRounds    int           `yaml:"review_rounds"`
-	CIFailures      int           `yaml:"ci_failures"`
-	SetUpRepairs    int           `yaml:"set_up_repairs"`
-	Autofix         int           `yaml:"autofix"`
-	ContractRetries int           `yaml:"contract_retries"`
-	AgentRetries    int           `yaml:"agent_retries"`
-	ActionRetries   int           `yaml:"action_retries"`
-	BaseConflicts   int           `yaml:"base_conflicts"`
-	MaxDiffLines    int           `yaml:"max_diff_lines"`
-	AgentIdle       time.Duration `yaml:"agent_idle"`
-	AgentTotal      time.Duration `yaml:"agent_total"`
-	TestTotal       time.Duration `yaml:"test_total"`
-	SetUpTotal      time.Duration `yaml:"set_up_total"`
-	ChecksTotal     time.Duration `yaml:"checks_total"`
+	ReviewRounds    int `yaml:"review_rounds"`
+	CIFailures      int `yaml:"ci_failures"`
+	SetUpRepairs    int `yaml:"set_up_repairs"`
+	Autofix         int `yaml:"autofix"`
+	ContractRetries int `yaml:"contract_retries"`
+	AgentRetries    int `yaml:"agent_retries"`
+	ActionRetries   int `yaml:"action_retries"`
+	BaseConflicts   int `yaml:"base_conflicts"`
+	MaxDiffLines    int `yaml:"max_diff_lines"`
+	// Tokens, CostUSD and Calls are what the agents of one run may use before a person is asked; PerDay
+	// what those of all runs may use in a day (UTC), after which runs wait for the next.
+	Tokens      int64         `yaml:"tokens"`
+	CostUSD     float64       `yaml:"cost_usd"`
+	Calls       int           `yaml:"calls"`
+	PerDay      Spending      `yaml:"per_day"`
+	AgentIdle   time.Duration `yaml:"agent_idle"`
+	AgentTotal  time.Duration `yaml:"agent_total"`
+	TestTotal   time.Duration `yaml:"test_total"`
+	SetUpTotal  time.Duration `yaml:"set_up_total"`
+	ChecksTotal time.Duration `yaml:"checks_total"`
+}
+
+// Spending is what agents may use; zero is no limit.
+type Spending struct {
+	Tokens  int64   `yaml:"tokens"`
+	CostUSD float64 `yaml:"cost_usd"`
+	Calls   int     `yaml:"calls"`
 }
 
 // Default is the configuration of a project without a file.
@@ -130,10 +130,22 @@ func Default() Config {
 
 // The words that the file may use.
 const (
-	ApproveManual     = "manual"
-	ApproveAuto       = "auto"
-	DriverCommand     = "command"
-	DriverReplay      = "replay"
+	ApproveManual  = "manual"
+	ApproveAuto    = "auto"
+	DriverCommand  = "command"
+	DriverReplay   = "replay"
+	DriverClaude   = "claude"
+	DriverCodex    = "codex"
+	DriverOpencode = "opencode"
+	DriverPi       = "pi"
+	DriverGemini   = "gemini"
+	LoginKey       = "key"
+	LoginOwn       = "own"
+
+	PermissionsEverything = "everything"
+	PermissionsEdits      = "edits"
+	PermissionsReadOnly   = "read-only"
+
 	DriverClone       = "clone"
 	DriverContainer   = "container"
 	SandboxBubblewrap = "bubblewrap"
@@ -147,14 +159,3 @@ const (
 	NetworkNone       = "none"
 	NetworkFull       = "full"
 )
-
-// AgentFor is the name of the agent that does a role; ok is false when nobody does.
-func (c *Config) AgentFor(role string) (name string, ok bool) {
-	name = c.Roles[role]
-	if name == "" && len(c.Agents) == 1 {
-		for only := range c.Agents {
-			name = only
-		}
-	}
-	return name, name != "" && name != RoleNone
-}

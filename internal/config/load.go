@@ -165,35 +165,11 @@ func (c *Config) validate() error {
 	if len(c.Workflow) == 0 {
 		problems = append(problems, errors.New("workflow is empty: want full, simple or a list of phases"))
 	}
-	for name, a := range c.Agents {
-		problems = append(problems, a.validate(name))
-	}
-	for role, name := range c.Roles {
-		if !slices.Contains([]string{"planner", "implementer", "reviewer", "repairer"}, role) {
-			problems = append(problems, fmt.Errorf("roles.%s: want planner, implementer, reviewer or repairer", role))
-		}
-		if _, known := c.Agents[name]; !known && name != RoleNone {
-			problems = append(problems, fmt.Errorf("roles.%s names %q, which is no agent of this file", role, name))
-		}
+	problems = append(problems, c.validateAgents()...)
+	if l := c.Limits; l.Tokens < 0 || l.Calls < 0 || !(l.CostUSD >= 0) || l.PerDay.Tokens < 0 || l.PerDay.Calls < 0 || !(l.PerDay.CostUSD >= 0) {
+		problems = append(problems, errors.New("limits.tokens, cost_usd and calls: want positive numbers, or 0 for no limit"))
 	}
 	return errors.Join(problems...)
-}
-
-func (a Agent) validate(name string) error {
-	key := "agents." + name
-	switch {
-	case name == RoleNone:
-		return fmt.Errorf("%s: this name means that nobody does it", key)
-	case a.Driver == DriverCommand && (len(a.Command) == 0 || a.Command[0] == ""):
-		return fmt.Errorf("%s.command is empty: want a program and its arguments", key)
-	case a.Driver == DriverReplay && a.Script == "":
-		return fmt.Errorf("%s.script is empty: want the file to replay", key)
-	}
-	var prompt error
-	if a.Prompt != "" {
-		prompt = oneOf(key+".prompt", a.Prompt, PromptStdin, PromptArgument)
-	}
-	return errors.Join(oneOf(key+".driver", a.Driver, DriverCommand, DriverReplay), prompt)
 }
 
 func oneOf(key, value string, allowed ...string) error {

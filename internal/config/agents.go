@@ -1,0 +1,182 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Agent is one coding agent.
+type Agent struct {
+	// Driver is claude, codex, opencode, pi or gemini; command for any other program; or replay.
+	Driver string `yaml:"driver"`
+	// Command is the program and its arguments (driver command). A program with a slash is
+	// relative to the project root.
+	Command []string `yaml:"command"`
+	// Prompt says where the program gets its prompt: stdin or argument (driver command).
+	Prompt string `yaml:"prompt"`
+	// Script is the file to replay, relative to the project root (driver replay).
+	Script string `yaml:"script"`
+	// Env are variables (KEY=value) for the program.
+	Env []string `yaml:"env"`
+
+	// Program is the agent's name or path, where it is not the usual one.
+	Program string `yaml:"program"`
+	// Model is the agent's own name of a model; empty means its default.
+	Model string `yaml:"model"`
+	// Permissions is what it may do unasked: everything (the sandbox holds it), edits or read-only.
+	Permissions string `yaml:"permissions"`
+	// Args are further arguments for the program.
+	Args []string `yaml:"args"`
+	// Login is key (the API key stays with Signalbox, which passes requests on) or own (the agent's
+	// own login, whose folder it is shown). Empty means key where Key is set, and otherwise own.
+	Login string `yaml:"login"`
+	// Key is the environment variable with the API key, URL the model's server, where they are not
+	// the vendor's usual ones.
+	Key string `yaml:"key"`
+	URL string `yaml:"url"`
+	// Prices are what a model costs, by its name.
+	Prices map[string]Price `yaml:"prices"`
+}
+
+// Price is what a model costs, in US dollars for a million tokens.
+type Price struct {
+	Input  float64 `yaml:"input"`
+	Cached float64 `yaml:"cached"`
+	Output float64 `yaml:"output"`
+}
+
+// Role is who does one role. What is empty is as the agent says.
+type Role struct {
+	Agent       string
+	Model       string
+	Permissions string
+	Args        []string
+}
+
+// UnmarshalYAML accepts an agent's name, or a mapping with the key agent.
+func (r *Role) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*r = Role{Agent: node.Value}
+		return nil
+	}
+	fields := map[string]any{"agent": &r.Agent, "model": &r.Model, "permissions": &r.Permissions, "args": &r.Args}
+	if node.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: want an agent's name, or agent, model, permissions and args", node.Line)
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		field, ok := fields[key.Value]
+		if !ok {
+			return fmt.Errorf("line %d: there is no key %q: want agent, model, permissions or args", key.Line, key.Value)
+		}
+		if err := value.Decode(field); err != nil {
+			return fmt.Errorf("line %d: %s: want text, or for args a list of texts", key.Line, key.Value)
+		}
+	}
+	return nil
+}
+
+// Workflow is what one workflow has of its own.
+type Workflow struct {
+	Roles map[string]Role `yaml:"roles"`
+}
+
+// Vendors are the drivers of agents that are known by name.
+var Vendors = []string{DriverClaude, DriverCodex, DriverOpencode, DriverPi, DriverGemini}
+
+// AgentFor is the agent that does a role in a workflow, with what the role says of its own; ok is
+// false where nobody does.
+func (c *Config) AgentFor(role, workflow string) (name string, a Agent, ok bool) {
+	r := c.Roles[role]
+	if own, ok := c.Workflows[workflow].Roles[role]; ok {
+		r = own
+	}
+	if r.Agent == "" && len(c.Agents) == 1 {
+		for only := range c.Agents {
+			r.Agent = only
+		}
+	}
+	if r.Agent == "" || r.Agent == RoleNone {
+		return r.Agent, Agent{}, false
+	}
+	a = c.Agents[r.Agent]
+	if r.Model != "" {
+		a.Model = r.Model
+	}
+	if r.Permissions != "" {
+		a.Permissions = r.Permissions
+	}
+	a.Args = slices.Concat(a.Args, r.Args)
+	return r.Agent, a, true
+}
+
+func (c *Config) validateAgents() (problems []error) {
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		problems = append(problems, c.Agents[name].validate(name))
+	}
+	problems = append(problems, c.validateRoles("roles", c.Roles))
+	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
+		problems = append(problems, c.validateRoles("workflows."+name+".roles", c.Workflows[name].Roles))
+	}
+	return problems
+}
+
+func (c *Config) validateRoles(key string, roles map[string]Role) error {
+	var problems []error
+	for _, role := range slices.Sorted(maps.Keys(roles)) {
+		if !slices.Contains([]string{"planner", "implementer", "reviewer", "repairer"}, role) {
+			problems = append(problems, fmt.Errorf("%s.%s: want planner, implementer, reviewer or repairer", key, role))
+		}
+		r := roles[role]
+		if _, known := c.Agents[r.Agent]; !known && r.Agent != RoleNone && (r.Agent != "" || len(c.Agents) != 1) {
+			problems = append(problems, fmt.Errorf("%s.%s names %q, which is no agent of this file", key, role, r.Agent))
+		}
+		if r.Permissions != "" {
+			problems = append(problems, oneOf(key+"."+role+".permissions", r.Permissions, permissions...))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+var (
+	permissions  = []string{PermissionsEverything, PermissionsEdits, PermissionsReadOnly}
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+func (a Agent) validate(name string) error {
+	key := "agents." + name
+	problems := []error{oneOf(key+".driver", a.Driver, append([]string{DriverCommand, DriverReplay}, Vendors...)...)}
+	switch {
+	case name == RoleNone:
+		return fmt.Errorf("%s: this name means that nobody does it", key)
+	case a.Driver == DriverCommand && (len(a.Command) == 0 || a.Command[0] == ""):
+		return fmt.Errorf("%s.command is empty: want a program and its arguments", key)
+	case a.Driver == DriverReplay && a.Script == "":
+		return fmt.Errorf("%s.script is empty: want the file to replay", key)
+	case len(a.Command) > 0 && slices.Contains(Vendors, a.Driver):
+		return fmt.Errorf("%s.command: the driver %s knows its arguments; want program and args", key, a.Driver)
+	}
+	if a.Prompt != "" {
+		problems = append(problems, oneOf(key+".prompt", a.Prompt, PromptStdin, PromptArgument))
+	}
+	if a.Permissions != "" {
+		problems = append(problems, oneOf(key+".permissions", a.Permissions, permissions...))
+	}
+	if a.Login != "" {
+		problems = append(problems, oneOf(key+".login", a.Login, LoginKey, LoginOwn))
+	}
+	if a.Key != "" && !variableName.MatchString(a.Key) {
+		problems = append(problems, fmt.Errorf("%s.key is no name of an environment variable: the key itself does not belong into this file", key))
+	}
+	for model, p := range a.Prices {
+		if !(p.Input >= 0 && p.Cached >= 0 && p.Output >= 0) {
+			problems = append(problems, fmt.Errorf("%s.prices.%s: want US dollars for a million tokens", key, model))
+		}
+	}
+	return errors.Join(problems...)
+}
