@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,7 @@ func newEnvCacheList(a *app) *cobra.Command {
 		Use:   "list",
 		Short: "List what is kept, most recently used first",
 		Long: "Print one line for each: key, size, when it was last begun from, the environment that it was made in, and those that\n" +
-			"stand on it (or -).",
+			"stand on it (or -); with tabs between them when it is not a terminal that reads.",
 		Example: "  signalbox env cache list\n  signalbox env cache list --json | jq '[.[].bytes] | add'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -67,17 +66,21 @@ func newEnvCacheList(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(kept)
 			}
+			if len(kept) == 0 && p.config.Environment.Cache == 0 {
+				a.say("nothing is kept: environment.cache is 0")
+				return nil
+			}
 			return a.printKept(kept)
 		},
 	}
 }
 
 func (a *app) printKept(kept []cache.Entry) error {
-	out, flush := a.Out, func() error { return nil }
-	if a.Terminal {
-		table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-		out, flush = table, table.Flush
+	if len(kept) == 0 {
+		a.say("nothing is kept")
+		return nil
 	}
+	out, flush := a.columns("KEY", "SIZE", "LAST USED", "MADE IN", "IN USE BY")
 	for _, e := range kept {
 		users := "-"
 		if len(e.Users) > 0 {
@@ -96,62 +99,6 @@ func keptName(e *cache.Entry) string {
 		name += " (forgotten)"
 	}
 	return redact.Line(name, 40)
-}
-
-func newEnvCachePrune(a *app) *cobra.Command {
-	var dry, all bool
-	c := &cobra.Command{
-		Use:   "prune",
-		Short: "Delete what is kept beyond the limit, least recently used first",
-		Long: "Delete what is kept until the rest takes no more than environment.cache, and what was forgotten or cut off. What an\n" +
-			"environment stands on stays.",
-		Example: "  signalbox env cache prune\n  signalbox env cache prune --all --dry-run",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.pruneCache(c.Context(), dry, all) },
-	}
-	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would be deleted")
-	c.Flags().BoolVar(&all, "all", false, "delete everything that nothing stands on")
-	return c
-}
-
-func (a *app) pruneCache(ctx context.Context, dry, all bool) error {
-	p, k, err := a.keeper(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = p.store.Close() }()
-	limit := int64(p.config.Environment.Cache)
-	if p.configError != nil && !all {
-		return p.configError
-	}
-	if all {
-		limit = 0
-	}
-	gone := []cache.Entry{}
-	if k != nil {
-		found, err := k.Prune(ctx, limit, dry)
-		if err != nil {
-			return explained(err)
-		}
-		gone = append(gone, found...)
-	}
-	if a.json {
-		return a.printJSON(gone)
-	}
-	done, total := "deleted", int64(0)
-	if dry {
-		done = "would delete"
-	}
-	for _, e := range gone {
-		total += e.Bytes
-		a.print("%s %s (%s, made in %s)\n", done, keptName(&e), diskSize(e.Bytes), e.Environment)
-	}
-	if len(gone) == 0 {
-		a.print("nothing to delete\n")
-		return nil
-	}
-	a.print("%s %d, %s in all\n", done, len(gone), diskSize(total))
-	return nil
 }
 
 // diskSize is a size as the configuration writes it.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +37,10 @@ func newEnvList(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(doc)
 			}
+			if len(doc.Environments) == 0 {
+				a.say("no environment is " + cmp.Or(only, "registered"))
+				return nil
+			}
 			return a.printEnvironments(doc.Environments)
 		},
 	}
@@ -46,11 +49,7 @@ func newEnvList(a *app) *cobra.Command {
 }
 
 func (a *app) printEnvironments(all []workflow.Environment) error {
-	out, flush := a.Out, func() error { return nil }
-	if a.Terminal {
-		table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-		out, flush = table, table.Flush
-	}
+	out, flush := a.columns("ENV_ID", "ISSUE", "STATUS", "PHASE", "PR", "BRANCH", "TITLE")
 	for _, e := range all {
 		pr := "-"
 		if e.PRNumber != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -91,11 +90,7 @@ func (l *logReader) setUp(ctx context.Context, logs []setUpLog, follow bool) err
 
 // listSetUpLogs prints one line for each: name, what it is of, how that ended, the command.
 func (a *app) listSetUpLogs(logs []setUpLog) error {
-	out, flush := a.Out, func() error { return nil }
-	if a.Terminal {
-		table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-		out, flush = table, table.Flush
-	}
+	out, flush := a.columns("LOG", "OF", "ENDED", "COMMAND")
 	for _, log := range logs {
 		_, _ = fmt.Fprintln(out, strings.Join([]string{log.Log, log.title(), cmp.Or(log.Ended, "-"), redact.Line(log.Command, 200)}, "\t"))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
@@ -48,8 +49,13 @@ func (a *app) ports(ctx context.Context, args []string) error {
 	if a.json {
 		return a.printJSON(ranges)
 	}
-	for _, r := range ranges {
-		a.print("#%d\t%d-%d\t%s\n", r.Issue, r.First, r.Last, r.EnvID)
+	if len(ranges) == 0 {
+		a.say("no environment is registered")
+		return nil
 	}
-	return nil
+	out, flush := a.columns("ISSUE", "PORTS", "ENV_ID")
+	for _, r := range ranges {
+		_, _ = fmt.Fprintf(out, "#%d\t%d-%d\t%s\n", r.Issue, r.First, r.Last, redact.Line(r.EnvID, 200))
+	}
+	return flush()
 }

@@ -48,6 +48,28 @@ func TestCleanUpDeletesOnlyWhatAPersonAgreesTo(t *testing.T) {
 	}
 }
 
+func TestAtATerminalColumnsHaveNamesAndAnUnknownIssueAWord(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "environments.json"), []byte(twoGivenUp), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ command, atTerminal, always string }{
+		{"env list", "ENV_ID  ISSUE  STATUS     PHASE        PR  BRANCH  TITLE\none     1", "abandoned"},
+		{"env ports", "ISSUE  PORTS        ENV_ID\n#1     10010-10019  one", "10010-10019"},
+		{"issue get 99", "nothing is written about issue 99", "unknown\n"},
+	} {
+		for _, terminal := range []bool{true, false} {
+			var both bytes.Buffer
+			streams := cli.Streams{In: strings.NewReader(""), Out: &both, Err: &both, Terminal: terminal, Env: func(string) string { return "" }, Dir: dir}
+			code := cli.Main(t.Context(), strings.Fields(test.command), streams)
+			if code != 0 || !strings.Contains(both.String(), test.always) || strings.Contains(both.String(), test.atTerminal) != terminal {
+				t.Errorf("%s, terminal %v: exit code %d, printed\n%s", test.command, terminal, code, &both)
+			}
+		}
+	}
+}
+
 func environmentIDs(t *testing.T, dir string) (ids []string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "environments.json"))

@@ -1,19 +1,27 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
 
 func newIssueGet(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:               "get ISSUE",
-		Short:             "Print an issue's status in one word",
-		Long:              "Print running, complete or error, or unknown where nothing is written about the issue.",
+		Use:   "get ISSUE",
+		Short: "Print an issue's status in one word",
+		Long: "Print running, complete or error, or unknown where nothing is written about the issue, which is\n" +
+			"an answer and no error: the exit code is 0.",
 		Example:           "  signalbox issue get 42\n  while [ \"$(signalbox issue get 42)\" = running ]; do sleep 5; done",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerIssues,
 		RunE: func(c *cobra.Command, args []string) error {
-			status, _, err := a.issueStatus(c.Context(), args[0])
+			status, found, err := a.issueStatus(c.Context(), args[0])
 			if err != nil {
 				return err
+			}
+			if !found && a.Terminal { // a script has its answer
+				_, _ = fmt.Fprintf(a.Err, "nothing is written about issue %d; see what there is: signalbox issue list\n", status.Issue)
 			}
 			if a.json {
 				return a.printJSON(status.Status)

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// environments reads the document; none is an empty one.
+func (a *app) environments(ctx context.Context) (doc workflow.Environments, err error) {
+	s, err := a.openStoreToRead(ctx)
+	if err != nil {
+		return doc, err
+	}
+	defer func() { _ = s.Close() }()
+	return loadEnvironments(ctx, s)
+}
+
+func loadEnvironments(ctx context.Context, s *store.Store) (workflow.Environments, error) {
+	doc, err := s.Environments().Load(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return workflow.Environments{Environments: []workflow.Environment{}}, nil
+	}
+	return doc, explained(err)
+}
+
+// changeEnvironment performs one operation on an entry and shows what became of it.
+func (a *app) changeEnvironment(ctx context.Context, id string, change func(e *workflow.Environment, now time.Time) error) error {
+	return a.changeEnvironments(ctx, id, func(doc *workflow.Environments) error {
+		e, err := doc.Find(id)
+		if err != nil {
+			return err
+		}
+		return change(e, now())
+	})
+}
+
+func (a *app) changeEnvironments(ctx context.Context, id string, change func(*workflow.Environments) error) error {
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	var after workflow.Environment
+	err = s.Environments().Update(ctx, func(doc *workflow.Environments) error {
+		if err := change(doc); err != nil {
+			return err
+		}
+		e, err := doc.Find(id)
+		if err == nil {
+			after = *e
+		}
+		return err
+	})
+	if err != nil {
+		return environmentProblem(id, err)
+	}
+	if err := a.warnOfRun(ctx, s, id); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(after)
+	}
+	a.print("%s\n", summary(&after))
+	return nil
+}
+
+// environmentProblem adds what to do and the exit code.
+func environmentProblem(id string, err error) error {
+	switch {
+	case errors.Is(err, workflow.ErrNoEnvironment):
+		return &problem{err: err, hint: "see what there is: signalbox env list", code: exitNotFound}
+	case errors.Is(err, workflow.ErrInvalidEntry):
+		return &problem{err: err, hint: "see \"signalbox env --help\"", code: exitUsage}
+	case errors.Is(err, workflow.ErrNotApplicable):
+		return &problem{err: err, hint: "look at it: signalbox env show " + id}
+	}
+	return explained(err)
+}
+
+// warnOfRun says that the entry is a living run's: the run writes it anew, whatever we wrote.
+func (a *app) warnOfRun(ctx context.Context, s *store.Store, id string) error {
+	run, holder, err := livingRun(ctx, s, id)
+	if err == nil && run != nil {
+		a.warn("run %s is alive (pid %d) and writes this entry anew at its next transition", run.Ref(), holder.PID)
+	}
+	return explained(err)
+}
+
+// livingRun is the run that works in the environment at this moment; nil if there is none.
+func livingRun(ctx context.Context, s *store.Store, envID string) (*workflow.Run, store.LockRecord, error) {
+	holders, err := s.Holders(ctx)
+	if err != nil {
+		return nil, store.LockRecord{}, err
+	}
+	for _, h := range holders {
+		request, ok := strings.CutPrefix(h.Name, "request-")
+		if !ok {
+			continue
+		}
+		latest, err := s.LatestRun(ctx, request)
+		if err == nil && latest.Err == nil && latest.Run.Journey.EnvID == envID {
+			return &latest.Run, h.Record, nil
+		}
+	}
+	return nil, store.LockRecord{}, nil
+}
+
+// summary is one entry on one line.
+func summary(e *workflow.Environment) string {
+	line := fmt.Sprintf("%s: issue #%d, %s, phase %d %s", e.EnvID, e.IssueNumber, e.Status, e.Phase, e.Step)
+	if e.PRNumber != nil {
+		line += fmt.Sprintf(", pull request %d", *e.PRNumber)
+	}
+	if n := len(e.PendingIssues); n > 0 {
+		line += fmt.Sprintf(", %d open findings", n)
+	}
+	return redact.Line(line, 500)
+}
