@@ -154,13 +154,15 @@ func splitLines(data []byte) (lines [][]byte) {
 	return lines
 }
 
+const documentNames = "documents are environments.json, state.json, .worktrees/.status/*.json and runs/*/*/{stage,planning,errors}.json; - is standard input"
+
 // readDocument reads a file that a person names, never more than a document may have.
 func (a *app) readDocument(file string) ([]byte, error) {
 	in := a.In
 	if file != "-" {
 		opened, err := os.Open(a.absolute(file))
 		if err != nil {
-			return nil, &problem{err: fmt.Errorf("read document: %w", err), hint: `see which there are: "signalbox document migrate --dry-run"`}
+			return nil, &problem{err: fmt.Errorf("read document: %w", err), hint: documentNames}
 		}
 		defer func() { _ = opened.Close() }()
 		in = opened
