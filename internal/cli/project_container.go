@@ -46,6 +46,11 @@ func (p *project) isolation() string {
 	return p.config.Environment.Sandbox
 }
 
+// offline: commands reach no network, and something keeps them from it.
+func (p *project) offline() bool {
+	return p.config.Environment.Network == config.NetworkNone && p.isolation() != config.SandboxNone
+}
+
 // inside are the variables for commands in a container: those that a person asked for, and of
 // the ones that are passed on anyway those that mean something there.
 func (p *project) inside() []string {

@@ -37,6 +37,8 @@ type Config struct {
 	Prompts map[workflow.Role]*template.Template
 	// Isolation says what stands between a command and this machine from now on: "bubblewrap", "container" or "none".
 	Isolation string
+	// Offline: the configuration lets commands reach no network, so that none is waited for.
+	Offline bool
 	// MaxParallel is the number of slots of the project's queue.
 	MaxParallel int
 	Clock       Clock

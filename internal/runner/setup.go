@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
@@ -43,12 +44,23 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	}
 	event := workflow.SetUpEnded{Outcome: o, LogPath: path, OK: result.OK(), DurationMS: result.Duration.Milliseconds()}
 	if !event.OK {
-		event.Class = workflow.FailureClass(environment.Classify(result, both.String()))
-		why := strings.TrimSuffix(ending(result)+": "+environment.Reason(result, both.String()), ": ")
-		event.Message = w.clean(fmt.Sprintf("%s: %s\n%s", command, why, shown))
+		failure := environment.Judge(result, both.String(), w.Offline)
+		event.Class = workflow.FailureClass(failure.Class)
+		why := strings.TrimSuffix(ending(result)+": "+failure.Reason, ": ")
+		event.Message = w.setUpMessage(command, why, shown.String())
 	} else if got := strings.TrimSuffix(stdout.String(), "\n"); a.Expected != nil && got != *a.Expected {
 		event.OK, event.Class = false, workflow.FailureFixable
-		event.Message = w.clean(fmt.Sprintf("%s printed %q where %q is expected", command, got, *a.Expected))
+		event.Message = w.clean(fmt.Sprintf("%s printed %.500q where %.500q is expected", redact.Line(command, 200), got, *a.Expected))
 	}
 	return event, nil
+}
+
+// setUpOutputLimit is how much of a failed command's output the documents tell, in runes. Together
+// with why it failed, which comes first, it fits into what clean lets through.
+const setUpOutputLimit = 2800
+
+// setUpMessage is what failed and why, on one line, and the end of what was printed.
+func (w *work) setUpMessage(command, why, output string) string {
+	head := redact.Line(w.Redact.String(command), 200) + ": " + redact.Line(w.Redact.String(why), 500)
+	return head + "\n" + shorten(redact.Clean(w.Redact.String(output)), setUpOutputLimit)
 }
