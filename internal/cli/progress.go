@@ -69,11 +69,24 @@ func (p *progress) keep(run workflow.Run) {
 
 // news is what a run has to say, without the passing of time.
 func (p *progress) news(run *workflow.Run) string {
-	where := string(run.Journey.Phase.Step())
+	where := place(run)
 	if run.State != workflow.Running {
 		where = strings.ToLower(run.State.Label())
 	}
 	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, redact.Line(run.Progress.Message, 160))
+}
+
+// place is the run's step in a word. Within design-check that is two things, of which a workflow
+// without a planner has the second alone.
+func place(run *workflow.Run) string {
+	switch phase := run.Journey.Phase; {
+	case run.Journey.SettingUp:
+		return "set-up"
+	case run.Journey.Phases[phase].Status == workflow.StepSkipped:
+		return "plan"
+	default:
+		return string(phase.Step())
+	}
 }
 
 func (p *progress) redraw() {
@@ -125,7 +138,7 @@ func (p *progress) bar(run *workflow.Run) string {
 		elapsed = -max(0, until.Sub(now()).Round(time.Second)) // counts down to the next attempt
 	}
 	head := fmt.Sprintf("#%s %s%s %3d%% %-14s %6s  ", run.Ref(), strings.Repeat("█", full), strings.Repeat("░", barWidth-full),
-		run.Progress.Percent, run.Journey.Phase.Step(), elapsed)
+		run.Progress.Percent, place(run), elapsed)
 	width := p.Width() - 1
 	if width < narrow {
 		head = fmt.Sprintf("#%s %d%% %s ", run.Ref(), run.Progress.Percent, elapsed)

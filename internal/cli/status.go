@@ -98,9 +98,13 @@ func (a *app) printIssue(s workflow.IssueStatus) {
 
 // printRun prints all that a person needs of a run (R17).
 func (p *project) printRun(r *workflow.Run, held bool) {
-	p.printIssue(r.AsIssueStatus())
-	p.print("\n%s %s\n", p.paint(bold, "#"+r.Ref()), redact.Line(r.Title, 200))
-	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", p.state(r.State), r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
+	p.print("%s %s\n", p.paint(bold, "#"+r.Ref()), redact.Line(r.Title, 200))
+	state := p.state(r.State)
+	interrupted := r.State == workflow.Running && !held
+	if interrupted {
+		state = p.paint(yellow, "Interrupted") + " (no process carries it)"
+	}
+	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
 	p.print("  %-9s %s\n", "now", redact.Line(r.Progress.Message, 300))
 	p.print("  %-9s %s\n", "elapsed", p.elapsed(r))
 	p.print("  %-9s %s\n", "run", store.RefOf(r).Dir())
@@ -109,6 +113,7 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	}
 	if s := r.Journey.SetUp; s != nil {
 		p.print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
+		p.printSetUpNotes(r)
 	}
 	if r.Journey.Isolation == workflow.IsolationNone {
 		p.print("  %-9s %s\n", "warning", p.paint(yellow, "commands of this run are not isolated from this machine"))
@@ -116,11 +121,20 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	if r.Signals.Notes != nil {
 		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
 	}
+	p.print("\nWhat programs that wait for it read (.worktrees/.status/%d.json):\n", r.Journey.Number)
+	p.printIssue(r.AsIssueStatus())
 	p.printPhases(r)
 	p.printSteps(r)
 	p.printStop(r)
-	if r.State == workflow.Running && !held {
+	if interrupted {
 		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
+	}
+}
+
+// printSetUpNotes says what a person should know of the set-up, whatever became of the run.
+func (p *project) printSetUpNotes(r *workflow.Run) {
+	for _, note := range r.Journey.SetUp.Warnings() {
+		p.print("  %-9s %s\n", "warning", p.paint(yellow, redact.Line(note, 800)))
 	}
 }
 
@@ -219,6 +233,7 @@ func (p *project) printEnd(r *workflow.Run) {
 	case workflow.Done:
 		p.print("%s #%s %s\n  merged into %s as %.10s in %s; report: %s\n", p.paint(green, "Done:"), r.Ref(), redact.Line(r.Title, 100),
 			redact.Line(r.Journey.Base, 100), r.Journey.MergeCommit, p.elapsed(r), r.Artifacts.ReportMD)
+		p.printSetUpNotes(r)
 	case workflow.Canceled:
 		p.print("Canceled: #%s %s\n  %s\n", r.Ref(), redact.Line(r.Title, 100), redact.Line(r.Progress.Message, 200))
 	default:

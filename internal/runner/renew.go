@@ -64,7 +64,7 @@ func (w *work) keepEnvironment(ctx context.Context, o workflow.Outcome) (workflo
 		key = ""
 	}
 	w.content = ""
-	event := workflow.EnvironmentKept{Outcome: o}
+	event := workflow.EnvironmentKept{Outcome: o, Loose: w.loose(ctx, env)}
 	if err := env.Keep(ctx, key); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

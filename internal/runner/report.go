@@ -28,6 +28,9 @@ func (w *work) report() string {
 	if j.Isolation == workflow.IsolationNone {
 		p("\n**Commands of this run were not isolated from this machine.**")
 	}
+	for _, note := range j.SetUp.Warnings() {
+		p("\n**Warning**: %s", redact.Line(note, 1000))
+	}
 	if e := r.Error; e != nil {
 		p("\n## Why it stopped\n\n%s (%s)\n\n%s\n\nWhat to do:\n", redact.Line(e.Title, 200), e.ReasonCode, quote(e.Message))
 		for _, a := range e.Actions {

@@ -135,6 +135,7 @@ func (m *machine) outcome(event Event) {
 	case RequestClosed:
 		m.finish(Done)
 	case Waited:
+		m.sayDoing()
 	case ActionFailed:
 		m.actionFailed(e)
 	default:

@@ -148,10 +148,11 @@ type (
 		DurationMS int64
 	}
 	// EnvironmentKept: what the set-up made is the environment's. Problem says why it could not be
-	// kept for later ones, empty if it was.
+	// kept for later ones, empty if it was. Loose are the files that could not be: see SetUp.Loose.
 	EnvironmentKept struct {
 		Outcome
 		Problem string
+		Loose   []string
 	}
 	// ChangeRecorded: the environment's content is a commit in our repository.
 	ChangeRecorded struct {

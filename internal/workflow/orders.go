@@ -20,10 +20,7 @@ func (m *machine) admitted(e Admitted) bool {
 	if r.Journey.EnvID != "" && e.Isolation == IsolationNone {
 		r.Journey.Isolation = IsolationNone // said of the whole run once any command of it ran unprotected
 	}
-	m.say("%s", r.Journey.Phase.Position().Doing)
-	if step := m.currentStep(); step != nil && len(r.Journey.Pending) > 0 {
-		m.say("%s %s: %s", step.StepID, step.Title, r.Journey.Phase.Position().Doing)
-	}
+	m.sayDoing()
 	switch {
 	case len(r.Journey.Pending) > 0:
 	case r.Journey.Canceling:

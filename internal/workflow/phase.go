@@ -25,7 +25,7 @@ func (m *machine) enter(p Phase) {
 		}
 	}
 	m.run.Stage = p.Position().Stage
-	m.say("%s", p.Position().Doing)
+	m.sayDoing()
 	m.open(p)
 }
 

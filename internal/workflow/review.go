@@ -72,8 +72,11 @@ func (m *machine) openApproval() {
 		return
 	}
 	message := "the change is ready: " + shortID(j.Head) + " on " + j.Branch
+	if failure := j.SetUp.Failure(); failure != "" {
+		message += ";\n" + failure + "; the tests ran without it"
+	}
 	if reasons := m.reasonsToLook(); len(reasons) > 0 {
-		message += "\na person must look because " + joinWords(reasons)
+		message += ";\na person must look because " + joinWords(reasons)
 	}
 	stop := m.problem(CategoryInput, "APPROVAL_REQUIRED", "the change waits for your approval", message)
 	stop.Severity = Minor

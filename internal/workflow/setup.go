@@ -50,10 +50,9 @@ func (j *Journey) chosenSetUp(planned *PlanSetUp) *SetUp {
 // renew has the environment brought to where the set-up begins. A reason drops
 // what was kept for it.
 func (m *machine) renew(reason string) {
-	s := m.run.Journey.SetUp
-	s.beginAgain()
-	m.say("preparing the environment %q", s.Name)
+	m.run.Journey.SetUp.beginAgain()
 	m.order(Action{Kind: RenewEnvironment, Reason: reason})
+	m.saySetUp()
 }
 
 // environmentRenewed goes to the first command, or straight to the verification
@@ -75,11 +74,9 @@ func (m *machine) runSetUp() {
 	commands := len(s.Commands)
 	switch n := s.Next; {
 	case n < commands:
-		m.say("set-up %d of %d: %s", n+1, commands, printable(s.Commands[n]))
 		m.order(Action{Kind: RunSetUp, Attempt: n + 1, Commands: []string{s.Commands[n]}})
 	case n < commands+len(s.Verification):
 		v := s.Verification[n-commands]
-		m.say("verifying %d of %d: %s", n-commands+1, len(s.Verification), printable(v.Command))
 		m.order(Action{Kind: RunSetUp, Attempt: n + 1, Commands: []string{v.Command}, Expected: &v.Expected})
 	default:
 		s.Status, s.Class = "success", ""
@@ -87,12 +84,13 @@ func (m *machine) runSetUp() {
 			m.setUpDone("set up before and verified again")
 			return
 		}
-		m.say("keeping the environment %q", s.Name)
 		m.order(Action{Kind: KeepEnvironment})
 	}
+	m.saySetUp()
 }
 
 func (m *machine) environmentKept(e EnvironmentKept) {
+	m.run.Journey.SetUp.Loose = e.Loose
 	how := "set up and verified"
 	if e.Problem != "" {
 		how += ", not kept for later: " + e.Problem
@@ -126,7 +124,8 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 		return
 	}
 	if s.Warm {
-		m.renew("what was kept does not work any more: " + e.Message)
+		s.Dropped = "what was kept does not work any more: " + firstLine(e.Message)
+		m.renew(s.Dropped)
 		return
 	}
 	s.Class = e.Class
@@ -136,17 +135,18 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	case e.Class == FailureNetwork && used.NetworkWaits < len(networkWaits):
 		used.NetworkWaits++
 		s.NetworkRetries++
-		m.waitThenAgain(networkWaits[used.NetworkWaits-1], again(networkWaits[used.NetworkWaits-1], "the network", used.NetworkWaits, len(networkWaits)))
+		wait := networkWaits[used.NetworkWaits-1]
+		m.waitThenAgain(wait, again(wait, "the network", used.NetworkWaits, len(networkWaits))+": "+s.why())
 	case e.Class == FailureServer && used.ServerWaits < maxServerWaits:
 		used.ServerWaits++
-		m.waitThenAgain(serverWait, again(serverWait, "a server", used.ServerWaits, maxServerWaits))
+		m.waitThenAgain(serverWait, again(serverWait, "a server", used.ServerWaits, maxServerWaits)+": "+s.why())
 	case e.Class == FailureLock && used.LockWaits < maxLockWaits:
 		used.LockWaits++
-		m.waitThenAgain(lockWait, again(lockWait, "another package manager", used.LockWaits, maxLockWaits))
+		m.waitThenAgain(lockWait, again(lockWait, "another package manager", used.LockWaits, maxLockWaits)+": "+s.why())
 	case e.Class == FailureFixable && used.SetUpRepairs < j.Settings.Limits.SetUpRepairs && j.Settings.HasPlanner:
 		used.SetUpRepairs++
-		m.say("having the set-up corrected, %d of %d", used.SetUpRepairs, j.Settings.Limits.SetUpRepairs)
 		m.call(Action{Role: Repairer, Reason: e.Message})
+		m.saySetUp()
 	default:
 		m.setUpFailed(e.Message)
 	}
@@ -154,14 +154,6 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 
 func again(wait time.Duration, whom string, n, of int) string {
 	return fmt.Sprintf("waiting %s for %s, retry %d of %d", wait, whom, n, of)
-}
-
-// lastError is what went wrong last.
-func (s *SetUp) lastError() string {
-	if len(s.Errors) == 0 {
-		return ""
-	}
-	return s.Errors[len(s.Errors)-1]
 }
 
 // ended notes down a command that ended well and goes on to the next.
@@ -199,6 +191,7 @@ func (m *machine) setUpFailed(message string) {
 		return
 	}
 	m.order(Action{Kind: PostComment, Reason: SetUpComment(j)})
+	m.saySetUp()
 }
 
 func (m *machine) commentPosted() {
@@ -216,12 +209,9 @@ func (m *machine) setUpSays(note string) {
 
 // SetUpComment is the text of P7 for the people on the forge.
 func SetUpComment(j *Journey) string {
-	s, last := j.SetUp, ""
-	if n := len(s.Errors); n > 0 {
-		last = s.Errors[n-1]
-	}
+	s := j.SetUp
 	return fmt.Sprintf("## Environment set-up failed\n\n**Environment**: %s\n\n"+
 		"The set-up did not succeed; the work goes on with what there is.\n\n```\n%s\n```\n\n"+
 		"- network retries: %d\n- corrections by the model: %d/%d\n- class of the error: %s\n",
-		s.Name, strings.ReplaceAll(last, "```", "` ` `"), s.NetworkRetries, j.Used.SetUpRepairs, j.Settings.Limits.SetUpRepairs, s.Class)
+		s.Name, strings.ReplaceAll(s.lastError(), "```", "` ` `"), s.NetworkRetries, j.Used.SetUpRepairs, j.Settings.Limits.SetUpRepairs, s.Class)
 }

@@ -144,3 +144,56 @@ func TestAPlanMayOnlyNameAKnownEnvironment(t *testing.T) {
 	unknown.Environment = &PlanSetUp{Name: "cobol"}
 	tell(t, []story{{"the planner is asked again", s, []act{untilAction(CallAgent), plans(unknown)}, "RUNNING design-check call_agent planner"}})
 }
+
+func TestAResumedSetUpSaysWhatIsDoneNext(t *testing.T) {
+	t.Parallel()
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	begun := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
+	for _, c := range []struct {
+		name, want string
+		acts       []act
+	}{
+		{"a command", "set-up 1 of 1: go mod download", []act{begun}},
+		{"one that is waited for", "set-up 1 of 1: go mod download", []act{begun, setUpFails(FailureNetwork)}},
+		{"a verification", "verifying 1 of 1: echo OK", []act{begun, well}},
+		{"a correction", "having the set-up corrected, 1 of 3: ", []act{begun, setUpFails(FailureFixable)}},
+		{"keeping", `keeping the environment "go"`, []act{begun, well, well}},
+	} {
+		run := lived(t, ordinary(WorkflowFull, true), append(c.acts, crash)...)
+		if got := run.Progress.Message; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestWhatAPersonShouldKnowOfASetUpIsSaid(t *testing.T) {
+	t.Parallel()
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	warm := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RenewEnvironment), renewed(true))
+	loose := answered(func(o Outcome, _ Run) Event {
+		return EnvironmentKept{Outcome: o, Loose: []string{"a\x1b.txt", "b.txt"}}
+	})
+	for _, c := range []struct {
+		name string
+		acts []act
+		want []string
+	}{
+		{"nothing", []act{warm, well}, nil},
+		{"that what was kept did not do", []act{warm, setUpFails(FailureFixable), renewed(false), well, well, well}, []string{"the set-up was run from nothing, because what was kept does not work any more: "}},
+		{"that it failed", []act{warm, setUpFails(FailureFixable), renewed(false), setUpFails(FailureFatal)}, []string{"the environment's set-up failed: ", "the set-up was run from nothing"}},
+		{"which files were lost", []act{warm, setUpFails(FailureFixable), renewed(false), well, well, loose}, []string{"the set-up was run", "the set-up wrote a?.txt, b.txt: "}},
+	} {
+		got := lived(t, ordinary(WorkflowFull, true), c.acts...).Journey.SetUp.Warnings()
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q", c.name, got)
+			continue
+		}
+		for i := range got {
+			if !strings.HasPrefix(got[i], c.want[i]) {
+				t.Errorf("%s: %q, want %q", c.name, got[i], c.want[i])
+			}
+		}
+	}
+}

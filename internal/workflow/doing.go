@@ -1,0 +1,42 @@
+package workflow
+
+// sayDoing tells people what the run is at when it goes on where it was.
+func (m *machine) sayDoing() {
+	j := &m.run.Journey
+	step := m.currentStep()
+	switch {
+	case j.SettingUp && len(j.Pending) > 0:
+		m.saySetUp()
+	case step != nil && len(j.Pending) > 0:
+		m.say("%s %s: %s", step.StepID, step.Title, j.Phase.Position().Doing)
+	case j.Phases[j.Phase].Status == StepSkipped: // of design-check the plan of one step is left
+		m.say("one step, the whole request")
+	default:
+		m.say("%s", j.Phase.Position().Doing)
+	}
+}
+
+// saySetUp tells people what of the set-up is done next.
+func (m *machine) saySetUp() {
+	j := &m.run.Journey
+	s, commands := j.SetUp, len(j.SetUp.Commands)
+	switch a := j.Pending[0]; a.Kind {
+	case RenewEnvironment:
+		m.say("preparing the environment %q", s.Name)
+		if a.Reason != "" {
+			m.say("preparing the environment %q from nothing: %s", s.Name, a.Reason)
+		}
+	case Wait, RunSetUp:
+		if s.Next < commands {
+			m.say("set-up %d of %d: %s", s.Next+1, commands, printable(s.Commands[s.Next]))
+		} else if n := s.Next - commands; n < len(s.Verification) {
+			m.say("verifying %d of %d: %s", n+1, len(s.Verification), printable(s.Verification[n].Command))
+		}
+	case KeepEnvironment:
+		m.say("keeping the environment %q", s.Name)
+	case CallAgent:
+		m.say("having the set-up corrected, %d of %d: %s", max(1, j.Used.SetUpRepairs), j.Settings.Limits.SetUpRepairs, s.why())
+	case PostComment:
+		m.say("%s; the work goes on without it", s.Failure())
+	}
+}

@@ -1,0 +1,42 @@
+package workflow
+
+import "strings"
+
+// Failure says on one line that the set-up failed and why; empty unless it did.
+func (s *SetUp) Failure() string {
+	if s == nil || s.Status != "failed" {
+		return ""
+	}
+	return "the environment's set-up failed: " + s.why()
+}
+
+// Warnings are what a person should know of the set-up, whatever became of the run, one line each.
+func (s *SetUp) Warnings() (lines []string) {
+	if failure := s.Failure(); failure != "" {
+		lines = append(lines, failure+"; the work goes on without it")
+	}
+	if s != nil && s.Dropped != "" {
+		lines = append(lines, "the set-up was run from nothing, because "+s.Dropped)
+	}
+	if s != nil && len(s.Loose) > 0 {
+		lines = append(lines, "the set-up wrote "+printable(strings.Join(s.Loose, ", "))+
+			": gone, or as before, when the agent begins, because git does not ignore it; name it in .gitignore, or put it in a folder of its own")
+	}
+	return lines
+}
+
+// why is what went wrong last, on one line.
+func (s *SetUp) why() string { return firstLine(s.lastError()) }
+
+// lastError is what went wrong last.
+func (s *SetUp) lastError() string {
+	if len(s.Errors) == 0 {
+		return ""
+	}
+	return s.Errors[len(s.Errors)-1]
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return printable(line)
+}
