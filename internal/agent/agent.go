@@ -37,6 +37,8 @@ type Task struct {
 	Conversation *Conversation
 	// Endpoint is where the model is; nil leaves the agent to its own login.
 	Endpoint *Endpoint
+	// Ceiling is what the call may use; who serves Endpoint holds it to that.
+	Ceiling Ceiling
 	// Idle and Total are the deadlines; OutputLimit the number of bytes kept.
 	Idle, Total time.Duration
 	OutputLimit int64
@@ -87,6 +89,10 @@ const (
 	Unreachable  FailureCode = "AGENT_UNREACHABLE"      // no answer came, or half of one
 	ModelFailed  FailureCode = "AGENT_MODEL_FAILED"     // the model's server failed or is overloaded
 	Refused      FailureCode = "AGENT_REQUEST_REFUSED"  // the model's server takes no such request: an unknown model, say
+	Overspent    FailureCode = "AGENT_OVERSPENT"        // the call used up its Ceiling
+
+	// Lost: the conversation that was to be gone on with is not known to the agent any more.
+	Lost FailureCode = "AGENT_CONVERSATION_LOST"
 )
 
 // Usage is what was used, as far as the agent says; zero where it does not.
@@ -97,6 +103,13 @@ type Usage struct {
 	OutputTokens int64 `json:"output_tokens,omitempty"`
 	// CostUSD is the agent's own reckoning, in US dollars.
 	CostUSD float64 `json:"cost_usd,omitempty"`
+}
+
+// Ceiling bounds a call; zero is no limit.
+type Ceiling struct {
+	// Tokens are those that go in and come out, CostUSD US dollars.
+	Tokens  int64
+	CostUSD float64
 }
 
 // Add is u and v together.

@@ -30,6 +30,12 @@ func (p *project) agents() (map[workflow.Role]agent.Agent, error) {
 	return agents, nil
 }
 
+// perDay is what the agents of all runs may use in a day.
+func (p *project) perDay() workflow.Spending {
+	s := p.config.Limits.PerDay
+	return workflow.Spending{Tokens: s.Tokens, CostMicroUSD: int64(s.CostUSD * 1e6), Calls: s.Calls}
+}
+
 // workflowName is the configured workflow's; a broken one is told of elsewhere.
 func (p *project) workflowName() string {
 	name, _, _ := workflow.WorkflowPhases(p.config.Workflow...)

@@ -31,11 +31,15 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	if err != nil {
 		return nil, err
 	}
+	ceiling, ended, err := w.mayCall(ctx, o)
+	if err != nil || ended != nil {
+		return ended, err
+	}
 	prompt, err := w.prompt(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	result, call, path, err := w.converse(ctx, program, a, prompt, w.activated(env))
+	result, call, path, err := w.converse(ctx, program, a, prompt, ceiling, w.activated(env))
 	if call != nil {
 		o.Call = call
 	}
@@ -53,18 +57,18 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 
 // converse lets the agent work with everything it prints in a log and what happens in a transcript
 // beside it. What the call came to is known even where the result is an error.
-func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Action, prompt string, env environment.Environment) (agent.Result, *workflow.Call, string, error) {
+func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Action, prompt string, ceiling workflow.Spending, env environment.Environment) (agent.Result, *workflow.Call, string, error) {
 	log, path, err := w.log(string(a.Role), w.stepOf(a), a.Attempt)
 	if err != nil {
 		return agent.Result{}, nil, "", err
 	}
 	calling, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	c := &call{work: w, key: a.Key, name: store.LogName(string(a.Role), w.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, end: end}
+	c := &call{work: w, key: a.Key, name: store.LogName(string(a.Role), w.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, ceiling: ceiling, end: end}
 	limits := w.run.Journey.Settings.Limits
 	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(),
 		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
-		Transcript: c.heard, Conversation: w.conversation(a.Role, program.Name()),
+		Transcript: c.heard, Ceiling: agent.Ceiling{Tokens: ceiling.Tokens, CostUSD: float64(ceiling.CostMicroUSD) / 1e6}, Conversation: w.conversation(a.Role, program.Name()),
 		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
 	if err != nil && ctx.Err() == nil && calling.Err() != nil {
 		err = context.Cause(calling)

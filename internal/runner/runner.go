@@ -39,6 +39,8 @@ type Config struct {
 	Isolation string
 	// Offline: the configuration lets commands reach no network, so that none is waited for.
 	Offline bool
+	// PerDay is what the agents of all runs together may use in a day (UTC).
+	PerDay workflow.Spending
 	// MaxParallel is the number of slots of the project's queue.
 	MaxParallel int
 	Clock       Clock

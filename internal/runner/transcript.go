@@ -23,6 +23,7 @@ type call struct {
 	// soFar is reported to the run at the beginning of a conversation and then every reportEvery.
 	soFar    workflow.Call
 	reported time.Time
+	ceiling  workflow.Spending
 	// end ends the call, saying why.
 	end context.CancelCauseFunc
 }
@@ -84,8 +85,9 @@ func (c *call) uses(u *agent.Usage) {
 	}
 	before := c.soFar.Usage
 	c.soFar.Usage = usage(agentUsage(before).Add(*u))
-	if ceiling := c.run.WouldOverspend(c.soFar.Usage); ceiling != "" {
-		c.end(fmt.Errorf("%w: %s", errOverspent, ceiling))
+	spent := workflow.Spending{Tokens: c.soFar.Usage.Tokens(), CostMicroUSD: c.soFar.Usage.CostMicroUSD}
+	if reached := spent.Reaches(c.ceiling, "left of limits"); reached != "" {
+		c.end(fmt.Errorf("%w: %s", errOverspent, reached))
 	}
 	if c.Clock.Now().Sub(c.reported) >= reportEvery {
 		c.report()

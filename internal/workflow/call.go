@@ -102,7 +102,8 @@ func (m *machine) reported(e AgentReported) bool {
 // account books what a role's call came to that ended, or was cut off.
 func (m *machine) account(role Role, call *Call) {
 	j := &m.run.Journey
-	j.Calling = nil
+	j.Calling, j.Denied = nil, call.Denied
+	j.Days = booked(j.Days, m.now, call.Usage)
 	j.Used.Calls++
 	j.Spent = j.Spent.plus(call.Usage)
 	j.Used.Tokens += call.Usage.Tokens()
@@ -135,24 +136,19 @@ func (m *machine) forget(role Role) {
 // dollars is money for people.
 func dollars(microUSD int64) string { return fmt.Sprintf("$%.2f", float64(microUSD)/1e6) }
 
-// WouldOverspend says which ceiling the run reaches with what the call in hand has used; empty if none.
-func (r *Run) WouldOverspend(inHand Usage) string {
-	with := *r
-	with.Journey.Used.Tokens += inHand.Tokens()
-	with.Journey.Used.CostMicroUSD += inHand.CostMicroUSD
-	return with.overspent()
+// overspent says which ceiling the run has reached; empty if none.
+func (r *Run) overspent() string { return r.granted().Reaches(r.ceiling(), "limits") }
+
+// granted is what was used since a person last granted the ceilings.
+func (r *Run) granted() Spending {
+	u := r.Journey.Used
+	return Spending{u.Tokens, u.CostMicroUSD, u.Calls}
 }
 
-// overspent says which ceiling the run has reached; empty if none.
-func (r *Run) overspent() string {
-	used, limits := r.Journey.Used, r.Journey.Settings.Limits
-	switch {
-	case limits.Tokens > 0 && used.Tokens >= limits.Tokens:
-		return fmt.Sprintf("%d tokens of %d (limits.tokens)", used.Tokens, limits.Tokens)
-	case limits.CostMicroUSD > 0 && used.CostMicroUSD >= limits.CostMicroUSD:
-		return fmt.Sprintf("%s of %s (limits.cost_usd)", dollars(used.CostMicroUSD), dollars(limits.CostMicroUSD))
-	case limits.Calls > 0 && used.Calls >= limits.Calls:
-		return fmt.Sprintf("%s of %d (limits.calls)", countNote(used.Calls, "call"), limits.Calls)
-	}
-	return ""
+func (r *Run) ceiling() Spending {
+	l := r.Journey.Settings.Limits
+	return Spending{l.Tokens, l.CostMicroUSD, l.Calls}
 }
+
+// CallCeiling is what the next call of an agent may use.
+func (r *Run) CallCeiling() Spending { return r.granted().Left(r.ceiling()) }

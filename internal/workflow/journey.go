@@ -54,6 +54,10 @@ type Journey struct {
 	Calling       *Call                 `json:"calling,omitempty"`
 	Conversations map[Role]Conversation `json:"conversations,omitempty"`
 	Spent         Usage                 `json:"spent"`
+	// Days is what was used on each day (UTC), oldest first.
+	Days []Day `json:"days,omitempty"`
+	// Denied are the tools that the last call was not allowed to use.
+	Denied []string `json:"denied,omitempty"`
 	// ParkedUntil: the run is QUEUED until then because the model is not to be had before.
 	ParkedUntil *time.Time `json:"parked_until,omitempty"`
 	// StepBase is the commit on which the change in hand is recorded; one commit per step,

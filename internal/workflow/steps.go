@@ -132,6 +132,9 @@ func (m *machine) nothingChanged() {
 	}
 	stop := m.problem(CategoryExecution, "NO_CHANGE", "the agent ended well and changed nothing",
 		fmt.Sprintf("%s called %d times and no file differs", m.answered.StepID, j.Used.AgentRetries+1))
+	if len(j.Denied) > 0 {
+		stop.Message += "; it was not allowed to use " + strings.Join(j.Denied, ", ") + " (agents.….permissions)"
+	}
 	m.fail(stop, Action{})
 }
 
