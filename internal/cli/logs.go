@@ -21,12 +21,13 @@ import (
 )
 
 func newLogs(a *app) *cobra.Command {
-	var follow, names bool
+	var follow, names, raw bool
 	c := &cobra.Command{
 		Use:   "logs RUN [LOG]",
 		Short: "Print a run's newest log, or the one named",
 		Long: "Print what an agent or a command of the run printed: the newest log, or the one named. Control characters are\n" +
-			"taken out. With -f go on until the run stands still, through every log that begins meanwhile.",
+			"taken out. Of an agent that Signalbox understands it is what the agent said and did; --raw is all that its\n" +
+			"program printed. With -f go on until the run stands still, through every log that begins meanwhile.",
 		Example: "  signalbox logs 42\n  signalbox logs 42 --list\n  signalbox logs 42 implementer.S01.1.log\n  signalbox logs 42 -f",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -38,7 +39,7 @@ func newLogs(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l := &logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs"}
+			l := &logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs", raw: raw}
 			switch {
 			case names:
 				return l.list()
@@ -49,6 +50,7 @@ func newLogs(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run stands still")
+	c.Flags().BoolVar(&raw, "raw", false, "print what an agent's program printed, not what it means")
 	c.Flags().BoolVarP(&names, "list", "l", false, "list the run's logs, oldest first")
 	return c
 }
@@ -58,6 +60,7 @@ type logReader struct {
 	*project
 	ref store.RunRef
 	dir string
+	raw bool
 }
 
 // names lists the logs, the one written last at the end.
@@ -183,7 +186,7 @@ func (l *logReader) more(first string, read map[string]int64, follow bool) error
 }
 
 func (l *logReader) from(name string, offset int64, headed bool) (int64, error) {
-	file, err := l.store.OpenArtifact(l.dir + "/" + name)
+	file, shown, whole, err := l.open(name)
 	if err != nil {
 		return 0, explained(err)
 	}
@@ -198,10 +201,26 @@ func (l *logReader) from(name string, offset int64, headed bool) (int64, error) 
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadString('\n')
+		if err != nil && whole {
+			return n, nil // the rest of the line is still to come
+		}
 		n += int64(len(line))
-		l.print("%s", redact.Clean(line))
+		l.print("%s", shown(line))
 		if err != nil {
 			return n, nil
 		}
 	}
+}
+
+// open opens the transcript beside a log if there is one, and says how its lines are shown; those of
+// a transcript are shown whole or not at all.
+func (l *logReader) open(name string) (file io.ReadSeekCloser, shown func(string) string, whole bool, err error) {
+	log := l.dir + "/" + name
+	if !l.raw {
+		if file, err := l.store.OpenArtifact(store.TranscriptPath(log)); err == nil {
+			return file, l.transcriptLine, true, nil
+		}
+	}
+	file, err = l.store.OpenArtifact(log)
+	return file, redact.Clean, false, err
 }

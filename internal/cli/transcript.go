@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/redact"
+)
+
+// transcriptLine is one line of a transcript for people; empty where it tells them nothing. A line
+// that is no entry of ours is shown as it is.
+func (a *app) transcriptLine(line string) string {
+	var e agent.Entry
+	if err := json.Unmarshal([]byte(line), &e); err != nil {
+		return redact.Clean(line)
+	}
+	what, says := a.entry(e)
+	if what == "" {
+		return ""
+	}
+	clock := e.Time.Local().Format("15:04:05")
+	return fmt.Sprintf("%s %-8s %s\n", clock, what, indented(redact.Clean(says)))
+}
+
+// entry is the word for what happened, and what there is to say of it.
+func (a *app) entry(e agent.Entry) (what, says string) {
+	switch e.Kind {
+	case agent.Began:
+		return "begin", strings.TrimSpace(e.Model + " " + e.Conversation)
+	case agent.Said:
+		return a.paint(bold, fmt.Sprintf("%-8s", "says")), e.Text
+	case agent.ToolCalled:
+		return "does", strings.TrimSpace(e.Tool + ": " + firstLines(e.Text, 3))
+	case agent.ToolReturned:
+		if !e.Failed {
+			return "", ""
+		}
+		return a.paint(red, fmt.Sprintf("%-8s", "failed")), firstLines(e.Text, 6)
+	case agent.PermissionAsked:
+		return a.paint(yellow, fmt.Sprintf("%-8s", "asks")), e.Tool + ": " + e.Text
+	case agent.PermissionDenied:
+		return a.paint(yellow, fmt.Sprintf("%-8s", "denied")), e.Tool + ": " + firstLines(e.Text, 3)
+	case agent.Retrying:
+		return a.paint(yellow, fmt.Sprintf("%-8s", "retry")), strings.TrimSpace(fmt.Sprintf("%d %s", e.Attempt, e.Text))
+	case agent.Warned:
+		return a.paint(yellow, fmt.Sprintf("%-8s", "warning")), e.Text
+	case agent.Erred:
+		return a.paint(red, fmt.Sprintf("%-8s", "error")), e.Text
+	case agent.Over:
+		return "end", strings.TrimSpace(e.Text + " " + used(e.Usage))
+	}
+	return "", ""
+}
+
+// used is what a call used, for people; empty where nobody says.
+func used(u *agent.Usage) string {
+	if u == nil || *u == (agent.Usage{}) {
+		return ""
+	}
+	text := fmt.Sprintf("%d tokens in, %d out", u.InputTokens, u.OutputTokens)
+	if u.CostUSD > 0 {
+		text += fmt.Sprintf(", $%.4f", u.CostUSD)
+	}
+	return text
+}
+
+// firstLines are the first n lines of text, and how many more there are.
+func firstLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) <= n {
+		return strings.Join(lines, "\n")
+	}
+	return strings.Join(lines[:n], "\n") + fmt.Sprintf("\n… %s more", count(len(lines)-n, "line"))
+}
+
+// indented sets the lines after the first under it.
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n                  ")
+}
