@@ -142,6 +142,9 @@ func (r Result) Locks() map[string]string {
 func (s *survey) choose(catalogue []Environment, language string) Environment {
 	c := newChoice(s, catalogue)
 	chosen, reason := c.decide(language)
+	if language != "" && c.spoken(language).Name == "" {
+		s.note("no environment is known for the language %q", short(language))
+	}
 	s.result.Environment, s.result.Reason, s.result.Default = cmp.Or(chosen.Name, catalogue[0].Name), reason, c.silent
 	return chosen
 }
