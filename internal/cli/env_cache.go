@@ -36,7 +36,6 @@ func (a *app) keeper(ctx context.Context) (*project, keeper, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p.warn()
 	k, _ := p.environments.(keeper)
 	return p, k, nil
 }
@@ -55,6 +54,7 @@ func newEnvCacheList(a *app) *cobra.Command {
 				return err
 			}
 			defer func() { _ = p.store.Close() }()
+			p.warn()
 			kept := []cache.Entry{}
 			if k != nil {
 				found, err := k.List(c.Context())

@@ -34,11 +34,12 @@ func (a *app) pruneCache(ctx context.Context, dry, all bool) error {
 	}
 	defer func() { _ = p.store.Close() }()
 	limit := int64(p.config.Environment.Cache)
-	if p.configError != nil && !all {
-		return p.configError
-	}
-	if all {
+	switch {
+	case all:
+		p.warn()
 		limit = 0
+	case p.configError != nil:
+		return p.configError
 	}
 	gone, kept := []cache.Entry{}, []cache.Entry{}
 	if k != nil {

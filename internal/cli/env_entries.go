@@ -75,6 +75,8 @@ func (a *app) changeEnvironments(ctx context.Context, id string, change func(*wo
 // environmentProblem adds what to do and the exit code.
 func environmentProblem(id string, err error) error {
 	switch {
+	case errors.Is(err, workflow.ErrNoEnvironment) && issueNumber().MatchString(id):
+		return &problem{err: err, hint: "an issue's environments: signalbox env find-by-issue " + strings.TrimPrefix(id, "#"), code: exitNotFound}
 	case errors.Is(err, workflow.ErrNoEnvironment):
 		return &problem{err: err, hint: "see what there is: signalbox env list", code: exitNotFound}
 	case errors.Is(err, workflow.ErrInvalidEntry):

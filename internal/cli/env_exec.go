@@ -66,13 +66,16 @@ func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *
 	if err != nil {
 		return err
 	}
+	if p.configError != nil { // its defaults may let more through than was wanted
+		return p.configError
+	}
 	found, err := p.findEnvironment(ctx, ref)
 	if err != nil {
 		return err
 	}
 	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
 		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
-	place, err := r.Enter(ctx, found.Run, "signalbox env")
+	place, err := r.Enter(ctx, found.Run, visitor)
 	switch {
 	case errors.Is(err, runner.ErrNoEnvironment), errors.Is(err, fs.ErrNotExist):
 		return &problem{err: fmt.Errorf("run %s has no environment at this moment", found.Run.Ref()),
@@ -81,10 +84,22 @@ func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *
 		return explained(err)
 	}
 	if !place.Alone {
-		a.warn("run %s is at work in this environment: what you change there may end up in its change, or be taken away", found.Run.Ref())
+		p.warnOfOthers(ctx, found.Ref)
 	}
 	defer func() { err = errors.Join(err, place.Leave()) }()
 	return act(ctx, place)
+}
+
+// visitor is the name under which a person in an environment holds its run.
+const visitor = "signalbox env"
+
+// warnOfOthers says who else is in the environment.
+func (p *project) warnOfOthers(ctx context.Context, ref store.RunRef) {
+	if holder, held, err := p.held(ctx, ref.RequestID); err == nil && held && holder.Owner == visitor {
+		p.app.warn("somebody else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
+		return
+	}
+	p.app.warn("its run is at work in this environment: what you change there may end up in the change, or be taken away")
 }
 
 // findEnvironment is the run whose environment ref names.

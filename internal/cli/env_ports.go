@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +39,7 @@ func (a *app) ports(ctx context.Context, args []string) error {
 	}
 	ranges := []portRange{}
 	for _, e := range doc.Environments {
-		if len(args) == 0 || args[0] == e.EnvID || args[0] == fmt.Sprint(e.IssueNumber) {
+		if len(args) == 0 || args[0] == e.EnvID || strings.TrimPrefix(args[0], "#") == fmt.Sprint(e.IssueNumber) {
 			first, last := workflow.Ports(e.IssueNumber)
 			ranges = append(ranges, portRange{e.EnvID, e.IssueNumber, first, last})
 		}

@@ -31,12 +31,15 @@ func newEnvShell(a *app) *cobra.Command {
 	}
 }
 
-// preferredShell is bash where there is one.
-var preferredShell = []string{"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash -i; exec sh -i"}
+// preferredShell is bash where there is one, with our prompt, which says where one is: a bash that
+// runs a script takes PS1 away, and so would Debian's start-up file. The agent's commands do not
+// read start-up files either.
+var preferredShell = []string{"sh", "-c", `PS1=$SIGNALBOX_PROMPT; export PS1; unset SIGNALBOX_PROMPT
+command -v bash >/dev/null 2>&1 && exec bash --norc -i; exec sh -i`}
 
 func (a *app) shellIn(ctx context.Context, place *runner.Place) (err error) {
 	c := process.Command{Args: preferredShell, Stdin: a.In, Stdout: a.Out, Stderr: a.Err,
-		Env: []string{"PS1=(signalbox " + place.Run().Ref() + ") \\w \\$ ", "TERM=" + a.Env("TERM")}}
+		Env: []string{"SIGNALBOX_PROMPT=(signalbox " + place.Run().Ref() + ") \\w \\$ ", "TERM=" + a.Env("TERM")}}
 	file, ok := a.In.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		c.Args = []string{"sh"} // a script on standard input
