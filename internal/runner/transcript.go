@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"signalbox/internal/agent"
@@ -17,6 +18,7 @@ import (
 type call struct {
 	*work
 	key string
+	mu  sync.Mutex // an agent's reader and the gateway both tell
 	// name is its log's. The transcript is there from the first entry on.
 	name string
 	file io.WriteCloser
@@ -36,6 +38,8 @@ var errOverspent = errors.New("the call used up what the run may use")
 
 // heard takes one entry of the call's transcript.
 func (c *call) heard(e agent.Entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	e.Time = c.Clock.Now().UTC()
 	e.Text, e.Tool = c.documented(e.Text), redact.Line(c.Redact.String(e.Tool), 200)
 	if err := c.write(e); err != nil {
