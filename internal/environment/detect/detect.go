@@ -111,6 +111,7 @@ func Detect(ctx context.Context, files Files, catalogue []Environment, language 
 		return Result{}, fmt.Errorf("detect environment: %w", err)
 	}
 	s := newSurvey(files, names)
+	s.noteUnsupported()
 	for s.next < len(s.found) {
 		if err := s.look(ctx); err != nil {
 			return Result{}, fmt.Errorf("detect environment: %w", err)

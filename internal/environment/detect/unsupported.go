@@ -1,0 +1,38 @@
+package detect
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// unsupported are the manifests of kinds that nobody here knows how to set up. Passing them by in
+// silence would look like having looked and found nothing to do.
+var unsupported = map[string]string{
+	"Cargo.toml": "Rust", "Gemfile": "Ruby", "composer.json": "PHP", "mix.exs": "Elixir", "pubspec.yaml": "Dart", "Package.swift": "Swift",
+	"build.sbt": "Scala", "stack.yaml": "Haskell", "deno.json": "Deno", "bun.lock": "Bun", "bun.lockb": "Bun",
+	"CMakeLists.txt": "CMake", "meson.build": "Meson",
+}
+
+// noteUnsupported names the outermost manifest of each such kind.
+func (s *survey) noteUnsupported() {
+	outermost := map[string]string{}
+	for _, name := range s.names {
+		kind := unsupported[path.Base(name)]
+		if kind == "" && path.Ext(name) == ".csproj" {
+			kind = ".NET"
+		}
+		if kind == "" || passedOver(name) || !plain(name) {
+			continue
+		}
+		if before := outermost[kind]; before == "" || depth(name) < depth(before) {
+			outermost[kind] = name
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(outermost)) {
+		s.note("%s speaks for %s, of which no set-up is known: write it into environment.set_up", outermost[kind], kind)
+	}
+}
+
+func depth(name string) int { return strings.Count(name, "/") }
