@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,7 +77,7 @@ func (l *logReader) setUp(ctx context.Context, logs []setUpLog, follow bool) err
 		for _, failure := range log.Failures {
 			l.print("%s\n", l.paint(yellow, "   failed: "+redact.Line(failure, 200)))
 		}
-		if log.Ended != "" {
+		if len(log.Failures) == 0 || log.Ended != endedBadly {
 			l.print("%s\n", l.paint(faint, "   "+log.Ended))
 		}
 		if err := l.one(ctx, log.Log, follow && i == len(logs)-1); err != nil {
@@ -92,7 +91,7 @@ func (l *logReader) setUp(ctx context.Context, logs []setUpLog, follow bool) err
 func (a *app) listSetUpLogs(logs []setUpLog) error {
 	out, flush := a.columns("LOG", "OF", "ENDED", "COMMAND")
 	for _, log := range logs {
-		_, _ = fmt.Fprintln(out, strings.Join([]string{log.Log, log.title(), cmp.Or(log.Ended, "-"), redact.Line(log.Command, 200)}, "\t"))
+		_, _ = fmt.Fprintln(out, strings.Join([]string{log.Log, log.title(), log.Ended, redact.Line(log.Command, 200)}, "\t"))
 	}
 	return flush()
 }

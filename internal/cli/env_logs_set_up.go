@@ -23,7 +23,7 @@ type setUpLog struct {
 	Number  int    `json:"number"`
 	Of      int    `json:"of"`
 	Command string `json:"command"`
-	// Ended is how the command ended at last: exit code 0, failed, or not ended.
+	// Ended is how the command ended at last: exit code 0, failed, not ended, or replaced.
 	Ended string `json:"ended"`
 	// Failures are how tries ended that failed, oldest first, one line each.
 	Failures []string `json:"failures"`
@@ -35,6 +35,8 @@ const (
 	kindSetUp        = "set-up"
 	kindVerification = "verification"
 	kindEarlier      = "earlier"
+
+	endedBadly = "failed"
 )
 
 func (l *setUpLog) title() string {
@@ -82,9 +84,11 @@ func (l *setUpLog) ended(s *workflow.SetUp) {
 		}
 	}
 	switch {
-	case l.Ended != "" || l.Kind == kindEarlier:
+	case l.Ended != "":
+	case l.Kind == kindEarlier:
+		l.Ended = "replaced by a correction"
 	case l.order == s.Next+1 && s.Status == "failed" || len(l.Failures) > 0:
-		l.Ended = "failed"
+		l.Ended = endedBadly
 	default:
 		l.Ended = "not ended"
 	}
