@@ -37,6 +37,9 @@ type Task struct {
 	Conversation *Conversation
 	// Endpoint is where the model is; nil leaves the agent to its own login.
 	Endpoint *Endpoint
+	// Login is the agent's own, where it has one: by its name below HOME ("~/.claude") the host path
+	// that is shown there and may be written.
+	Login map[string]string
 	// Ceiling is what the call may use; who serves Endpoint holds it to that.
 	Ceiling Ceiling
 	// Idle and Total are the deadlines; OutputLimit the number of bytes kept.

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	"signalbox/internal/process"
@@ -61,7 +58,7 @@ func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Res
 // command is what is the same for every program.
 func (p Program) command(task Task) process.Command {
 	return process.Command{
-		Args:        p.arguments(),
+		Args:        p.arguments(task),
 		Dir:         task.Dir,
 		Env:         task.environ(p.Env),
 		Stdin:       p.Stdin,
@@ -69,6 +66,7 @@ func (p Program) command(task Task) process.Command {
 		Total:       task.Total,
 		OutputLimit: task.OutputLimit,
 		Reads:       p.reads(),
+		Writes:      task.writes(),
 		Reaches:     task.Endpoint.address(),
 	}
 }
@@ -93,29 +91,6 @@ const lastBytes = 4 << 10
 
 func clean(b []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(b), "\uFFFD"))
-}
-
-// writeFiles is a script for sh that writes files and becomes the program. All data are arguments:
-// the number of files, path and content of each, the program.
-const writeFiles = `umask 077
-n=$1; shift
-while [ "$n" -gt 0 ]; do
-	file=$HOME/$1
-	mkdir -p "${file%/*}" && printf %s "$2" >"$file" || exit
-	shift 2; n=$((n-1))
-done
-exec "$@"`
-
-// arguments are those of the program, which writes its Files first.
-func (p Program) arguments() []string {
-	if len(p.Files) == 0 {
-		return p.Args
-	}
-	args := []string{"/bin/sh", "-c", writeFiles, "sh", strconv.Itoa(len(p.Files))}
-	for _, path := range slices.Sorted(maps.Keys(p.Files)) {
-		args = append(args, strings.TrimPrefix(path, "~/"), p.Files[path])
-	}
-	return append(args, p.Args...)
 }
 
 func (p Program) reads() []string {
