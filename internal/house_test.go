@@ -47,6 +47,7 @@ var rooms = map[string][]string{
 	"forge/forgetest":                     {"forge"},
 	"store":                               {"workflow", "redact"},
 	"schema":                              {},
+	"gateway":                             {"agent", "process"}, // stands between an agent and its model: what it finds is told in the port's words
 	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "agent", "environment", "forge"},
 	"tui":                                 {"workflow", "store", "runner"},
 	"web":                                 {"workflow", "store", "runner"},

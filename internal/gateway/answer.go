@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	"signalbox/internal/agent"
+)
+
+// maxProblem bounds what is read of an error.
+const maxProblem = 1 << 20
+
+// answer passes upstream's answer on.
+func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, response *http.Response) {
+	x.silence.Reset(x.session.gateway.config.Idle)
+	body, err := plain(response)
+	switch {
+	case err != nil:
+		x.failed(w, r, response, &problem{status: http.StatusBadGateway, message: err.Error()}, nil)
+	case response.StatusCode >= http.StatusMultipleChoices:
+		text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // half an error is told as it is
+		text = x.scrubbed(text)
+		x.failed(w, r, response, told(response.StatusCode, text), text)
+	default:
+		x.session.handBack(w.Header(), response.Header)
+		w.WriteHeader(response.StatusCode)
+		x.stream(ctx, w, r, body, isEvents(response.Header))
+	}
+}
+
+func (x *exchange) scrubbed(text []byte) []byte {
+	s := scrubber{key: []byte(x.session.config.Key)}
+	return append(append([]byte(nil), s.pass(text)...), s.rest()...)
+}
+
+var errEncoding = errors.New("its answer is in an encoding that was not asked for")
+
+// plain is the body of an answer, as text. Some servers compress whatever they are asked.
+func plain(response *http.Response) (io.Reader, error) {
+	switch response.Header.Get("Content-Encoding") {
+	case "", "identity":
+		return response.Body, nil
+	case "gzip":
+		return &gunzip{from: response.Body}, nil
+	}
+	return nil, errEncoding
+}
+
+// gunzip begins when it is read, because an answer's first bytes may be long in coming.
+type gunzip struct {
+	from io.Reader
+	to   *gzip.Reader
+}
+
+func (g *gunzip) Read(p []byte) (n int, err error) {
+	if g.to == nil {
+		if g.to, err = gzip.NewReader(g.from); err != nil {
+			return 0, err
+		}
+	}
+	return g.to.Read(p)
+}
+
+func isEvents(header http.Header) bool {
+	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	return kind == "text/event-stream"
+}
+
+// failed passes an error on, unless it is the session's last: then the agent is told so, because it
+// would wait or ask again.
+func (x *exchange) failed(w http.ResponseWriter, r *http.Request, response *http.Response, p *problem, text []byte) {
+	s := x.session
+	v := judge(p, response.Header, s.gateway.config.Clock())
+	over := x.route.answers && s.wentWrong(v)
+	switch {
+	case over, text == nil, response.StatusCode < http.StatusBadRequest:
+		for _, name := range requestIDs {
+			if id := response.Header.Get(name); id != "" {
+				w.Header().Set(name, id)
+			}
+		}
+		if over {
+			refuseOver(w, x.route.dialect)
+			return
+		}
+		refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: the model's server gave no answer that can be passed on.")
+	default:
+		s.handBack(w.Header(), response.Header)
+		w.WriteHeader(response.StatusCode)
+		_, _ = w.Write(text)
+	}
+}
+
+// ended judges an answer that began well, by how it ended.
+func (x *exchange) ended(ctx context.Context, r *http.Request, known *reading, err error) {
+	s := x.session
+	switch {
+	case errors.Is(context.Cause(ctx), errStopped):
+	case known.problem != nil:
+		s.wentWrong(judge(known.problem, http.Header{}, s.gateway.config.Clock()))
+	case known.whole:
+		s.wentWell()
+	case r.Context().Err() != nil, errors.Is(err, errAgentGone):
+	case err != nil:
+		x.lost(ctx, "broke off", err)
+	default:
+		s.wentWrong(verdict{agent.Fail(agent.Unreachable, "the model's server ended its answer too early"), passing})
+	}
+}

@@ -1,0 +1,130 @@
+package gateway_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/modeltest"
+	"signalbox/internal/gateway"
+)
+
+func TestAHundredSessionsAtOnceAreToldApart(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Start(t, modeltest.Config{Key: realKey, Choose: func(c modeltest.Conversation) modeltest.Script {
+		return modeltest.Script{Turns: []modeltest.Turn{{Say: c.Model, Usage: modeltest.Usage{Input: int64(len(c.Model)), Output: 1}}}}
+	}})
+	g := start(t, gateway.Config{})
+	var asking sync.WaitGroup
+	for i := range 100 {
+		asking.Go(func() {
+			c := clients[2]
+			model := strings.Repeat("m", i+1)
+			c.streamBody = strings.Replace(c.streamBody, `"model":"m"`, `"model":"`+model+`"`, 1)
+			s := open(t, g, server.URL)
+			for range 3 {
+				if got := c.ask(t, s.Endpoint(), true); got.status != http.StatusOK || !strings.Contains(got.body, model) {
+					t.Errorf("session %d: %+v", i, got)
+				}
+			}
+			s.Close()
+			if want := (agent.Usage{InputTokens: int64(3 * len(model)), OutputTokens: 3}); s.Report().Models[model] != want {
+				t.Errorf("session %d: %+v", i, s.Report())
+			}
+		})
+	}
+	asking.Wait()
+}
+
+func TestAnAgentThatDoesNotReadHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Start(t, modeltest.Config{Key: realKey, Choose: func(c modeltest.Conversation) modeltest.Script {
+		return modeltest.Script{Turns: []modeltest.Turn{modeltest.Say(strings.Repeat("x", len(c.Prompt)<<20))}}
+	}})
+	g := start(t, gateway.Config{})
+	slow, quick := open(t, g, server.URL), open(t, g, server.URL)
+	c := clients[0]
+	c.streamBody = strings.Replace(c.streamBody, "Go.", strings.Repeat("x", 24), 1) // 24 MiB
+	response, err := transport(t).RoundTrip(c.request(t, slow.Endpoint(), true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if got := clients[0].ask(t, quick.Endpoint(), true); got.status != http.StatusOK || got.broken != nil {
+			t.Errorf("%d, %v", got.status, got.broken)
+		}
+	}
+	slow.Close() // would wait for ever for an agent that does not read
+	if n, err := io.Copy(io.Discard, response.Body); err == nil {
+		t.Errorf("the stream ended well after %d bytes", n)
+	}
+	_ = response.Body.Close()
+}
+
+func TestRequestsAtTheSameTimeAreBounded(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{}, 20)
+	release := make(chan struct{})
+	s := open(t, start(t, gateway.Config{}), upstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		arrived <- struct{}{}
+		<-release
+		_, _ = io.WriteString(w, `{"type":"message"}`)
+	}))
+	answers := make(chan answer, 16)
+	for range 16 {
+		go func() { answers <- clients[0].ask(t, s.Endpoint(), false) }()
+	}
+	for range 16 {
+		<-arrived
+	}
+	if got := clients[0].ask(t, s.Endpoint(), false); got.status != http.StatusTooManyRequests {
+		t.Errorf("the seventeenth: %d %s", got.status, got.body)
+	}
+	close(release)
+	for range 16 {
+		if got := <-answers; got.status != http.StatusOK {
+			t.Errorf("one of sixteen: %d %s", got.status, got.body)
+		}
+	}
+	if s.Failure() != nil {
+		t.Errorf("Failure = %+v", s.Failure())
+	}
+}
+
+func TestCloseBreaksOffWhatRunsAndCountsIt(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Start(t, script(modeltest.Turn{Say: "a word", Fault: modeltest.Fault{Kind: modeltest.Stalled, Events: 4}}))
+	s := open(t, start(t, gateway.Config{}), server.URL)
+	response, err := transport(t).RoundTrip(clients[0].request(t, s.Endpoint(), true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if _, err := response.Body.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if _, err := io.ReadAll(response.Body); err == nil {
+		t.Error("the stream ended well")
+	}
+	if s.Failure() != nil || s.Report().Usage.InputTokens != 1200 {
+		t.Errorf("Failure = %+v, Report = %+v", s.Failure(), s.Report())
+	}
+}
+
+func TestAnEndIsHeardByAgentsThatSendALot(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Start(t, script(modeltest.Say("ok")))
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Requests = 1 })
+	c := clients[0]
+	if got := c.ask(t, s.Endpoint(), true); got.status != http.StatusOK {
+		t.Fatalf("%d, %v", got.status, got.broken)
+	}
+	c.streamBody = strings.Replace(c.streamBody, "Go.", strings.Repeat("a lot ", 1<<20), 1) // 6 MiB
+	if got := c.ask(t, s.Endpoint(), true); !over(got) {
+		t.Errorf("%d, %v", got.status, got.broken)
+	}
+}

@@ -1,0 +1,163 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"signalbox/internal/agent"
+)
+
+// exchange is one request and its answer.
+type exchange struct {
+	session *Session
+	route   route
+	model   string
+	path    string
+	place   place
+	control *http.ResponseController
+	cancel  context.CancelCauseFunc
+	// silence ends the exchange when upstream says nothing.
+	silence *time.Timer
+	// asked is the size of the request, counted what the session has counted of its answer.
+	asked   int
+	counted share
+}
+
+var (
+	errStopped = errors.New("the session is over")
+	errSilent  = errors.New("the model's server said nothing for too long")
+)
+
+// serve passes one request on and its answer back.
+func (s *Session) serve(w http.ResponseWriter, r *http.Request, to route, path string, at place) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	x := &exchange{session: s, route: to, model: to.model, path: path, place: at,
+		control: http.NewResponseController(w), cancel: cancel}
+	switch status := s.enter(x); status {
+	case 0:
+	case http.StatusGone:
+		turnAway(w, status)
+		return
+	case statusOver:
+		drain(w, r)
+		refuseOver(w, to.dialect)
+		return
+	default:
+		drain(w, r)
+		refuse(w, to.dialect, status, "Too many requests at the same time.")
+		return
+	}
+	defer s.leave(x)
+	body, err := x.receive(w, r)
+	if err == nil && to.answers {
+		err = s.reserve()
+	}
+	if err != nil {
+		turnDown(w, r, to.dialect, err)
+		return
+	}
+	x.asked = len(body)
+	x.ask(ctx, w, r, body)
+	if errors.Is(context.Cause(ctx), errStopped) {
+		panic(http.ErrAbortHandler) // a stream that was cut must not look like a whole one
+	}
+}
+
+// enter admits an exchange, or says with which status not.
+func (s *Session) enter(x *exchange) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return http.StatusGone
+	case s.cause != nil:
+		return statusOver
+	case len(s.running) >= maxConcurrent:
+		return http.StatusTooManyRequests
+	}
+	s.running[x] = struct{}{}
+	s.serving.Add(1)
+	return 0
+}
+
+func (s *Session) leave(x *exchange) {
+	s.mu.Lock()
+	delete(s.running, x)
+	s.mu.Unlock()
+	s.serving.Done()
+}
+
+// stop breaks an exchange off, also where it waits for the agent. The deadlines are any in the past.
+func (x *exchange) stop() {
+	x.cancel(errStopped)
+	_ = x.control.SetReadDeadline(time.Unix(1, 0))
+	_ = x.control.SetWriteDeadline(time.Unix(1, 0))
+}
+
+func turnDown(w http.ResponseWriter, r *http.Request, d dialect, err error) {
+	var large *http.MaxBytesError
+	if !errors.As(err, &large) {
+		drain(w, r)
+	}
+	switch {
+	case errors.Is(err, errRequest):
+		refuse(w, d, http.StatusBadRequest, "Signalbox: "+err.Error())
+	case large != nil:
+		refuse(w, d, http.StatusRequestEntityTooLarge, fmt.Sprintf("Signalbox: a request has at most %d bytes.", large.Limit))
+	default: // a budget is used up, or the agent is gone
+		refuseOver(w, d)
+	}
+}
+
+// ask sends the request. What the agent gets is upstream's answer, or the end of its session.
+func (x *exchange) ask(ctx context.Context, w http.ResponseWriter, r *http.Request, body []byte) {
+	s := x.session
+	out, err := http.NewRequestWithContext(ctx, r.Method, at(s.upstream, x.path, query(r.URL.Query())).String(), bytes.NewReader(body))
+	if err != nil {
+		refuseOver(w, x.route.dialect)
+		return
+	}
+	out.Header = passedOn(r.Header, s.config.Key, x.place)
+	x.silence = time.AfterFunc(s.gateway.config.HeaderTimeout, func() { x.cancel(errSilent) })
+	defer x.silence.Stop()
+	response, err := s.gateway.config.Transport.RoundTrip(out)
+	if err != nil {
+		x.unanswered(ctx, w, r, err)
+		return
+	}
+	defer func() { _ = response.Body.Close() }()
+	x.answer(ctx, w, r, response)
+}
+
+// unanswered is a request that upstream said nothing to.
+func (x *exchange) unanswered(ctx context.Context, w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil || errors.Is(context.Cause(ctx), errStopped) {
+		return
+	}
+	if over := x.lost(ctx, "cannot be reached", err); over {
+		refuseOver(w, x.route.dialect)
+		return
+	}
+	refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: the model's server cannot be reached.")
+}
+
+// lost notes that the connection to upstream failed.
+func (x *exchange) lost(ctx context.Context, how string, err error) (over bool) {
+	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+		err = cause
+	}
+	text := err.Error()
+	if key := x.session.config.Key; key != "" {
+		text = strings.ReplaceAll(text, key, string(masked))
+	}
+	if !x.route.answers {
+		return false
+	}
+	return x.session.wentWrong(verdict{agent.Fail(agent.Unreachable, "the model's server %s: %s", how, text), passing})
+}

@@ -1,0 +1,77 @@
+package gateway
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// gemini is Google's generateContent.
+type gemini struct{}
+
+func (gemini) read(document []byte, r *reading) {
+	var chunk struct {
+		Model      string `json:"modelVersion"`
+		Candidates []struct {
+			Content struct {
+				Parts []struct {
+					Text string         `json:"text"`
+					Call jsontext.Value `json:"functionCall"`
+				} `json:"parts"`
+			} `json:"content"`
+			Finish string `json:"finishReason"`
+		} `json:"candidates"`
+		Feedback struct {
+			Block string `json:"blockReason"`
+		} `json:"promptFeedback"`
+		Usage *geminiUsage   `json:"usageMetadata"`
+		Error jsontext.Value `json:"error"`
+	}
+	if !decode(document, &chunk) {
+		return
+	}
+	if chunk.Model != "" {
+		r.model = chunk.Model
+	}
+	for _, candidate := range chunk.Candidates {
+		for _, part := range candidate.Content.Parts {
+			r.says(part.Text, string(part.Call))
+		}
+		r.whole = r.whole || candidate.Finish != ""
+	}
+	r.whole = r.whole || chunk.Feedback.Block != ""
+	chunk.Usage.toldTo(r)
+	if problem := problemIn(chunk.Error); problem != nil {
+		r.problem = problem
+	}
+}
+
+type geminiUsage struct {
+	Prompt     int64  `json:"promptTokenCount"`
+	Tools      int64  `json:"toolUsePromptTokenCount"`
+	Cached     int64  `json:"cachedContentTokenCount"`
+	Candidates *int64 `json:"candidatesTokenCount"`
+	Thoughts   int64  `json:"thoughtsTokenCount"`
+}
+
+// toldTo: a usage in the middle of a stream may leave out the answer, which is a guess until then.
+func (u *geminiUsage) toldTo(r *reading) {
+	if u == nil {
+		return
+	}
+	t := tokens{input: believed(u.Prompt) + believed(u.Tools), read: u.Cached, output: believed(u.Thoughts)}
+	text := r.text
+	if u.Candidates != nil {
+		t.output += believed(*u.Candidates)
+		text = 0
+	}
+	r.tell(t)
+	r.text = text
+}
+
+func (gemini) refusal(status int, message string) any {
+	kind := "INVALID_ARGUMENT"
+	switch status {
+	case 401:
+		kind = "UNAUTHENTICATED"
+	case 429:
+		kind = "RESOURCE_EXHAUSTED"
+	}
+	return map[string]any{"error": map[string]any{"code": status, "status": kind, "message": message}}
+}

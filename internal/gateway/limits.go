@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// resets are the headers that tell when a limit ends; those that are told of every answer count
+// only where nothing remains.
+var resets = []struct{ name, remaining string }{
+	{name: "Retry-After"},
+	{name: "Anthropic-Ratelimit-Requests-Reset", remaining: "Anthropic-Ratelimit-Requests-Remaining"},
+	{name: "Anthropic-Ratelimit-Tokens-Reset", remaining: "Anthropic-Ratelimit-Tokens-Remaining"},
+	{name: "Anthropic-Ratelimit-Input-Tokens-Reset", remaining: "Anthropic-Ratelimit-Input-Tokens-Remaining"},
+	{name: "Anthropic-Ratelimit-Output-Tokens-Reset", remaining: "Anthropic-Ratelimit-Output-Tokens-Remaining"},
+	{name: "X-Ratelimit-Reset-Requests", remaining: "X-Ratelimit-Remaining-Requests"},
+	{name: "X-Ratelimit-Reset-Tokens", remaining: "X-Ratelimit-Remaining-Tokens"},
+}
+
+// planResets are those of a plan's share, which come with every answer, too: they count when the
+// share is used up.
+var planResets = []string{"Anthropic-Ratelimit-Unified-Reset", "X-Codex-Primary-Reset-After-Seconds"}
+
+// until is when the model is to be had again: the latest time that anybody tells; zero if nobody does.
+func (p *problem) until(header http.Header, plan bool, now time.Time) (latest time.Time) {
+	consider := func(t time.Time) {
+		if t.After(latest) && t.Before(now.Add(longest)) && t.After(now) {
+			latest = t
+		}
+	}
+	consider(p.resetsAt)
+	consider(now.Add(p.resetsIn))
+	for _, reset := range resets {
+		if reset.remaining == "" || header.Get(reset.remaining) == "0" {
+			consider(moment(header.Get(reset.name), now))
+		}
+	}
+	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
+		consider(now.Add(seconds(ms / 1000)))
+	}
+	for _, name := range planResets {
+		if plan {
+			consider(moment(header.Get(name), now))
+		}
+	}
+	return latest
+}
+
+// moment reads a time as any of the vendors writes it: seconds or a duration from now, seconds
+// since 1970, or a date.
+func moment(text string, now time.Time) time.Time {
+	text = strings.TrimSpace(text)
+	const sinceEpoch = 1e9 // more seconds than anybody waits
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		if n >= sinceEpoch {
+			return unix(n)
+		}
+		return now.Add(seconds(n))
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return now.Add(seconds(d.Seconds()))
+	}
+	for _, layout := range []string{time.RFC3339, http.TimeFormat} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+)
+
+// errAgentGone is of an agent that does not take its answer.
+var errAgentGone = errors.New("the agent is gone")
+
+// chunk is how much of an answer is passed on at once, at most.
+const chunk = 32 << 10
+
+// stream passes on what comes as it comes, and reads along.
+func (x *exchange) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, body io.Reader, isEvents bool) {
+	var err error
+	if x.route.answers {
+		err = x.follow(ctx, w, r, body, isEvents)
+	} else {
+		err = x.pass(ctx, w, body, func([]byte) error { return nil })
+	}
+	if err != nil {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
+}
+
+// follow is for the answers of models.
+func (x *exchange) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, body io.Reader, isEvents bool) error {
+	known := &reading{untold: true}
+	documents := x.reader(known, isEvents)
+	err := x.pass(ctx, w, body, func(p []byte) error {
+		documents.write(p)
+		return x.session.count(x, known, 0)
+	})
+	documents.finish()
+	_ = x.session.count(x, known, known.supposeInput(x.asked)) // a session that is cut now has its reason
+	x.ended(ctx, r, known, err)
+	return err
+}
+
+// reader is what reads an answer of this kind.
+func (x *exchange) reader(known *reading, isEvents bool) splitter {
+	d := document{each: func(data []byte, size int) {
+		if data == nil {
+			known.text += int64(size)
+			return
+		}
+		x.route.dialect.read(data, known)
+	}}
+	if isEvents {
+		return &events{document: d}
+	}
+	return &objects{document: d}
+}
+
+// pass returns nil when all was passed on. The time that the agent takes is not upstream's silence.
+func (x *exchange) pass(ctx context.Context, w http.ResponseWriter, body io.Reader, read func([]byte) error) error {
+	buffer := make([]byte, chunk)
+	scrub := scrubber{key: []byte(x.session.config.Key)}
+	if x.control.Flush() != nil {
+		return errAgentGone
+	}
+	for {
+		n, err := body.Read(buffer)
+		x.silence.Stop()
+		if e := context.Cause(ctx); e != nil {
+			return e
+		}
+		if n > 0 {
+			x.session.touch()
+			if e := read(buffer[:n]); e != nil {
+				return e
+			}
+		}
+		out := scrub.pass(buffer[:n])
+		if errors.Is(err, io.EOF) {
+			out = append(out, scrub.rest()...)
+		}
+		if _, e := w.Write(out); e != nil || x.control.Flush() != nil {
+			return errAgentGone
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		x.silence.Reset(x.session.gateway.config.Idle)
+	}
+}
+
+// touch notes when bytes of answers came.
+func (s *Session) touch() {
+	now := s.gateway.config.Clock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used.First.IsZero() {
+		s.used.First = now
+	}
+	s.used.Last = now
+}

@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"net/http"
+
+	"signalbox/internal/agent"
+
+	"time"
+)
+
+// severity is what a failed answer means for the session.
+type severity int
+
+const (
+	// objected: the vendor takes no such request. The agent may have others.
+	objected severity = iota
+	// passing: the same request may do better later.
+	passing
+	// hopeless: every further request would fail likewise.
+	hopeless
+)
+
+// verdict is what a failed answer comes to.
+type verdict struct {
+	failure  *agent.Failure
+	severity severity
+}
+
+func judge(p *problem, header http.Header, now time.Time) verdict {
+	code, s := p.code(header)
+	v := verdict{agent.Fail(code, "the model's server answered %d: %s", p.status, p.message), s}
+	if code == agent.RateLimited || code == agent.UsageLimited {
+		v.failure.Until = p.until(header, code == agent.UsageLimited, now)
+	}
+	return v
+}
+
+func (p *problem) code(header http.Header) (agent.FailureCode, severity) {
+	switch {
+	case p.status == http.StatusUnauthorized:
+		return agent.Unauthorized, hopeless
+	case p.status == http.StatusForbidden:
+		return agent.Unauthorized, objected // perhaps of one model alone
+	case p.status == http.StatusPaymentRequired, p.is("insufficient_quota", "usage_limit_reached"), p.says("credit balance is too low"):
+		return agent.UsageLimited, hopeless
+	case p.status == http.StatusTooManyRequests && (p.is(perDay) || header.Get("Anthropic-Ratelimit-Unified-Status") == "rejected"):
+		return agent.UsageLimited, hopeless
+	case p.status == http.StatusTooManyRequests:
+		return agent.RateLimited, passing
+	case p.status == http.StatusRequestTimeout, p.status >= http.StatusInternalServerError:
+		return agent.ModelFailed, passing
+	case p.status < http.StatusBadRequest:
+		return agent.Refused, hopeless // a redirect, which is not followed
+	case p.overflows():
+		return agent.Overflowed, objected
+	}
+	return agent.Refused, objected
+}
+
+func (p *problem) overflows() bool {
+	return p.status == http.StatusRequestEntityTooLarge || p.is("context_length_exceeded") ||
+		p.says("prompt is too long", "exceed context limit", "exceeds the context window", "maximum context length",
+			"exceeds the maximum number of tokens")
+}
