@@ -59,6 +59,8 @@ type briefing struct {
 	Detection *workflow.Detection
 	Diff      string
 	Tests     []string
+	// Again: the agent goes on with a conversation that it had about this request.
+	Again bool
 }
 
 // prompt is the whole instruction for a call.
@@ -69,6 +71,9 @@ func (w *work) prompt(ctx context.Context, a workflow.Action) (string, error) {
 	}
 	b := briefing{Run: w.run, Request: request, Action: a, Phase: string(w.run.Journey.Phase.Step()),
 		Findings: w.run.Journey.Findings, SetUp: w.run.Journey.SetUp, HandOver: w.run.Journey.HandOver(), Detection: w.run.Journey.Detection, Tests: w.run.Journey.Settings.Tests}
+	if program := w.Agents[a.Role]; program != nil {
+		b.Again = w.conversation(a.Role, program.Name()) != nil
+	}
 	switch a.Role {
 	case workflow.Planner:
 		b.Documents, err = w.design(ctx)
