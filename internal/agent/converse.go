@@ -54,7 +54,9 @@ func (p Program) line(task Task, raw io.Writer, line []byte, cut bool) error {
 // agent's failure unless it had said that it had finished; that it was trying again is then the reason.
 func (p Program) result(task Task, end process.Result, stderr string) Result {
 	e := p.Reader.End(end, stderr)
-	result := Result{Answer: e.Answer, Process: end, Usage: e.Usage, Conversation: e.Conversation, Denied: e.Denied}
+	answer := tail{limit: MaxAnswer}
+	_, _ = answer.Write([]byte(e.Answer))
+	result := Result{Answer: clean(answer.last()), Process: end, Usage: e.Usage, Conversation: e.Conversation, Denied: e.Denied}
 	fell := endOf(p.Agent, p.Args[0], task, end, lastLine(stderr))
 	switch {
 	case e.Whole:
@@ -142,8 +144,7 @@ type limited struct {
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	if int64(len(p)) > l.left {
-		l.cut = true
+	if l.cut = l.cut || int64(len(p)) > l.left; l.cut {
 		return len(p), nil
 	}
 	l.left -= int64(len(p))

@@ -1,6 +1,8 @@
 package agenttest
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +20,7 @@ func (h Harness) answers(t *testing.T) {
 		if got, err := agent.JSON(result.Answer); err != nil || string(got) != AnswerText {
 			t.Errorf("answer %q holds %q, %v; want %q", result.Answer, got, err, AnswerText)
 		}
-		if !strings.Contains(log, WorkLine) || !strings.Contains(log, AnswerText) {
+		if !logged(log, WorkLine) || !logged(log, AnswerText) {
 			t.Errorf("log %q lacks what was printed", log)
 		}
 		if end := result.Process; !end.OK() || end.Started.IsZero() || end.Duration <= 0 {
@@ -71,6 +73,12 @@ func (h Harness) check(t *testing.T) {
 	}
 }
 
+// logged reports whether text was printed, as it is or in a line of JSON.
+func logged(log, text string) bool {
+	quoted, err := json.Marshal(text)
+	return strings.Contains(log, text) || err == nil && strings.Contains(log, string(bytes.Trim(quoted, `"`)))
+}
+
 // fails checks that the agent failed for this reason and that the message, one line, holds word.
 func fails(t *testing.T, result agent.Result, code agent.FailureCode, word string) {
 	t.Helper()
@@ -87,7 +95,7 @@ func fails(t *testing.T, result agent.Result, code agent.FailureCode, word strin
 func (h Harness) prompt(t *testing.T) {
 	t.Parallel()
 	result, log := h.run(t, Echoes, nil)
-	if result.Failure != nil || result.Answer != Prompt || !strings.Contains(log, Prompt) {
+	if result.Failure != nil || result.Answer != Prompt || !logged(log, Prompt) {
 		t.Errorf("%d bytes came back of %d, or others: %.200q", len(result.Answer), len(Prompt), result.Answer)
 	}
 }

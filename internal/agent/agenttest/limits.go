@@ -33,7 +33,8 @@ func (h Harness) floods(t *testing.T) {
 	if result.Failure != nil {
 		t.Errorf("Failure = %+v", *result.Failure)
 	}
-	if !result.Process.Truncated || len(log) != limit {
+	// A protocol is cut between two lines.
+	if missing := limit - len(log); !result.Process.Truncated || missing < 0 || missing >= len(floodLine) {
 		t.Errorf("Truncated %v with %d bytes in the log, want %d", result.Process.Truncated, len(log), limit)
 	}
 	if len(result.Answer) > agent.MaxAnswer {

@@ -1,0 +1,121 @@
+package agenttest
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+)
+
+// Protocol is how the program of one vendor says things: lines with their ends.
+type Protocol struct {
+	// Say tells the agent's words and Answer ends the conversation well with them.
+	Say, Answer func(text string) string
+	// Prompt is what the program was asked.
+	Prompt func() (string, error)
+}
+
+// variableBehavior tells a test binary that it is the fake program, and what it is to do.
+const variableBehavior = "SIGNALBOX_TEST_BEHAVIOR"
+
+// Fake is the settings by which a driver runs the test binary for its program. TestMain has to
+// call Play first.
+func Fake(t *testing.T, b Behavior) agent.Settings {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b == Missing {
+		program = "/opt/" + MissingProgram
+	}
+	return agent.Settings{Name: "fake", Program: program, Permissions: agent.Everything, Env: []string{
+		variableBehavior + "=" + strconv.Itoa(int(b)), "PATH=" + os.Getenv("PATH"),
+		// The race detector sleeps for a second at the end of every program.
+		"GORACE=atexit_sleep_ms=0",
+	}}
+}
+
+// Play behaves as Fake wants and does not return, where this is the fake program.
+func Play(p Protocol) {
+	behavior, err := strconv.Atoi(os.Getenv(variableBehavior))
+	switch {
+	case err != nil:
+		return
+	case len(os.Args) == 2 && os.Args[1] == "--version":
+		os.Exit(write(os.Stdout, "1.2.3\n"))
+	}
+	os.Exit(p.play(Behavior(behavior)))
+}
+
+func (p Protocol) play(b Behavior) (code int) {
+	if b != Deaf && b != Echoes {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}
+	switch b {
+	case Answers, Deaf:
+		return write(os.Stderr, WorkLine+"\n") + write(os.Stdout, p.Say(WorkLine)+p.Answer(AnswerText))
+	case Fails:
+		write(os.Stderr, FailLine+"\n")
+		return 1
+	case Killed:
+		return failed(syscall.Kill(os.Getpid(), syscall.SIGKILL))
+	case Hangs:
+		return p.hang()
+	case Chatters:
+		for range time.Tick(100 * time.Millisecond) {
+			write(os.Stdout, p.Say("chatter"))
+		}
+	case Floods:
+		return p.flood()
+	case Echoes:
+		prompt, err := p.Prompt()
+		return failed(err) + write(os.Stdout, p.Say(prompt)+p.Answer(prompt))
+	case Tells:
+		return write(os.Stdout, p.Answer(strings.Join(os.Environ(), "\n")))
+	case Leaves:
+		return p.leave() + write(os.Stdout, p.Answer("left"))
+	case Stays:
+		return p.leave() + p.hang()
+	}
+	return write(os.Stdout, p.Answer(""))
+}
+
+// hang outlives every test, and ends by itself where no signal does it.
+func (p Protocol) hang() int {
+	<-time.After(10 * time.Minute)
+	return 1
+}
+
+// floodLine is no line of any protocol: what is measured is not how fast JSON is read.
+var floodLine = strings.Repeat("x", 1<<16-1) + "\n"
+
+func (p Protocol) flood() (code int) {
+	for range FloodBytes / len(floodLine) {
+		code |= write(os.Stdout, floodLine)
+	}
+	return code + write(os.Stdout, p.Answer(AnswerText))
+}
+
+func (p Protocol) leave() int {
+	said, err := exec.Command("sh", "-c", Daemon).Output()
+	return failed(err) + write(os.Stdout, p.Say(string(said)))
+}
+
+func write(to *os.File, text string) int {
+	_, err := to.WriteString(text)
+	return failed(err)
+}
+
+func failed(err error) int {
+	if err != nil {
+		return 1
+	}
+	return 0
+}
