@@ -130,11 +130,11 @@ func (c *Config) validateRoles(key string, roles map[string]Role) error {
 	var problems []error
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
 		if !slices.Contains([]string{"planner", "implementer", "reviewer", "repairer"}, role) {
-			problems = append(problems, fmt.Errorf("%s.%s: want planner, implementer, reviewer or repairer", key, role))
+			problems = append(problems, wrong(key+"."+role, ": want planner, implementer, reviewer or repairer"))
 		}
 		r := roles[role]
 		if _, known := c.Agents[r.Agent]; !known && r.Agent != RoleNone && (r.Agent != "" || len(c.Agents) != 1) {
-			problems = append(problems, fmt.Errorf("%s.%s names %q, which is no agent of this file", key, role, r.Agent))
+			problems = append(problems, wrong(key+"."+role, " names %q, which is no agent of this file", r.Agent))
 		}
 		if r.Permissions != "" {
 			problems = append(problems, oneOf(key+"."+role+".permissions", r.Permissions, permissions...))
@@ -153,13 +153,13 @@ func (a Agent) validate(name string) error {
 	problems := []error{oneOf(key+".driver", a.Driver, append([]string{DriverCommand, DriverReplay}, Vendors...)...)}
 	switch {
 	case name == RoleNone:
-		return fmt.Errorf("%s: this name means that nobody does it", key)
+		return wrong(key, ": this name means that nobody does it")
 	case a.Driver == DriverCommand && (len(a.Command) == 0 || a.Command[0] == ""):
-		return fmt.Errorf("%s.command is empty: want a program and its arguments", key)
+		return wrong(key+".command", " is empty: want a program and its arguments")
 	case a.Driver == DriverReplay && a.Script == "":
-		return fmt.Errorf("%s.script is empty: want the file to replay", key)
+		return wrong(key+".script", " is empty: want the file to replay")
 	case len(a.Command) > 0 && slices.Contains(Vendors, a.Driver):
-		return fmt.Errorf("%s.command: the driver %s knows its arguments; want program and args", key, a.Driver)
+		return wrong(key+".command", ": the driver %s knows its arguments; want program and args", a.Driver)
 	}
 	if a.Prompt != "" {
 		problems = append(problems, oneOf(key+".prompt", a.Prompt, PromptStdin, PromptArgument))
@@ -171,11 +171,11 @@ func (a Agent) validate(name string) error {
 		problems = append(problems, oneOf(key+".login", a.Login, LoginKey, LoginOwn))
 	}
 	if a.Key != "" && !variableName.MatchString(a.Key) {
-		problems = append(problems, fmt.Errorf("%s.key is no name of an environment variable: the key itself does not belong into this file", key))
+		problems = append(problems, wrong(key+".key", " is no name of an environment variable: the key itself does not belong into this file"))
 	}
 	for model, p := range a.Prices {
 		if !(p.Input >= 0 && p.Cached >= 0 && p.Output >= 0) {
-			problems = append(problems, fmt.Errorf("%s.prices.%s: want US dollars for a million tokens", key, model))
+			problems = append(problems, wrong(key+".prices."+model, ": want US dollars for a million tokens"))
 		}
 	}
 	return errors.Join(problems...)

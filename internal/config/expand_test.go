@@ -31,12 +31,12 @@ func TestASizeIsReadWithItsUnit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{"0": 0, "512": 512, "4K": 4 << 10, "20G": 20 << 30, "1GB": 1 << 30, "-1": -1, "2X": -1, "9999999T": -1} {
 		path := filepath.Join(t.TempDir(), "config.yaml")
-		if err := os.WriteFile(path, []byte("environment: {memory: "+text+"}\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("environment: {cache: "+text+"}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c, _, err := config.Load(path, func(string) string { return "" })
-		if (err != nil) != (want < 0) || err == nil && int64(c.Environment.Memory) != want {
-			t.Errorf("%s: %d, %v", text, c.Environment.Memory, err)
+		if (err != nil) != (want < 0) || err == nil && int64(c.Environment.Cache) != want {
+			t.Errorf("%s: %d, %v", text, c.Environment.Cache, err)
 		}
 	}
 }

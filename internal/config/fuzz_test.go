@@ -20,8 +20,8 @@ func FuzzConfiguration(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		begun := time.Now()
 		c := Default()
-		if c.parse(bytes.NewReader(data)) == nil {
-			_ = c.validate()
+		if p, err := c.parse(bytes.NewReader(data)); err == nil {
+			_ = p.located(c.validate())
 		}
 		if took := time.Since(begun); took > fuzzBudget {
 			t.Fatalf("took %s", took)

@@ -1,14 +1,12 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +33,9 @@ func (l *Lines) UnmarshalYAML(node *yaml.Node) error {
 	if err := node.Decode(&list); err != nil {
 		return fmt.Errorf("line %d: want a line or a list of lines", node.Line)
 	}
+	if i := slices.IndexFunc(list, func(line string) bool { return strings.TrimSpace(line) == "" }); i >= 0 {
+		return fmt.Errorf("line %d: number %d is empty", node.Content[i].Line, i+1)
+	}
 	*l = list
 	return nil
 }
@@ -43,6 +44,7 @@ func (l *Lines) UnmarshalYAML(node *yaml.Node) error {
 // both. A missing file is no error: found says whether there was one.
 func Load(path string, getenv func(string) string) (c Config, found bool, err error) {
 	c = Default()
+	var places places
 	file, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -51,65 +53,34 @@ func Load(path string, getenv func(string) string) (c Config, found bool, err er
 	default:
 		defer func() { _ = file.Close() }()
 		found = true
-		if err := c.parse(file); err != nil {
+		if places, err = c.parse(file); err != nil {
 			return c, true, fmt.Errorf("configuration %s: %w", path, err)
 		}
 	}
-	if err := c.environment(getenv); err != nil {
+	if err := c.environment(getenv, places); err != nil {
 		return c, found, err
 	}
 	c.Environment.expand(getenv("HOME"))
-	if err := c.validate(); err != nil {
+	if err := places.located(c.validate()); err != nil {
 		return c, found, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	return c, found, nil
 }
 
-func (c *Config) parse(r io.Reader) error {
-	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
-	if err != nil {
-		return err
-	}
-	if len(data) > maxSize {
-		return fmt.Errorf("has more than %d bytes", maxSize)
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return inWords(err)
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return errors.New("holds more than one document")
-	}
-	return nil
-}
-
-// unknownKey is how the decoder speaks of a key that no field of ours has.
-var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
-
-// inWords is the decoder's error without its own vocabulary; it names lines already.
-func inWords(err error) error {
-	var mismatch *yaml.TypeError
-	if !errors.As(err, &mismatch) {
-		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	var problems []error
-	for _, e := range mismatch.Errors {
-		problems = append(problems, errors.New(unknownKey.ReplaceAllString(e, `there is no key "$1"`)))
-	}
-	return errors.Join(problems...)
-}
-
 // environment lets variables win over the file: SIGNALBOX_WORKFLOW,
 // SIGNALBOX_APPROVE, SIGNALBOX_MAX_PARALLEL and SIGNALBOX_SANDBOX.
-func (c *Config) environment(getenv func(string) string) error {
+// Such a value stands in no line of the file.
+func (c *Config) environment(getenv func(string) string, p places) error {
 	if v := getenv("SIGNALBOX_WORKFLOW"); v != "" {
+		delete(p, "workflow")
 		c.Workflow = strings.Split(v, ",")
 	}
 	if v := getenv("SIGNALBOX_APPROVE"); v != "" {
+		delete(p, "approve")
 		c.Approve = v
 	}
 	if v := getenv("SIGNALBOX_SANDBOX"); v != "" {
+		delete(p, "environment.sandbox")
 		c.Environment.Sandbox = v
 	}
 	if v := getenv("SIGNALBOX_MAX_PARALLEL"); v != "" {
@@ -117,6 +88,7 @@ func (c *Config) environment(getenv func(string) string) error {
 		if err != nil {
 			return fmt.Errorf("SIGNALBOX_MAX_PARALLEL is %q: want a number", v)
 		}
+		delete(p, "max_parallel")
 		c.MaxParallel = n
 	}
 	return nil
@@ -140,11 +112,6 @@ func (e *Environment) expand(home string) {
 	}
 }
 
-// capabilities are the words of environment.capabilities: what Docker gives by itself, and nothing
-// that reaches out of a container.
-var capabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW", "SETFCAP",
-	"SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
-
 func (c *Config) validate() error {
 	problems := []error{
 		oneOf("approve", c.Approve, ApproveManual, ApproveAuto),
@@ -153,22 +120,15 @@ func (c *Config) validate() error {
 		oneOf("environment.network", c.Environment.Network, NetworkRegistries, NetworkNone, NetworkFull),
 		oneOf("environment.on_failure", c.Environment.OnFailure, OnFailureContinue, OnFailureStop),
 	}
-	if e := c.Environment; e.Processes < 0 || !(e.CPUs >= 0 && e.CPUs <= 4096) {
-		problems = append(problems, errors.New("environment.processes and environment.cpus: want positive numbers, or 0 for no limit"))
-	}
-	for _, name := range c.Environment.Capabilities {
-		problems = append(problems, oneOf("environment.capabilities", name, capabilities...))
-	}
+	problems = append(problems, c.Environment.validate()...)
 	if c.MaxParallel < 1 || c.MaxParallel > 256 {
-		problems = append(problems, fmt.Errorf("max_parallel is %d: want 1 to 256", c.MaxParallel))
+		problems = append(problems, wrong("max_parallel", " is %d: want 1 to 256", c.MaxParallel))
 	}
 	if len(c.Workflow) == 0 {
-		problems = append(problems, errors.New("workflow is empty: want full, simple or a list of phases"))
+		problems = append(problems, wrong("workflow", " is empty: want full, simple or a list of phases"))
 	}
 	problems = append(problems, c.validateAgents()...)
-	if l := c.Limits; l.Tokens < 0 || l.Calls < 0 || !(l.CostUSD >= 0) || l.PerDay.Tokens < 0 || l.PerDay.Calls < 0 || !(l.PerDay.CostUSD >= 0) {
-		problems = append(problems, errors.New("limits.tokens, cost_usd and calls: want positive numbers, or 0 for no limit"))
-	}
+	problems = append(problems, positive("limits", reflect.ValueOf(c.Limits))...)
 	return errors.Join(problems...)
 }
 
@@ -176,5 +136,5 @@ func oneOf(key, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return fmt.Errorf("%s is %q: want %s", key, value, strings.Join(allowed, " or "))
+	return wrong(key, " is %q: want %s", value, strings.Join(allowed, " or "))
 }

@@ -1,0 +1,162 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	// maxNodes is how much of a file is looked at. Aliases can make a small one huge.
+	maxNodes = 200_000
+	// maxProblems is how many are told at once.
+	maxProblems = 20
+)
+
+// checker holds a file against the settings before they are taken from it, so that every problem
+// is told with its line and its key.
+type checker struct {
+	places   places
+	problems []error
+	visited  int
+}
+
+// check looks at one value; key is its place in the file, as in "environment.verify[1].command".
+func (c *checker) check(n *yaml.Node, t reflect.Type, key string) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if c.visited++; c.visited > maxNodes || n.Tag == "!!null" {
+		return // nothing is the default
+	}
+	if _, known := c.places[key]; !known {
+		c.places[key] = n.Line
+	}
+	_, own := reflect.New(t).Interface().(yaml.Unmarshaler)
+	switch kind := t.Kind(); {
+	case own:
+		c.own(n, t, key)
+	case kind == reflect.Struct || kind == reflect.Map:
+		c.mapping(n, t, key)
+	case kind == reflect.Slice && n.Kind == yaml.SequenceNode:
+		for i, item := range n.Content {
+			c.check(item, t.Elem(), fmt.Sprintf("%s[%d]", key, i+1))
+		}
+	case kind == reflect.Slice:
+		c.wants(n, key, "a list")
+	case n.Kind != yaml.ScalarNode || n.Decode(reflect.New(t).Interface()) != nil || t == duration && n.Tag == "!!int" && n.Value != "0":
+		c.wants(n, key, scalar(t))
+	}
+}
+
+var duration = reflect.TypeFor[time.Duration]()
+
+// scalar is a type in the words of people.
+func scalar(t reflect.Type) string {
+	switch {
+	case t == duration:
+		return "a time such as 90s, 10m or 2h"
+	case t.Kind() == reflect.String:
+		return "text"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}
+
+// mapping looks at the keys of a struct, which are given, or of a map, which are free.
+func (c *checker) mapping(n *yaml.Node, t reflect.Type, key string) {
+	if n.Kind != yaml.MappingNode {
+		c.wants(n, key, "keys with values")
+		return
+	}
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, value := n.Content[i], n.Content[i+1]
+		if c.visited++; c.visited > maxNodes {
+			return
+		}
+		if name.Kind == yaml.ScalarNode && name.Tag == "!!merge" {
+			continue // the decoder looks at what it brings
+		}
+		of, known := valueType(t, name)
+		path := strings.TrimPrefix(key+"."+name.Value, ".")
+		switch line, twice := seen[name.Value]; {
+		case !known && key == "":
+			c.problem(name.Line, "there is no key %q", shown(name.Value))
+		case !known:
+			c.problem(name.Line, "there is no key %q in %s", shown(name.Value), key)
+		case twice:
+			c.problem(name.Line, "%s is there already, in line %d", path, line)
+		default:
+			seen[name.Value], c.places[path] = name.Line, name.Line
+			c.check(value, of, path)
+		}
+	}
+}
+
+// valueType is what the value of a key in t must be; known is false where t has no such key.
+func valueType(t reflect.Type, name *yaml.Node) (of reflect.Type, known bool) {
+	if name.Kind != yaml.ScalarNode {
+		return nil, false
+	}
+	if t.Kind() == reflect.Map {
+		return t.Elem(), true
+	}
+	for field := range t.Fields() {
+		if tag := field.Tag.Get("yaml"); tag != "" && tag == name.Value {
+			return field.Type, true
+		}
+	}
+	return nil, false
+}
+
+// ownError is the line that a type with a reader of its own names, and what it says.
+var ownError = regexp.MustCompile(`^line (\d+): (.*)`)
+
+// own has a type read itself.
+func (c *checker) own(n *yaml.Node, t reflect.Type, key string) {
+	err := n.Decode(reflect.New(t).Interface())
+	if err == nil {
+		return
+	}
+	line, says := n.Line, err.Error()
+	if found := ownError.FindStringSubmatch(says); found != nil {
+		_, _ = fmt.Sscan(found[1], &line)
+		says = found[2]
+	}
+	c.problem(line, "%s: %s", key, says)
+}
+
+func (c *checker) wants(n *yaml.Node, key, what string) {
+	is := map[yaml.Kind]string{yaml.SequenceNode: "a list", yaml.MappingNode: "keys with values"}[n.Kind]
+	if is == "" {
+		is = fmt.Sprintf("%q", shown(n.Value))
+	}
+	if key == "" {
+		key = "the file"
+	}
+	c.problem(n.Line, "%s is %s: want %s", key, is, what)
+}
+
+func (c *checker) problem(line int, format string, args ...any) {
+	if len(c.problems) < maxProblems {
+		c.problems = append(c.problems, fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...)))
+	}
+}
+
+// shown is a stranger's word, of a length that people read.
+func shown(word string) string {
+	const most = 60
+	if utf8.RuneCountInString(word) > most {
+		return string([]rune(word)[:most]) + "…"
+	}
+	return word
+}

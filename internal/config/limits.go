@@ -1,0 +1,60 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// capabilities are the words of environment.capabilities: what Docker gives by itself, and nothing
+// that reaches out of a container.
+var capabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW", "SETFCAP",
+	"SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
+
+// The least that commands can be limited to: below it not even the sandbox starts, or Docker and
+// the kernel refuse the number.
+const (
+	leastMemory    = 16 << 20
+	leastCPUs      = 0.01
+	leastProcesses = 8
+)
+
+func (e *Environment) validate() (problems []error) {
+	if e.Memory != 0 && e.Memory < leastMemory {
+		problems = append(problems, wrong("environment.memory", " is %d bytes: want at least 16M, or 0 for no limit", e.Memory))
+	}
+	if e.CPUs != 0 && !(e.CPUs >= leastCPUs && e.CPUs <= 4096) {
+		problems = append(problems, wrong("environment.cpus", " is %v: want %v to 4096, or 0 for no limit", e.CPUs, leastCPUs))
+	}
+	if e.Processes != 0 && e.Processes < leastProcesses {
+		problems = append(problems, wrong("environment.processes", " is %d: want at least %d, or 0 for no limit", e.Processes, leastProcesses))
+	}
+	for i, name := range e.Capabilities {
+		problems = append(problems, oneOf(fmt.Sprintf("environment.capabilities[%d]", i+1), name, capabilities...))
+	}
+	for i, v := range e.Verify {
+		if strings.TrimSpace(v.Command) == "" {
+			problems = append(problems, wrong(fmt.Sprintf("environment.verify[%d].command", i+1), " is empty: want a line for sh"))
+		}
+	}
+	return problems
+}
+
+// positive refuses budgets below zero, which is the default of each.
+func positive(key string, limits reflect.Value) (problems []error) {
+	for field, value := range limits.Fields() {
+		name := key + "." + field.Tag.Get("yaml")
+		switch {
+		case value.Kind() == reflect.Struct:
+			problems = append(problems, positive(name, value)...)
+		case value.CanInt() && value.Int() < 0, value.CanFloat() && !(value.Float() >= 0):
+			is := value.Interface()
+			if d, ok := is.(time.Duration); ok {
+				is = d.String()
+			}
+			problems = append(problems, wrong(name, " is %v: want a positive number, or 0 for the default", is))
+		}
+	}
+	return problems
+}

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func (c *Config) parse(r io.Reader) (places, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxSize {
+		return nil, fmt.Errorf("has more than %d bytes", maxSize)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var document yaml.Node
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil, nil // an empty file
+	} else if err != nil {
+		return nil, inWords(err, data)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("holds more than one document")
+	}
+	check := checker{places: places{}}
+	check.check(document.Content[0], reflect.TypeFor[Config](), "")
+	if check.visited > maxNodes {
+		return nil, errors.New("its aliases lead too far")
+	}
+	if err := errors.Join(check.problems...); err != nil {
+		return nil, err
+	}
+	if err := document.Decode(c); err != nil {
+		return nil, inWords(err, data)
+	}
+	return check.places, nil
+}
+
+// syntaxLine is how the decoder names the line that it cannot read.
+var syntaxLine = regexp.MustCompile(`^line (\d+): `)
+
+// inWords is the decoder's error without its own vocabulary.
+func inWords(err error, data []byte) error {
+	says := strings.TrimPrefix(err.Error(), "yaml: ")
+	found := syntaxLine.FindStringSubmatch(says)
+	if found == nil {
+		return errors.New(says)
+	}
+	number, _ := strconv.Atoi(found[1])
+	lines := strings.Split(string(data), "\n")
+	// The decoder names the line before where it stumbles over what a line begins with.
+	for n := number; n <= number+1 && n <= len(lines); n++ {
+		if indent := lines[n-1][:len(lines[n-1])-len(strings.TrimLeft(lines[n-1], " \t"))]; strings.Contains(indent, "\t") {
+			return fmt.Errorf("line %d: begins with a tab: want spaces", n)
+		}
+	}
+	return errors.New(says)
+}
