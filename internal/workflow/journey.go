@@ -117,6 +117,8 @@ type Settings struct {
 	// HasPlanner and HasReviewer say whether an agent is configured for the role.
 	HasPlanner  bool `json:"has_planner"`
 	HasReviewer bool `json:"has_reviewer"`
+	// NoRepairer: nobody corrects a set-up that fails.
+	NoRepairer bool `json:"no_repairer,omitempty"`
 	// EnvironmentName, SetUp and Verification are the project's own word on its environment;
 	// where they are empty the plan's counts, and then what was detected.
 	EnvironmentName string         `json:"environment_name,omitempty"`

@@ -143,7 +143,7 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	case e.Class == FailureLock && used.LockWaits < maxLockWaits:
 		used.LockWaits++
 		m.waitThenAgain(lockWait, again(lockWait, "another package manager", used.LockWaits, maxLockWaits)+": "+s.why())
-	case e.Class == FailureFixable && used.SetUpRepairs < j.Settings.Limits.SetUpRepairs && j.Settings.HasPlanner:
+	case e.Class == FailureFixable && used.SetUpRepairs < j.Settings.Limits.SetUpRepairs && !j.Settings.NoRepairer:
 		used.SetUpRepairs++
 		m.call(Action{Role: Repairer, Reason: e.Message})
 		m.saySetUp()

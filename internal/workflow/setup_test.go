@@ -9,6 +9,8 @@ func TestSetUp(t *testing.T) {
 	t.Parallel()
 	full, strict := ordinary(WorkflowFull, true), ordinary(WorkflowFull, true)
 	strict.StopOnSetUpFailure = true
+	alone := ordinary(WorkflowFull, true)
+	alone.NoRepairer = true
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	begun := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
@@ -25,6 +27,7 @@ func TestSetUp(t *testing.T) {
 		{"a held lock waits 3 seconds", full, []act{begun, waited(4, FailureLock), setUpFails(FailureLock)}, "RUNNING design-check wait 3s run_set_up"},
 		{"a lock held for the sixth time is the end of waiting", full, []act{begun, waited(5, FailureLock), setUpFails(FailureLock)}, "RUNNING design-check post_comment"},
 		{"a wrong command is given to the model", full, []act{begun, setUpFails(FailureFixable)}, "RUNNING design-check call_agent repairer"},
+		{"unless none is there to correct it", alone, []act{begun, setUpFails(FailureFixable)}, "RUNNING design-check post_comment"},
 		{"a third correction is still asked for", full, []act{begun, repaired(2), setUpFails(FailureFixable)}, "RUNNING design-check call_agent repairer"},
 		{"a fourth is not", full, []act{begun, repaired(3), setUpFails(FailureFixable)}, "RUNNING design-check post_comment"},
 		{"a failed verification counts among the corrections", full, []act{begun, repaired(2), well, repaired(1), well, setUpFails(FailureFixable)},

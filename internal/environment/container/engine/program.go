@@ -43,7 +43,7 @@ const (
 func (e Engine) Do(ctx context.Context, o Order) (Answer, error) {
 	a, err := e.do(ctx, o)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%s %s: %w", o.Op, o.subject(), err)
+		return Answer{}, fmt.Errorf("docker %s: %w", strings.TrimSpace(string(o.Op)+" "+o.subject()), err)
 	}
 	return a, nil
 }

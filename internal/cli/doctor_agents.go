@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/config"
+	"signalbox/internal/workflow"
+)
+
+func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
+	agents, err := p.agents()
+	if err == nil {
+		err = p.mayBegin()
+	}
+	if err != nil {
+		var known *problem
+		hint := ""
+		if errors.As(err, &known) {
+			hint = known.hint
+		}
+		add(finding{"agents", verdictMissing, err.Error(), hint})
+		return
+	}
+	does := map[string][]string{} // an agent is one program, whichever model a role has it use
+	var distinct []agent.Agent
+	for _, role := range workflow.Roles {
+		a, ok := agents[role]
+		if !ok {
+			add(finding{string(role), verdictWarning, withoutRole[role], "name an agent in roles"})
+			continue
+		}
+		if does[a.Name()] == nil {
+			distinct = append(distinct, a)
+		}
+		does[a.Name()] = append(does[a.Name()], string(role))
+	}
+	for _, a := range distinct {
+		p.lookAtAgent(ctx, a, strings.Join(does[a.Name()], ", "), add)
+	}
+}
+
+// withoutRole is what becomes of a run in which nobody does a role.
+var withoutRole = map[workflow.Role]string{
+	workflow.Planner:  "nobody: a run is one step, the whole request",
+	workflow.Reviewer: "nobody: changes are not reviewed",
+	workflow.Repairer: "nobody: a set-up that fails is not corrected",
+}
+
+func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(finding)) {
+	version, err := a.Check(ctx)
+	if err != nil {
+		add(finding{"agent " + a.Name(), verdictMissing, err.Error(), "install it, or mend agents." + a.Name() + " in " + config.Name})
+		return
+	}
+	add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: strings.TrimSpace(version + " " + roles)})
+}

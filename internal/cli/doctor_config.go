@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"signalbox/internal/config"
+)
+
+// lookAtConfig reports whether the settings are what the file says. If they are not, nothing
+// that depends on them is known.
+func (p *project) lookAtConfig(add func(finding)) bool {
+	switch {
+	case p.configError != nil:
+		add(finding{"configuration", verdictMissing, p.configError.Error(),
+			"mend the file; tests, isolation, network and agents are looked at then"})
+	case !p.configured:
+		add(finding{"configuration", verdictWarning, "there is no " + config.Name + "; the defaults hold", "write one: signalbox init"})
+	default:
+		add(finding{What: "configuration", Verdict: verdictOK, Says: config.Name})
+	}
+	return p.configError == nil
+}
+
+func (p *project) lookAtPrompts(add func(finding)) {
+	if own, err := p.prompts(); err != nil {
+		add(finding{"prompts", verdictMissing, err.Error(), "mend the file below " + promptsDir})
+	} else if len(own) > 0 {
+		add(finding{What: "prompts", Verdict: verdictOK, Says: count(len(own), "prompt") + " of the project's own in " + promptsDir})
+	}
+}
+
+func (p *project) lookAtSettings(add func(finding)) {
+	if len(p.config.Tests) == 0 {
+		add(finding{"tests", verdictWarning, "no test command is configured, so nothing proves a change", "set tests in " + config.Name})
+	} else {
+		add(finding{What: "tests", Verdict: verdictOK, Says: fmt.Sprint([]string(p.config.Tests))})
+	}
+	if p.config.Environment.OnFailure == config.OnFailureContinue {
+		add(finding{What: "set-up", Verdict: verdictOK, Says: "a run goes on, with a warning, where the environment cannot be set up (environment.on_failure: continue)"})
+	} else {
+		add(finding{What: "set-up", Verdict: verdictOK, Says: "a run stops where the environment cannot be set up (environment.on_failure: stop)"})
+	}
+	for _, path := range p.config.Environment.Read {
+		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
+			add(finding{"environment", verdictWarning, fmt.Sprintf("%q cannot be shown to commands", path), "set environment.read to absolute paths that exist"})
+		}
+	}
+}
