@@ -31,7 +31,7 @@ func (a *app) openStore(ctx context.Context) (*store.Store, error) {
 }
 
 // openStoreToRead opens the documents around the working directory and leaves
-// everything as it is.
+// them as they are.
 func (a *app) openStoreToRead(ctx context.Context) (*store.Store, error) {
 	root, _, err := documentsRoot(a.Dir)
 	if err != nil {

@@ -29,13 +29,17 @@ type indexed struct {
 	data  []byte
 }
 
-// of finds an issue's file.
-func (x statusIndex) of(issue int) (indexed, bool) {
+// of finds an issue's file, nil if there is none. It is at place, unless files
+// were added or removed.
+func (x statusIndex) of(issue, place int) *indexed {
+	if place < len(x) && x[place].issue == issue {
+		return &x[place]
+	}
 	i, ok := slices.BinarySearchFunc(x, issue, func(e indexed, issue int) int { return cmp.Compare(e.issue, issue) })
 	if !ok {
-		return indexed{}, false
+		return nil
 	}
-	return x[i], true
+	return &x[i]
 }
 
 // The format: a line that names it, its version and the machine's start; how

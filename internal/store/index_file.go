@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -42,6 +41,9 @@ func (s *Store) openIndexFolder() *folder {
 
 // readIndex is empty if there is none, and if there is anything wrong with it.
 func (s *Store) readIndex(home *folder) statusIndex {
+	if home == nil {
+		return nil
+	}
 	file, st, err := home.openRegular(indexFileName, os.O_RDONLY, 0)
 	if err != nil {
 		return nil
@@ -74,7 +76,7 @@ type indexDraft struct {
 
 // beginIndex is nil if no index is worth it, or none can be written.
 func (s *Store) beginIndex(home *folder, saves int) *indexDraft {
-	if saves < s.index.worth {
+	if home == nil || saves < s.index.worth {
 		return nil
 	}
 	d := &indexDraft{store: s, home: home, temp: home.temporary(indexFileName)}
@@ -101,13 +103,13 @@ func (d *indexDraft) mayName(at identity, data []byte) bool {
 
 // finish makes the draft the index. Nothing is flushed: what a power cut leaves
 // of it is of an earlier start of the machine.
-func (d *indexDraft) finish(ctx context.Context, known []indexed, saves int) {
+func (d *indexDraft) finish(ctx context.Context, known []*indexed, saves int) {
 	err := ctx.Err()
 	if err == nil && saves < d.store.index.worth {
 		err = fmt.Errorf("it would save %d files from being read", saves)
 	}
 	if err == nil {
-		err = d.write(slices.DeleteFunc(known, func(e indexed) bool { return e.issue == 0 }))
+		err = d.write(known)
 	}
 	if err != nil {
 		d.discard(err)
@@ -116,7 +118,13 @@ func (d *indexDraft) finish(ctx context.Context, known []indexed, saves int) {
 	_ = d.file.Close()
 }
 
-func (d *indexDraft) write(index statusIndex) error {
+func (d *indexDraft) write(known []*indexed) error {
+	index := make(statusIndex, 0, len(known))
+	for _, e := range known {
+		if e != nil {
+			index = append(index, *e)
+		}
+	}
 	data, err := index.encode(d.store.self.BootID)
 	if err != nil {
 		return err

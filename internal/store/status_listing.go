@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"signalbox/internal/workflow"
 )
@@ -31,17 +32,36 @@ func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
 		return nil, err
 	}
 	defer f.close()
-	names, err := f.dir.Readdirnames(-1)
+	all, err := s.listStatuses(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", statusDir, err)
 	}
-	l := s.newStatusListing(f, statusFiles(names))
-	l.readAll(ctx)
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("list %s: %w", statusDir, err)
-	}
 	// One that was removed since it was listed has no status.
-	return slices.DeleteFunc(l.all, func(e IssueStatusEntry) bool { return errors.Is(e.Err, fs.ErrNotExist) }), nil
+	return slices.DeleteFunc(all, func(e IssueStatusEntry) bool { return errors.Is(e.Err, fs.ErrNotExist) }), nil
+}
+
+// listStatuses reads the folder and its index at the same time: each takes as
+// long as starting the program.
+func (s *Store) listStatuses(ctx context.Context, f *folder) (_ []IssueStatusEntry, err error) {
+	var files []statusFile
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		var names []string
+		names, err = f.dir.Readdirnames(-1)
+		files = statusFiles(names)
+	})
+	home := s.openIndexFolder()
+	if home != nil {
+		defer home.close()
+	}
+	index := s.readIndex(home)
+	reading.Wait()
+	if err != nil {
+		return nil, err
+	}
+	l := &statusListing{s, f, files, make([]IssueStatusEntry, len(files)), make([]*indexed, len(files))}
+	l.readAll(ctx, home, index)
+	return l.all, ctx.Err()
 }
 
 type statusFile struct {
@@ -70,22 +90,13 @@ type statusListing struct {
 	folder *folder
 	files  []statusFile
 	all    []IssueStatusEntry
-	// known is what the next index says of a file; nothing (issue 0) of one that it must not name.
-	known []indexed
+	// known is what the next index says of a file; nil of one that it must not name.
+	known []*indexed
 }
 
-func (s *Store) newStatusListing(f *folder, files []statusFile) *statusListing {
-	return &statusListing{s, f, files, make([]IssueStatusEntry, len(files)), make([]indexed, len(files))}
-}
-
-func (l *statusListing) readAll(ctx context.Context) {
-	home := l.store.openIndexFolder()
-	if home == nil {
-		l.read(ctx, l.unknown(), nil)
-		return
-	}
-	defer home.close()
-	index := l.store.readIndex(home)
+// readAll takes from the index what it knows, reads the other files, and writes
+// an index into home if one is worth it.
+func (l *statusListing) readAll(ctx context.Context, home *folder, index statusIndex) {
 	l.recall(ctx, index)
 	unknown := l.unknown()
 	gone := len(index) - (len(l.files) - len(unknown))
@@ -103,8 +114,8 @@ func (l *statusListing) recall(ctx context.Context, index statusIndex) {
 	}
 	share(ctx, len(l.files), func(i int, buffer []byte) []byte {
 		file := l.files[i]
-		was, ok := index.of(file.issue)
-		if !ok {
+		was := index.of(file.issue, i)
+		if was == nil {
 			return buffer
 		}
 		if at, err := l.folder.stat(file.name); err == nil && at == was.at {
@@ -117,7 +128,7 @@ func (l *statusListing) recall(ctx context.Context, index statusIndex) {
 // unknown are the places of the files of which the next index would say nothing.
 func (l *statusListing) unknown() (places []int) {
 	for i, known := range l.known {
-		if known.issue == 0 {
+		if known == nil {
 			places = append(places, i)
 		}
 	}
@@ -136,7 +147,7 @@ func (l *statusListing) read(ctx context.Context, places []int, draft *indexDraf
 		}
 		l.all[i] = l.store.statusEntry(file.issue, data)
 		if draft != nil && draft.mayName(at, data) {
-			l.known[i] = indexed{file.issue, at, slices.Clone(data)}
+			l.known[i] = &indexed{file.issue, at, slices.Clone(data)}
 		}
 		return data
 	})
