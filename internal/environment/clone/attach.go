@@ -25,5 +25,6 @@ func (d *Driver) Attach(_ context.Context, s environment.Spec) (environment.Envi
 	if err != nil {
 		return nil, err
 	}
+	e.stands(m)
 	return e, nil
 }

@@ -58,6 +58,8 @@ type Config struct {
 	Cache int64
 	// Warm is how an environment is put on a base; empty means Auto.
 	Warm Way
+	// OnHost: somebody else than Exec runs commands, and must find their folders on this machine.
+	OnHost bool
 	// Identity is the author of recorded commits; zero means DefaultIdentity.
 	Identity git.Identity
 
@@ -90,9 +92,12 @@ type Driver struct {
 	bases   *cache.Cache
 	// shown: who runs commands does it by other means than Exec.
 	shown atomic.Bool
-	// overlays is whether overlays can be mounted here, once it was tried.
+	// overlays is how overlays can be mounted here, or Copy, once it was tried.
 	tryOnce  sync.Once
-	overlays bool
+	overlays Way
+	// held are the namespaces of environments, by their private folders.
+	holding sync.Mutex
+	held    map[string]*namespace
 }
 
 var _ environment.Driver = (*Driver)(nil)
@@ -109,7 +114,7 @@ func New(c Config) *Driver {
 	d := &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath),
 		proxy:   egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),
 		closed:  egress.New(egress.Config{Logger: c.Logger}),
-		secrets: sync.OnceValues(findSecrets)}
+		secrets: sync.OnceValues(findSecrets), held: map[string]*namespace{}}
 	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: removeTree})
 	return d
 }

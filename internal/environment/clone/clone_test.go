@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/environmenttest"
 	"signalbox/internal/git"
@@ -24,6 +25,8 @@ func TestConformance(t *testing.T) {
 		"in bubblewrap":                    {warm: clone.Off, suite: environmenttest.Run},
 		"in bubblewrap, new ones overlaid": {warm: clone.Overlay, seeded: true, suite: environmenttest.Run},
 		"in bubblewrap, kept by overlay":   {warm: clone.Overlay, suite: environmenttest.RunRenew},
+		"in bubblewrap, new ones private":  {warm: clone.Private, seeded: true, suite: environmenttest.Run},
+		"in bubblewrap, kept privately":    {warm: clone.Private, suite: environmenttest.RunRenew},
 		"in bubblewrap, kept by sharing":   {warm: clone.Shared, suite: environmenttest.RunRenew},
 		"in bubblewrap, kept by copying":   {warm: clone.Copy, suite: environmenttest.RunRenew},
 		"without a sandbox":                {warm: clone.Copy, unsandboxed: true, suite: environmenttest.Run},
@@ -41,10 +44,19 @@ func TestConformance(t *testing.T) {
 				if test.seeded {
 					seed(t, d, p)
 				}
-				return environmenttest.Harness{Driver: d, Project: p, Isolated: !test.unsandboxed, Keeps: test.warm != clone.Off}
+				return environmenttest.Harness{Driver: d, Project: p, Isolated: !test.unsandboxed, Keeps: test.warm != clone.Off, Folder: found, Unmoving: test.warm == clone.Private}
 			})
 		})
 	}
+}
+
+func found(t *testing.T, e environment.Environment) string {
+	t.Helper()
+	dir, err := e.(*clone.Environment).Folder(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // needsRoot leaves a test out, by name, where overlays cannot be mounted.

@@ -82,6 +82,18 @@ var operations = map[string]func(context.Context, *clone.Driver, environment.Spe
 		_, err = e.Renew(ctx, s.Commit, key)
 		return err
 	},
+	// attach is what a second Signalbox does beside the first.
+	"attach": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
+		e, err := d.Attach(ctx, s)
+		if err != nil {
+			return err
+		}
+		r, err := e.Exec(ctx, process.Command{Args: []string{"sh", "-c", "cat theirs && echo mine >mine"}, Stdout: os.Stdout})
+		if err == nil && !r.OK() {
+			err = fmt.Errorf("exit code %d", r.ExitCode)
+		}
+		return err
+	},
 	"remove": func(ctx context.Context, d *clone.Driver, s environment.Spec) error { return d.Remove(ctx, s) },
 }
 

@@ -71,6 +71,10 @@ func (e *Environment) exec(ctx context.Context, c process.Command) (result proce
 	if err != nil {
 		return process.Result{}, err
 	}
+	n, err := e.namespace(ctx)
+	if err != nil {
+		return process.Result{}, err
+	}
 	scratch, remove, err := e.layout.newScratch()
 	if err != nil {
 		return process.Result{}, err
@@ -85,7 +89,7 @@ func (e *Environment) exec(ctx context.Context, c process.Command) (result proce
 	if err != nil {
 		return process.Result{}, err
 	}
-	return e.driver.connected(ctx, m, dir, c)
+	return e.driver.connected(ctx, view{m, n}, dir, c)
 }
 
 // inside is where a command starts: Command.Dir relative to the work folder, or a path in it.
@@ -155,7 +159,11 @@ func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byt
 	if !filepath.IsLocal(name) || limit < 0 {
 		return nil, fmt.Errorf("read %q of the environment: want a path inside it", name)
 	}
-	f, err := openRegular(e.layout.work, filepath.Clean(name))
+	n, err := e.namespace(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read %q of the environment: %w", name, err)
+	}
+	f, err := openRegular(n.path(e.layout.work), filepath.Clean(name))
 	if err != nil {
 		return nil, fmt.Errorf("read %q of the environment: %w", name, err)
 	}

@@ -1,4 +1,27 @@
 package clone
 
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+)
+
 // Enter makes the driver do as if it had no right to make network namespaces.
 func (c *Config) Enter() { c.enter = true }
+
+// Folder is the work folder as every process of this machine may find it.
+func (e *Environment) Folder(ctx context.Context) (string, error) {
+	n, err := e.namespace(ctx)
+	return strings.Replace(n.path(e.layout.work), "/proc/self/", "/proc/"+strconv.Itoa(os.Getpid())+"/", 1), err
+}
+
+// Die lets go of all mounts as the end of this process would.
+func (d *Driver) Die() {
+	d.holding.Lock()
+	defer d.holding.Unlock()
+	for _, n := range d.held {
+		n.close()
+	}
+	clear(d.held)
+}

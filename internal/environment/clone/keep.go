@@ -39,7 +39,7 @@ func (e *Environment) Keep(ctx context.Context, key string) error {
 	if err := e.adoptSetUp(ctx, m); err != nil {
 		return fmt.Errorf("keep environment %s: %w", e.spec.ID, err)
 	}
-	if key == "" || e.way() == Off {
+	if key == "" || e.way(ctx) == Off {
 		return nil
 	}
 	if err := e.keepAs(ctx, m, key); err != nil {
@@ -171,7 +171,11 @@ func (e *Environment) goOnKeeping(ctx context.Context, m *made) error {
 	}
 	m.Keeping = ""
 	if published {
-		m.Warm = &warm{Base: id, Commit: m.Head, Way: e.way()}
+		base, err := e.driver.bases.Find(func(b *cache.Entry) bool { return b.ID == id })
+		if err != nil {
+			return err
+		}
+		m.Warm = &warm{Base: id, Commit: m.Head, Way: e.wayOn(ctx, base)}
 	}
 	if err := e.layout.save(m); err != nil {
 		return err

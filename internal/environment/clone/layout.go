@@ -56,6 +56,10 @@ func (l layout) importGit() string { return filepath.Join(l.private, "import.git
 func (l layout) treeLayer() layer { return layer{filepath.Join(l.private, "tree-layer")} }
 func (l layout) homeLayer() layer { return layer{filepath.Join(l.private, "home-layer")} }
 
+// holders is there while the work folder and HOME are mounted where only the environment's commands
+// see them: the record of the processes that hold these mounts, one a line.
+func (l layout) holders() string { return filepath.Join(l.private, "holders") }
+
 // trial is where it is tried whether overlays can be mounted.
 func (l layout) trial() string { return filepath.Join(l.private, "trial") }
 

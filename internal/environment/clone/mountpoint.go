@@ -1,6 +1,7 @@
 package clone
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,21 +20,19 @@ const mountSource = "signalbox"
 // the base is ever only half copied up. What a kernel does not know is left out at the second try.
 var overlayOptions = []string{"redirect_dir=on,index=off,metacopy=off", ""}
 
-// mountOverlay shows lower at target with upper on top of it. Already done is no error; a target
-// that holds something is somebody's. The folders are named by descriptors: paths may have
-// characters that mean something among options, or be changed to links meanwhile.
-func mountOverlay(lower, upper, work, target string) error {
-	there, err := mounted(target)
+// mountOverlay mounts an overlay with the first of some options that the kernel knows. Already
+// done is no error. The folders are named by descriptors: paths may have characters that mean
+// something among options, or be changed to links meanwhile.
+func mountOverlay(o overlay, options []string) error {
+	there, err := mounted(o.target)
 	if err != nil || there {
 		return err
 	}
-	if held, err := os.ReadDir(target); err != nil {
-		return fmt.Errorf("mount on %s: %w", target, err)
-	} else if len(held) > 0 {
-		return fmt.Errorf("mount on %s: %w: move away what lies in it", target, ErrOccupied)
+	if err := vacant(o.target); err != nil {
+		return err
 	}
 	var named []string
-	for _, path := range []string{lower, upper, work, target} {
+	for _, path := range []string{o.lower, o.layer.upper(), o.layer.work(), o.target} {
 		fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return fmt.Errorf("open %s: %w", path, err)
@@ -42,14 +41,28 @@ func mountOverlay(lower, upper, work, target string) error {
 		named = append(named, "/proc/self/fd/"+strconv.Itoa(fd))
 	}
 	layers := "lowerdir=" + named[0] + ",upperdir=" + named[1] + ",workdir=" + named[2]
-	for _, further := range overlayOptions {
+	for _, further := range options {
 		err = unix.Mount(mountSource, named[3], "overlay", unix.MS_NOSUID|unix.MS_NODEV, strings.TrimSuffix(layers+","+further, ","))
 		if !errors.Is(err, unix.EINVAL) {
 			break
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("mount overlay on %s: %w", target, err)
+		return fmt.Errorf("mount overlay on %s: %w", o.target, err)
+	}
+	return nil
+}
+
+// vacant refuses a mount point that holds something, which is somebody's.
+func vacant(target string) error {
+	held, err := os.ReadDir(target)
+	if err != nil {
+		return fmt.Errorf("mount on %s: %w", target, err)
+	}
+	for _, entry := range held {
+		if entry.Name() != noteFile {
+			return fmt.Errorf("mount on %s: %w: move away what lies in it", target, ErrOccupied)
+		}
 	}
 	return nil
 }
@@ -122,33 +135,49 @@ func mountsBelow(dir string) (found []string, err error) {
 // unescapeMount undoes what the kernel does to paths in its table.
 var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// tryOverlays reports whether overlays can be mounted here, by doing it: that takes root, a file
-// system which keeps their marks, and a kernel that allows it. What a crash leaves of the attempt
-// goes with the environment.
-func (l layout) tryOverlays() bool {
-	if os.Geteuid() != 0 || l.removeTrial() != nil {
-		return false
+// tryOverlays reports how overlays can be mounted here, by doing it: that takes root or namespaces
+// of one's own, a file system which keeps their marks, and a kernel that allows it. What a crash
+// leaves of the attempt goes with the environment.
+func (e *Environment) tryOverlays(ctx context.Context) Way {
+	if e.layout.removeTrial() != nil {
+		return Copy
 	}
-	defer func() { _ = l.removeTrial() }()
-	return tryOverlay(l.trial()) == nil
+	defer func() { _ = e.layout.removeTrial() }()
+	o, err := e.layout.prepareTrial()
+	switch {
+	case err != nil:
+	case os.Geteuid() == 0:
+		if mountOverlay(o, overlayOptions) == nil && tryRenaming(o.target) == nil && tryReplacing(o.target) == nil {
+			return Overlay
+		}
+	case !e.driver.config.OnHost:
+		if e.driver.tryPrivate(ctx, o) == nil {
+			return Private
+		}
+	}
+	return Copy
 }
 
 func (l layout) removeTrial() error {
 	return errors.Join(unmount(filepath.Join(l.trial(), "at")), removeTree(l.trial()))
 }
 
-// tryOverlay does what agents do: rename a folder, and replace one by another.
-func tryOverlay(dir string) error {
-	lower, at := filepath.Join(dir, "lower"), filepath.Join(dir, "at")
-	for _, path := range []string{lower + "/a", lower + "/b/c", dir + "/upper", dir + "/work", at} {
+func (l layout) prepareTrial() (overlay, error) {
+	o := overlay{filepath.Join(l.trial(), "lower"), layer{l.trial()}, filepath.Join(l.trial(), "at")}
+	for _, path := range []string{o.lower + "/a", o.lower + "/b/c", o.layer.upper(), o.layer.work(), o.target} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
-			return err
+			return overlay{}, err
 		}
 	}
-	if err := mountOverlay(lower, dir+"/upper", dir+"/work", at); err != nil {
-		return err
-	}
-	if err := errors.Join(os.Rename(at+"/a", at+"/d"), os.RemoveAll(at+"/b"), os.Mkdir(at+"/b", 0o700)); err != nil {
+	return o, nil
+}
+
+// tryRenaming does with a folder of the base what git mv does.
+func tryRenaming(at string) error { return os.Rename(at+"/a", at+"/d") }
+
+// tryReplacing replaces a folder of the base by another.
+func tryReplacing(at string) error {
+	if err := errors.Join(os.RemoveAll(at+"/b"), os.Mkdir(at+"/b", 0o700)); err != nil {
 		return err
 	}
 	if left, err := os.ReadDir(at + "/b"); err != nil || len(left) > 0 {

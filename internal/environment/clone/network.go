@@ -16,27 +16,27 @@ import (
 const noNetwork = "--unshare-net"
 
 // connected runs c with as much of the network as the configuration says, and what c must reach.
-func (d *Driver) connected(ctx context.Context, m mounts, dir string, c process.Command) (process.Result, error) {
+func (d *Driver) connected(ctx context.Context, v view, dir string, c process.Command) (process.Result, error) {
 	switch {
 	case d.config.Network == egress.Registries:
-		return d.proxied(ctx, m, dir, c, d.proxy.With(c.Reaches))
+		return d.proxied(ctx, v, dir, c, d.proxy.With(c.Reaches))
 	case d.config.Network == egress.None && len(c.Reaches) > 0:
-		return d.proxied(ctx, m, dir, c, d.closed.With(c.Reaches))
+		return d.proxied(ctx, v, dir, c, d.closed.With(c.Reaches))
 	case d.config.Network == egress.None:
-		return d.sandboxed(ctx, m, dir, c, noNetwork)
+		return d.sandboxed(ctx, v, dir, c, noNetwork)
 	}
-	return d.sandboxed(ctx, m, dir, c)
+	return d.sandboxed(ctx, v, dir, c)
 }
 
 // proxied runs c in a network namespace that leads to the proxy and nowhere else. What was
 // refused is said at the end of c's standard error, where the run's log and the agent see it.
-func (d *Driver) proxied(ctx context.Context, m mounts, dir string, c process.Command, proxy *egress.Proxy) (process.Result, error) {
+func (d *Driver) proxied(ctx context.Context, v view, dir string, c process.Command, proxy *egress.Proxy) (process.Result, error) {
 	c.Env = lastOfEach(append(c.Env[:len(c.Env):len(c.Env)], egress.Variables(c.Env)...))
 	blocked := &blocklist{}
 	addresses := proxy.Policy().Addresses()
 	namespace, err := d.newNamespace(ctx, addresses)
 	if errors.Is(err, egress.ErrNotPermitted) {
-		result, err := d.entered(ctx, m, dir, c, proxy, blocked)
+		result, err := d.entered(ctx, v, dir, c, proxy, blocked)
 		return result, errors.Join(err, blocked.tell(c))
 	}
 	if err != nil {
@@ -44,7 +44,7 @@ func (d *Driver) proxied(ctx context.Context, m mounts, dir string, c process.Co
 	}
 	c.Network = namespace.File
 	stop := serve(ctx, proxy, namespace.Listeners, blocked)
-	result, err := d.sandboxed(ctx, m, dir, c)
+	result, err := d.sandboxed(ctx, v, dir, c)
 	return result, errors.Join(err, stop(), namespace.Close(), blocked.tell(c))
 }
 
@@ -68,7 +68,7 @@ func serve(ctx context.Context, proxy *egress.Proxy, listeners []net.Listener, b
 const enterPath = "/run/" + egress.EnterName
 
 // entered runs c by a program inside that makes the listeners and becomes it.
-func (d *Driver) entered(ctx context.Context, m mounts, dir string, c process.Command, proxy *egress.Proxy, blocked *blocklist) (process.Result, error) {
+func (d *Driver) entered(ctx context.Context, v view, dir string, c process.Command, proxy *egress.Proxy, blocked *blocklist) (process.Result, error) {
 	addresses := proxy.Policy().Addresses()
 	self, err := os.Executable()
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *Driver) entered(ctx context.Context, m mounts, dir string, c process.Co
 		return process.Result{}, err
 	}
 	defer func() { _ = h.Close() }()
-	m[enterPath] = mount{kind: readOnly, source: self}
+	v.mounts[enterPath] = mount{kind: readOnly, source: self}
 	c.Args = append([]string{enterPath}, egress.EnterArguments(firstFile+len(c.Files), addresses, c.Args)...)
 	c.Files = append(c.Files[:len(c.Files):len(c.Files)], h.Inside)
 	served := make(chan func() error)
@@ -91,7 +91,7 @@ func (d *Driver) entered(ctx context.Context, m mounts, dir string, c process.Co
 		}
 		served <- serve(ctx, proxy, listeners, blocked)
 	}()
-	result, err := d.sandboxed(ctx, m, dir, c, noNetwork)
+	result, err := d.sandboxed(ctx, v, dir, c, noNetwork)
 	_ = h.Inside.Close() // a program that never entered is waited for no longer
 	problem := errors.Join((<-served)(), h.Complaint())
 	if err == nil && result.Ending == process.Exited {

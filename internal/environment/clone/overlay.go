@@ -21,35 +21,63 @@ func (l layer) work() string  { return filepath.Join(l.path, "work") }
 func (l layer) fresh() layer  { return layer{l.path + ".new"} }
 func (l layer) gone() string  { return l.path + ".old" }
 
+// overlay is a folder of a base, the layer over it, and where both together are to be seen.
+type overlay struct {
+	lower  string
+	layer  layer
+	target string
+}
+
+// overlays are those of an environment, the work folder's first.
+func (e *Environment) overlays(m *made) []overlay {
+	base := e.driver.bases.Path(m.Warm.Base)
+	list := []overlay{{filepath.Join(base, treeFolder), e.layout.treeLayer(), e.layout.work}}
+	if !m.Warm.Bare {
+		list = append(list, overlay{filepath.Join(base, homeFolder), e.layout.homeLayer(), e.layout.home()})
+	}
+	return list
+}
+
 // stack mounts the environment on its base. What it wrote before a restart of the machine is there again.
 func (e *Environment) stack(ctx context.Context, m *made) error {
-	base := e.driver.bases.Path(m.Warm.Base)
 	if whole, err := e.driver.bases.Published(m.Warm.Base); err != nil || !whole {
 		return errors.Join(err, errNoBase)
 	}
-	tree := filepath.Join(base, treeFolder)
-	if !isFolder(e.layout.treeLayer().path) {
-		if err := e.newTreeLayer(ctx, m, tree); err != nil {
-			return fmt.Errorf("prepare the layer for the work folder: %w", err)
-		}
-	}
-	if err := mountLayer(tree, e.layout.treeLayer(), e.layout.work); err != nil || m.Warm.Bare {
+	overlays := e.overlays(m)
+	if err := e.makeLayers(ctx, m, overlays); err != nil {
 		return err
 	}
-	home := filepath.Join(base, homeFolder)
-	if !isFolder(e.layout.homeLayer().path) {
-		if err := newLayer(home, e.layout.homeLayer(), nil); err != nil {
-			return fmt.Errorf("prepare the layer for HOME: %w", err)
+	if m.Warm.Way == Private {
+		return e.mountPrivately(ctx, overlays)
+	}
+	for _, o := range overlays {
+		if err := mountOverlay(o, overlayOptions); err != nil {
+			return err
 		}
 	}
-	return mountLayer(home, e.layout.homeLayer(), e.layout.home())
+	return nil
 }
 
-func mountLayer(lower string, l layer, target string) error {
-	if err := os.Mkdir(target, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make mount point: %w", err)
+// makeLayers makes those that are not there, and the folders on which they are mounted.
+func (e *Environment) makeLayers(ctx context.Context, m *made, overlays []overlay) error {
+	for i, o := range overlays {
+		if err := os.Mkdir(o.target, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("make mount point: %w", err)
+		}
+		if isFolder(o.layer.path) {
+			continue
+		}
+		var err error
+		if i == 0 {
+			err = e.newTreeLayer(ctx, m, o.lower)
+		} else {
+			err = newLayer(o.lower, o.layer, nil)
+		}
+		if err != nil {
+			return fmt.Errorf("prepare the layer for %s: %w", o.target, err)
+		}
 	}
-	return mountOverlay(lower, l.upper(), l.work(), target)
+	return nil
 }
 
 // newLayer makes an empty layer over lower; fill puts into it what differs from the start.
@@ -106,7 +134,7 @@ func (e *Environment) newTreeLayer(ctx context.Context, m *made, lower string) e
 		if err := e.bring(ctx, m, upper.Name()); err != nil {
 			return err
 		}
-		return hideIgnored(filepath.Dir(lower), upper)
+		return hideIgnored(filepath.Dir(lower), upper, m.Warm.Way)
 	})
 	if err != nil {
 		return err
@@ -136,27 +164,30 @@ func (e *Environment) writeGit(dir, commit string) error {
 
 // hideIgnored makes what git ignores in the base absent from the layer: a character device with
 // number 0 stands for a deleted file, a mark on a folder for one that shows nothing from below.
-func hideIgnored(base string, upper *os.Root) error {
+func hideIgnored(base string, upper *os.Root, way Way) error {
 	names, err := readIgnored(base)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := hide(filepath.Join(base, treeFolder), upper, name); err != nil {
+		if err := hide(filepath.Join(base, treeFolder), upper, name, opaqueMark[way]); err != nil {
 			return fmt.Errorf("hide %q: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func hide(lower string, upper *os.Root, name string) error {
+// opaqueMark is the attribute by which the kernel knows a folder that shows nothing from below.
+var opaqueMark = map[Way]string{Overlay: "trusted.overlay.opaque", Private: "user.overlay.opaque"}
+
+func hide(lower string, upper *os.Root, name, mark string) error {
 	if err := makeParents(lower, upper, filepath.Dir(name)); err != nil {
 		return err
 	}
 	path := filepath.Join(upper.Name(), name)
 	err := unix.Mknod(path, unix.S_IFCHR, 0)
 	if errors.Is(err, fs.ErrExist) && isFolder(path) {
-		return unix.Setxattr(path, "trusted.overlay.opaque", []byte("y"), 0)
+		return unix.Setxattr(path, mark, []byte("y"), 0)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -186,7 +217,7 @@ func makeParents(lower string, upper *os.Root, dir string) error {
 
 // replaceLayeredGit takes everything back that was written over the base's .git.
 func (e *Environment) replaceLayeredGit(ctx context.Context, m *made) error {
-	if err := unmount(e.layout.work); err != nil {
+	if err := errors.Join(e.driver.letGo(e.layout), unmount(e.layout.work)); err != nil {
 		return err
 	}
 	git := filepath.Join(e.layout.treeLayer().upper(), ".git")

@@ -40,7 +40,7 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	if _, err := process.Sweep(ctx, l.tag()); err != nil {
 		return fmt.Errorf("end its processes: %w", err)
 	}
-	if err := errors.Join(l.retire(), unmount(l.home()), l.removeTrial()); err != nil {
+	if err := errors.Join(d.retire(l), unmount(l.home()), l.removeTrial()); err != nil {
 		return err
 	}
 	if err := d.forget(ctx, s); err != nil {
@@ -62,11 +62,8 @@ func (d *Driver) forget(ctx context.Context, s environment.Spec) error {
 
 // retire deletes the clone, but not HOME. Everything is renamed first, so that a crash never
 // leaves half of it in place.
-func (l layout) retire() error {
-	if err := l.removeLeftovers(); err != nil {
-		return err
-	}
-	if err := unmount(l.work); err != nil {
+func (d *Driver) retire(l layout) error {
+	if err := errors.Join(l.removeLeftovers(), d.letGo(l), unmount(l.work)); err != nil {
 		return err
 	}
 	for from, to := range map[string]string{l.work: l.gone(), l.treeLayer().path: l.treeLayer().gone()} {

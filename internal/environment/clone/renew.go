@@ -51,7 +51,7 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 
 // takeOver puts a clone that is as it was built on the base that was chosen.
 func (e *Environment) takeOver(ctx context.Context, m *made) error {
-	if m.Warm.Way == Overlay {
+	if m.Warm.isLayered() {
 		return e.clear(ctx)
 	}
 	if err := e.layout.touch(); err != nil {
@@ -68,7 +68,7 @@ func (e *Environment) clear(ctx context.Context) error {
 	if _, err := process.Sweep(ctx, e.layout.tag()); err != nil {
 		return fmt.Errorf("end its processes: %w", err)
 	}
-	if err := e.layout.retire(); err != nil {
+	if err := e.driver.retire(e.layout); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(e.layout.index(), "index")); err != nil && !os.IsNotExist(err) {

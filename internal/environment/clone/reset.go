@@ -153,7 +153,7 @@ func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error)
 	if err != nil {
 		return nil, err
 	}
-	if m.Warm != nil && m.Warm.Way == Overlay {
+	if m.Warm.isLayered() {
 		known = m.Warm.Commit
 	}
 	f, err := os.OpenFile(filepath.Join(e.layout.private, "reset.pack"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -177,7 +177,7 @@ func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error)
 
 // replaceGit gives the clone a .git as Make would have made it.
 func (e *Environment) replaceGit(ctx context.Context, m *made) error {
-	if m.Warm != nil && m.Warm.Way == Overlay {
+	if m.Warm.isLayered() {
 		return e.replaceLayeredGit(ctx, m)
 	}
 	if err := e.initialize(ctx, m.Head); err != nil {
@@ -201,7 +201,7 @@ func (e *Environment) rebuild(ctx context.Context, m *made) error {
 	if err := e.layout.save(m); err != nil {
 		return err
 	}
-	if err := e.layout.retire(); err != nil {
+	if err := e.driver.retire(e.layout); err != nil {
 		return err
 	}
 	return e.settle(ctx, m)

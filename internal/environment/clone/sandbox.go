@@ -38,7 +38,7 @@ func (d *Driver) Check(ctx context.Context) (note string, err error) {
 	}
 	m, err := d.base()
 	if err == nil {
-		err = d.probe(ctx, m)
+		err = d.probe(ctx, view{mounts: m})
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", environment.ErrNoIsolation, err)
@@ -57,10 +57,10 @@ func (d *Driver) notes() (notes []string) {
 	return notes
 }
 
-// probe builds a sandbox of m and runs a program that does nothing.
-func (d *Driver) probe(ctx context.Context, m mounts) error {
+// probe builds a sandbox of v and runs a program that does nothing.
+func (d *Driver) probe(ctx context.Context, v view) error {
 	var said bytes.Buffer
-	result, err := d.bubblewrap(ctx, m, "/", process.Command{
+	result, err := d.bubblewrap(ctx, v, "/", process.Command{
 		Args: []string{"true"}, Env: []string{"PATH=" + DefaultPath},
 		Stdout: &said, Stderr: &said, OutputLimit: 4 << 10,
 	}, noNetwork)
@@ -84,14 +84,24 @@ func sandboxError(said string) error {
 // tag marks every sandbox of the project, whatever runs in it.
 func (d *Driver) tag() string { return "SIGNALBOX_PROJECT=" + d.config.Root }
 
-// bubblewrap runs c in dir, a path inside, with nothing but m of the file system. The further
+// view is what a sandbox shows, and the namespace in which that is found; nil is this machine's.
+type view struct {
+	mounts mounts
+	within *namespace
+}
+
+// bubblewrap runs c in dir, a path inside, with nothing but v of the file system. The further
 // options are bwrap's.
-func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process.Command, options ...string) (process.Result, error) {
+func (d *Driver) bubblewrap(ctx context.Context, v view, dir string, c process.Command, options ...string) (process.Result, error) {
 	program, err := d.program()
 	if err != nil {
 		return process.Result{}, err
 	}
-	args := slices.Concat([]string{program}, namespaces, options)
+	args, err := v.within.enter()
+	if err != nil {
+		return process.Result{}, err
+	}
+	args = slices.Concat(args, []string{program}, namespaces, options)
 	if c.Terminal == nil { // a terminal is one of the command's own: typing into it reaches nobody else
 		args = append(args, "--new-session")
 	}
@@ -104,7 +114,7 @@ func (d *Driver) bubblewrap(ctx context.Context, m mounts, dir string, c process
 		args = append(args, "--seccomp", strconv.Itoa(firstFile+len(c.Files)))
 		c.Files = append(c.Files[:len(c.Files):len(c.Files)], filter)
 	}
-	args = append(args, m.arguments()...)
+	args = append(args, v.mounts.arguments()...)
 	users, err := openUsers()
 	if err != nil {
 		return process.Result{}, err
@@ -137,7 +147,7 @@ func (d *Driver) program() (string, error) {
 }
 
 // sandboxed runs c as bubblewrap does and makes a sandbox that could not be built an error.
-func (d *Driver) sandboxed(ctx context.Context, m mounts, dir string, c process.Command, options ...string) (process.Result, error) {
+func (d *Driver) sandboxed(ctx context.Context, v view, dir string, c process.Command, options ...string) (process.Result, error) {
 	if len(c.Args) == 0 {
 		return process.Result{}, errors.New("run in the sandbox: no program given")
 	}
@@ -146,11 +156,11 @@ func (d *Driver) sandboxed(ctx context.Context, m mounts, dir string, c process.
 		c.Stdout = stderr
 	}
 	c.Stderr = stderr
-	result, err := d.bubblewrap(ctx, m, dir, c, options...)
+	result, err := d.bubblewrap(ctx, v, dir, c, options...)
 	if err != nil {
 		return result, err
 	}
-	return result, d.started(ctx, m, name, result, stderr.head)
+	return result, d.started(ctx, v, name, result, stderr.head)
 }
 
 // same compares two writers, of which some kinds (a struct holding a slice) cannot be compared.
@@ -176,8 +186,11 @@ func (o *opening) Write(p []byte) (int, error) {
 // started tells a sandbox that could not be built, a program or a folder that is not there,
 // from a program that failed and speaks alike: bwrap prints "bwrap:" and exits 1 for all of
 // them, and only a sandbox that cannot be built fails again with another program.
-func (d *Driver) started(ctx context.Context, m mounts, name string, r process.Result, head []byte) error {
+func (d *Driver) started(ctx context.Context, v view, name string, r process.Result, head []byte) error {
 	said := string(head)
+	if r.Ending == process.Exited && r.ExitCode != 0 && v.within != nil && strings.HasPrefix(said, "nsenter: ") {
+		return d.probe(ctx, v)
+	}
 	if r.Ending != process.Exited || r.ExitCode != 1 || !strings.HasPrefix(said, "bwrap: ") {
 		return nil
 	}
@@ -186,7 +199,7 @@ func (d *Driver) started(ctx context.Context, m mounts, name string, r process.R
 			return fmt.Errorf("start %q: %s", name, strings.TrimSpace(why))
 		}
 	}
-	return d.probe(ctx, m)
+	return d.probe(ctx, v)
 }
 
 // newScratch makes the /tmp of one command. It is new each time because bwrap makes mount points

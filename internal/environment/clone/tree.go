@@ -42,7 +42,7 @@ func (e *Environment) tree(ctx context.Context, parent string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("list changed files: %w", err)
 	}
-	present, absent, err := e.sort(names)
+	present, absent, err := e.sort(ctx, names)
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +79,7 @@ func (e *Environment) changed(ctx context.Context, parent string) ([]string, err
 // from there. It waits until it is needed, because copying it takes longer than all else.
 func (e *Environment) borrowIndex(index string) error {
 	m, err := e.marker()
-	if err != nil || m.Warm == nil || m.Warm.Way != Overlay {
+	if err != nil || !m.Warm.isLayered() {
 		return err
 	}
 	if _, err := os.Lstat(index); !errors.Is(err, fs.ErrNotExist) {
@@ -103,8 +103,12 @@ func objectID(printed string) (string, error) {
 // sort tells names of what is there from names of what is not, both ended by NUL, and looks at
 // the sizes before git reads anything. What is reached through a link, or is neither file, link
 // nor nested repository (a pipe, say), is not there; a folder's files have names of their own.
-func (e *Environment) sort(names []string) (present, absent string, err error) {
-	root, err := os.OpenRoot(e.layout.work)
+func (e *Environment) sort(ctx context.Context, names []string) (present, absent string, err error) {
+	n, err := e.namespace(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	root, err := os.OpenRoot(n.path(e.layout.work))
 	if err != nil {
 		return "", "", fmt.Errorf("open the work folder: %w", err)
 	}
@@ -178,7 +182,7 @@ func (e *Environment) importing(ctx context.Context, input, script string, args 
 		c.Dir = e.layout.work
 		return output(ctx, c, e.driver.config.Exec.Exec)
 	}
-	m, err := e.importMounts()
+	m, err := e.importMounts(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -188,14 +192,14 @@ func (e *Environment) importing(ctx context.Context, input, script string, args 
 }
 
 // importMounts lets git write objects and the index, and nothing that this machine's git would obey.
-func (e *Environment) importMounts() (mounts, error) {
+func (e *Environment) importMounts(ctx context.Context) (view, error) {
 	m, err := e.driver.base()
 	if err != nil {
-		return nil, err
+		return view{}, err
 	}
 	folders, err := objectFolders(e.driver.config.Repo.ObjectsDir())
 	if err != nil {
-		return nil, err
+		return view{}, err
 	}
 	objects := filepath.Join(e.layout.importGit(), "objects")
 	for _, path := range append(folders, e.layout.work, e.layout.importGit(), filepath.Join(objects, "info")) {
@@ -203,5 +207,6 @@ func (e *Environment) importMounts() (mounts, error) {
 	}
 	m.show(readWrite, objects)
 	m.show(readWrite, e.layout.index())
-	return m, nil
+	n, err := e.namespace(ctx)
+	return view{m, n}, err
 }

@@ -13,11 +13,14 @@ import (
 type Way string
 
 const (
-	// Auto is Overlay where this process may mount one, else Copy.
+	// Auto is Overlay for root, else Copy, or Private where that would take long.
 	Auto Way = "auto"
 	// Overlay lays a writable layer over the base: near-constant time, and nothing that a
 	// command does reaches the base. It is mounted on this machine, for which we must be root.
 	Overlay Way = "overlay"
+	// Private is the same in namespaces of our own, for which the kernel must let users make some:
+	// only commands of the environment see it. A folder of the base cannot be renamed there (EXDEV).
+	Private Way = "private"
 	// Shared shows the base's dependency folders read-only and copies what else git ignores.
 	// What wants to add a dependency fails, so it must be asked for.
 	Shared Way = "shared"
@@ -45,8 +48,11 @@ type warm struct {
 	Shared []string `json:"shared,omitempty"`
 }
 
+// isLayered reports whether the environment's folders are layers over those of its base.
+func (w *warm) isLayered() bool { return w != nil && (w.Way == Overlay || w.Way == Private) }
+
 // way is how the environment's driver puts environments on bases.
-func (e *Environment) way() Way {
+func (e *Environment) way(ctx context.Context) Way {
 	d := e.driver
 	switch wanted := d.config.Warm; {
 	case d.config.Cache == 0 || wanted == Off:
@@ -54,20 +60,29 @@ func (e *Environment) way() Way {
 	case d.config.Unsandboxed:
 		return Copy
 	case wanted == "" || wanted == Auto:
-		d.tryOnce.Do(func() { d.overlays = e.layout.tryOverlays() })
-		if d.overlays {
-			return Overlay
-		}
-		return Copy
+		d.tryOnce.Do(func() { d.overlays = e.tryOverlays(ctx) })
+		return d.overlays
 	default:
 		return wanted
 	}
 }
 
+// copiedFiles is how many files Auto rather copies: that takes a second or two, and everybody sees
+// and renames them as they like.
+const copiedFiles = 10_000
+
+// wayOn is how the environment is put on one base.
+func (e *Environment) wayOn(ctx context.Context, base *cache.Entry) Way {
+	way, wanted := e.way(ctx), e.driver.config.Warm
+	if way == Private && wanted != Private && base != nil && base.Files <= copiedFiles {
+		return Copy
+	}
+	return way
+}
+
 // choose notes in the marker on which base to stand, if one suits.
 func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Entry) bool, bare bool) error {
-	way := e.way()
-	if way == Off {
+	if e.way(ctx) == Off {
 		return nil
 	}
 	unlock, err := e.driver.bases.Lock(ctx)
@@ -80,6 +95,10 @@ func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Ent
 	})
 	if err != nil || base == nil {
 		return err
+	}
+	way := e.wayOn(ctx, base)
+	if bare && way == Copy {
+		return nil
 	}
 	m.Warm = &warm{Base: base.ID, Commit: base.Commit, Way: way, Bare: bare, Pending: base.Commit != m.Head}
 	if err := e.layout.save(m); err != nil {
@@ -103,7 +122,12 @@ func (e *Environment) settle(ctx context.Context, m *made) error {
 var errNoBase = errors.New("the base does not carry the environment")
 
 func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
-	if m.Warm != nil && m.Warm.Way == Overlay {
+	if _, err := os.Lstat(e.layout.holders()); err == nil && (m.Warm == nil || m.Warm.Way != Private) {
+		if err := e.clear(ctx); err != nil { // a renewal was cut off before it did
+			return err
+		}
+	}
+	if m.Warm.isLayered() {
 		if err := e.stackAgain(ctx, m); err != nil {
 			return err
 		}
@@ -132,15 +156,21 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 // stackAgain stacks, and begins anew where somebody deleted all there was: a mount point itself
 // cannot be deleted, so an emptied folder is what a deleted one is elsewhere.
 func (e *Environment) stackAgain(ctx context.Context, m *made) error {
-	if err := e.stack(ctx, m); err != nil {
-		return err
-	}
-	held, err := os.ReadDir(e.layout.work)
-	if err != nil || len(held) > 0 {
-		return err
+	if m.Warm.Way != Private || !e.isGone() {
+		if err := e.stack(ctx, m); err != nil {
+			return err
+		}
+		n, err := e.namespace(ctx)
+		if err != nil {
+			return err
+		}
+		held, err := os.ReadDir(n.path(e.layout.work))
+		if err != nil || len(held) > 0 {
+			return err
+		}
 	}
 	m.Warm.Pending = true
-	if err := errors.Join(e.layout.save(m), e.layout.retire()); err != nil {
+	if err := errors.Join(e.layout.save(m), e.driver.retire(e.layout)); err != nil {
 		return err
 	}
 	return e.stack(ctx, m)
@@ -157,7 +187,7 @@ func (e *Environment) stands(m *made) {
 // borrow puts a new environment on the tracked files of the base that was used last, which are
 // almost always nearer to its commit than nothing. It reports whether there was one.
 func (e *Environment) borrow(ctx context.Context, m *made) (bool, error) {
-	if e.way() != Overlay {
+	if way := e.way(ctx); way != Overlay && way != Private {
 		return false, nil
 	}
 	suits := func(b *cache.Entry) bool {

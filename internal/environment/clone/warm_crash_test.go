@@ -70,6 +70,7 @@ func sweep(t *testing.T, operation string, less int, prepare, goOn func(*testing
 					t.Run(call+" "+strconv.Itoa(n), func(t *testing.T) {
 						p, d := keeping(t, way)
 						prepare(t, p, d)
+						d.Die() // so that the one that is killed is the only one
 						landed = killedAt(t, way, operation, call, n, p)
 						goOn(t, p, clone.New(keepingConfig(t, p, way)))
 					})

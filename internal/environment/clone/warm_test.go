@@ -35,10 +35,10 @@ const (
 func waysBy(t *testing.T) []clone.Way {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Log("mounting an overlay takes root: that way is left out")
-		return []clone.Way{clone.Shared, clone.Copy}
+		t.Log("mounting an overlay for all to see takes root: that way is left out")
+		return []clone.Way{clone.Private, clone.Shared, clone.Copy}
 	}
-	return []clone.Way{clone.Overlay, clone.Shared, clone.Copy}
+	return []clone.Way{clone.Overlay, clone.Private, clone.Shared, clone.Copy}
 }
 
 func eachWay(t *testing.T, test func(t *testing.T, p *environmenttest.Project, d *clone.Driver)) {
@@ -48,6 +48,20 @@ func eachWay(t *testing.T, test func(t *testing.T, p *environmenttest.Project, d
 			t.Parallel()
 			p, d := keeping(t, way)
 			test(t, p, d)
+		})
+	}
+}
+
+// eachLayered is a test for the ways that lay a layer over the base.
+func eachLayered(t *testing.T, test func(t *testing.T, way clone.Way)) {
+	t.Parallel()
+	for _, way := range waysBy(t) {
+		if way != clone.Overlay && way != clone.Private {
+			continue
+		}
+		t.Run(string(way), func(t *testing.T) {
+			t.Parallel()
+			test(t, way)
 		})
 	}
 }
@@ -225,36 +239,45 @@ func TestSharedFoldersCannotBeWritten(t *testing.T) {
 }
 
 func TestGitLooksIntoNoFileOfAKeptEnvironment(t *testing.T) {
-	t.Parallel()
-	needsRoot(t)
-	p, d := keeping(t, clone.Overlay)
-	kept(t, d, p)
-	adopted, err := d.Make(t.Context(), p.Spec("adopted"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, e := range map[string]environment.Environment{"adopted": adopted, "renewed": renewed(t, d, p.Spec("other"), true)} {
-		var said strings.Builder
-		r, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", "GIT_TRACE2_EVENT=2 git status --porcelain"}, Stdout: &said, Stderr: &said})
-		if err != nil || !r.OK() {
-			t.Fatal(name, r, err)
+	eachLayered(t, func(t *testing.T, way clone.Way) {
+		p, d := keeping(t, way)
+		kept(t, d, p)
+		adopted, err := d.Make(t.Context(), p.Spec("adopted"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		counted := regexp.MustCompile(`"key":"refresh/sum_(lstat|scan)","value":"(\d+)"`).FindAllStringSubmatch(said.String(), -1)
-		if len(counted) != 2 || counted[0][2] != "6" || counted[1][2] != "0" {
-			t.Errorf("%s: of 6 files git looked at and into %q", name, counted)
+		for name, e := range map[string]environment.Environment{"adopted": adopted, "renewed": renewed(t, d, p.Spec("other"), true)} {
+			var said strings.Builder
+			r, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", "GIT_TRACE2_EVENT=2 git status --porcelain"}, Stdout: &said, Stderr: &said})
+			if err != nil || !r.OK() {
+				t.Fatal(name, r, err)
+			}
+			counted := regexp.MustCompile(`"key":"refresh/sum_(lstat|scan)","value":"(\d+)"`).FindAllStringSubmatch(said.String(), -1)
+			if len(counted) != 2 || counted[0][2] != "6" || counted[1][2] != "0" {
+				t.Errorf("%s: of 6 files git looked at and into %q", name, counted)
+			}
 		}
-	}
+	})
 }
 
 func TestAnOverlayComesBackAfterARestartOfTheMachine(t *testing.T) {
-	t.Parallel()
-	needsRoot(t)
-	p, d := keeping(t, clone.Overlay)
-	e, base := kept(t, d, p)
-	before := snapshot(t, base)
-	expect(t, e, `echo work >work.txt && echo x >node_modules/x && echo x >"$HOME/x"`, "")
+	eachLayered(t, func(t *testing.T, way clone.Way) {
+		p, d := keeping(t, way)
+		e, base := kept(t, d, p)
+		before := snapshot(t, base)
+		expect(t, e, `echo work >work.txt && echo x >node_modules/x && echo x >"$HOME/x"`, "")
+		restart(t, p, d, way)
+		e = made(t, clone.New(keepingConfig(t, p, way)), p)
+		expect(t, e, verify+`; cat work.txt node_modules/x "$HOME/x"`, verified+"work\nx\nx\n")
+		expectSame(t, before, base)
+	})
+}
+
+// restart takes away what a restart of the machine does.
+func restart(t *testing.T, p *environmenttest.Project, d *clone.Driver, way clone.Way) {
+	t.Helper()
 	mounts := mountsBelow(p.Root)
-	if len(mounts) != 2 {
+	if want := map[clone.Way]int{clone.Overlay: 2}[way]; len(mounts) != want {
 		t.Fatalf("mounted are %q", mounts)
 	}
 	for _, path := range mounts {
@@ -262,31 +285,25 @@ func TestAnOverlayComesBackAfterARestartOfTheMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e = made(t, clone.New(keepingConfig(t, p, clone.Overlay)), p)
-	expect(t, e, verify+`; cat work.txt node_modules/x "$HOME/x"`, verified+"work\nx\nx\n")
-	expectSame(t, before, base)
+	d.Die()
 }
 
 func TestWhatSomebodyPutWhereAnOverlayBelongsIsNotHidden(t *testing.T) {
-	t.Parallel()
-	needsRoot(t)
-	p, d := keeping(t, clone.Overlay)
-	kept(t, d, p)
-	for _, path := range mountsBelow(p.Root) {
-		if err := unix.Unmount(path, 0); err != nil {
+	eachLayered(t, func(t *testing.T, way clone.Way) {
+		p, d := keeping(t, way)
+		kept(t, d, p)
+		restart(t, p, d, way)
+		mine := filepath.Join(folder(p), "mine")
+		if err := os.WriteFile(mine, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	mine := filepath.Join(folder(p), "mine")
-	if err := os.WriteFile(mine, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Make(t.Context(), p.Spec("site")); !errors.Is(err, clone.ErrOccupied) {
-		t.Errorf("got error %v", err)
-	}
-	if _, err := os.Stat(mine); err != nil {
-		t.Error(err)
-	}
+		if _, err := d.Make(t.Context(), p.Spec("site")); !errors.Is(err, clone.ErrOccupied) {
+			t.Errorf("got error %v", err)
+		}
+		if _, err := os.Stat(mine); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestRemovingUnmountsAndLeavesTheBase(t *testing.T) {

@@ -87,6 +87,8 @@ func New(c Config) *Driver {
 		c.Clock = time.Now
 	}
 	c.Clone.Root, c.Clone.State = filepath.Clean(c.Clone.Root), filepath.Clean(c.Clone.State)
+	// Docker mounts the folders.
+	c.Clone.OnHost = true
 	c.Clone.Network, c.Clone.Limits = egress.None, process.Limits{} // git alone runs there
 	if c.Clone.Warm == clone.Shared {
 		c.Clone.Warm = clone.Auto // what only its sandbox shows read-only is not read-only here

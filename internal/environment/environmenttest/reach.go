@@ -77,7 +77,7 @@ func (s *site) filesOutOfReach(t *testing.T) []attempt {
 		{"a run", "file", root + "/runs/RQ-1/20260101-000000-abcdef/stage.json", true},
 		{"the configuration", "file", root + "/.signalbox/config.yaml", true},
 		{"the project's repository", "file", root + "/.git/config", true},
-		{"another clone", "file", filepath.Join(root, s.Project.Spec("other").Dir, "README.md"), true},
+		{"another clone", "file", filepath.Join(s.found(t, other, s.Project.Spec("other")), "README.md"), true},
 		{"this machine's root through a process", "file", "/proc/1/root" + root + "/README.md", false},
 		{"a process's folder of this machine", "file", "/proc/" + strconv.Itoa(os.Getpid()) + "/status", true},
 	}

@@ -29,6 +29,10 @@ type Harness struct {
 	Connected func(t *testing.T, network string, policy egress.Policy) environment.Driver
 	// Keeps: what is kept in one environment is there in the next.
 	Keeps bool
+	// Folder is where this process finds an environment's work folder; nil where that is its place.
+	Folder func(*testing.T, environment.Environment) string
+	// Unmoving: folders that were kept cannot be renamed, only copied.
+	Unmoving bool
 }
 
 // site is one environment in a test.
@@ -97,6 +101,15 @@ func (s *site) another(t *testing.T, id string) *site {
 
 // folder is where the work folder lies on this machine.
 func (s *site) folder() string { return filepath.Join(s.Project.Root, s.spec.Dir) }
+
+// found is where this process finds the work folder of an environment with this specification.
+func (s *site) found(t *testing.T, e environment.Environment, spec environment.Spec) string {
+	t.Helper()
+	if s.Folder == nil {
+		return filepath.Join(s.Project.Root, spec.Dir)
+	}
+	return s.Folder(t, e)
+}
 
 // run runs a shell script inside; args are its $1, $2 and so on.
 func (s *site) run(t *testing.T, script string, args ...string) (process.Result, string) {

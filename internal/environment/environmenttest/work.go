@@ -50,7 +50,7 @@ func testFresh(t *testing.T, s *site) {
 
 func (s *site) objects(t *testing.T) (files []string) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(s.folder(), ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(s.found(t, s.Environment, s.spec), ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			files = append(files, path)
 		}

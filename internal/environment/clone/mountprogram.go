@@ -1,0 +1,47 @@
+package clone
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// mountName is the name (the last part of the zeroth argument) under which a program that has this
+// package mounts overlays and does nothing else. That is settled before its main function, because
+// whichever program uses the driver, a test's too, is the one that is started.
+const mountName = "signalbox-mount"
+
+func init() {
+	if filepath.Base(os.Args[0]) == mountName {
+		mountProgram(os.Args[1:])
+	}
+}
+
+// mountedWord is what the program prints when all is mounted.
+const mountedWord = "mounted"
+
+// mountProgram mounts overlays, three arguments each, says so, and waits until whoever started it
+// has taken hold of its namespaces, or is dead. It does not return.
+func mountProgram(args []string) {
+	for ; len(args) >= 3; args = args[3:] {
+		if err := mountOverlay(overlay{args[0], layer{args[1]}, args[2]}, privateOptions); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	fmt.Println(mountedWord)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
+// privateOptions: without root the kernel keeps an overlay's marks among the attributes that
+// belong to users. With them a folder that comes from below cannot be renamed (EXDEV), only copied.
+var privateOptions = []string{"userxattr,index=off", "userxattr"}
+
+// mountRights are the capabilities, in a user namespace of its own, of the program that mounts: to
+// mount, and what the kernel does with its rights when a command first writes to a file of the
+// base. They mean nothing outside, and commands have none of them.
+var mountRights = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETFCAP, unix.CAP_SYS_ADMIN}
