@@ -97,7 +97,7 @@ func installer(words string) func() *regexp.Regexp {
 }
 
 // unfit is why a description's commands are offered and not taken: somebody has
-// to choose from them first.
+// to choose from them first. Where nothing decided, nothing but they can say what is needed.
 func (s *survey) unfit(d *Description, environment string) string {
 	text := strings.Join(d.Commands, "\n") + "\n" + d.recipe
 	installs, known := installers[environment]
@@ -108,7 +108,7 @@ func (s *survey) unfit(d *Description, environment string) string {
 		return "prose: what of it sets up has to be understood"
 	case match != nil:
 		return "needs " + match[1]
-	case known && !installs().MatchString(text) && len(s.scripts(text)) == 0:
+	case known && !s.result.Default && !installs().MatchString(text) && len(s.scripts(text)) == 0:
 		return fmt.Sprintf("nothing in it installs what %s needs", environment)
 	}
 	return ""

@@ -111,7 +111,6 @@ func Detect(ctx context.Context, files Files, catalogue []Environment, language 
 		return Result{}, fmt.Errorf("detect environment: %w", err)
 	}
 	s := newSurvey(files, names)
-	s.noteUnsupported()
 	for s.next < len(s.found) {
 		if err := s.look(ctx); err != nil {
 			return Result{}, fmt.Errorf("detect environment: %w", err)
@@ -121,6 +120,7 @@ func Detect(ctx context.Context, files Files, catalogue []Environment, language 
 	s.result.Image = chosen.Image
 	s.planSetUp(chosen)
 	s.leaveParts(chosen, catalogue)
+	s.noteUnsupported()
 	if err := s.digestScripts(ctx); err != nil {
 		return Result{}, fmt.Errorf("detect environment: %w", err)
 	}

@@ -63,6 +63,8 @@ func (s *survey) described(d *Description, e Environment, p plan) {
 	s.result.Verification = e.Verification
 	text := strings.Join(d.Commands, "\n") + d.recipe
 	switch {
+	case s.result.Default:
+		s.result.Verification = nil
 	case e.Name == Python && (strings.Contains(text, "venv") || strings.Contains(text, "conda")):
 		s.result.Verification = verified(`python3 --version >/dev/null && echo OK`)
 	case e.Name == Python:

@@ -15,8 +15,12 @@ var unsupported = map[string]string{
 	"CMakeLists.txt": "CMake", "meson.build": "Meson",
 }
 
-// noteUnsupported names the outermost manifest of each such kind.
+// noteUnsupported names the outermost manifest of each such kind, unless the project's own
+// description is followed.
 func (s *survey) noteUnsupported() {
+	if _, described := s.followed(); described {
+		return
+	}
 	outermost := map[string]string{}
 	for _, name := range s.names {
 		kind := unsupported[path.Base(name)]
