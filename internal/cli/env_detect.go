@@ -81,12 +81,16 @@ func (p *project) detectHere(ctx context.Context, language string) (detect.Resul
 	return found, err
 }
 
-// noteUncommitted names what tells of the environment here and is not so in the last commit,
-// from which a run begins.
+// noteUncommitted names what tells of the environment here and is not so in the commit from
+// which a run begins.
 func (p *project) noteUncommitted(ctx context.Context, found *detect.Result, catalogue []detect.Environment) error {
-	head, err := p.repo.Resolve(ctx, "HEAD")
+	ref, begins := "HEAD", "a run begins with the last commit"
+	if p.config.Base != "" {
+		ref, begins = "refs/heads/"+p.config.Base, begins+" of "+p.config.Base
+	}
+	head, err := p.repo.Resolve(ctx, ref)
 	if errors.Is(err, git.ErrNotFound) {
-		found.Notes = append(found.Notes, "nothing is committed yet: a run begins with a commit")
+		found.Notes = append(found.Notes, "nothing is committed yet: "+begins)
 		return nil
 	}
 	if err != nil {
@@ -103,7 +107,7 @@ func (p *project) noteUncommitted(ctx context.Context, found *detect.Result, cat
 		}
 	}
 	if len(changed) > 0 {
-		found.Notes = append(found.Notes, "a run begins with the last commit, which has not what is here of "+strings.Join(changed, ", "))
+		found.Notes = append(found.Notes, begins+", which has not what is here of "+strings.Join(changed, ", "))
 	}
 	return nil
 }
