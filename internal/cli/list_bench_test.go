@@ -45,10 +45,11 @@ func BenchmarkIssueList(b *testing.B) {
 	b.ReportMetric(ratio(sorted.least, later.least), "x-less-processor-time")
 }
 
-// listUntilIndexed lists until the files are old enough for an index, and
-// returns where that is.
+// listUntilIndexed makes dir a project and lists until the files are old enough
+// for an index; it returns where that is.
 func listUntilIndexed(b *testing.B, dir string) string {
 	b.Helper()
+	(&timed{args: []string{program(b), "issue", "remove", "10001"}}).run(b, dir)
 	index := filepath.Join(dir, ".signalbox", "issue-status.index")
 	for deadline := time.Now().Add(time.Minute); ; {
 		(&timed{args: []string{program(b), "issue", "list"}}).run(b, dir)
@@ -90,10 +91,8 @@ func (c *timed) run(b *testing.B, dir string) []byte {
 func issueFiles(b *testing.B, dir string, count int) (names []string) {
 	b.Helper()
 	folder := filepath.Join(".worktrees", ".status")
-	for _, name := range []string{folder, ".signalbox"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			b.Fatal(err)
-		}
+	if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+		b.Fatal(err)
 	}
 	for issue := 1; issue <= count; issue++ {
 		word := [...]string{"running", "complete", "error"}[issue%3]

@@ -74,9 +74,13 @@ type indexDraft struct {
 	begun identity
 }
 
-// beginIndex is nil if no index is worth it, or none can be written.
+// beginIndex is nil if no index is worth it, if none can be written, and in a
+// project that was never opened to be changed: git would show it.
 func (s *Store) beginIndex(home *folder, saves int) *indexDraft {
 	if home == nil || saves < s.index.worth {
+		return nil
+	}
+	if _, err := home.stat(ignoreName); err != nil {
 		return nil
 	}
 	d := &indexDraft{store: s, home: home, temp: home.temporary(indexFileName)}

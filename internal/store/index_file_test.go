@@ -50,18 +50,20 @@ func TestAnIndexIsWrittenOnlyWhereItIsWorthIt(t *testing.T) {
 	}
 }
 
-func TestWithoutAFolderOfItsOwnNoIndexIsWritten(t *testing.T) {
+func TestWhereNothingHidesItFromGitNoIndexIsWritten(t *testing.T) {
 	t.Parallel()
-	s := fiveStatuses(t)
-	if err := os.RemoveAll(filepath.Join(s.path, privateDir)); err != nil {
-		t.Fatal(err)
-	}
-	before := tree(t, s.path)
-	if got, want := listed(t, s, statfs), listed(t, s, onNFS); got != want {
-		t.Errorf("listed are\n%s\nwithout an index\n%s", got, want)
-	}
-	if after := tree(t, s.path); !slices.Equal(before, after) {
-		t.Errorf("the folder was %q and is %q", before, after)
+	for _, without := range []string{privateDir, privateDir + "/" + ignoreName} {
+		s := fiveStatuses(t)
+		if err := os.RemoveAll(filepath.Join(s.path, without)); err != nil {
+			t.Fatal(err)
+		}
+		before := tree(t, s.path)
+		if got, want := listed(t, s, statfs), listed(t, s, onNFS); got != want {
+			t.Errorf("without %s listed are\n%s\nwithout an index\n%s", without, got, want)
+		}
+		if after := tree(t, s.path); !slices.Equal(before, after) {
+			t.Errorf("without %s the folder was %q and is %q", without, before, after)
+		}
 	}
 }
 

@@ -32,7 +32,11 @@ const (
 	privateMode = 0o700
 )
 
-const ignoreFile = "*\n!config.yaml\n"
+// ignoreName hides from git what is in privateDir.
+const (
+	ignoreName = ".gitignore"
+	ignoreFile = "*\n!config.yaml\n"
+)
 
 // Config is what a Store needs to know. Only Root must be set.
 type Config struct {
@@ -123,7 +127,7 @@ func (s *Store) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	defer private.close()
-	if err := private.keep(".gitignore", []byte(ignoreFile), privateFile); err != nil {
+	if err := private.keep(ignoreName, []byte(ignoreFile), privateFile); err != nil {
 		return err
 	}
 	if s.locks, err = s.makeFolder(locksDir, privateMode); err != nil {
