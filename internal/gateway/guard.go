@@ -1,0 +1,74 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// Guard is an agent like a, each of whose calls talks to its model through a session of its own.
+// What the gateway saw of a call, its cost and what it failed of, counts for more than the agent's
+// own word.
+func (g *Gateway) Guard(a agent.Agent, c SessionConfig) agent.Agent { return &guarded{a, g, c} }
+
+type guarded struct {
+	agent.Agent
+	gateway *Gateway
+	config  SessionConfig
+}
+
+// Run implements agent.Agent.
+func (a *guarded) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	c := a.config
+	c.Name = fmt.Sprintf("%s as %s", a.Name(), task.Role)
+	c.Ceiling = Spending{Tokens: task.Ceiling.Tokens, CostMicroUSD: int64(task.Ceiling.CostUSD * 1e6)}
+	c.OnUsage = telling(task.Transcript)
+	s, err := a.gateway.Open(c)
+	if err != nil {
+		return agent.Result{}, err
+	}
+	defer s.Close()
+	endpoint := s.Endpoint()
+	task.Endpoint = &endpoint
+	result, err := a.Agent.Run(ctx, task, exec)
+	s.Close()
+	if err != nil {
+		return result, err
+	}
+	result.Usage = seen(s.Report(), result.Usage)
+	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent) {
+		result.Failure = f
+	}
+	return result, nil
+}
+
+// telling tells a transcript what was used since it was told last.
+func telling(transcript func(agent.Entry)) func(agent.Usage) {
+	if transcript == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	var before agent.Usage
+	return func(now agent.Usage) {
+		mu.Lock()
+		defer mu.Unlock()
+		since := now.Sub(before)
+		if before = now; since != (agent.Usage{}) {
+			transcript(agent.Entry{Kind: agent.Used, Usage: &since})
+		}
+	}
+}
+
+// seen is what the gateway counted; where it knows no price the agent's own reckoning is the cost.
+func seen(r Report, own agent.Usage) agent.Usage {
+	if r.Requests == 0 {
+		return own
+	}
+	used := r.Usage
+	used.CostUSD = cmp.Or(used.CostUSD, own.CostUSD)
+	return used
+}
