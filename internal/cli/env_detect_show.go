@@ -29,25 +29,9 @@ func (a *app) printDetection(r *detect.Result, s *plannedSetUp, show func(string
 	if err := a.printDetectedFiles(r, show); err != nil {
 		return err
 	}
-	name, reason := s.Environment, r.Reason
-	switch {
-	case name != r.Environment:
-		reason = "environment.name of " + config.Name
-	case r.Default:
-		name += ", the default"
-	}
-	nothing := ""
-	switch {
-	case len(s.Commands) > 0:
-	case s.Source == sourceConfiguration:
-		nothing = "none: " + config.Name + " has only environment.verify"
-	case r.Default:
-		nothing = "none: a run begins without one"
-	default:
-		nothing = "none: nothing needs to be set up"
-	}
+	name, reason := chosenName(r, s)
 	for _, field := range [][2]string{{"environment", name}, {"reason", reason}, {"image", s.Image},
-		{"versions", versionsOf(r)}, {"set-up", nothing}} {
+		{"versions", versionsOf(r)}, {"set-up", whyNoSetUp(r, s)}} {
 		if field[1] != "" {
 			a.print("%s  %s\n", a.paint(bold, fmt.Sprintf("%-11s", field[0])), show(field[1]))
 		}
@@ -62,6 +46,29 @@ func (a *app) printDetection(r *detect.Result, s *plannedSetUp, show func(string
 		a.print("%s %s\n", a.paint(yellow, "note:"), show(note))
 	}
 	return nil
+}
+
+func chosenName(r *detect.Result, s *plannedSetUp) (name, reason string) {
+	switch {
+	case s.Environment != r.Environment:
+		return s.Environment, "environment.name of " + config.Name
+	case r.Default:
+		return s.Environment + ", the default", r.Reason
+	}
+	return s.Environment, r.Reason
+}
+
+// whyNoSetUp is empty where there is one.
+func whyNoSetUp(r *detect.Result, s *plannedSetUp) string {
+	switch {
+	case len(s.Commands) > 0:
+		return ""
+	case s.Source == sourceConfiguration:
+		return "none: " + config.Name + " has only environment.verify"
+	case r.Default:
+		return "none: a run begins without one"
+	}
+	return "none: nothing needs to be set up"
 }
 
 func versionsOf(r *detect.Result) string {
