@@ -37,6 +37,22 @@ func TestAnIndexInTroubleIsWaitedFor(t *testing.T) {
 	}
 }
 
+func TestATroubleThatPipKeepsToItselfIsWaitedForAndNotCorrected(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	x := newPackageIndex(t)
+	p := realProject(t, "python", x, "", ", PIP_RETRIES=0", "")
+	x.fail(busy, busy) // pip asks twice
+	said := p.carryReal()
+	s := p.stage(1).Journey.SetUp
+	if len(s.Errors) != 1 || !strings.Contains(s.Errors[0], "too many 503 error responses") || s.Repaired || s.Status != "success" {
+		t.Errorf("the set-up ended as %+v", s)
+	}
+	if !strings.Contains(said, "waiting 10s for a server, retry 1 of 3: ") {
+		t.Errorf("nothing is said of waiting:\n%s", said)
+	}
+}
+
 func TestAnotherPackageManagersLockIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	needs(t, "apt-get")

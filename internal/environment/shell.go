@@ -18,17 +18,34 @@ exec sh -c "$script" signalbox "$@"`
 
 // lineScript runs the line $1 in the shell that the lines before it left. What
 // belongs to a single command or run is not passed on.
+//
+// pip says of an index that is in trouble what it says of a name that does not exist; the answer
+// stands in its log alone, so where it found no version the log has the last word. It tries again
+// less often than by itself, because a failure is waited for from outside. What the person or the
+// line says of either counts.
 const lineScript = `dir=` + stateDir + `
+piplog=$dir/pip.log
+unheard() {
+	if [ "$1" != 0 ] && grep -q "(from versions: none)" "$piplog"; then
+		sed -n 's/.*\(Could not fetch URL .*\)/pip: \1/p' "$piplog" | tail -n 5 >&2
+	fi
+	rm -f "$piplog"
+}
+if [ -e "$piplog" ]; then rm -f "$piplog"; fi
 if [ -r "$dir/variables" ]; then . "$dir/variables"; cd -- "$(cat "$dir/folder")" 2>/dev/null || :; fi
 save() {
 	mkdir -p "$dir" && pwd >"$dir/folder.new" && (
 		for name in $(env | sed -n 's/^\(SIGNALBOX_[A-Z0-9_]*\)=.*/\1/p'); do unset "$name"; done
+		if [ "${PIP_LOG-}" = "$piplog" ]; then unset PIP_LOG; fi
+		if [ "${PIP_RETRIES-}" = 1 ]; then unset PIP_RETRIES; fi
 		unset PWD OLDPWD SHLVL HOME TMPDIR HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
 		export -p
-		if [ -n "${BASH_VERSION-}" ]; then unset -f save; declare -f; fi
+		if [ -n "${BASH_VERSION-}" ]; then unset -f save unheard; declare -f; fi
 	) >"$dir/variables.new" && mv "$dir/variables.new" "$dir/variables" && mv "$dir/folder.new" "$dir/folder"
 }
-trap 'status=$?; trap - EXIT; if [ "$status" = 0 ]; then save || status=$?; fi; exit "$status"' EXIT
+trap 'status=$?; trap - EXIT; if [ "$status" = 0 ]; then save || status=$?; fi; if [ -e "$piplog" ]; then unheard "$status"; fi; exit "$status"' EXIT
+export PIP_LOG="${PIP_LOG-$piplog}" PIP_RETRIES="${PIP_RETRIES-1}"
+mkdir -p "$dir" 2>/dev/null
 eval "$1"`
 
 // activatedScript starts the program $1 with what the set-up activated, in the folder it was

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"signalbox/internal/process"
 )
 
 // shellSession runs lines as commands of one environment would.
@@ -13,6 +15,8 @@ type shellSession struct {
 	t    *testing.T
 	home string
 	path string
+	// problems, if not nil, is what the last line printed on standard error.
+	problems *string
 }
 
 func (s shellSession) run(args []string) (stdout string, err error) {
@@ -21,6 +25,9 @@ func (s shellSession) run(args []string) (stdout string, err error) {
 	c.Env = []string{"HOME=" + s.home, "PATH=" + s.path, "TMPDIR=/tmp", "SIGNALBOX_RUN_ID=run", "HTTPS_PROXY=of this command"}
 	c.Dir = s.home
 	var out, problems bytes.Buffer
+	if s.problems != nil {
+		defer func() { *s.problems = problems.String() }()
+	}
 	c.Stdout, c.Stderr = &out, &problems
 	err = c.Run()
 	if problems.Len() > 0 {
@@ -42,7 +49,7 @@ func (s shellSession) line(line string) string {
 func shells(t *testing.T) map[string]shellSession {
 	t.Helper()
 	bare := t.TempDir() // a PATH without bash
-	for _, name := range []string{"sh", "cat", "env", "sed", "mkdir", "mv", "false"} {
+	for _, name := range []string{"sh", "cat", "env", "sed", "mkdir", "mv", "false", "grep", "tail", "rm"} {
 		path, err := exec.LookPath(name)
 		if err == nil {
 			err = exec.CommandContext(t.Context(), "ln", "-s", path, filepath.Join(bare, name)).Run()
@@ -51,7 +58,7 @@ func shells(t *testing.T) map[string]shellSession {
 			t.Fatal(err)
 		}
 	}
-	return map[string]shellSession{"bash": {t, t.TempDir(), "/usr/local/bin:/usr/bin:/bin"}, "sh": {t, t.TempDir(), bare}}
+	return map[string]shellSession{"bash": {t: t, home: t.TempDir(), path: "/usr/local/bin:/usr/bin:/bin"}, "sh": {t: t, home: t.TempDir(), path: bare}}
 }
 
 func TestTheLinesOfASetUpShareOneShell(t *testing.T) {
@@ -112,5 +119,48 @@ func TestFunctionsOutliveALineWhereTheShellCan(t *testing.T) {
 	s.line("conda base")
 	if got := s.line("echo $ACTIVE; type -t conda save || :"); strings.TrimSpace(got) != "base\nfunction\nfunction" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// What pip writes into its log and keeps to itself.
+const (
+	pipAnswer = "2026-11-21T04:38:48,359 Could not fetch URL http://127.0.0.1/simple/six/: HTTPConnectionPool(host='127.0.0.1', port=80): " +
+		"Max retries exceeded with url: /simple/six/ (Caused by ResponseError('too many 503 error responses')) - skipping"
+	pipNothing = "2026-11-21T04:38:48,371 ERROR: Could not find a version that satisfies the requirement six (from versions: none)"
+)
+
+func TestWhatPipKeepsToItselfIsHeard(t *testing.T) {
+	t.Parallel()
+	writes := func(lines ...string) string {
+		return "cat >>$PIP_LOG <<'EOF'\n" + strings.Join(lines, "\n") + "\nEOF\n"
+	}
+	for name, s := range shells(t) {
+		t.Run(name, func(t *testing.T) {
+			s.t, s.problems = t, new(string)
+			for _, c := range []struct {
+				name, line string
+				heard      bool
+			}{
+				{"an index that answers with an error", writes(pipAnswer, pipNothing) + "exit 1", true},
+				{"an index that answered, before another trouble", writes(pipAnswer) + "exit 1", false},
+				{"a line that succeeded", writes(pipAnswer, pipNothing), false},
+				{"a log of the person's own", "export PIP_LOG=own.log; " + writes(pipAnswer, pipNothing) + "exit 1", false},
+			} {
+				_, _ = s.run(SetUpLine(c.line))
+				said := strings.Contains(*s.problems, "pip: Could not fetch URL http://127.0.0.1/simple/six/: ")
+				if class := Classify(process.Result{ExitCode: 1, Ending: process.Exited}, *s.problems); said != c.heard || (class == Server) != c.heard {
+					t.Errorf("%s: %s\n%s", c.name, class, *s.problems)
+				}
+			}
+			if got := s.line(`printf %s "$PIP_RETRIES"; export PIP_RETRIES=7; cat "$PIP_LOG" 2>/dev/null || :`); got != "1" {
+				t.Errorf("the next line found %q", got)
+			}
+			if got := s.line(`printf %s "$PIP_RETRIES"`); got != "7" {
+				t.Errorf("a line's own choice became %q", got)
+			}
+			if got, _ := s.run(Activated([]string{"sh", "-c", `printf %s "${PIP_LOG-none}"`})); got != "none" {
+				t.Errorf("other programs of the environment are given %q", got)
+			}
+		})
 	}
 }
