@@ -1,0 +1,89 @@
+// Package claude drives Claude Code: its command line, its events and its words
+// for what went wrong. It refuses to judge the work.
+package claude
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// usualName is the program where the settings name none.
+const usualName = "claude"
+
+// Agent is the driver.
+type Agent struct {
+	settings agent.Settings
+}
+
+// New checks the settings. Whether the program is there is Check's answer.
+func New(settings agent.Settings) (*Agent, error) {
+	settings, err := settings.Complete(usualName)
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{settings}, nil
+}
+
+// Name implements agent.Agent.
+func (a *Agent) Name() string { return a.settings.Name }
+
+// Run implements agent.Agent.
+func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	program := a.program().Located()
+	program.Args = append(program.Args, a.arguments(task)...)
+	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
+	program.Stdin = strings.NewReader(task.Prompt)
+	program.Reader = newReader(task.Conversation)
+	return program.Run(ctx, task, exec)
+}
+
+// Check implements agent.Agent.
+func (a *Agent) Check(ctx context.Context) (version string, err error) {
+	return a.program().Version(ctx)
+}
+
+// quiet is for a program that nobody watches: what it would do unasked, and how often it tries
+// again by itself, is the runner's to say.
+var quiet = []string{
+	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+	"CLAUDE_CODE_MAX_RETRIES=1",
+	// As root it skips permissions only where it is told that this is a sandbox.
+	"IS_SANDBOX=1",
+}
+
+func (a *Agent) program() agent.Program {
+	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+}
+
+// modes are the arguments for what it may do. A list of tools is one argument, because further ones
+// would be taken for tools. What nobody may be asked for is denied.
+var modes = map[agent.Permissions][]string{
+	agent.Everything: {"--dangerously-skip-permissions"},
+	agent.Edits:      {"--permission-mode=acceptEdits"},
+	agent.ReadOnly:   {"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"},
+}
+
+func (a *Agent) arguments(task agent.Task) []string {
+	args := slices.Concat([]string{"--print", "--output-format=stream-json", "--verbose"}, modes[a.settings.Permissions])
+	if a.settings.Model != "" {
+		args = append(args, "--model="+a.settings.Model)
+	}
+	if c := task.Conversation; c != nil && agent.ValidConversation(c.ID) {
+		args = append(args, "--resume="+c.ID)
+	}
+	return append(args, a.settings.Args...)
+}
+
+// endpoint is how it is led to a model other than its vendor's. Every other login is emptied, so
+// that none goes before the key.
+func endpoint(e *agent.Endpoint) []string {
+	if e == nil {
+		return nil
+	}
+	return []string{"ANTHROPIC_BASE_URL=" + e.URL, "ANTHROPIC_API_KEY=" + e.Key,
+		"ANTHROPIC_AUTH_TOKEN=", "CLAUDE_CODE_OAUTH_TOKEN=", "CLAUDE_CODE_USE_BEDROCK=", "CLAUDE_CODE_USE_VERTEX=", "CLAUDE_CODE_USE_FOUNDRY="}
+}

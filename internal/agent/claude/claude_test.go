@@ -1,0 +1,113 @@
+package claude_test
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/agenttest"
+	"signalbox/internal/agent/claude"
+	"signalbox/internal/process"
+)
+
+func TestMain(m *testing.M) {
+	agenttest.Play(protocol)
+	os.Exit(m.Run())
+}
+
+// protocol is Claude Code's, as far as the suite needs it.
+var protocol = agenttest.Protocol{
+	Say: func(text string) string {
+		return encoded(map[string]any{"type": "assistant", "message": map[string]any{"id": "m1", "content": []any{map[string]any{"type": "text", "text": text}}}})
+	},
+	Answer: func(text string) string {
+		return encoded(map[string]any{"type": "result", "subtype": "success", "is_error": false, "terminal_reason": "completed", "result": text})
+	},
+	Prompt: func() (string, error) {
+		prompt, err := io.ReadAll(os.Stdin)
+		return string(prompt), err
+	},
+}
+
+func encoded(event any) string {
+	line, err := json.Marshal(event)
+	if err != nil {
+		panic(err)
+	}
+	return string(line) + "\n"
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	agenttest.Run(t, agenttest.Harness{
+		Exec:  process.Host{},
+		Dir:   func(t *testing.T) string { return t.TempDir() },
+		Agent: func(t *testing.T, b agenttest.Behavior) agent.Agent { return newAgent(t, agenttest.Fake(t, b)) },
+	})
+}
+
+func newAgent(t *testing.T, settings agent.Settings) *claude.Agent {
+	t.Helper()
+	a, err := claude.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestNewRefusesSettingsThatDoNotHold(t *testing.T) {
+	t.Parallel()
+	if _, err := claude.New(agent.Settings{Name: "c", Permissions: "some"}); err == nil {
+		t.Error("New took permissions that there are not")
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	at := &agent.Endpoint{URL: "http://127.0.0.1:8080/s7", Key: "sk-session"}
+	for _, test := range []struct {
+		name     string
+		settings agent.Settings
+		task     agent.Task
+		args     []string
+		env      []string
+		notEnv   string
+	}{
+		{name: "a login of its own", settings: agent.Settings{Permissions: agent.Everything},
+			args: []string{"--dangerously-skip-permissions"}, env: []string{"IS_SANDBOX=1"}, notEnv: "ANTHROPIC_"},
+		{name: "an endpoint", settings: agent.Settings{Permissions: agent.Edits, Model: "opus", Args: []string{"--max-turns", "9"}},
+			task: agent.Task{Endpoint: at}, args: []string{"--permission-mode=acceptEdits", "--model=opus", "--max-turns", "9"},
+			env: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:8080/s7", "ANTHROPIC_API_KEY=sk-session", "CLAUDE_CODE_OAUTH_TOKEN="}},
+		{name: "a conversation", settings: agent.Settings{Permissions: agent.ReadOnly},
+			task: agent.Task{Conversation: &agent.Conversation{ID: "0-a"}},
+			args: []string{"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit", "--resume=0-a"}},
+		{name: "what is no conversation's id", settings: agent.Settings{Permissions: agent.Everything},
+			task: agent.Task{Conversation: &agent.Conversation{ID: "--help"}}, args: []string{"--dangerously-skip-permissions"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.settings.Name, test.settings.Program = "c", "/opt/"+agenttest.MissingProgram
+			var got process.Command
+			test.task.Log = io.Discard
+			if _, err := newAgent(t, test.settings).Run(t.Context(), test.task, executor(func(c process.Command) { got = c })); err != nil {
+				t.Fatal(err)
+			}
+			want := append([]string{test.settings.Program, "--print", "--output-format=stream-json", "--verbose"}, test.args...)
+			if !slices.Equal(got.Args, want) {
+				t.Errorf("Args = %q, want %q", got.Args, want)
+			}
+			for _, variable := range test.env {
+				if !slices.Contains(got.Env, variable) {
+					t.Errorf("Env = %q lacks %q", got.Env, variable)
+				}
+			}
+			if test.notEnv != "" && strings.Contains(strings.Join(got.Env, " "), test.notEnv) {
+				t.Errorf("Env = %q has %q", got.Env, test.notEnv)
+			}
+		})
+	}
+}

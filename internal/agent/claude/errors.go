@@ -1,0 +1,87 @@
+package claude
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"signalbox/internal/agent"
+)
+
+// classes are its own words for what went wrong with the model.
+var classes = map[string]agent.FailureCode{
+	"authentication_failed": agent.Unauthorized, "oauth_org_not_allowed": agent.Unauthorized, "account_on_hold": agent.Unauthorized,
+	"verification_required": agent.Unauthorized, "cloud_credential_error": agent.Unauthorized, "billing_error": agent.UsageLimited,
+	"rate_limit": agent.RateLimited, "overloaded": agent.ModelFailed, "server_error": agent.ModelFailed, "max_output_tokens": agent.ModelFailed,
+	"invalid_request": agent.Refused, "model_not_found": agent.Refused,
+	// What it says before it asks again because of the connection, with no status.
+	"unknown": agent.Unreachable,
+}
+
+// reasons are those of a conversation's end that say more than its class.
+var reasons = map[string]agent.FailureCode{
+	"prompt_too_long": agent.Overflowed, "blocking_limit": agent.Overflowed, "budget_exhausted": agent.UsageLimited,
+	"model_error": agent.ModelFailed, "malformed_tool_use_exhausted": agent.ModelFailed,
+}
+
+// kinds are of connections, which have the class server_error.
+var kinds = map[string]agent.FailureCode{"connection_failed": agent.Unreachable, "usage_limit_reached": agent.UsageLimited}
+
+// plans are what it says where a share is used up, which has the class of every other limit.
+var plans = []string{"You've hit your", "You're out of usage credits", "account's rate limit", "usage limit reached", "spend limit reached", "Credit balance is too low"}
+
+// failure is what its words for an error mean.
+func failure(status int, class, reason, message string) *agent.Failure {
+	code := cmp.Or(reasons[reason], classes[class])
+	switch {
+	case code == agent.RateLimited && containsAny(message, plans):
+		code = agent.UsageLimited
+	case code != "":
+	case status == 401 || status == 403:
+		code = agent.Unauthorized
+	case status == 429:
+		code = agent.RateLimited
+	case status >= 500:
+		code = agent.ModelFailed
+	case status >= 400:
+		code = agent.Refused
+	default:
+		code = agent.Crashed
+	}
+	return agent.Fail(code, "%s", message)
+}
+
+// failure is why the conversation did not end well.
+func (r *reader) failure() *agent.Failure {
+	end := r.result
+	message := cmp.Or(end.Answer, "Claude Code ended: "+end.Reason)
+	if end.Reason != "" && end.Reason != "completed" && end.Reason != "api_error" {
+		message = end.Reason + ": " + message
+	}
+	f := failure(end.Status, r.class, end.Reason, message)
+	if code := kinds[end.ErrorKind]; code != "" {
+		f.Code = code
+	}
+	rejected := r.limit.Status == "rejected" && r.limit.ResetsAt > 0
+	if rejected && (f.Code == agent.RateLimited || f.Code == agent.UsageLimited) {
+		f.Code, f.Until = agent.UsageLimited, time.Unix(r.limit.ResetsAt, 0).UTC()
+	}
+	return f
+}
+
+// lost is the failure of a conversation that it no longer has. Which stream tells it depends on its version.
+func lost(said string) *agent.Failure {
+	if _, id, found := strings.Cut(said, "No conversation found with session ID:"); found {
+		return agent.Fail(agent.Lost, "Claude Code does not know conversation %s any more", id)
+	}
+	return nil
+}
+
+func containsAny(text string, parts []string) bool {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package claude
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// event is any line that it prints with --output-format=stream-json. Kinds and fields that are not here
+// are passed over.
+type event struct {
+	Type      string `json:"type"`
+	Subtype   string `json:"subtype"`
+	SessionID string `json:"session_id"`
+	Model     string `json:"model"`
+	Message   struct {
+		ID      string          `json:"id"`
+		Content json.RawMessage `json:"content"`
+		Usage   usage           `json:"usage"`
+	} `json:"message"`
+	// APIError: the message is not the model's but tells that it failed.
+	APIError bool `json:"is_api_error_message"`
+
+	// Of system: api_retry and permission_denied.
+	Attempt     int     `json:"attempt"`
+	RetryDelay  float64 `json:"retry_delay_ms"`
+	ErrorStatus int     `json:"error_status"`
+	Class       string  `json:"error"`
+	ToolName    string  `json:"tool_name"`
+	ToolUseID   string  `json:"tool_use_id"`
+
+	// Of rate_limit_event.
+	Limit rateLimit `json:"rate_limit_info"`
+
+	result
+}
+
+// result is what an event of type result has.
+type result struct {
+	IsError     bool    `json:"is_error"`
+	Answer      string  `json:"result"`
+	Reason      string  `json:"terminal_reason"`
+	Status      int     `json:"api_error_status"`
+	ErrorKind   string  `json:"api_error"`
+	TotalCost   float64 `json:"total_cost_usd"`
+	Usage       usage   `json:"usage"`
+	Models      models  `json:"modelUsage"`
+	ModelsSince models  `json:"model_usage_since_last_result"`
+	Denials     []struct {
+		Tool string `json:"tool_name"`
+	} `json:"permission_denials"`
+	// Errors are of a conversation that did not begin.
+	Errors []string `json:"errors"`
+}
+
+// rateLimit is what is known of a subscription's limits.
+type rateLimit struct {
+	Status   string `json:"status"` // allowed, allowed_warning or rejected
+	ResetsAt int64  `json:"resetsAt"`
+}
+
+// block is a part of a message.
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   json.RawMessage `json:"content"`
+	IsError   bool            `json:"is_error"`
+}
+
+// reader implements agent.Reader.
+type reader struct {
+	resumed *agent.Conversation
+	session string
+	denied  []string
+	// class is of the last message that told an error, limit the last one told.
+	class string
+	limit rateLimit
+	// spent is what the messages say that they used, the last of them apart: it is told with each
+	// of its blocks.
+	spent agent.Usage
+	last  struct {
+		id    string
+		usage agent.Usage
+	}
+	retrying *agent.Failure
+	result   *result
+}
+
+func newReader(resumed *agent.Conversation) *reader { return &reader{resumed: resumed} }
+
+// Line implements agent.Reader.
+func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
+	var e event
+	// A field of another type is left out, and the others are read.
+	var wrongType *json.UnmarshalTypeError
+	if err := json.Unmarshal(line, &e); err != nil && !errors.As(err, &wrongType) {
+		return nil, true
+	}
+	switch e.Type {
+	case "system":
+		return r.system(e), true
+	case "assistant":
+		return r.assistant(e), true
+	case "user":
+		return results(e), true
+	case "rate_limit_event":
+		r.limit = e.Limit
+	case "result":
+		return r.finished(e), true
+	}
+	return nil, true
+}
+
+func (r *reader) system(e event) []agent.Entry {
+	switch e.Subtype {
+	case "init":
+		if agent.ValidConversation(e.SessionID) {
+			r.session = e.SessionID
+		}
+		return []agent.Entry{{Kind: agent.Began, Conversation: r.session, Model: agent.Text(e.Model)}}
+	case "api_retry":
+		r.retrying = failure(e.ErrorStatus, e.Class, "", "the model is called again: "+cmp.Or(e.Class, "unknown"))
+		wait := time.Duration(e.RetryDelay) * time.Millisecond
+		return []agent.Entry{{Kind: agent.Retrying, Attempt: e.Attempt, Wait: wait, Status: e.ErrorStatus, Text: agent.Text(e.Class)}}
+	case "permission_denied":
+		r.deny(e.ToolName)
+		return []agent.Entry{{Kind: agent.PermissionDenied, Tool: agent.Text(e.ToolName), Call: agent.Text(e.ToolUseID)}}
+	}
+	return nil
+}
+
+func (r *reader) deny(tool string) {
+	if tool = agent.Text(tool); !slices.Contains(r.denied, tool) && len(r.denied) < maxDenied {
+		r.denied = append(r.denied, tool)
+	}
+}
+
+// maxDenied is more than there are tools.
+const maxDenied = 100
+
+func (r *reader) assistant(e event) (entries []agent.Entry) {
+	if e.APIError {
+		r.class = e.Class
+		return []agent.Entry{{Kind: agent.Erred, Status: e.Status, Text: agent.Text(text(e.Message.Content))}}
+	}
+	r.retrying = nil
+	if e.Message.ID != r.last.id {
+		r.spent = r.spent.Add(r.last.usage)
+	}
+	r.last.id, r.last.usage = e.Message.ID, e.Message.Usage.total()
+	for _, b := range blocks(e.Message.Content) {
+		switch b.Type {
+		case "text":
+			entries = append(entries, agent.Entry{Kind: agent.Said, Text: agent.Text(b.Text)})
+		case "tool_use":
+			entries = append(entries, agent.Entry{Kind: agent.ToolCalled, Tool: agent.Text(b.Name), Call: agent.Text(b.ID), Text: agent.Text(wanted(b.Input))})
+		}
+	}
+	return entries
+}
+
+func results(e event) (entries []agent.Entry) {
+	for _, b := range blocks(e.Message.Content) {
+		if b.Type == "tool_result" {
+			entries = append(entries, agent.Entry{Kind: agent.ToolReturned, Call: agent.Text(b.ToolUseID), Failed: b.IsError, Text: agent.Text(text(b.Content))})
+		}
+	}
+	return entries
+}
+
+func (r *reader) finished(e event) []agent.Entry {
+	r.result, r.retrying = &e.result, nil
+	if e.Subtype != "success" {
+		r.result.IsError = true
+		r.result.Answer = cmp.Or(r.result.Answer, firstOf(e.Errors), e.Subtype)
+	}
+	for _, d := range e.Denials {
+		r.deny(d.Tool)
+	}
+	used := r.used()
+	return []agent.Entry{{Kind: agent.Used, Usage: &used}}
+}
+
+// End implements agent.Reader.
+func (r *reader) End(_ process.Result, stderr string) agent.Ending {
+	ending := agent.Ending{Usage: r.used(), Denied: r.denied, Failure: r.retrying}
+	if r.session != "" {
+		ending.Conversation = &agent.Conversation{ID: r.session, Usage: r.counted()}
+	}
+	said := stderr
+	switch {
+	case r.result == nil:
+	case r.result.IsError || r.result.Reason != "" && r.result.Reason != "completed":
+		said, ending.Failure = r.result.Answer, r.failure()
+	default:
+		ending.Whole, ending.Answer = true, r.result.Answer
+		return ending
+	}
+	if gone := lost(said); gone != nil {
+		ending.Failure, ending.Conversation = gone, nil
+	}
+	return ending
+}
