@@ -31,6 +31,8 @@ func BenchmarkExec(b *testing.B) {
 		{"none", maxExec, func(c *clone.Config) { c.Network = egress.None }},
 		{"registries", maxExec, func(c *clone.Config) { c.Network = egress.Registries }},
 		{"registries-entered", maxEntered, func(c *clone.Config) { c.Network = egress.Registries; c.Enter() }},
+		{"private", maxExec, func(c *clone.Config) { c.Warm, c.Cache = clone.Private, 1<<30 }},
+		{"private-registries", maxEntered, func(c *clone.Config) { c.Warm, c.Cache, c.Network = clone.Private, 1<<30, egress.Registries }},
 		{"full-limited", maxExec, func(c *clone.Config) { c.Limits = process.Limits{Memory: 1 << 30, CPUs: 2, Processes: 500} }},
 	}
 	environments, fastest := make([]environment.Environment, len(ways)), make([]time.Duration, len(ways))
@@ -38,7 +40,11 @@ func BenchmarkExec(b *testing.B) {
 		p := environmenttest.NewProject(b)
 		c := config(b, p)
 		way.change(&c)
-		environments[i] = made(b, clone.New(c), p)
+		d := clone.New(c)
+		environments[i] = made(b, d, p)
+		if c.Warm == clone.Private {
+			environments[i], _ = kept(b, d, p)
+		}
 	}
 	turns := 0
 	for ; b.Loop(); turns++ {

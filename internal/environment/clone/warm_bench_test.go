@@ -21,7 +21,7 @@ import (
 // files with a dependency folder of 40,000, and beside it does the same with "git worktree add"
 // and "cp -a". Metrics: how often the one goes into the time of the other, and each one's median.
 func BenchmarkWarm(b *testing.B) {
-	for _, way := range []clone.Way{clone.Overlay, clone.Shared, clone.Copy} {
+	for _, way := range []clone.Way{clone.Overlay, clone.Private, clone.Shared, clone.Copy} {
 		b.Run(string(way), func(b *testing.B) {
 			if way == clone.Overlay {
 				needsRoot(b)
@@ -41,22 +41,28 @@ func BenchmarkWarm(b *testing.B) {
 	}
 }
 
-// BenchmarkWarmGrowth is the same by overlay for 1,000 and for 100,000 files.
+// BenchmarkWarmGrowth is the same by layers for 1,000 and for 100,000 files.
 func BenchmarkWarmGrowth(b *testing.B) {
-	needsRoot(b)
-	small, large := newWarmed(b, clone.Overlay, 1_000, 1_000), newWarmed(b, clone.Overlay, 100_000, 100_000)
-	var few, many []time.Duration
-	for b.Loop() {
-		for range 5 {
-			made, renewed := small.warm(b)
-			few = append(few, made+renewed)
-			made, renewed = large.warm(b)
-			many = append(many, made+renewed)
-		}
+	for _, way := range []clone.Way{clone.Overlay, clone.Private} {
+		b.Run(string(way), func(b *testing.B) {
+			if way == clone.Overlay {
+				needsRoot(b)
+			}
+			small, large := newWarmed(b, way, 1_000, 1_000), newWarmed(b, way, 100_000, 100_000)
+			var few, many []time.Duration
+			for b.Loop() {
+				for range 5 {
+					made, renewed := small.warm(b)
+					few = append(few, made+renewed)
+					made, renewed = large.warm(b)
+					many = append(many, made+renewed)
+				}
+			}
+			b.ReportMetric(median(many)/median(few), "x-growth")
+			b.ReportMetric(median(few)*1000, "1k-ms")
+			b.ReportMetric(median(many)*1000, "100k-ms")
+		})
 	}
-	b.ReportMetric(median(many)/median(few), "x-growth")
-	b.ReportMetric(median(few)*1000, "1k-ms")
-	b.ReportMetric(median(many)*1000, "100k-ms")
 }
 
 func median(of []time.Duration) float64 {
