@@ -20,7 +20,10 @@ import (
 //   - it had its identity for a while when it was read (indexRules.settled);
 //   - who writes it does so with system calls. What is stored through a mapping
 //     (mmap) gets no time of its own; git's index bears with that too.
-type statusIndex []indexed
+type statusIndex struct {
+	entries []byte
+	begins  []uint32 // where in entries each one begins
+}
 
 // indexed is a file and its bytes.
 type indexed struct {
@@ -29,17 +32,21 @@ type indexed struct {
 	data  []byte
 }
 
-// of finds an issue's file, nil if there is none. It is at place, unless files
-// were added or removed.
-func (x statusIndex) of(issue, place int) *indexed {
-	if place < len(x) && x[place].issue == issue {
-		return &x[place]
+// of finds an issue's file. It is at place, unless files were added or removed.
+func (x statusIndex) of(issue, place int) (indexed, bool) {
+	if place >= len(x.begins) || x.issue(x.begins[place]) != issue {
+		found, ok := slices.BinarySearchFunc(x.begins, issue, func(begin uint32, issue int) int { return cmp.Compare(x.issue(begin), issue) })
+		if !ok {
+			return indexed{}, false
+		}
+		place = found
 	}
-	i, ok := slices.BinarySearchFunc(x, issue, func(e indexed, issue int) int { return cmp.Compare(e.issue, issue) })
-	if !ok {
-		return nil
-	}
-	return &x[i]
+	r := indexReader{x.entries[x.begins[place]:]}
+	return r.entry()
+}
+
+func (x statusIndex) issue(begin uint32) int {
+	return int(binary.LittleEndian.Uint64(x.entries[begin:]))
 }
 
 // The format: a line that names it, its version and the machine's start; how
@@ -66,7 +73,7 @@ var errIndex = errors.New("not an index of this version and this start of the ma
 
 func indexSum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-func (x statusIndex) encode(boot string) ([]byte, error) {
+func encodeIndex(x []indexed, boot string) ([]byte, error) {
 	header := indexHeader(boot)
 	size := len(header) + indexMinimum
 	for _, e := range x {
@@ -90,27 +97,28 @@ func (x statusIndex) encode(boot string) ([]byte, error) {
 func decodeIndex(data []byte, boot string) (statusIndex, error) {
 	body, ok := bytes.CutPrefix(data, indexHeader(boot))
 	if !ok || len(body) < indexMinimum || len(data) > maxIndex {
-		return nil, errIndex
+		return statusIndex{}, errIndex
 	}
 	end := len(data) - indexSumSize
 	if indexSum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
-		return nil, errIndex
+		return statusIndex{}, errIndex
 	}
 	r := indexReader{body[:len(body)-indexSumSize]}
 	count := r.number()
 	if count > uint64(len(r.rest)/entrySize) {
-		return nil, errIndex
+		return statusIndex{}, errIndex
 	}
-	index, last := make(statusIndex, 0, count), 0
+	index, last := statusIndex{r.rest, make([]uint32, 0, count)}, 0
 	for range count {
+		begin := len(index.entries) - len(r.rest)
 		e, ok := r.entry()
 		if !ok || e.issue <= last {
-			return nil, errIndex
+			return statusIndex{}, errIndex
 		}
-		index, last = append(index, e), e.issue
+		index.begins, last = append(index.begins, uint32(begin)), e.issue
 	}
 	if len(r.rest) > 0 {
-		return nil, errIndex
+		return statusIndex{}, errIndex
 	}
 	return index, nil
 }

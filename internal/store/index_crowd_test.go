@@ -86,7 +86,7 @@ func TestListingsWhileFilesChangeAreNeverOutOfDate(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			named += len(index)
+			named += len(index.begins)
 		}
 	}
 	close(done)

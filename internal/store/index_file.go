@@ -40,24 +40,23 @@ func (s *Store) openIndexFolder() *folder {
 }
 
 // readIndex is empty if there is none, and if there is anything wrong with it.
-func (s *Store) readIndex(home *folder) statusIndex {
+func (s *Store) readIndex(home *folder) (index statusIndex) {
 	if home == nil {
-		return nil
+		return index
 	}
 	file, st, err := home.openRegular(indexFileName, os.O_RDONLY, 0)
 	if err != nil {
-		return nil
+		return index
 	}
 	defer func() { _ = file.Close() }()
 	if st.Size > maxIndex {
-		return nil
+		return index
 	}
 	data := make([]byte, st.Size)
 	if _, err := io.ReadFull(file, data); err != nil {
-		return nil
+		return index
 	}
-	index, err := decodeIndex(data, s.self.BootID)
-	if err != nil {
+	if index, err = decodeIndex(data, s.self.BootID); err != nil {
 		s.log.Debug("an index is not used", "path", home.join(indexFileName), "reason", err)
 	}
 	return index
@@ -107,7 +106,7 @@ func (d *indexDraft) mayName(at identity, data []byte) bool {
 
 // finish makes the draft the index. Nothing is flushed: what a power cut leaves
 // of it is of an earlier start of the machine.
-func (d *indexDraft) finish(ctx context.Context, known []*indexed, saves int) {
+func (d *indexDraft) finish(ctx context.Context, known []indexed, saves int) {
 	err := ctx.Err()
 	if err == nil && saves < d.store.index.worth {
 		err = fmt.Errorf("it would save %d files from being read", saves)
@@ -122,14 +121,8 @@ func (d *indexDraft) finish(ctx context.Context, known []*indexed, saves int) {
 	_ = d.file.Close()
 }
 
-func (d *indexDraft) write(known []*indexed) error {
-	index := make(statusIndex, 0, len(known))
-	for _, e := range known {
-		if e != nil {
-			index = append(index, *e)
-		}
-	}
-	data, err := index.encode(d.store.self.BootID)
+func (d *indexDraft) write(known []indexed) error {
+	data, err := encodeIndex(known, d.store.self.BootID)
 	if err != nil {
 		return err
 	}

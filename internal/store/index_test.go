@@ -55,13 +55,22 @@ func identityAt(t *testing.T, name string) identity {
 	return identityOf(st)
 }
 
-func readTestIndex(t *testing.T, s *Store) statusIndex {
+func readTestIndex(t *testing.T, s *Store) []indexed {
 	t.Helper()
 	index, err := decodeIndex([]byte(read(t, s, indexPath)), s.self.BootID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return index
+	return index.all()
+}
+
+func (x statusIndex) all() []indexed {
+	all := make([]indexed, 0, len(x.begins))
+	for i, begin := range x.begins {
+		e, _ := x.of(x.issue(begin), i)
+		all = append(all, e)
+	}
+	return all
 }
 
 func issuesInIndex(t *testing.T, s *Store) (issues []int) {
@@ -130,9 +139,9 @@ func TestAFileThatIsWhatItWasIsNotOpened(t *testing.T) {
 	}
 }
 
-func put(t *testing.T, s *Store, index statusIndex) {
+func put(t *testing.T, s *Store, index []indexed) {
 	t.Helper()
-	data, err := index.encode(s.self.BootID)
+	data, err := encodeIndex(index, s.self.BootID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func (s *Store) listStatuses(ctx context.Context, f *folder) (_ []IssueStatusEnt
 	if err != nil {
 		return nil, err
 	}
-	l := &statusListing{s, f, files, make([]IssueStatusEntry, len(files)), make([]*indexed, len(files))}
+	l := &statusListing{s, f, files, make([]IssueStatusEntry, len(files)), make([]bool, len(files)), make([]*indexed, len(files))}
 	l.readAll(ctx, home, index)
 	return l.all, ctx.Err()
 }
@@ -90,8 +90,10 @@ type statusListing struct {
 	folder *folder
 	files  []statusFile
 	all    []IssueStatusEntry
-	// known is what the next index says of a file; nil of one that it must not name.
-	known []*indexed
+	// recalled: the index knows the file as it is.
+	recalled []bool
+	// fresh is what the next index may say of a file that was read; nil if nothing.
+	fresh []*indexed
 }
 
 // readAll takes from the index what it knows, reads the other files, and writes
@@ -99,27 +101,27 @@ type statusListing struct {
 func (l *statusListing) readAll(ctx context.Context, home *folder, index statusIndex) {
 	l.recall(ctx, index)
 	unknown := l.unknown()
-	gone := len(index) - (len(l.files) - len(unknown))
+	gone := len(index.begins) - (len(l.files) - len(unknown))
 	draft := l.store.beginIndex(home, max(len(unknown), gone))
 	l.read(ctx, unknown, draft)
 	if draft != nil {
-		draft.finish(ctx, l.known, max(len(unknown)-len(l.unknown()), gone))
+		draft.finish(ctx, l.known(index), max(len(unknown)-len(l.unknown()), gone))
 	}
 }
 
 // recall takes from the index what the files say that are what they were.
 func (l *statusListing) recall(ctx context.Context, index statusIndex) {
-	if len(index) == 0 {
+	if len(index.begins) == 0 {
 		return
 	}
 	share(ctx, len(l.files), func(i int, buffer []byte) []byte {
 		file := l.files[i]
-		was := index.of(file.issue, i)
-		if was == nil {
+		was, ok := index.of(file.issue, i)
+		if !ok {
 			return buffer
 		}
 		if at, err := l.folder.stat(file.name); err == nil && at == was.at {
-			l.known[i], l.all[i] = was, l.store.statusEntry(file.issue, was.data)
+			l.recalled[i], l.all[i] = true, l.store.statusEntry(file.issue, was.data)
 		}
 		return buffer
 	})
@@ -127,12 +129,25 @@ func (l *statusListing) recall(ctx context.Context, index statusIndex) {
 
 // unknown are the places of the files of which the next index would say nothing.
 func (l *statusListing) unknown() (places []int) {
-	for i, known := range l.known {
-		if known == nil {
+	for i, recalled := range l.recalled {
+		if !recalled && l.fresh[i] == nil {
 			places = append(places, i)
 		}
 	}
 	return places
+}
+
+// known is what the next index says, if index is the one that was recalled from.
+func (l *statusListing) known(index statusIndex) (all []indexed) {
+	for i, file := range l.files {
+		if l.recalled[i] {
+			was, _ := index.of(file.issue, i)
+			all = append(all, was)
+		} else if l.fresh[i] != nil {
+			all = append(all, *l.fresh[i])
+		}
+	}
+	return all
 }
 
 // read reads the files at these places. draft is nil if no index is written.
@@ -147,7 +162,7 @@ func (l *statusListing) read(ctx context.Context, places []int, draft *indexDraf
 		}
 		l.all[i] = l.store.statusEntry(file.issue, data)
 		if draft != nil && draft.mayName(at, data) {
-			l.known[i] = &indexed{file.issue, at, slices.Clone(data)}
+			l.fresh[i] = &indexed{file.issue, at, slices.Clone(data)}
 		}
 		return data
 	})
