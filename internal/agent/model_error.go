@@ -44,7 +44,7 @@ var (
 	// meanings are what a status does not tell: of 429 whether it passes in a minute, of 400 that the
 	// conversation is too long. A limit is looked for first: "too many tokens per minute" is one.
 	meanings = []meaning{
-		{regexp.MustCompile(`(?i)insufficient_quota|usage.?limit|daily quota|quota will reset|credit balance|billing_hard_limit`), UsageLimited},
+		{regexp.MustCompile(`(?i)insufficient_quota|usage.?limit|account.s rate limit|daily quota|quota will reset|credit balance|billing_hard_limit`), UsageLimited},
 		{regexp.MustCompile(`(?i)rate.?limit|too many requests|resource_exhausted|exceeded your current quota`), RateLimited},
 		{regexp.MustCompile(`(?i)prompt is too long|context.?length.?exceeded|exceeds the context window|maximum context length|` +
 			`input token count.*exceeds|context.?window.?exceeds|contextoverflow|request_too_large`), Overflowed},

@@ -15,6 +15,7 @@ func TestModelErrorReadsWordsBeforeTheStatus(t *testing.T) {
 	}{
 		{name: "a minute's limit", status: 429, words: "Rate limit reached for m1 on tokens per min", want: agent.RateLimited},
 		{name: "a plan's limit", status: 429, words: `{"code":"insufficient_quota"}: You exceeded your current quota`, want: agent.UsageLimited},
+		{name: "an account's limit", status: 429, words: "This request would exceed your account's rate limit.", want: agent.UsageLimited},
 		{name: "a limit of which nothing else is said", status: 429, want: agent.RateLimited},
 		{name: "too many tokens in a minute is no overflow", words: "rate limit: prompt is too long for this minute", want: agent.RateLimited},
 		{name: "a conversation that is too long", status: 400, words: "prompt is too long: 208310 tokens > 200000 maximum", want: agent.Overflowed},

@@ -1,0 +1,90 @@
+package opencode
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"signalbox/internal/agent"
+)
+
+// problem is an error as its events tell it.
+type problem struct {
+	Name string `json:"name"`
+	Data struct {
+		Message string            `json:"message"`
+		Status  int               `json:"statusCode"`
+		Headers map[string]string `json:"responseHeaders"`
+		Body    string            `json:"responseBody"`
+	} `json:"data"`
+}
+
+// failure is what an error means.
+func failure(e event) *agent.Failure {
+	p := e.Error
+	message := p.Data.Message
+	if message == "" {
+		message = p.Name
+	}
+	f := agent.Fail(class(p), "%s", message)
+	if f.Code == agent.RateLimited || f.Code == agent.UsageLimited {
+		f.Until = until(p.Data.Headers["retry-after"], e.moment())
+	}
+	return f
+}
+
+// class goes by its own name for an error first.
+func class(p problem) agent.FailureCode {
+	switch p.Name {
+	case "ContextOverflowError":
+		return agent.Overflowed
+	case "ProviderAuthError":
+		return agent.Unauthorized
+	}
+	if strings.HasPrefix(p.Data.Message, "Cannot connect to API") {
+		return agent.Unreachable
+	}
+	return agent.ModelError(p.Data.Status, p.Data.Message+"\n"+p.Data.Body)
+}
+
+// until reads a Retry-After header, which is in seconds or a date.
+func until(header string, now time.Time) time.Time {
+	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds >= 0 && seconds < maxWait.Seconds() {
+		return now.Add(time.Duration(seconds * float64(time.Second)))
+	}
+	date, err := http.ParseTime(header)
+	if err != nil {
+		return time.Time{}
+	}
+	return date
+}
+
+// maxWait is more than any share of a model is counted over.
+const maxWait = 366 * 24 * time.Hour
+
+// refused reports whether a tool's error says that it may not be used.
+func refused(message string) bool {
+	return strings.Contains(message, "rejected permission") || strings.Contains(message, "which prevents you from using")
+}
+
+// logPattern is an error in its log that it has not told in an event: it waits to try again, for hours
+// where a limit says so. Of a title's model nothing depends.
+var logPattern = regexp.MustCompile(`(?m)^timestamp=(\S+) level=ERROR .*message="stream error" .*small=false .*error\.error="((?:[^"\\]|\\.)*)"`)
+
+// silent is the failure of a program that told none in its events since then.
+func silent(stderr string, since time.Time) *agent.Failure {
+	if strings.Contains(stderr, "Session not found") {
+		return agent.Fail(agent.Lost, "opencode does not know the conversation any more")
+	}
+	found := logPattern.FindAllStringSubmatch(stderr, -1)
+	if found == nil {
+		return nil
+	}
+	last := found[len(found)-1]
+	if at, err := time.Parse(time.RFC3339, last[1]); err != nil || at.Before(since) {
+		return nil
+	}
+	return agent.Fail(agent.ModelError(0, last[2]), "opencode was going to try again: %s", last[2])
+}

@@ -1,0 +1,177 @@
+package opencode
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// event is any line that it prints with --format=json. Kinds and fields that are not here are passed over.
+type event struct {
+	Type      string  `json:"type"`
+	Timestamp int64   `json:"timestamp"` // milliseconds since 1970
+	SessionID string  `json:"sessionID"`
+	Part      part    `json:"part"`
+	Error     problem `json:"error"`
+}
+
+type part struct {
+	Text   string  `json:"text"`
+	Tool   string  `json:"tool"`
+	CallID string  `json:"callID"`
+	State  state   `json:"state"`
+	Reason string  `json:"reason"`
+	Tokens tokens  `json:"tokens"`
+	Cost   float64 `json:"cost"`
+}
+
+// state is how the use of a tool went; it is told once it is over.
+type state struct {
+	Status string          `json:"status"`
+	Input  json.RawMessage `json:"input"`
+	Output string          `json:"output"`
+	Error  string          `json:"error"`
+}
+
+type tokens struct {
+	Input     int64 `json:"input"` // without those of the cache
+	Output    int64 `json:"output"`
+	Reasoning int64 `json:"reasoning"`
+	Cache     struct {
+		Read  int64 `json:"read"`
+		Write int64 `json:"write"`
+	} `json:"cache"`
+}
+
+// reader implements agent.Reader.
+type reader struct {
+	model   string
+	session string
+	// last is when the last event was told.
+	last   time.Time
+	answer strings.Builder
+	// reason is that of the last step: "stop" where the model had nothing more to do.
+	reason string
+	broken int
+	usage  agent.Usage
+	denied []string
+	// failure is of what was tried last.
+	failure *agent.Failure
+}
+
+// Line implements agent.Reader.
+func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		return nil, true
+	}
+	r.last = e.moment()
+	if r.session == "" && agent.ValidConversation(e.SessionID) {
+		r.session = e.SessionID
+		entries = append(entries, agent.Entry{Kind: agent.Began, Conversation: e.SessionID, Model: r.model})
+	}
+	switch e.Type {
+	case "step_start":
+		r.answer.Reset()
+		r.reason = ""
+	case "text":
+		entries = append(entries, r.said(e.Part.Text)...)
+	case "tool_use":
+		entries = append(entries, r.used(e.Part)...)
+	case "step_finish":
+		entries = append(entries, r.finished(e.Part)...)
+	case "error":
+		r.failure, r.reason = failure(e), ""
+		entries = append(entries, agent.Entry{Kind: agent.Erred, Text: agent.Text(r.failure.Message), Status: e.Error.Data.Status})
+	}
+	return entries, true
+}
+
+func (r *reader) said(text string) []agent.Entry {
+	if r.answer.Len() > 0 {
+		r.answer.WriteByte('\n')
+	}
+	if r.answer.Len()+len(text) > agent.MaxAnswer {
+		r.answer.Reset()
+		text = text[max(0, len(text)-agent.MaxAnswer):]
+	}
+	r.answer.WriteString(text)
+	return []agent.Entry{{Kind: agent.Said, Text: agent.Text(text)}}
+}
+
+// used are the call of a tool and its result, which it tells as one.
+func (r *reader) used(p part) []agent.Entry {
+	failed := p.State.Status == "error"
+	text := p.State.Output
+	if failed {
+		text = p.State.Error
+	}
+	entries := []agent.Entry{
+		{Kind: agent.ToolCalled, Tool: agent.Text(p.Tool), Call: agent.Text(p.CallID), Text: agent.Text(input(p.State.Input))},
+		{Kind: agent.ToolReturned, Tool: agent.Text(p.Tool), Call: agent.Text(p.CallID), Text: agent.Text(text), Failed: failed},
+	}
+	if failed && refused(p.State.Error) {
+		r.denied = append(r.denied, agent.Text(p.Tool))
+		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: agent.Text(p.Tool), Call: agent.Text(p.CallID), Text: agent.Text(text)})
+	}
+	return entries
+}
+
+// input is what a person wants to see of a tool's input: a shell's command, or else all of it.
+func input(raw json.RawMessage) string {
+	var shell struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(raw, &shell) == nil && shell.Command != "" {
+		return shell.Command
+	}
+	return string(raw)
+}
+
+// finished is the end of a step. One whose reason is unknown had half an answer, and is begun again
+// without end.
+func (r *reader) finished(p part) []agent.Entry {
+	spent := agent.Usage{
+		InputTokens:  p.Tokens.Input + p.Tokens.Cache.Read + p.Tokens.Cache.Write,
+		CachedTokens: p.Tokens.Cache.Read + p.Tokens.Cache.Write,
+		OutputTokens: p.Tokens.Output + p.Tokens.Reasoning,
+		CostUSD:      p.Cost,
+	}
+	r.usage, r.reason, r.failure = r.usage.Add(spent), p.Reason, nil
+	entries := []agent.Entry{{Kind: agent.Used, Usage: &spent}}
+	switch p.Reason {
+	case "unknown":
+		r.broken++
+		r.failure = agent.Fail(agent.Unreachable, "the model's answer ended in its midst")
+		return append(entries, agent.Entry{Kind: agent.Retrying, Attempt: r.broken, Text: r.failure.Message})
+	case "length":
+		r.failure = agent.Fail(agent.Crashed, "the model's answer was cut off: it is longer than the model may answer")
+	case "content-filter":
+		r.failure = agent.Fail(agent.Refused, "the model's server held its answer back")
+	}
+	return entries
+}
+
+// End implements agent.Reader.
+func (r *reader) End(end process.Result, stderr string) agent.Ending {
+	e := agent.Ending{Usage: r.usage, Denied: r.denied, Failure: r.failure}
+	if r.session != "" {
+		e.Conversation = &agent.Conversation{ID: r.session}
+	}
+	switch {
+	case r.failure != nil:
+	case r.reason == "stop":
+		e.Whole, e.Answer = end.OK(), r.answer.String()
+	case r.reason == "tool-calls" && len(r.denied) > 0 && end.OK():
+		e.Failure = agent.Fail(agent.Crashed, "opencode gave up when it was not allowed to use %s", strings.Join(r.denied, ", "))
+	default:
+		e.Failure = silent(stderr, r.last)
+	}
+	return e
+}
+
+// moment is when an event was told.
+func (e event) moment() time.Time { return time.UnixMilli(e.Timestamp).UTC() }

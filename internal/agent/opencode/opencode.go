@@ -1,0 +1,125 @@
+// Package opencode drives opencode: its command line, its events and its words
+// for what went wrong. It refuses to judge the work.
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+const usualName = "opencode"
+
+// Agent is the driver.
+type Agent struct {
+	settings agent.Settings
+}
+
+// New checks the settings. Whether the program is there is Check's answer.
+func New(settings agent.Settings) (*Agent, error) {
+	settings, err := settings.Complete(usualName)
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{settings}, nil
+}
+
+// Name implements agent.Agent.
+func (a *Agent) Name() string { return a.settings.Name }
+
+// Run implements agent.Agent.
+func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	program := a.program().Located()
+	config, err := a.config(task.Endpoint)
+	if err != nil {
+		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
+	}
+	program.Args = append(program.Args, a.arguments(task.Conversation)...)
+	program.Env = slices.Concat(program.Env, []string{"OPENCODE_CONFIG_CONTENT=" + config}, key(task.Endpoint))
+	program.Stdin = strings.NewReader(task.Prompt)
+	program.Reader = &reader{model: a.settings.Model}
+	return program.Run(ctx, task, exec)
+}
+
+// Check implements agent.Agent.
+func (a *Agent) Check(ctx context.Context) (version string, err error) {
+	return a.program().Version(ctx)
+}
+
+// quiet is for a program that nobody watches. A plugin or a server for a language would be fetched
+// from its vendor.
+var quiet = []string{
+	"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+	"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_SHARE=1",
+}
+
+func (a *Agent) program() agent.Program {
+	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+}
+
+// arguments let it log its warnings to standard error: of a limit that it waits for in silence that
+// is the only word. How often it tries again cannot be told.
+func (a *Agent) arguments(c *agent.Conversation) []string {
+	args := []string{"run", "--format=json", "--print-logs", "--log-level=WARN"}
+	if a.settings.Model != "" {
+		args = append(args, "--model="+a.settings.Model)
+	}
+	if c != nil && agent.ValidConversation(c.ID) {
+		args = append(args, "--session="+c.ID)
+	}
+	return append(args, a.settings.Args...)
+}
+
+// permissions are what it may do unasked. What it would have to ask for is rejected, since nobody is
+// there, and ends its work; so nothing is left to be asked for.
+var permissions = map[agent.Permissions]map[string]string{
+	agent.Everything: {"*": "allow"},
+	agent.Edits:      {"*": "allow", "bash": "deny", "external_directory": "deny", "webfetch": "deny", "websearch": "deny"},
+	agent.ReadOnly: {"*": "deny", "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "lsp": "allow",
+		"todowrite": "allow", "todoread": "allow", "skill": "allow"},
+}
+
+// config is its configuration, which goes before a repository's own.
+func (a *Agent) config(e *agent.Endpoint) (string, error) {
+	config := map[string]any{"permission": permissions[a.settings.Permissions], "share": "disabled", "autoupdate": false}
+	if e != nil {
+		provider, model, ok := strings.Cut(a.settings.Model, "/")
+		if !ok || provider == "" || model == "" {
+			return "", fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.settings.Model)
+		}
+		config["model"], config["small_model"] = a.settings.Model, a.settings.Model
+		config["enabled_providers"] = []string{provider}
+		config["provider"] = map[string]any{provider: endpoint(e, provider, model)}
+	}
+	text, err := json.Marshal(config)
+	return string(text), err
+}
+
+// endpoint is a provider who is found at e. Anthropic's models are spoken to as Anthropic does, all
+// others as OpenAI's chat.
+func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
+	library := "@ai-sdk/openai-compatible"
+	if provider == "anthropic" {
+		library = "@ai-sdk/anthropic"
+	}
+	return map[string]any{
+		"npm":     library,
+		"options": map[string]string{"baseURL": e.URL + "/v1", "apiKey": "{env:" + keyVariable + "}"},
+		"models":  map[string]any{model: map[string]any{"tool_call": true}},
+	}
+}
+
+// keyVariable holds the key: the configuration is read by the agent's tools, too, and shown by some.
+const keyVariable = "SIGNALBOX_MODEL_KEY"
+
+func key(e *agent.Endpoint) []string {
+	if e == nil {
+		return nil
+	}
+	return []string{keyVariable + "=" + e.Key}
+}
