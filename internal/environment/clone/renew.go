@@ -51,8 +51,8 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 
 // takeOver puts a clone that is as it was built on the base that was chosen.
 func (e *Environment) takeOver(ctx context.Context, m *made) error {
-	if m.Warm.isLayered() {
-		return e.clear(ctx)
+	if m.Warm.isLayered() { // settle finds it where the layers belong
+		return nil
 	}
 	if err := e.layout.touch(); err != nil {
 		return err

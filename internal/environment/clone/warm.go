@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"signalbox/internal/environment/cache"
 )
@@ -128,6 +129,9 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 		}
 	}
 	if m.Warm.isLayered() {
+		if err := e.makeRoom(ctx); err != nil {
+			return err
+		}
 		if err := e.stackAgain(ctx, m); err != nil {
 			return err
 		}
@@ -151,6 +155,14 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 	}
 	m.Warm.Pending = false
 	return e.layout.save(m)
+}
+
+// makeRoom takes away a clone that Renew found as it was built, where the layers are to be.
+func (e *Environment) makeRoom(ctx context.Context) error {
+	if !e.layout.isUntouched() || isFolder(e.layout.treeLayer().path) || !isFolder(filepath.Join(e.layout.work, ".git")) {
+		return nil
+	}
+	return e.clear(ctx)
 }
 
 // stackAgain stacks, and begins anew where somebody deleted all there was: a mount point itself

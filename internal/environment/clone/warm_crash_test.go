@@ -137,6 +137,28 @@ func TestAKilledRenewalIsRenewedAgain(t *testing.T) {
 	})
 }
 
+// A base that another run made meanwhile takes the place of a clone in which nothing ran yet.
+func TestARenewalThatIsKilledBeforeItMadeRoomIsRenewedAgain(t *testing.T) {
+	needs(t, "strace")
+	eachLayered(t, func(t *testing.T, way clone.Way) {
+		met := 0
+		for landed := true; landed; met++ {
+			p, d := keeping(t, way)
+			made(t, d, p)
+			other := renewed(t, d, p.Spec("other"), false)
+			expect(t, other, setUp, "")
+			if err := other.Keep(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+			landed = killedAt(t, way, "renew", "renameat", met+1, p)
+			expect(t, renewed(t, clone.New(keepingConfig(t, p, way)), p.Spec("site"), true), verify+"; git status --porcelain", verified)
+		}
+		if met < 5 {
+			t.Errorf("only %d instants were met", met)
+		}
+	})
+}
+
 func expectNoStaging(t *testing.T, p *environmenttest.Project) {
 	t.Helper()
 	for _, pattern := range []string{".new-*", ".old-*"} {
