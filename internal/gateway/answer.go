@@ -102,7 +102,7 @@ func (x *exchange) ended(ctx context.Context, r *http.Request, known *reading, e
 	case errors.Is(context.Cause(ctx), errStopped):
 	case known.problem != nil:
 		s.wentWrong(judge(known.problem, http.Header{}, s.gateway.config.Clock()))
-	case known.whole:
+	case known.closed, known.whole && err == nil:
 		s.wentWell()
 	case r.Context().Err() != nil, errors.Is(err, errAgentGone):
 	case err != nil:

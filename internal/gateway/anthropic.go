@@ -41,7 +41,7 @@ func (anthropic) read(document []byte, r *reading) {
 	case "message_delta":
 		r.tellAnthropic(event.Usage)
 	case "message_stop":
-		r.whole = true
+		r.whole, r.closed = true, true
 	case "message":
 		r.begins(event.anthropicMessage)
 		r.whole = true

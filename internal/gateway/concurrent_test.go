@@ -1,7 +1,9 @@
 package gateway_test
 
 import (
+	"bufio"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -115,16 +117,83 @@ func TestCloseBreaksOffWhatRunsAndCountsIt(t *testing.T) {
 	}
 }
 
-func TestAnEndIsHeardByAgentsThatSendALot(t *testing.T) {
+// Such a client sees an error of the network, and tries again, when the connection closes too early.
+func TestAnEndIsHeardByAgentsThatListenOnlyWhenAllIsSent(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Requests = 1 })
-	c := clients[0]
-	if got := c.ask(t, s.Endpoint(), true); got.status != http.StatusOK {
-		t.Fatalf("%d, %v", got.status, got.broken)
+	clients[0].ask(t, s.Endpoint(), true)
+	if got := clients[0].ask(t, s.Endpoint(), true); !over(got) {
+		t.Fatalf("%+v", got)
 	}
-	c.streamBody = strings.Replace(c.streamBody, "Go.", strings.Repeat("a lot ", 1<<20), 1) // 6 MiB
-	if got := c.ask(t, s.Endpoint(), true); !over(got) {
-		t.Errorf("%d, %v", got.status, got.broken)
+	c := clients[0]
+	c.streamBody = strings.Replace(c.streamBody, "Go.", strings.Repeat("a lot ", 4<<20), 1) // 24 MiB
+	r := c.request(t, s.Endpoint(), true)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.URL.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := r.Write(conn); err != nil {
+		t.Fatal("send:", err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusBadRequest {
+		t.Errorf("%d", response.StatusCode)
+	}
+}
+
+func TestACeilingThatOneStreamPassesCutsTheOthersOfTheSession(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Start(t, modeltest.Config{Key: realKey, Choose: func(c modeltest.Conversation) modeltest.Script {
+		if c.Model == "slow" {
+			return modeltest.Script{Turns: []modeltest.Turn{{Say: "a word", Fault: modeltest.Fault{Kind: modeltest.Stalled, Events: 4}}}}
+		}
+		return modeltest.Script{}
+	}})
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Tokens = 2000 })
+	slow := clients[0]
+	slow.streamBody = strings.Replace(slow.streamBody, `"model":"m"`, `"model":"slow"`, 1)
+	response, err := transport(t).RoundTrip(slow.request(t, s.Endpoint(), true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if _, err := response.Body.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := clients[0].ask(t, s.Endpoint(), true); got.broken == nil {
+		t.Error("the stream that passed the ceiling ended well")
+	}
+	if _, err := io.ReadAll(response.Body); err == nil {
+		t.Error("the other ended well")
+	}
+}
+
+func TestTheFirstCauseIsKept(t *testing.T) {
+	t.Parallel()
+	arrived, release := make(chan struct{}), make(chan struct{})
+	s := open(t, start(t, gateway.Config{}), upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "slow") {
+			arrived <- struct{}{}
+			<-release
+			http.Error(w, "", http.StatusPaymentRequired)
+			return
+		}
+		http.Error(w, "", http.StatusUnauthorized)
+	}))
+	slow, later := clients[0], make(chan answer)
+	slow.body = `{"model":"slow"}`
+	go func() { later <- slow.ask(t, s.Endpoint(), false) }()
+	<-arrived
+	first := clients[0].ask(t, s.Endpoint(), false)
+	close(release)
+	if second := <-later; !over(first) || !over(second) || code(s) != agent.Unauthorized {
+		t.Errorf("%+v, %+v, %+v", first, second, s.Failure())
 	}
 }

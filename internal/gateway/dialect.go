@@ -21,8 +21,8 @@ type reading struct {
 	untold bool
 	// text counts the bytes of the answer since then.
 	text int64
-	// whole: the answer came to its end.
-	whole bool
+	// whole: nothing of the answer is missing. Closed: no agent waits for anything after it.
+	whole, closed bool
 	// problem is an error that was told within the answer.
 	problem *problem
 }

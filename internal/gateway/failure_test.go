@@ -162,6 +162,23 @@ func TestAnAnswerThatBreaksOffIsCountedAsFarAsItCame(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatTheAgentSawBreakIsAFailureEvenIfAllWasSaid(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[string]agent.FailureCode{"": agent.Unreachable, "data: [DONE]\n\n": ""} {
+		s := open(t, start(t, gateway.Config{}), upstream(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, `data: {"choices":[{"finish_reason":"stop"}]}`+"\n\n"+end)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}))
+		clients[2].ask(t, s.Endpoint(), true)
+		s.Close()
+		if code(s) != want {
+			t.Errorf("after %q: %q, want %q", end, code(s), want)
+		}
+	}
+}
+
 func TestNobodyThereIsUnreachable(t *testing.T) {
 	t.Parallel()
 	s := open(t, start(t, gateway.Config{}), "http://127.0.0.1:1")

@@ -41,7 +41,7 @@ func TestOnlyAnAgentWithItsOwnEndpointIsServed(t *testing.T) {
 	address, token, _ := strings.Cut(strings.TrimPrefix(s.Endpoint().URL, "http://"), "/")
 	key := "X-Api-Key: " + s.Endpoint().Key + "\r\n"
 	host := "Host: " + address + "\r\n"
-	body := "Content-Length: 0\r\n\r\n"
+	body := "Content-Length: 13\r\n\r\n" + `{"model":"m"}`
 	post := func(path string) string { return "POST " + path + " HTTP/1.1\r\n" }
 	for _, test := range []struct {
 		name, request string
@@ -67,7 +67,7 @@ func TestOnlyAnAgentWithItsOwnEndpointIsServed(t *testing.T) {
 		{"a web socket", post("/"+token+"/v1/responses") + host + "Connection: upgrade\r\nUpgrade: websocket\r\n" + key + body, 400},
 		{"a huge header", post("/"+token+"/v1/messages") + host + key + "X: " + strings.Repeat("x", 1<<20) + "\r\n" + body, 431},
 		{"two lengths", post("/"+token+"/v1/messages") + host + key + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
-		{"no JSON", post("/"+token+"/v1/messages") + host + key + body, 400},
+		{"no JSON", post("/"+token+"/v1/messages") + host + key + "Content-Length: 0\r\n\r\n", 400},
 		{"a key twice", post("/"+token+"/v1/messages") + host + key + "Content-Length: 23\r\n\r\n" + `{"model":1, "model":"m"}`[:23], 400},
 		{"in the background", post("/"+token+"/v1/responses") + host + key + "Content-Length: 31\r\n\r\n" + `{"model":"m","background":true}`, 400},
 		{"too much", post("/"+token+"/v1/responses") + host + key + "Content-Length: 67108865\r\n\r\n", 413},

@@ -54,6 +54,7 @@ func (responses) read(document []byte, r *reading) {
 func (r *reading) ends(e response) {
 	r.model, r.problem = e.Model, problemIn(e.Error)
 	r.whole = e.Status == "completed" || e.Status == "incomplete"
+	r.closed = r.whole
 	if u := e.Usage; u != nil {
 		r.tell(tokens{input: u.Input, read: u.Detail.Cached, output: u.Output})
 	}
@@ -76,7 +77,7 @@ func (chat) read(document []byte, r *reading) {
 		} `json:"usage"`
 	}
 	if string(document) == "[DONE]" {
-		r.whole = true
+		r.whole, r.closed = true, true
 		return
 	}
 	if !decode(document, &chunk) {

@@ -30,7 +30,7 @@ func judge(p *problem, header http.Header, now time.Time) verdict {
 	code, s := p.code(header)
 	v := verdict{agent.Fail(code, "the model's server answered %d: %s", p.status, p.message), s}
 	if code == agent.RateLimited || code == agent.UsageLimited {
-		v.failure.Until = p.until(header, code == agent.UsageLimited, now)
+		v.failure.Until = p.until(header, code == agent.UsageLimited, now.Round(0))
 	}
 	return v
 }
