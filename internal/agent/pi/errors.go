@@ -1,0 +1,85 @@
+package pi
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"signalbox/internal/agent"
+)
+
+// failure is why a message is not whole, nil of one that is.
+func (m message) failure() *agent.Failure {
+	switch m.Reason {
+	case "error":
+		f := agent.Fail(agent.ModelError(status(m.Problem), m.Problem), "%s", words(m.Problem))
+		if f.Code == agent.RateLimited || f.Code == agent.UsageLimited {
+			f.Until = until(m.Problem, time.UnixMilli(m.Finished).UTC())
+		}
+		return f
+	case "aborted":
+		return agent.Fail(agent.Crashed, "pi broke its work off: %s", m.Problem)
+	case "length":
+		return agent.Fail(agent.Crashed, "the model's answer was cut off: it is longer than the model may answer")
+	}
+	return nil
+}
+
+var (
+	// A status comes before a body: `429 {"error":…}`.
+	statusPattern = regexp.MustCompile(`^([45][0-9]{2})\b`)
+	// The first message of a body is the server's sentence for people.
+	wordsPattern = regexp.MustCompile(`"message": ?"((?:[^"\\]|\\.)*)"`)
+	// OpenAI's and Google's.
+	againPattern = regexp.MustCompile(`(?i)(?:try again|retry) in ([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)\b`)
+)
+
+func status(problem string) int {
+	found := statusPattern.FindStringSubmatch(problem)
+	if found == nil {
+		return 0
+	}
+	code, _ := strconv.Atoi(found[1]) // three digits
+	return code
+}
+
+// words are those of a problem that are for people.
+func words(problem string) string {
+	found := wordsPattern.FindStringSubmatch(problem)
+	if found == nil {
+		return problem
+	}
+	said, err := strconv.Unquote(`"` + found[1] + `"`)
+	if err != nil {
+		return problem
+	}
+	if code := status(problem); code != 0 {
+		said = strconv.Itoa(code) + " " + said
+	}
+	return said
+}
+
+// until is when a limit ends, zero if the problem does not say.
+func until(problem string, now time.Time) time.Time {
+	found := againPattern.FindStringSubmatch(problem)
+	if found == nil {
+		return time.Time{}
+	}
+	wait, err := time.ParseDuration(found[1] + found[2])
+	if err != nil {
+		return time.Time{}
+	}
+	return now.Add(wait)
+}
+
+// missing reports whether a tool's error says that there is no such tool: it was not given it.
+func missing(text, tool string) bool { return strings.Contains(text, "Tool "+tool+" not found") }
+
+// notBegun is the failure of a conversation that did not begin, which it tells in no event.
+func notBegun(stderr string) *agent.Failure {
+	if strings.Contains(stderr, "No session found matching") || strings.Contains(stderr, "Session found in different project") {
+		return agent.Fail(agent.Lost, "pi does not know the conversation any more")
+	}
+	return nil
+}

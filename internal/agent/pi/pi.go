@@ -1,0 +1,119 @@
+// Package pi drives pi: its command line, its events and its words for what
+// went wrong. It refuses to judge the work.
+package pi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+const usualName = "pi"
+
+// Agent is the driver.
+type Agent struct {
+	settings agent.Settings
+}
+
+// New checks the settings. Whether the program is there is Check's answer.
+func New(settings agent.Settings) (*Agent, error) {
+	settings, err := settings.Complete(usualName)
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{settings}, nil
+}
+
+// Name implements agent.Agent.
+func (a *Agent) Name() string { return a.settings.Name }
+
+// Run implements agent.Agent.
+func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	program := a.program().Located()
+	program.Args = append(program.Args, a.arguments(task.Conversation)...)
+	program.Stdin = strings.NewReader(task.Prompt)
+	program.Reader = &reader{model: a.settings.Model}
+	if task.Endpoint != nil {
+		if err := a.lead(&program, task.Endpoint); err != nil {
+			return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
+		}
+	}
+	return program.Run(ctx, task, exec)
+}
+
+// Check implements agent.Agent.
+func (a *Agent) Check(ctx context.Context) (version string, err error) {
+	return a.program().Version(ctx)
+}
+
+func (a *Agent) program() agent.Program {
+	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program},
+		Env: slices.Concat([]string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"}, a.settings.Env)}
+}
+
+// tools are those that it has: it asks for no permission, so what it may not do it cannot.
+var tools = map[agent.Permissions][]string{
+	agent.Everything: nil,
+	agent.Edits:      {"--tools", "read,grep,find,ls,edit,write"},
+	agent.ReadOnly:   {"--tools", "read,grep,find,ls"},
+}
+
+func (a *Agent) arguments(c *agent.Conversation) []string {
+	args := slices.Concat([]string{"--print", "--mode", "json"}, tools[a.settings.Permissions])
+	if a.settings.Model != "" {
+		args = append(args, "--model", a.settings.Model)
+	}
+	if c != nil && agent.ValidConversation(c.ID) {
+		args = append(args, "--session", c.ID)
+	}
+	return append(args, a.settings.Args...)
+}
+
+// folder has its settings, the models and the conversations where it does not use its own login.
+const folder = "~/.signalbox/pi"
+
+// lead leads it to the model at e. Providers that it knows keep its knowledge of their models; others
+// speak as OpenAI's chat does. It does not try again by itself, because it would also wait hours for
+// a limit and say nothing.
+func (a *Agent) lead(p *agent.Program, e *agent.Endpoint) error {
+	provider, model, ok := strings.Cut(a.settings.Model, "/")
+	if !ok || provider == "" || model == "" {
+		return fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.settings.Model)
+	}
+	models, err := json.Marshal(map[string]any{"providers": map[string]any{provider: endpoint(e, provider, model)}})
+	if err != nil {
+		return fmt.Errorf("write models of agent %q: %w", a.Name(), err)
+	}
+	p.Files = map[string]string{
+		folder + "/models.json":   string(models),
+		folder + "/settings.json": `{"retry": {"enabled": false, "provider": {"maxRetries": 0}}, "enableInstallTelemetry": false}`,
+	}
+	p.Env = slices.Concat(p.Env, keys(e.Key), []string{
+		"PI_CODING_AGENT_DIR=" + folder, "PI_CODING_AGENT_SESSION_DIR=" + folder + "/sessions", keyVariable + "=" + e.Key,
+	})
+	return nil
+}
+
+// paths are where the APIs of the providers that it knows begin.
+var paths = map[string]string{"anthropic": "", "openai": "/v1", "google": "/v1beta"}
+
+func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
+	if path, known := paths[provider]; known {
+		return map[string]any{"baseUrl": e.URL + path, "apiKey": keyVariable}
+	}
+	return map[string]any{"baseUrl": e.URL + "/v1", "api": "openai-completions", "apiKey": keyVariable,
+		"models": []any{map[string]any{"id": model}}}
+}
+
+// keyVariable holds the key: models.json names the variable.
+const keyVariable = "SIGNALBOX_MODEL_KEY"
+
+// keys take the places of all that would go before the key.
+func keys(key string) []string {
+	return []string{"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_OAUTH_TOKEN=", "OPENAI_API_KEY=" + key, "GEMINI_API_KEY=" + key}
+}
