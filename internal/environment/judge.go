@@ -20,6 +20,9 @@ type Failure struct {
 func Judge(r process.Result, output string, offline bool) Failure {
 	output, hosts := withoutBlocked(output)
 	f := Failure{Classify(r, output), Reason(r, output)}
+	if r.Ending == process.NoMemory {
+		f.Reason = "" // how the shell tells of it, or what the tool said before
+	}
 	unreached := f.Class == Network || f.Class == Server
 	switch {
 	case len(hosts) > 0:
@@ -27,11 +30,37 @@ func Judge(r process.Result, output string, offline bool) Failure {
 			f.Class = Fixable
 		}
 		f.because("blocked: " + strings.Join(hosts, ", ") + " (environment.allow)")
-	case offline && f.Class == Network:
-		f.Class = Fatal
+	case offline && (f.Class == Network || r.Ending == process.TimedOut):
+		if f.Class == Network {
+			f.Class = Fatal
+		}
 		f.because("commands reach no network (environment.network: none)")
 	}
+	f.Reason = strings.TrimSpace(f.Reason + remedy(r, f.Reason))
 	return f
+}
+
+var (
+	noProgram = lazyPattern(`: (?:command )?not found$|executable file not found`)
+	noRoot    = lazyPattern(`(?i)are you root|must be (?:run as )?root|superuser|sudo: |read-only file system`)
+)
+
+// remedy is what a person who reads the reason can do, where what keeps the command from it is
+// how environments are.
+func remedy(r process.Result, reason string) string {
+	switch {
+	case r.Ending == process.NoMemory:
+		return " raise environment.memory, if it is set"
+	case r.Ending == process.TimedOut:
+		return " (limits.set_up_total is how long it may take)"
+	case noRoot.match(reason):
+		return " (the system cannot be changed from inside: install below HOME or the project, or have it in the image)"
+	case noProgram.match(reason):
+		return " (commands get the programs of this machine or of the image)"
+	case reason == "" && r.ExitCode < 128:
+		return " it printed nothing; nobody answers what it may ask"
+	}
+	return ""
 }
 
 // because puts what our own settings did before what the tool made of it.

@@ -33,14 +33,39 @@ func TestWhatTheConfigurationClosedIsNotWaitedFor(t *testing.T) {
 		{"another cause stays what it is", "No space left on device\n" + told, false, Fatal, allow + "No space left"},
 		{"a network that is down is waited for", gitUnreached, false, Network, "fatal: unable"},
 		{"unless there is none", gitUnreached, true, Fatal, none + "fatal: unable"},
+		{"as far as is known of a tool that said nothing in its time", "", true, Fixable, "commands reach no network (environment.network: none) (limits.set_up_total"},
 		{"what has nothing to do with it is as ever", compiling, true, Fixable, "x.c:1: error"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := Judge(process.Result{ExitCode: 1, Ending: process.Exited}, c.output, c.offline)
+			result := process.Result{ExitCode: 1, Ending: process.Exited}
+			if c.output == "" {
+				result.Ending = process.TimedOut
+			}
+			got := Judge(result, c.output, c.offline)
 			if got.Class != c.class || len(got.Reason) < len(c.why) || got.Reason[:len(c.why)] != c.why {
 				t.Errorf("%+v, want %s, %q", got, c.class, c.why)
 			}
 		})
+	}
+}
+
+func TestAReasonSaysWhatToDoWhereEnvironmentsAreInTheWay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, output, want string
+		ending             process.Ending
+	}{
+		{"a program that is missing", "signalbox: line 12: cargo: command not found\n", "cargo: command not found (commands get the programs of this machine or of the image)", process.Exited},
+		{"the same without bash", "signalbox: 12: eval: cargo: not found\n", "cargo: not found (commands get the programs of this machine or of the image)", process.Exited},
+		{"sudo", "signalbox: line 12: sudo: command not found\n", "sudo: command not found (the system cannot be changed from inside: install below HOME or the project, or have it in the image)", process.Exited},
+		{"a question", "", "it printed nothing; nobody answers what it may ask", process.Exited},
+		{"memory", "signalbox: line 12:  3 Killed  cc\n", "raise environment.memory, if it is set", process.NoMemory},
+		{"time", "compiling\n", "compiling (limits.set_up_total is how long it may take)", process.TimedOut},
+		{"an error of its own", "x.c:1: error: no y\n", "x.c:1: error: no y", process.Exited},
+	} {
+		if got := Judge(process.Result{ExitCode: 1, Ending: c.ending}, c.output, false).Reason; got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }

@@ -17,8 +17,8 @@ func (l lazy) match(text string) bool { return l.pattern().MatchString(text) }
 var (
 	// escape is a terminal's control sequence.
 	escape = lazyPattern(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
-	// frame is what tools begin every line of an error with.
-	frame = lazyPattern(`^(?:npm (?:error|ERR!) ?(?:(?:network|notarget|nospc|engine|notsup|JSON\.parse) )?|\[(?:ERROR|FATAL)\] ?|E: )+`)
+	// frame is what tools, and the shell of the set-up, begin every line of an error with.
+	frame = lazyPattern(`^(?:npm (?:error|ERR!) ?(?:(?:network|notarget|nospc|engine|notsup|JSON\.parse) )?|\[(?:ERROR|FATAL)\] ?|E: |signalbox: (?:eval: )?(?:line )?\d+: (?:eval: )?)+`)
 	// surround is what they put around a line's words.
 	surround = lazyPattern(`^WARNING: Retrying \(Retry\([^)]*\)\) after | -> \[Help \d+\]`)
 
@@ -31,5 +31,5 @@ var (
 
 	complaint = lazyPattern(`(?i)\w*(?:error|exception)\b|\b(?:fatal|fail(?:ed|s|ure)?|cannot|can't|not found|no such|denied|invalid|unknown|unsupported|undefined|unmet|missing|need(?:s|ed)|must)\b`)
 	// advice is what tools print below their error, whatever it was.
-	advice = lazyPattern(`(?i)complete log of this run|re-?run (?:maven|with)|full stack trace|see above|for more information|more log output|get more help|^(?:note|hint|info|help|npm notice)\b|visit https?:|please read|\[help \d+\]|^build fail|failed with an exception|execution failed for task|^(?:\[|--?\w+[ ,] |command |path |run \W?npm )|encountered error while|metadata-generation-failed|subprocess-exited|did not run successfully|likely not a problem with`)
+	advice = lazyPattern(`(?i)complete log of this run|re-?run (?:maven|with)|full stack trace|see above|for more information|more log output|get more help|^(?:note|hint|info|help|npm notice)\b|visit https?:|please read|\[help \d+\]|^build fail|failed with an exception|execution failed for task|^(?:\[|--?\w+[ ,] |command |path |run \W?npm )|encountered error while|metadata-generation-failed|subprocess-exited|did not run successfully|likely not a problem with|^Terminated$`)
 )

@@ -27,7 +27,7 @@ const lineScript = `dir=` + stateDir + `
 piplog=$dir/pip.log
 unheard() {
 	if [ "$1" != 0 ] && grep -q "(from versions: none)" "$piplog"; then
-		sed -n 's/.*\(Could not fetch URL .*\)/pip: \1/p' "$piplog" | tail -n 5 >&2
+		sed -n '/(from versions: none)/q; s/.*\(Could not fetch URL .*\)/pip: \1/p' "$piplog" | tail -n 5 >&2
 	fi
 	rm -f "$piplog"
 }

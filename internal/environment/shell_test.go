@@ -143,6 +143,7 @@ func TestWhatPipKeepsToItselfIsHeard(t *testing.T) {
 			}{
 				{"an index that answers with an error", writes(pipAnswer, pipNothing) + "exit 1", true},
 				{"an index that answered, before another trouble", writes(pipAnswer) + "exit 1", false},
+				{"an index that has trouble when pip asks for a newer pip", writes(pipNothing, pipAnswer) + "exit 1", false},
 				{"a line that succeeded", writes(pipAnswer, pipNothing), false},
 				{"a log of the person's own", "export PIP_LOG=own.log; " + writes(pipAnswer, pipNothing) + "exit 1", false},
 			} {

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
@@ -39,10 +42,12 @@ func (w *work) runTests(ctx context.Context, o workflow.Outcome, a workflow.Acti
 
 // verdict is what running commands came to.
 type verdict struct {
-	passed  bool
-	command string
-	took    time.Duration
-	summary string // of the failure
+	passed bool
+	// unsettled: a command did not end by itself but ran out of time or memory.
+	unsettled bool
+	command   string
+	took      time.Duration
+	summary   string // of the failure
 }
 
 // runCommands runs commands one after the other until one fails.
@@ -63,7 +68,7 @@ func runCommands(ctx context.Context, env environment.Environment, commands, var
 		v.took += result.Duration
 		_, _ = fmt.Fprintf(log, "\n[%s]\n", ending(result))
 		if !result.OK() {
-			v.passed = false
+			v.passed, v.unsettled = false, result.Ending != process.Exited
 			v.summary = fmt.Sprintf("%s: %s\n%s", redact.Line(command, 200), ending(result), out)
 			return v, nil
 		}
@@ -90,6 +95,9 @@ func ending(r process.Result) string {
 	}
 	if r.Signal != "" {
 		return fmt.Sprintf("ended by %s after %s", r.Signal, took)
+	}
+	if name := unix.SignalName(syscall.Signal(r.ExitCode - 128)); r.ExitCode > 128 && name != "" {
+		return fmt.Sprintf("exit code %d (%s) after %s", r.ExitCode, name, took) // as shells tell of a signal
 	}
 	return fmt.Sprintf("exit code %d after %s", r.ExitCode, took)
 }
