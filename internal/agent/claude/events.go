@@ -178,7 +178,7 @@ func results(e event) (entries []agent.Entry) {
 }
 
 func (r *reader) finished(e event) []agent.Entry {
-	r.result, r.retrying = &e.result, nil
+	r.result = &e.result
 	if e.Subtype != "success" {
 		r.result.IsError = true
 		r.result.Answer = cmp.Or(r.result.Answer, firstOf(e.Errors), e.Subtype)
@@ -192,13 +192,14 @@ func (r *reader) finished(e event) []agent.Entry {
 
 // End implements agent.Reader.
 func (r *reader) End(_ process.Result, stderr string) agent.Ending {
-	ending := agent.Ending{Usage: r.used(), Denied: r.denied, Failure: r.retrying}
+	ending := agent.Ending{Usage: r.used(), Denied: r.denied}
 	if r.session != "" {
 		ending.Conversation = &agent.Conversation{ID: r.session, Usage: r.counted()}
 	}
 	said := stderr
 	switch {
 	case r.result == nil:
+		ending.Failure = r.retrying
 	case r.result.IsError || r.result.Reason != "" && r.result.Reason != "completed":
 		said, ending.Failure = r.result.Answer, r.failure()
 	default:

@@ -3,6 +3,7 @@ package claude_test
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,5 +112,31 @@ func checkFailure(t *testing.T, got *agent.Failure, code agent.FailureCode, mess
 		t.Errorf("Failure = %+v", *got)
 	case code != "" && (got == nil || got.Code != code || !strings.Contains(got.Message, message)):
 		t.Errorf("Failure = %+v, want %s with %q", got, code, message)
+	}
+}
+
+func TestTranscriptHoldsWhatAPersonWantsToSee(t *testing.T) {
+	t.Parallel()
+	var got [][3]string
+	calls := map[string]int{}
+	_, err := newAgent(t, agent.Settings{Name: "c", Permissions: agent.Everything}).Run(t.Context(), agent.Task{
+		OutputLimit: 1 << 20, Log: io.Discard, Transcript: func(e agent.Entry) {
+			if e.Text != "" || e.Tool != "" {
+				got = append(got, [3]string{string(e.Kind), e.Tool, e.Text})
+			}
+			calls[e.Call]++
+		},
+	}, recorded(modeltest.Recorded(t, "claude", "done")))
+	want := [][3]string{
+		{"message", "", "I am going to write the file, as you asked me to."},
+		{"tool_call", "Write", `{"file_path":"/work/hello.txt","content":"hello\n"}`},
+		{"tool_result", "", "File created successfully at: /work/hello.txt (file state is current in your context — no need to Read it back)"},
+		{"message", "", "It is written."},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("entries %q, %v; want %q", got, err, want)
+	}
+	if len(calls) != 2 {
+		t.Errorf("a call and its result have no id of their own in common: %v", calls)
 	}
 }

@@ -1,0 +1,99 @@
+// Package codex drives Codex: its command line, its events and its words for
+// what went wrong. It refuses to judge the work: what Codex's own sandbox
+// prevents is in no event, and whether there is a change is another fact.
+package codex
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// usualName is the program where the settings name none.
+const usualName = "codex"
+
+// Agent is the driver.
+type Agent struct {
+	settings agent.Settings
+}
+
+// New checks the settings. Whether the program is there is Check's answer.
+func New(settings agent.Settings) (*Agent, error) {
+	settings, err := settings.Complete(usualName)
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{settings}, nil
+}
+
+// Name implements agent.Agent.
+func (a *Agent) Name() string { return a.settings.Name }
+
+// Run implements agent.Agent.
+func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	program := a.program().Located()
+	program.Args = append(program.Args, a.arguments(task)...)
+	if task.Endpoint != nil {
+		program.Env = append(program.Env, keyVariable+"="+task.Endpoint.Key)
+	}
+	program.Stdin = strings.NewReader(task.Prompt)
+	program.Reader = newReader(task.Conversation)
+	return program.Run(ctx, task, exec)
+}
+
+// Check implements agent.Agent.
+func (a *Agent) Check(ctx context.Context) (version string, err error) {
+	return a.program().Version(ctx)
+}
+
+// It tells when a limit ends as an hour without a zone, so it is given one.
+const zone = "TZ=UTC"
+
+func (a *Agent) program() agent.Program {
+	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(a.settings.Env, []string{zone})}
+}
+
+// modes are the arguments for what it may do. A conversation that is gone on with does not keep its
+// sandbox, and takes it as a setting alone. Everything is without a sandbox of its own, which cannot
+// be made within another.
+var modes = map[agent.Permissions][]string{
+	agent.Everything: {"--dangerously-bypass-approvals-and-sandbox"},
+	agent.Edits:      {"-c", `approval_policy="never"`, "-c", `sandbox_mode="workspace-write"`},
+	agent.ReadOnly:   {"-c", `approval_policy="never"`, "-c", `sandbox_mode="read-only"`},
+}
+
+func (a *Agent) arguments(task agent.Task) []string {
+	args, c := []string{"exec"}, task.Conversation
+	resume := c != nil && agent.ValidConversation(c.ID)
+	if resume {
+		args = append(args, "resume")
+	}
+	args = slices.Concat(args, []string{"--json", "--skip-git-repo-check", "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false"},
+		modes[a.settings.Permissions], endpoint(task.Endpoint))
+	if a.settings.Model != "" {
+		args = append(args, "--model="+a.settings.Model)
+	}
+	args = append(args, a.settings.Args...)
+	if resume {
+		args = append(args, c.ID)
+	}
+	return append(args, "-") // the prompt is on standard input
+}
+
+// keyVariable holds the key: the provider names the variable.
+const keyVariable = "SIGNALBOX_MODEL_KEY"
+
+// endpoint is how it is led to a model other than its vendor's: by a provider of our own, beside no
+// configuration of a person's. One retry gets over a connection that broke in hours of work.
+func endpoint(e *agent.Endpoint) []string {
+	if e == nil {
+		return nil
+	}
+	provider := `{name="signalbox",base_url=` + strconv.Quote(e.URL+"/v1") + `,env_key="` + keyVariable + `",wire_api="responses",` +
+		`request_max_retries=0,stream_max_retries=1,stream_idle_timeout_ms=600000}`
+	return []string{"--ignore-user-config", "-c", `model_provider="signalbox"`, "-c", "model_providers.signalbox=" + provider}
+}

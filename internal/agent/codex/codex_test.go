@@ -1,0 +1,113 @@
+package codex_test
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/agenttest"
+	"signalbox/internal/agent/codex"
+	"signalbox/internal/process"
+)
+
+func TestMain(m *testing.M) {
+	agenttest.Play(protocol)
+	os.Exit(m.Run())
+}
+
+// protocol is Codex's, as far as the suite needs it.
+var protocol = agenttest.Protocol{
+	Say: said,
+	Answer: func(text string) string {
+		return said(text) + encoded(map[string]any{"type": "turn.completed", "usage": map[string]any{"input_tokens": 1}})
+	},
+	Prompt: func() (string, error) {
+		prompt, err := io.ReadAll(os.Stdin)
+		return string(prompt), err
+	},
+}
+
+func said(text string) string {
+	return encoded(map[string]any{"type": "item.completed", "item": map[string]any{"id": "item_1", "type": "agent_message", "text": text}})
+}
+
+func encoded(event any) string {
+	line, err := json.Marshal(event)
+	if err != nil {
+		panic(err)
+	}
+	return string(line) + "\n"
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	agenttest.Run(t, agenttest.Harness{
+		Exec:  process.Host{},
+		Dir:   func(t *testing.T) string { return t.TempDir() },
+		Agent: func(t *testing.T, b agenttest.Behavior) agent.Agent { return newAgent(t, agenttest.Fake(t, b)) },
+	})
+}
+
+func newAgent(t *testing.T, settings agent.Settings) *codex.Agent {
+	t.Helper()
+	a, err := codex.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestNewRefusesSettingsThatDoNotHold(t *testing.T) {
+	t.Parallel()
+	if _, err := codex.New(agent.Settings{Name: "c", Permissions: "some"}); err == nil {
+		t.Error("New took permissions that there are not")
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	const (
+		quiet    = "--json --skip-git-repo-check -c check_for_update_on_startup=false -c analytics.enabled=false "
+		bypass   = "--dangerously-bypass-approvals-and-sandbox "
+		provider = `--ignore-user-config -c model_provider="signalbox" -c model_providers.signalbox={name="signalbox",base_url="http://127.0.0.1:8080/s7/v1",` +
+			`env_key="SIGNALBOX_MODEL_KEY",wire_api="responses",request_max_retries=0,stream_max_retries=1,stream_idle_timeout_ms=600000} `
+	)
+	for _, test := range []struct {
+		name     string
+		settings agent.Settings
+		task     agent.Task
+		args     string
+		env      string
+	}{
+		{name: "a login of its own", settings: agent.Settings{Permissions: agent.Everything}, args: "exec " + quiet + bypass + "-", env: "TZ=UTC"},
+		{name: "an endpoint", settings: agent.Settings{Permissions: agent.ReadOnly, Model: "gpt-5", Args: []string{"--ephemeral"}},
+			task: agent.Task{Endpoint: &agent.Endpoint{URL: "http://127.0.0.1:8080/s7", Key: "sk-session"}},
+			args: "exec " + quiet + `-c approval_policy="never" -c sandbox_mode="read-only" ` + provider + "--model=gpt-5 --ephemeral -", env: "SIGNALBOX_MODEL_KEY=sk-session"},
+		{name: "a conversation keeps its sandbox", settings: agent.Settings{Permissions: agent.Edits},
+			task: agent.Task{Conversation: &agent.Conversation{ID: "0-a"}},
+			args: "exec resume " + quiet + `-c approval_policy="never" -c sandbox_mode="workspace-write" 0-a -`, env: "TZ=UTC"},
+		{name: "what is no conversation's id", settings: agent.Settings{Permissions: agent.Everything},
+			task: agent.Task{Conversation: &agent.Conversation{ID: "--last"}}, args: "exec " + quiet + bypass + "-", env: "TZ=UTC"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.settings.Name, test.settings.Program = "c", "/opt/"+agenttest.MissingProgram
+			var got process.Command
+			test.task.Log = io.Discard
+			if _, err := newAgent(t, test.settings).Run(t.Context(), test.task, executor(func(c process.Command) { got = c })); err != nil {
+				t.Fatal(err)
+			}
+			args := strings.Join(got.Args, " ")
+			if want := test.settings.Program + " " + test.args; args != want {
+				t.Errorf("Args = %s\nwant   %s", args, want)
+			}
+			if !slices.Contains(got.Env, test.env) || strings.Contains(args, "sk-session") {
+				t.Errorf("Env = %q lacks %q, or the key is an argument", got.Env, test.env)
+			}
+		})
+	}
+}

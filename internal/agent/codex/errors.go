@@ -1,0 +1,109 @@
+package codex
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"signalbox/internal/agent"
+)
+
+// reconnecting is what it says before it calls the model again.
+var reconnecting = regexp.MustCompile(`(?s)^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`)
+
+// retry takes apart what it says before it calls the model again.
+func retry(message string) (attempt int, reason string, again bool) {
+	found := reconnecting.FindStringSubmatch(message)
+	if found == nil {
+		return 0, "", false
+	}
+	attempt, _ = strconv.Atoi(found[1]) // it has no number where it waits for a network
+	if found[2] == "" {
+		return attempt, message, true
+	}
+	return attempt, found[2], true
+}
+
+var statusWords = regexp.MustCompile(`(?:unexpected|last) status:? (\d{3})\b`)
+
+// status is the HTTP status that a message speaks of, zero where it speaks of none.
+func status(message string) int {
+	found := statusWords.FindStringSubmatch(message)
+	if found == nil {
+		return 0
+	}
+	number, _ := strconv.Atoi(found[1])
+	return number
+}
+
+// words are its own for what went wrong; what it passes on is the server's.
+var words = []struct {
+	part string
+	code agent.FailureCode
+}{
+	{"hit your usage limit", agent.UsageLimited},
+	{"Quota exceeded", agent.UsageLimited},
+	{"out of credits", agent.UsageLimited},
+	{"spend cap", agent.UsageLimited},
+	{"ran out of room in the model's context window", agent.Overflowed},
+	{"at capacity", agent.ModelFailed},
+	{"high demand", agent.ModelFailed},
+	{"high load", agent.ModelFailed},
+	{"limited access to this content", agent.Refused},
+	{"not logged in", agent.Unauthorized},
+	{"Missing environment variable", agent.Unauthorized},
+}
+
+// failure is what an error means. Now is when it was told.
+func failure(message string, now time.Time) *agent.Failure {
+	code := agent.ModelError(status(message), message)
+	for _, w := range words {
+		if strings.Contains(message, w.part) {
+			code = w.code
+			break
+		}
+	}
+	f := agent.Fail(code, "%s", message)
+	if code == agent.UsageLimited || code == agent.RateLimited {
+		f.Until = until(message, now)
+	}
+	return f
+}
+
+var (
+	againAt = regexp.MustCompile(`try again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)`)
+	againIn = regexp.MustCompile(`try again in (\d{1,6}(?:\.\d+)?)(ms|s)\b`)
+)
+
+// until is when it says that a limit ends: an hour of the next 24, or one with its day, in the zone
+// that it was given; or in how many seconds.
+func until(message string, now time.Time) time.Time {
+	if in := againIn.FindStringSubmatch(message); in != nil {
+		wait, err := time.ParseDuration(in[1] + in[2])
+		if err != nil {
+			return time.Time{}
+		}
+		return now.Add(wait)
+	}
+	at := againAt.FindStringSubmatch(message)
+	if at == nil {
+		return time.Time{}
+	}
+	if at[1] != "" {
+		day, err := time.Parse("Jan 2 2006 3:04 PM", at[1]+" "+at[2]+" "+at[3])
+		if err != nil {
+			return time.Time{}
+		}
+		return day
+	}
+	hour, err := time.Parse("3:04 PM", at[3])
+	if err != nil {
+		return time.Time{}
+	}
+	day := time.Date(now.Year(), now.Month(), now.Day(), hour.Hour(), hour.Minute(), 0, 0, time.UTC)
+	if !day.After(now.Add(-time.Minute)) { // it tells no seconds
+		day = day.AddDate(0, 0, 1)
+	}
+	return day
+}

@@ -1,0 +1,144 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// event is any line that it prints with --json. Kinds and fields that are not here are passed over.
+type event struct {
+	Type     string `json:"type"`
+	ThreadID string `json:"thread_id"`
+	Item     item   `json:"item"`
+	Message  string `json:"message"` // of error
+	Error    struct {
+		Message string `json:"message"`
+	} `json:"error"` // of turn.failed
+	Usage usage `json:"usage"` // of turn.completed
+}
+
+// usage counts on over all calls of a conversation.
+type usage struct {
+	Input   int64 `json:"input_tokens"`
+	Read    int64 `json:"cached_input_tokens"`
+	Written int64 `json:"cache_write_input_tokens"`
+	Output  int64 `json:"output_tokens"`
+}
+
+func (u usage) total() agent.Usage {
+	return agent.Usage{InputTokens: u.Input, CachedTokens: u.Read + u.Written, OutputTokens: u.Output}
+}
+
+// reader implements agent.Reader.
+type reader struct {
+	// before is what the conversation had used before this call, counted what it has now.
+	before, counted agent.Usage
+	thread, answer  string
+	denied          []string
+	// begun are the items whose call was told.
+	begun map[string]bool
+	// retrying is why it calls the model again, failed why it does so no more.
+	retrying, failed string
+	completed        bool
+}
+
+func newReader(resumed *agent.Conversation) *reader {
+	r := &reader{begun: map[string]bool{}}
+	if resumed != nil {
+		r.before, r.counted = resumed.Usage, resumed.Usage
+	}
+	return r
+}
+
+// Line implements agent.Reader.
+func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
+	var e event
+	// A field of another type is left out, and the others are read.
+	var wrongType *json.UnmarshalTypeError
+	if err := json.Unmarshal(line, &e); err != nil && !errors.As(err, &wrongType) {
+		return nil, true
+	}
+	switch e.Type {
+	case "thread.started":
+		if agent.ValidConversation(e.ThreadID) {
+			r.thread = e.ThreadID
+		}
+		return []agent.Entry{{Kind: agent.Began, Conversation: r.thread}}, true
+	case "item.started":
+		return r.begins(e.Item), true
+	case "item.completed":
+		r.retrying = ""
+		return r.ends(e.Item), true
+	case "error":
+		return r.erred(e.Message), true
+	case "turn.failed":
+		return r.fails(cmp.Or(e.Error.Message, "the turn failed")), true
+	case "turn.completed":
+		return r.completes(e.Usage.total()), true
+	}
+	return nil, true
+}
+
+// erred tells a retry from an error: it prints both as the same event.
+func (r *reader) erred(message string) []agent.Entry {
+	attempt, reason, again := retry(message)
+	if !again {
+		return r.fails(message)
+	}
+	r.retrying = reason
+	return []agent.Entry{{Kind: agent.Retrying, Attempt: attempt, Status: status(reason), Text: agent.Text(reason)}}
+}
+
+// fails tells an error once: the turn fails with the words of the error before.
+func (r *reader) fails(message string) []agent.Entry {
+	if r.failed == message {
+		return nil
+	}
+	r.failed, r.retrying = message, ""
+	return []agent.Entry{{Kind: agent.Erred, Status: status(message), Text: agent.Text(message)}}
+}
+
+func (r *reader) completes(counted agent.Usage) []agent.Entry {
+	r.completed, r.failed, r.retrying = true, "", ""
+	r.counted = counted
+	if counted.InputTokens < r.before.InputTokens { // what counts on does not become less
+		r.counted = r.before.Add(counted)
+	}
+	used := r.counted.Sub(r.before)
+	return []agent.Entry{{Kind: agent.Used, Usage: &used}}
+}
+
+func (r *reader) deny(tool string) {
+	if !slices.Contains(r.denied, tool) && len(r.denied) < maxDenied {
+		r.denied = append(r.denied, tool)
+	}
+}
+
+// maxDenied is more than there are tools.
+const maxDenied = 100
+
+// End implements agent.Reader.
+func (r *reader) End(end process.Result, stderr string) agent.Ending {
+	ending := agent.Ending{Usage: r.counted.Sub(r.before), Denied: r.denied}
+	if r.thread != "" {
+		ending.Conversation = &agent.Conversation{ID: r.thread, Usage: r.counted}
+	}
+	now := end.Started.Add(end.Duration).UTC()
+	switch {
+	case r.completed:
+		ending.Whole, ending.Answer = true, r.answer
+	case r.failed != "":
+		ending.Failure = failure(r.failed, now)
+	case r.retrying != "":
+		ending.Failure = failure(r.retrying, now)
+	case strings.Contains(stderr, "no rollout found"):
+		ending.Failure = agent.Fail(agent.Lost, "Codex does not know the conversation any more")
+	}
+	return ending
+}
