@@ -238,7 +238,7 @@ func (p *project) abs(path string) string {
 func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {
 	tester := runner.CandidateTester{Store: p.store, Environments: p.environments, Detect: p.detect, Redact: p.redact}
 	v, err := tester.Test(ctx, runner.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
-	return local.Verdict{Passed: v.Passed, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
+	return local.Verdict{Passed: v.Passed, Unsettled: v.Unsettled, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
 }
 
 // runner is what carries runs; observe is told of every transition.

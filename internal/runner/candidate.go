@@ -35,6 +35,7 @@ type Candidate struct {
 // Verdict is what the tests came to.
 type Verdict struct {
 	Passed           bool
+	Unsettled        bool // it ran out of time or memory: the next time may tell otherwise
 	Command, LogPath string
 	Summary          string
 	Duration         time.Duration
@@ -83,7 +84,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	if err != nil {
 		return Verdict{}, err
 	}
-	return Verdict{Passed: v.passed, Command: v.command, LogPath: path, Duration: v.took,
+	return Verdict{Passed: v.passed, Unsettled: v.unsettled, Command: v.command, LogPath: path, Duration: v.took,
 		Summary: shorten(redact.Clean(t.Redact.String(v.summary)), messageLimit)}, nil
 }
 

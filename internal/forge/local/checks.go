@@ -35,7 +35,7 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	return check, nil
 }
 
-// check runs the tests and records their verdict. When somebody else's verdict
+// check runs the tests and records their verdict, unless it is unsettled. When somebody else's verdict
 // on the same tree was recorded meanwhile, that one stands.
 func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Check, err error) {
 	verdict, err := f.test(ctx, candidate)
@@ -59,7 +59,9 @@ func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Che
 			check = recorded
 			return nil
 		}
-		p.Checks = append(p.Checks, check)
+		if !verdict.Unsettled {
+			p.Checks = append(p.Checks, check)
+		}
 		return nil
 	})
 }

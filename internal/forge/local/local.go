@@ -42,11 +42,14 @@ type Candidate struct {
 
 // Verdict is what the tests came to.
 type Verdict struct {
-	Passed   bool
-	Command  string
-	LogPath  string
-	Summary  string
-	Duration time.Duration
+	Passed bool
+	// Unsettled: the tests failed by running out of time or memory. It stands for now and is not
+	// kept: on a machine with less to do the same content may pass.
+	Unsettled bool
+	Command   string
+	LogPath   string
+	Summary   string
+	Duration  time.Duration
 }
 
 // Forge keeps pull requests in .signalbox/pulls/<n>.json and what it says about

@@ -147,6 +147,37 @@ func TestTestsThatWereCutOffAreNoVerdict(t *testing.T) {
 	}
 }
 
+func TestAVerdictOfTestsThatRanOutOfTimeOrMemoryIsNotKept(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	failing := func(unsettled bool) *local.Forge {
+		return openProject(t, project, func(context.Context, local.Candidate) (local.Verdict, error) {
+			return local.Verdict{Unsettled: unsettled, Summary: "failed"}, nil
+		})
+	}
+	pr, check := openChecked(t, failing(true), change(t, project, "a"))
+	if check.State != forge.CheckFailed || check.Summary != "failed" {
+		t.Errorf("the check is %+v", check)
+	}
+	if check, err := failing(false).Checks(t.Context(), pr.Number); err != nil || check.State != forge.CheckFailed {
+		t.Errorf("the second check is %+v, %v", check, err)
+	}
+	if check, err := openProject(t, project, passing).Checks(t.Context(), pr.Number); err != nil || check.State != forge.CheckFailed {
+		t.Errorf("tests that ended by themselves were run again: %+v, %v", check, err)
+	}
+}
+
+func TestAVerdictThatIsNotKeptLetsTheSameContentPassLater(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	pr, _ := openChecked(t, openProject(t, project, func(context.Context, local.Candidate) (local.Verdict, error) {
+		return local.Verdict{Unsettled: true}, nil
+	}), change(t, project, "a"))
+	if check, err := openProject(t, project, passing).Checks(t.Context(), pr.Number); err != nil || check.State != forge.CheckPassed {
+		t.Errorf("the second check is %+v, %v", check, err)
+	}
+}
+
 func TestOpenPullRequestRefuses(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
