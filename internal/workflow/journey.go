@@ -204,9 +204,13 @@ type Used struct {
 // forPhase grants the budgets that hold for one phase anew.
 func (u *Used) forPhase() {
 	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries = 0, 0, 0, 0
-	u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0, 0
+	u.SetUpRepairs = 0
+	u.setUpWaits()
 	u.ModelWaits, u.Parks = 0, 0
 }
+
+// setUpWaits grants the waits anew, to another command.
+func (u *Used) setUpWaits() { u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0 }
 
 // Approval is a person's consent to one exact commit.
 type Approval struct {

@@ -119,7 +119,7 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	s, used := j.SetUp, &j.Used
 	if e.OK {
 		s.ended(CommandRun{Command: m.answered.Commands[0], DurationMS: e.DurationMS, LogPath: e.LogPath}, m.answered.Expected != nil)
-		used.NetworkWaits, used.ServerWaits, used.LockWaits = 0, 0, 0
+		used.setUpWaits()
 		m.runSetUp()
 		return
 	}
@@ -171,6 +171,7 @@ func (s *SetUp) ended(run CommandRun, verification bool) {
 func (m *machine) repairAnswered(e RepairAnswered) {
 	s := m.run.Journey.SetUp
 	s.Commands, s.Next, s.Repaired, s.Ran, s.Verified = e.Repair.SetupCommands, 0, true, nil, nil
+	m.run.Journey.Used.setUpWaits()
 	if len(e.Repair.Verification) > 0 {
 		s.Verification = e.Repair.Verification
 	}

@@ -51,6 +51,8 @@ func TestSetUp(t *testing.T) {
 		{"a kept set-up is only verified", full, []act{warm, well}, "RUNNING tdd-red call_agent S01/1"},
 		{"and made anew when it does not verify", full, []act{warm, setUpFails(FailureNetwork)}, "RUNNING design-check renew_environment"},
 		{"with all its commands, whatever the driver finds", full, []act{warm, setUpFails(FailureFixable), renewed(true)}, "RUNNING design-check run_set_up"},
+		{"the waits are granted anew to a corrected command", full, []act{begun, waited(3, FailureNetwork), repaired(1), setUpFails(FailureNetwork)},
+			"RUNNING design-check wait 5s run_set_up"},
 		{"the waits are granted anew to the next command", full, []act{begun, waited(3, FailureNetwork), well, setUpFails(FailureNetwork)},
 			"RUNNING design-check wait 5s run_set_up"},
 	})
