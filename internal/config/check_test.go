@@ -42,7 +42,7 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"a number where text is wanted", "environment: {verify: [{command: echo 1, expect: 1}]}\n", ""},
 		{"anchors", "tests: &t [make]\nenvironment: {set_up: *t}\n", ""},
 		{"an unknown key", "base: main\naprove: auto\n", `line 2: there is no key "aprove"`},
-		{"one further down", "environment:\n  netwrok: none\n", `line 2: there is no key "netwrok" in environment`},
+		{"one further down", "environment:\n  net_work: none\n", `line 2: there is no key "net_work" in environment`},
 		{"one in a list", "environment:\n  verify:\n    - {comand: x}\n", `line 3: there is no key "comand" in environment.verify[1]`},
 		{"a key that is there twice", "base: main\nbase: next\n", "line 2: base is there already, in line 1"},
 		{"a list where keys are wanted", "environment: [x]\n", "line 1: environment is a list: want keys with values"},
