@@ -35,6 +35,7 @@ var rooms = map[string][]string{
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "store"},
 	"agent/agenttest":             {"agent", "process"},
+	"agent/livetest":              {"agent", "agent/modeltest", "environment/egress", "process"}, // real programs, with a model and no other network
 	"environment/environmenttest": {"environment", "environment/egress", "process"},
 	// The container driver is the clone driver with commands that run elsewhere: it keeps the work
 	// folder through it, and reaches the inside and Docker through packages of their own.

@@ -1,0 +1,206 @@
+package livetest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/modeltest"
+)
+
+const written = "It is written."
+
+func goesOn(t *testing.T, s *session) {
+	first := modeltest.Do(modeltest.Write("hello.txt", "hello\n"))
+	first.Say = "I am going to write it."
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{first, modeltest.Say(written)}})
+	result := s.run(t, agent.Edits, s.task(server.URL))
+	if text, err := os.ReadFile(filepath.Join(s.work, "hello.txt")); err != nil || string(text) != "hello\n" {
+		t.Errorf("hello.txt holds %q, %v", text, err)
+	}
+	if result.Failure != nil || result.Answer != written || result.Conversation == nil || result.Usage.InputTokens == 0 {
+		t.Fatalf("answer %q, conversation %v\n%s", result.Answer, result.Conversation, s.log.String())
+	}
+	s.asked(t, server)
+
+	again := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Say("Still there.")}})
+	task := s.task(again.URL)
+	task.Prompt, task.Conversation = "Is it there?", result.Conversation
+	second := s.run(t, agent.Edits, task)
+	if second.Failure != nil || second.Answer != "Still there." {
+		t.Fatalf("answer %q\n%s", second.Answer, s.log.String())
+	}
+	if second.Conversation == nil || second.Conversation.ID != result.Conversation.ID {
+		t.Errorf("conversation %v after %v", second.Conversation, result.Conversation)
+	}
+	if second.Usage.InputTokens > modeltest.DefaultUsage.Input*2 {
+		t.Errorf("Usage = %+v: counted on from the first call", second.Usage)
+	}
+	for _, x := range again.Answers() {
+		if len(x.Conversation.Tools) > 0 && !strings.Contains(string(x.Body), prompt) && x.Size == len(x.Body) {
+			t.Errorf("request %d does not go on with the conversation", x.Number)
+		}
+	}
+	s.asked(t, again)
+}
+
+func loses(t *testing.T, s *session) {
+	server := s.serve(t, modeltest.Script{})
+	task := s.task(server.URL)
+	task.Conversation = &agent.Conversation{ID: "00000000-0000-4000-8000-00000000dead"}
+	if strings.HasSuffix(s.program, "opencode") {
+		task.Conversation.ID = "ses_0000000000000000000000dead"
+	}
+	s.fails(t, s.run(t, agent.Edits, task), agent.Lost)
+}
+
+func fault(f modeltest.Fault, want agent.FailureCode) func(*testing.T, *session) {
+	return func(t *testing.T, s *session) {
+		turn := modeltest.Say("I am going to say more than a word or two about it.")
+		turn.Fault = f
+		server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
+		s.fails(t, s.run(t, agent.Edits, s.task(server.URL)), want)
+		s.asked(t, server)
+		t.Logf("%d requests", server.Count())
+	}
+}
+
+// cut wants a failure of the connection, or that the agent gets over it, as some do by asking again.
+func cut(t *testing.T, s *session) {
+	turn := modeltest.Say("I am going to say more than a word or two about it.")
+	turn.Fault = modeltest.Fault{Kind: modeltest.Cut, Events: half}
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
+	result := s.run(t, agent.Edits, s.task(server.URL))
+	if f := result.Failure; f != nil && f.Code != agent.Unreachable || f == nil && result.Answer != turn.Say {
+		t.Errorf("Failure = %+v, answer %q\n%s", f, result.Answer, s.log.String())
+	}
+	s.asked(t, server)
+}
+
+func hangs(t *testing.T, s *session) {
+	turn := modeltest.Say("I am going to say more than a word or two about it.")
+	turn.Fault = modeltest.Fault{Kind: modeltest.Stalled, Events: half}
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
+	task := s.task(server.URL)
+	task.Idle = quiet
+	s.fails(t, s.run(t, agent.Edits, task), agent.Hung)
+}
+
+func waits(t *testing.T, s *session) {
+	turn := modeltest.Say(written)
+	turn.Fault = modeltest.Fault{Kind: modeltest.UsageLimited, RetryAfter: 3 * time.Hour}
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
+	task := s.task(server.URL)
+	task.Idle = quiet
+	result := s.run(t, agent.Edits, task)
+	if f := result.Failure; f == nil || f.Code != agent.UsageLimited && f.Code != agent.RateLimited {
+		t.Errorf("Failure = %+v\n%s", f, s.log.String())
+	}
+}
+
+// cancels ends the agent when the model is asked again, by when its tool has started what stays.
+func cancels(t *testing.T, s *session) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var once sync.Once
+	s.observe = func(x modeltest.Exchange) {
+		if x.End == "" && len(x.Conversation.Results) > 0 {
+			once.Do(cancel)
+		}
+	}
+	fifo := filepath.Join(s.work, "alive")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	alive, err := os.OpenFile(fifo, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = alive.Close() })
+	last := modeltest.Say(written)
+	last.Fault = modeltest.Fault{Kind: modeltest.Stalled}
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{
+		modeltest.Do(modeltest.Run("setsid sh -c 'echo there >&3; exec sleep 600' 3>alive </dev/null >/dev/null 2>&1 & sleep 1")), last,
+	}})
+	_, err = s.make(t, s.program, agent.Everything).Run(ctx, s.task(server.URL), s)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("Run = %v\n%s", err, s.log.String())
+	}
+	said := make([]byte, 16)
+	n, err := alive.Read(said)
+	if err != nil || string(said[:n]) != "there\n" {
+		t.Fatalf("what the agent was to start did not: %q, %v\n%s", said[:n], err, s.log.String())
+	}
+	if n, err := alive.Read(said); n != 0 || err == nil {
+		t.Errorf("a process of the agent is still there: %d, %v", n, err)
+	}
+}
+
+func looks(t *testing.T, s *session) {
+	s.denied(t, agent.ReadOnly, modeltest.Write("hello.txt", "hello\n"))
+}
+
+func edits(t *testing.T, s *session) {
+	s.denied(t, agent.Edits, modeltest.Run("echo hello >hello.txt"))
+}
+
+// denied wants that a call is not made, and that the agent says so. The model may not even be
+// offered the tool: then there is nothing to deny.
+func (s *session) denied(t *testing.T, permissions agent.Permissions, call modeltest.Call) {
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(call), modeltest.Say("I could not.")}})
+	result := s.run(t, permissions, s.task(server.URL))
+	if _, err := os.Stat(filepath.Join(s.work, "hello.txt")); err == nil {
+		t.Error("it did it")
+	}
+	if offered := len(server.Unexpected()) == 0; offered && len(result.Denied) == 0 {
+		t.Errorf("it does not say what it was denied\n%s", s.log.String())
+	} else if !offered {
+		t.Logf("it was not offered: %s", server.Unexpected()[0].Problem)
+	}
+}
+
+func large(t *testing.T, s *session) {
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Say(written)}})
+	task := s.task(server.URL)
+	task.Prompt = "Begin.\n" + "Ask @nobody.\n" + strings.Repeat("Ask nobody for \"more\".\n", 300<<10/23) + "That is all, dear agent."
+	if result := s.run(t, agent.Edits, task); result.Failure != nil || result.Answer != written {
+		t.Errorf("answer %q\n%s", result.Answer, s.log.String())
+	}
+	for _, x := range server.Answers() {
+		if strings.HasSuffix(x.Conversation.Prompt, "That is all, dear agent.") && len(x.Conversation.Prompt) >= len(task.Prompt) {
+			return
+		}
+	}
+	t.Error("the model never saw all of the prompt")
+}
+
+func (s *session) fails(t *testing.T, result agent.Result, want agent.FailureCode) {
+	t.Helper()
+	if f := result.Failure; f == nil || f.Code != want {
+		t.Errorf("Failure = %+v, want %s\n%s", f, want, s.log.String())
+	}
+}
+
+// speaks wants the work done over an API.
+func speaks(api modeltest.API) func(*testing.T, *session) {
+	return func(t *testing.T, s *session) {
+		server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Write("hello.txt", "hello\n")), modeltest.Say(written)}})
+		if result := s.run(t, agent.Edits, s.task(server.URL)); result.Failure != nil || result.Answer != written {
+			t.Errorf("answer %q\n%s", result.Answer, s.log.String())
+		}
+		for _, x := range server.Answers() {
+			if x.Conversation.API != api {
+				t.Errorf("request %d is one of %s, want %s", x.Number, x.Conversation.API, api)
+			}
+		}
+		s.asked(t, server)
+	}
+}

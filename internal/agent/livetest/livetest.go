@@ -1,0 +1,162 @@
+// Package livetest runs the real agents' programs through their drivers, with
+// a scripted model in a network that has nothing else. It takes minutes: drivers call it from tests
+// with the build tag "agents", with SIGNALBOX_AGENTS set to the folder that
+// scripts/agents.sh prints.
+package livetest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/modeltest"
+	"signalbox/internal/environment/egress"
+	"signalbox/internal/process"
+)
+
+const (
+	// patience is longer than the longest series of retries that was seen (110 s).
+	patience = 4 * time.Minute
+	// quiet is longer than the longest start without a word (25 s, where others start, too).
+	quiet = 60 * time.Second
+	key   = "sk-scripted-key"
+	// prompt is what the agent is asked for where a test does not ask for something else.
+	prompt = "Write the file hello.txt."
+	// half is within the text of an answer, in every API.
+	half = 4
+)
+
+// Make makes the driver with a program, and what it may do.
+type Make func(t *testing.T, program string, permissions agent.Permissions) agent.Agent
+
+// Speaks holds a driver whose model is another to the API that it is spoken to in.
+func Speaks(t *testing.T, name string, api modeltest.API, make Make) {
+	speaks(api)(t, newSession(t, installed(t, name), make))
+}
+
+// Run holds a driver to what only the real program can show.
+func Run(t *testing.T, name string, make Make) {
+	program := installed(t, name)
+	live := func(test func(*testing.T, *session)) func(*testing.T) {
+		return func(t *testing.T) {
+			t.Parallel()
+			test(t, newSession(t, program, make))
+		}
+	}
+	t.Run("it writes a file and goes on with the conversation", live(goesOn))
+	t.Run("a conversation that it does not know is lost", live(loses))
+	t.Run("a rate limit", live(fault(modeltest.Fault{Kind: modeltest.RateLimited, RetryAfter: time.Second}, agent.RateLimited)))
+	t.Run("a server that fails", live(fault(modeltest.Fault{Kind: modeltest.ServerError}, agent.ModelFailed)))
+	t.Run("a stream that is cut", live(cut))
+	t.Run("a model that falls silent", live(hangs))
+	t.Run("a limit of hours is told or ends at the idle deadline", live(waits))
+	t.Run("what it started ends with it when it is canceled", live(cancels))
+	t.Run("who may only look writes nothing", live(looks))
+	t.Run("who may edit runs nothing", live(edits))
+	t.Run("a prompt of 300 KiB arrives whole", live(large))
+	t.Run("it tells its version", func(t *testing.T) {
+		t.Parallel()
+		if version, err := make(t, program, agent.ReadOnly).Check(t.Context()); err != nil || !strings.ContainsAny(version, "0123456789") {
+			t.Errorf("Check = %q, %v", version, err)
+		}
+	})
+}
+
+func installed(t *testing.T, name string) string {
+	t.Helper()
+	program := filepath.Join(os.Getenv("SIGNALBOX_AGENTS"), name)
+	if _, err := os.Stat(program); err != nil || !filepath.IsAbs(program) {
+		t.Fatalf("%s is not installed: SIGNALBOX_AGENTS must name the folder that scripts/agents.sh prints", name)
+	}
+	return program
+}
+
+// session is one HOME and one working directory of an agent.
+type session struct {
+	program    string
+	make       Make
+	home, work string
+	// network has the model that serves now, alone.
+	network *os.File
+	// observe is told what the model is asked; set it before the first call.
+	observe func(modeltest.Exchange)
+
+	mutex   sync.Mutex
+	entries []agent.Entry
+	log     bytes.Buffer
+}
+
+func newSession(t *testing.T, program string, make Make) *session {
+	s := &session{program: program, make: make, home: t.TempDir(), work: t.TempDir(), observe: func(modeltest.Exchange) {}}
+	if err := os.Mkdir(filepath.Join(s.home, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Exec implements process.Executor: the program reaches the model and nothing else.
+func (s *session) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	c.Network = s.network
+	return process.Run(ctx, c)
+}
+
+func (s *session) serve(t *testing.T, script modeltest.Script) *modeltest.Server {
+	t.Helper()
+	script.Dir = s.work
+	network, err := egress.NewNamespace(t.Context(), []string{"127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = network.File.Close() })
+	s.network = network.File
+	return modeltest.Start(t, modeltest.Config{Script: script, Observe: s.observe, Listener: network.Listeners[0]})
+}
+
+// task is one for the agent, with the model at url.
+func (s *session) task(url string) agent.Task {
+	return agent.Task{
+		Key: "1-call_agent", Role: "implementer", Prompt: prompt, Dir: s.work, Log: &s.log, Transcript: s.note,
+		Endpoint: &agent.Endpoint{URL: url, Key: key}, Total: patience, OutputLimit: 8 << 20,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "TMPDIR=" + filepath.Join(s.home, "tmp"), "LANG=C.UTF-8"},
+	}
+}
+
+func (s *session) note(e agent.Entry) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.entries = append(s.entries, e)
+}
+
+// run calls the agent, and says what it came to.
+func (s *session) run(t *testing.T, permissions agent.Permissions, task agent.Task) agent.Result {
+	t.Helper()
+	result, err := s.make(t, s.program, permissions).Run(t.Context(), task, s)
+	if err != nil {
+		t.Fatalf("Run: %v\n%s", err, s.log.String())
+	}
+	t.Logf("%s with code %d after %s: %+v, %d entries, %+v, denied %q", result.Process.Ending, result.Process.ExitCode,
+		result.Process.Duration.Round(100*time.Millisecond), result.Failure, len(s.entries), result.Usage, result.Denied)
+	return result
+}
+
+// asked checks what the model was asked.
+func (s *session) asked(t *testing.T, server *modeltest.Server) {
+	t.Helper()
+	for _, x := range server.Unexpected() {
+		t.Error(x.Problem)
+	}
+	for _, x := range server.Answers() {
+		if x.Key != key {
+			t.Errorf("request %d came with key %q", x.Number, x.Key)
+		}
+	}
+	if len(server.Answers()) == 0 {
+		t.Errorf("the model was never asked\n%s", s.log.String())
+	}
+}
