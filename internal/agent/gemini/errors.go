@@ -1,0 +1,108 @@
+package gemini
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// Its exit codes: what it says of itself, and else an HTTP status, of which a system keeps eight bits.
+const (
+	exitUnauthorized = 41
+	exitInput        = 42
+	keptBits         = 256
+)
+
+// failure is why its last word is no success.
+func (r *reader) failure(end process.Result) *agent.Failure {
+	said := cmp.Or(r.ended.Error.Message, r.erred, "Gemini CLI ended with an error that it does not tell")
+	if strings.HasPrefix(said, "Model stream ended") {
+		return agent.Fail(agent.Unreachable, "%s", said)
+	}
+	code := agent.ModelError(status(end, said), said)
+	if end.ExitCode == exitUnauthorized {
+		code = agent.Unauthorized
+	}
+	f := agent.Fail(code, "%s", words(said))
+	if code == agent.RateLimited || code == agent.UsageLimited {
+		f.Until = until(said, end.Started.Add(end.Duration))
+	}
+	return f
+}
+
+// status is the HTTP status that its exit code is left of, zero if it is none.
+func status(end process.Result, said string) int {
+	if found := codePattern.FindStringSubmatch(said); found != nil {
+		code, _ := strconv.Atoi(found[1]) // three digits
+		return code
+	}
+	for _, status := range []int{400, 401, 403, 404, 408, 429, 500, 502, 503, 504} {
+		if end.Ending == process.Exited && end.ExitCode == status%keptBits {
+			return status
+		}
+	}
+	return 0
+}
+
+var (
+	codePattern  = regexp.MustCompile(`"code": ?([45][0-9]{2})\b`)
+	againPattern = regexp.MustCompile(`(?i)(?:retry after|retry in|reset after) ((?:[0-9]+(?:\.[0-9]+)?(?:ms|h|m|s))+)`)
+)
+
+// words are those of a problem that are for people: without what is put around them, and without
+// advice about another login.
+func words(said string) string {
+	said, _, _ = strings.Cut(said, "\nPlease wait and try again later.")
+	said = strings.TrimSuffix(strings.TrimPrefix(said, "[API Error: "), "]")
+	var body struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if at := strings.IndexByte(said, '{'); at >= 0 && json.Unmarshal([]byte(said[at:]), &body) == nil && body.Error.Message != "" {
+		return body.Error.Message
+	}
+	return said
+}
+
+// until is when a limit ends, zero if the words do not say.
+func until(said string, now time.Time) time.Time {
+	found := againPattern.FindStringSubmatch(said)
+	if found == nil {
+		return time.Time{}
+	}
+	wait, err := time.ParseDuration(found[1])
+	if err != nil {
+		return time.Time{}
+	}
+	return now.Add(wait).UTC()
+}
+
+// forbidden reports whether a tool's error says that it may not be used: a policy's, or one of a file
+// that its mode does not let it write.
+func forbidden(p problem) bool {
+	return p.Type == "policy_violation" || strings.Contains(p.Message, "denied by policy") || strings.HasPrefix(p.Message, "Access denied: plan path")
+}
+
+// attemptPattern is what it says on standard error before it tries again.
+var attemptPattern = regexp.MustCompile(`(?m)^Attempt [0-9]+ failed(?: with status ([0-9]{3}))?[.:](.*)$`)
+
+// silent is the failure of a program that had no last word.
+func silent(end process.Result, stderr string) *agent.Failure {
+	if end.ExitCode == exitInput && strings.Contains(stderr, "Error resuming session") {
+		return agent.Fail(agent.Lost, "Gemini CLI does not know the conversation any more")
+	}
+	found := attemptPattern.FindAllStringSubmatch(stderr, -1)
+	if found == nil || end.Ending == process.Exited {
+		return nil
+	}
+	last := found[len(found)-1]
+	code, _ := strconv.Atoi(last[1]) // none is zero
+	return agent.Fail(agent.ModelError(code, last[2]), "Gemini CLI was going to try again:%s", last[2])
+}

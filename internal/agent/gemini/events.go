@@ -1,0 +1,178 @@
+package gemini
+
+import (
+	"encoding/json"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// event is any line that it prints with --output-format=stream-json. Kinds and fields that are not here
+// are passed over.
+type event struct {
+	Type    string `json:"type"`
+	Session string `json:"session_id"`
+	Model   string `json:"model"`
+
+	// Of a message, which comes in pieces, and of an error.
+	Role     string `json:"role"`
+	Content  string `json:"content"`
+	Severity string `json:"severity"` // warning or error
+	Message  string `json:"message"`
+
+	// Of tool_use and tool_result.
+	Tool   string          `json:"tool_name"`
+	Call   string          `json:"tool_id"`
+	Input  json.RawMessage `json:"parameters"`
+	Output string          `json:"output"`
+
+	// Of tool_result and result.
+	Status string  `json:"status"` // success or error
+	Error  problem `json:"error"`
+	Stats  struct {
+		Input  int64 `json:"input_tokens"`
+		Cached int64 `json:"cached"`
+		Output int64 `json:"output_tokens"`
+	} `json:"stats"`
+}
+
+type problem struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// reader implements agent.Reader.
+type reader struct {
+	session string
+	// piece is what was said since the last event of another kind; answer since the last tool's.
+	piece, answer strings.Builder
+	tools         map[string]string // by call
+	usage         agent.Usage
+	denied        []string
+	// erred is what it told went wrong, ended its last word.
+	erred string
+	ended *event
+}
+
+// Line implements agent.Reader.
+func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		return nil, true
+	}
+	if e.Type == "message" {
+		if e.Role == "assistant" {
+			add(&r.piece, e.Content)
+			add(&r.answer, e.Content)
+		}
+		return nil, true
+	}
+	if r.piece.Len() > 0 {
+		entries = append(entries, agent.Entry{Kind: agent.Said, Text: agent.Text(r.piece.String())})
+		r.piece.Reset()
+	}
+	return append(entries, r.happened(e)...), true
+}
+
+// add keeps the end of what is said.
+func add(to *strings.Builder, text string) {
+	if to.Len()+len(text) > agent.MaxAnswer {
+		all := to.String() + text
+		text = strings.ToValidUTF8(all[max(0, len(all)-agent.MaxAnswer/2):], "")
+		to.Reset()
+	}
+	to.WriteString(text)
+}
+
+// happened is what an event tells that is no message.
+func (r *reader) happened(e event) []agent.Entry {
+	switch e.Type {
+	case "init":
+		if agent.ValidConversation(e.Session) {
+			r.session = e.Session
+			return []agent.Entry{{Kind: agent.Began, Conversation: e.Session, Model: agent.Text(e.Model)}}
+		}
+	case "tool_use":
+		return r.called(e)
+	case "tool_result":
+		return r.returned(e)
+	case "error":
+		if e.Severity == "warning" {
+			return []agent.Entry{{Kind: agent.Warned, Text: agent.Text(e.Message)}}
+		}
+		r.erred = e.Message
+		return []agent.Entry{{Kind: agent.Erred, Text: agent.Text(e.Message)}}
+	case "result":
+		return r.over(e)
+	}
+	return nil
+}
+
+func (r *reader) called(e event) []agent.Entry {
+	r.answer.Reset()
+	if r.tools == nil {
+		r.tools = map[string]string{}
+	}
+	tool, call := agent.Text(e.Tool), agent.Text(e.Call)
+	r.tools[call] = tool
+	return []agent.Entry{{Kind: agent.ToolCalled, Tool: tool, Call: call, Text: agent.Text(input(e.Input))}}
+}
+
+// input is what a person wants to see of a tool's input: a shell's command, or else all of it.
+func input(raw json.RawMessage) string {
+	var shell struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(raw, &shell) == nil && shell.Command != "" {
+		return shell.Command
+	}
+	return string(raw)
+}
+
+func (r *reader) returned(e event) []agent.Entry {
+	r.answer.Reset()
+	call := agent.Text(e.Call)
+	tool, text := r.tools[call], e.Output
+	delete(r.tools, call)
+	if e.Status == "error" {
+		text = e.Error.Message
+	}
+	entries := []agent.Entry{{Kind: agent.ToolReturned, Tool: tool, Call: call, Text: agent.Text(text), Failed: e.Status == "error"}}
+	if e.Status == "error" && forbidden(e.Error) {
+		r.denied = append(r.denied, tool)
+		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: tool, Call: call, Text: agent.Text(text)})
+	}
+	return entries
+}
+
+// over is its last word, in which all that it used is told.
+func (r *reader) over(e event) (entries []agent.Entry) {
+	r.ended = &e
+	r.usage = agent.Usage{InputTokens: e.Stats.Input, CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output}
+	if r.usage != (agent.Usage{}) {
+		used := r.usage
+		entries = append(entries, agent.Entry{Kind: agent.Used, Usage: &used})
+	}
+	if e.Status != "success" && e.Error.Message != "" {
+		entries = append(entries, agent.Entry{Kind: agent.Erred, Text: agent.Text(e.Error.Message)})
+	}
+	return entries
+}
+
+// End implements agent.Reader.
+func (r *reader) End(end process.Result, stderr string) agent.Ending {
+	e := agent.Ending{Usage: r.usage, Denied: r.denied}
+	if r.session != "" {
+		e.Conversation = &agent.Conversation{ID: r.session}
+	}
+	switch {
+	case r.ended != nil && r.ended.Status == "success":
+		e.Whole, e.Answer = true, r.answer.String()
+	case r.ended != nil:
+		e.Failure = r.failure(end)
+	default:
+		e.Failure = silent(end, stderr)
+	}
+	return e
+}

@@ -1,0 +1,120 @@
+package gemini_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/agenttest"
+	"signalbox/internal/agent/gemini"
+	"signalbox/internal/process"
+)
+
+func TestMain(m *testing.M) {
+	agenttest.Play(protocol)
+	os.Exit(m.Run())
+}
+
+// protocol is Gemini CLI's, as far as the suite needs it.
+var protocol = agenttest.Protocol{
+	Say: func(text string) string {
+		return said(text) + encoded(map[string]any{"type": "tool_use", "tool_name": "t"})
+	},
+	Answer: func(text string) string {
+		return said(text) + encoded(map[string]any{"type": "result", "status": "success"})
+	},
+	Prompt: func() (string, error) {
+		prompt, err := io.ReadAll(os.Stdin)
+		return string(prompt), err
+	},
+}
+
+func said(text string) string {
+	return encoded(map[string]any{"type": "message", "role": "assistant", "content": text, "delta": true})
+}
+
+func encoded(event map[string]any) string {
+	line, err := json.Marshal(event)
+	if err != nil {
+		panic(err)
+	}
+	return string(line) + "\n"
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	agenttest.Run(t, agenttest.Harness{
+		Exec:  process.Host{},
+		Dir:   func(t *testing.T) string { return t.TempDir() },
+		Agent: func(t *testing.T, b agenttest.Behavior) agent.Agent { return newAgent(t, agenttest.Fake(t, b)) },
+	})
+}
+
+func newAgent(t *testing.T, settings agent.Settings) *gemini.Agent {
+	t.Helper()
+	a, err := gemini.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// seen is an executor that keeps what is to be run, and runs nothing.
+type seen struct{ process.Command }
+
+func (s *seen) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	s.Command = c
+	return process.Result{Started: time.Unix(1, 0), Ending: process.Exited}, nil
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	at := &agent.Endpoint{URL: "http://127.0.0.1:8080/s7", Key: "sk-session"}
+	for _, test := range []struct {
+		name     string
+		settings agent.Settings
+		task     agent.Task
+		args     []string
+	}{
+		{name: "a login of its own", settings: agent.Settings{Permissions: agent.Everything}, args: []string{"--approval-mode=yolo"}},
+		{name: "an endpoint", settings: agent.Settings{Permissions: agent.Edits, Model: "gemini-2.5-pro", Args: []string{"--debug"}}, task: agent.Task{Endpoint: at},
+			args: []string{"--approval-mode=auto_edit", "--model=gemini-2.5-pro", "--debug"}},
+		{name: "a conversation", settings: agent.Settings{Permissions: agent.ReadOnly}, task: agent.Task{Conversation: &agent.Conversation{ID: "0-a"}},
+			args: []string{"--approval-mode=plan", "--resume=0-a"}},
+		{name: "what is no conversation's id", settings: agent.Settings{Permissions: agent.ReadOnly}, task: agent.Task{Conversation: &agent.Conversation{ID: "--help"}},
+			args: []string{"--approval-mode=plan"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.settings.Name, test.settings.Program = "a", "/opt/"+agenttest.MissingProgram
+			test.task.Log = io.Discard
+			var got seen
+			if _, err := newAgent(t, test.settings).Run(t.Context(), test.task, &got); err != nil {
+				t.Fatal(err)
+			}
+			want := append([]string{test.settings.Program, "--output-format=stream-json"}, test.args...)
+			if at := len(got.Args) - len(want); at < 0 || !slices.Equal(got.Args[at:], want) {
+				t.Errorf("Args = %q, want %q", got.Args, want)
+			}
+			all, env := strings.Join(got.Args, " "), strings.Join(got.Env, " ")
+			if strings.Contains(all, at.Key) {
+				t.Errorf("Args = %q tell the key", got.Args)
+			}
+			led := test.task.Endpoint != nil
+			for _, part := range []string{"GEMINI_API_KEY=" + at.Key, "GOOGLE_GEMINI_BASE_URL=" + at.URL, "GOOGLE_API_KEY= "} {
+				if strings.Contains(env, part) != led {
+					t.Errorf("Env = %q, with %q %t", got.Env, part, !led)
+				}
+			}
+			if strings.Contains(all, `"selectedType": "gemini-api-key"`) != led {
+				t.Errorf("Args = %q", got.Args)
+			}
+		})
+	}
+}
