@@ -35,6 +35,9 @@ func (a *Agent) Name() string { return a.settings.Name }
 
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	if f, err := a.fenced(ctx, task, exec); f != nil || err != nil {
+		return agent.Result{Failure: f}, err
+	}
 	program := a.program().Located()
 	program.Args = append(program.Args, a.arguments(task)...)
 	if task.Endpoint != nil {
