@@ -64,6 +64,7 @@ type Config struct {
 	Identity git.Identity
 
 	enter bool // as if we had no right to make network namespaces
+	alone bool // as if we had none to make user namespaces either
 }
 
 // DefaultIdentity is the author of recorded commits unless the configuration names another.
@@ -98,6 +99,10 @@ type Driver struct {
 	// held are the namespaces of environments, by their private folders.
 	holding sync.Mutex
 	held    map[string]*namespace
+	// idle are networks for environments without a namespace; refused: none can be made.
+	networks sync.Mutex
+	idle     []*namespace
+	refused  bool
 }
 
 var _ environment.Driver = (*Driver)(nil)

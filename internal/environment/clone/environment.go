@@ -89,7 +89,7 @@ func (e *Environment) exec(ctx context.Context, c process.Command) (result proce
 	if err != nil {
 		return process.Result{}, err
 	}
-	return e.driver.connected(ctx, view{m, n}, dir, c)
+	return e.driver.connected(ctx, view{mounts: m, within: n}, dir, c)
 }
 
 // inside is where a command starts: Command.Dir relative to the work folder, or a path in it.

@@ -12,7 +12,7 @@ import (
 )
 
 // maxExec is how many times as long as a plain one a command in a sandbox may take to start. Who
-// is not root has a program of ours start before it where the network is that of registries.
+// may make no namespaces has a program of ours start before it where the network is that of registries.
 const (
 	maxExec    = 8
 	maxEntered = 12
@@ -30,9 +30,10 @@ func BenchmarkExec(b *testing.B) {
 		{"full", maxExec, func(*clone.Config) {}},
 		{"none", maxExec, func(c *clone.Config) { c.Network = egress.None }},
 		{"registries", maxExec, func(c *clone.Config) { c.Network = egress.Registries }},
+		{"registries-lent", maxExec, func(c *clone.Config) { c.Network = egress.Registries; c.Lend() }},
 		{"registries-entered", maxEntered, func(c *clone.Config) { c.Network = egress.Registries; c.Enter() }},
 		{"private", maxExec, func(c *clone.Config) { c.Warm, c.Cache = clone.Private, 1<<30 }},
-		{"private-registries", maxEntered, func(c *clone.Config) { c.Warm, c.Cache, c.Network = clone.Private, 1<<30, egress.Registries }},
+		{"private-registries", maxExec, func(c *clone.Config) { c.Warm, c.Cache, c.Network = clone.Private, 1<<30, egress.Registries; c.Lend() }},
 		{"full-limited", maxExec, func(c *clone.Config) { c.Limits = process.Limits{Memory: 1 << 30, CPUs: 2, Processes: 500} }},
 	}
 	environments, fastest := make([]environment.Environment, len(ways)), make([]time.Duration, len(ways))

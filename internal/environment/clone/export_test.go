@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
-// Enter makes the driver do as if it had no right to make network namespaces.
-func (c *Config) Enter() { c.enter = true }
+// Lend makes the driver do as if it had no right to make network namespaces.
+func (c *Config) Lend() { c.enter = true }
+
+// Enter is Lend without the right to make user namespaces.
+func (c *Config) Enter() { c.enter, c.alone = true, true }
 
 // Folder is the work folder as every process of this machine may find it.
 func (e *Environment) Folder(ctx context.Context) (string, error) {

@@ -72,7 +72,7 @@ func (e *Environment) mountAnew(ctx context.Context, first bool) (*namespace, er
 	if m.Warm == nil || m.Warm.Way != Private {
 		return nil, fmt.Errorf("mount its folders: %w", errNoBase)
 	}
-	n, err := newNamespace(ctx, e.overlays(m))
+	n, err := newNamespace(ctx, e.overlays(m), e.driver.addresses())
 	if err != nil {
 		return nil, err
 	}

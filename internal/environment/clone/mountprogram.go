@@ -1,12 +1,16 @@
 package clone
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"signalbox/internal/environment/egress"
 )
 
 // mountName is the name (the last part of the zeroth argument) under which a program that has this
@@ -23,9 +27,17 @@ func init() {
 // mountedWord is what the program prints when all is mounted.
 const mountedWord = "mounted"
 
-// mountProgram mounts overlays, three arguments each, says so, and waits until whoever started it
-// has taken hold of its namespaces, or is dead. It does not return.
+// mountProgram listens at the addresses of its first argument, mounts overlays, three arguments
+// each, says so, and waits until whoever started it has taken hold of its namespaces, or is dead.
+// It does not return.
 func mountProgram(args []string) {
+	if args[0] != "" {
+		if err := egress.Offer(context.Background(), firstFile, strings.Split(args[0], ",")); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	args = args[1:]
 	for ; len(args) >= 3; args = args[3:] {
 		if err := mountOverlay(overlay{args[0], layer{args[1]}, args[2]}, privateOptions); err != nil {
 			fmt.Println(err)
@@ -42,6 +54,6 @@ func mountProgram(args []string) {
 var privateOptions = []string{"userxattr,index=off", "userxattr"}
 
 // mountRights are the capabilities, in a user namespace of its own, of the program that mounts: to
-// mount, and what the kernel does with its rights when a command first writes to a file of the
+// mount, to raise a loopback interface, and what the kernel does with its rights when a command first writes to a file of the
 // base. They mean nothing outside, and commands have none of them.
-var mountRights = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETFCAP, unix.CAP_SYS_ADMIN}
+var mountRights = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETFCAP, unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"signalbox/internal/environment/egress"
 )
 
 // namespace is where the folders of an environment that stands on its base by Private can be seen:
@@ -27,6 +30,12 @@ type namespace struct {
 	user   *os.File
 	mounts *os.File
 	root   *os.File // its root folder: paths below it are those that are seen there
+
+	// network is one of its own, nil where none was asked for or another process made it, with
+	// what listens in it. One command at a time is in it, which takes it.
+	network   *os.File
+	listeners []net.Listener
+	taken     bool
 }
 
 func (n *namespace) files() []*os.File { return []*os.File{n.record, n.user, n.mounts, n.root} }
@@ -39,6 +48,12 @@ func (n *namespace) close() {
 		if f != nil {
 			_ = f.Close()
 		}
+	}
+	if n.network != nil {
+		_ = n.network.Close()
+	}
+	for _, l := range n.listeners {
+		_ = l.Close()
 	}
 }
 
@@ -70,9 +85,10 @@ func descriptor(pid string, f *os.File) string {
 	return "/proc/" + pid + "/fd/" + strconv.Itoa(int(f.Fd()))
 }
 
-// enter is the program that starts another in the namespace. It opens the namespaces itself, so
+// enter is the program that starts another in the view's namespaces. It opens them itself, so
 // what it starts inherits nothing of them.
-func (n *namespace) enter() ([]string, error) {
+func (v view) enter() ([]string, error) {
+	n := v.within
 	if n == nil {
 		return nil, nil
 	}
@@ -81,13 +97,21 @@ func (n *namespace) enter() ([]string, error) {
 		return nil, fmt.Errorf("%w: find the program that enters namespaces: %w", ErrSandbox, err)
 	}
 	us := strconv.Itoa(os.Getpid())
-	return []string{path, "--preserve-credentials", "--user=" + descriptor(us, n.user), "--mount=" + descriptor(us, n.mounts), "--"}, nil
+	args := []string{path, "--preserve-credentials", "--user=" + descriptor(us, n.user)}
+	if n.mounts != nil {
+		args = append(args, "--mount="+descriptor(us, n.mounts))
+	}
+	if v.connected {
+		args = append(args, "--net="+descriptor(us, n.network))
+	}
+	return append(args, "--"), nil
 }
 
-// newNamespace mounts overlays in a new namespace and takes hold of it. The first one is the tree.
-func newNamespace(ctx context.Context, overlays []overlay) (*namespace, error) {
+// newNamespace mounts overlays in a new namespace, listens at addresses in a network of its own,
+// and takes hold of both. The first overlay is the tree. Without any nothing is mounted.
+func newNamespace(ctx context.Context, overlays []overlay, addresses []string) (*namespace, error) {
 	c := exec.CommandContext(ctx, "/proc/self/exe")
-	c.Args, c.Env = []string{mountName}, []string{}
+	c.Args, c.Env = []string{mountName, strings.Join(addresses, ",")}, []string{}
 	for _, o := range overlays {
 		if err := vacant(o.target); err != nil {
 			return nil, err
@@ -95,21 +119,34 @@ func newNamespace(ctx context.Context, overlays []overlay) (*namespace, error) {
 		c.Args = append(c.Args, o.lower, o.layer.path, o.target)
 	}
 	c.SysProcAttr = &syscall.SysProcAttr{
-		Setsid: true, Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS, AmbientCaps: mountRights,
+		Setsid: true, Cloneflags: unix.CLONE_NEWUSER, AmbientCaps: mountRights,
 		// Seen as another user's, every file would be one that git has to look into.
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
 	}
 	n := &namespace{}
-	if err := n.takeHold(c, overlays[0].target); err != nil {
+	if err := n.takeHold(c, overlays, len(addresses)); err != nil {
 		n.close()
-		return nil, fmt.Errorf("mount in a namespace: %w", err)
+		return nil, fmt.Errorf("make namespaces: %w", err)
 	}
 	return n, nil
 }
 
-// takeHold starts a program that mounts a tree, opens its namespaces, and lets it end.
-func (n *namespace) takeHold(c *exec.Cmd, tree string) error {
+// takeHold starts the program that mounts and listens, opens its namespaces, and lets it end.
+func (n *namespace) takeHold(c *exec.Cmd, overlays []overlay, listeners int) error {
+	if len(overlays) > 0 {
+		c.SysProcAttr.Cloneflags |= unix.CLONE_NEWNS
+	}
+	var handover *egress.Handover
+	if listeners > 0 {
+		c.SysProcAttr.Cloneflags |= unix.CLONE_NEWNET
+		h, err := egress.NewHandover()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = h.Close() }()
+		c.ExtraFiles, handover = []*os.File{h.Inside}, h
+	}
 	stdin, errIn := c.StdinPipe()
 	stdout, errOut := c.StdoutPipe()
 	if err := errors.Join(errIn, errOut); err != nil {
@@ -120,12 +157,12 @@ func (n *namespace) takeHold(c *exec.Cmd, tree string) error {
 	}
 	said, err := bufio.NewReader(io.LimitReader(stdout, maxSaid)).ReadString('\n')
 	if said = strings.TrimSpace(said); said == mountedWord {
-		err = n.open(c.Process.Pid)
+		err = n.open(c, overlays)
 	} else if said != "" {
 		err = errors.New(said)
 	}
-	if err == nil && !n.shows(tree) {
-		err = fmt.Errorf("nothing is mounted on %s", tree)
+	if err == nil && handover != nil {
+		n.listeners, err = handover.Listeners(listeners)
 	}
 	return errors.Join(err, stdin.Close(), c.Wait())
 }
@@ -133,15 +170,26 @@ func (n *namespace) takeHold(c *exec.Cmd, tree string) error {
 // maxSaid bounds what is read of a complaint.
 const maxSaid = 4 << 10
 
-// open opens the namespaces of a process.
-func (n *namespace) open(pid int) (err error) {
-	proc := fmt.Sprintf("/proc/%d/", pid)
+// open opens those of a program's namespaces that are its own.
+func (n *namespace) open(c *exec.Cmd, overlays []overlay) (err error) {
+	proc := fmt.Sprintf("/proc/%d/", c.Process.Pid)
 	if n.user, err = os.Open(proc + "ns/user"); err != nil {
 		return err
+	}
+	if c.SysProcAttr.Cloneflags&unix.CLONE_NEWNET != 0 {
+		if n.network, err = os.Open(proc + "ns/net"); err != nil {
+			return err
+		}
+	}
+	if len(overlays) == 0 {
+		return nil
 	}
 	if n.mounts, err = os.Open(proc + "ns/mnt"); err != nil {
 		return err
 	}
 	n.root, err = os.OpenFile(proc+"root", unix.O_PATH|unix.O_DIRECTORY, 0)
+	if tree := overlays[0].target; err == nil && !n.shows(tree) {
+		err = fmt.Errorf("nothing is mounted on %s", tree)
+	}
 	return err
 }

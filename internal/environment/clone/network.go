@@ -36,6 +36,12 @@ func (d *Driver) proxied(ctx context.Context, v view, dir string, c process.Comm
 	addresses := proxy.Policy().Addresses()
 	namespace, err := d.newNamespace(ctx, addresses)
 	if errors.Is(err, egress.ErrNotPermitted) {
+		if n := d.takeNetwork(ctx, v.within, addresses); n != nil {
+			defer d.giveNetworkBack(n)
+			v.within, v.connected = n, true
+			result, err := d.lent(ctx, v, dir, c, proxy, blocked)
+			return result, errors.Join(err, blocked.tell(c))
+		}
 		result, err := d.entered(ctx, v, dir, c, proxy, blocked)
 		return result, errors.Join(err, blocked.tell(c))
 	}

@@ -36,16 +36,22 @@ func init() {
 
 func TestNetworkConformance(t *testing.T) {
 	t.Parallel()
-	for name, entered := range map[string]bool{"listened in from outside": false, "listened in by a program inside": true} {
+	for name, change := range map[string]func(*clone.Config){
+		"listened in from outside":                   func(*clone.Config) {},
+		"listened in by a program inside":            (*clone.Config).Enter,
+		"lent from one command to the next":          (*clone.Config).Lend,
+		"lent where the folders are mounted as well": func(c *clone.Config) { c.Lend(); c.Warm, c.Cache = clone.Private, 1<<30 },
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			environmenttest.RunNetwork(t, func(t *testing.T) environmenttest.Harness {
 				p := environmenttest.NewProject(t)
 				c := config(t, p)
-				if entered {
-					c.Enter()
+				change(&c)
+				if d := clone.New(c); c.Warm == clone.Private {
+					seed(t, d, p)
 				}
-				return environmenttest.Harness{Driver: clone.New(c), Project: p, Isolated: true,
+				return environmenttest.Harness{Driver: clone.New(c), Folder: found, Project: p, Isolated: true,
 					Connected: func(_ *testing.T, network string, policy egress.Policy) environment.Driver {
 						c.Network, c.Egress = network, policy
 						return clone.New(c)

@@ -68,7 +68,7 @@ func (e *Environment) isGone() bool {
 
 // tryPrivate mounts an overlay in namespaces of its own, works in it, and starts a sandbox there.
 func (d *Driver) tryPrivate(ctx context.Context, o overlay) error {
-	n, err := newNamespace(ctx, []overlay{o})
+	n, err := newNamespace(ctx, []overlay{o}, nil)
 	if err != nil {
 		return err
 	}
@@ -80,5 +80,5 @@ func (d *Driver) tryPrivate(ctx context.Context, o overlay) error {
 	if err != nil {
 		return err
 	}
-	return d.probe(ctx, view{m, n})
+	return d.probe(ctx, view{mounts: m, within: n})
 }

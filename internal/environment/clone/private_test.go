@@ -16,7 +16,7 @@ import (
 
 // unprivileged are the tests that whoever is not root runs again, with the ways that are left then.
 const unprivileged = "TestConformance/in_bubblewrap,_kept_privately|TestNothingInsideWritesToTheBase/private|TestRemovingUnmounts|" +
-	"TestGitLooksInto|TestAnOverlayComesBack|TestASecondSignalbox|TestADeletedMountPoint|TestWhereThePrivateFilesAre|TestAutoCopies"
+	"TestGitLooksInto|TestAnOverlayComesBack|TestASecondSignalbox|TestADeletedMountPoint|TestWhereThePrivateFilesAre|TestAutoCopies|TestNetworkConformance/lent"
 
 // somebody is a user id that nobody has.
 const somebody = 64_999

@@ -85,9 +85,11 @@ func sandboxError(said string) error {
 func (d *Driver) tag() string { return "SIGNALBOX_PROJECT=" + d.config.Root }
 
 // view is what a sandbox shows, and the namespace in which that is found; nil is this machine's.
+// Connected: its network is that namespace's, too.
 type view struct {
-	mounts mounts
-	within *namespace
+	mounts    mounts
+	within    *namespace
+	connected bool
 }
 
 // bubblewrap runs c in dir, a path inside, with nothing but v of the file system. The further
@@ -97,7 +99,7 @@ func (d *Driver) bubblewrap(ctx context.Context, v view, dir string, c process.C
 	if err != nil {
 		return process.Result{}, err
 	}
-	args, err := v.within.enter()
+	args, err := v.enter()
 	if err != nil {
 		return process.Result{}, err
 	}

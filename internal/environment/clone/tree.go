@@ -208,5 +208,5 @@ func (e *Environment) importMounts(ctx context.Context) (view, error) {
 	m.show(readWrite, objects)
 	m.show(readWrite, e.layout.index())
 	n, err := e.namespace(ctx)
-	return view{m, n}, err
+	return view{mounts: m, within: n}, err
 }

@@ -57,6 +57,23 @@ func enter(ctx context.Context, fd int, addresses, args []string) error {
 	return fmt.Errorf("start %q: %w", args[0], err)
 }
 
+// Offer listens at the addresses in the network namespace of the calling program, whose loopback
+// interface it may raise, and hands the listeners over through its open file number fd.
+func Offer(ctx context.Context, fd int, addresses []string) error {
+	if err := raiseLoopback(); err != nil {
+		return fmt.Errorf("raise loopback interface: %w", err)
+	}
+	listeners, err := listen(ctx, addresses)
+	if err != nil {
+		return err
+	}
+	defer closeAll(listeners)
+	if err := handOver(fd, listeners); err != nil {
+		return fmt.Errorf("hand over listeners: %w", err)
+	}
+	return nil
+}
+
 func handOver(fd int, listeners []net.Listener) error {
 	var fds []int
 	for _, l := range listeners {
