@@ -84,7 +84,7 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	case "step_finish":
 		entries = append(entries, r.finished(e.Part)...)
 	case "error":
-		r.failure, r.reason = failure(e), ""
+		r.failure = failure(e)
 		entries = append(entries, agent.Entry{Kind: agent.Erred, Text: agent.Text(r.failure.Message), Status: e.Error.Data.Status})
 	}
 	return entries, true
@@ -100,35 +100,6 @@ func (r *reader) said(text string) []agent.Entry {
 	}
 	r.answer.WriteString(text)
 	return []agent.Entry{{Kind: agent.Said, Text: agent.Text(text)}}
-}
-
-// used are the call of a tool and its result, which it tells as one.
-func (r *reader) used(p part) []agent.Entry {
-	failed := p.State.Status == "error"
-	text := p.State.Output
-	if failed {
-		text = p.State.Error
-	}
-	entries := []agent.Entry{
-		{Kind: agent.ToolCalled, Tool: agent.Text(p.Tool), Call: agent.Text(p.CallID), Text: agent.Text(input(p.State.Input))},
-		{Kind: agent.ToolReturned, Tool: agent.Text(p.Tool), Call: agent.Text(p.CallID), Text: agent.Text(text), Failed: failed},
-	}
-	if failed && refused(p.State.Error) {
-		r.denied = append(r.denied, agent.Text(p.Tool))
-		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: agent.Text(p.Tool), Call: agent.Text(p.CallID), Text: agent.Text(text)})
-	}
-	return entries
-}
-
-// input is what a person wants to see of a tool's input: a shell's command, or else all of it.
-func input(raw json.RawMessage) string {
-	var shell struct {
-		Command string `json:"command"`
-	}
-	if json.Unmarshal(raw, &shell) == nil && shell.Command != "" {
-		return shell.Command
-	}
-	return string(raw)
 }
 
 // finished is the end of a step. One whose reason is unknown had half an answer, and is begun again

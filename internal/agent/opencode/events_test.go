@@ -41,7 +41,7 @@ func TestEndings(t *testing.T) {
 	}{
 		{name: "a tool that nobody may be asked for ends the work", stdout: begin + tool("bash", `{"command":"ls"}`, rejected) + `{"type":"step_finish","part":{"reason":"tool-calls"}}`,
 			code: agent.Crashed, message: "not allowed to use bash", denied: "bash"},
-		{name: "one that a rule denies does not", stdout: begin + tool("edit", `{}`, "The user has specified a rule which prevents you from using this specific tool call.") + begin +
+		{name: "one that a rule denies, twice, does not", stdout: begin + strings.Repeat(tool("edit", `{}`, "The user has specified a rule which prevents you from using this specific tool call."), 2) + begin +
 			`{"type":"text","part":{"text":"so"}}` + "\n" + stop, denied: "edit"},
 		{name: "an error of a tool's own is none of permissions", stdout: begin + tool("bash", `{}`, "exit 1") + begin + `{"type":"text","part":{"text":"so"}}` + "\n" + stop},
 		{name: "a step that ended well in a program that did not", stdout: begin + stop, exit: 1, code: agent.Crashed, message: "exited with code 1"},

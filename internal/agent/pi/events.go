@@ -1,8 +1,8 @@
 package pi
 
 import (
+	"bytes"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"signalbox/internal/agent"
@@ -28,47 +28,6 @@ type event struct {
 	Problem string  `json:"errorMessage"`
 }
 
-// message is one of the conversation, whoever said it.
-type message struct {
-	Role     string `json:"role"`
-	Content  parts  `json:"content"`
-	Model    string `json:"model"`
-	Usage    usage  `json:"usage"`
-	Reason   string `json:"stopReason"` // stop, toolUse, length, error or aborted
-	Problem  string `json:"errorMessage"`
-	Finished int64  `json:"timestamp"` // milliseconds since 1970
-}
-
-type parts []struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-func (p parts) text() string {
-	var texts []string
-	for _, part := range p {
-		if part.Type == "text" && part.Text != "" {
-			texts = append(texts, part.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
-type usage struct {
-	Input      int64 `json:"input"` // without those of the cache
-	Output     int64 `json:"output"`
-	CacheRead  int64 `json:"cacheRead"`
-	CacheWrite int64 `json:"cacheWrite"`
-	Cost       struct {
-		Total float64 `json:"total"`
-	} `json:"cost"`
-}
-
-func (u usage) spent() agent.Usage {
-	cached := u.CacheRead + u.CacheWrite
-	return agent.Usage{InputTokens: u.Input + cached, CachedTokens: cached, OutputTokens: u.Output, CostUSD: u.Cost.Total}
-}
-
 // reader implements agent.Reader.
 type reader struct {
 	model   string
@@ -84,11 +43,18 @@ type reader struct {
 	failure *agent.Failure
 }
 
+// update begins a piece of a message, which has all of it so far: read, the pieces of a long answer
+// would cost the square of its length.
+var update = []byte(`{"type":"message_update"`)
+
 // Line implements agent.Reader. Not kept is what repeats others: pieces of a message with all of it
 // so far, and whole turns and conversations.
 func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	var e event
-	if json.Unmarshal(line, &e) != nil {
+	switch {
+	case bytes.HasPrefix(line, update):
+		return nil, false
+	case json.Unmarshal(line, &e) != nil:
 		return nil, true
 	}
 	switch e.Type {
@@ -146,32 +112,6 @@ func (r *reader) ended(raw json.RawMessage) (entries []agent.Entry) {
 		entries = append(entries, agent.Entry{Kind: agent.Erred, Text: agent.Text(m.Problem), Status: status(m.Problem)})
 	}
 	return entries
-}
-
-func (r *reader) returned(e event) []agent.Entry {
-	var result struct {
-		Content parts `json:"content"`
-	}
-	_ = json.Unmarshal(e.Result, &result) // of another form, there is nothing to show
-	text := agent.Text(result.Content.text())
-	tool, call := agent.Text(e.Tool), agent.Text(e.CallID)
-	entries := []agent.Entry{{Kind: agent.ToolReturned, Tool: tool, Call: call, Text: text, Failed: e.IsError}}
-	if e.IsError && missing(text, tool) {
-		r.denied = append(r.denied, tool)
-		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: tool, Call: call, Text: text})
-	}
-	return entries
-}
-
-// input is what a person wants to see of a tool's input: a shell's command, or else all of it.
-func input(raw json.RawMessage) string {
-	var shell struct {
-		Command string `json:"command"`
-	}
-	if json.Unmarshal(raw, &shell) == nil && shell.Command != "" {
-		return shell.Command
-	}
-	return string(raw)
 }
 
 // wait is a delay of at most what a person would call one.
