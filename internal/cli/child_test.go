@@ -42,7 +42,10 @@ func (o *transcript) String() string {
 	return o.text.String()
 }
 
-func (p *project) start(args ...string) *child {
+func (p *project) start(args ...string) *child { return p.startWith(nil, args...) }
+
+// startWith starts signalbox with further variables.
+func (p *project) startWith(env []string, args ...string) *child {
 	p.Helper()
 	c := &child{p: p, cmd: exec.Command(program(p), args...), out: &transcript{}, done: make(chan struct{}), code: -1}
 	read, write, err := os.Pipe() // of our own: Wait must not wait for whoever inherited it
@@ -50,6 +53,9 @@ func (p *project) start(args ...string) *child {
 		p.Fatal(err)
 	}
 	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = p.dir, write, write
+	if env != nil {
+		c.cmd.Env = append(os.Environ(), env...)
+	}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := c.cmd.Start(); err != nil {
 		p.Fatal(err)
@@ -79,6 +85,11 @@ const patience = 2 * time.Minute
 
 // wait returns the exit code, -1 of a killed child.
 func (c *child) wait() int {
+	c.p.Helper()
+	return c.waitFor(patience)
+}
+
+func (c *child) waitFor(patience time.Duration) int {
 	c.p.Helper()
 	select {
 	case <-c.done:

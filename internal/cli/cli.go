@@ -102,7 +102,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &problem{err: err, hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
 	})
-	root.AddCommand(newInit(a), newDoctor(a), newRun(a), newStatus(a), newList(a), newLogs(a), newWatch(a), newResume(a), newRetry(a),
+	root.AddCommand(newInit(a), newDoctor(a), newAgents(a), newRun(a), newStatus(a), newList(a), newLogs(a), newWatch(a), newResume(a), newRetry(a),
 		newStop(a), newApprove(a), newReject(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHealth(a), newDocument(a))
 	strict(root)

@@ -11,7 +11,7 @@ import (
 )
 
 func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
-	agents, err := p.agents()
+	agents, err := p.agents(ctx)
 	if err == nil {
 		err = p.mayBegin()
 	}

@@ -16,6 +16,7 @@ import (
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
+	"signalbox/internal/gateway"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
@@ -77,6 +78,8 @@ type project struct {
 	redact       *redact.Redactor
 	environments environment.Driver
 	forge        forge.Forge
+	// gateway is started by the first agent that reaches its model through it.
+	gateway *gateway.Gateway
 }
 
 // open finds the project around the working directory.
@@ -249,7 +252,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	if _, err := p.environments.Check(ctx); err != nil {
 		return nil, explained(err)
 	}
-	agents, err := p.agents()
+	agents, err := p.agents(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,18 +14,20 @@ import (
 	"signalbox/internal/agent/command"
 	"signalbox/internal/agent/replay"
 	"signalbox/internal/config"
+	"signalbox/internal/gateway"
+	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
 
 // agents builds the agent of every role that has one.
-func (p *project) agents() (map[workflow.Role]agent.Agent, error) {
+func (p *project) agents(ctx context.Context) (map[workflow.Role]agent.Agent, error) {
 	agents := map[workflow.Role]agent.Agent{}
 	for _, role := range workflow.Roles {
 		name, c, ok := p.config.AgentFor(string(role), p.workflowName())
 		if !ok {
 			continue
 		}
-		built, err := p.agent(name, c)
+		built, err := p.agent(ctx, name, c)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +48,10 @@ func (p *project) workflowName() string {
 	return name
 }
 
-func (p *project) agent(name string, c config.Agent) (agent.Agent, error) {
+func (p *project) agent(ctx context.Context, name string, c config.Agent) (agent.Agent, error) {
+	if v, ok := vendorOf(c.Driver); ok {
+		return p.vendorAgent(ctx, name, v, c)
+	}
 	if c.Driver == config.DriverReplay {
 		self, err := os.Executable()
 		if err != nil {
@@ -55,4 +64,79 @@ func (p *project) agent(name string, c config.Agent) (agent.Agent, error) {
 		args[0] = p.abs(args[0])
 	}
 	return command.New(command.Config{Name: name, Command: args, Prompt: command.Prompt(c.Prompt), Env: c.Env})
+}
+
+// vendorAgent is an agent that is known by name, with its way to its model.
+func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c config.Agent) (agent.Agent, error) {
+	usual := config.PermissionsEverything
+	if p.unsandboxed() {
+		usual = config.PermissionsEdits
+	}
+	program := c.Program
+	if strings.Contains(program, "/") {
+		program = p.abs(program)
+	}
+	built, err := v.build(agent.Settings{Name: name, Program: program, Model: c.Model, Args: c.Args, Env: c.Env,
+		Permissions: agent.Permissions(cmp.Or(c.Permissions, usual))})
+	if err != nil {
+		return nil, &problem{err: err, hint: "mend agents." + name + " in " + config.Name}
+	}
+	login, key, _ := p.login(v, c)
+	switch {
+	case login == config.LoginKey:
+		return p.guarded(ctx, name, built, v.server(c), p.Env(key), c)
+	case c.Login == config.LoginKey:
+		return nil, &problem{err: fmt.Errorf("agent %q: there is no key in %s", name, cmp.Or(v.server(c).key, "any variable: set agents."+name+".key")),
+			hint: "export it, or set agents." + name + ".login: own"}
+	case login == config.LoginOwn && !p.unsandboxed():
+		return ownLogin{built, p.Env("HOME"), v.folders}, nil
+	}
+	return built, nil
+}
+
+// guarded lets the agent reach its model through the gateway alone, which has the key.
+func (p *project) guarded(ctx context.Context, name string, a agent.Agent, s server, key string, c config.Agent) (agent.Agent, error) {
+	if s.url == "" {
+		return nil, &problem{err: fmt.Errorf("agent %q: whose model %q is is not known", name, c.Model),
+			hint: "name it as anthropic/…, openai/… or google/…, or set agents." + name + ".url and key"}
+	}
+	if p.gateway == nil {
+		p.gateway = gateway.New(gateway.Config{Clock: now, Logger: p.log})
+		if err := p.gateway.Start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	prices := map[string]gateway.Price{}
+	for model, price := range c.Prices {
+		prices[model] = gateway.Price{Input: price.Input, Cached: price.Cached, Output: price.Output}
+	}
+	return p.gateway.Guard(a, gateway.SessionConfig{Upstream: s.url, Key: key, Prices: prices}), nil
+}
+
+// ownLogin is an agent that is shown its own login's folder.
+type ownLogin struct {
+	agent.Agent
+	home    string
+	folders []string
+}
+
+// Run implements agent.Agent.
+func (a ownLogin) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	task.Login = map[string]string{}
+	for _, folder := range a.folders {
+		if path := filepath.Join(a.home, folder); exists(path) {
+			task.Login["~/"+folder] = path
+		}
+	}
+	return a.Agent.Run(ctx, task, exec)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// unsandboxed: commands run on this machine as who started us.
+func (p *project) unsandboxed() bool {
+	return p.config.Environment.Driver == config.DriverClone && p.config.Environment.Sandbox == config.SandboxNone
 }

@@ -85,14 +85,14 @@ func (m *machine) park(e AgentFailed) {
 	j := &m.run.Journey
 	wait := min(parkedFirst<<min(j.Used.Parks, 6), time.Hour)
 	if !e.Until.IsZero() {
-		wait = max(e.Until.Sub(m.now), parkedFirst)
+		wait = max(e.Until.Sub(m.now), min(time.Second<<min(j.Used.Parks, 12), time.Hour)) // else one that lies is asked for ever
 	}
 	until := m.now.Add(min(wait, parkedLongest))
 	j.Used.Parks++
 	j.ParkedUntil = &until
 	m.order(m.answered)
 	m.run.State = Queued
-	m.say("parked until %s: %s", until.Format("2006-01-02 15:04 MST"), e.Message)
+	m.say("parked until %s: %s", until.Format("2006-01-02 15:04:05 MST"), e.Message)
 }
 
 func (m *machine) stopOverspent(ceiling string) {

@@ -57,7 +57,8 @@ func TestAParkedRunSaysUntilWhen(t *testing.T) {
 	}{
 		{"as long as the model's server says", []act{limitedUntil(3 * time.Hour)}, 3 * time.Hour},
 		{"never longer than a day at a time", []act{limitedUntil(1000 * time.Hour)}, 24 * time.Hour},
-		{"a minute at least", []act{limitedUntil(-time.Hour)}, time.Minute},
+		{"a second at least", []act{limitedUntil(-time.Hour)}, time.Second},
+		{"and longer each time that it was not true", []act{times(6, limitedUntil(-time.Hour), does(Admitted{Epoch: 2})), limitedUntil(-time.Hour)}, 64 * time.Second},
 		{"a minute where nobody says", []act{limitedUntil(0)}, time.Minute},
 		{"twice as long the second time", []act{limitedUntil(0), does(Admitted{Epoch: 2}), limitedUntil(0)}, 2 * time.Minute},
 		{"an hour at most", []act{times(9, limitedUntil(0), does(Admitted{Epoch: 2})), limitedUntil(0)}, time.Hour},

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/config"
+	"signalbox/internal/redact"
+)
+
+func newAgents(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "agents",
+		Short: "Say which coding agents are on this machine, and how each would reach its model",
+		Long: "Look for the agents that Signalbox understands, with their versions, and for what lets them reach their models: an\n" +
+			"API key in its usual variable, or a login of their own.",
+		Example: "  signalbox agents\n  signalbox agents --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.listAgents(c.Context()) },
+	}
+}
+
+// installed is one agent as it is on this machine.
+type installed struct {
+	Driver  string `json:"driver"`
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Found   bool   `json:"found"`
+	// Login is key or own, empty where neither is there; Key the variable, Folder where the login is.
+	Login   string `json:"login,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Folder  string `json:"folder,omitempty"`
+	Problem string `json:"problem,omitempty"`
+	Install string `json:"install"`
+}
+
+func (a *app) listAgents(ctx context.Context) error {
+	found := a.installed(ctx)
+	if a.json {
+		return a.printJSON(found)
+	}
+	for _, i := range found {
+		if !i.Found {
+			a.print("%-10s %-12s not found; %s\n", i.Driver, i.Name, i.Install)
+			continue
+		}
+		says := "no key and no login: " + i.Name + " cannot reach its model yet"
+		switch i.Login {
+		case config.LoginKey:
+			says = "key in " + i.Key
+		case config.LoginOwn:
+			says = "login in ~/" + i.Folder
+		}
+		a.print("%-10s %-12s %s; %s\n", i.Driver, i.Name, redact.Line(i.Version, 60), says)
+	}
+	return nil
+}
+
+// installed looks for every vendor's agent at the same time: each is asked for its version.
+func (a *app) installed(ctx context.Context) []installed {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	all := make([]installed, len(vendors))
+	done := make(chan struct{})
+	for n, v := range vendors {
+		go func() { all[n] = a.look(ctx, v); done <- struct{}{} }()
+	}
+	for range vendors {
+		<-done
+	}
+	return all
+}
+
+func (a *app) look(ctx context.Context, v vendor) installed {
+	i := installed{Driver: v.driver, Name: v.title, Install: v.install}
+	driver, err := v.build(agent.Settings{Name: v.driver, Permissions: agent.Everything})
+	if err == nil {
+		i.Version, err = driver.Check(ctx)
+	}
+	if err != nil {
+		i.Problem = err.Error()
+		return i
+	}
+	i.Found = true
+	i.Login, i.Key, i.Folder = a.login(v, config.Agent{})
+	return i
+}
+
+// login is how an agent would reach its model: by a key, or by its own login's folder.
+func (a *app) login(v vendor, c config.Agent) (login, key, folder string) {
+	if v.models == "" && c.Model == "" {
+		for _, s := range servers {
+			if a.Env(s.key) != "" {
+				return config.LoginKey, s.key, ""
+			}
+		}
+	}
+	if s := v.server(c); c.Login != config.LoginOwn && s.key != "" && a.Env(s.key) != "" {
+		return config.LoginKey, s.key, ""
+	}
+	for _, folder := range v.folders {
+		if _, err := os.Stat(filepath.Join(a.Env("HOME"), folder)); err == nil {
+			return config.LoginOwn, "", folder
+		}
+	}
+	return "", "", ""
+}

@@ -1,0 +1,170 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent/modeltest"
+)
+
+// apiKey is worth something to the scripted model alone. No agent must ever see it.
+const apiKey = "sk-ant-the-real-key-0123456789abcdef"
+
+// realAgents are the programs that carry a request, with what the configuration says of each.
+var realAgents = map[string]string{
+	"claude":   "driver: claude, model: claude-sonnet-4-5",
+	"codex":    "driver: codex, model: gpt-5",
+	"opencode": "driver: opencode, model: anthropic/claude-sonnet-4-5",
+	"pi":       "driver: pi, model: anthropic/claude-sonnet-4-5",
+}
+
+// Each agent plans, writes a test, makes it pass, tidies and reviews, as its real program does, while
+// the model's words are ours.
+func TestRealAgentsCarryARequestToAMergedChange(t *testing.T) {
+	t.Parallel()
+	for name, driver := range realAgents {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program := installedAgent(t, name)
+			model := modeltest.Start(t, modeltest.Config{Key: apiKey, Choose: playTheRole})
+			p := newProject(t, 1)
+			p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\n"+
+				"agents:\n  it: {%s, program: %q, url: %q, key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}, gpt-5: {input: 3, output: 15}}}\n",
+				driver, program, model.URL))
+			p.git("commit", "--quiet", "-am", "Name the agent")
+			c := p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey}, "run", "1")
+			if got := c.waitFor(10 * time.Minute); got != 0 {
+				p.tellTranscripts()
+				t.Fatalf("exit code %d\n%s", got, c.out)
+			}
+			p.mustLeaveNothing()
+			if got := p.git("show", "main:greet-1.sh"); got != "# Says hello.\necho hello 1" {
+				t.Errorf("greet-1.sh is %q", got)
+			}
+			p.mustHaveUsed(model)
+		})
+	}
+}
+
+// installedAgent is the program of a real agent.
+func installedAgent(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(os.Getenv("SIGNALBOX_AGENTS"), name)
+	if _, err := os.Stat(path); err == nil && filepath.IsAbs(path) {
+		return path
+	}
+	const hint = "set SIGNALBOX_AGENTS to the folder that scripts/agents.sh prints"
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not installed: %s", name, hint)
+	}
+	t.Skipf("%s is not installed: %s", name, hint)
+	return ""
+}
+
+// playTheRole is what the model does, by what it is asked for.
+func playTheRole(c modeltest.Conversation) modeltest.Script {
+	all := c.System + "\n" + c.Prompt
+	does := func(path, content string) modeltest.Script {
+		return modeltest.Script{Dir: "/workspace", Turns: []modeltest.Turn{modeltest.Do(modeltest.Write(path, content)), modeltest.Say("Wrote " + path + ".")}}
+	}
+	switch {
+	case strings.Contains(all, "You review"):
+		return modeltest.Script{Turns: []modeltest.Turn{modeltest.Say(`{"summary": "Good.", "findings": []}`)}}
+	case strings.Contains(all, "action_plan"):
+		return modeltest.Script{Turns: []modeltest.Turn{modeltest.SayJSON(plan)}}
+	case strings.Contains(all, "Step S01"):
+		return does("tests/1.sh", "test \"$(sh greet-1.sh)\" = \"hello 1\"\n")
+	case strings.Contains(all, "Step S02"):
+		return does("greet-1.sh", "echo hello 1\n")
+	case strings.Contains(all, "Step S03"):
+		return does("greet-1.sh", "# Says hello.\necho hello 1\n")
+	}
+	return modeltest.Script{}
+}
+
+type object = map[string]any
+
+var plan = object{
+	"goal_understanding":   "A script says hello.",
+	"selected_environment": object{"name": "python", "setup_commands": []string{"true"}, "verification": []object{{"command": "echo ok", "expected_output": "ok"}}},
+	"action_plan": object{"steps": []object{
+		{"step_id": "S01", "title": "Show what is missing", "phase": "tdd-red", "instructions": "Write a failing test."},
+		{"step_id": "S02", "title": "Say hello", "phase": "tdd-green", "instructions": "Make the test pass."},
+		{"step_id": "S03", "title": "Say what it does", "phase": "tdd-refactor", "instructions": "Comment it."},
+	}},
+}
+
+// mustHaveUsed holds the run's reckoning against what the model's server saw.
+func (p *project) mustHaveUsed(model *modeltest.Server) {
+	p.Helper()
+	if unexpected := model.Unexpected(); len(unexpected) > 0 {
+		p.Errorf("the model was asked for what it does not know: %+v", unexpected)
+	}
+	var tokens int64
+	for _, x := range model.Exchanges() {
+		if x.Key != apiKey {
+			p.Errorf("a request came with the key %q", x.Key)
+		}
+		if x.Conversation.API != "" && x.Status == 200 {
+			tokens += modeltest.DefaultUsage.Input + modeltest.DefaultUsage.Output
+		}
+	}
+	run := p.stage(1)
+	if spent := run.Journey.Spent; spent.Tokens() != tokens || spent.CostMicroUSD == 0 {
+		p.Errorf("the run counted %+v, the model %d tokens", spent, tokens)
+	}
+	err := filepath.WalkDir(p.dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), apiKey) {
+			p.Errorf("the key is in %s", path)
+		}
+		return nil
+	})
+	if err != nil {
+		p.Error(err)
+	}
+}
+
+// tellTranscripts shows what the agents did.
+func (p *project) tellTranscripts() {
+	p.Helper()
+	paths, _ := filepath.Glob(filepath.Join(p.dir, "runs", "*", "*", "logs", "*"))
+	for _, path := range paths {
+		data, _ := os.ReadFile(path)
+		p.Logf("%s\n%.6000s", filepath.Base(path), data)
+	}
+}
+
+// A usage limit parks the run until the time that the model's server named, and costs no attempt.
+func TestARunWaitsOutALimitOfItsModel(t *testing.T) {
+	t.Parallel()
+	program := installedAgent(t, "claude")
+	var asked atomic.Int32
+	model := modeltest.Start(t, modeltest.Config{Choose: func(c modeltest.Conversation) modeltest.Script {
+		script := playTheRole(c)
+		if strings.Contains(c.Prompt, "Step S02") && asked.Add(1) == 1 {
+			script.Turns[0].Fault = modeltest.Fault{Kind: modeltest.UsageLimited, RetryAfter: 4 * time.Second}
+		}
+		return script
+	}})
+	p := newProject(t, 1)
+	p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\n"+
+		"agents:\n  it: {driver: claude, model: claude-sonnet-4-5, program: %q, url: %q, key: SIGNALBOX_TEST_KEY}\n", program, model.URL))
+	p.git("commit", "--quiet", "-am", "Name the agent")
+	c := p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey}, "run", "1")
+	if got := c.wait(); got != 0 {
+		p.tellTranscripts()
+		t.Fatalf("exit code %d\n%s", got, c.out)
+	}
+	if run := p.stage(1); run.Counters.Retries != 0 || run.Steps[1].Attempt != 1 || !strings.Contains(c.out.String(), "parked until") {
+		t.Errorf("%d retries, attempt %d of S02, and it said\n%s", run.Counters.Retries, run.Steps[1].Attempt, c.out)
+	}
+	p.mustLeaveNothing()
+}
