@@ -40,7 +40,7 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
 	}
 	program.Args = append(program.Args, a.arguments(task.Conversation)...)
-	program.Env = slices.Concat(program.Env, []string{"OPENCODE_CONFIG_CONTENT=" + config}, key(task.Endpoint))
+	program.Env = slices.Concat(program.Env, []string{"OPENCODE_CONFIG_CONTENT=" + config}, led(task.Endpoint))
 	program.Stdin = strings.NewReader(task.Prompt)
 	program.Reader = &reader{model: a.settings.Model}
 	return program.Run(ctx, task, exec)
@@ -51,11 +51,9 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 	return a.program().Version(ctx)
 }
 
-// quiet is for a program that nobody watches. A plugin or a server for a language would be fetched
-// from its vendor.
+// quiet is for a program that nobody watches. Servers for languages would be fetched from their vendors.
 var quiet = []string{
-	"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
-	"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_SHARE=1",
+	"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1",
 }
 
 func (a *Agent) program() agent.Program {
@@ -117,9 +115,10 @@ func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
 // keyVariable holds the key: the configuration is read by the agent's tools, too, and shown by some.
 const keyVariable = "SIGNALBOX_MODEL_KEY"
 
-func key(e *agent.Endpoint) []string {
+// led are the variables for an endpoint. Its own plugins are for logins, which need them.
+func led(e *agent.Endpoint) []string {
 	if e == nil {
 		return nil
 	}
-	return []string{keyVariable + "=" + e.Key}
+	return []string{keyVariable + "=" + e.Key, "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 }

@@ -110,8 +110,12 @@ func TestCommandLine(t *testing.T) {
 			if strings.Contains(config, at.Key) || test.without != "" && strings.Contains(config, test.without) {
 				t.Errorf("config %s", config)
 			}
-			if test.task.Endpoint != nil && variable(got.Env, "SIGNALBOX_MODEL_KEY") != at.Key {
-				t.Errorf("Env = %q lacks the key", got.Env)
+			key, plugins := "", ""
+			if test.task.Endpoint != nil {
+				key, plugins = at.Key, "1"
+			}
+			if variable(got.Env, "SIGNALBOX_MODEL_KEY") != key || variable(got.Env, "OPENCODE_DISABLE_DEFAULT_PLUGINS") != plugins {
+				t.Errorf("Env = %q", got.Env)
 			}
 		})
 	}

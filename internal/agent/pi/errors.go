@@ -2,6 +2,7 @@ package pi
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,9 +77,12 @@ func until(problem string, now time.Time) time.Time {
 // missing reports whether a tool's error says that there is no such tool: it was not given it.
 func missing(text, tool string) bool { return strings.Contains(text, "Tool "+tool+" not found") }
 
+// lost are its words for a conversation that it does not have, or not of this folder.
+var lost = []string{"No session found matching", "Session found in different project", "Stored session working directory does not exist"}
+
 // notBegun is the failure of a conversation that did not begin, which it tells in no event.
 func notBegun(stderr string) *agent.Failure {
-	if strings.Contains(stderr, "No session found matching") || strings.Contains(stderr, "Session found in different project") {
+	if slices.ContainsFunc(lost, func(words string) bool { return strings.Contains(stderr, words) }) {
 		return agent.Fail(agent.Lost, "pi does not know the conversation any more")
 	}
 	return nil

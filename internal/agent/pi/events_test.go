@@ -50,6 +50,7 @@ func TestEndings(t *testing.T) {
 		{name: "a retry that a deadline ended", stdout: broken("529 overloaded") + `{"type":"auto_retry_start","attempt":1,"delayMs":2000,"errorMessage":"529 overloaded"}`,
 			ending: process.Idled, code: agent.ModelFailed, message: "printed nothing for 1m0s: 529 overloaded"},
 		{name: "a conversation that it does not know", stderr: "No session found matching '0-a'", exit: 1, code: agent.Lost, message: "any more"},
+		{name: "a conversation of a folder that is gone", stderr: "Stored session working directory does not exist: /old", exit: 1, code: agent.Lost, message: "any more"},
 		{name: "nothing at all", code: agent.Crashed, message: "without saying that it had finished"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
