@@ -9,6 +9,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,13 +41,22 @@ func Speaks(t *testing.T, name string, api modeltest.API, make Make) {
 	speaks(api)(t, newSession(t, installed(t, name), make))
 }
 
+// Trait is what one program does otherwise than most.
+type Trait string
+
+// Fences: it asks for no permission but keeps what it runs within a sandbox of its own, and tells
+// nothing of what that held back.
+const Fences Trait = "fences"
+
 // Run holds a driver to what only the real program can show.
-func Run(t *testing.T, name string, make Make) {
+func Run(t *testing.T, name string, make Make, traits ...Trait) {
 	program := installed(t, name)
 	live := func(test func(*testing.T, *session)) func(*testing.T) {
 		return func(t *testing.T) {
 			t.Parallel()
-			test(t, newSession(t, program, make))
+			s := newSession(t, program, make)
+			s.fences = slices.Contains(traits, Fences)
+			test(t, s)
 		}
 	}
 	t.Run("it writes a file and goes on with the conversation", live(goesOn))
@@ -58,7 +68,9 @@ func Run(t *testing.T, name string, make Make) {
 	t.Run("a limit of hours is told or ends at the idle deadline", live(waits))
 	t.Run("what it started ends with it when it is canceled", live(cancels))
 	t.Run("who may only look writes nothing", live(looks))
-	t.Run("who may edit runs nothing", live(edits))
+	if !slices.Contains(traits, Fences) {
+		t.Run("who may edit runs nothing", live(edits))
+	}
 	t.Run("a prompt of 300 KiB arrives whole", live(large))
 	t.Run("it tells its version", func(t *testing.T) {
 		t.Parallel()
@@ -82,6 +94,7 @@ type session struct {
 	program    string
 	make       Make
 	home, work string
+	fences     bool
 	// network has the model that serves now, alone.
 	network *os.File
 	// observe is told what the model is asked; set it before the first call.
