@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/process"
 )
 
 // problem is an error as its events tell it.
@@ -73,8 +74,9 @@ func refused(message string) bool {
 // where a limit says so. Of a title's model nothing depends.
 var logPattern = regexp.MustCompile(`(?m)^timestamp=(\S+) level=ERROR .*message="stream error" .*small=false .*error\.error="((?:[^"\\]|\\.)*)"`)
 
-// silent is the failure of a program that told none in its events since then.
-func silent(stderr string, since time.Time) *agent.Failure {
+// silent is the failure of a program that told none in its events since then. A limit for which it
+// was silent until the idle deadline is none that passes in a minute.
+func silent(end process.Result, stderr string, since time.Time) *agent.Failure {
 	if strings.Contains(stderr, "Session not found") {
 		return agent.Fail(agent.Lost, "opencode does not know the conversation any more")
 	}
@@ -86,5 +88,9 @@ func silent(stderr string, since time.Time) *agent.Failure {
 	if at, err := time.Parse(time.RFC3339, last[1]); err != nil || at.Before(since) {
 		return nil
 	}
-	return agent.Fail(agent.ModelError(0, last[2]), "opencode was going to try again: %s", last[2])
+	code := agent.ModelError(0, last[2])
+	if code == agent.RateLimited && end.Ending == process.Idled {
+		code = agent.UsageLimited
+	}
+	return agent.Fail(code, "opencode was going to try again: %s", last[2])
 }

@@ -139,7 +139,7 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	case r.reason == "tool-calls" && len(r.denied) > 0 && end.OK():
 		e.Failure = agent.Fail(agent.Crashed, "opencode gave up when it was not allowed to use %s", strings.Join(r.denied, ", "))
 	default:
-		e.Failure = silent(stderr, r.last)
+		e.Failure = silent(end, stderr, r.last)
 	}
 	return e
 }
