@@ -1,9 +1,12 @@
 package clone_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +60,49 @@ func TestNetworkConformance(t *testing.T) {
 						return clone.New(c)
 					}}
 			})
+		})
+	}
+}
+
+func TestOnlyOneCommandAtATimeIsInANetworkThatIsLent(t *testing.T) {
+	t.Parallel()
+	for _, way := range []clone.Way{clone.Off, clone.Private} {
+		t.Run(string(way), func(t *testing.T) {
+			t.Parallel()
+			p, _ := keeping(t, way)
+			c := keepingConfig(t, p, way)
+			c.Network = egress.Registries
+			c.Lend()
+			d := clone.New(c)
+			e := made(t, d, p)
+			if way == clone.Private {
+				e, _ = kept(t, d, p)
+			}
+			network := func(in io.Reader, out io.Writer) error {
+				r, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", "readlink /proc/self/ns/net; read line"}, Stdin: in, Stdout: out})
+				if err == nil && !r.OK() && r.ExitCode != 1 { // 1 is that of read at the end of its input
+					err = fmt.Errorf("%+v", r)
+				}
+				return err
+			}
+			input, stay := io.Pipe()
+			output, printed := io.Pipe()
+			ended := make(chan error, 1)
+			go func() { ended <- network(input, printed) }()
+			first, err := bufio.NewReader(output).ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			var beside, after strings.Builder
+			if err := network(nil, &beside); err != nil || beside.String() == first {
+				t.Errorf("beside one in %q another was in %q, %v", first, beside.String(), err)
+			}
+			if err := errors.Join(stay.Close(), <-ended); err != nil {
+				t.Fatal(err)
+			}
+			if err := network(nil, &after); err != nil || after.String() != first && after.String() != beside.String() {
+				t.Errorf("after those in %q and %q one was in %q, %v", first, beside.String(), after.String(), err)
+			}
 		})
 	}
 }

@@ -68,8 +68,12 @@ func TestASecondSignalboxSeesTheFirstOnesMounts(t *testing.T) {
 	p, d := keeping(t, clone.Private)
 	e, _ := kept(t, d, p)
 	expect(t, e, "ls; echo theirs >theirs", "README.md\nlocal\nnode_modules\nrun.sh\nsrc\n") // a folder that was read is remembered
+	first := found(t, e)
 	if said, err := secondly(t, "attach", p); err != nil || said != "theirs\n" {
 		t.Fatalf("%v: %s", err, said)
+	}
+	if now := found(t, e); now != first {
+		t.Errorf("the second one mounted them again: %s became %s", first, now)
 	}
 	expect(t, e, "cat mine; ls", "mine\nREADME.md\nlocal\nmine\nnode_modules\nrun.sh\nsrc\ntheirs\n")
 	d.Die()

@@ -236,6 +236,11 @@ func TestSharedFoldersCannotBeWritten(t *testing.T) {
 		}
 	}
 	expect(t, e, verify+"; git status --porcelain", verified)
+	attached, err := clone.New(keepingConfig(t, p, clone.Shared)).Attach(t.Context(), p.Spec("other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, attached, verify, verified)
 }
 
 func TestGitLooksIntoNoFileOfAKeptEnvironment(t *testing.T) {
