@@ -49,6 +49,7 @@ var rooms = map[string][]string{
 	"store":                               {"workflow", "redact"},
 	"schema":                              {},
 	"gateway":                             {"agent", "process"}, // stands between an agent and its model: what it finds is told in the port's words
+	"session":                             {"process", "redact", "store"}, // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "agent", "environment", "forge"},
 	"tui":                                 {"workflow", "store", "runner"},
 	"web":                                 {"workflow", "store", "runner"},

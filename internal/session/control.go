@@ -1,0 +1,226 @@
+package session
+
+import "slices"
+
+const tabWidth = 8
+
+// execute obeys one control character.
+func (s *screen) execute(b byte) {
+	switch b {
+	case '\n', '\v', '\f':
+		s.ended(s.y)
+		s.down()
+		if s.columns == 0 {
+			s.x = 0
+		}
+	case '\r':
+		s.move(0, s.y)
+	case '\b':
+		s.move(s.x-1, s.y)
+	case '\t':
+		s.move(s.x/tabWidth*tabWidth+tabWidth, s.y)
+	}
+}
+
+// escape obeys a short sequence.
+func (s *screen) escape(final byte) {
+	if s.sequence.intermediate != 0 {
+		return
+	}
+	switch final {
+	case '7':
+		s.savedX, s.savedY = s.x, s.y
+	case '8':
+		s.drawn = true
+		s.move(s.savedX, s.savedY)
+	case 'D':
+		s.down()
+	case 'E':
+		s.ended(s.y)
+		s.down()
+		s.move(0, s.y)
+	case 'M':
+		s.drawn = true
+		if s.y == s.top {
+			s.insert(1)
+		} else {
+			s.move(s.x, s.y-1)
+		}
+	case 'c':
+		s.drawn = true
+		s.eraseRows(0, len(s.rows))
+		s.move(0, 0)
+	}
+}
+
+// control obeys a control sequence. Those with a prefix but "?" are about keys and colours.
+func (s *screen) control(final byte) {
+	if s.sequence.prefix == '?' {
+		s.mode(final)
+		return
+	}
+	if s.sequence.prefix != 0 || s.sequence.intermediate != 0 {
+		return
+	}
+	n := max(s.sequence.number(0, 1), 1)
+	if s.goTo(final, n) {
+		return
+	}
+	switch final {
+	case 'J':
+		s.erase(s.sequence.number(0, 0))
+	case 'K':
+		s.eraseLine(s.sequence.number(0, 0))
+	case 'X':
+		s.blank(s.x, s.x+n)
+	case 'P':
+		r := &s.rows[s.y]
+		if s.x < len(r.cells) {
+			r.cells = slices.Delete(r.cells, s.x, min(s.x+n, len(r.cells)))
+		}
+	case '@':
+		s.shift(n)
+	case 'L':
+		s.insert(n)
+	case 'M':
+		s.drawn = true
+		for range min(n, s.bottom-s.y+1) {
+			s.scroll(s.y, s.bottom)
+		}
+	case 'S':
+		for range min(n, len(s.rows)) {
+			s.scroll(s.top, s.bottom)
+		}
+	case 'r':
+		bottom := s.sequence.number(1, len(s.rows))
+		if top := n - 1; top < bottom-1 && bottom <= len(s.rows) {
+			s.drawn, s.top, s.bottom = true, top, bottom-1
+			s.move(0, 0)
+		}
+	}
+}
+
+// goTo moves the cursor, if that is what the sequence asks.
+func (s *screen) goTo(final byte, n int) bool {
+	x, y := s.x, s.y
+	switch final {
+	case 'A':
+		y -= n
+	case 'B', 'e':
+		y += n
+	case 'C', 'a':
+		x += n
+	case 'D':
+		x -= n
+	case 'E':
+		x, y = 0, y+n
+	case 'F':
+		x, y = 0, y-n
+	case 'G', '`':
+		x = n - 1
+	case 'd':
+		y = n - 1
+	case 'H', 'f':
+		x, y = s.sequence.number(1, 1)-1, n-1
+	case 'u':
+		x, y = s.savedX, s.savedY
+	case 's':
+		s.savedX, s.savedY = s.x, s.y
+	default:
+		return false
+	}
+	s.drawn = s.drawn || y != s.y
+	s.move(x, y)
+	return true
+}
+
+// mode notices the alternate screen, and whether the program wants pasted text in brackets.
+func (s *screen) mode(final byte) {
+	if final != 'h' && final != 'l' {
+		return
+	}
+	for i := range s.sequence.parameters {
+		switch s.sequence.number(i, 0) {
+		case 2004:
+			s.bracketsPaste = final == 'h'
+		case 47, 1047, 1049:
+			s.drawn = true
+			s.alternate(final == 'h')
+		}
+	}
+}
+
+func (s *screen) alternate(on bool) {
+	switch {
+	case on && s.main == nil:
+		s.main = s.rows
+		s.rows = make([]row, len(s.main))
+	case !on && s.main != nil:
+		for _, r := range s.rows {
+			s.left(r)
+		}
+		rows := len(s.rows)
+		s.rows, s.main = s.main, nil
+		s.resize(rows, s.columns)
+	}
+}
+
+// erase clears below, above, or all of the screen.
+func (s *screen) erase(what int) {
+	switch what {
+	case 0:
+		s.eraseLine(0)
+		s.eraseRows(s.y+1, len(s.rows))
+	case 1:
+		s.drawn = true
+		s.eraseRows(0, s.y)
+		s.eraseLine(1)
+	case 2, 3:
+		s.drawn = true
+		s.eraseRows(0, len(s.rows))
+	}
+}
+
+func (s *screen) eraseRows(from, to int) {
+	for y := from; y < to; y++ {
+		s.rows[y] = row{cells: s.rows[y].cells[:0]}
+	}
+}
+
+func (s *screen) eraseLine(what int) {
+	switch what {
+	case 0:
+		r := &s.rows[s.y]
+		r.cells, r.wrapped = r.cells[:min(s.x, len(r.cells))], false
+	case 1:
+		s.blank(0, s.x+1)
+	case 2:
+		s.eraseRows(s.y, s.y+1)
+	}
+}
+
+func (s *screen) blank(from, to int) {
+	cells := s.rows[s.y].cells
+	for x := from; x < min(to, len(cells)); x++ {
+		cells[x] = 0
+	}
+}
+
+// shift makes room for n characters at the cursor.
+func (s *screen) shift(n int) {
+	r := &s.rows[s.y]
+	if s.x >= len(r.cells) {
+		return
+	}
+	r.cells = slices.Insert(r.cells, s.x, make([]rune, min(n, s.width()))...)
+	r.cells = r.cells[:min(len(r.cells), s.width())]
+}
+
+// insert makes room for n rows at the cursor.
+func (s *screen) insert(n int) {
+	s.drawn = true
+	for range min(n, s.bottom-s.y+1) {
+		copy(s.rows[s.y+1:s.bottom+1], s.rows[s.y:s.bottom])
+		s.rows[s.y] = row{}
+	}
+}

@@ -1,0 +1,182 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	done   = "###TASK_COMPLETE_42###"
+	failed = "###TASK_ERROR_42###"
+)
+
+var (
+	saysDone = []Word{{Kind: Complete}}
+	saysWhy  = []Word{{Kind: Error, Message: "no compiler here"}}
+)
+
+type detection struct {
+	name    string
+	prompt  string
+	typed   string
+	columns int // 0: 80; -1: a pipe
+	printed string
+	want    []Word
+}
+
+func (c detection) run(pieces ...string) (words []Word) {
+	if c.columns == 0 {
+		c.columns = 80
+	}
+	d := NewDetector(DetectorConfig{Issue: 42, Prompt: c.prompt, Rows: 24, Columns: max(c.columns, 0), Say: func(w Word) { words = append(words, w) }})
+	d.Typed([]byte(c.typed))
+	for _, piece := range pieces {
+		_, _ = d.Write([]byte(piece))
+	}
+	d.Close()
+	return words
+}
+
+const asked = "Fix the parser, please. When all is done print on a line of its own\n" + done + "\nand if it cannot be done\n" + failed + " WHY\nThank you."
+
+func lines(n int, last string) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "line %d of what the tests print\r\n", i)
+	}
+	return text.String() + last
+}
+
+var detections = []detection{
+	{name: "a line of its own", printed: "working\r\n" + done + "\r\n", want: saysDone},
+	{name: "without a line feed at the end", printed: "working\r\n" + done, want: saysDone},
+	{name: "through a pipe", columns: -1, printed: "working\n" + done + "\n", want: saysDone},
+	{name: "an error with its message", printed: failed + " no compiler here\r\n", want: saysWhy},
+	{name: "an error with its message on the next line", printed: failed + "\r\nno compiler here\r\n", want: saysWhy},
+	{name: "an error with its message on the next line, which does not end", printed: failed + "\r\nno compiler here", want: saysWhy},
+	{name: "an error that says no more", printed: failed + "\r\n", want: []Word{{Kind: Error}}},
+	{name: "an error whose message is wrapped", columns: 25, printed: failed + " no compiler here\r\n", want: saysWhy},
+	{name: "both, in their order", printed: done + "\r\n" + failed + " no compiler here\r\n", want: []Word{saysDone[0], saysWhy[0]}},
+	{name: "twice is once", printed: done + "\r\n" + done + "\r\n", want: saysDone},
+
+	{name: "issue 4 is not 42", printed: "###TASK_COMPLETE_4###\r\n"},
+	{name: "issue 421 is not 42", printed: "###TASK_COMPLETE_421###\r\n###TASK_COMPLETE_042###\r\n"},
+	{name: "in a sentence", printed: "I shall print " + done + " soon\r\n"},
+	{name: "at the start of a sentence", printed: done + " is what I shall print\r\n"},
+	{name: "a quotation", printed: "> " + done + "\r\n"},
+	{name: "a quotation that goes on without its mark", printed: "> print this:\r\n" + done + "\r\n"},
+	{name: "after a quotation", printed: "> print this\r\n\r\n" + done + "\r\n", want: saysDone},
+	{name: "between quotation marks", printed: "\"" + done + "\"\r\n"},
+	{name: "in a quotation of several lines", printed: "The issue says \"print\r\n" + done + "\r\nwhen done\"\r\n"},
+	{name: "after a quotation of several lines", printed: "It says \"print\r\nthat\".\r\n" + done + "\r\n", want: saysDone},
+	{name: "in typographic quotation marks", printed: "It says “print\r\n" + done + "\r\n”\r\n"},
+	{name: "inline code", printed: "`" + done + "`\r\n"},
+	{name: "a code block", printed: "```\r\n" + done + "\r\n```\r\n"},
+	{name: "a code block of tildes with a language", printed: "~~~sh\r\n" + done + "\r\n```\r\n" + done + "\r\n~~~\r\n"},
+	{name: "after a code block", printed: "```go\r\nx := 1\r\n```\r\n" + done + "\r\n", want: saysDone},
+	{name: "a code block that began 300 lines ago", printed: "```\r\n" + lines(300, done+"\r\n")},
+
+	{name: "the echo of the prompt", prompt: asked, printed: strings.ReplaceAll(asked, "\n", "\r\n") + "\r\nworking\r\n"},
+	{name: "the echo of the prompt in a frame, wrapped by the program", prompt: asked,
+		printed: "╭──────╮\r\n│ > Fix the parser, please. When all is done    │\r\n│ print on a line of its own  │\r\n│ " + done + "  │\r\n│ and if it cannot be done  │\r\n│ " + failed + " WHY │\r\n"},
+	{name: "the echo of the prompt, wrapped by the terminal", prompt: asked, columns: 31, printed: strings.ReplaceAll(asked, "\n", "\r\n")},
+	{name: "after the echo of the prompt", prompt: asked, printed: strings.ReplaceAll(asked, "\n", "\r\n") + "\r\nworking\r\n" + done + "\r\n", want: saysDone},
+	{name: "the prompt is a marker", prompt: done, printed: "agent 1.0\r\n" + done + "\r\n"},
+	{name: "the echo of what was typed", typed: done + "\r", printed: done + "\r\n"},
+	{name: "after the echo of what was typed", typed: done + "\r", printed: done + "\r\n" + done + "\r\n", want: saysDone},
+
+	{name: "split by colours", printed: "###TA\x1b[31mSK_COMP\x1b[0mLETE_\x1b[1;38;2;1;2;3m42#\x1b[m##\r\n", want: saysDone},
+	{name: "split by a title and a link", printed: "###TASK_\x1b]0;" + "title\aCOMPLETE_\x1b]8;;http://x\x1b\\42###\x1b]8;;\x1b\\\r\n", want: saysDone},
+	{name: "a title is not printed", printed: "\x1b]0;" + done + "\a\r\n"},
+	{name: "a title that never ends hides one line", printed: "\x1b]0;x\r\n" + done + "\r\n", want: saysDone},
+	{name: "wrapped at the terminal's width", columns: 10, printed: done + "\r\n", want: saysDone},
+	{name: "a sentence wrapped right before it", columns: 20, printed: "I shall print later " + done + "\r\n"},
+	{name: "300 lines later", printed: lines(300, done+"\r\n"), want: saysDone},
+	{name: "300 lines before", printed: done + "\r\n" + lines(300, ""), want: saysDone},
+	{name: "typed over", printed: "###TASK_XXXXXXXX_42###\r\x1b[8CCOMPLETE\r\n", want: saysDone},
+	{name: "corrected with backspaces", printed: "###TASK_COMPLETE_43\b2###\r\n", want: saysDone},
+	{name: "erased before the line ended", printed: done + "\r\x1b[Kno\r\n"},
+	{name: "drawn out of order", printed: "\x1b[2J\x1b[5;9HCOMPLETE_42###\x1b[5;1H###TASK_\x1b[20;1H> ", want: saysDone},
+	{name: "drawn as a bullet", printed: "\x1b[2J\x1b[5;1H● " + done + "\x1b[20;1H", want: saysDone},
+	{name: "drawn and gone on with", printed: "\x1b[2J\x1b[5;1H" + done + "\x1b[20;1H>\x1b[5;23H is what I shall print\x1b[20;1H"},
+	{name: "drawn as the rest of a wrapped sentence", columns: 40, printed: "\x1b[2J\x1b[5;1HWhen all is done I shall print\x1b[6;1H" + done + "\x1b[20;1H"},
+	{name: "on the alternate screen", printed: "\x1b[?1049h\x1b[H" + done + "\x1b[?1049l", want: saysDone},
+	{name: "drawn and scrolled away", printed: "\x1b[2J\x1b[H" + done + "\x1b[24;1H" + strings.Repeat("\r\n", 40), want: saysDone},
+	{name: "characters of two columns before it", columns: 12, printed: "測試測試測試\r\n" + done + "\r\n", want: saysDone},
+	{name: "broken UTF-8 before it", printed: "\xe6\xb8\xff\xc3\r\n" + done + "\r\n", want: saysDone},
+}
+
+func TestDetector(t *testing.T) {
+	t.Parallel()
+	for _, c := range detections {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := c.run(c.printed); !slices.Equal(got, c.want) {
+				t.Errorf("heard %+v, want %+v", got, c.want)
+			}
+			if got := c.run(strings.Split(c.printed, "")...); !slices.Equal(got, c.want) {
+				t.Errorf("character by character heard %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// A program that draws is believed while it runs, once its line has stood for a while.
+func TestDetectorBelievesWhatStandsOnTheScreen(t *testing.T) {
+	t.Parallel()
+	var words []Word
+	d := NewDetector(DetectorConfig{Issue: 42, Rows: 24, Columns: 80, Say: func(w Word) { words = append(words, w) }})
+	_, _ = d.Write([]byte("\x1b[2J\x1b[5;1H" + done + "\x1b[20;1H> "))
+	if more := d.Settle(); !more || len(words) > 0 {
+		t.Fatalf("at once: heard %v, wants to be told again: %v", words, more)
+	}
+	if more := d.Settle(); more || !slices.Equal(words, saysDone) {
+		t.Fatalf("later: heard %v, wants to be told again: %v", words, more)
+	}
+}
+
+func TestDetectorTakesALineThatGoesOnForNoWord(t *testing.T) {
+	t.Parallel()
+	d := NewDetector(DetectorConfig{Issue: 42, Rows: 24, Columns: 80, Say: func(w Word) { t.Errorf("heard %v", w) }})
+	_, _ = d.Write([]byte("\x1b[2J\x1b[5;1H" + done + "\x1b[20;1H> "))
+	d.Settle()
+	_, _ = d.Write([]byte("\x1b[5;23H is what I shall print\x1b[20;1H"))
+	d.Settle()
+	d.Settle()
+	d.Close()
+}
+
+func TestDetectorFollowsTheTerminalsSize(t *testing.T) {
+	t.Parallel()
+	var words []Word
+	d := NewDetector(DetectorConfig{Issue: 42, Rows: 24, Columns: 80, Say: func(w Word) { words = append(words, w) }})
+	_, _ = d.Write([]byte(lines(30, "")))
+	d.Resize(5, 10)
+	_, _ = d.Write([]byte(done + "\r\n"))
+	if !slices.Equal(words, saysDone) {
+		t.Fatalf("heard %v", words)
+	}
+}
+
+func FuzzDetector(f *testing.F) {
+	for _, c := range detections {
+		f.Add(c.printed, c.prompt, uint8(len(c.printed)/2), int16(c.columns))
+	}
+	f.Fuzz(func(t *testing.T, printed, prompt string, cut uint8, columns int16) {
+		c := detection{prompt: prompt, columns: int(columns)}
+		whole := c.run(printed)
+		at := min(int(cut), len(printed))
+		if got := c.run(printed[:at], printed[at:]); !slices.Equal(got, whole) {
+			t.Errorf("cut at %d: heard %v, else %v", at, got, whole)
+		}
+		var bytewise []string
+		for i := range len(printed) {
+			bytewise = append(bytewise, printed[i:i+1])
+		}
+		if got := c.run(bytewise...); !slices.Equal(got, whole) {
+			t.Errorf("byte by byte: heard %v, else %v", got, whole)
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// passage is what of the text above a line decides how the line is meant.
+type passage struct {
+	// carry is the part of a wrapped line that left the screen already.
+	carry []byte
+	// history is the end of the text, trimmed when it gets long.
+	history []byte
+	trimmed bool
+	fence   string // what opened the code block we are in; empty outside
+	quoted  bool   // in a paragraph that a ">" began
+	open    bool   // a quotation mark is open in this paragraph
+	last    string // the line above
+}
+
+const historyLimit = 8192
+
+func (p *passage) clone() passage {
+	other := *p
+	other.history = slices.Clone(p.history)
+	return other
+}
+
+// pass goes on by one line.
+func (p *passage) pass(text string) {
+	p.history = append(append(p.history, text...), '\n')
+	if len(p.history) > historyLimit {
+		p.history = append(p.history[:0], p.history[historyLimit/2:]...)
+		p.trimmed = true
+	}
+	p.last = text
+	bare := undecorated(text)
+	if p.passFence(bare) {
+		return
+	}
+	switch {
+	case bare == "":
+		p.quoted, p.open = false, false
+	case bare[0] == '>':
+		p.quoted = true
+	}
+	for _, r := range bare {
+		switch r {
+		case '"':
+			p.open = !p.open
+		case '“':
+			p.open = true
+		case '”':
+			p.open = false
+		}
+	}
+}
+
+// passFence reports whether the line belongs to a code block, its fences included.
+func (p *passage) passFence(bare string) bool {
+	fence := fenceOf(bare)
+	if p.fence == "" {
+		p.fence = fence
+		return fence != ""
+	}
+	if strings.HasPrefix(fence, p.fence) && strings.TrimSpace(bare[len(fence):]) == "" {
+		p.fence, p.quoted, p.open = "", false, false
+	}
+	return true
+}
+
+// fenceOf is the run of characters by which a line opens or closes a code block.
+func fenceOf(bare string) string {
+	for _, c := range []string{"`", "~"} {
+		rest := strings.TrimLeft(bare, c)
+		if n := len(bare) - len(rest); n >= 3 && (c == "~" || !strings.Contains(rest, "`")) {
+			return bare[:n]
+		}
+	}
+	return ""
+}
+
+// line is a line as the program meant it, from row first to before row next.
+type line struct {
+	text        string
+	first, next int
+}
+
+// line returns the line that row y is part of.
+func (d *Detector) line(y int) line {
+	rows := d.screen.rows
+	first, next := y, y
+	for first > 0 && rows[first-1].wrapped {
+		first--
+	}
+	var text []byte
+	if first == 0 {
+		text = slices.Clone(d.context.carry)
+	}
+	for next = first; next < len(rows); next++ {
+		text = rows[next].appendTo(text)
+		if !rows[next].wrapped {
+			next++
+			break
+		}
+	}
+	return line{text: string(text), first: first, next: next}
+}
+
+// above is the context of the line that begins in row y.
+func (d *Detector) above(y int) passage {
+	context := d.context.clone()
+	for at := 0; at < y; {
+		l := d.line(at)
+		context.pass(l.text)
+		at = l.next
+	}
+	return context
+}
+
+// judge reports the word that a line says.
+func (d *Detector) judge(above passage, text string) (Word, bool) {
+	if !strings.Contains(text, markerStart) {
+		return Word{}, false
+	}
+	bare := undecorated(text)
+	for kind, marker := range d.markers {
+		message, found := strings.CutPrefix(bare, marker)
+		if !found || kind == Complete && message != "" {
+			continue
+		}
+		if above.fence != "" || above.quoted || above.open || d.continues(above.last, marker) || d.echoed(above, marker) {
+			return Word{}, false
+		}
+		return Word{Kind: kind, Message: strings.TrimLeft(message, ": ")}, true
+	}
+	return Word{}, false
+}
+
+// continues reports whether a program that breaks lines itself may have broken a sentence before the marker.
+func (d *Detector) continues(last, marker string) bool {
+	last = strings.TrimRight(last, " ")
+	return d.screen.drawn && undecorated(last) != "" && utf8.RuneCountInString(last)+1+len(marker) > d.screen.width()
+}
+
+const (
+	// echoContext is how many letters before a marker tell that it is the prompt's, and
+	// echoEnough how many do at least.
+	echoContext, echoEnough = 48, 12
+	// greeting bounds what a program prints before it echoes a prompt that begins with a marker.
+	greeting = 200
+)
+
+// echoed reports whether the marker stands behind what it stands behind in the prompt.
+func (d *Detector) echoed(above passage, marker string) bool {
+	marker = compact(marker)
+	if !strings.Contains(d.prompt, marker) {
+		return false
+	}
+	history := compact(string(above.history) + string(above.carry))
+	for at := 0; ; {
+		next := strings.Index(d.prompt[at:], marker)
+		if next < 0 {
+			return false
+		}
+		at += next
+		before := d.prompt[max(0, at-echoContext):at]
+		early := !above.trimmed && len(history) <= at+greeting
+		if strings.HasSuffix(history, before) && (len(before) >= echoEnough || early) {
+			return true
+		}
+		at += len(marker)
+	}
+}
+
+// compact leaves the letters and digits of a text: what is the same however it is wrapped and decorated.
+func compact(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// undecorated is a line without the space, the frame and the bullet that programs put around text.
+func undecorated(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || 0x2500 <= r && r <= 0x259f || strings.ContainsRune("●•⏺⎿", r)
+	})
+}
+
+// mayMark reports whether the row can be part of a marker's line.
+func (r *row) mayMark() bool { return slices.Contains(r.cells, '#') }
+
+// appendTo appends the row's text, without what is blank at its end unless the line goes on.
+func (r *row) appendTo(text []byte) []byte {
+	start := len(text)
+	for _, c := range r.cells {
+		switch c {
+		case 0:
+			text = append(text, ' ')
+		case spacer:
+		default:
+			text = utf8.AppendRune(text, c)
+		}
+	}
+	for !r.wrapped && len(text) > start && text[len(text)-1] == ' ' {
+		text = text[:len(text)-1]
+	}
+	return text
+}

@@ -1,0 +1,209 @@
+package session
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+const (
+	// A terminal of more columns or rows than these is taken for one of so many.
+	maxColumns, maxRows = 1000, 300
+	// maxLine bounds a line where nothing wraps it; what is longer is cut.
+	maxLine = 8192
+)
+
+// row is one row of the terminal. A cell is 0 where nothing was printed, and spacer behind a
+// character that takes two columns.
+type row struct {
+	cells []rune
+	// wrapped: the terminal broke the line here, and not the program.
+	wrapped bool
+	// echo: what stands here was typed by somebody.
+	echo bool
+}
+
+const spacer = -1
+
+// screen is what a terminal of this size would show. It is no emulator: it knows where text
+// stands and nothing of how it looks.
+type screen struct {
+	rows    []row
+	columns int // 0: nothing wraps, as in a pipe, and a line feed begins a new line
+	x, y    int
+	// full: the last column was printed, and the next character will wrap.
+	full                 bool
+	top, bottom          int // the rows that scroll
+	savedX, savedY       int
+	main                 []row // what the alternate screen hides; nil without one
+	sequence             sequence
+	partial              []byte // the beginning of a character
+	drawn, bracketsPaste bool
+	// ended is told of a line feed in a row, before it takes effect; left, of a row that leaves at the top.
+	ended func(y int)
+	left  func(r row)
+}
+
+func newScreen(rows, columns int) *screen {
+	s := &screen{ended: func(int) {}, left: func(row) {}}
+	s.sequence.drop()
+	s.sequence.control, s.sequence.escape = s.control, s.escape
+	s.resize(rows, columns)
+	return s
+}
+
+// resize changes the size as a terminal does that does not wrap its lines again.
+func (s *screen) resize(rows, columns int) {
+	rows, s.columns = min(max(rows, 1), maxRows), min(max(columns, 0), maxColumns)
+	for last := len(s.rows) - 1; last >= rows; last-- {
+		if s.y == last || len(s.rows[last].cells) > 0 {
+			s.scroll(0, last)
+			s.y = max(s.y-1, 0)
+		}
+		s.rows = s.rows[:last]
+	}
+	for len(s.rows) < rows {
+		s.rows = append(s.rows, row{})
+	}
+	s.top, s.bottom, s.full = 0, rows-1, false
+	s.move(s.x, s.y)
+}
+
+// width is the number of columns in which text can stand.
+func (s *screen) width() int {
+	if s.columns == 0 {
+		return maxLine
+	}
+	return s.columns
+}
+
+func (s *screen) write(p []byte) {
+	for len(p) > 0 {
+		switch b := p[0]; {
+		case s.sequence.inside() && b == '\n':
+			s.sequence.drop() // nothing may hide more than the rest of its line
+		case s.sequence.inside() || b == '\x1b':
+			s.sequence.advance(b)
+			p = p[1:]
+		case len(s.partial) > 0 || b >= utf8.RuneSelf:
+			p = p[s.character(p):]
+		case b < ' ' || b == 0x7f:
+			s.execute(b)
+			p = p[1:]
+		default:
+			n := printable(p)
+			s.print(p[:n])
+			p = p[n:]
+		}
+	}
+}
+
+func printable(p []byte) int {
+	for i, b := range p {
+		if b < ' ' || b >= 0x7f {
+			return i
+		}
+	}
+	return len(p)
+}
+
+// character takes one byte of a character, and prints it once it is whole.
+func (s *screen) character(p []byte) int {
+	if len(s.partial) > 0 && utf8.RuneStart(p[0]) { // the one before was cut off
+		s.partial = s.partial[:0]
+		s.put(utf8.RuneError)
+		return 0
+	}
+	s.partial = append(s.partial, p[0])
+	if utf8.FullRune(s.partial) {
+		r, _ := utf8.DecodeRune(s.partial)
+		s.partial = s.partial[:0]
+		s.put(r)
+	}
+	return 1
+}
+
+// print puts printable ASCII.
+func (s *screen) print(text []byte) {
+	for len(text) > 0 {
+		if s.full && !s.wrap() {
+			return
+		}
+		n := min(len(text), s.width()-s.x)
+		cells := s.cells(s.x + n)[s.x:]
+		for i, b := range text[:n] {
+			cells[i] = rune(b)
+		}
+		s.advance(n)
+		text = text[n:]
+	}
+}
+
+func (s *screen) put(r rune) {
+	columns := 1
+	if r >= 0x300 {
+		columns = displaywidth.Rune(r)
+	}
+	if columns == 0 || s.full && !s.wrap() || s.x+columns > s.width() && !s.wrap() {
+		return
+	}
+	cells := s.cells(s.x + columns)
+	cells[s.x] = r
+	if columns == 2 {
+		cells[s.x+1] = spacer
+	}
+	s.advance(columns)
+}
+
+func (s *screen) advance(n int) {
+	s.x += n
+	if s.full = s.x >= s.width(); s.full {
+		s.x = s.width() - 1
+	}
+}
+
+// wrap goes on in the next row; false means that there is none, and the text is dropped.
+func (s *screen) wrap() bool {
+	if s.columns <= 1 {
+		return false
+	}
+	s.rows[s.y].wrapped = true
+	s.x = 0
+	s.down()
+	return true
+}
+
+// cells returns the cells of the cursor's row, at least n.
+func (s *screen) cells(n int) []rune {
+	r := &s.rows[s.y]
+	if have := len(r.cells); have < n {
+		r.cells = slices.Grow(r.cells, n-have)[:n]
+		clear(r.cells[have:])
+	}
+	return r.cells
+}
+
+func (s *screen) down() {
+	s.full = false
+	switch {
+	case s.y == s.bottom:
+		s.scroll(s.top, s.bottom)
+	case s.y < len(s.rows)-1:
+		s.y++
+	}
+}
+
+// scroll moves the rows from top to bottom up by one.
+func (s *screen) scroll(top, bottom int) {
+	first := s.rows[top]
+	if top == 0 {
+		s.left(first)
+	}
+	copy(s.rows[top:bottom], s.rows[top+1:bottom+1])
+	s.rows[bottom] = row{cells: first.cells[:0]}
+}
+
+func (s *screen) move(x, y int) {
+	s.x, s.y, s.full = min(max(x, 0), s.width()-1), min(max(y, 0), len(s.rows)-1), false
+}

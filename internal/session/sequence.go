@@ -1,0 +1,82 @@
+package session
+
+import "github.com/charmbracelet/x/ansi/parser"
+
+// maxParameters bounds the numbers of one sequence; what is more is dropped.
+const maxParameters, maxParameter = 16, 1 << 16
+
+// sequence is the escape sequence that is being read. Texts inside of sequences (titles, links,
+// pictures) are read over.
+type sequence struct {
+	state                parser.State
+	prefix, intermediate byte
+	parameters           []int // missing where a sequence leaves one out
+	// control and escape are told of a whole sequence by its last byte.
+	control, escape func(final byte)
+}
+
+const missing = -1
+
+// inside reports whether a sequence has begun.
+func (q *sequence) inside() bool { return q.state != parser.GroundState }
+
+func (q *sequence) clear() {
+	q.prefix, q.intermediate, q.parameters = 0, 0, q.parameters[:0]
+}
+
+// drop forgets what has begun.
+func (q *sequence) drop() {
+	q.state = parser.GroundState
+	q.clear()
+}
+
+// advance takes one byte.
+func (q *sequence) advance(b byte) {
+	state, action := parser.Table.Transition(q.state, b)
+	if q.state != state && q.state == parser.EscapeState || b == '\x1b' {
+		q.clear()
+	}
+	switch action {
+	case parser.ClearAction:
+		q.clear()
+	case parser.PrefixAction:
+		q.prefix = b
+	case parser.CollectAction:
+		q.intermediate = b
+	case parser.ParamAction:
+		q.parameter(b)
+	case parser.DispatchAction:
+		q.dispatch(b)
+	}
+	q.state = state
+}
+
+func (q *sequence) parameter(b byte) {
+	if len(q.parameters) == 0 {
+		q.parameters = append(q.parameters, missing)
+	}
+	last := &q.parameters[len(q.parameters)-1]
+	switch {
+	case '0' <= b && b <= '9':
+		*last = min(max(*last, 0)*10+int(b-'0'), maxParameter)
+	case len(q.parameters) < maxParameters:
+		q.parameters = append(q.parameters, missing)
+	}
+}
+
+func (q *sequence) dispatch(final byte) {
+	switch q.state {
+	case parser.CsiEntryState, parser.CsiParamState, parser.CsiIntermediateState:
+		q.control(final)
+	case parser.EscapeState, parser.EscapeIntermediateState:
+		q.escape(final)
+	}
+}
+
+// number is a parameter, or what a sequence without it means.
+func (q *sequence) number(i, otherwise int) int {
+	if i >= len(q.parameters) || q.parameters[i] == missing {
+		return otherwise
+	}
+	return q.parameters[i]
+}
