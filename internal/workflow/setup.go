@@ -186,7 +186,8 @@ func (m *machine) setUpFailed(message string) {
 	j.Failure = message
 	if j.Settings.StopOnSetUpFailure {
 		stop := m.problem(CategoryEnvironment, "SETUP_FAILED", "the environment cannot be set up", message)
-		stop.Actions = []string{"see what failed: signalbox logs " + r.Ref(), "mend it, then: signalbox resume " + r.Ref()}
+		stop.Actions = []string{"see what failed: signalbox env logs " + r.Ref(), "mend it, then: signalbox resume " + r.Ref(),
+			fmt.Sprintf("or, where the commands are wrong, which a run reads once: signalbox stop --cancel %s, mend them, signalbox run %[1]s", r.Ref())}
 		j.SetUp.beginAgain()
 		m.stop(stop)
 		return

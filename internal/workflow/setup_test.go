@@ -202,3 +202,19 @@ func TestWhatAPersonShouldKnowOfASetUpIsSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestAStopOfASetUpSaysWhatWasStoppedAndHowToMendTheCommands(t *testing.T) {
+	t.Parallel()
+	strict := ordinary(WorkflowFull, true)
+	strict.StopOnSetUpFailure = true
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	begun := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
+	if got := lived(t, strict, begun, does(StopRequested{})).Error.Message; got != "stopped while setting up the environment" {
+		t.Errorf("a person's stop says %q", got)
+	}
+	actions := lived(t, strict, begun, setUpFails(FailureFatal)).Error.Actions
+	if last := actions[len(actions)-1]; !strings.Contains(last, "signalbox stop --cancel") || !strings.Contains(last, "signalbox run") {
+		t.Errorf("a run whose settings stand is mended by %q", actions)
+	}
+}

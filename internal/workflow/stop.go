@@ -84,7 +84,11 @@ var blockedTitles = map[BlockedReason]string{
 
 func (m *machine) stoppedByPerson() Error {
 	r := &m.run
-	stop := m.problem(CategoryInput, "STOP_REQUESTED", "stopped by a person", "stopped while "+r.Journey.Phase.Position().Doing)
+	doing := r.Journey.Phase.Position().Doing
+	if r.Journey.SettingUp {
+		doing = "setting up the environment"
+	}
+	stop := m.problem(CategoryInput, "STOP_REQUESTED", "stopped by a person", "stopped while "+doing)
 	stop.Severity = Minor
 	stop.Actions = []string{"go on: signalbox resume " + r.Ref(), "or give it up: signalbox stop --cancel " + r.Ref()}
 	return stop
