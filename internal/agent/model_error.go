@@ -3,12 +3,13 @@ package agent
 import (
 	"net/http"
 	"regexp"
+	"sync"
 )
 
 // ModelError is what the server of a model means by an HTTP status, zero where none is told, and its
 // words. It is for agents that pass on the words of any vendor; Crashed is what it does not know.
 func ModelError(status int, words string) FailureCode {
-	for _, meaning := range meanings {
+	for _, meaning := range meanings() {
 		if meaning.words.MatchString(words) {
 			return meaning.code
 		}
@@ -27,7 +28,7 @@ func ModelError(status int, words string) FailureCode {
 	case status >= http.StatusBadRequest:
 		return Refused
 	}
-	for _, meaning := range wordless {
+	for _, meaning := range wordless() {
 		if meaning.words.MatchString(words) {
 			return meaning.code
 		}
@@ -43,17 +44,21 @@ type meaning struct {
 var (
 	// meanings are what a status does not tell: of 429 whether it passes in a minute, of 400 that the
 	// conversation is too long. A limit is looked for first: "too many tokens per minute" is one.
-	meanings = []meaning{
-		{regexp.MustCompile(`(?i)insufficient_quota|usage.?limit|account.s rate limit|daily quota|quota will reset|credit balance|billing_hard_limit`), UsageLimited},
-		{regexp.MustCompile(`(?i)rate.?limit|too many requests|resource_exhausted|exceeded your current quota`), RateLimited},
-		{regexp.MustCompile(`(?i)prompt is too long|context.?length.?exceeded|exceeds the context window|maximum context length|` +
-			`input token count.*exceeds|context.?window.?exceeds|contextoverflow|request_too_large`), Overflowed},
-	}
+	meanings = sync.OnceValue(func() []meaning {
+		return []meaning{
+			{regexp.MustCompile(`(?i)insufficient_quota|usage.?limit|account.s rate limit|daily quota|quota will reset|credit balance|billing_hard_limit`), UsageLimited},
+			{regexp.MustCompile(`(?i)rate.?limit|too many requests|resource_exhausted|exceeded your current quota`), RateLimited},
+			{regexp.MustCompile(`(?i)prompt is too long|context.?length.?exceeded|exceeds the context window|maximum context length|` +
+				`input token count.*exceeds|context.?window.?exceeds|contextoverflow|request_too_large`), Overflowed},
+		}
+	})
 	// wordless are for errors that came without a status.
-	wordless = []meaning{
-		{regexp.MustCompile(`(?i)authentication_error|invalid.{0,9}api.?key|unauthenticated|no api key|permission_error`), Unauthorized},
-		{regexp.MustCompile(`(?i)overloaded|internal server error|api_error|server_error|service unavailable`), ModelFailed},
-		{regexp.MustCompile(`(?i)connect|network|socket|terminated|fetch failed|stream ended|time.?d? ?out|econn|enotfound|getaddrinfo|closed`), Unreachable},
-		{regexp.MustCompile(`(?i)invalid_request_error|not_found_error|model.{0,80}not found|no such model`), Refused},
-	}
+	wordless = sync.OnceValue(func() []meaning {
+		return []meaning{
+			{regexp.MustCompile(`(?i)authentication_error|invalid.{0,9}api.?key|unauthenticated|no api key|permission_error`), Unauthorized},
+			{regexp.MustCompile(`(?i)overloaded|internal server error|api_error|server_error|service unavailable`), ModelFailed},
+			{regexp.MustCompile(`(?i)connect|network|socket|terminated|fetch failed|stream ended|time.?d? ?out|econn|enotfound|getaddrinfo|closed`), Unreachable},
+			{regexp.MustCompile(`(?i)invalid_request_error|not_found_error|model.{0,80}not found|no such model`), Refused},
+		}
+	})
 )
