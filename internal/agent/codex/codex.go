@@ -69,14 +69,18 @@ var modes = map[agent.Permissions][]string{
 	agent.ReadOnly:   {"-c", `approval_policy="never"`, "-c", `sandbox_mode="read-only"`},
 }
 
+// quiet is for a program that nobody watches. Without the last it waits for a network for ever. A
+// version that does not know a setting says so, and goes on.
+var quiet = []string{"--json", "--skip-git-repo-check", "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false",
+	"-c", "features.unbounded_connection_retries=false"}
+
 func (a *Agent) arguments(task agent.Task) []string {
 	args, c := []string{"exec"}, task.Conversation
 	resume := c != nil && agent.ValidConversation(c.ID)
 	if resume {
 		args = append(args, "resume")
 	}
-	args = slices.Concat(args, []string{"--json", "--skip-git-repo-check", "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false"},
-		modes[a.settings.Permissions], endpoint(task.Endpoint))
+	args = slices.Concat(args, quiet, modes[a.settings.Permissions], endpoint(task.Endpoint))
 	if a.settings.Model != "" {
 		args = append(args, "--model="+a.settings.Model)
 	}
@@ -91,12 +95,12 @@ func (a *Agent) arguments(task agent.Task) []string {
 const keyVariable = "SIGNALBOX_MODEL_KEY"
 
 // endpoint is how it is led to a model other than its vendor's: by a provider of our own, beside no
-// configuration of a person's. One retry gets over a connection that broke in hours of work.
+// configuration of a person's, and without plugins, which it would look for at GitHub. One retry gets over a connection that broke in hours of work.
 func endpoint(e *agent.Endpoint) []string {
 	if e == nil {
 		return nil
 	}
 	provider := `{name="signalbox",base_url=` + strconv.Quote(e.URL+"/v1") + `,env_key="` + keyVariable + `",wire_api="responses",` +
 		`request_max_retries=0,stream_max_retries=1,stream_idle_timeout_ms=600000}`
-	return []string{"--ignore-user-config", "-c", `model_provider="signalbox"`, "-c", "model_providers.signalbox=" + provider}
+	return []string{"--ignore-user-config", "-c", "features.plugins=false", "-c", `model_provider="signalbox"`, "-c", "model_providers.signalbox=" + provider}
 }

@@ -71,9 +71,9 @@ func TestNewRefusesSettingsThatDoNotHold(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	const (
-		quiet    = "--json --skip-git-repo-check -c check_for_update_on_startup=false -c analytics.enabled=false "
+		quiet    = "--json --skip-git-repo-check -c check_for_update_on_startup=false -c analytics.enabled=false -c features.unbounded_connection_retries=false "
 		bypass   = "--dangerously-bypass-approvals-and-sandbox "
-		provider = `--ignore-user-config -c model_provider="signalbox" -c model_providers.signalbox={name="signalbox",base_url="http://127.0.0.1:8080/s7/v1",` +
+		provider = `--ignore-user-config -c features.plugins=false -c model_provider="signalbox" -c model_providers.signalbox={name="signalbox",base_url="http://127.0.0.1:8080/s7/v1",` +
 			`env_key="SIGNALBOX_MODEL_KEY",wire_api="responses",request_max_retries=0,stream_max_retries=1,stream_idle_timeout_ms=600000} `
 	)
 	for _, test := range []struct {
