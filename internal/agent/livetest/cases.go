@@ -168,8 +168,12 @@ func (s *session) denied(t *testing.T, permissions agent.Permissions, call model
 	}
 }
 
+// large has a model that takes a second or two, as they do: Gemini CLI repeats the prompt, and drops
+// at its end what was not read of it by then, with all that it said after.
 func large(t *testing.T, s *session) {
-	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Say(written)}})
+	turn := modeltest.Say(written)
+	turn.Fault = modeltest.Fault{Kind: modeltest.Slow, Delay: time.Second / 2}
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
 	task := s.task(server.URL)
 	task.Prompt = "Begin.\n" + "Ask @nobody.\n" + strings.Repeat("Ask nobody for \"more\".\n", 300<<10/23) + "That is all, dear agent."
 	if result := s.run(t, agent.Edits, task); result.Failure != nil || result.Answer != written {
