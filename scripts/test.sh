@@ -46,6 +46,12 @@ done
 for program in curl npm mvn python3; do
 	command -v "$program" >/dev/null 2>&1 || skip "set-ups with $program: it is missing"
 done
+# 1.4 GB, once: the agents as people install them, at the versions whose output is recorded.
+if SIGNALBOX_AGENTS=$(sh scripts/agents.sh); then
+	export SIGNALBOX_AGENTS
+else
+	skip "the tests with real agents: they could not all be installed"
+fi
 (cd / && go mod download github.com/google/uuid@v1.6.0) >/dev/null 2>&1 ||
 	skip "the run on a module that people use: the module proxy cannot be reached"
 hasDocker || skip "the tests with containers: no Docker daemon answers, and none can be started"

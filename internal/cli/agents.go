@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -49,7 +48,7 @@ func (a *app) listAgents(ctx context.Context) error {
 			a.print("%-10s %-12s not found; %s\n", i.Driver, i.Name, i.Install)
 			continue
 		}
-		says := "no key and no login: " + i.Name + " cannot reach its model yet"
+		says := "no way to its model yet: log in by starting it once, or export its key"
 		switch i.Login {
 		case config.LoginKey:
 			says = "key in " + i.Key
@@ -103,10 +102,8 @@ func (a *app) login(v vendor, c config.Agent) (login, key, folder string) {
 	if s := v.server(c); c.Login != config.LoginOwn && s.key != "" && a.Env(s.key) != "" {
 		return config.LoginKey, s.key, ""
 	}
-	for _, folder := range v.folders {
-		if _, err := os.Stat(filepath.Join(a.Env("HOME"), folder)); err == nil {
-			return config.LoginOwn, "", folder
-		}
+	if c.Login == config.LoginOwn || exists(filepath.Join(a.Env("HOME"), v.login)) {
+		return config.LoginOwn, "", v.folders[0]
 	}
 	return "", "", ""
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -55,5 +56,21 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		add(finding{"agent " + a.Name(), verdictMissing, err.Error(), "install it, or mend agents." + a.Name() + " in " + config.Name})
 		return
 	}
-	add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: strings.TrimSpace(version + " " + roles)})
+	says := strings.TrimSpace(version + " " + roles)
+	c := p.config.Agents[a.Name()]
+	v, ok := vendorOf(c.Driver)
+	if !ok {
+		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
+		return
+	}
+	switch login, key, folder := p.login(v, c); login {
+	case config.LoginKey:
+		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"})
+	case config.LoginOwn:
+		add(finding{"agent " + a.Name(), verdictWarning, says + "; its own login: ~/" + folder + " is shown inside, and what is written there stays",
+			"to keep it outside give it a key: docs/agents.md"})
+	default:
+		add(finding{"agent " + a.Name(), verdictWarning, says + "; no key and no login were found",
+			"start it once and log in, or export " + cmp.Or(v.server(c).key, "the key of its model")})
+	}
 }

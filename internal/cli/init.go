@@ -45,10 +45,13 @@ func (a *app) initialize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tests := p.guessTests()
-	text := strings.Replace(starter, "tests: []", fmt.Sprintf("tests: [%q]", tests), 1)
-	if tests == "" {
-		text = starter
+	text := starter
+	if tests := p.guessTests(); tests != "" {
+		text = strings.Replace(text, "tests: []", fmt.Sprintf("tests: [%q]", tests), 1)
+	}
+	named := best(a.installed(ctx))
+	if named != nil {
+		text = strings.Replace(text, starterAgent, fmt.Sprintf("  %s:\n    driver: %s\n", named.Driver, named.Driver), 1)
 	}
 	for _, file := range []struct{ name, content string }{
 		{config.Name, text}, {"requests/example.md.txt", exampleRequest},
@@ -63,9 +66,30 @@ func (a *app) initialize(ctx context.Context) error {
 		}
 		p.print("%-26s %s\n", file.name, word)
 	}
-	p.print("\nNext:\n  1. name your agent in %s\n  2. copy requests/example.md.txt to requests/<name>.md and say what you want\n"+
-		"  3. signalbox doctor\n  4. signalbox run 1\n", config.Name)
+	first := "name your agent in " + config.Name
+	if named != nil {
+		first = fmt.Sprintf("look at %s: %s is on this machine and named as the agent", config.Name, named.Name)
+	}
+	p.print("\nNext:\n  1. %s\n  2. copy requests/example.md.txt to requests/<name>.md and say what you want\n"+
+		"  3. signalbox doctor\n  4. signalbox run 1\n", first)
 	return nil
+}
+
+// starterAgent is what stands in the starter where an agent is named.
+const starterAgent = "  # claude:\n  #   driver: claude\n  #   model: claude-sonnet-4-5\n"
+
+// best is the agent to begin with: one that can reach its model, or else one that is here; nil if none is.
+func best(found []installed) *installed {
+	var first *installed
+	for i := range found {
+		if found[i].Found && found[i].Login != "" {
+			return &found[i]
+		}
+		if found[i].Found && first == nil {
+			first = &found[i]
+		}
+	}
+	return first
 }
 
 // writeNew writes a file of the project unless it is there.

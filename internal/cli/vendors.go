@@ -19,21 +19,23 @@ type vendor struct {
 	title, install string
 	// models is whose server it asks; empty where the model's name says that, before a slash.
 	models string
-	// folders are where, below HOME, its own login lies.
+	// login is the file, below HOME, that is there once it has a login of its own; folders are what it
+	// then needs of HOME.
+	login   string
 	folders []string
 	build   func(agent.Settings) (agent.Agent, error)
 }
 
 var vendors = []vendor{
-	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", []string{".claude", ".claude.json"},
+	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", ".claude/.credentials.json", []string{".claude", ".claude.json"},
 		func(s agent.Settings) (agent.Agent, error) { return claude.New(s) }},
-	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", []string{".codex"},
+	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", ".codex/auth.json", []string{".codex"},
 		func(s agent.Settings) (agent.Agent, error) { return codex.New(s) }},
-	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", []string{".local/share/opencode"},
+	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", ".local/share/opencode/auth.json", []string{".local/share/opencode"},
 		func(s agent.Settings) (agent.Agent, error) { return opencode.New(s) }},
-	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", []string{".pi"},
+	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", ".pi/agent/auth.json", []string{".pi"},
 		func(s agent.Settings) (agent.Agent, error) { return pi.New(s) }},
-	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", []string{".gemini"},
+	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", ".gemini/oauth_creds.json", []string{".gemini"},
 		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
 }
 
