@@ -48,7 +48,7 @@ var rooms = map[string][]string{
 	"forge/forgetest":                     {"forge"},
 	"store":                               {"workflow", "redact"},
 	"schema":                              {},
-	"gateway":                             {"agent", "process"}, // stands between an agent and its model: what it finds is told in the port's words
+	"gateway":                             {"agent", "process"},           // stands between an agent and its model: what it finds is told in the port's words
 	"session":                             {"process", "redact", "store"}, // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "agent", "environment", "forge"},
 	"tui":                                 {"workflow", "store", "runner"},

@@ -78,3 +78,37 @@ func (s *Store) Records(ctx context.Context, kind string) ([]string, error) {
 	slices.Sort(ids)
 	return ids, ctx.Err()
 }
+
+// sessionName is an issue's: signalbox-issue-42, under whatever prefix a project has.
+var sessionName = lazyPattern(`^[a-z][a-z0-9-]{0,40}-issue-[1-9][0-9]{0,9}$`)
+
+// SessionDir is the slash path of a session's folder below the project root.
+func SessionDir(name string) (string, error) {
+	if !sessionName().MatchString(name) {
+		return "", fmt.Errorf("session %q: %w", name, ErrName)
+	}
+	return privateDir + "/sessions/" + name, nil
+}
+
+// Session is the document of an agent's session, session.json in its folder.
+func Session[T any](s *Store, name string) *Document[T] {
+	dir, err := SessionDir(name)
+	return &Document[T]{store: s, dir: dir, name: "session.json", file: privateFile, mkd: privateMode, err: err,
+		lock: "document.sessions.lock", initial: func() T { var zero T; return zero }}
+}
+
+// Sessions lists the names of all sessions, sorted.
+func (s *Store) Sessions(ctx context.Context) ([]string, error) {
+	entries, err := s.list(privateDir + "/sessions")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() && sessionName().MatchString(entry.Name()) {
+			names = append(names, entry.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, ctx.Err()
+}
