@@ -4,17 +4,20 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/agent"
 )
 
+// The patterns are made when they are needed, because most starts of Signalbox run no agent.
+
 // reconnecting is what it says before it calls the model again.
-var reconnecting = regexp.MustCompile(`(?s)^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`)
+var reconnecting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`) })
 
 // retry takes apart what it says before it calls the model again.
 func retry(message string) (attempt int, reason string, again bool) {
-	found := reconnecting.FindStringSubmatch(message)
+	found := reconnecting().FindStringSubmatch(message)
 	if found == nil {
 		return 0, "", false
 	}
@@ -25,11 +28,11 @@ func retry(message string) (attempt int, reason string, again bool) {
 	return attempt, found[2], true
 }
 
-var statusWords = regexp.MustCompile(`(?:unexpected|last) status:? (\d{3})\b`)
+var statusWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:unexpected|last) status:? (\d{3})\b`) })
 
 // status is the HTTP status that a message speaks of, zero where it speaks of none.
 func status(message string) int {
-	found := statusWords.FindStringSubmatch(message)
+	found := statusWords().FindStringSubmatch(message)
 	if found == nil {
 		return 0
 	}
@@ -72,21 +75,23 @@ func failure(message string, now time.Time) *agent.Failure {
 }
 
 var (
-	againAt = regexp.MustCompile(`try again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)`)
-	againIn = regexp.MustCompile(`try again in (\d{1,6}(?:\.\d+)?)(ms|s)\b`)
+	againAt = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`try again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)`)
+	})
+	againIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`try again in (\d{1,6}(?:\.\d+)?)(ms|s)\b`) })
 )
 
 // until is when it says that a limit ends: an hour of the next 24, or one with its day, in the zone
 // that it was given; or in how many seconds.
 func until(message string, now time.Time) time.Time {
-	if in := againIn.FindStringSubmatch(message); in != nil {
+	if in := againIn().FindStringSubmatch(message); in != nil {
 		wait, err := time.ParseDuration(in[1] + in[2])
 		if err != nil {
 			return time.Time{}
 		}
 		return now.Add(wait)
 	}
-	at := againAt.FindStringSubmatch(message)
+	at := againAt().FindStringSubmatch(message)
 	if at == nil {
 		return time.Time{}
 	}
