@@ -13,7 +13,9 @@ import (
 // The patterns are made when they are needed, because most starts of Signalbox run no agent.
 
 // reconnecting is what it says before it calls the model again.
-var reconnecting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`) })
+var reconnecting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`)
+})
 
 // retry takes apart what it says before it calls the model again.
 func retry(message string) (attempt int, reason string, again bool) {
