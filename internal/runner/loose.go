@@ -23,7 +23,7 @@ const (
 // image without git leaves the question open.
 func (w *work) loose(ctx context.Context, env environment.Environment) (names []string) {
 	var list bytes.Buffer
-	result, err := env.Exec(ctx, process.Command{Args: []string{"git", "-c", "safe.directory=*", "status", "--porcelain", "-z", "--no-renames"},
+	result, err := env.Exec(ctx, process.Command{Args: []string{"git", "--no-optional-locks", "-c", "safe.directory=*", "status", "--porcelain", "-z", "--no-renames"},
 		Stdout: &list, Total: looseTotal, OutputLimit: looseLimit})
 	if err != nil || !result.OK() {
 		w.Logger.Debug("files that the set-up wrote are not known", "run", w.ref.RunID, "err", err, "code", result.ExitCode)

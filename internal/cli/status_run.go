@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// printRun prints all that a person needs of a run (R17).
+func (p *project) printRun(r *workflow.Run, held bool) {
+	p.print("%s %s\n", p.paint(bold, "#"+r.Ref()), redact.Line(r.Title, 200))
+	state := p.state(r.State)
+	interrupted := r.State == workflow.Running && !held
+	if interrupted {
+		state = p.paint(yellow, "Interrupted") + " (no process carries it)"
+	}
+	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
+	p.print("  %-9s %s\n", "now", redact.Line(r.Progress.Message, 300))
+	p.print("  %-9s %s\n", "elapsed", p.elapsed(r))
+	p.print("  %-9s %s\n", "run", store.RefOf(r).Dir())
+	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
+		p.print("  %-9s %.10s on %s, into %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100))
+	}
+	if s := r.Journey.SetUp; s != nil {
+		p.print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
+		p.printSetUpNotes(r)
+	}
+	if r.Journey.Isolation == workflow.IsolationNone {
+		p.print("  %-9s %s\n", "warning", p.paint(yellow, "commands of this run are not isolated from this machine"))
+	}
+	if r.Signals.Notes != nil {
+		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
+	}
+	p.print("\nWhat programs that wait for it read (.worktrees/.status/%d.json):\n", r.Journey.Number)
+	p.printIssue(r.AsIssueStatus())
+	p.printPhases(r)
+	p.printSteps(r)
+	p.printStop(r)
+	if interrupted {
+		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
+	}
+}
+
+// printSetUpNotes says what a person should know of the set-up, whatever became of the run.
+func (p *project) printSetUpNotes(r *workflow.Run) {
+	for _, note := range r.Journey.SetUp.Warnings() {
+		p.print("  %-9s %s\n", "warning", p.paint(yellow, redact.Line(note, 800)))
+	}
+}
+
+// setUpLine says what the set-up came to, or how far it is.
+func setUpLine(r *workflow.Run) string {
+	s, at := r.Journey.SetUp, r.SetUpProgress()
+	switch {
+	case s.Status == "failed":
+		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, s.Class, r.Ref())
+	case s.Status != "" && s.Warm:
+		return s.Name + " begun from a kept environment and verified"
+	case s.Status != "":
+		return s.Name + " set up and verified"
+	case at == nil:
+		return s.Name + " not set up yet"
+	}
+	line := fmt.Sprintf("%s, command %d of %d", s.Name, at.Command, at.Commands)
+	if at.Verification > 0 {
+		line = fmt.Sprintf("%s, verification %d of %d", s.Name, at.Verification, at.Verifications)
+	}
+	if at.RetryAt != nil {
+		line += fmt.Sprintf(", again in %s", max(0, at.RetryAt.Sub(now())).Round(time.Second))
+	}
+	if at.Repair > 0 {
+		line += fmt.Sprintf(", correction %d of %d", at.Repair, at.Repairs)
+	}
+	return line
+}
+
+func (a *app) state(s workflow.State) string {
+	code := map[workflow.State]string{workflow.Done: green, workflow.Failed: red, workflow.NeedsInput: yellow}[s]
+	if code == "" {
+		return s.Label()
+	}
+	return a.paint(code, s.Label())
+}
+
+func (a *app) elapsed(r *workflow.Run) string {
+	end := now()
+	if r.EndedAt != nil {
+		end = *r.EndedAt
+	}
+	return max(0, end.Sub(r.StartedAt)).Round(time.Second / 10).String()
+}
+
+var marks = map[workflow.StepStatus]string{workflow.StepDone: "✓", workflow.StepRunning: "▶", workflow.StepSkipped: "–",
+	workflow.StepFailed: "✗", workflow.StepNeedsInput: "!", workflow.StepPending: " "}
+
+func (p *project) printPhases(r *workflow.Run) {
+	p.print("\nPhases\n")
+	for _, record := range r.Journey.Phases {
+		line := strings.TrimRight(redact.Line(record.Note, 120), " ")
+		p.print("  %s %2d %-15s %s\n", marks[record.Status], record.Phase, record.Step, p.paint(faint, line))
+	}
+}
+
+func (p *project) printSteps(r *workflow.Run) {
+	if len(r.Steps) > 0 {
+		p.print("\nSteps\n")
+	}
+	for _, s := range r.Steps {
+		p.print("  %s %s %s", marks[s.Status], s.StepID, redact.Line(s.Title, 80))
+		if s.PatchPath != nil {
+			p.print("  (%s, +%d −%d; tests %s)", count(s.DiffStat.FilesChanged, "file"), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
+				strings.ToLower(string(s.Test.Unit.Status)))
+		}
+		p.print("\n")
+	}
+	for _, f := range r.Journey.Findings {
+		p.print("  ! %s (%s)\n", redact.Line(f.Line1(), 200), f.Source)
+	}
+}
+
+// printStop says why a run stands still and what to type.
+func (p *project) printStop(r *workflow.Run) {
+	e := r.Error
+	if e == nil {
+		return
+	}
+	p.print("\n%s %s (%s)\n", p.paint(yellow, "Why it stopped:"), redact.Line(e.Title, 200), e.ReasonCode)
+	for line := range strings.Lines(redact.Clean(e.Message)) {
+		p.print("  %s\n", strings.TrimRight(line, "\n"))
+	}
+	p.print("%s\n", p.paint(bold, "What to do:"))
+	for _, action := range e.Actions {
+		p.print("  %s\n", redact.Line(action, 300))
+	}
+	for _, path := range e.RelatedPaths {
+		p.print("  see %s\n", redact.Line(path, 300))
+	}
+}
+
+// printEnd is the last word after carrying a run.
+func (p *project) printEnd(r *workflow.Run) {
+	switch r.State {
+	case workflow.Done:
+		p.print("%s #%s %s\n  merged into %s as %.10s in %s; report: %s\n", p.paint(green, "Done:"), r.Ref(), redact.Line(r.Title, 100),
+			redact.Line(r.Journey.Base, 100), r.Journey.MergeCommit, p.elapsed(r), r.Artifacts.ReportMD)
+		p.printSetUpNotes(r)
+	case workflow.Canceled:
+		p.print("Canceled: #%s %s\n  %s\n", r.Ref(), redact.Line(r.Title, 100), redact.Line(r.Progress.Message, 200))
+	default:
+		p.print("%s #%s %s\n", p.state(r.State)+":", r.Ref(), redact.Line(r.Title, 100))
+		p.printStop(r)
+	}
+}
