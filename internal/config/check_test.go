@@ -54,6 +54,8 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"a file that is a list", "- a\n", "line 1: the file is a list: want keys with values"},
 		{"a file that is a word", "auto\n", `line 1: the file is "auto": want keys with values`},
 		{"a tab", "environment:\n\tnetwork: none\n", "line 2: begins with a tab: want spaces"},
+		{"a quote that is not closed", "tests: \"true\n", "line 2: found unexpected end of stream (this is no YAML: look for a quote, a bracket or an indentation that is wrong)"},
+		{"no text", "\xff\xfe\n", "is no text in UTF-8"},
 		{"a size that is none", "environment:\n  memory: lots\n", `line 2: environment.memory: "lots" is no size: want a number, with K, M, G or T behind it`},
 		{"keys where lines are wanted", "tests: {a: b}\n", "line 1: tests: want a line or a list of lines"},
 		{"an empty line among the tests", "tests:\n  - make\n  - ''\n", "line 3: tests: number 2 is empty"},

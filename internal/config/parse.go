@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -52,6 +53,9 @@ var syntaxLine = regexp.MustCompile(`^line (\d+): `)
 func inWords(err error, data []byte) error {
 	says := strings.TrimPrefix(err.Error(), "yaml: ")
 	found := syntaxLine.FindStringSubmatch(says)
+	if !utf8.Valid(data) {
+		return errors.New("is no text in UTF-8")
+	}
 	if found == nil {
 		return errors.New(says)
 	}
@@ -63,5 +67,5 @@ func inWords(err error, data []byte) error {
 			return fmt.Errorf("line %d: begins with a tab: want spaces", n)
 		}
 	}
-	return errors.New(says)
+	return fmt.Errorf("%s (this is no YAML: look for a quote, a bracket or an indentation that is wrong)", says)
 }
