@@ -78,3 +78,6 @@ fi
 go vet ./...
 # shellcheck disable=SC2086 # empty means no word
 go test $race -timeout 75m ./...
+if [ -n "${SIGNALBOX_AGENTS:-}" ]; then
+	go test -timeout 30m -tags agents -run Live ./internal/agent/claude ./internal/agent/codex ./internal/agent/opencode ./internal/agent/pi
+fi

@@ -72,12 +72,17 @@ func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	if p.unsandboxed() {
 		usual = config.PermissionsEdits
 	}
+	permissions := cmp.Or(c.Permissions, usual)
+	if c.Driver == config.DriverCodex && permissions != config.PermissionsEverything && !p.unsandboxed() {
+		return nil, &problem{err: fmt.Errorf("agent %q: Codex keeps %s by a sandbox of its own, which cannot be made inside ours: it could not even read", name, permissions),
+			hint: "set permissions: everything for it; what it may reach is the environment's to say"}
+	}
 	program := c.Program
 	if strings.Contains(program, "/") {
 		program = p.abs(program)
 	}
 	built, err := v.build(agent.Settings{Name: name, Program: program, Model: c.Model, Args: c.Args, Env: c.Env,
-		Permissions: agent.Permissions(cmp.Or(c.Permissions, usual))})
+		Permissions: agent.Permissions(permissions)})
 	if err != nil {
 		return nil, &problem{err: err, hint: "mend agents." + name + " in " + config.Name}
 	}
