@@ -78,6 +78,9 @@ func (e *Environment) prepareFolders() error {
 
 // build makes a complete clone at m.Head beside the place where it will stand and moves it there.
 func (e *Environment) build(ctx context.Context, m *made) error {
+	if err := removeTree(e.layout.treeLayer().path); err != nil { // of a retirement that was cut off
+		return err
+	}
 	included, err := e.driver.included(ctx)
 	if err != nil {
 		return err

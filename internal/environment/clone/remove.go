@@ -66,8 +66,9 @@ func (d *Driver) retire(l layout) error {
 	if err := errors.Join(l.removeLeftovers(), d.letGo(l), unmount(l.work)); err != nil {
 		return err
 	}
-	for from, to := range map[string]string{l.work: l.gone(), l.treeLayer().path: l.treeLayer().gone()} {
-		if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// The mount point goes first: an empty one that stayed would be taken for a clone.
+	for _, names := range [][2]string{{l.work, l.gone()}, {l.treeLayer().path, l.treeLayer().gone()}} {
+		if err := os.Rename(names[0], names[1]); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("put the clone aside: %w", err)
 		}
 	}

@@ -159,10 +159,10 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 
 // makeRoom takes away a clone that Renew found as it was built, where the layers are to be.
 func (e *Environment) makeRoom(ctx context.Context) error {
-	if !e.layout.isUntouched() || isFolder(e.layout.treeLayer().path) || !isFolder(filepath.Join(e.layout.work, ".git")) {
-		return nil
+	if there, err := mounted(e.layout.work); err != nil || there || !e.layout.isUntouched() || !isFolder(filepath.Join(e.layout.work, ".git")) {
+		return err
 	}
-	return e.clear(ctx)
+	return errors.Join(e.clear(ctx), e.layout.touch())
 }
 
 // stackAgain stacks, and begins anew where somebody deleted all there was: a mount point itself
