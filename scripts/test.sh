@@ -17,6 +17,7 @@ need dockerd docker.io
 need iptables iptables
 need debootstrap debootstrap
 need curl curl
+need tmux tmux
 need npm npm
 need mvn maven
 maven=/usr/share/maven-repo/org/apache/maven/plugins

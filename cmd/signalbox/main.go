@@ -5,10 +5,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"time"
 
 	"signalbox/internal/cli"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/execserver"
+	"signalbox/internal/session"
 )
 
 func main() {
@@ -17,6 +19,8 @@ func main() {
 		os.Exit(execserver.Main(context.Background(), os.Args[1:]))
 	case egress.EnterName:
 		egress.Enter(context.Background(), os.Args[1:])
+	case session.HostName:
+		os.Exit(session.Host(context.Background(), os.Args[1:], session.HostConfig{Clock: time.Now}))
 	}
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System()))
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -192,10 +193,10 @@ func (d *Detector) left(r row) {
 	if r.wrapped && len(d.context.carry) < maxLine {
 		return
 	}
-	text := string(d.context.carry)
+	text := d.context.carry
 	d.context.carry = d.context.carry[:0]
-	if d.screen.drawn && !r.echo {
-		if word, ok := d.judge(d.context, text); ok && d.echoes[word.Kind] > 0 {
+	if d.screen.drawn && !r.echo && bytes.Contains(text, []byte(markerStart)) {
+		if word, ok := d.judge(d.context, string(text)); ok && d.echoes[word.Kind] > 0 {
 			d.echoes[word.Kind]--
 		} else if ok {
 			d.tell(word)
@@ -218,7 +219,7 @@ func (d *Detector) visible() (words []Word) {
 				words = append(words, word)
 			}
 		}
-		context.pass(at.text)
+		context.pass([]byte(at.text))
 		y = at.next
 	}
 	return words

@@ -180,3 +180,16 @@ func FuzzDetector(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkDetector(b *testing.B) {
+	for name, line := range map[string]string{"lines": strings.Repeat("0", 80) + "\n", "short": "y\n"} {
+		b.Run(name, func(b *testing.B) {
+			d := NewDetector(DetectorConfig{Issue: 42, Say: func(Word) {}})
+			text := []byte(strings.Repeat(line, 1<<15/len(line)))
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				_, _ = d.Write(text)
+			}
+		})
+	}
+}

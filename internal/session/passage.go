@@ -17,7 +17,8 @@ type passage struct {
 	fence   string // what opened the code block we are in; empty outside
 	quoted  bool   // in a paragraph that a ">" began
 	open    bool   // a quotation mark is open in this paragraph
-	last    string // the line above
+	// last is the width of the line above in characters, 0 if nothing is in it.
+	last int
 }
 
 const historyLimit = 8192
@@ -28,18 +29,39 @@ func (p *passage) clone() passage {
 	return other
 }
 
+// meaningful are the bytes by which a line can begin or end a quotation or a code block: the last
+// is the first of a typographic quotation mark.
+var meaningful = [256]bool{'>': true, '"': true, '`': true, '~': true, 0xe2: true}
+
 // pass goes on by one line.
-func (p *passage) pass(text string) {
+func (p *passage) pass(text []byte) {
 	p.history = append(append(p.history, text...), '\n')
 	if len(p.history) > historyLimit {
 		p.history = append(p.history[:0], p.history[historyLimit/2:]...)
 		p.trimmed = true
 	}
-	p.last = text
-	bare := undecorated(text)
-	if p.passFence(bare) {
+	p.last = 0
+	blank, plain := true, true
+	for _, b := range text {
+		blank = blank && b == ' '
+		plain = plain && !meaningful[b]
+	}
+	if !blank {
+		p.last = utf8.RuneCount(text)
+	}
+	if plain && !blank {
 		return
 	}
+	bare := undecorated(string(text))
+	if bare == "" {
+		p.last = 0
+	}
+	if !p.passFence(bare) {
+		p.passQuotation(bare)
+	}
+}
+
+func (p *passage) passQuotation(bare string) {
 	switch {
 	case bare == "":
 		p.quoted, p.open = false, false
@@ -114,7 +136,7 @@ func (d *Detector) above(y int) passage {
 	context := d.context.clone()
 	for at := 0; at < y; {
 		l := d.line(at)
-		context.pass(l.text)
+		context.pass([]byte(l.text))
 		at = l.next
 	}
 	return context
@@ -140,9 +162,8 @@ func (d *Detector) judge(above passage, text string) (Word, bool) {
 }
 
 // continues reports whether a program that breaks lines itself may have broken a sentence before the marker.
-func (d *Detector) continues(last, marker string) bool {
-	last = strings.TrimRight(last, " ")
-	return d.screen.drawn && undecorated(last) != "" && utf8.RuneCountInString(last)+1+len(marker) > d.screen.width()
+func (d *Detector) continues(last int, marker string) bool {
+	return d.screen.drawn && last > 0 && last+1+len(marker) > d.screen.width()
 }
 
 const (

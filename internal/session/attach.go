@@ -1,0 +1,90 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"signalbox/internal/process"
+)
+
+// Attachment is the terminal of a person. It is raw: every key arrives as it is typed.
+type Attachment struct {
+	// In may go on being read until the next key after Attach has returned.
+	In  io.Reader
+	Out io.Writer
+	// Size is what the terminal has, Resize (which may be nil) what it gets later.
+	Size   process.TerminalSize
+	Resize <-chan process.TerminalSize
+	// Detach is the key that leaves; zero is DefaultDetach.
+	Detach byte
+}
+
+// DefaultDetach is Ctrl-\.
+const DefaultDetach = 0x1c
+
+// Attach shows the session in the terminal and types into it, until the person leaves, the
+// session ends, or ctx does. The session goes on. The window takes the size of who attached last.
+func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err error) {
+	if a.Detach == 0 {
+		a.Detach = DefaultDetach
+	}
+	conn, _, err := x.request(ctx, request{Op: opAttach, Size: a.Size})
+	if err != nil {
+		return false, err
+	}
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	out := &frames{to: conn}
+	go a.typeTo(out, leave)
+	go a.followSize(ctx, out)
+	for {
+		kind, payload, err := readFrame(conn, frameLimit)
+		if err != nil {
+			return errors.Is(context.Cause(ctx), errDetached), nil
+		}
+		switch kind {
+		case framePrinted:
+			_, err = a.Out.Write(payload)
+		case frameLost:
+			_, err = fmt.Fprintf(a.Out, "\r\n[signalbox: %s bytes are not shown]\r\n", payload)
+		}
+		if err != nil {
+			return false, fmt.Errorf("show session %s: %w", x.name, err)
+		}
+	}
+}
+
+var errDetached = errors.New("detached")
+
+// typeTo passes on what is typed. The end of input leaves, as the key does.
+func (a *Attachment) typeTo(out *frames, leave context.CancelCauseFunc) {
+	buffer := make([]byte, 4096)
+	for {
+		n, err := a.In.Read(buffer)
+		typed, _, left := bytes.Cut(buffer[:n], []byte{a.Detach})
+		if len(typed) > 0 && out.send(frameInput, typed) != nil {
+			return
+		}
+		if left || err != nil {
+			leave(errDetached)
+			return
+		}
+	}
+}
+
+func (a *Attachment) followSize(ctx context.Context, out *frames) {
+	for {
+		select {
+		case size, open := <-a.Resize:
+			if !open || out.sendJSON(frameSize, size) != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}

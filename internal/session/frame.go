@@ -1,0 +1,164 @@
+package session
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/process"
+)
+
+// A frame is its kind, the length of what follows in four bytes, and that. It is spoken between
+// the processes of one user on one machine, of one version of this program.
+const (
+	frameOrder   = 'O' // starter to host: an order
+	frameRequest = 'Q' // client to host: a request, first
+	frameInput   = 'i' // client to host: typed bytes
+	frameSize    = 'z' // client to host: the terminal's size
+	framePrinted = 'p' // host to client: printed bytes
+	frameLost    = 'l' // host to client: how many printed bytes it missed here
+	frameInfo    = 's' // host to starter or client: Info
+	frameProblem = 'e' // host to starter or client: a problem
+)
+
+const frameLimit = 1 << 20
+
+var errFrame = errors.New("not understood")
+
+// order is what a host is told.
+type order struct {
+	Root           string
+	AllowNetworkFS bool
+	Config         Config
+	Environ        []string
+}
+
+// request is what a client wants.
+type request struct {
+	Op   string // attach, watch, nudge or stop
+	Text string
+	Size process.TerminalSize
+}
+
+const (
+	opAttach = "attach"
+	opWatch  = "watch"
+	opNudge  = "nudge"
+	opStop   = "stop"
+)
+
+// problem is an error on its way to another process.
+type problem struct {
+	Text string
+	// Is is the number, from 1, of the one of ours that it is.
+	Is int
+}
+
+var sentinels = []error{ErrRunning, ErrNotRunning, ErrNoTerminal, ErrBusy, ErrText}
+
+func problemOf(err error) problem {
+	p := problem{Text: err.Error()}
+	for i, sentinel := range sentinels {
+		if errors.Is(err, sentinel) {
+			p.Is = i + 1
+		}
+	}
+	return p
+}
+
+func (p problem) err() error {
+	if 0 < p.Is && p.Is <= len(sentinels) {
+		return &distant{p.Text, sentinels[p.Is-1]}
+	}
+	return errors.New(p.Text)
+}
+
+// distant is an error of another process.
+type distant struct {
+	text string
+	is   error
+}
+
+func (d *distant) Error() string { return d.text }
+func (d *distant) Unwrap() error { return d.is }
+
+// frames writes frames whole, from several goroutines.
+type frames struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (f *frames) send(kind byte, payload []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	head := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(payload)))
+	if _, err := f.to.Write(head); err != nil {
+		return fmt.Errorf("send frame: %w", err)
+	}
+	if _, err := f.to.Write(payload); err != nil {
+		return fmt.Errorf("send frame: %w", err)
+	}
+	return nil
+}
+
+func (f *frames) sendJSON(kind byte, value any) error {
+	payload, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("send frame: %w", err)
+	}
+	return f.send(kind, payload)
+}
+
+// readFrame reads a frame of at most limit bytes.
+func readFrame(from io.Reader, limit uint32) (kind byte, payload []byte, err error) {
+	var head [5]byte
+	if _, err := io.ReadFull(from, head[:]); err != nil {
+		return 0, nil, err
+	}
+	length := binary.BigEndian.Uint32(head[1:])
+	if length > limit {
+		return 0, nil, fmt.Errorf("frame of %d bytes: %w", length, errFrame)
+	}
+	payload = make([]byte, length)
+	_, err = io.ReadFull(from, payload)
+	return head[0], payload, err
+}
+
+// inFolder is a path of a file in an open folder that is short however deep the folder is: the
+// address of a socket holds 107 bytes.
+func inFolder(dir *os.File, name string) string {
+	return filepath.Join("/proc/self/fd", strconv.Itoa(int(dir.Fd())), name)
+}
+
+var errStranger = errors.New("it belongs to another user")
+
+// checkPeer refuses whoever is not this user.
+func checkPeer(conn net.Conn) error {
+	socket, ok := conn.(*net.UnixConn)
+	if !ok {
+		return errStranger
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("ask who is there: %w", err)
+	}
+	var peer *unix.Ucred
+	var errPeer error
+	err = raw.Control(func(fd uintptr) { peer, errPeer = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err := errors.Join(err, errPeer); err != nil {
+		return fmt.Errorf("ask who is there: %w", err)
+	}
+	if int(peer.Uid) != os.Geteuid() {
+		return errStranger
+	}
+	return nil
+}

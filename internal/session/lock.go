@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockTries and lockPause: how long the lock of a session is waited for, because somebody may
+// just be looking whether it is held, or a host that has ended is saying farewell.
+const lockTries, lockPause = 300, 10 * time.Millisecond
+
+// takeLock takes the lock that a host holds as long as it lives. ErrRunning: another one holds it.
+func takeLock(ctx context.Context, path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, privateFile)
+	if err != nil {
+		return nil, fmt.Errorf("open lock of session: %w", err)
+	}
+	for range lockTries {
+		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(lockPause):
+		}
+	}
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = ErrRunning
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock session: %w", err), file.Close())
+	}
+	return file, nil
+}
+
+// held reports whether a host lives.
+func held(path string) (bool, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("open lock of session: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
+		return false, fmt.Errorf("look at lock of session: %w", err)
+	}
+	return err != nil, nil
+}

@@ -1,0 +1,61 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"signalbox/internal/redact"
+)
+
+const (
+	// nudgePause is between the text and Enter: agents take an Enter that comes with the text for a part of it.
+	nudgePause = 500 * time.Millisecond
+	nudgeLimit = 16 << 10
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+	enter      = "\r"
+)
+
+// nudge types a message.
+func (h *host) nudge(ctx context.Context, text string) error {
+	if err := checkNudge(text); err != nil {
+		return err
+	}
+	h.nudging.Lock()
+	defer h.nudging.Unlock()
+	h.detecting.Lock()
+	brackets := h.detector.BracketsPaste()
+	h.detecting.Unlock()
+	parts := strings.Split(text, "\n")
+	if brackets && len(parts) > 1 {
+		parts = []string{pasteBegin + strings.Join(parts, enter) + pasteEnd}
+	}
+	for _, part := range parts {
+		if err := h.typeIn([]byte(part)); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(nudgePause):
+		case <-ctx.Done():
+			return ErrNotRunning
+		}
+		if err := h.typeIn([]byte(enter)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkNudge(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return fmt.Errorf("%w: it is empty", ErrText)
+	case len(text) > nudgeLimit:
+		return fmt.Errorf("%w: it has %d bytes, and %d are the limit", ErrText, len(text), nudgeLimit)
+	case redact.Clean(text) != text || strings.Contains(text, "\t"):
+		return fmt.Errorf("%w: it has control characters or such that cannot be seen", ErrText)
+	}
+	return nil
+}

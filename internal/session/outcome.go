@@ -1,0 +1,158 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+)
+
+const (
+	// settleTime is how long a line has to stand on the screen before it is believed.
+	settleTime = time.Second
+	// messageLimit is characters, notesLimit how many of them are kept.
+	messageLimit, notesLimit = 2000, 50
+)
+
+// print takes what the agent prints. It returns no error: nothing that goes wrong with the
+// record may end the agent.
+func (h *host) print(p []byte) (int, error) {
+	_, _ = h.raw.Write(p)
+	if _, err := h.redacting.Write(p); err != nil {
+		h.log.Error("pass on output", "error", err)
+	}
+	h.settleLater()
+	return len(p), nil
+}
+
+// keep takes what the agent printed, without secrets.
+func (h *host) keep(p []byte) (int, error) {
+	h.detecting.Lock()
+	_, _ = h.detector.Write(p)
+	h.detecting.Unlock()
+	_, _ = h.clean.Write(p)
+	if h.record != nil {
+		if _, err := h.record.Write(p); err != nil {
+			h.log.Error("record output", "error", err)
+			h.record = nil
+		}
+	}
+	return len(p), nil
+}
+
+func (h *host) settleLater() {
+	h.detecting.Lock()
+	defer h.detecting.Unlock()
+	if !h.settling {
+		h.settling = true
+		time.AfterFunc(settleTime, h.settle)
+	}
+}
+
+func (h *host) settle() {
+	h.detecting.Lock()
+	h.settling = false
+	more := h.detector.Settle()
+	h.detecting.Unlock()
+	if more {
+		h.settleLater()
+	}
+}
+
+// hear takes a word of the agent. The first last word is the outcome, and durable before anybody
+// is told.
+func (h *host) hear(ctx context.Context, word Word, source Source) {
+	message := redact.Line(word.Message, messageLimit)
+	err := h.save(context.WithoutCancel(ctx), func(info *Info) {
+		switch {
+		case word.Kind == Progress:
+			info.Progress = message
+		case info.Outcome == nil:
+			info.Outcome = &Outcome{Kind: word.Kind, Message: message, Source: source, At: h.clock().UTC()}
+		default:
+			info.note(fmt.Sprintf("later, by %s: %s %s", source, word.Kind, message))
+		}
+	})
+	if err != nil {
+		h.log.Error("save what the agent said", "error", err)
+	}
+}
+
+func (i *Info) note(text string) {
+	if len(i.Notes) < notesLimit {
+		i.Notes = append(i.Notes, redact.Line(text, messageLimit))
+	}
+}
+
+// save changes what is known, durably, and tells everybody.
+func (h *host) save(ctx context.Context, change func(*Info)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(&h.info)
+	err := h.doc.Update(ctx, func(info *Info) error {
+		*info = h.info
+		return nil
+	})
+	h.raw.tell(h.info)
+	h.clean.tell(h.info)
+	return err
+}
+
+// finish tells what the session came to, once nothing of the agent's tree is left.
+func (h *host) finish(ctx context.Context, result process.Result, failure error) {
+	h.input.close()
+	if err := h.redacting.Close(); err != nil {
+		h.log.Error("pass on output", "error", err)
+	}
+	h.detecting.Lock()
+	h.settling = true // and never again
+	h.detector.Close()
+	h.detecting.Unlock()
+	if h.record != nil {
+		if err := h.record.Close(); err != nil {
+			h.log.Error("join record", "error", err)
+		}
+	}
+	err := h.save(ctx, func(info *Info) {
+		now := h.clock().UTC()
+		info.EndedAt = &now
+		if !result.Started.IsZero() {
+			info.ExitCode, info.Signal = &result.ExitCode, result.Signal
+		}
+		if failure != nil {
+			info.note(failure.Error())
+		}
+		if info.Outcome == nil {
+			info.Outcome = &Outcome{Kind: Error, Message: redact.Line(h.verdict(result, failure), messageLimit), Source: Ended, At: now}
+			if h.ending != "" {
+				info.Outcome.Source = h.ending
+			}
+		}
+	})
+	if err != nil {
+		h.log.Error("save the end", "error", err)
+	}
+	close(h.ended)
+	h.raw.close()
+	h.clean.close()
+}
+
+// verdict is the message of a session without a last word.
+func (h *host) verdict(result process.Result, failure error) string {
+	switch {
+	case h.ending == Stopped:
+		return "Session was stopped"
+	case h.ending == Gone:
+		return Unexpected + ": its window is gone"
+	case result.Started.IsZero() && failure != nil:
+		return Unexpected + ": " + failure.Error()
+	case result.Ending != process.Exited:
+		return Unexpected + " (" + string(result.Ending) + ")"
+	case result.Signal != "":
+		return Unexpected + " (" + result.Signal + ")"
+	}
+	return Unexpected + " (exit code " + strconv.Itoa(result.ExitCode) + ")"
+}

@@ -1,0 +1,104 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// report is what the agent sends: a word, and the token that shows whose it is.
+type report struct {
+	Token   string
+	Kind    Kind
+	Message string
+}
+
+const reportLimit = 64 << 10
+
+// ErrRefused: the report was not this session's.
+var ErrRefused = errors.New("the report is refused")
+
+// Report tells the host of the session whose variables getenv has. It is for the agent, inside.
+func Report(ctx context.Context, getenv func(string) string, word Word) error {
+	path := getenv(SocketVariable)
+	if path == "" {
+		return fmt.Errorf("%w: this is no session: %s is not set", ErrRefused, SocketVariable)
+	}
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open socket of session: %w", err)
+	}
+	socket := os.NewFile(uintptr(fd), path)
+	defer func() { _ = socket.Close() }()
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", inFolder(socket, ""))
+	if err != nil {
+		return fmt.Errorf("reach host of session: %w", err)
+	}
+	defer func() { _ = conn.Close() }()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(deadline)
+	}
+	if err := (&frames{to: conn}).sendJSON(frameRequest, report{getenv(TokenVariable), word.Kind, word.Message}); err != nil {
+		return err
+	}
+	kind, payload, err := readFrame(conn, reportLimit)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if kind == frameProblem {
+		return fmt.Errorf("%w: %s", ErrRefused, payload)
+	}
+	return nil
+}
+
+// takeReport hears one report. The peer is the agent, a stranger: all it gets is yes or no.
+func (h *host) takeReport(ctx context.Context, conn net.Conn) {
+	_ = conn.SetDeadline(h.clock().Add(requestWait))
+	_, payload, err := readFrame(conn, reportLimit)
+	var said report
+	if err == nil {
+		err = json.Unmarshal(payload, &said)
+	}
+	out := &frames{to: conn}
+	if err != nil {
+		return
+	}
+	if reason := h.refuses(said); reason != "" {
+		h.log.Warn("refused a report", "reason", reason, "kind", said.Kind)
+		if err := h.save(context.WithoutCancel(ctx), func(i *Info) { i.note("a report was refused: " + reason) }); err != nil {
+			h.log.Error("save note", "error", err)
+		}
+		_ = out.send(frameProblem, []byte(reason))
+		return
+	}
+	h.hear(ctx, Word{Kind: said.Kind, Message: said.Message}, Reported)
+	_ = out.send(frameInfo, nil)
+}
+
+func (h *host) refuses(said report) string {
+	digest := sha256.Sum256([]byte(said.Token))
+	if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(digest[:])), []byte(h.info.TokenDigest)) != 1 {
+		return "its token is not this session's"
+	}
+	if said.Kind != Complete && said.Kind != Error && said.Kind != Progress {
+		return "it is neither complete nor error nor progress"
+	}
+	return ""
+}
+
+// Instructions tell the agent how to report. They hold no marker: their echo is none.
+func Instructions(issue int) string {
+	return fmt.Sprintf("When your work on issue %d is complete run: signalbox report complete\n"+
+		"If it cannot be done run: signalbox report error \"WHY\"\n"+
+		"Where there is no such program, print instead, on a line of its own behind an empty line and outside of code blocks,\n"+
+		"the two parts %q and %q as one word, or %q and %q followed by the reason.\n",
+		issue, markerStart+"COMPLETE_", fmt.Sprintf("%d###", issue), markerStart+"ERROR_", fmt.Sprintf("%d###", issue))
+}

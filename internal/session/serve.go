@@ -1,0 +1,220 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"signalbox/internal/process"
+)
+
+const (
+	// clientsLimit bounds how many are connected at once.
+	clientsLimit = 256
+	// requestWait is how long a client may take to say what it wants, and farewell how long one
+	// that does not read is waited for when all is over.
+	requestWait, farewell = 5 * time.Second, time.Second
+)
+
+// serve opens the sockets, for clients and for the agent's reports.
+func (h *host) serve(ctx context.Context) (stop func(), err error) {
+	if err := os.MkdirAll(reportFolder, privateMode); err != nil {
+		return nil, fmt.Errorf("make folder for reports: %w", err)
+	}
+	clients, err := listen(ctx, hostSocket)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := listen(ctx, filepath.Join(reportFolder, reportSocket))
+	if err != nil {
+		return nil, errors.Join(err, clients.Close())
+	}
+	// A container's user may be another one than ours; the folder above keeps everybody else out.
+	err = errors.Join(os.Chmod(hostSocket, privateFile), os.Chmod(reportFolder, 0o755), os.Chmod(filepath.Join(reportFolder, reportSocket), 0o666))
+	if err != nil {
+		return nil, errors.Join(err, clients.Close(), reports.Close())
+	}
+	go h.accept(clients, func(conn net.Conn) { h.attend(ctx, conn) })
+	go h.accept(reports, func(conn net.Conn) { h.takeReport(ctx, conn) })
+	return func() {
+		_ = clients.Close()
+		_ = reports.Close()
+		h.clients.Wait()
+	}, nil
+}
+
+// listen listens on a socket in the working directory in place of one that a killed host left.
+func listen(ctx context.Context, path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("replace socket: %w", err)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return l, nil
+}
+
+func (h *host) accept(l net.Listener, serve func(net.Conn)) {
+	places := make(chan struct{}, clientsLimit)
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		select {
+		case places <- struct{}{}:
+		default:
+			_ = conn.Close()
+			continue
+		}
+		h.clients.Go(func() {
+			serve(conn)
+			_ = conn.Close()
+			<-places
+		})
+	}
+}
+
+// attend does what one client wants.
+func (h *host) attend(ctx context.Context, conn net.Conn) {
+	if err := errors.Join(checkPeer(conn), conn.SetDeadline(h.clock().Add(requestWait))); err != nil {
+		h.log.Warn("refused a client", "error", err)
+		return
+	}
+	kind, payload, err := readFrame(conn, frameLimit)
+	var wanted request
+	if err == nil && kind == frameRequest {
+		err = json.Unmarshal(payload, &wanted)
+	}
+	if err != nil {
+		return
+	}
+	_ = conn.SetDeadline(time.Time{})
+	out := &frames{to: conn}
+	switch wanted.Op {
+	case opAttach:
+		if h.order.Config.Mode == Headless {
+			_ = out.sendJSON(frameProblem, problemOf(ErrNoTerminal))
+			return
+		}
+		h.setSize(wanted.Size)
+		h.show(conn, out, &h.raw)
+	case opWatch:
+		h.show(conn, out, &h.clean)
+	case opNudge:
+		h.reply(out, h.nudge(ctx, wanted.Text))
+	case opStop:
+		h.end(Stopped)
+		<-h.ended
+		h.reply(out, nil)
+	}
+}
+
+func (h *host) reply(out *frames, err error) {
+	if err != nil {
+		_ = out.sendJSON(frameProblem, problemOf(err))
+		return
+	}
+	h.mu.Lock()
+	info := h.info
+	h.mu.Unlock()
+	_ = out.sendJSON(frameInfo, info)
+}
+
+// show passes on what is printed until the session ends or the client leaves.
+func (h *host) show(conn net.Conn, out *frames, from *audience) {
+	r := from.join()
+	defer from.leave(r)
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		h.follow(conn)
+	}()
+	h.reply(out, nil)
+	var buffer []byte
+	for {
+		select {
+		case <-left:
+			return
+		case <-h.ended:
+			_ = conn.SetWriteDeadline(h.clock().Add(farewell))
+		case <-r.arrived:
+		}
+		output, lost, state, closed := r.take(buffer)
+		buffer = output
+		if err := pass(out, output, lost, state); err != nil {
+			return
+		}
+		if closed {
+			return
+		}
+	}
+}
+
+func pass(out *frames, output []byte, lost int64, state *Info) (err error) {
+	if lost > 0 {
+		err = out.send(frameLost, strconv.AppendInt(nil, lost, 10))
+	}
+	if len(output) > 0 && err == nil {
+		err = out.send(framePrinted, output)
+	}
+	if state != nil && err == nil {
+		err = out.sendJSON(frameInfo, state)
+	}
+	return err
+}
+
+// follow takes what an attached client types, until it leaves.
+func (h *host) follow(conn net.Conn) {
+	for {
+		kind, payload, err := readFrame(conn, frameLimit)
+		if err != nil {
+			return
+		}
+		switch kind {
+		case frameInput:
+			_ = h.typeIn(payload) // an agent that does not read loses it, as with any terminal
+		case frameSize:
+			var size process.TerminalSize
+			if json.Unmarshal(payload, &size) == nil {
+				h.setSize(size)
+			}
+		}
+	}
+}
+
+func (h *host) typeIn(p []byte) error {
+	if h.order.Config.Mode == Headless {
+		return ErrNoTerminal
+	}
+	h.detecting.Lock()
+	h.detector.Typed(p)
+	h.detecting.Unlock()
+	return h.input.add(p)
+}
+
+// setSize follows the terminal that attached or changed last.
+func (h *host) setSize(size process.TerminalSize) {
+	if size.Rows == 0 || size.Columns == 0 {
+		return
+	}
+	h.detecting.Lock()
+	h.detector.Resize(int(size.Rows), int(size.Columns))
+	h.detecting.Unlock()
+	for {
+		select {
+		case h.resize <- size:
+			return
+		case <-h.resize: // one that nobody took
+		case <-h.ended:
+			return
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"time"
+
+	"signalbox/internal/process"
+	"signalbox/internal/store"
+)
+
+// Mode is what an agent's session is connected to.
+type Mode string
+
+const (
+	// Headless is a pipe: the agent reads Config.Input to its end, and nobody types.
+	Headless Mode = "headless"
+	// Terminal is a pseudo-terminal that the host owns.
+	Terminal Mode = "terminal"
+	// Tmux is the same, and its host is the program of a window of tmux. The session ends with the window.
+	Tmux Mode = "tmux"
+)
+
+// Config is one session to start.
+type Config struct {
+	Issue int
+	// Prefix is the first part of the session's name; empty is DefaultPrefix.
+	Prefix string
+	// Agent is the name under which the configuration knows it.
+	Agent string
+	Mode  Mode
+	// Place is where the agent runs, in words of whoever started the program that hosts sessions
+	// (see Entrance); empty is this machine as it is.
+	Place string
+	// Args, Dir and Env are as in process.Command. What the session adds to Env is named by
+	// TokenVariable, SocketVariable and idVariable.
+	Args []string
+	Dir  string
+	Env  []string
+	// Input is standard input of a headless agent.
+	Input string
+	// Prompt is all that the agent was told and may show again, Input or arguments.
+	Prompt string
+	// Size is the terminal's until somebody attaches; zero is 24 rows of 80 columns.
+	Size process.TerminalSize
+	// Secrets are values that must not be recorded, by their names.
+	Secrets map[string]string
+	// Reads, Writes and Reaches are as in process.Command.
+	Reads, Writes, Reaches []string
+	// Idle, Total and Grace are as in process.Command.
+	Idle, Total, Grace time.Duration
+	// RecordLimit is how many bytes of output are kept; zero is DefaultRecordLimit.
+	RecordLimit int64
+	// TmuxSocket is the name of tmux's server (its option -L); empty is the usual one.
+	TmuxSocket string
+}
+
+// DefaultPrefix makes the name signalbox-issue-42.
+const DefaultPrefix = "signalbox"
+
+// DefaultRecordLimit keeps some hours of an agent's talk.
+const DefaultRecordLimit = 64 << 20
+
+// Name is what a session of the issue is called.
+func Name(prefix string, issue int) string {
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	return prefix + "-issue-" + strconv.Itoa(issue)
+}
+
+func (c *Config) name() string { return Name(c.Prefix, c.Issue) }
+
+func (c *Config) validate() error {
+	_, err := store.SessionDir(c.name())
+	switch {
+	case err != nil:
+		return err
+	case c.Mode != Headless && c.Mode != Terminal && c.Mode != Tmux:
+		return fmt.Errorf("mode %q is none of %q, %q and %q", c.Mode, Headless, Terminal, Tmux)
+	case len(c.Args) == 0:
+		return errors.New("it needs a program")
+	case c.Mode != Headless && c.Input != "":
+		return errors.New("a terminal has no input to read to its end")
+	case c.TmuxSocket != "" && !tmuxSocket.MatchString(c.TmuxSocket):
+		return fmt.Errorf("tmux's server %q: want letters, digits and hyphens", c.TmuxSocket)
+	}
+	return nil
+}
+
+var tmuxSocket = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
+
+var defaultSize = process.TerminalSize{Rows: 24, Columns: 80}
+
+func (c *Config) size() process.TerminalSize {
+	switch {
+	case c.Mode == Headless:
+		return process.TerminalSize{}
+	case c.Size.Rows == 0 || c.Size.Columns == 0:
+		return defaultSize
+	}
+	return c.Size
+}
+
+// Info is what is known of a session, and its document.
+type Info struct {
+	Version string `json:"version"`
+	Issue   int    `json:"issue"`
+	Name    string `json:"name"`
+	Agent   string `json:"agent"`
+	Mode    Mode   `json:"mode"`
+	// TmuxSocket is as in Config.
+	TmuxSocket string `json:"tmux_socket"`
+	// ID is of this start of the session alone.
+	ID string `json:"id"`
+	// TokenDigest is SHA-256 of the token by which the agent reports.
+	TokenDigest string    `json:"token_digest"`
+	HostPID     int       `json:"host_pid"`
+	HostStart   uint64    `json:"host_start"` // clock ticks after boot
+	StartedAt   time.Time `json:"started_at"`
+	// Outcome is the first last word; nil while there is none.
+	Outcome *Outcome `json:"outcome"`
+	// EndedAt is when the agent's process was gone; nil while it may be there.
+	EndedAt *time.Time `json:"ended_at"`
+	// ExitCode is the agent's, -1 when a signal ended it; nil while it runs or when nobody saw it.
+	ExitCode *int   `json:"exit_code"`
+	Signal   string `json:"signal"`
+	// Progress is what the agent reported last.
+	Progress string `json:"progress"`
+	// Notes are later words, refused reports and other things that changed nothing.
+	Notes []string `json:"notes"`
+}
+
+// Outcome is what a session came to.
+type Outcome struct {
+	Kind    Kind      `json:"kind"` // Complete or Error
+	Message string    `json:"message"`
+	Source  Source    `json:"source"`
+	At      time.Time `json:"at"`
+}
+
+// Source is how an outcome became known.
+type Source string
+
+const (
+	Reported Source = "report" // by the agent, with the session's token
+	Marked   Source = "marker" // by a marker that it printed
+	Ended    Source = "end"    // its process ended without a word
+	Stopped  Source = "stop"   // a person stopped it
+	Gone     Source = "gone"   // its host or its window was killed
+)
+
+// Unexpected is the message of a session that ended without a word.
+const Unexpected = "Session unexpectedly terminated"
+
+var (
+	// ErrRunning: a session of this name is running.
+	ErrRunning = errors.New("the session is running")
+	// ErrNotRunning: the session has ended.
+	ErrNotRunning = errors.New("the session has ended")
+	// ErrNotFound: there never was a session of this name.
+	ErrNotFound = errors.New("there is no such session")
+	// ErrNoTerminal: a headless session has nothing to type into.
+	ErrNoTerminal = errors.New("the session has no terminal")
+	// ErrBusy: the agent does not read what is typed.
+	ErrBusy = errors.New("the agent does not take input")
+	// ErrText: the text cannot be typed.
+	ErrText = errors.New("the text cannot be typed")
+)
+
+// documentVersion is Info.Version.
+const documentVersion = "1.0"
+
+// Files in a session's folder.
+const (
+	lockFile     = "host.lock"
+	logFile      = "host.log"
+	hostSocket   = "host.sock"
+	startSocket  = "start.sock"
+	reportFolder = "report" // shown to the agent
+	reportSocket = "report.sock"
+	privateMode  = 0o700
+	privateFile  = 0o600
+)
+
+// The agent's own variables.
+const (
+	// TokenVariable is what a report has to present.
+	TokenVariable = "SIGNALBOX_SESSION_TOKEN"
+	// SocketVariable is the path to report to, as the agent sees it.
+	SocketVariable = "SIGNALBOX_SESSION_REPORT"
+	// idVariable marks all that the agent starts.
+	idVariable = "SIGNALBOX_SESSION_ID"
+)
+
+func (i *Info) tag() string { return idVariable + "=" + i.ID }
+
+// Sessions are those of one project.
+type Sessions struct {
+	// Root is the project's folder, absolute.
+	Root  string
+	Store *store.Store
+	Clock func() time.Time
+	// Program is this program's file, which hosts sessions when it is called HostName; empty is
+	// the running one.
+	Program string
+	// AllowNetworkFS is as in store.Config, for the host's.
+	AllowNetworkFS bool
+}
+
+func (s *Sessions) program() (string, error) {
+	if s.Program != "" {
+		return s.Program, nil
+	}
+	return os.Executable()
+}

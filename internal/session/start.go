@@ -1,0 +1,202 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"signalbox/internal/process"
+	"signalbox/internal/store"
+)
+
+// startLimit is how long a host may take to come up.
+const startLimit = 30 * time.Second
+
+// Start starts a session, which goes on when this process ends, and returns when its agent runs,
+// or says why it does not. What is left of an earlier session of that name is replaced. ErrRunning:
+// there is one.
+func (s *Sessions) Start(ctx context.Context, c Config) (Info, error) {
+	info, err := s.start(ctx, c)
+	if err != nil {
+		return Info{}, fmt.Errorf("start session %s: %w", c.name(), err)
+	}
+	return info, nil
+}
+
+func (s *Sessions) start(ctx context.Context, c Config) (Info, error) {
+	if err := c.validate(); err != nil {
+		return Info{}, err
+	}
+	dir, err := s.makeDir(c.name())
+	if err != nil {
+		return Info{}, err
+	}
+	if err := s.mayStart(ctx, dir, c.name()); err != nil {
+		return Info{}, err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return Info{}, fmt.Errorf("open folder of session: %w", err)
+	}
+	defer func() { _ = folder.Close() }()
+	socket := "start-" + rand.Text() + ".sock"
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", inFolder(folder, socket))
+	if err != nil {
+		return Info{}, fmt.Errorf("listen for host: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	context.AfterFunc(ctx, func() { _ = l.Close() })
+	if err := s.launch(ctx, c, dir, socket, func() { _ = l.Close() }); err != nil {
+		return Info{}, err
+	}
+	conn, err := l.Accept()
+	if err != nil {
+		return Info{}, fmt.Errorf("wait for its host, which ended or does not answer (see %s): %w", filepath.Join(dir, logFile), err)
+	}
+	defer func() { _ = conn.Close() }()
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	return s.instruct(conn, c)
+}
+
+// mayStart refuses at once what the host would refuse. One whose agent has ended is about to end, too.
+func (s *Sessions) mayStart(ctx context.Context, dir, name string) error {
+	running, err := held(filepath.Join(dir, lockFile))
+	if err != nil || !running {
+		return err
+	}
+	info, err := store.Session[Info](s.Store, name).Load(ctx)
+	if err == nil && info.EndedAt == nil {
+		return ErrRunning
+	}
+	return nil
+}
+
+func (s *Sessions) makeDir(name string) (string, error) {
+	rel, err := store.SessionDir(name)
+	if err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(s.Root)
+	if err != nil {
+		return "", fmt.Errorf("open project root: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	if err := root.MkdirAll(filepath.FromSlash(rel), privateMode); err != nil {
+		return "", fmt.Errorf("make folder of session: %w", err)
+	}
+	return filepath.Join(s.Root, filepath.FromSlash(rel)), nil
+}
+
+// launch starts the host. ended is called at its end, which may be before it asked for its order.
+func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, ended func()) error {
+	program, err := s.program()
+	if err != nil {
+		return fmt.Errorf("find host of session: %w", err)
+	}
+	if c.Mode == Tmux {
+		return openWindow(ctx, c, program, dir, socket)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("start host of session: %w", err)
+	}
+	defer func() { _ = null.Close() }()
+	host, err := os.StartProcess(program, []string{HostName, dir, socket}, &os.ProcAttr{
+		Dir: dir, Env: inherited(), Files: []*os.File{null, null, null}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	if err != nil {
+		return fmt.Errorf("start host of session: %w", err)
+	}
+	go func() {
+		_, _ = host.Wait() // reaped; what it came to is in its document
+		ended()
+	}()
+	return nil
+}
+
+// inherited is our environment without what marks us as somebody's child: a host is nobody's.
+func inherited() []string {
+	return slices.DeleteFunc(os.Environ(), func(assignment string) bool {
+		return strings.HasPrefix(assignment, "SIGNALBOX_PROCESS=") || strings.HasPrefix(assignment, "SIGNALBOX_SESSION_")
+	})
+}
+
+// instruct gives the order and hears what came of it.
+func (s *Sessions) instruct(conn net.Conn, c Config) (Info, error) {
+	if err := checkPeer(conn); err != nil {
+		return Info{}, err
+	}
+	if err := (&frames{to: conn}).sendJSON(frameOrder, order{Root: s.Root, AllowNetworkFS: s.AllowNetworkFS, Config: c, Environ: inherited()}); err != nil {
+		return Info{}, err
+	}
+	info, err := readInfo(conn)
+	if err != nil {
+		return Info{}, err
+	}
+	if info.EndedAt != nil && info.ExitCode == nil && info.Outcome != nil {
+		return Info{}, errors.New(info.Outcome.Message) // it never ran
+	}
+	return info, nil
+}
+
+// readInfo reads the answer to an order or a request.
+func readInfo(conn net.Conn) (Info, error) {
+	kind, payload, err := readFrame(conn, frameLimit)
+	if err != nil {
+		return Info{}, fmt.Errorf("hear from host: %w", err)
+	}
+	return infoOf(kind, payload)
+}
+
+func infoOf(kind byte, payload []byte) (info Info, err error) {
+	switch kind {
+	case frameInfo:
+		err = json.Unmarshal(payload, &info)
+	case frameProblem:
+		var p problem
+		if err = json.Unmarshal(payload, &p); err == nil {
+			err = p.err()
+		}
+	default:
+		err = errFrame
+	}
+	return info, err
+}
+
+// reconcile writes down the end of a session whose host was killed, and ends what it left.
+func (s *Sessions) reconcile(ctx context.Context, dir, name string) error {
+	lock, err := takeLock(ctx, filepath.Join(dir, lockFile))
+	if errors.Is(err, ErrRunning) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	doc := store.Session[Info](s.Store, name)
+	info, err := doc.Load(ctx)
+	if err != nil || info.EndedAt != nil {
+		return err
+	}
+	if _, err := process.Sweep(ctx, info.tag()); err != nil {
+		return err
+	}
+	return doc.Update(ctx, func(info *Info) error {
+		now := s.Clock().UTC()
+		info.EndedAt = &now
+		if info.Outcome == nil {
+			info.Outcome = &Outcome{Kind: Error, Message: Unexpected, Source: Gone, At: now}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,122 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"signalbox/internal/process"
+)
+
+// TmuxArgs is the command by which a person attaches to the window of a session. Its target is
+// exact: tmux takes a name for a prefix otherwise, and 4 for 42.
+func (i *Info) TmuxArgs() []string {
+	return append(tmuxServer(i.TmuxSocket), "attach-session", "-t", "="+i.Name)
+}
+
+func tmuxServer(socket string) []string {
+	if socket == "" {
+		return []string{"tmux"}
+	}
+	return []string{"tmux", "-L", socket}
+}
+
+// openWindow starts the host as the program of a window. tmux decides its zeroth argument by its
+// path, so it is reached by a link of the right name.
+func openWindow(ctx context.Context, c Config, program, dir, socket string) error {
+	link := filepath.Join(dir, HostName)
+	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("link host of session: %w", err)
+	}
+	if err := os.Symlink(program, link); err != nil {
+		return fmt.Errorf("link host of session: %w", err)
+	}
+	size := c.size()
+	args := append(tmuxServer(c.TmuxSocket), "new-session", "-d", "-s", c.name(), "-c", dir,
+		"-x", strconv.Itoa(int(size.Columns)), "-y", strconv.Itoa(int(size.Rows)), "--", link, dir, socket)
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
+	command.Env = inherited()
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("open window of tmux: %w: %s", err, strings.TrimSpace(string(output)))
+	}
+	return nil
+}
+
+// showInPane makes the pane, which is this process's terminal, one more that is attached. It
+// reads what all others read, so a stuck tmux holds nobody up.
+func (h *host) showInPane(ctx context.Context) (leave func(), err error) {
+	before, err := term.MakeRaw(int(os.Stdin.Fd()))
+	if err != nil {
+		return nil, fmt.Errorf("prepare pane: %w", err)
+	}
+	go h.typeFromPane()
+	r := h.raw.join()
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		h.printToPane(r)
+	}()
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGWINCH)
+	go func() {
+		for {
+			h.setSize(sizeOf(os.Stdin))
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		<-shown
+		_ = term.Restore(int(os.Stdin.Fd()), before)
+	}, nil
+}
+
+func sizeOf(terminal *os.File) process.TerminalSize {
+	size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return process.TerminalSize{}
+	}
+	return process.TerminalSize{Rows: size.Row, Columns: size.Col}
+}
+
+func (h *host) typeFromPane() {
+	buffer := make([]byte, 4096)
+	for {
+		n, err := os.Stdin.Read(buffer)
+		if err != nil {
+			h.end(Gone)
+			return
+		}
+		_ = h.typeIn(buffer[:n]) // an agent that does not read loses it, as with any terminal
+	}
+}
+
+func (h *host) printToPane(r *reader) {
+	var buffer []byte
+	for {
+		<-r.arrived
+		output, lost, _, closed := r.take(buffer)
+		if lost > 0 {
+			_, _ = fmt.Fprintf(os.Stdout, "\r\n[signalbox: %d bytes are not shown]\r\n", lost)
+		}
+		_, err := os.Stdout.Write(output)
+		if closed || errors.Is(err, syscall.EIO) || errors.Is(err, io.ErrClosedPipe) {
+			return
+		}
+		buffer = output
+	}
+}

@@ -1,0 +1,128 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/process"
+)
+
+// tmuxServerOf gives a test a tmux of its own; in CI it may not be missing.
+func tmuxServerOf(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("tmux is missing")
+		}
+		t.Skip("tmux is missing")
+	}
+	socket := "signalbox-test-" + rand.Text()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		_ = exec.CommandContext(ctx, "tmux", "-L", socket, "kill-server").Run() // which may be gone already
+	})
+	return socket
+}
+
+func inTmux(t *testing.T, issue int, script string) Config {
+	c := shell(issue, Tmux, script)
+	c.TmuxSocket = tmuxServerOf(t)
+	return c
+}
+
+func TestSessionInTmuxIsShownThereAndHeardByUs(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t)
+	c := inTmux(t, 42, "echo ready; while read line; do echo heard $line; test $line = two && echo '"+done+"'; done")
+	x := started(t, s, c)
+	ours := newTerminal(t)
+	ours.attach(t, x, process.TerminalSize{Rows: 30, Columns: 90})
+	ours.sees(t, "ready")
+
+	info, err := x.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := info.TmuxArgs()
+	client := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	client.Env = append(os.Environ(), "TERM=xterm")
+	screen, err := pty.StartWithSize(client, &pty.Winsize{Rows: 30, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = screen.Close(); _ = client.Wait() }()
+	shown := newTerminal(t)
+	go func() {
+		buffer := make([]byte, 4096)
+		for n, err := screen.Read(buffer); err == nil; n, err = screen.Read(buffer) {
+			_, _ = shown.Write(buffer[:n])
+		}
+	}()
+	shown.sees(t, "ready")
+	if _, err := screen.WriteString("one\r"); err != nil {
+		t.Fatal(err)
+	}
+	ours.sees(t, "heard one")
+	ours.types(t, "two\r")
+	shown.sees(t, "heard two")
+	if info := waited(t, x); info.Outcome.Kind != Complete {
+		t.Errorf("came to %+v", info.Outcome)
+	}
+}
+
+func TestKilledTmuxServerIsASessionThatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, kill := range map[string][]string{"asked to end": {"kill-server"}, "its session ended": {"kill-session", "-t", "=signalbox-issue-42"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSessions(t)
+			c := inTmux(t, 42, family)
+			x := started(t, s, c)
+			list := pids(t, x)
+			if out, err := exec.CommandContext(t.Context(), "tmux", append([]string{"-L", c.TmuxSocket}, kill...)...).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			info := ended(t, x)
+			if info.Outcome.Kind != Error || info.Outcome.Source != Gone || !strings.HasPrefix(info.Outcome.Message, Unexpected) {
+				t.Errorf("came to %+v", info.Outcome)
+			}
+			gone(t, list...)
+		})
+	}
+}
+
+// Sessions 4 and 42 share a server; ending the window of one leaves the other.
+func TestSessionsInTmuxAreTargetedExactly(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t)
+	c := inTmux(t, 42, "read line")
+	x := started(t, s, c)
+	other := c
+	other.Issue = 4
+	four := started(t, s, other)
+	if err := four.Stop(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	// 4 is gone, and its name is the beginning of 42's.
+	info, err := four.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := info.TmuxArgs()
+	has := exec.CommandContext(t.Context(), target[0], "-L", c.TmuxSocket, "has-session", target[len(target)-2], target[len(target)-1])
+	if out, err := has.CombinedOutput(); err == nil {
+		t.Errorf("the target of 4 is found: %s", out)
+	}
+	if info, err := x.Info(t.Context()); err != nil || info.EndedAt != nil || unix.Kill(info.HostPID, 0) != nil {
+		t.Errorf("42 is %+v, %v", info, err)
+	}
+}
