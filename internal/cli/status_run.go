@@ -21,6 +21,9 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
 	p.print("  %-9s %s\n", "now", redact.Line(r.Progress.Message, 300))
 	p.print("  %-9s %s\n", "elapsed", p.elapsed(r))
+	if spent := r.SpentSoFar().String(); spent != "" {
+		p.print("  %-9s %s\n", "used", spent)
+	}
 	p.print("  %-9s %s\n", "run", store.RefOf(r).Dir())
 	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
 		p.print("  %-9s %.10s on %s, into %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100))

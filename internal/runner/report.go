@@ -25,6 +25,9 @@ func (w *work) report() string {
 	if j.Branch != "" {
 		p("| branch | `%s` into `%s` |", j.Branch, redact.Line(j.Base, 100))
 	}
+	if spent := r.SpentSoFar().String(); spent != "" {
+		p("| used | %s |", spent)
+	}
 	if j.Isolation == workflow.IsolationNone {
 		p("\n**Commands of this run were not isolated from this machine.**")
 	}

@@ -38,8 +38,25 @@ type Usage struct {
 // Tokens are all that went in and came out.
 func (u Usage) Tokens() int64 { return u.InputTokens + u.OutputTokens }
 
-// Cost is the money for people: "$1.20".
-func (u Usage) Cost() string { return dollars(u.CostMicroUSD) }
+// String is usage for people: "12345 tokens, $1.20"; empty if nothing is known to have been used.
+func (u Usage) String() string {
+	switch {
+	case u.Tokens() == 0 && u.CostMicroUSD == 0:
+		return ""
+	case u.CostMicroUSD == 0:
+		return fmt.Sprintf("%d tokens", u.Tokens())
+	}
+	return fmt.Sprintf("%d tokens, %s", u.Tokens(), dollars(u.CostMicroUSD))
+}
+
+// SpentSoFar is what all calls used, the one in hand included.
+func (r *Run) SpentSoFar() Usage {
+	spent := r.Journey.Spent
+	if c := r.Journey.Calling; c != nil {
+		spent = spent.plus(c.Usage)
+	}
+	return spent
+}
 
 func (u Usage) plus(v Usage) Usage {
 	return Usage{InputTokens: u.InputTokens + v.InputTokens, CachedTokens: u.CachedTokens + v.CachedTokens,
