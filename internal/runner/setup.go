@@ -33,6 +33,9 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	result, err := env.Exec(ctx, process.Command{Args: args, Env: w.variables(),
 		Stdout: io.MultiWriter(log, stdout, both, shown), Stderr: io.MultiWriter(log, both, shown),
 		Total: seconds(w.run.Journey.Settings.Limits.SetUpTotalSec), OutputLimit: commandOutputLimit})
+	if err == nil && !result.OK() { // a further try is written behind it
+		_, err = fmt.Fprintf(log, "[%s]\n", ending(result))
+	}
 	if closeErr := log.Close(); err == nil {
 		err = closeErr
 	}
