@@ -389,7 +389,7 @@ func TestStuckReaderHoldsNobodyUp(t *testing.T) {
 
 func TestRecordKeepsTheBeginningAndTheEnd(t *testing.T) {
 	t.Parallel()
-	c := shell(42, Headless, "echo beginning; yes $(printf %080d 0) | head -c 1073741824; echo end; echo '"+done+"'")
+	c := shell(42, Headless, fmt.Sprintf("echo beginning; yes $(printf %%080d 0) | head -c %d; echo end; echo '%s'", printedBytes, done))
 	c.RecordLimit = 1 << 20
 	x := started(t, newSessions(t), c)
 	info := ended(t, x)
