@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -69,6 +70,8 @@ type host struct {
 	input   *input
 	resize  chan process.TerminalSize
 	nudging sync.Mutex
+	// refusals counts reports that were not this session's.
+	refusals atomic.Int64
 	ended   chan struct{} // closed when all is said
 	clients sync.WaitGroup
 }

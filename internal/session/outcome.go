@@ -15,6 +15,8 @@ const (
 	settleTime = time.Second
 	// messageLimit is characters, notesLimit how many of them are kept.
 	messageLimit, notesLimit = 2000, 50
+	// refusalsLimit is how many refused reports are told of: the agent can send any number.
+	refusalsLimit = 20
 )
 
 // print takes what the agent prints. It returns no error: nothing that goes wrong with the
@@ -65,7 +67,7 @@ func (h *host) settle() {
 // hear takes a word of the agent. The first last word is the outcome, and durable before anybody
 // is told.
 func (h *host) hear(ctx context.Context, word Word, source Source) {
-	message := redact.Line(word.Message, messageLimit)
+	message := redact.Line(h.redactor.String(redact.Clean(word.Message)), messageLimit)
 	err := h.save(context.WithoutCancel(ctx), func(info *Info) {
 		switch {
 		case word.Kind == Progress:

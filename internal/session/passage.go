@@ -113,7 +113,7 @@ type line struct {
 // line returns the line that row y is part of.
 func (d *Detector) line(y int) line {
 	rows := d.screen.rows
-	first, next := y, y
+	first := y
 	for first > 0 && rows[first-1].wrapped {
 		first--
 	}
@@ -121,7 +121,8 @@ func (d *Detector) line(y int) line {
 	if first == 0 {
 		text = slices.Clone(d.context.carry)
 	}
-	for next = first; next < len(rows); next++ {
+	next := first
+	for ; next < len(rows); next++ {
 		text = rows[next].appendTo(text)
 		if !rows[next].wrapped {
 			next++

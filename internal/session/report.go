@@ -72,15 +72,22 @@ func (h *host) takeReport(ctx context.Context, conn net.Conn) {
 		return
 	}
 	if reason := h.refuses(said); reason != "" {
-		h.log.Warn("refused a report", "reason", reason, "kind", said.Kind)
-		if err := h.save(context.WithoutCancel(ctx), func(i *Info) { i.note("a report was refused: " + reason) }); err != nil {
-			h.log.Error("save note", "error", err)
-		}
+		h.tellRefusal(ctx, reason)
 		_ = out.send(frameProblem, []byte(reason))
 		return
 	}
 	h.hear(ctx, Word{Kind: said.Kind, Message: said.Message}, Reported)
 	_ = out.send(frameInfo, nil)
+}
+
+func (h *host) tellRefusal(ctx context.Context, reason string) {
+	if h.refusals.Add(1) > refusalsLimit {
+		return
+	}
+	h.log.Warn("refused a report", "reason", reason)
+	if err := h.save(context.WithoutCancel(ctx), func(i *Info) { i.note("a report was refused: " + reason) }); err != nil {
+		h.log.Error("save note", "error", err)
+	}
 }
 
 func (h *host) refuses(said report) string {

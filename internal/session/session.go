@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"signalbox/internal/process"
@@ -85,13 +86,13 @@ func (c *Config) validate() error {
 		return errors.New("it needs a program")
 	case c.Mode != Headless && c.Input != "":
 		return errors.New("a terminal has no input to read to its end")
-	case c.TmuxSocket != "" && !tmuxSocket.MatchString(c.TmuxSocket):
+	case c.TmuxSocket != "" && !tmuxSocket().MatchString(c.TmuxSocket):
 		return fmt.Errorf("tmux's server %q: want letters, digits and hyphens", c.TmuxSocket)
 	}
 	return nil
 }
 
-var tmuxSocket = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
+var tmuxSocket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) })
 
 var defaultSize = process.TerminalSize{Rows: 24, Columns: 80}
 

@@ -127,12 +127,16 @@ func TestAgentReportsWithTheSessionsToken(t *testing.T) {
 
 func TestRecordHoldsNoSecrets(t *testing.T) {
 	t.Parallel()
-	c := shell(42, Terminal, "echo the key is $KEY; echo token $"+TokenVariable+"; echo '"+failed+"' $KEY")
+	c := shell(42, Terminal, "echo the key is $KEY; echo token $"+TokenVariable+"; "+reporter(t, "error it is hunter2-hunter2"))
 	c.Env = append(c.Env, "KEY=hunter2-hunter2")
 	c.Secrets = map[string]string{"KEY": "hunter2-hunter2"}
 	x := started(t, newSessions(t), c)
+	told := waited(t, x)
 	info := ended(t, x)
 	text := output(t, x)
+	if told.Outcome.Message != "it is [redacted]" {
+		t.Errorf("told %q", told.Outcome.Message)
+	}
 	if !strings.Contains(text, "the key is [redacted]") || !strings.Contains(text, "token [redacted]") || strings.Contains(info.Outcome.Message, "hunter2") {
 		t.Errorf("recorded %q, came to %q", text, info.Outcome.Message)
 	}
