@@ -104,6 +104,8 @@ var detections = []detection{
 	{name: "drawn as the rest of a wrapped sentence", columns: 40, printed: "\x1b[2J\x1b[5;1HWhen all is done I shall print\x1b[6;1H" + done + "\x1b[20;1H"},
 	{name: "on the alternate screen", printed: "\x1b[?1049h\x1b[H" + done + "\x1b[?1049l", want: saysDone},
 	{name: "drawn and scrolled away", printed: "\x1b[2J\x1b[H" + done + "\x1b[24;1H" + strings.Repeat("\r\n", 40), want: saysDone},
+	{name: "drawn line by line and gone on with", printed: "\x1b[2J\x1b[H" + done + "\r\nmore\r\n\x1b[2A\x1b[22C is what I shall print\r\n"},
+	{name: "behind a deleted character of two columns", printed: "測" + done + "\r\x1b[2P\r\n", want: saysDone},
 	{name: "characters of two columns before it", columns: 12, printed: "測試測試測試\r\n" + done + "\r\n", want: saysDone},
 	{name: "broken UTF-8 before it", printed: "\xe6\xb8\xff\xc3\r\n" + done + "\r\n", want: saysDone},
 }

@@ -72,8 +72,8 @@ type host struct {
 	nudging sync.Mutex
 	// refusals counts reports that were not this session's.
 	refusals atomic.Int64
-	ended   chan struct{} // closed when all is said
-	clients sync.WaitGroup
+	ended    chan struct{} // closed when all is said
+	clients  sync.WaitGroup
 }
 
 // Host holds one session until its agent's end, and returns an exit code. Its arguments are the

@@ -74,22 +74,30 @@ func newSessions(t testing.TB) *Sessions {
 	return s
 }
 
+// stopAll ends what a test left, many at a time: a benchmark leaves a thousand.
 func stopAll(t testing.TB, s *Sessions) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
 	defer cancel()
 	names, err := s.Store.Sessions(ctx)
-	for _, name := range names {
-		x, errOpen := s.Open(ctx, name)
-		if errors.Is(errOpen, ErrNotFound) {
-			continue
-		}
-		if err = errors.Join(err, errOpen); errOpen == nil {
-			err = errors.Join(err, x.Stop(ctx))
-		}
-	}
 	if err != nil {
 		t.Error(err)
 	}
+	var stopping sync.WaitGroup
+	places := make(chan struct{}, 16)
+	for _, name := range names {
+		places <- struct{}{}
+		stopping.Go(func() {
+			defer func() { <-places }()
+			x, err := s.Open(ctx, name)
+			if err == nil {
+				err = x.Stop(ctx)
+			}
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				t.Error(err)
+			}
+		})
+	}
+	stopping.Wait()
 }
 
 func shell(issue int, mode Mode, script string, args ...string) Config {
