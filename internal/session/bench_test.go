@@ -71,7 +71,7 @@ func benchSessions(b *testing.B, program string, n int, script string) (sessions
 func measureWatch(b *testing.B, program string, n int) {
 	sessions, hosts := benchSessions(b, program, n, fmt.Sprintf(talker, benchLines))
 	idle := busy(hosts)
-	time.Sleep(idleTime) //nolint:forbidigo // the measure is what happens meanwhile: nothing
+	time.Sleep(idleTime) // what is measured is that nothing happens meanwhile
 	idle = busy(hosts) - idle
 	memory := privateMemory(b, hosts)
 	polling := pollingCost(b, n)

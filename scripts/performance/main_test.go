@@ -68,7 +68,7 @@ func TestEveryMarkOfThePageNamesABenchmark(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sources strings.Builder
-	for _, pattern := range []string{"../../internal/store/*_test.go", "../../internal/cli/*_test.go"} {
+	for _, pattern := range []string{"../../internal/store/*_test.go", "../../internal/cli/*_test.go", "../../internal/session/*_test.go"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
