@@ -1,0 +1,155 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+)
+
+// hold takes the session's lock and holds the session.
+func (h *host) hold(ctx context.Context, c HostConfig, starter *frames) error {
+	lock, err := takeLock(ctx, lockFile)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	h.redactor = redact.New(secretsWith(h.order.Config.Secrets, h.token))
+	st, err := store.Open(ctx, store.Config{Root: h.order.Root, AllowNetworkFS: h.order.AllowNetworkFS, Redact: h.redactor.String, Clock: h.clock})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	h.doc = store.Session[Info](st, h.order.Config.name())
+	if err := buryPredecessor(ctx, h.doc); err != nil {
+		return err
+	}
+	exec := process.Executor(process.Host{})
+	if place := h.order.Config.Place; place != "" {
+		if c.Entrance == nil {
+			return fmt.Errorf("enter %q: there is no way to it", place)
+		}
+		if exec, err = c.Entrance(ctx, place); err != nil {
+			return fmt.Errorf("enter %q: %w", place, err)
+		}
+	}
+	ctx, h.cancel = context.WithCancel(ctx)
+	defer h.cancel()
+	return h.begin(ctx, exec, starter)
+}
+
+func secretsWith(secrets map[string]string, token string) map[string]string {
+	all := map[string]string{TokenVariable: token}
+	for name, value := range secrets {
+		all[name] = value
+	}
+	return all
+}
+
+// buryPredecessor ends what a killed host of the same name left.
+func buryPredecessor(ctx context.Context, doc *store.Document[Info]) error {
+	before, err := doc.Load(ctx)
+	if errors.Is(err, os.ErrNotExist) || err == nil && (before.EndedAt != nil || before.ID == "") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = process.Sweep(ctx, before.tag())
+	return err
+}
+
+// startGrace is how long a start may go wrong after it was ordered, and still be told to who
+// ordered it. What takes longer is in the document.
+const startGrace = 100 * time.Millisecond
+
+// begin opens all doors, starts the agent and stays until its end.
+func (h *host) begin(ctx context.Context, exec process.Executor, starter *frames) (err error) {
+	c := h.order.Config
+	if h.record, err = newRecord(".", c.RecordLimit); err != nil {
+		return err
+	}
+	size := c.size()
+	h.detector = NewDetector(DetectorConfig{Issue: c.Issue, Prompt: c.Prompt, Rows: int(size.Rows), Columns: int(size.Columns),
+		Say: func(w Word) { h.hear(ctx, w, Marked) }})
+	h.redacting = h.redactor.Writer(writerFunc(h.keep))
+	digest := sha256.Sum256([]byte(h.token))
+	h.info = Info{Version: documentVersion, Issue: c.Issue, Name: c.name(), Agent: c.Agent, Mode: c.Mode, TmuxSocket: c.TmuxSocket, ID: rand.Text(),
+		TokenDigest: hex.EncodeToString(digest[:]), HostPID: os.Getpid(), HostStart: startOfSelf(), StartedAt: h.clock().UTC()}
+	if err := h.save(ctx, func(*Info) {}); err != nil {
+		return err
+	}
+	stop, err := h.serve(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	h.obey(ctx)
+	if c.Mode == Tmux {
+		leave, err := h.showInPane(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	var answered sync.WaitGroup
+	answered.Go(func() { h.answerStarter(starter) })
+	result, err := exec.Exec(ctx, h.command())
+	h.finish(context.WithoutCancel(ctx), result, err)
+	answered.Wait()
+	return nil
+}
+
+func (h *host) answerStarter(starter *frames) {
+	select {
+	case <-h.ended:
+	case <-time.After(startGrace):
+	}
+	h.mu.Lock()
+	info := h.info
+	h.mu.Unlock()
+	_ = starter.sendJSON(frameInfo, info) // who may be gone
+}
+
+// obey ends the session at a signal. Where a window hangs up the session is lost with it; without
+// one there is nothing to hang up.
+func (h *host) obey(ctx context.Context) {
+	signals := make(chan os.Signal, 1)
+	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s == syscall.SIGTERM {
+					h.end(Stopped)
+				} else if h.order.Config.Mode == Tmux {
+					h.end(Gone)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}
+
+// end ends the agent; the first reason counts.
+func (h *host) end(why Source) {
+	h.mu.Lock()
+	if h.ending == "" {
+		h.ending = why
+	}
+	h.mu.Unlock()
+	h.cancel()
+}
