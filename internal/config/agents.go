@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -145,7 +146,7 @@ func (c *Config) validateRoles(key string, roles map[string]Role) error {
 
 var (
 	permissions  = []string{PermissionsEverything, PermissionsEdits, PermissionsReadOnly}
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 )
 
 func (a Agent) validate(name string) error {
@@ -170,7 +171,7 @@ func (a Agent) validate(name string) error {
 	if a.Login != "" {
 		problems = append(problems, oneOf(key+".login", a.Login, LoginKey, LoginOwn))
 	}
-	if a.Key != "" && !variableName.MatchString(a.Key) {
+	if a.Key != "" && !variableName().MatchString(a.Key) {
 		problems = append(problems, wrong(key+".key", " is no name of an environment variable: the key itself does not belong into this file"))
 	}
 	for model, p := range a.Prices {

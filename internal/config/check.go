@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -119,7 +120,7 @@ func valueType(t reflect.Type, name *yaml.Node) (of reflect.Type, known bool) {
 }
 
 // ownError is the line that a type with a reader of its own names, and what it says.
-var ownError = regexp.MustCompile(`^line (\d+): (.*)`)
+var ownError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line (\d+): (.*)`) })
 
 // own has a type read itself.
 func (c *checker) own(n *yaml.Node, t reflect.Type, key string) {
@@ -128,7 +129,7 @@ func (c *checker) own(n *yaml.Node, t reflect.Type, key string) {
 		return
 	}
 	line, says := n.Line, err.Error()
-	if found := ownError.FindStringSubmatch(says); found != nil {
+	if found := ownError().FindStringSubmatch(says); found != nil {
 		_, _ = fmt.Sscan(found[1], &line)
 		says = found[2]
 	}

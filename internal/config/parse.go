@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -47,12 +48,12 @@ func (c *Config) parse(r io.Reader) (places, error) {
 }
 
 // syntaxLine is how the decoder names the line that it cannot read.
-var syntaxLine = regexp.MustCompile(`^line (\d+): `)
+var syntaxLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line (\d+): `) })
 
 // inWords is the decoder's error without its own vocabulary.
 func inWords(err error, data []byte) error {
 	says := strings.TrimPrefix(err.Error(), "yaml: ")
-	found := syntaxLine.FindStringSubmatch(says)
+	found := syntaxLine().FindStringSubmatch(says)
 	if !utf8.Valid(data) {
 		return errors.New("is no text in UTF-8")
 	}

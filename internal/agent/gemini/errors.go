@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/agent"
@@ -38,7 +39,7 @@ func (r *reader) failure(end process.Result) *agent.Failure {
 
 // status is the HTTP status that its exit code is left of, zero if it is none.
 func status(end process.Result, said string) int {
-	if found := codePattern.FindStringSubmatch(said); found != nil {
+	if found := codePattern().FindStringSubmatch(said); found != nil {
 		code, _ := strconv.Atoi(found[1]) // three digits
 		return code
 	}
@@ -51,8 +52,10 @@ func status(end process.Result, said string) int {
 }
 
 var (
-	codePattern  = regexp.MustCompile(`"code": ?([45][0-9]{2})\b`)
-	againPattern = regexp.MustCompile(`(?i)(?:retry after|retry in|reset after) ((?:[0-9]+(?:\.[0-9]+)?(?:ms|h|m|s))+)`)
+	codePattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"code": ?([45][0-9]{2})\b`) })
+	againPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:retry after|retry in|reset after) ((?:[0-9]+(?:\.[0-9]+)?(?:ms|h|m|s))+)`)
+	})
 )
 
 // words are those of a problem that are for people: without what is put around them, and without
@@ -73,7 +76,7 @@ func words(said string) string {
 
 // until is when a limit ends, zero if the words do not say.
 func until(said string, now time.Time) time.Time {
-	found := againPattern.FindStringSubmatch(said)
+	found := againPattern().FindStringSubmatch(said)
 	if found == nil {
 		return time.Time{}
 	}
@@ -91,14 +94,16 @@ func forbidden(p problem) bool {
 }
 
 // attemptPattern is what it says on standard error before it tries again.
-var attemptPattern = regexp.MustCompile(`(?m)^Attempt [0-9]+ failed(?: with status ([0-9]{3}))?[.:](.*)$`)
+var attemptPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^Attempt [0-9]+ failed(?: with status ([0-9]{3}))?[.:](.*)$`)
+})
 
 // silent is the failure of a program that had no last word.
 func silent(end process.Result, stderr string) *agent.Failure {
 	if end.ExitCode == exitInput && strings.Contains(stderr, "Error resuming session") {
 		return agent.Fail(agent.Lost, "Gemini CLI does not know the conversation any more")
 	}
-	found := attemptPattern.FindAllStringSubmatch(stderr, -1)
+	found := attemptPattern().FindAllStringSubmatch(stderr, -1)
 	if found == nil || end.Ending == process.Exited {
 		return nil
 	}

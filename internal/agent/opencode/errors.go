@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/agent"
@@ -72,7 +73,9 @@ func refused(message string) bool {
 
 // logPattern is an error in its log that it has not told in an event: it waits to try again, for hours
 // where a limit says so. Of a title's model nothing depends.
-var logPattern = regexp.MustCompile(`(?m)^timestamp=(\S+) level=ERROR .*message="stream error" .*small=false .*error\.error="((?:[^"\\]|\\.)*)"`)
+var logPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^timestamp=(\S+) level=ERROR .*message="stream error" .*small=false .*error\.error="((?:[^"\\]|\\.)*)"`)
+})
 
 // silent is the failure of a program that told none in its events since then. A limit for which it
 // was silent until the idle deadline is none that passes in a minute.
@@ -80,7 +83,7 @@ func silent(end process.Result, stderr string, since time.Time) *agent.Failure {
 	if strings.Contains(stderr, "Session not found") {
 		return agent.Fail(agent.Lost, "opencode does not know the conversation any more")
 	}
-	found := logPattern.FindAllStringSubmatch(stderr, -1)
+	found := logPattern().FindAllStringSubmatch(stderr, -1)
 	if found == nil {
 		return nil
 	}

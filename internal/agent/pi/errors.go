@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/agent"
@@ -29,15 +30,17 @@ func (m message) failure() *agent.Failure {
 
 var (
 	// A status comes before a body: `429 {"error":…}`.
-	statusPattern = regexp.MustCompile(`^([45][0-9]{2})\b`)
+	statusPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([45][0-9]{2})\b`) })
 	// The first message of a body is the server's sentence for people.
-	wordsPattern = regexp.MustCompile(`"message": ?"((?:[^"\\]|\\.)*)"`)
+	wordsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"message": ?"((?:[^"\\]|\\.)*)"`) })
 	// OpenAI's and Google's.
-	againPattern = regexp.MustCompile(`(?i)(?:try again|retry) in ([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)\b`)
+	againPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:try again|retry) in ([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)\b`)
+	})
 )
 
 func status(problem string) int {
-	found := statusPattern.FindStringSubmatch(problem)
+	found := statusPattern().FindStringSubmatch(problem)
 	if found == nil {
 		return 0
 	}
@@ -47,7 +50,7 @@ func status(problem string) int {
 
 // words are those of a problem that are for people.
 func words(problem string) string {
-	found := wordsPattern.FindStringSubmatch(problem)
+	found := wordsPattern().FindStringSubmatch(problem)
 	if found == nil {
 		return problem
 	}
@@ -63,7 +66,7 @@ func words(problem string) string {
 
 // until is when a limit ends, zero if the problem does not say.
 func until(problem string, now time.Time) time.Time {
-	found := againPattern.FindStringSubmatch(problem)
+	found := againPattern().FindStringSubmatch(problem)
 	if found == nil {
 		return time.Time{}
 	}
