@@ -63,6 +63,10 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
 		return
 	}
+	if l := p.config.Limits; (l.CostUSD > 0 || l.PerDay.CostUSD > 0) && len(c.Prices) == 0 && !v.reckons {
+		add(finding{"agent " + a.Name(), verdictWarning, v.title + " tells no cost, so no ceiling of money holds for it",
+			"set agents." + a.Name() + ".prices, or limits.tokens"})
+	}
 	switch login, key, folder := p.login(v, c); login {
 	case config.LoginKey:
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"})

@@ -44,7 +44,7 @@ func (p *project) lookAtNetwork(add func(finding)) {
 	case e.Network == config.NetworkFull:
 		add(open)
 	case e.Network == config.NetworkNone:
-		add(finding{What: "network", Verdict: verdictOK, Says: "none: an agent reaches its model only if that runs inside"})
+		add(finding{What: "network", Verdict: verdictOK, Says: "none, but for the model of an agent whose key Signalbox keeps"})
 	default:
 		add(finding{What: "network", Verdict: verdictOK, Says: fmt.Sprintf(
 			"package registries, what variables name, and %d in environment.allow", len(e.Allow))})

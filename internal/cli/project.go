@@ -261,7 +261,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 		return nil, err
 	}
 	return runner.New(runner.Config{Prompts: own, Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
-		Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
+		Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: observe, Logger: p.log}), nil
 }
 

@@ -36,6 +36,12 @@ func (p *project) agents(ctx context.Context) (map[workflow.Role]agent.Agent, er
 	return agents, nil
 }
 
+// perRun is what the agents of one run may use.
+func (p *project) perRun() *workflow.Spending {
+	l := limits(p.config.Limits)
+	return &workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
+}
+
 // perDay is what the agents of all runs may use in a day.
 func (p *project) perDay() workflow.Spending {
 	s := p.config.Limits.PerDay

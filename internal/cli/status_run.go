@@ -64,6 +64,9 @@ func setUpLine(r *workflow.Run) string {
 	case s.Status != "" && s.Warm:
 		return s.Name + " begun from a kept environment and verified"
 	case s.Status != "":
+		if len(s.Verification) == 0 {
+			return s.Name + " set up; nothing says how to verify it (environment.verify)"
+		}
 		return s.Name + " set up and verified"
 	case at == nil:
 		return s.Name + " not set up yet"

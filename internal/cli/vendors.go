@@ -23,19 +23,21 @@ type vendor struct {
 	// then needs of HOME.
 	login   string
 	folders []string
+	// reckons: it tells what a call cost.
+	reckons bool
 	build   func(agent.Settings) (agent.Agent, error)
 }
 
 var vendors = []vendor{
-	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", ".claude/.credentials.json", []string{".claude", ".claude.json"},
+	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", ".claude/.credentials.json", []string{".claude", ".claude.json"}, true,
 		func(s agent.Settings) (agent.Agent, error) { return claude.New(s) }},
-	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", ".codex/auth.json", []string{".codex"},
+	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", ".codex/auth.json", []string{".codex"}, false,
 		func(s agent.Settings) (agent.Agent, error) { return codex.New(s) }},
-	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", ".local/share/opencode/auth.json", []string{".local/share/opencode"},
+	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", ".local/share/opencode/auth.json", []string{".local/share/opencode"}, false,
 		func(s agent.Settings) (agent.Agent, error) { return opencode.New(s) }},
-	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", ".pi/agent/auth.json", []string{".pi"},
+	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", ".pi/agent/auth.json", []string{".pi"}, false,
 		func(s agent.Settings) (agent.Agent, error) { return pi.New(s) }},
-	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", ".gemini/oauth_creds.json", []string{".gemini"},
+	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", ".gemini/oauth_creds.json", []string{".gemini"}, false,
 		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
 }
 

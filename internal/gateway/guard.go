@@ -42,6 +42,9 @@ func (a *guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 	result.Usage = seen(s.Report(), result.Usage)
 	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent) {
 		result.Failure = f
+		if task.Transcript != nil { // the agent itself knows only that its session was ended
+			task.Transcript(agent.Entry{Kind: agent.Erred, Text: string(f.Code) + ": " + f.Message})
+		}
 	}
 	return result, nil
 }

@@ -31,7 +31,7 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	if err != nil {
 		return nil, err
 	}
-	ceiling, ended, err := w.mayCall(ctx, o)
+	allowed, ended, err := w.mayCall(ctx, o)
 	if err != nil || ended != nil {
 		return ended, err
 	}
@@ -39,12 +39,10 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	if err != nil {
 		return nil, err
 	}
-	result, call, path, err := w.converse(ctx, program, a, prompt, ceiling, w.activated(env))
-	if call != nil {
-		o.Call = call
-	}
-	if errors.Is(err, errOverspent) {
-		return workflow.AgentFailed{Outcome: o, Code: "AGENT_OVERSPENT", Message: w.clean(err.Error()), LogPath: path}, nil
+	result, call, path, err := w.converse(ctx, program, a, prompt, allowed, w.activated(env))
+	o.Call = &call
+	if code, reached := allowed.reached(o.Call.Usage); code != "" && (errors.Is(err, errOverspent) || result.Failure != nil && result.Failure.Code == agent.Overspent) {
+		return allowed.failed(o, code, "the call used "+reached, path), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("run agent %q as %s: %w", program.Name(), a.Role, err)
@@ -57,21 +55,22 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 
 // converse lets the agent work with everything it prints in a log and what happens in a transcript
 // beside it. What the call came to is known even where the result is an error.
-func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Action, prompt string, ceiling workflow.Spending, env environment.Environment) (agent.Result, *workflow.Call, string, error) {
+func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Action, prompt string, allowed allowance, env environment.Environment) (agent.Result, workflow.Call, string, error) {
 	log, path, err := w.log(string(a.Role), w.stepOf(a), a.Attempt)
 	if err != nil {
-		return agent.Result{}, nil, "", err
+		return agent.Result{}, workflow.Call{}, "", err
 	}
 	calling, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	c := &call{work: w, key: a.Key, name: store.LogName(string(a.Role), w.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, ceiling: ceiling, end: end}
-	limits := w.run.Journey.Settings.Limits
+	c := &call{work: w, key: a.Key, name: store.LogName(string(a.Role), w.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, allowed: allowed, end: end}
+	limits, ceiling := w.run.Journey.Settings.Limits, allowed.both()
 	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(),
 		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
 		Transcript: c.heard, Ceiling: agent.Ceiling{Tokens: ceiling.Tokens, CostUSD: float64(ceiling.CostMicroUSD) / 1e6}, Conversation: w.conversation(a.Role, program.Name()),
 		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
 	if err != nil && ctx.Err() == nil && calling.Err() != nil {
 		err = context.Cause(calling)
+		c.heard(agent.Entry{Kind: agent.Over, Failed: true, Text: err.Error()})
 	}
 	return result, c.cameTo(result), path, errors.Join(err, log.Close(), c.close())
 }

@@ -39,7 +39,9 @@ type Config struct {
 	Isolation string
 	// Offline: the configuration lets commands reach no network, so that none is waited for.
 	Offline bool
-	// PerDay is what the agents of all runs together may use in a day (UTC).
+	// PerRun is what the agents of one run may use until a person is asked; nil leaves to each run what
+	// it began with. PerDay is what the agents of all runs together may use in a day (UTC).
+	PerRun *workflow.Spending
 	PerDay workflow.Spending
 	// MaxParallel is the number of slots of the project's queue.
 	MaxParallel int

@@ -8,22 +8,55 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// mayCall is what a call may use, or the event that it may not be made at all today.
-func (w *work) mayCall(ctx context.Context, o workflow.Outcome) (workflow.Spending, workflow.Event, error) {
-	ceiling := w.run.CallCeiling()
-	if w.PerDay == (workflow.Spending{}) {
-		return ceiling, nil, nil
+// allowance is what a call may use.
+type allowance struct {
+	// run and day are what is left of the run's ceiling and of the day's.
+	run, day workflow.Spending
+	// midnight is when the day ends.
+	midnight time.Time
+}
+
+// both is the narrower of the two.
+func (a allowance) both() workflow.Spending { return a.run.Within(a.day) }
+
+// reached says what a call that used so much has reached: a code and, for people, which ceiling;
+// empty if none.
+func (a allowance) reached(u workflow.Usage) (code, ceiling string) {
+	spent := workflow.Spending{Tokens: u.Tokens(), CostMicroUSD: u.CostMicroUSD}
+	if day := spent.Reaches(a.day, "left of limits.per_day"); day != "" {
+		return "AGENT_DAY_SPENT", day
 	}
+	if run := spent.Reaches(a.run, "left of limits"); run != "" {
+		return "AGENT_OVERSPENT", run
+	}
+	return "", ""
+}
+
+// failed is the event of a call that was ended for what it used.
+func (a allowance) failed(o workflow.Outcome, code, message, log string) workflow.AgentFailed {
+	e := workflow.AgentFailed{Outcome: o, Code: code, Message: message, LogPath: log}
+	if code == "AGENT_DAY_SPENT" {
+		e.Until = a.midnight
+	}
+	return e
+}
+
+// mayCall is what a call may use, or the event that it may not be made at all today.
+func (w *work) mayCall(ctx context.Context, o workflow.Outcome) (allowance, workflow.Event, error) {
 	now := w.Clock.Now().UTC()
+	a := allowance{run: w.run.CallCeiling(), midnight: now.Truncate(24 * time.Hour).Add(24 * time.Hour)}
+	if w.PerDay == (workflow.Spending{}) {
+		return a, nil, nil
+	}
 	spent, err := w.spentOn(ctx, workflow.DateOf(now))
 	if err != nil {
-		return ceiling, nil, err
+		return a, nil, err
 	}
 	if reached := spent.Reaches(w.PerDay, "limits.per_day"); reached != "" {
-		return ceiling, workflow.AgentFailed{Outcome: o, Code: "AGENT_DAY_SPENT", Message: "the day's agents have used " + reached,
-			Until: now.Truncate(24 * time.Hour).Add(24 * time.Hour)}, nil
+		return a, a.failed(o, "AGENT_DAY_SPENT", "the day's agents have used "+reached, ""), nil
 	}
-	return ceiling.Within(spent.Left(w.PerDay)), nil, nil
+	a.day = spent.Left(w.PerDay)
+	return a, nil, nil
 }
 
 // spentOn is what the agents of all runs used on a day. It is read off the runs: a sum kept beside

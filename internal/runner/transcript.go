@@ -25,7 +25,7 @@ type call struct {
 	// soFar is reported to the run at the beginning of a conversation and then every reportEvery.
 	soFar    workflow.Call
 	reported time.Time
-	ceiling  workflow.Spending
+	allowed  allowance
 	// end ends the call, saying why.
 	end context.CancelCauseFunc
 }
@@ -89,8 +89,7 @@ func (c *call) uses(u *agent.Usage) {
 	}
 	before := c.soFar.Usage
 	c.soFar.Usage = usage(agentUsage(before).Add(*u))
-	spent := workflow.Spending{Tokens: c.soFar.Usage.Tokens(), CostMicroUSD: c.soFar.Usage.CostMicroUSD}
-	if reached := spent.Reaches(c.ceiling, "left of limits"); reached != "" {
+	if _, reached := c.allowed.reached(c.soFar.Usage); reached != "" {
 		c.end(fmt.Errorf("%w: %s", errOverspent, reached))
 	}
 	if c.Clock.Now().Sub(c.reported) >= reportEvery {
@@ -99,7 +98,7 @@ func (c *call) uses(u *agent.Usage) {
 }
 
 // cameTo is what the call came to in the end; the agent's own reckoning counts where it has one.
-func (c *call) cameTo(r agent.Result) *workflow.Call {
+func (c *call) cameTo(r agent.Result) workflow.Call {
 	if r.Usage != (agent.Usage{}) {
 		c.soFar.Usage = usage(r.Usage)
 	}
@@ -109,7 +108,7 @@ func (c *call) cameTo(r agent.Result) *workflow.Call {
 	for _, tool := range r.Denied {
 		c.soFar.Denied = append(c.soFar.Denied, redact.Line(c.Redact.String(tool), 200))
 	}
-	return &c.soFar
+	return c.soFar
 }
 
 // report hands what the call has come to so far to the loop, in the place of an earlier report

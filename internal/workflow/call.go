@@ -151,7 +151,12 @@ func (m *machine) forget(role Role) {
 }
 
 // dollars is money for people.
-func dollars(microUSD int64) string { return fmt.Sprintf("$%.2f", float64(microUSD)/1e6) }
+func dollars(microUSD int64) string {
+	if microUSD < 1e6 {
+		return fmt.Sprintf("$%.4f", float64(microUSD)/1e6)
+	}
+	return fmt.Sprintf("$%.2f", float64(microUSD)/1e6)
+}
 
 // overspent says which ceiling the run has reached; empty if none.
 func (r *Run) overspent() string { return r.granted().Reaches(r.ceiling(), "limits") }

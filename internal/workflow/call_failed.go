@@ -30,6 +30,9 @@ func (m *machine) agentFailed(e AgentFailed) {
 	case "AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED":
 		stop.Category = CategoryEnvironment
 		stop.Actions = []string{"see what is missing: signalbox doctor", "then: signalbox resume " + r.Ref()}
+		if e.Code == "AGENT_UNAUTHORIZED" {
+			stop.Actions[0] = "see which key or login is used: signalbox doctor; and mend it"
+		}
 		m.order(m.answered)
 		m.stop(stop)
 		return
@@ -97,6 +100,6 @@ func (m *machine) park(e AgentFailed) {
 
 func (m *machine) stopOverspent(ceiling string) {
 	stop := m.problem(CategoryExecution, "AGENT_OVERSPENT", "the agents have used what the run may use", ceiling)
-	stop.Actions = []string{"grant as much again: signalbox resume " + m.run.Ref(), "or give it up: signalbox stop --cancel " + m.run.Ref()}
+	stop.Actions = []string{"grant as much again, or more after raising limits: signalbox resume " + m.run.Ref(), "or give it up: signalbox stop --cancel " + m.run.Ref()}
 	m.stop(stop)
 }

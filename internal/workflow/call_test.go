@@ -76,6 +76,33 @@ func TestAParkedRunSaysUntilWhen(t *testing.T) {
 	}
 }
 
+// What is over, put away or begun anew by a person waits for no model.
+func TestAParkedRunThatIsStoppedWaitsNoLonger(t *testing.T) {
+	t.Parallel()
+	for _, order := range []Event{StopRequested{}, StopRequested{Cancel: true}} {
+		run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), limitedUntil(time.Hour), does(order))
+		if run.State == NeedsInput {
+			run = does(Resumed{})(t, run)
+		}
+		if run.State != Queued || run.Journey.ParkedUntil != nil {
+			t.Errorf("after %s: %s, parked until %v", eventName(order), where(run), run.Journey.ParkedUntil)
+		}
+	}
+}
+
+func TestARaisedCeilingCountsAtOnce(t *testing.T) {
+	t.Parallel()
+	few := ordinary(WorkflowFull, true)
+	few.Limits.Tokens = 1000
+	run := lived(t, few, untilPhase(TDDGreen), agentFails("AGENT_OVERSPENT"), does(Resumed{}), does(Admitted{Epoch: 2, Ceiling: &Spending{Tokens: 5000}}))
+	if got := run.CallCeiling().Tokens; got != 5000 {
+		t.Errorf("the next call may use %d tokens, want 5000", got)
+	}
+	if run = crash(t, run); run.CallCeiling().Tokens != 5000 {
+		t.Errorf("an admission that says nothing of it left %d", run.CallCeiling().Tokens)
+	}
+}
+
 func TestACallThatIsCutOffLosesNeitherItsCostNorItsConversation(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen))

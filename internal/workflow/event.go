@@ -35,6 +35,9 @@ type (
 		Epoch          int64
 		// Isolation is what commands will be kept in from now on; empty means as before.
 		Isolation string
+		// Ceiling is what the run's agents may use from now on; nil means as before. It is no goal of
+		// the run, so a changed configuration counts at once.
+		Ceiling *Spending
 	}
 	// Waiting: no slot, or another run must end first; For says which, for people.
 	Waiting struct {

@@ -15,6 +15,10 @@ func (m *machine) admitted(e Admitted) bool {
 		m.account(r.Journey.Pending[0].Role, call) // it was cut off
 	}
 	r.Journey.ParkedUntil = nil
+	if c := e.Ceiling; c != nil {
+		l := &r.Journey.Settings.Limits
+		l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, c.CostMicroUSD, c.Calls
+	}
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
 	r.Journey.Epoch = e.Epoch
 	if r.Journey.EnvID != "" && e.Isolation == IsolationNone {
@@ -156,7 +160,7 @@ func (m *machine) waitsForApproval() bool {
 func (m *machine) queueAgain(why string) {
 	r, j := &m.run, &m.run.Journey
 	r.State, r.EndedAt, r.Error = Queued, nil, nil
-	j.Blocked, j.Used = nil, Used{Unknown: j.Used.Unknown}
+	j.Blocked, j.ParkedUntil, j.Used = nil, nil, Used{Unknown: j.Used.Unknown}
 	if step := m.currentStep(); step != nil && (step.Status == StepFailed || step.Status == StepNeedsInput) {
 		step.Status, step.EndedAt, step.Error = StepRunning, nil, nil
 		if len(j.Pending) == 0 {

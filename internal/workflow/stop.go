@@ -7,7 +7,7 @@ import (
 // end puts the run into an ended state.
 func (m *machine) end(state State) {
 	r := &m.run
-	r.State, r.EndedAt = state, &m.now
+	r.State, r.EndedAt, r.Journey.ParkedUntil = state, &m.now, nil
 	if state.Final() {
 		r.Stage, r.Error = StageEnd, nil
 		r.Journey.Pending, r.Journey.Blocked = nil, nil
