@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -165,6 +166,42 @@ func TestARunWaitsOutALimitOfItsModel(t *testing.T) {
 	}
 	if run := p.stage(1); run.Counters.Retries != 0 || run.Steps[1].Attempt != 1 || !strings.Contains(c.out.String(), "parked until") {
 		t.Errorf("%d retries, attempt %d of S02, and it said\n%s", run.Counters.Retries, run.Steps[1].Attempt, c.out)
+	}
+	p.mustLeaveNothing()
+}
+
+// A call that reaches a ceiling is ended while it runs: the run's asks a person, the day's waits. What
+// is raised counts at the next start.
+func TestCeilingsEndACallAndAreRaised(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, modeltest.Config{Choose: playTheRole})
+	p, program := newProject(t, 1), installedAgent(t, "claude")
+	limited := func(limits string) {
+		p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nlimits: %s\n"+
+			"agents:\n  it: {driver: claude, model: claude-sonnet-4-5, program: %q, url: %q, key: SIGNALBOX_TEST_KEY}\n", limits, program, model.URL))
+		p.git("commit", "--quiet", "-am", "Limit the agent to "+limits)
+	}
+	carry := func(args ...string) *child { return p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey}, args...) }
+	limited("{tokens: 1000}")
+	if c := carry("run", "1"); c.wait() != 3 || p.stage(1).Error.ReasonCode != "AGENT_OVERSPENT" {
+		t.Fatalf("the run's ceiling: %+v\n%s", p.stage(1).Error, c.out)
+	}
+	limited("{tokens: 100000, per_day: {tokens: 2000}}")
+	c := carry("resume", "1")
+	if !c.until(func() bool { return p.stage(1).Journey.ParkedUntil != nil }) {
+		t.Fatalf("the day's ceiling parks nothing:\n%s", c.out)
+	}
+	c.signal(syscall.SIGINT)
+	if c.wait(); !strings.Contains(c.out.String(), "limits.per_day.tokens") {
+		t.Errorf("the day's ceiling is not named:\n%s", c.out)
+	}
+	limited("{}")
+	if c := carry("resume", "1"); c.wait() != 0 {
+		p.tellTranscripts()
+		t.Fatalf("it does not go on:\n%s", c.out)
+	}
+	if got := p.git("show", "main:greet-1.sh"); got != "# Says hello.\necho hello 1" {
+		t.Errorf("greet-1.sh is %q", got)
 	}
 	p.mustLeaveNothing()
 }
