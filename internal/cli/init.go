@@ -119,9 +119,14 @@ func (p *project) guessTests() string {
 		{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test"}, {"package.json", "npm test"}, {"pom.xml", "mvn -q test"},
 		{"build.gradle", "gradle test"}, {"pyproject.toml", "python -m pytest"}, {"requirements.txt", "python -m pytest"},
 	} {
-		if _, err := os.Stat(filepath.Join(p.root, usual.file)); err == nil {
-			return usual.command
+		text, err := os.ReadFile(filepath.Join(p.root, usual.file))
+		if err != nil {
+			continue
 		}
+		if strings.HasSuffix(usual.command, "pytest") && !strings.Contains(string(text), "pytest") {
+			return "python -m unittest" // what the set-up installs has no other
+		}
+		return usual.command
 	}
 	return ""
 }
