@@ -21,6 +21,7 @@ var rooms = map[string][]string{
 	"workflow":                    {},
 	"redact":                      {},
 	"process":                     {},
+	"process/processtest":         {},
 	"config":                      {},
 	"forge":                       {},
 	"git":                         {"process"},

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"signalbox/internal/agent"
+
+	"signalbox/internal/process/processtest"
 )
 
 // Not parallel: HOME is of the whole test's process.
@@ -85,7 +87,7 @@ func place(t *testing.T, dir, name, text string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+	if err := processtest.WriteProgram(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return path

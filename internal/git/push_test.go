@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"signalbox/internal/git"
+
+	"signalbox/internal/process/processtest"
 )
 
 // published is a repository with a bare one as its origin.
@@ -70,7 +72,7 @@ func TestPushTellsWhatTheRemoteDoesNotWant(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho protected >&2\nexit 1\n"), 0o755); err != nil {
+	if err := processtest.WriteProgram(hook, []byte("#!/bin/sh\necho protected >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	err := p.open().Push(t.Context(), "origin", git.Push{Ref: "refs/heads/main", ID: first})

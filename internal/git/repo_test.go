@@ -3,13 +3,14 @@ package git_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"signalbox/internal/git"
 	"signalbox/internal/process"
+
+	"signalbox/internal/process/processtest"
 )
 
 func TestOpenFindsTheFoldersFromBelow(t *testing.T) {
@@ -76,7 +77,7 @@ func (o observed) Exec(ctx context.Context, c process.Command) (process.Result, 
 func TestOpenTellsWhatGitLacks(t *testing.T) {
 	t.Parallel()
 	old := filepath.Join(t.TempDir(), "old-git")
-	if err := os.WriteFile(old, []byte("#!/bin/sh\necho git version 2.37.9\n"), 0o755); err != nil {
+	if err := processtest.WriteProgram(old, []byte("#!/bin/sh\necho git version 2.37.9\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	_, err := git.Open(t.Context(), replaced(old), t.TempDir())

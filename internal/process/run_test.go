@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"signalbox/internal/process"
+
+	"signalbox/internal/process/processtest"
 )
 
 // child is the command that runs one of children.
@@ -214,7 +216,7 @@ func TestWhatCannotBeStartedIsNamed(t *testing.T) {
 func TestProgramIsLookedUpInThePathOfEnv(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/ours", []byte("#!/bin/sh\nexit 7\n"), 0o700); err != nil {
+	if err := processtest.WriteProgram(dir+"/ours", []byte("#!/bin/sh\nexit 7\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	c := process.Command{Args: []string{"ours"}, Env: []string{"PATH=/no/such/folder:" + dir}}

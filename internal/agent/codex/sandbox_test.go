@@ -1,7 +1,6 @@
 package codex_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +8,8 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/process"
+
+	"signalbox/internal/process/processtest"
 )
 
 // What the real program prints within another sandbox, and below /tmp.
@@ -34,7 +35,7 @@ func TestPermissionsThatNeedASandboxWhereNoneCanBeMade(t *testing.T) {
 			t.Parallel()
 			program := filepath.Join(t.TempDir(), "codex")
 			script := "#!/bin/sh\n[ \"$1\" = exec ] || { echo '" + test.sandbox + "' >&2; exit 1; }\ncat <<'END'\n" + begins + says + ends + "END\n"
-			if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+			if err := processtest.WriteProgram(program, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			a := newAgent(t, agent.Settings{Name: "c", Program: program, Permissions: test.permissions, Env: []string{"PATH=/usr/bin:/bin"}})

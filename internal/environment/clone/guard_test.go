@@ -14,6 +14,8 @@ import (
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/environmenttest"
 	"signalbox/internal/process"
+
+	"signalbox/internal/process/processtest"
 )
 
 func made(t testing.TB, d *clone.Driver, p *environmenttest.Project) environment.Environment {
@@ -40,7 +42,7 @@ func expect(t testing.TB, e environment.Environment, script, want string) {
 func TestCheckSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "bwrap")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o700); err != nil {
+	if err := processtest.WriteProgram(broken, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p := environmenttest.NewProject(t)
@@ -78,7 +80,7 @@ func TestASandboxThatCannotBeBuiltIsNoExitCode(t *testing.T) {
 	p := environmenttest.NewProject(t)
 	c := config(t, p)
 	c.Bubblewrap = filepath.Join(t.TempDir(), "bwrap")
-	if err := os.WriteFile(c.Bubblewrap, []byte("#!/bin/sh\necho 'bwrap: Out of luck' >&2\nexit 1\n"), 0o700); err != nil {
+	if err := processtest.WriteProgram(c.Bubblewrap, []byte("#!/bin/sh\necho 'bwrap: Out of luck' >&2\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	_, err := made(t, clone.New(c), p).Exec(t.Context(), process.Command{Args: []string{"true"}})

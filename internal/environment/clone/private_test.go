@@ -12,6 +12,8 @@ import (
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/environmenttest"
 	"signalbox/internal/process"
+
+	"signalbox/internal/process/processtest"
 )
 
 // unprivileged are the tests that whoever is not root runs again, with the ways that are left then.
@@ -35,7 +37,7 @@ func TestAsAUserWhoIsNotRoot(t *testing.T) {
 	}
 	program, temporary := filepath.Join(dir, "program"), filepath.Join(dir, "tmp")
 	data, err := os.ReadFile(os.Args[0])
-	if err := errors.Join(err, os.WriteFile(program, data, 0o755), os.Mkdir(temporary, 0o755), os.Chown(temporary, somebody, somebody)); err != nil {
+	if err := errors.Join(err, processtest.WriteProgram(program, data, 0o755), os.Mkdir(temporary, 0o755), os.Chown(temporary, somebody, somebody)); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", unprivileged)

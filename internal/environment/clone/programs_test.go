@@ -7,6 +7,8 @@ import (
 
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/environmenttest"
+
+	"signalbox/internal/process/processtest"
 )
 
 func TestProgramsFindWhatLiesBesideThem(t *testing.T) {
@@ -29,7 +31,7 @@ func TestProgramsFindWhatLiesBesideThem(t *testing.T) {
 		if content == "" {
 			continue
 		}
-		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+		if err := processtest.WriteProgram(path, []byte(content), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
