@@ -1,6 +1,6 @@
 # Every target is one command that also works without make.
 
-.PHONY: help demo test build lint bench
+.PHONY: help demo test build lint bench bench-sessions
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -19,7 +19,9 @@ lint: ## run golangci-lint, built at its pinned version on first use
 	@sh scripts/lint.sh
 
 bench: ## measure what Signalbox costs, and write it to docs/performance.md
-	(go test -run '^$$' -bench '$(BENCHMARKS)' -count 3 -timeout 1h ./internal/store ./internal/cli; \
-	go test -run '^$$' -bench '^Benchmark(Watch|Flood)$$' -benchtime 1x -timeout 1h ./internal/session) | go run ./scripts/performance docs/performance.md
+	go test -run '^$$' -bench '$(BENCHMARKS)' -count 3 -timeout 1h ./internal/store ./internal/cli | go run ./scripts/performance docs/performance.md
+
+bench-sessions: ## measure what watching sessions costs, and write it to docs/performance-sessions.md
+	go test -run '^$$' -bench '^Benchmark(Watch|Flood)$$' -benchtime 1x -timeout 1h ./internal/session | go run ./scripts/performance docs/performance-sessions.md
 
 BENCHMARKS = ^Benchmark(Transition|WholeRun|Update|Writers|Environments|Listing|IssueList|ColdStart)$$
