@@ -90,8 +90,8 @@ func (e *Environment) mounts() []engine.Mount {
 		{Source: e.clone.HostHome(), Target: home},
 		{Source: e.runFolder(), Target: runFolder},
 		{Source: e.driver.config.Program, Target: programInside, ReadOnly: true},
+		{Source: e.egressFolder(), Target: egressInside, ReadOnly: true},
 	}
-	list = append(list, engine.Mount{Source: e.egressFolder(), Target: egressInside, ReadOnly: true})
 	for _, path := range e.driver.config.ReadOnly {
 		list = append(list, engine.Mount{Source: path, Target: filepath.Clean(path), ReadOnly: true})
 	}
