@@ -76,6 +76,18 @@ func (r *Repo) removeStaleLock(ctx context.Context, path string) bool {
 	return os.Remove(path) == nil
 }
 
+// ReleaseMoved removes what a git that was killed right behind the move of ref
+// left: where ref is checked out, git holds HEAD's lock too, for its reflog, and
+// gives it back last. A lock that may be a live git's stays.
+func (r *Repo) ReleaseMoved(ctx context.Context, ref string) {
+	for _, name := range []string{"HEAD", ref} {
+		path := filepath.Join(r.gitDir, name+".lock")
+		if _, err := os.Lstat(path); err == nil {
+			r.removeStaleLock(ctx, path)
+		}
+	}
+}
+
 // flock holds a lock file of ours in the git folder, against this process and
 // others. The kernel frees it when its holder dies; the file stays, since
 // removing it would let two hold it.

@@ -37,11 +37,14 @@ func (f *Forge) finish(ctx context.Context, p pull) error {
 	if err != nil {
 		return fmt.Errorf("find base branch %q: %w", p.Base, err)
 	}
-	if present == intent.Old {
+	switch present {
+	case intent.Old:
 		if err := f.advance(ctx, p); err != nil {
 			return err
 		}
 		present = intent.New
+	case intent.New:
+		f.repo.ReleaseMoved(ctx, ref)
 	}
 	if present == intent.New {
 		if err := f.repo.SyncCheckout(ctx, ref, intent.Old, intent.New); err != nil {

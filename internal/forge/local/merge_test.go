@@ -3,6 +3,7 @@ package local_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -205,4 +206,43 @@ func TestOpenPullRequestRefuses(t *testing.T) {
 	if _, err := f.OpenPullRequest(t.Context(), sound); !errors.Is(err, local.ErrBranchMoved) {
 		t.Errorf("a branch with somebody's commit gives %v, want ErrBranchMoved", err)
 	}
+}
+
+// cutHost cuts the forge off right after git moved main.
+type cutHost struct {
+	process.Host
+	cut func()
+}
+
+func (h *cutHost) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	result, err := h.Host.Exec(ctx, c)
+	if slices.Contains(c.Args, "update-ref") && slices.Contains(c.Args, "refs/heads/main") {
+		h.cut()
+	}
+	return result, err
+}
+
+// A git that moves the branch which is checked out gives HEAD's lock back after that, and may die between the two.
+func TestLockOfAGitThatDiedBehindTheMoveIsTakenAway(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	ctx, cut := context.WithCancel(t.Context())
+	f, err := open(ctx, &cutHost{cut: cut}, project, passing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr, check := openChecked(t, f, change(t, project, "a"))
+	if _, err := f.Merge(ctx, pr.Number, check, "m"); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the merge was not cut off: %v", err)
+	}
+	lock := filepath.Join(project, ".git", "HEAD.lock")
+	writeFile(t, lock, "")
+	ago := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(lock, ago, ago); err != nil {
+		t.Fatal(err)
+	}
+	if merged, err := openProject(t, project, passing).Merge(t.Context(), pr.Number, check, "m"); err != nil || merged.State != forge.Merged {
+		t.Fatalf("the merge is %+v, %v", merged, err)
+	}
+	runGit(t, project, "commit", "--quiet", "--allow-empty", "-m", "By a person")
 }
