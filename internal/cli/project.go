@@ -58,11 +58,16 @@ func (o overrides) apply(c *config.Config, root string) error {
 		c.Base = o.base
 	}
 	if o.agent != "" {
-		c.Agents = map[string]config.Agent{"agent": {Driver: config.DriverCommand, Command: []string{o.agent}}}
-		c.Roles = map[string]config.Role{"implementer": {Agent: "agent"}, "planner": {Agent: config.RoleNone}, "reviewer": {Agent: config.RoleNone}, "repairer": {Agent: config.RoleNone}}
-		c.Workflows = nil
+		onlyAgent(c, o.agent)
 	}
 	return nil
+}
+
+// onlyAgent has a program implement requests, and nobody do anything else.
+func onlyAgent(c *config.Config, program string) {
+	c.Agents = map[string]config.Agent{"agent": {Driver: config.DriverCommand, Command: []string{program}}}
+	c.Roles = map[string]config.Role{"implementer": {Agent: "agent"}, "planner": {Agent: config.RoleNone}, "reviewer": {Agent: config.RoleNone}, "repairer": {Agent: config.RoleNone}}
+	c.Workflows = nil
 }
 
 // project is everything that a command works on.
@@ -261,6 +266,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 		return nil, err
 	}
 	return runner.New(runner.Config{Prompts: own, Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
+		Program: p.flags.agent, Named: p.named,
 		Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: observe, Logger: p.log}), nil
 }

@@ -36,6 +36,13 @@ func (p *project) agents(ctx context.Context) (map[workflow.Role]agent.Agent, er
 	return agents, nil
 }
 
+// named are the agents of a run that began with --agent.
+func (p *project) named(ctx context.Context, program string) (map[workflow.Role]agent.Agent, error) {
+	own := *p
+	onlyAgent(&own.config, program)
+	return own.agents(ctx)
+}
+
 // perRun is what the agents of one run may use.
 func (p *project) perRun() *workflow.Spending {
 	l := limits(p.config.Limits)

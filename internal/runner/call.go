@@ -25,7 +25,7 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	program, ok := w.Agents[a.Role]
 	if !ok {
 		return workflow.AgentFailed{Outcome: o, Code: string(agent.Unavailable),
-			Message: fmt.Sprintf("no agent is configured for the role %q; name one in the configuration, or give its program again (--agent)", a.Role)}, nil
+			Message: fmt.Sprintf("no agent is configured for the role %q; name one in the configuration, or give a program (--agent)", a.Role)}, nil
 	}
 	env, err := w.ready(ctx, a)
 	if err != nil {

@@ -42,7 +42,7 @@ func (w *work) queue(ctx context.Context) (admitted bool, err error) {
 func (w *work) admit(ctx context.Context, slot *store.Lock) (bool, error) {
 	w.slot = slot
 	err := w.decide(ctx, workflow.Admitted{Request: w.request.View(), Queue: slot.View(), Epoch: w.request.Epoch(),
-		Isolation: w.Isolation, Ceiling: w.PerRun})
+		Isolation: w.Isolation, Ceiling: w.PerRun, Program: w.Program})
 	if err != nil {
 		w.logged("release slot", slot.Release())
 		return false, err

@@ -23,7 +23,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what a runner works with. All but Detect, Prompts, Redact, Observe and Logger are required.
+// Config is what a runner works with. All but Detect, Program, Named, Prompts, Redact, Observe and Logger are required.
 type Config struct {
 	Store        *store.Store
 	Repo         *git.Repo
@@ -33,6 +33,10 @@ type Config struct {
 	Detect func(ctx context.Context, commit string) (workflow.Detection, error)
 	// Agents are the agents by role. A role that is missing is skipped by the workflow.
 	Agents map[workflow.Role]agent.Agent
+	// Program is what a person named now to implement requests; Agents has it. Named builds the agents of
+	// a run that goes on with a program which was named before; nil where there is no such run.
+	Program string
+	Named   func(ctx context.Context, program string) (map[workflow.Role]agent.Agent, error)
 	// Prompts are the project's own prompts by role, made by PromptTemplate.
 	Prompts map[workflow.Role]*template.Template
 	// Isolation says what stands between a command and this machine from now on: "bubblewrap", "container" or "none".
@@ -109,7 +113,25 @@ func (r *Runner) Carry(ctx context.Context, requestID, owner string, which func(
 	if err := w.outrank(ctx, owner); err != nil {
 		return w.run, err
 	}
+	if err := w.named(ctx); err != nil {
+		return w.run, err
+	}
 	return w.carry(ctx)
+}
+
+// named gives the run the program that a person named for it before, unless one is named now.
+func (w *work) named(ctx context.Context) error {
+	program := w.run.Journey.Program
+	if program == "" || w.Program != "" || w.Named == nil || w.run.State.Final() {
+		return nil
+	}
+	agents, err := w.Named(ctx, program)
+	if err != nil {
+		return fmt.Errorf("go on with %q: %w", program, err)
+	}
+	own := *w.Runner
+	own.Agents, w.Runner = agents, &own
+	return nil
 }
 
 // Settle brings the documents that are read off a run up to date with one that

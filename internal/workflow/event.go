@@ -38,6 +38,8 @@ type (
 		// Ceiling is what the run's agents may use from now on; nil means as before. It is no goal of
 		// the run, so a changed configuration counts at once.
 		Ceiling *Spending
+		// Program is what a person named to implement the request from now on; empty means as before.
+		Program string
 	}
 	// Waiting: no slot, or another run must end first; For says which, for people.
 	Waiting struct {

@@ -27,6 +27,9 @@ type Journey struct {
 
 	Settings Settings `json:"settings"`
 	Used     Used     `json:"used"`
+	// Program implements the request in the place of the configuration's agents, because a person
+	// named it when they let the run begin or go on; empty where nobody did.
+	Program string `json:"program,omitempty"`
 
 	// Branch is signalbox/<n>-<slug>; Base the branch to merge into. The commits are full object
 	// ids: where the branch began, the last one recorded, and (empty until then) the approved one.

@@ -1,6 +1,9 @@
 package workflow
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // admitted starts a run, or lets it go on after a wait, a stop or a crash. What
 // was pending stays pending; a run that stopped with nothing pending opens its
@@ -21,6 +24,7 @@ func (m *machine) admitted(e Admitted) bool {
 	}
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
 	r.Journey.Epoch = e.Epoch
+	r.Journey.Program = cmp.Or(e.Program, r.Journey.Program)
 	if r.Journey.EnvID != "" && e.Isolation == IsolationNone {
 		r.Journey.Isolation = IsolationNone // said of the whole run once any command of it ran unprotected
 	}
