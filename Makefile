@@ -13,7 +13,7 @@ test: ## install what tests need, then check and test everything
 	@sh scripts/test.sh
 
 build: ## build bin/signalbox, and bin/signalbox-docker for its container driver
-	CGO_ENABLED=0 go build -o bin ./cmd/signalbox ./cmd/signalbox-docker
+	CGO_ENABLED=0 go build -o bin/ ./cmd/signalbox ./cmd/signalbox-docker
 
 lint: ## run golangci-lint, built at its pinned version on first use
 	@sh scripts/lint.sh
