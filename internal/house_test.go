@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 	"environment/detect":          {}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},
 	"forge/local":                 {"forge", "git", "store"},
-	"agent/agenttest":             {"agent", "process"},
+	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded
 	"agent/livetest":              {"agent", "agent/modeltest", "environment/egress", "process"}, // real programs, with a model and no other network
 	"environment/environmenttest": {"environment", "environment/egress", "process"},
 	// The container driver is the clone driver with commands that run elsewhere: it keeps the work

@@ -32,12 +32,12 @@ func (h Harness) answers(t *testing.T) {
 func (h Harness) ends(t *testing.T) {
 	t.Parallel()
 	failed, log := h.run(t, Fails, nil)
-	fails(t, failed, agent.Crashed, FailLine)
+	CheckFailure(t, failed, agent.Crashed, FailLine)
 	if failed.Process.ExitCode != 1 || !strings.Contains(log, FailLine) {
 		t.Errorf("exit code %d, log %q", failed.Process.ExitCode, log)
 	}
 	killed, _ := h.run(t, Killed, nil)
-	fails(t, killed, agent.Crashed, "")
+	CheckFailure(t, killed, agent.Crashed, "")
 	// A sandbox's own leader passes a signal on as a shell does.
 	if end := killed.Process; end.Signal != "SIGKILL" && end.ExitCode != 128+9 {
 		t.Errorf("Process = %+v, want SIGKILL", end)
@@ -49,7 +49,7 @@ func (h Harness) silent(t *testing.T) {
 	for _, role := range []string{"planner", "reviewer", "repairer", "implementer"} {
 		result, _ := h.run(t, Silent, func(task *agent.Task) { task.Role = role })
 		if role != "implementer" {
-			fails(t, result, agent.NoAnswer, "no answer")
+			CheckFailure(t, result, agent.NoAnswer, "no answer")
 		} else if result.Failure != nil {
 			t.Errorf("Failure = %+v", *result.Failure)
 		}
@@ -59,7 +59,7 @@ func (h Harness) silent(t *testing.T) {
 func (h Harness) missing(t *testing.T) {
 	t.Parallel()
 	result, _ := h.run(t, Missing, nil)
-	fails(t, result, agent.Unavailable, MissingProgram)
+	CheckFailure(t, result, agent.Unavailable, MissingProgram)
 	if _, err := h.Agent(t, Missing).Check(t.Context()); err == nil || !strings.Contains(err.Error(), MissingProgram) {
 		t.Errorf("Check = %v, want it to name %s", err, MissingProgram)
 	}
@@ -79,16 +79,15 @@ func logged(log, text string) bool {
 	return strings.Contains(log, text) || err == nil && strings.Contains(log, string(bytes.Trim(quoted, `"`)))
 }
 
-// fails checks that the agent failed for this reason and that the message, one line, holds word.
-func fails(t *testing.T, result agent.Result, code agent.FailureCode, word string) {
+// CheckFailure checks that the agent failed for this reason and that the message, one line, holds word; no
+// code wants no failure.
+func CheckFailure(t *testing.T, result agent.Result, code agent.FailureCode, word string) {
 	t.Helper()
-	if result.Failure == nil {
+	switch f := result.Failure; {
+	case f == nil && code != "":
 		t.Errorf("the agent ended well with %q, want %s", result.Answer, code)
-		return
-	}
-	got := *result.Failure
-	if got.Code != code || !strings.Contains(got.Message, word) || strings.Contains(got.Message, "\n") {
-		t.Errorf("Failure = %+v, want %s and a line with %q (process %+v)", got, code, word, result.Process)
+	case f != nil && (f.Code != code || !strings.Contains(f.Message, word) || strings.Contains(f.Message, "\n")):
+		t.Errorf("Failure = %+v, want %q and a line with %q (process %+v)", *f, code, word, result.Process)
 	}
 }
 

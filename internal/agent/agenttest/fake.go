@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -17,15 +18,22 @@ import (
 type Protocol struct {
 	// Say tells the agent's words and Answer ends the conversation well with them.
 	Say, Answer func(text string) string
-	// Prompt is what the program was asked.
-	Prompt func() (string, error)
+}
+
+// Line is a line of a protocol of JSON events.
+func Line(event any) string {
+	line, err := json.Marshal(event)
+	if err != nil {
+		panic(err)
+	}
+	return string(line) + "\n"
 }
 
 // variableBehavior tells a test binary that it is the fake program, and what it is to do.
 const variableBehavior = "SIGNALBOX_TEST_BEHAVIOR"
 
 // Fake is the settings by which a driver runs the test binary for its program. TestMain has to
-// call Play first.
+// call Main.
 func Fake(t *testing.T, b Behavior) agent.Settings {
 	t.Helper()
 	program, err := os.Executable()
@@ -42,12 +50,12 @@ func Fake(t *testing.T, b Behavior) agent.Settings {
 	}}
 }
 
-// Play behaves as Fake wants and does not return, where this is the fake program.
-func Play(p Protocol) {
+// Main is a test binary's: it behaves as Fake wants where this is the fake program, and runs the tests elsewhere.
+func Main(m *testing.M, p Protocol) {
 	behavior, err := strconv.Atoi(os.Getenv(variableBehavior))
 	switch {
 	case err != nil:
-		return
+		os.Exit(m.Run())
 	case len(os.Args) == 2 && os.Args[1] == "--version":
 		os.Exit(write(os.Stdout, "1.2.3\n"))
 	}
@@ -75,8 +83,8 @@ func (p Protocol) play(b Behavior) (code int) {
 	case Floods:
 		return p.flood()
 	case Echoes:
-		prompt, err := p.Prompt()
-		return failed(err) + write(os.Stdout, p.Say(prompt)+p.Answer(prompt))
+		prompt, err := io.ReadAll(os.Stdin)
+		return failed(err) + write(os.Stdout, p.Say(string(prompt))+p.Answer(string(prompt)))
 	case Tells:
 		return write(os.Stdout, p.Answer(strings.Join(os.Environ(), "\n")))
 	case Leaves:

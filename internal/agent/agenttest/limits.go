@@ -11,14 +11,14 @@ func (h Harness) idle(t *testing.T) {
 	t.Parallel()
 	const limit = 300 * time.Millisecond
 	result, _ := h.run(t, Hangs, func(task *agent.Task) { task.Idle = limit })
-	fails(t, result, agent.Hung, limit.String())
+	CheckFailure(t, result, agent.Hung, limit.String())
 }
 
 func (h Harness) total(t *testing.T) {
 	t.Parallel()
 	const limit = 1500 * time.Millisecond
 	result, log := h.run(t, Chatters, func(task *agent.Task) { task.Total = limit })
-	fails(t, result, agent.TimedOut, limit.String())
+	CheckFailure(t, result, agent.TimedOut, limit.String())
 	if log == "" {
 		t.Error("nothing of the chatter is in the log")
 	}

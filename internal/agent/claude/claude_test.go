@@ -1,9 +1,6 @@
 package claude_test
 
 import (
-	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,59 +8,27 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/agent/claude"
-	"signalbox/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	agenttest.Play(protocol)
-	os.Exit(m.Run())
+	agenttest.Main(m, protocol)
 }
 
 // protocol is Claude Code's, as far as the suite needs it.
 var protocol = agenttest.Protocol{
 	Say: func(text string) string {
-		return encoded(map[string]any{"type": "assistant", "message": map[string]any{"id": "m1", "content": []any{map[string]any{"type": "text", "text": text}}}})
+		return agenttest.Line(map[string]any{"type": "assistant", "message": map[string]any{"id": "m1", "content": []any{map[string]any{"type": "text", "text": text}}}})
 	},
 	Answer: func(text string) string {
-		return encoded(map[string]any{"type": "result", "subtype": "success", "is_error": false, "terminal_reason": "completed", "result": text})
-	},
-	Prompt: func() (string, error) {
-		prompt, err := io.ReadAll(os.Stdin)
-		return string(prompt), err
+		return agenttest.Line(map[string]any{"type": "result", "subtype": "success", "is_error": false, "terminal_reason": "completed", "result": text})
 	},
 }
 
-func encoded(event any) string {
-	line, err := json.Marshal(event)
-	if err != nil {
-		panic(err)
-	}
-	return string(line) + "\n"
-}
+var driver = agenttest.Driver{Name: "claude", Conversation: session, New: agenttest.New(claude.New), Reader: claude.NewReader, CountsOn: true}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	agenttest.Run(t, agenttest.Harness{
-		Exec:  process.Host{},
-		Dir:   func(t *testing.T) string { return t.TempDir() },
-		Agent: func(t *testing.T, b agenttest.Behavior) agent.Agent { return newAgent(t, agenttest.Fake(t, b)) },
-	})
-}
-
-func newAgent(t *testing.T, settings agent.Settings) *claude.Agent {
-	t.Helper()
-	a, err := claude.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func TestNewRefusesSettingsThatDoNotHold(t *testing.T) {
-	t.Parallel()
-	if _, err := claude.New(agent.Settings{Name: "c", Permissions: "some"}); err == nil {
-		t.Error("New took permissions that there are not")
-	}
+	driver.Conforms(t)
 }
 
 func TestCommandLine(t *testing.T) {
@@ -90,12 +55,8 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.settings.Name, test.settings.Program = "c", "/opt/"+agenttest.MissingProgram
-			var got process.Command
-			test.task.Log = io.Discard
-			if _, err := newAgent(t, test.settings).Run(t.Context(), test.task, executor(func(c process.Command) { got = c })); err != nil {
-				t.Fatal(err)
-			}
+			test.settings.Program = "/opt/" + agenttest.MissingProgram
+			got := driver.Command(t, test.settings, test.task)
 			want := append([]string{test.settings.Program, "--print", "--output-format=stream-json", "--verbose"}, test.args...)
 			if !slices.Equal(got.Args, want) {
 				t.Errorf("Args = %q, want %q", got.Args, want)

@@ -3,72 +3,53 @@ package claude_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"signalbox/internal/agent"
-	"signalbox/internal/agent/claude"
-	"signalbox/internal/agent/modeltest"
+	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/process"
 )
 
 const begins = `{"type":"system","subtype":"init","session_id":"` + session + `"}` + "\n"
 
-func printed(stdout string) recorded {
-	return recorded{Ending: process.Exited, Stdout: []byte(begins + stdout)}
+func printed(stdout string) agenttest.Recorded {
+	return agenttest.Recorded{Ending: process.Exited, Stdout: []byte(begins + stdout)}
 }
 
 func TestEndingsThatNoRecordingHas(t *testing.T) {
 	t.Parallel()
-	retry := `{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":900,"error_status":429,"error":"rate_limit"}`
-	for _, test := range []struct {
-		name    string
-		printed recorded
-		code    agent.FailureCode
-		message string
-	}{
-		{name: "no result", printed: printed(""), code: agent.Crashed, message: "without saying that it had finished"},
-		{name: "interrupted", printed: printed(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools"}`),
-			code: agent.Crashed, message: "aborted_tools: error_during_execution"},
-		{name: "too many turns", printed: printed(`{"type":"result","subtype":"error_max_turns","terminal_reason":"max_turns","result":null}`),
-			code: agent.Crashed, message: "max_turns: error_max_turns"},
-		{name: "stopped by a hook, and no error", printed: printed(`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"hook_stopped","result":"x"}`),
-			code: agent.Crashed, message: "hook_stopped"},
-		{name: "a budget that is used up", printed: printed(`{"type":"result","subtype":"error_max_budget_usd","terminal_reason":"budget_exhausted"}`),
-			code: agent.UsageLimited, message: "budget_exhausted"},
-		{name: "a deadline while it was trying again", printed: recorded{Ending: process.Idled, ExitCode: 143, Stdout: []byte(begins + retry)},
-			code: agent.RateLimited, message: "printed nothing for 1m0s: the model is called again: rate_limit"},
-		{name: "another type of field", printed: printed(`{"type":"result","subtype":"success","is_error":false,"num_turns":"many","usage":[],"result":"fine"}`)},
-		{name: "a conversation that is gone", code: agent.Lost, message: "does not know conversation 7 any more",
-			printed: recorded{Ending: process.Exited, ExitCode: 1, Stderr: "No conversation found with session ID: 7\n"}},
-		{name: "a conversation that is gone, told as an event", code: agent.Lost, message: "does not know conversation 7 any more",
-			printed: recorded{Ending: process.Exited, ExitCode: 1, Stdout: []byte(`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: 7"]}`)}},
-		{name: "a model that is not there", printed: printed(`{"type":"assistant","is_api_error_message":true,"error":"model_not_found","message":{"content":"no"}}` + "\n" +
-			`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":404,"result":"There's an issue with the selected model"}`),
-			code: agent.Refused, message: "issue with the selected model"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			result, _ := replayed(t, test.printed)
-			checkFailure(t, result.Failure, test.code, test.message)
-		})
-	}
-}
-
-func TestSubscriptionThatIsUsedUpTellsItsReset(t *testing.T) {
-	t.Parallel()
-	result, _ := replayed(t, printed(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1767236400,"rateLimitType":"five_hour"}}`+"\n"+
-		`{"type":"assistant","is_api_error_message":true,"error":"rate_limit","message":{"content":[{"type":"text","text":"no"}]}}`+"\n"+
-		`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":429,"result":"You've hit your session limit · resets 3am (UTC)"}`))
-	checkFailure(t, result.Failure, agent.UsageLimited, "You've hit your session limit")
-	if want := time.Unix(1767236400, 0).UTC(); result.Failure == nil || !result.Failure.Until.Equal(want) {
-		t.Errorf("Failure = %+v, want it until %s", result.Failure, want)
-	}
+	driver.Ends(t, []agenttest.Printed{
+		{Name: "no result", Stdout: begins, Code: agent.Crashed, Message: "without saying that it had finished"},
+		{Name: "interrupted", Stdout: begins + `{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools"}`,
+			Code: agent.Crashed, Message: "aborted_tools: error_during_execution"},
+		{Name: "too many turns", Stdout: begins + `{"type":"result","subtype":"error_max_turns","terminal_reason":"max_turns","result":null}`,
+			Code: agent.Crashed, Message: "max_turns: error_max_turns"},
+		{Name: "stopped by a hook, and no error", Stdout: begins + `{"type":"result","subtype":"success","is_error":false,"terminal_reason":"hook_stopped","result":"x"}`,
+			Code: agent.Crashed, Message: "hook_stopped"},
+		{Name: "a budget that is used up", Stdout: begins + `{"type":"result","subtype":"error_max_budget_usd","terminal_reason":"budget_exhausted"}`,
+			Code: agent.UsageLimited, Message: "budget_exhausted"},
+		{Name: "a deadline while it was trying again", Ending: process.Idled, Exit: 143,
+			Stdout: begins + `{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":900,"error_status":429,"error":"rate_limit"}`,
+			Code:   agent.RateLimited, Message: "printed nothing for 1m0s: the model is called again: rate_limit"},
+		{Name: "another type of field", Stdout: begins + `{"type":"result","subtype":"success","is_error":false,"num_turns":"many","usage":[],"result":"fine"}`},
+		{Name: "a conversation that is gone", Exit: 1, Stderr: "No conversation found with session ID: 7\n",
+			Code: agent.Lost, Message: "does not know conversation 7 any more"},
+		{Name: "a conversation that is gone, told as an event", Exit: 1,
+			Stdout: `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: 7"]}`,
+			Code:   agent.Lost, Message: "does not know conversation 7 any more"},
+		{Name: "a model that is not there", Stdout: begins + `{"type":"assistant","is_api_error_message":true,"error":"model_not_found","message":{"content":"no"}}` + "\n" +
+			`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":404,"result":"There's an issue with the selected model"}`,
+			Code: agent.Refused, Message: "issue with the selected model"},
+		{Name: "a subscription that is used up tells its reset", Stdout: begins + `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1767279600,"rateLimitType":"five_hour"}}` + "\n" +
+			`{"type":"assistant","is_api_error_message":true,"error":"rate_limit","message":{"content":[{"type":"text","text":"no"}]}}` + "\n" +
+			`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":429,"result":"You've hit your session limit · resets 3am (UTC)"}`,
+			Code: agent.UsageLimited, Message: "You've hit your session limit", Until: "2026-01-01T15:00:00Z"},
+	})
 }
 
 func TestDeniedToolsAreToldOnceEach(t *testing.T) {
 	t.Parallel()
-	result, kinds := replayed(t, printed(`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"c1"}`+"\n"+
-		`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"I could not.","permission_denials":[{"tool_name":"Bash"},{"tool_name":"Write"},{"tool_name":"Bash"}]}`))
+	result, kinds := driver.Replay(t, printed(`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"c1"}`+"\n"+
+		`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"I could not.","permission_denials":[{"tool_name":"Bash"},{"tool_name":"Write"},{"tool_name":"Bash"}]}`), nil)
 	if result.Failure != nil || !slices.Equal(result.Denied, []string{"Bash", "Write"}) || kinds != "begin permission_denied usage end" {
 		t.Errorf("Denied = %q, entries %q, %+v", result.Denied, kinds, result.Failure)
 	}
@@ -96,7 +77,7 @@ func TestUsageOfAResumedConversationIsThisCallsOwn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result, _ := replayedFor(t, printed(test.line), agent.Task{Conversation: &agent.Conversation{ID: session, Usage: before}})
+			result, _ := driver.Replay(t, printed(test.line), &agent.Conversation{ID: session, Usage: before})
 			if result.Usage != test.used || result.Conversation == nil || result.Conversation.Usage != test.now {
 				t.Errorf("Usage = %+v of %+v, want %+v of %+v", result.Usage, result.Conversation, test.used, test.now)
 			}
@@ -105,9 +86,5 @@ func TestUsageOfAResumedConversationIsThisCallsOwn(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	for _, name := range modeltest.Cases(f, "claude") {
-		f.Add(modeltest.Recorded(f, "claude", name).Stdout)
-	}
-	f.Add([]byte(`{"type":"assistant","message":{"content":[{"type":"tool_use","input":{"command":7}},3,null]}}`))
-	f.Fuzz(claude.ReadAnything)
+	driver.ReadsAnything(f, `{"type":"assistant","message":{"content":[{"type":"tool_use","input":{"command":7}},3,null]}}`)
 }

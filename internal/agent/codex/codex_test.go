@@ -1,9 +1,6 @@
 package codex_test
 
 import (
-	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,61 +8,29 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/agent/codex"
-	"signalbox/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	agenttest.Play(protocol)
-	os.Exit(m.Run())
+	agenttest.Main(m, protocol)
 }
 
 // protocol is Codex's, as far as the suite needs it.
 var protocol = agenttest.Protocol{
 	Say: said,
 	Answer: func(text string) string {
-		return said(text) + encoded(map[string]any{"type": "turn.completed", "usage": map[string]any{"input_tokens": 1}})
-	},
-	Prompt: func() (string, error) {
-		prompt, err := io.ReadAll(os.Stdin)
-		return string(prompt), err
+		return said(text) + agenttest.Line(map[string]any{"type": "turn.completed", "usage": map[string]any{"input_tokens": 1}})
 	},
 }
 
 func said(text string) string {
-	return encoded(map[string]any{"type": "item.completed", "item": map[string]any{"id": "item_1", "type": "agent_message", "text": text}})
+	return agenttest.Line(map[string]any{"type": "item.completed", "item": map[string]any{"id": "item_1", "type": "agent_message", "text": text}})
 }
 
-func encoded(event any) string {
-	line, err := json.Marshal(event)
-	if err != nil {
-		panic(err)
-	}
-	return string(line) + "\n"
-}
+var driver = agenttest.Driver{Name: "codex", Conversation: session, New: agenttest.New(codex.New), Reader: codex.NewReader, CountsOn: true}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	agenttest.Run(t, agenttest.Harness{
-		Exec:  process.Host{},
-		Dir:   func(t *testing.T) string { return t.TempDir() },
-		Agent: func(t *testing.T, b agenttest.Behavior) agent.Agent { return newAgent(t, agenttest.Fake(t, b)) },
-	})
-}
-
-func newAgent(t *testing.T, settings agent.Settings) *codex.Agent {
-	t.Helper()
-	a, err := codex.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func TestNewRefusesSettingsThatDoNotHold(t *testing.T) {
-	t.Parallel()
-	if _, err := codex.New(agent.Settings{Name: "c", Permissions: "some"}); err == nil {
-		t.Error("New took permissions that there are not")
-	}
+	driver.Conforms(t)
 }
 
 func TestCommandLine(t *testing.T) {
@@ -95,12 +60,8 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.settings.Name, test.settings.Program = "c", "/opt/"+agenttest.MissingProgram
-			var got process.Command
-			test.task.Log = io.Discard
-			if _, err := newAgent(t, test.settings).Run(t.Context(), test.task, executor(func(c process.Command) { got = c })); err != nil {
-				t.Fatal(err)
-			}
+			test.settings.Program = "/opt/" + agenttest.MissingProgram
+			got := driver.Command(t, test.settings, test.task)
 			args := strings.Join(got.Args, " ")
 			if want := test.settings.Program + " " + test.args; args != want {
 				t.Errorf("Args = %s\nwant   %s", args, want)

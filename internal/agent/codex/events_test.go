@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"signalbox/internal/agent"
-	"signalbox/internal/agent/codex"
-	"signalbox/internal/agent/modeltest"
+	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/process"
 )
 
@@ -17,41 +16,26 @@ const (
 	ends   = `{"type":"turn.completed","usage":{"input_tokens":180,"cached_input_tokens":90,"cache_write_input_tokens":10,"output_tokens":15}}` + "\n"
 )
 
-func printed(stdout string) recorded {
-	return recorded{Ending: process.Exited, Stdout: []byte(begins + stdout)}
+func printed(stdout string) agenttest.Recorded {
+	return agenttest.Recorded{Ending: process.Exited, Stdout: []byte(begins + stdout)}
 }
 
 func TestEndingsThatNoRecordingHas(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		name    string
-		printed recorded
-		code    agent.FailureCode
-		message string
-	}{
-		{name: "exit code 0 and no end of the turn", printed: printed(says), code: agent.Crashed, message: "without saying that it had finished"},
-		{name: "an error that it got over", printed: printed(`{"type":"error","message":"stream disconnected before completion"}` + "\n" + says + ends)},
-		{name: "a turn that failed without words", printed: printed(`{"type":"turn.failed","error":"odd"}`), code: agent.Crashed, message: "the turn failed"},
-		{name: "a deadline while it was trying again", printed: recorded{Ending: process.Idled, ExitCode: -1, Signal: "SIGTERM",
-			Stdout: []byte(begins + `{"type":"error","message":"Reconnecting... 1/1 (exceeded retry limit, last status: 429 Too Many Requests)"}`)},
-			code: agent.RateLimited, message: "printed nothing for 1m0s: exceeded retry limit"},
-		{name: "a deadline after it had tried again", printed: recorded{Ending: process.Idled, ExitCode: -1, Signal: "SIGTERM",
-			Stdout: []byte(begins + `{"type":"error","message":"Reconnecting... 1/1"}` + "\n" + says)}, code: agent.Hung, message: "printed nothing for 1m0s"},
-		{name: "another type of field", printed: printed(`{"type":"item.completed","item":{"type":"agent_message","text":"Done.","exit_code":"x"}}` + "\n" + ends)},
-		{name: "a conversation that is gone", code: agent.Lost, message: "does not know the conversation",
-			printed: recorded{Ending: process.Exited, ExitCode: 1, Stderr: "Error: no rollout found for thread id 7\n"}},
-		{name: "a model that is not there", printed: printed(`{"type":"turn.failed","error":{"message":"unexpected status 404 Not Found: The model does not exist, url: http://x"}}`),
-			code: agent.Refused, message: "404"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			result, _ := replayed(t, test.printed, nil)
-			checkFailure(t, result.Failure, test.code, test.message)
-			if test.code == "" && result.Answer != "Done." {
-				t.Errorf("Answer = %q", result.Answer)
-			}
-		})
-	}
+	driver.Ends(t, []agenttest.Printed{
+		{Name: "exit code 0 and no end of the turn", Stdout: begins + says, Code: agent.Crashed, Message: "without saying that it had finished"},
+		{Name: "an error that it got over", Stdout: begins + `{"type":"error","message":"stream disconnected before completion"}` + "\n" + says + ends, Answer: "Done."},
+		{Name: "a turn that failed without words", Stdout: begins + `{"type":"turn.failed","error":"odd"}`, Code: agent.Crashed, Message: "the turn failed"},
+		{Name: "a deadline while it was trying again", Ending: process.Idled, Exit: -1,
+			Stdout: begins + `{"type":"error","message":"Reconnecting... 1/1 (exceeded retry limit, last status: 429 Too Many Requests)"}`,
+			Code:   agent.RateLimited, Message: "printed nothing for 1m0s: exceeded retry limit"},
+		{Name: "a deadline after it had tried again", Ending: process.Idled, Exit: -1,
+			Stdout: begins + `{"type":"error","message":"Reconnecting... 1/1"}` + "\n" + says, Code: agent.Hung, Message: "printed nothing for 1m0s"},
+		{Name: "another type of field", Stdout: begins + `{"type":"item.completed","item":{"type":"agent_message","text":"Done.","exit_code":"x"}}` + "\n" + ends, Answer: "Done."},
+		{Name: "a conversation that is gone", Exit: 1, Stderr: "Error: no rollout found for thread id 7\n", Code: agent.Lost, Message: "does not know the conversation"},
+		{Name: "a model that is not there", Stdout: begins + `{"type":"turn.failed","error":{"message":"unexpected status 404 Not Found: The model does not exist, url: http://x"}}`,
+			Code: agent.Refused, Message: "404"},
+	})
 }
 
 func TestLimitsTellWhenTheyEnd(t *testing.T) {
@@ -66,7 +50,7 @@ func TestLimitsTellWhenTheyEnd(t *testing.T) {
 		"You’ve hit your usage limit or try again at 99:05 PM.":                                {},
 		"stream disconnected: Rate limit reached for gpt-5 on TPM. Please try again in 1.5s. ": time.Date(2026, 1, 1, 12, 0, 2, 500_000_000, time.UTC),
 	} {
-		result, _ := replayed(t, printed(`{"type":"error","message":"`+said+`"}`), nil)
+		result, _ := driver.Replay(t, printed(`{"type":"error","message":"`+said+`"}`), nil)
 		if f := result.Failure; f == nil || f.Code != agent.UsageLimited && f.Code != agent.RateLimited || !f.Until.Equal(want) {
 			t.Errorf("%s: Failure = %+v, want it until %s", said, f, want)
 		}
@@ -75,7 +59,7 @@ func TestLimitsTellWhenTheyEnd(t *testing.T) {
 
 func TestToolsThatAreToldOnlyWhenTheyAreOver(t *testing.T) {
 	t.Parallel()
-	result, kinds := replayed(t, printed(
+	result, kinds := driver.Replay(t, printed(
 		`{"type":"item.completed","item":{"id":"i1","type":"file_change","changes":[{"path":"/work/a","kind":"add"}],"status":"completed"}}`+"\n"+
 			`{"type":"item.completed","item":{"id":"i2","type":"command_execution","command":"rm x","exit_code":-1,"status":"declined"}}`+"\n"+
 			`{"type":"item.started","item":{"id":"i3","type":"mcp_tool_call","server":"s","tool":"t","arguments":{"a":1},"status":"in_progress"}}`+"\n"+
@@ -96,7 +80,7 @@ func TestUsageOfAResumedConversationIsThisCallsOwn(t *testing.T) {
 		"of a version that does not": {before: agent.Usage{InputTokens: 200}, used: all,
 			now: agent.Usage{InputTokens: 380, CachedTokens: 100, OutputTokens: 15}},
 	} {
-		result, _ := replayed(t, printed(says+ends), &agent.Conversation{ID: session, Usage: test.before})
+		result, _ := driver.Replay(t, printed(says+ends), &agent.Conversation{ID: session, Usage: test.before})
 		if result.Usage != test.used || result.Conversation == nil || result.Conversation.Usage != test.now {
 			t.Errorf("%s: Usage = %+v of %+v, want %+v of %+v", name, result.Usage, result.Conversation, test.used, test.now)
 		}
@@ -104,9 +88,5 @@ func TestUsageOfAResumedConversationIsThisCallsOwn(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	for _, name := range modeltest.Cases(f, "codex") {
-		f.Add(modeltest.Recorded(f, "codex", name).Stdout)
-	}
-	f.Add([]byte(`{"type":"item.completed","item":{"type":"mcp_tool_call","arguments":7,"changes":[3,null]}}`))
-	f.Fuzz(codex.ReadAnything)
+	driver.ReadsAnything(f, `{"type":"item.completed","item":{"type":"mcp_tool_call","arguments":7,"changes":[3,null]}}`)
 }

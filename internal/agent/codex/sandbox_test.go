@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/process"
-
 	"signalbox/internal/process/processtest"
 )
 
@@ -38,13 +38,13 @@ func TestPermissionsThatNeedASandboxWhereNoneCanBeMade(t *testing.T) {
 			if err := processtest.WriteProgram(program, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			a := newAgent(t, agent.Settings{Name: "c", Program: program, Permissions: test.permissions, Env: []string{"PATH=/usr/bin:/bin"}})
+			a := driver.Make(t, agent.Settings{Name: "c", Program: program, Permissions: test.permissions, Env: []string{"PATH=/usr/bin:/bin"}})
 			var log strings.Builder
 			result, err := a.Run(t.Context(), agent.Task{Role: "reviewer", Dir: t.TempDir(), Log: &log, Total: time.Minute, OutputLimit: 1 << 20}, process.Host{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkFailure(t, result.Failure, test.want, `set them to "everything"`)
+			agenttest.CheckFailure(t, result, test.want, `set them to "everything"`)
 			if failed := test.want != ""; failed != (log.Len() == 0) || failed == (result.Answer == "Done.") {
 				t.Errorf("answer %q, log %q", result.Answer, log.String())
 			}

@@ -1,76 +1,38 @@
 package gemini_test
 
 import (
-	"context"
-	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/agent/gemini"
-	"signalbox/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	agenttest.Play(protocol)
-	os.Exit(m.Run())
+	agenttest.Main(m, protocol)
 }
 
 // protocol is Gemini CLI's, as far as the suite needs it.
 var protocol = agenttest.Protocol{
 	Say: func(text string) string {
-		return said(text) + encoded(map[string]any{"type": "tool_use", "tool_name": "t"})
+		return said(text) + agenttest.Line(map[string]any{"type": "tool_use", "tool_name": "t"})
 	},
 	Answer: func(text string) string {
-		return said(text) + encoded(map[string]any{"type": "result", "status": "success"})
-	},
-	Prompt: func() (string, error) {
-		prompt, err := io.ReadAll(os.Stdin)
-		return string(prompt), err
+		return said(text) + agenttest.Line(map[string]any{"type": "result", "status": "success"})
 	},
 }
 
 func said(text string) string {
-	return encoded(map[string]any{"type": "message", "role": "assistant", "content": text, "delta": true})
+	return agenttest.Line(map[string]any{"type": "message", "role": "assistant", "content": text, "delta": true})
 }
 
-func encoded(event map[string]any) string {
-	line, err := json.Marshal(event)
-	if err != nil {
-		panic(err)
-	}
-	return string(line) + "\n"
-}
+var driver = agenttest.Driver{Name: "gemini", Conversation: session, New: agenttest.New(gemini.New), Reader: gemini.NewReader}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	agenttest.Run(t, agenttest.Harness{
-		Exec:  process.Host{},
-		Dir:   func(t *testing.T) string { return t.TempDir() },
-		Agent: func(t *testing.T, b agenttest.Behavior) agent.Agent { return newAgent(t, agenttest.Fake(t, b)) },
-	})
-}
-
-func newAgent(t *testing.T, settings agent.Settings) *gemini.Agent {
-	t.Helper()
-	a, err := gemini.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-// seen is an executor that keeps what is to be run, and runs nothing.
-type seen struct{ process.Command }
-
-func (s *seen) Exec(_ context.Context, c process.Command) (process.Result, error) {
-	s.Command = c
-	return process.Result{Started: time.Unix(1, 0), Ending: process.Exited}, nil
+	driver.Conforms(t)
 }
 
 func TestCommandLine(t *testing.T) {
@@ -92,12 +54,8 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.settings.Name, test.settings.Program = "a", "/opt/"+agenttest.MissingProgram
-			test.task.Log = io.Discard
-			var got seen
-			if _, err := newAgent(t, test.settings).Run(t.Context(), test.task, &got); err != nil {
-				t.Fatal(err)
-			}
+			test.settings.Program = "/opt/" + agenttest.MissingProgram
+			got := driver.Command(t, test.settings, test.task)
 			want := append([]string{test.settings.Program, "--output-format=stream-json"}, test.args...)
 			if at := len(got.Args) - len(want); at < 0 || !slices.Equal(got.Args[at:], want) {
 				t.Errorf("Args = %q, want %q", got.Args, want)

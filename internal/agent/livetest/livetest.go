@@ -36,6 +36,18 @@ const (
 // Make makes the driver with a program, and what it may do.
 type Make func(t *testing.T, program string, permissions agent.Permissions) agent.Agent
 
+// With makes a driver for a model by its name, with its New.
+func With[A agent.Agent](of func(agent.Settings) (A, error), model string) Make {
+	return func(t *testing.T, program string, permissions agent.Permissions) agent.Agent {
+		t.Helper()
+		a, err := of(agent.Settings{Name: filepath.Base(program), Program: program, Model: model, Permissions: permissions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+}
+
 // Speaks holds a driver whose model is another to the API that it is spoken to in.
 func Speaks(t *testing.T, name string, api modeltest.API, make Make) {
 	speaks(api)(t, newSession(t, installed(t, name), make))

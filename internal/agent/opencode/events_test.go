@@ -5,17 +5,12 @@ import (
 	"testing"
 
 	"signalbox/internal/agent"
-	"signalbox/internal/agent/modeltest"
-	"signalbox/internal/agent/opencode"
+	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/process"
 )
 
 func FuzzReader(f *testing.F) {
-	for _, name := range modeltest.Cases(f, "opencode") {
-		f.Add(modeltest.Recorded(f, "opencode", name).Stdout)
-	}
-	f.Add([]byte(`{"type":"tool_use","part":{"tool":7,"state":{"input":[1],"status":null}}}` + "\n" + `{"type":"error","error":"no"}`))
-	f.Fuzz(opencode.ReadAnything)
+	driver.ReadsAnything(f, `{"type":"tool_use","part":{"tool":7,"state":{"input":[1],"status":null}}}`+"\n"+`{"type":"error","error":"no"}`)
 }
 
 const (
@@ -32,37 +27,19 @@ func TestEndings(t *testing.T) {
 	const rejected = "The user rejected permission to use this specific tool call."
 	asked := `timestamp=2026-01-01T00:00:01.000Z level=ERROR run=1 message="stream error" providerID=s small=false agent=build error.error="AI_APICallError: You exceeded your current quota."` + "\n" +
 		`timestamp=2026-01-01T00:00:02.000Z level=ERROR run=1 message="stream error" providerID=s small=true agent=title error.error="Unauthorized"` + "\n"
-	for _, test := range []struct {
-		name, stdout, stderr string
-		ending               process.Ending
-		exit                 int
-		code                 agent.FailureCode
-		message, denied      string
-	}{
-		{name: "a tool that nobody may be asked for ends the work", stdout: begin + tool("bash", `{"command":"ls"}`, rejected) + `{"type":"step_finish","part":{"reason":"tool-calls"}}`,
-			code: agent.Crashed, message: "not allowed to use bash", denied: "bash"},
-		{name: "one that a rule denies, twice, does not", stdout: begin + strings.Repeat(tool("edit", `{}`, "The user has specified a rule which prevents you from using this specific tool call."), 2) + begin +
-			`{"type":"text","part":{"text":"so"}}` + "\n" + stop, denied: "edit"},
-		{name: "an error of a tool's own is none of permissions", stdout: begin + tool("bash", `{}`, "exit 1") + begin + `{"type":"text","part":{"text":"so"}}` + "\n" + stop},
-		{name: "a step that ended well in a program that did not", stdout: begin + stop, exit: 1, code: agent.Crashed, message: "exited with code 1"},
-		{name: "an error after a step that ended well", stdout: begin + stop + `{"type":"error","error":{"name":"ContextOverflowError"}}`, code: agent.Overflowed, message: "ContextOverflowError"},
-		{name: "an answer that is cut off", stdout: begin + `{"type":"step_finish","part":{"reason":"length"}}`, code: agent.Crashed, message: "cut off"},
-		{name: "a limit that it waits for in silence", stderr: asked, ending: process.Idled, code: agent.UsageLimited, message: "printed nothing for 1m0s: opencode was going to try again: AI_APICallError: You exceeded"},
-		{name: "a limit while there was no time left", stderr: asked, ending: process.TimedOut, code: agent.RateLimited, message: "had not ended"},
-		{name: "a limit before its last words", stdout: strings.Replace(begin, "1767225600000", "1767225699000", 1), stderr: asked, ending: process.Idled, code: agent.Hung},
-		{name: "a conversation that it does not know", stderr: "Error: Session not found", exit: 1, code: agent.Lost, message: "any more"},
-		{name: "nothing at all", code: agent.Crashed, message: "without saying that it had finished"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if test.ending == "" {
-				test.ending = process.Exited
-			}
-			result, kinds := replayed(t, recorded{Stdout: []byte(test.stdout), Stderr: test.stderr, Ending: test.ending, ExitCode: test.exit})
-			checkFailure(t, result.Failure, test.code, test.message)
-			if got := strings.Join(result.Denied, " "); got != test.denied || (got != "") != strings.Contains(kinds, "permission_denied") {
-				t.Errorf("Denied = %q, want %q; entries %s", got, test.denied, kinds)
-			}
-		})
-	}
+	driver.Ends(t, []agenttest.Printed{
+		{Name: "a tool that nobody may be asked for ends the work", Stdout: begin + tool("bash", `{"command":"ls"}`, rejected) + `{"type":"step_finish","part":{"reason":"tool-calls"}}`,
+			Code: agent.Crashed, Message: "not allowed to use bash", Denied: "bash"},
+		{Name: "one that a rule denies, twice, does not", Stdout: begin + strings.Repeat(tool("edit", `{}`, "The user has specified a rule which prevents you from using this specific tool call."), 2) + begin +
+			`{"type":"text","part":{"text":"so"}}` + "\n" + stop, Denied: "edit"},
+		{Name: "an error of a tool's own is none of permissions", Stdout: begin + tool("bash", `{}`, "exit 1") + begin + `{"type":"text","part":{"text":"so"}}` + "\n" + stop},
+		{Name: "a step that ended well in a program that did not", Stdout: begin + stop, Exit: 1, Code: agent.Crashed, Message: "exited with code 1"},
+		{Name: "an error after a step that ended well", Stdout: begin + stop + `{"type":"error","error":{"name":"ContextOverflowError"}}`, Code: agent.Overflowed, Message: "ContextOverflowError"},
+		{Name: "an answer that is cut off", Stdout: begin + `{"type":"step_finish","part":{"reason":"length"}}`, Code: agent.Crashed, Message: "cut off"},
+		{Name: "a limit that it waits for in silence", Stderr: asked, Ending: process.Idled, Code: agent.UsageLimited, Message: "printed nothing for 1m0s: opencode was going to try again: AI_APICallError: You exceeded"},
+		{Name: "a limit while there was no time left", Stderr: asked, Ending: process.TimedOut, Code: agent.RateLimited, Message: "had not ended"},
+		{Name: "a limit before its last words", Stdout: strings.Replace(begin, "1767225600000", "1767225699000", 1), Stderr: asked, Ending: process.Idled, Code: agent.Hung},
+		{Name: "a conversation that it does not know", Stderr: "Error: Session not found", Exit: 1, Code: agent.Lost, Message: "any more"},
+		{Name: "nothing at all", Code: agent.Crashed, Message: "without saying that it had finished"},
+	})
 }

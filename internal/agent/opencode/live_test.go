@@ -5,14 +5,14 @@ package opencode_test
 import (
 	"testing"
 
-	"signalbox/internal/agent"
 	"signalbox/internal/agent/livetest"
 	"signalbox/internal/agent/modeltest"
+	"signalbox/internal/agent/opencode"
 )
 
 func TestLive(t *testing.T) {
 	t.Parallel()
-	livetest.Run(t, "opencode", with("scripted/m1"))
+	livetest.Run(t, "opencode", livetest.With(opencode.New, "scripted/m1"))
 }
 
 func TestLiveDialects(t *testing.T) {
@@ -22,13 +22,7 @@ func TestLiveDialects(t *testing.T) {
 	} {
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
-			livetest.Speaks(t, "opencode", api, with(model))
+			livetest.Speaks(t, "opencode", api, livetest.With(opencode.New, model))
 		})
-	}
-}
-
-func with(model string) livetest.Make {
-	return func(t *testing.T, program string, permissions agent.Permissions) agent.Agent {
-		return newAgent(t, agent.Settings{Name: "opencode", Program: program, Model: model, Permissions: permissions})
 	}
 }

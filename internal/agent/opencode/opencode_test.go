@@ -1,24 +1,17 @@
 package opencode_test
 
 import (
-	"context"
-	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/agent/opencode"
-	"signalbox/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	agenttest.Play(protocol)
-	os.Exit(m.Run())
+	agenttest.Main(m, protocol)
 }
 
 // protocol is opencode's, as far as the suite needs it.
@@ -29,44 +22,17 @@ var protocol = agenttest.Protocol{
 	Answer: func(text string) string {
 		return encoded("step_start", nil) + encoded("text", map[string]any{"text": text}) + encoded("step_finish", map[string]any{"reason": "stop"})
 	},
-	Prompt: func() (string, error) {
-		prompt, err := io.ReadAll(os.Stdin)
-		return string(prompt), err
-	},
 }
 
 func encoded(kind string, part map[string]any) string {
-	line, err := json.Marshal(map[string]any{"type": kind, "sessionID": "ses_1", "part": part})
-	if err != nil {
-		panic(err)
-	}
-	return string(line) + "\n"
+	return agenttest.Line(map[string]any{"type": kind, "sessionID": "ses_1", "part": part})
 }
+
+var driver = agenttest.Driver{Name: "opencode", Conversation: session, New: agenttest.New(opencode.New), Reader: opencode.NewReader}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	agenttest.Run(t, agenttest.Harness{
-		Exec:  process.Host{},
-		Dir:   func(t *testing.T) string { return t.TempDir() },
-		Agent: func(t *testing.T, b agenttest.Behavior) agent.Agent { return newAgent(t, agenttest.Fake(t, b)) },
-	})
-}
-
-func newAgent(t *testing.T, settings agent.Settings) *opencode.Agent {
-	t.Helper()
-	a, err := opencode.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-// seen is an executor that keeps what is to be run, and runs nothing.
-type seen struct{ process.Command }
-
-func (s *seen) Exec(_ context.Context, c process.Command) (process.Result, error) {
-	s.Command = c
-	return process.Result{Started: time.Unix(1, 0), Ending: process.Exited}, nil
+	driver.Conforms(t)
 }
 
 func TestCommandLine(t *testing.T) {
@@ -91,12 +57,8 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.settings.Name, test.settings.Program = "a", "/opt/"+agenttest.MissingProgram
-			test.task.Log = io.Discard
-			var got seen
-			if _, err := newAgent(t, test.settings).Run(t.Context(), test.task, &got); err != nil {
-				t.Fatal(err)
-			}
+			test.settings.Program = "/opt/" + agenttest.MissingProgram
+			got := driver.Command(t, test.settings, test.task)
 			want := append([]string{test.settings.Program, "run", "--format=json", "--print-logs", "--log-level=WARN"}, test.args...)
 			if !slices.Equal(got.Args, want) {
 				t.Errorf("Args = %q, want %q", got.Args, want)
@@ -132,12 +94,5 @@ func variable(env []string, name string) string {
 
 func TestEndpointWantsAProvidersModel(t *testing.T) {
 	t.Parallel()
-	for _, model := range []string{"", "m1", "/m1", "anthropic/"} {
-		task := agent.Task{Log: io.Discard, Endpoint: &agent.Endpoint{URL: "http://127.0.0.1:1"}}
-		result, err := newAgent(t, agent.Settings{Name: "a", Model: model, Permissions: agent.Edits}).Run(t.Context(), task, &seen{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkFailure(t, result.Failure, agent.Unavailable, "provider/model")
-	}
+	driver.WantsProvider(t)
 }

@@ -5,14 +5,14 @@ package pi_test
 import (
 	"testing"
 
-	"signalbox/internal/agent"
 	"signalbox/internal/agent/livetest"
 	"signalbox/internal/agent/modeltest"
+	"signalbox/internal/agent/pi"
 )
 
 func TestLive(t *testing.T) {
 	t.Parallel()
-	livetest.Run(t, "pi", with("anthropic/claude-sonnet-4-5"))
+	livetest.Run(t, "pi", livetest.With(pi.New, "anthropic/claude-sonnet-4-5"))
 }
 
 func TestLiveDialects(t *testing.T) {
@@ -24,13 +24,7 @@ func TestLiveDialects(t *testing.T) {
 	} {
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
-			livetest.Speaks(t, "pi", api, with(model))
+			livetest.Speaks(t, "pi", api, livetest.With(pi.New, model))
 		})
-	}
-}
-
-func with(model string) livetest.Make {
-	return func(t *testing.T, program string, permissions agent.Permissions) agent.Agent {
-		return newAgent(t, agent.Settings{Name: "pi", Program: program, Model: model, Permissions: permissions})
 	}
 }

@@ -1,24 +1,17 @@
 package pi_test
 
 import (
-	"context"
-	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/agent/pi"
-	"signalbox/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	agenttest.Play(protocol)
-	os.Exit(m.Run())
+	agenttest.Main(m, protocol)
 }
 
 // protocol is pi's, as far as the suite needs it.
@@ -27,45 +20,18 @@ var protocol = agenttest.Protocol{
 	Answer: func(text string) string {
 		return said(text, "stop") + "{\"type\":\"agent_end\"}\n"
 	},
-	Prompt: func() (string, error) {
-		prompt, err := io.ReadAll(os.Stdin)
-		return string(prompt), err
-	},
 }
 
 func said(text, reason string) string {
-	line, err := json.Marshal(map[string]any{"type": "message_end", "message": map[string]any{"role": "assistant", "stopReason": reason,
+	return agenttest.Line(map[string]any{"type": "message_end", "message": map[string]any{"role": "assistant", "stopReason": reason,
 		"content": []any{map[string]any{"type": "text", "text": text}}}})
-	if err != nil {
-		panic(err)
-	}
-	return string(line) + "\n"
 }
+
+var driver = agenttest.Driver{Name: "pi", Conversation: session, New: agenttest.New(pi.New), Reader: pi.NewReader}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	agenttest.Run(t, agenttest.Harness{
-		Exec:  process.Host{},
-		Dir:   func(t *testing.T) string { return t.TempDir() },
-		Agent: func(t *testing.T, b agenttest.Behavior) agent.Agent { return newAgent(t, agenttest.Fake(t, b)) },
-	})
-}
-
-func newAgent(t *testing.T, settings agent.Settings) *pi.Agent {
-	t.Helper()
-	a, err := pi.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-// seen is an executor that keeps what is to be run, and runs nothing.
-type seen struct{ process.Command }
-
-func (s *seen) Exec(_ context.Context, c process.Command) (process.Result, error) {
-	s.Command = c
-	return process.Result{Started: time.Unix(1, 0), Ending: process.Exited}, nil
+	driver.Conforms(t)
 }
 
 func TestCommandLine(t *testing.T) {
@@ -90,12 +56,8 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.settings.Name, test.settings.Program = "a", "/opt/"+agenttest.MissingProgram
-			test.task.Log = io.Discard
-			var got seen
-			if _, err := newAgent(t, test.settings).Run(t.Context(), test.task, &got); err != nil {
-				t.Fatal(err)
-			}
+			test.settings.Program = "/opt/" + agenttest.MissingProgram
+			got := driver.Command(t, test.settings, test.task)
 			want := append([]string{test.settings.Program, "--print", "--mode", "json"}, test.args...)
 			if at := len(got.Args) - len(want); at < 0 || !slices.Equal(got.Args[at:], want) {
 				t.Errorf("Args = %q, want %q", got.Args, want)
@@ -116,12 +78,5 @@ func TestCommandLine(t *testing.T) {
 
 func TestEndpointWantsAProvidersModel(t *testing.T) {
 	t.Parallel()
-	for _, model := range []string{"", "m1", "/m1", "anthropic/"} {
-		task := agent.Task{Log: io.Discard, Endpoint: &agent.Endpoint{URL: "http://127.0.0.1:1"}}
-		result, err := newAgent(t, agent.Settings{Name: "a", Model: model, Permissions: agent.Edits}).Run(t.Context(), task, &seen{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkFailure(t, result.Failure, agent.Unavailable, "provider/model")
-	}
+	driver.WantsProvider(t)
 }

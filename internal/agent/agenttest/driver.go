@@ -1,0 +1,90 @@
+package agenttest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// Driver is the driver of one vendor's program, as its tests hand it over.
+type Driver struct {
+	// Name is that of its recordings, Conversation the id of the one in them.
+	Name, Conversation string
+	New                func(agent.Settings) (agent.Agent, error)
+	Reader             func() agent.Reader
+	// CountsOn: the program counts what was used in the whole conversation, so its usage is kept with it.
+	CountsOn bool
+}
+
+// New is a driver's New, which returns a type of its own.
+func New[A agent.Agent](of func(agent.Settings) (A, error)) func(agent.Settings) (agent.Agent, error) {
+	return func(s agent.Settings) (agent.Agent, error) { return of(s) }
+}
+
+// Make is the agent of the settings, which hold.
+func (d Driver) Make(t *testing.T, s agent.Settings) agent.Agent {
+	t.Helper()
+	a, err := d.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Conforms holds the driver against the port. TestMain has to call Main.
+func (d Driver) Conforms(t *testing.T) {
+	Run(t, Harness{
+		Exec:  process.Host{},
+		Dir:   func(t *testing.T) string { return t.TempDir() },
+		Agent: func(t *testing.T, b Behavior) agent.Agent { return d.Make(t, Fake(t, b)) },
+	})
+	t.Run("settings that do not hold are refused", func(t *testing.T) {
+		t.Parallel()
+		if _, err := d.New(agent.Settings{Name: "a", Permissions: "some"}); err == nil {
+			t.Error("it took permissions that there are not")
+		}
+	})
+}
+
+// Started is when every program that is not really run was started.
+var Started = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// Command is what the driver would run for a task.
+func (d Driver) Command(t *testing.T, s agent.Settings, task agent.Task) process.Command {
+	t.Helper()
+	var got executor
+	d.run(t, s, task, &got)
+	return process.Command(got)
+}
+
+// executor keeps what is to be run, and runs nothing.
+type executor process.Command
+
+func (e *executor) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	*e = executor(c)
+	return process.Result{Started: Started, Ending: process.Exited}, nil
+}
+
+func (d Driver) run(t *testing.T, s agent.Settings, task agent.Task, exec process.Executor) agent.Result {
+	t.Helper()
+	if task.Log == nil {
+		task.Log = t.Output()
+	}
+	s.Name = "a"
+	result, err := d.Make(t, s).Run(t.Context(), task, exec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// WantsProvider holds a driver to its word that an endpoint needs a model of the form provider/model.
+func (d Driver) WantsProvider(t *testing.T) {
+	for _, model := range []string{"", "m1", "/m1", "anthropic/"} {
+		task := agent.Task{Endpoint: &agent.Endpoint{URL: "http://127.0.0.1:1"}}
+		CheckFailure(t, d.run(t, agent.Settings{Model: model, Permissions: agent.Edits}, task, &executor{}), agent.Unavailable, "provider/model")
+	}
+}
