@@ -122,7 +122,7 @@ func summary(e *workflow.Environment) string {
 		line += fmt.Sprintf(", pull request %d", *e.PRNumber)
 	}
 	if n := len(e.PendingIssues); n > 0 {
-		line += fmt.Sprintf(", %d open findings", n)
+		line += ", " + count(n, "open finding")
 	}
 	return redact.Line(line, 500)
 }

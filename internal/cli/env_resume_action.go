@@ -22,12 +22,13 @@ func newEnvResumeAction(a *app) *cobra.Command {
 	var pr string
 	states := []string{string(workflow.PRNone), string(workflow.PROpen), string(workflow.PRMerged), string(workflow.PRClosed)}
 	c := &cobra.Command{
-		Use:   "resume-action ENV_ID",
+		Use:   "resume-action ENV_ID|ISSUE",
 		Short: "Say what to do with an environment that was left, with all that is needed to do it",
 		Long: "Print the one action that goes on with the work: create_new where there is no entry, notify_human where a person is\n" +
-			"needed, else the action of its phase and step. The pull request's state is looked up where it can be; otherwise give\n" +
-			"it. Where that makes the entry's status another one, the command that records it is printed too. Nothing is changed.",
-		Example:           "  signalbox env resume-action abc-123\n  signalbox env resume-action abc-123 --pr-state merged\n  signalbox env resume-action abc-123 --json | jq -r .action",
+			"needed, else the action of its phase and step. A number that is no environment's id is an issue's. The pull\n" +
+			"request's state is looked up where it can be; otherwise give it. Where that makes the entry's status another one, the\n" +
+			"command that records it is printed too. Nothing is changed.",
+		Example:           "  signalbox env resume-action abc-123\n  signalbox env resume-action 42\n  signalbox env resume-action abc-123 --pr-state merged\n  signalbox env resume-action abc-123 --json | jq -r .action",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerEnvironments(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -53,7 +54,7 @@ func (a *app) resumeAction(ctx context.Context, id string, pr workflow.PRState) 
 		return err
 	}
 	var action workflow.ResumeAction
-	if e, err := doc.Find(id); err != nil {
+	if e := named(&doc, id); e == nil {
 		action = workflow.Recover(nil, workflow.Surroundings{})
 	} else {
 		seen, err := surroundings(ctx, s, e, pr)
@@ -66,6 +67,21 @@ func (a *app) resumeAction(ctx context.Context, id string, pr workflow.PRState) 
 		return a.printJSON(action)
 	}
 	a.printResumeAction(&action)
+	return nil
+}
+
+// named is the entry with an id, or the one to go on with of the issue with that number; nil if there is neither.
+func named(doc *workflow.Environments, name string) *workflow.Environment {
+	if e, err := doc.Find(name); err == nil {
+		return e
+	}
+	issue, err := parseIssue(name)
+	if err != nil {
+		return nil
+	}
+	if found := doc.ByIssue(issue); len(found) > 0 {
+		return &found[0]
+	}
 	return nil
 }
 
