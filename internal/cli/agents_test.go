@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"signalbox/internal/agent/modeltest"
+	"signalbox/internal/environment/container/containertest"
 )
 
 // apiKey is worth something to the scripted model alone. No agent must ever see it.
@@ -34,22 +35,39 @@ func TestRealAgentsCarryARequestToAMergedChange(t *testing.T) {
 			program := installedAgent(t, name)
 			model := modeltest.Start(t, modeltest.Config{Key: apiKey, Choose: playTheRole})
 			p := newProject(t, 1)
-			p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\n"+
-				"agents:\n  it: {%s, program: %q, url: %q, key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}, gpt-5: {input: 3, output: 15}}}\n",
-				driver, program, model.URL))
-			p.git("commit", "--quiet", "-am", "Name the agent")
-			c := p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey}, "run", "1")
-			if got := c.waitFor(10 * time.Minute); got != 0 {
-				p.tellTranscripts()
-				t.Fatalf("exit code %d\n%s", got, c.out)
-			}
-			p.mustLeaveNothing()
-			if got := p.git("show", "main:greet-1.sh"); got != "# Says hello.\necho hello 1" {
-				t.Errorf("greet-1.sh is %q", got)
-			}
-			p.mustHaveUsed(model)
+			p.carryWith(model, fmt.Sprintf("{%s, program: %q, url: %q", driver, program, model.URL), "{}")
 		})
 	}
+}
+
+// A container holds no agent but what its image has; Claude Code is one file that runs in any.
+func TestARealAgentWorksInAContainer(t *testing.T) {
+	t.Parallel()
+	program := installedAgent(t, "claude")
+	model := modeltest.Start(t, modeltest.Config{Key: apiKey, Choose: playTheRole})
+	docker := containertest.New(t)
+	p := newProject(t, 1)
+	t.Cleanup(func() { docker.RemoveProject(t, p.dir) })
+	p.carryWith(model, fmt.Sprintf("{driver: claude, model: claude-sonnet-4-5, program: %q, url: %q", program, model.URL),
+		fmt.Sprintf("{driver: container, image: %q}", docker.Image))
+}
+
+// carryWith carries request 1 to its merge.
+func (p *project) carryWith(model *modeltest.Server, agent, environment string) {
+	p.Helper()
+	p.write(".signalbox/config.yaml", "tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: "+environment+
+		"\nagents:\n  it: "+agent+", key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}, gpt-5: {input: 3, output: 15}}}\n")
+	p.git("commit", "--quiet", "-am", "Name the agent")
+	c := p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey}, "run", "1")
+	if got := c.waitFor(10 * time.Minute); got != 0 {
+		p.tellTranscripts()
+		p.Fatalf("exit code %d\n%s", got, c.out)
+	}
+	p.mustLeaveNothing()
+	if got := p.git("show", "main:greet-1.sh"); got != "# Says hello.\necho hello 1" {
+		p.Errorf("greet-1.sh is %q", got)
+	}
+	p.mustHaveUsed(model)
 }
 
 // installedAgent is the program of a real agent.
