@@ -32,6 +32,9 @@ func TestTheHouseNoticesWhatBreaksItsRules(t *testing.T) {
 		{"a clock where durations are measured", "internal/process/x.go", "import \"time\"\nvar now = time.Now()", ""},
 		{"a context out of nothing", "internal/git/x.go", "import \"context\"\nvar c = context.Background()", "comes from the caller"},
 		{"a context to be done", "internal/cli/x.go", "import \"context\"\nvar c = context.TODO()", "comes from the caller"},
+		{"an init's context, which is a program's", initProgram, "import \"context\"\nfunc init() { context.Background() }", ""},
+		{"the same beside it", "internal/environment/clone/x.go", "import \"context\"\nfunc init() { context.Background() }", "comes from the caller"},
+		{"a clock in that program", initProgram, "import \"time\"\nfunc init() { time.Now() }", "clock is injected"},
 		{"main's context", "cmd/signalbox/main.go", "import \"context\"\nvar c = context.Background()", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

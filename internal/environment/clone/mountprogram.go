@@ -20,7 +20,7 @@ const mountName = "signalbox-mount"
 
 func init() {
 	if filepath.Base(os.Args[0]) == mountName {
-		mountProgram(os.Args[1:])
+		mountProgram(context.Background(), os.Args[1:])
 	}
 }
 
@@ -30,9 +30,9 @@ const mountedWord = "mounted"
 // mountProgram listens at the addresses of its first argument, mounts overlays, three arguments
 // each, says so, and waits until whoever started it has taken hold of its namespaces, or is dead.
 // It does not return.
-func mountProgram(args []string) {
+func mountProgram(ctx context.Context, args []string) {
 	if args[0] != "" {
-		if err := egress.Offer(context.Background(), firstFile, strings.Split(args[0], ",")); err != nil {
+		if err := egress.Offer(ctx, firstFile, strings.Split(args[0], ",")); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
