@@ -59,6 +59,9 @@ var duration = reflect.TypeFor[time.Duration]()
 
 // scalar is a type in the words of people.
 func scalar(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch {
 	case t == duration:
 		return "a time such as 90s, 10m or 2h"

@@ -33,6 +33,7 @@ type Config struct {
 	Workflows   map[string]Workflow `yaml:"workflows"`
 	Environment Environment         `yaml:"environment"`
 	Limits      Limits              `yaml:"limits"`
+	Health      Health              `yaml:"health"`
 	// Secrets are names of environment variables whose values are taken out of everything written.
 	Secrets []string `yaml:"secrets"`
 }

@@ -128,6 +128,7 @@ func (c *Config) validate() error {
 		problems = append(problems, wrong("workflow", " is empty: want full, simple or a list of phases"))
 	}
 	problems = append(problems, c.validateAgents()...)
+	problems = append(problems, c.validateHealth()...)
 	problems = append(problems, positive("limits", reflect.ValueOf(c.Limits))...)
 	return errors.Join(problems...)
 }

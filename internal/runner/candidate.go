@@ -22,6 +22,8 @@ type CandidateTester struct {
 	// Detect reads what the project's files at a commit say of its environment.
 	Detect func(ctx context.Context, commit string) (workflow.Detection, error)
 	Redact *redact.Redactor
+	// Ask is as in Config.
+	Ask func(workflow.HealthCheck) process.Command
 }
 
 // Candidate is what to test.
@@ -49,7 +51,7 @@ func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err 
 		return v, fmt.Errorf("find run of %s: %w", c.RequestID, err)
 	}
 	run := latest.Run
-	if len(run.Journey.Settings.Tests) == 0 {
+	if !run.Journey.Settings.Proves() {
 		return Verdict{Passed: true, Command: "", Summary: "the project has no tests"}, nil
 	}
 	spec := environment.Spec{ID: fmt.Sprintf("check-%d-%.12s", c.Pull, c.Tree), Commit: c.Commit,
@@ -80,7 +82,11 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		}
 		env = activated{env}
 	}
-	v, err := runCommands(ctx, env, run.Journey.Settings.Tests, variables, seconds(limits.TestTotalSec), log)
+	commands := shellCommands(run.Journey.Settings.TestCommands())
+	if service := run.Journey.Settings.Service(); service != nil {
+		commands = append(commands, command{service.Title(), t.Ask(*service)})
+	}
+	v, err := runCommands(ctx, env, commands, variables, seconds(limits.TestTotalSec), log)
 	if err != nil {
 		return Verdict{}, err
 	}

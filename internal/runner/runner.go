@@ -41,6 +41,8 @@ type Config struct {
 	Prompts map[workflow.Role]*template.Template
 	// Isolation says what stands between a command and this machine from now on: "bubblewrap", "container" or "none".
 	Isolation string
+	// Ask is the command that starts a service in an environment and asks it what a health check asks.
+	Ask func(workflow.HealthCheck) process.Command
 	// Offline: the configuration lets commands reach no network, so that none is waited for.
 	Offline bool
 	// PerRun is what the agents of one run may use until a person is asked; nil leaves to each run what

@@ -29,7 +29,11 @@ func (w *work) runTests(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := runCommands(ctx, w.activated(env), a.Commands, w.variables(), seconds(w.run.Journey.Settings.Limits.TestTotalSec), log)
+	commands := shellCommands(a.Commands)
+	if service := w.run.Journey.Settings.Service(); service != nil && a.Purpose == workflow.UnitTests {
+		commands = append(commands, command{service.Title(), w.Ask(*service)})
+	}
+	verdict, err := runCommands(ctx, w.activated(env), commands, w.variables(), seconds(w.run.Journey.Settings.Limits.TestTotalSec), log)
 	if closeErr := log.Close(); err == nil {
 		err = closeErr
 	}
@@ -50,26 +54,44 @@ type verdict struct {
 	summary   string // of the failure
 }
 
+// command is a test with its name for people.
+type command struct {
+	name string
+	process.Command
+}
+
+func shellCommands(lines []string) (commands []command) {
+	for _, line := range lines {
+		commands = append(commands, command{line, process.Command{Args: shell(line)}})
+	}
+	return commands
+}
+
 // runCommands runs commands one after the other until one fails.
-func runCommands(ctx context.Context, env environment.Environment, commands, variables []string, total time.Duration, log io.Writer) (verdict, error) {
-	v := verdict{passed: true, command: strings.Join(commands, " && ")}
-	for _, command := range commands {
+func runCommands(ctx context.Context, env environment.Environment, commands []command, variables []string, total time.Duration, log io.Writer) (verdict, error) {
+	v := verdict{passed: true}
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.name)
+	}
+	v.command = strings.Join(names, " && ")
+	for _, c := range commands {
 		out := &tail{limit: 8 << 10}
-		_, _ = fmt.Fprintf(log, "$ %s\n", command)
+		_, _ = fmt.Fprintf(log, "$ %s\n", c.name)
 		both := io.MultiWriter(log, out)
-		result, err := env.Exec(ctx, process.Command{Args: shell(command), Env: variables, Stdout: both, Stderr: both,
-			Total: total, OutputLimit: commandOutputLimit})
+		c.Env, c.Stdout, c.Stderr, c.Total, c.OutputLimit = variables, both, both, total, commandOutputLimit
+		result, err := env.Exec(ctx, c.Command)
 		if err == nil && ctx.Err() != nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return v, fmt.Errorf("run %q: %w", command, err)
+			return v, fmt.Errorf("run %q: %w", c.name, err)
 		}
 		v.took += result.Duration
 		_, _ = fmt.Fprintf(log, "\n[%s]\n", ending(result))
 		if !result.OK() {
 			v.passed, v.unsettled = false, result.Ending != process.Exited
-			v.summary = fmt.Sprintf("%s: %s\n%s", redact.Line(command, 200), ending(result), out)
+			v.summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), ending(result), out)
 			return v, nil
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Words of last_health_status. It is free text in the format; any other word
@@ -56,8 +55,28 @@ type HealthLoop struct {
 	// that is opened about it.
 	CriticalSince string `json:"critical_since,omitzero"`
 	// Request is that request's id; empty until it is open.
-	Request string  `json:"request,omitzero"`
-	Unknown Unknown `json:",embed"`
+	Request string `json:"request,omitzero"`
+	// Earlier are the requests about earlier critical times that nobody has closed.
+	Earlier []string `json:"earlier_requests,omitempty"`
+
+	// NextRunAt is when a healthy project is looked at again. It is kept apart from the cooldown, so
+	// that a schedule and a cooldown of the same length do not starve each other.
+	NextRunAt string `json:"next_run_at,omitempty"`
+	// HealthyPasses counts the passes in a row that found nothing, up to three.
+	HealthyPasses int `json:"healthy_passes,omitempty"`
+	// Errors are those that are not known to be gone, Pass the one in hand.
+	Errors  []HealthError `json:"errors,omitempty"`
+	Pass    *HealthPass   `json:"pass,omitempty"`
+	Unknown Unknown       `json:",embed"`
+}
+
+// calmed is what stays of the loop when somebody reports that all is well.
+func (l HealthLoop) calmed() HealthLoop {
+	calm := HealthLoop{Earlier: l.Earlier, Errors: l.Errors, Pass: l.Pass, Unknown: l.Unknown}
+	if l.Request != "" {
+		calm.Earlier = append(slices.Clone(l.Earlier), l.Request)
+	}
+	return calm
 }
 
 // CriticalKey identifies the request about the present critical time; empty if there is none.
@@ -96,7 +115,7 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 	switch fact.Kind {
 	case FactHealthy:
 		h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
-		h.LastHealthStatus, h.Loop = HealthHealthy, HealthLoop{Unknown: h.Loop.Unknown}
+		h.LastHealthStatus, h.Loop = HealthHealthy, h.Loop.calmed()
 		h.RunCount++
 	case FactErrorDetected:
 		h.detected(fact)
@@ -116,11 +135,8 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 }
 
 func (h *Health) detected(fact HealthFact) {
-	if utf8.RuneCountInString(fact.Summary) > maxSummary {
-		fact.Summary = string([]rune(fact.Summary)[:maxSummary-1]) + "…"
-	}
 	h.TotalErrorsDetected++
-	h.LastErrorID, h.LastErrorSummary = fact.ErrorID, fact.Summary
+	h.LastErrorID, h.LastErrorSummary = fact.ErrorID, summarized(fact.Summary)
 	if h.LastHealthStatus != HealthCritical {
 		h.LastHealthStatus = HealthDegraded
 	}

@@ -40,12 +40,24 @@ func (h *Health) Gate(every time.Duration, now time.Time) Gate {
 	case h.LastHealthStatus != HealthHealthy:
 		return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last known status is %q", h.LastHealthStatus)}
 	}
-	last, err := time.Parse(time.RFC3339, h.UpdatedAt)
-	next := last.Add(every).UTC()
-	if err != nil || last.After(now) || !next.After(now) {
-		return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last one is not within the last %s", every)}
+	if next := h.nextLook(every); next.After(now) && next.Sub(now) <= every {
+		return Gate{Decision: GateStop, Reason: "healthy, and the next health check is not due yet", Until: next}
 	}
-	return Gate{Decision: GateStop, Reason: "healthy, and the next health check is not due yet", Until: next}
+	return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last one is not within the last %s", every)}
+}
+
+// nextLook is when a healthy project is looked at again: as the last pass said, or every after the
+// document was written, whichever is earlier. The zero time if that is not known.
+func (h *Health) nextLook(every time.Duration) time.Time {
+	last, err := time.Parse(time.RFC3339, h.UpdatedAt)
+	if err != nil {
+		return time.Time{}
+	}
+	after := last.Add(every)
+	if next, err := time.Parse(time.RFC3339, h.Loop.NextRunAt); err == nil && next.Before(after) {
+		after = next
+	}
+	return after.UTC()
 }
 
 // cooldown is when the repair's cooldown ends: at most RepairCooldown after the

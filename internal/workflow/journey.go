@@ -115,6 +115,8 @@ type Settings struct {
 	Tests []string `json:"tests"`
 	// PushesTo names the remote that branches and merges are pushed to; empty when there is none.
 	PushesTo string `json:"pushes_to,omitempty"`
+	// Check is the health check whose failure the run repairs; it is re-run with every test of the change.
+	Check *HealthCheck `json:"check,omitempty"`
 	// Stress is the stress test's command; empty skips the phase.
 	Stress string `json:"stress,omitempty"`
 	// HasPlanner and HasReviewer say whether an agent is configured for the role.

@@ -92,7 +92,7 @@ func (m *machine) openApproval() {
 // reasonsToLook are why a person is asked even where approval is automatic.
 func (m *machine) reasonsToLook() []string {
 	j := &m.run.Journey
-	if len(j.Settings.Tests) == 0 {
+	if !j.Settings.Proves() {
 		return append([]string{"no test is configured, so nothing proves the change"}, j.Flags...)
 	}
 	return j.Flags

@@ -11,6 +11,7 @@ import (
 const (
 	WorkflowFull   = "full"   // every phase
 	WorkflowSimple = "simple" // implement, test, merge
+	WorkflowHeal   = "heal"   // plan, implement, test, merge: what "signalbox heal" carries a repair by
 	WorkflowCustom = "custom" // the phases that the configuration lists
 )
 
@@ -24,6 +25,8 @@ func WorkflowPhases(names ...string) (workflow string, phases []StepName, err er
 			return WorkflowSimple, []StepName{}, nil
 		case WorkflowFull:
 			return WorkflowFull, optionalSteps(), nil
+		case WorkflowHeal:
+			return WorkflowHeal, []StepName{DesignRead.Step(), DesignCheck.Step()}, nil
 		}
 	}
 	for _, name := range names {

@@ -152,8 +152,8 @@ func (m *machine) refuseChange(problems []string) {
 
 // testChange runs the project's tests on what was recorded.
 func (m *machine) testChange() {
-	tests := m.run.Journey.Settings.Tests
-	if len(tests) == 0 {
+	settings := &m.run.Journey.Settings
+	if !settings.Proves() {
 		if step := m.currentStep(); step != nil {
 			step.Test.Unit.Status = TestSkipped
 		}
@@ -161,12 +161,12 @@ func (m *machine) testChange() {
 		return
 	}
 	if step := m.currentStep(); step != nil {
-		command := strings.Join(tests, " && ")
+		command := strings.Join(settings.TestNames(), " && ")
 		step.Test.Unit = TestResult{Status: TestRunning, Command: &command}
 	}
 	m.run.Stage = StageTesting
 	m.say("%s: running the tests", m.answered.StepID)
-	m.order(Action{Kind: RunTests, Purpose: UnitTests, StepID: m.answered.StepID, Attempt: m.answered.Attempt, Commands: tests})
+	m.order(Action{Kind: RunTests, Purpose: UnitTests, StepID: m.answered.StepID, Attempt: m.answered.Attempt, Commands: settings.TestCommands()})
 }
 
 func appendNew(list []string, more ...string) []string {

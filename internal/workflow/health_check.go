@@ -1,0 +1,118 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// HealthCheck is one question about the project's health, as it was configured when a repair began.
+type HealthCheck struct {
+	ID   string          `json:"id"`
+	Kind HealthCheckKind `json:"kind"`
+	// Severity is the order in which errors are repaired.
+	Severity Severity `json:"severity"`
+	// Command is a line for sh that succeeds where all is well.
+	Command string `json:"command,omitempty"`
+	// HTTP is what to ask a service.
+	HTTP *HealthHTTP `json:"http,omitempty"`
+	// File is a log, Pattern a regular expression for the lines of it that are errors.
+	File    string `json:"file,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
+	// Rerun is a line for sh that shows on a changed tree whether the check would pass, for kinds that
+	// cannot be asked there.
+	Rerun string `json:"rerun,omitempty"`
+	// Recipe tells the agent what is known about such an error.
+	Recipe string `json:"recipe,omitempty"`
+	// TimeLimitMS ends a look that takes longer, which is then a failure.
+	TimeLimitMS int64 `json:"time_limit_ms"`
+	// Looks is how many in a row must fail before it counts.
+	Looks int `json:"looks"`
+	// IntervalSec is how long a check that passed is left alone; 0 is until the next pass.
+	IntervalSec int     `json:"interval_sec,omitempty"`
+	Unknown     Unknown `json:",embed"`
+}
+
+// HealthHTTP is one request and the answer that is wanted.
+type HealthHTTP struct {
+	// Start is a line for sh that runs the service, from the project's tree and beside the request; it
+	// gets a free TCP port as PORT. Empty asks a service that runs already, somewhere.
+	Start string `json:"start,omitempty"`
+	// URL may name the port as {port}.
+	URL    string `json:"url"`
+	Method string `json:"method"`
+	Body   string `json:"body,omitempty"`
+	// Status is the answer's, Contains a text that must be in it.
+	Status   int     `json:"status"`
+	Contains string  `json:"contains,omitempty"`
+	Unknown  Unknown `json:",embed"`
+}
+
+// HealthCheckKind is where a check looks.
+type HealthCheckKind string
+
+const (
+	HealthCommand     HealthCheckKind = "command"      // a command in the environment
+	HealthService     HealthCheckKind = "http"         // a service's answer
+	HealthLog         HealthCheckKind = "log"          // lines that were added to a log
+	HealthBranchTests HealthCheckKind = "branch-tests" // the project's tests on the default branch
+	HealthForgeCI     HealthCheckKind = "forge-ci"     // what the forge's CI last said of the default branch
+)
+
+// HealthCheckKinds lists them.
+var HealthCheckKinds = []HealthCheckKind{HealthCommand, HealthService, HealthLog, HealthBranchTests, HealthForgeCI}
+
+// InEnvironment reports whether the check looks at the project's tree, in an environment.
+func (c *HealthCheck) InEnvironment() bool {
+	return c.Kind == HealthCommand || c.Kind == HealthBranchTests || c.HTTP != nil && c.HTTP.Start != ""
+}
+
+// Line is the line for sh that looks at a tree; empty where the project's tests do, or a service that
+// has to be started.
+func (c *HealthCheck) Line() string {
+	if c.Kind == HealthCommand {
+		return c.Command
+	}
+	return c.Rerun
+}
+
+// Title is the check in words, one line.
+func (c *HealthCheck) Title() string {
+	switch {
+	case c.Kind == HealthService:
+		return fmt.Sprintf("%s: %s %s", c.ID, c.HTTP.Method, c.HTTP.URL)
+	case c.Kind == HealthCommand:
+		return c.ID + ": " + firstLine(c.Command)
+	case c.Kind == HealthLog:
+		return c.ID + ": " + c.File
+	}
+	return c.ID + ": " + strings.ReplaceAll(string(c.Kind), "-", " ")
+}
+
+// Proves reports whether tests of the run show anything: the project's own, or the check that failed.
+func (s *Settings) Proves() bool { return len(s.Tests) > 0 || s.Check != nil }
+
+// TestCommands are the tests of a change, as lines for sh: the project's own, and the failing check
+// where it is one.
+func (s *Settings) TestCommands() []string {
+	if s.Check == nil || s.Check.Line() == "" {
+		return s.Tests
+	}
+	return append(slices.Clone(s.Tests), s.Check.Line())
+}
+
+// Service is what must be started and asked beside the TestCommands; nil if nothing.
+func (s *Settings) Service() *HealthCheck {
+	if s.Check == nil || s.Check.Line() != "" || s.Check.HTTP == nil || s.Check.HTTP.Start == "" {
+		return nil
+	}
+	return s.Check
+}
+
+// TestNames are all of them in words, for people and for agents.
+func (s *Settings) TestNames() []string {
+	if service := s.Service(); service != nil {
+		return append(slices.Clone(s.TestCommands()), service.Title())
+	}
+	return s.TestCommands()
+}

@@ -1,0 +1,107 @@
+package workflow
+
+import (
+	"slices"
+	"time"
+)
+
+// Finish ends the pass in hand (H3, patterns 2 to 4) and returns it. every is how long the project is
+// left alone from the beginning of the pass.
+func (h *Health) Finish(every time.Duration, now time.Time) HealthPass {
+	p := h.Loop.Pass
+	if p == nil {
+		return HealthPass{}
+	}
+	p.Result, p.EndedAt = h.result(), now.UTC().Format(time.RFC3339)
+	h.RunCount++
+	switch p.Result {
+	case PassFailed:
+		h.failed(now)
+		if h.LastHealthStatus == HealthCritical {
+			p.Result = PassCritical
+		}
+	case PassRepaired, PassWaiting:
+		h.RetryRequired, h.CooldownUntil = false, ""
+		if p.Result == PassRepaired {
+			h.ContinuousFailureCount = 0
+		}
+	}
+	h.schedule(*p, every, now)
+	ended := *p
+	h.Loop.Pass = nil
+	return ended
+}
+
+func (h *Health) result() HealthResult {
+	outcomes := map[RepairOutcome]bool{}
+	for _, r := range h.Loop.Pass.Repairs {
+		outcomes[r.Outcome] = true
+	}
+	switch {
+	case h.LastHealthStatus == HealthCritical:
+		return PassCritical
+	case outcomes[RepairFailed]:
+		return PassFailed
+	case outcomes[RepairWaiting], outcomes[""]:
+		return PassWaiting
+	}
+	return PassRepaired
+}
+
+// schedule says when the next look is due: counted from the beginning of this one, so that a schedule
+// as long as the interval finds every look due, whatever a pass or a cooldown takes.
+func (h *Health) schedule(p HealthPass, every time.Duration, now time.Time) {
+	h.UpdatedAt = now.UTC().Format(time.RFC3339)
+	started, err := time.Parse(time.RFC3339, p.StartedAt)
+	if err != nil || started.After(now) {
+		started = now
+	}
+	h.Loop.NextRunAt = started.Add(every).UTC().Format(time.RFC3339)
+}
+
+// Well ends a pass that found nothing (H3, pattern 1) and returns it. A critical state is left after
+// HealthyPasses of them.
+func (h *Health) Well(pass HealthPass, every time.Duration, now time.Time) HealthPass {
+	pass.Result, pass.EndedAt = PassHealthy, now.UTC().Format(time.RFC3339)
+	h.Loop.HealthyPasses = min(h.Loop.HealthyPasses+1, HealthyPasses)
+	h.RunCount++
+	h.Loop.Pass = nil
+	h.schedule(pass, every, now)
+	steady := h.Loop.HealthyPasses == HealthyPasses
+	h.Loop.Errors = slices.DeleteFunc(h.Loop.Errors, func(e HealthError) bool { return e.Fixed || steady && !e.Attempting })
+	if h.LastHealthStatus == HealthCritical && !steady {
+		pass.Result = PassCritical
+		return pass
+	}
+	h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
+	h.LastHealthStatus = HealthHealthy
+	if steady {
+		h.Loop.CriticalSince, h.Loop.Request, h.Loop.Earlier = "", "", nil
+	}
+	return pass
+}
+
+// ToClose are the requests that one more pass which finds nothing closes.
+func (h *Health) ToClose() (requests []string) {
+	if h.Loop.HealthyPasses+1 < HealthyPasses {
+		return nil
+	}
+	requests = slices.Clone(h.Loop.Earlier)
+	if h.Loop.Request != "" {
+		requests = append(requests, h.Loop.Request)
+	}
+	for _, e := range h.Loop.Errors {
+		if e.Request != "" && !e.Fixed && !e.Attempting {
+			requests = append(requests, e.Request)
+		}
+	}
+	return requests
+}
+
+// Rearm lets repairs begin again: a person acted on a critical state.
+func (h *Health) Rearm(now time.Time) {
+	h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
+	h.LastHealthStatus = HealthDegraded
+	h.Loop.CriticalSince, h.Loop.Request, h.Loop.HealthyPasses = "", "", 0
+	h.UpdatedAt = now.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,191 @@
+package workflow
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// ErrorID identifies an error by the check that found it and by what it says, whatever changes from one
+// time to the next taken out of it.
+func ErrorID(check, message string) string {
+	return fmt.Sprintf("%s-%.6x", check, sha256.Sum256([]byte(check+"\n"+NormalMessage(message))))
+}
+
+// signatureLines is how many lines of a message tell one error from another.
+const signatureLines = 20
+
+// NormalMessage is the part of a program's words that stays the same when the same thing fails again:
+// the lines that name an error (all, where none does), without times, durations, ports, addresses,
+// process numbers, folders, temporary names and ids.
+func NormalMessage(message string) string {
+	var all, telling []string
+	for line := range strings.Lines(message) {
+		line = normalLine(line)
+		if line == "" || slices.Contains(all, line) {
+			continue
+		}
+		all = append(all, line)
+		if tells(line) {
+			telling = append(telling, line)
+		}
+	}
+	if len(telling) == 0 {
+		telling = all
+	}
+	return strings.Join(telling[:min(len(telling), signatureLines)], "\n")
+}
+
+// errorWords are what programs say, in small letters, where something is wrong.
+var errorWords = []string{"error", "fail", "panic", "fatal", "refused", "denied", "cannot", "can't", "could not", "no such", "not found",
+	"undefined", "no space", "unable", "exception", "assert", "expected", "want", "timeout", "timed out", "unreachable", "status", "signal",
+	"exit code", "out of memory", "time limit", "deadline", "broken", "unknown", "invalid", "missing"}
+
+func tells(line string) bool {
+	line = strings.ToLower(line)
+	return slices.ContainsFunc(errorWords, func(word string) bool { return strings.Contains(line, word) })
+}
+
+// normalLine is one line with each of its words made the same as the next time.
+func normalLine(line string) string {
+	var words []string
+	before := ""
+	for _, word := range strings.FieldsFunc(withoutProcess(line), separates) {
+		word = strings.Trim(word, ".:!?*-_~#")
+		normal := normalWord(word, before)
+		before = strings.ToLower(word)
+		if normal != "" {
+			words = append(words, normal)
+		}
+	}
+	if !slices.ContainsFunc(words, meaningful) {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+// withoutProcess takes the number out of "program[123]:", with which system logs begin.
+func withoutProcess(line string) string {
+	before, after, found := strings.Cut(line, "]:")
+	i := strings.LastIndexByte(before, '[')
+	if !found || i <= 0 || !number(before[i+1:]) || unicode.IsSpace(rune(before[i-1])) {
+		return line
+	}
+	return before[:i] + ":" + after
+}
+
+// meaningful words say more than that something was taken out, or drawn.
+func meaningful(word string) bool {
+	return strings.ContainsFunc(word, unicode.IsLetter) && !strings.HasPrefix(word, "<")
+}
+
+func separates(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"'`,;=|\u2018\u2019\u201c\u201d\u2192", r)
+}
+
+func normalWord(word, before string) string {
+	switch {
+	case word == "", isMonth(before) && number(word), isMonth(word):
+		return ""
+	case isTime(word), isDuration(word), number(word) && isUnit(before):
+		return ""
+	case number(word) && slices.Contains(numbered, before):
+		return "<n>"
+	case number(word) && (len(word) > 3 || strings.Contains(word, ".")):
+		return "<n>"
+	case isUnit(word) && number(before):
+		return ""
+	}
+	return normalName(withoutPlace(word))
+}
+
+// numbered words are followed by a number that is new each time.
+var numbered = []string{"goroutine", "pid", "port", "thread", "process", "worker", "line", "fd", "uid", "in", "after", "took", "attempt"}
+
+// withoutPlace takes line, column and port from the end of a file's or a host's name.
+func withoutPlace(word string) string {
+	for {
+		i := strings.LastIndexByte(word, ':')
+		if i <= 0 || !number(word[i+1:]) {
+			return word
+		}
+		word = word[:i]
+	}
+}
+
+// roots are the folders of machines: what is below them lies elsewhere on the next. Any other path
+// that begins with a slash may be a service's.
+var roots = []string{"/tmp/", "/var/", "/home/", "/root/", "/usr/", "/opt/", "/workspace/", "/work/", "/app/", "/srv/", "/mnt/", "/private/",
+	"/users/", "/builds/", "/build/", "/src/", "/go/", "/proc/", "/run/", "/nix/", "/etc/"}
+
+func normalName(word string) string {
+	if strings.Contains(word, "\\") && strings.Contains(word, ":") {
+		word = "/users/" + strings.ReplaceAll(word, "\\", "/")
+	}
+	if scheme, rest, ok := strings.Cut(word, "://"); ok {
+		host, below, _ := strings.Cut(rest, "/")
+		return strings.TrimSuffix(scheme+"://"+withoutPlace(host)+"/"+normalParts(below), "/")
+	}
+	lower := strings.ToLower(word)
+	if strings.HasPrefix(lower, "/tmp/") && strings.Count(word, "/") == 2 {
+		return "<temporary>"
+	}
+	if slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(lower, root) }) {
+		word = path.Base(word)
+	}
+	return normalParts(strings.TrimPrefix(word, "./"))
+}
+
+// normalParts takes ids and random names out of what a name is put together from.
+func normalParts(word string) string {
+	var out strings.Builder
+	for word != "" {
+		end := strings.IndexAny(word, "/-_.?&:@+%")
+		if isUUID(word) {
+			end = 36
+		} else if end < 0 {
+			end = len(word)
+		}
+		out.WriteString(normalPart(word[:end]))
+		if word = word[end:]; word != "" {
+			out.WriteByte(word[0])
+			word = word[1:]
+		}
+	}
+	return out.String()
+}
+
+func normalPart(part string) string {
+	digits := strings.Count(strings.Map(onlyDigits, part), "0")
+	lower := strings.ToLower(part)
+	switch {
+	case isUUID(part):
+		return "<id>"
+	case strings.HasPrefix(lower, "0x") && hexadecimal(lower[2:]):
+		return "<address>"
+	case len(part) >= 7 && digits > 0 && hexadecimal(lower), len(part) >= 16 && digits >= 3:
+		return "<id>"
+	case number(part) && len(part) > 3:
+		return "<n>"
+	case digits >= 4: // go-build1234567, TestX12345
+		return strings.TrimRight(part, "0123456789") + "<n>"
+	case digits >= 2 && len(part) >= 6 && strings.IndexFunc(part, unicode.IsDigit) < len(part)-digits && mixed(part): // mktemp's aB3dE6fG
+		return "<id>"
+	}
+	return part
+}
+
+func onlyDigits(r rune) rune {
+	if unicode.IsDigit(r) {
+		return '0'
+	}
+	return 'x'
+}
+
+// mixed: capital and small letters, as no word has them around digits.
+func mixed(s string) bool {
+	return strings.ContainsFunc(s, unicode.IsUpper) && strings.ContainsFunc(s, unicode.IsLower)
+}

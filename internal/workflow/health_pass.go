@@ -1,0 +1,154 @@
+package workflow
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Found writes down what a look found, in the pass that is in hand or, if none is, in a new one. An error
+// that is open already is the same error. In a critical state nothing is repaired.
+func (h *Health) Found(pass HealthPass, failures []HealthFailure, now time.Time) {
+	if h.Loop.Pass == nil {
+		h.Loop.Pass = &pass
+	}
+	h.Loop.HealthyPasses = 0
+	h.UpdatedAt = now.UTC().Format(time.RFC3339)
+	failures = slices.Clone(failures)
+	slices.SortStableFunc(failures, func(a, b HealthFailure) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	for i, f := range failures {
+		f.Summary = summarized(f.Summary)
+		if i == 0 {
+			h.LastErrorID, h.LastErrorSummary = f.ErrorID, f.Summary
+		}
+		if h.judged(f.ErrorID) {
+			continue // in this pass: what it did is verified by the next
+		}
+		h.open(f, now)
+		if h.LastHealthStatus != HealthCritical {
+			h.LastHealthStatus = HealthDegraded
+			h.repair(f.ErrorID)
+		}
+	}
+}
+
+func rank(s Severity) int { return slices.Index([]Severity{Blocker, Major, Minor}, s) }
+
+// open counts an error that is new, or that came again.
+func (h *Health) open(f HealthFailure, now time.Time) {
+	e := h.Error(f.ErrorID)
+	switch {
+	case e == nil:
+		h.Loop.Errors = append(h.Loop.Errors, HealthError{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary,
+			Since: now.UTC().Format(time.RFC3339), Times: 1})
+	case e.Fixed:
+		*e = HealthError{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary, Since: now.UTC().Format(time.RFC3339),
+			Times: e.Times + 1, Unknown: e.Unknown}
+	default:
+		return
+	}
+	h.TotalErrorsDetected++
+}
+
+// Again says that the request about an error is closed although the error is there: it came again.
+func (h *Health) Again(errorID string) {
+	if e := h.Error(errorID); e != nil {
+		e.Times, e.Request = e.Times+1, ""
+	}
+}
+
+// repair is the pass's entry about an error; nil while no pass is in hand.
+func (h *Health) repair(errorID string) *HealthRepair {
+	p, e := h.Loop.Pass, h.Error(errorID)
+	if p == nil || e == nil {
+		return nil
+	}
+	i := slices.IndexFunc(p.Repairs, func(r HealthRepair) bool { return r.ErrorID == errorID })
+	if i < 0 {
+		i = len(p.Repairs)
+		p.Repairs = append(p.Repairs, HealthRepair{ErrorID: errorID, Check: e.Check, Summary: firstLine(e.Summary), Request: e.Request})
+	}
+	return &p.Repairs[i]
+}
+
+func (h *Health) judged(errorID string) bool {
+	p := h.Loop.Pass
+	return p != nil && slices.ContainsFunc(p.Repairs, func(r HealthRepair) bool { return r.ErrorID == errorID && r.Outcome != "" })
+}
+
+// Settle brings the errors whose repair was begun before into the pass, and starts it with them. It
+// returns their ids: each repair is gone on with before anything new is looked for.
+func (h *Health) Settle(pass HealthPass) (open []string) {
+	for _, e := range h.Loop.Errors {
+		if !e.Attempting || h.judged(e.ID) {
+			continue
+		}
+		if h.Loop.Pass == nil {
+			h.Loop.Pass = &pass
+		}
+		h.repair(e.ID)
+		open = append(open, e.ID)
+	}
+	return open
+}
+
+// ToRepair are the errors of the pass in hand whose repair is not judged, most severe first.
+func (h *Health) ToRepair() (ids []string) {
+	if h.Loop.Pass == nil {
+		return nil
+	}
+	for _, r := range h.Loop.Pass.Repairs {
+		if r.Outcome == "" {
+			ids = append(ids, r.ErrorID)
+		}
+	}
+	return ids
+}
+
+// Attempt says that a repair of the error begins, answering the request. One that was begun before and
+// not judged is the same one.
+func (h *Health) Attempt(errorID, request string, now time.Time) {
+	e := h.Error(errorID)
+	if e == nil {
+		return
+	}
+	e.Request = request
+	if r := h.repair(errorID); r != nil {
+		r.Request = request
+	}
+	if e.Attempting {
+		return
+	}
+	e.Attempts, e.Attempting = e.Attempts+1, true
+	h.TotalFixesAttempted++
+	h.LastAttemptAt = now.UTC().Format(time.RFC3339)
+	h.UpdatedAt = h.LastAttemptAt
+}
+
+// Judge says what the repair of an error came to. A repair is judged once; one that waits is none yet.
+func (h *Health) Judge(judged HealthRepair, now time.Time) {
+	e, r := h.Error(judged.ErrorID), h.repair(judged.ErrorID)
+	if e == nil || r == nil || judged.Outcome == "" || !e.Attempting || h.judged(e.ID) {
+		return
+	}
+	r.Run, r.Outcome, r.Why, r.Tokens, r.CostMicroUSD, r.Calls = judged.Run, judged.Outcome, judged.Why, judged.Tokens, judged.CostMicroUSD, judged.Calls
+	h.UpdatedAt = now.UTC().Format(time.RFC3339)
+	if judged.Outcome == RepairWaiting {
+		return
+	}
+	e.Attempting, e.Judged = false, judged.Run
+	if judged.Outcome == RepairFixed {
+		e.Fixed = true
+		h.TotalFixesSucceeded++
+	}
+}
+
+// summarized keeps what state.json has room for.
+func summarized(text string) string {
+	text = strings.TrimSpace(text)
+	if runes := []rune(text); len(runes) > maxSummary {
+		return string(runes[:maxSummary-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,194 @@
+package workflow_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"signalbox/internal/workflow"
+)
+
+func newPass(at time.Time) workflow.HealthPass {
+	return workflow.HealthPass{ID: at.Format("150405"), StartedAt: at.Format(time.RFC3339)}
+}
+
+var broken = []workflow.HealthFailure{{Check: "api", ErrorID: "api-1", Summary: "status 500", Severity: workflow.Major}}
+
+// repaired is a whole pass about what failed, each repair of which comes to outcome.
+func repaired(h *workflow.Health, failures []workflow.HealthFailure, outcome workflow.RepairOutcome, now time.Time) workflow.HealthPass {
+	h.Found(newPass(now), failures, now)
+	for _, id := range h.ToRepair() {
+		h.Attempt(id, "RQ-20260202-001", now)
+		h.Judge(workflow.HealthRepair{ErrorID: id, Run: now.Format("20060102-150405"), Outcome: outcome}, now)
+	}
+	return h.Finish(5*time.Minute, now)
+}
+
+func TestPassesFollowThePublishedPatterns(t *testing.T) {
+	t.Parallel()
+	h, now := workflow.NewHealth(healthStart), healthStart
+	expect := func(what, status string, gate workflow.GateDecision, retry bool, failures, detected, attempted, succeeded, runs int) {
+		t.Helper()
+		got := fmt.Sprint(h.LastHealthStatus, h.Gate(5*time.Minute, now).Decision, h.RetryRequired, h.ContinuousFailureCount, h.TotalErrorsDetected, h.TotalFixesAttempted, h.TotalFixesSucceeded, h.RunCount)
+		if want := fmt.Sprint(status, gate, retry, failures, detected, attempted, succeeded, runs); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+		if err := h.Validate(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	h.Well(newPass(now), 5*time.Minute, now)
+	expect("1: healthy", "healthy", "stop", false, 0, 0, 0, 0, 1)
+	now = now.Add(5 * time.Minute)
+	expect("the next is due", "healthy", "go", false, 0, 0, 0, 0, 1)
+	repaired(&h, broken, workflow.RepairFixed, now)
+	expect("2: repaired", "degraded", "go", false, 0, 1, 1, 1, 2)
+	h.Well(newPass(now), 5*time.Minute, now)
+	expect("2: verified", "healthy", "stop", false, 0, 1, 1, 1, 3)
+	repaired(&h, broken, workflow.RepairFailed, now)
+	expect("3: failed", "degraded", "cooldown", true, 1, 2, 2, 1, 4)
+	now = now.Add(workflow.RepairCooldown)
+	expect("3: cooled down", "degraded", "go", true, 1, 2, 2, 1, 4)
+	repaired(&h, broken, workflow.RepairFailed, now)
+	expect("3: the same error is detected once", "degraded", "cooldown", true, 2, 2, 3, 1, 5)
+	now = now.Add(workflow.RepairCooldown)
+	repaired(&h, broken, workflow.RepairFailed, now)
+	expect("4: critical", "critical", "critical", false, 3, 2, 4, 1, 6)
+	now = now.Add(100 * time.Hour)
+	if p := repaired(&h, broken, workflow.RepairFixed, now); len(p.Repairs) != 0 || p.Result != workflow.PassCritical {
+		t.Errorf("a critical state is repaired: %+v", p)
+	}
+	expect("4: looked at, not repaired", "critical", "critical", false, 3, 2, 4, 1, 7)
+	h.Rearm(now)
+	expect("a person acted", "degraded", "go", false, 0, 2, 4, 1, 7)
+	repaired(&h, broken, workflow.RepairFixed, now)
+	expect("repaired at last", "degraded", "go", false, 0, 2, 5, 2, 8)
+	repaired(&h, broken, workflow.RepairFixed, now)
+	expect("it came back: detected again, and a request of its own", "degraded", "go", false, 0, 3, 6, 3, 9)
+	if key := h.Error("api-1").Key(); key != "health-error-api-1-2" {
+		t.Errorf("the key is %q", key)
+	}
+}
+
+func TestACriticalStateIsLeftAfterThreePassesThatFindNothing(t *testing.T) {
+	t.Parallel()
+	h, now := workflow.NewHealth(healthStart), healthStart
+	for range 3 {
+		repaired(&h, broken, workflow.RepairFailed, now)
+	}
+	key := h.CriticalKey()
+	h.Loop.Request = "RQ-20260202-002"
+	h.Well(newPass(now), 0, now)
+	h.Well(newPass(now), 0, now)
+	h.Found(newPass(now), broken, now)
+	h.Finish(0, now)
+	if h.Loop.HealthyPasses != 0 || h.CriticalKey() != key {
+		t.Fatalf("after a look that found the error: %+v", h.Loop)
+	}
+	for i := range 3 {
+		if got, want := h.ToClose(), []string{"RQ-20260202-002", "RQ-20260202-001"}; (i == 2) != slices.Equal(got, want) || i < 2 && got != nil {
+			t.Errorf("pass %d closes %q", i+1, got)
+		}
+		p := h.Well(newPass(now), 0, now)
+		if (p.Result == workflow.PassHealthy) != (i == 2) || (h.LastHealthStatus == workflow.HealthHealthy) != (i == 2) {
+			t.Errorf("pass %d: %s, %s", i+1, p.Result, h.LastHealthStatus)
+		}
+	}
+	if h.CriticalKey() != "" || len(h.Loop.Errors) != 0 || h.Loop.Request != "" {
+		t.Errorf("something is left: %+v", h.Loop)
+	}
+}
+
+func TestARepairThatWaitsForAPersonIsOneRepairHoweverOftenItIsLookedAt(t *testing.T) {
+	t.Parallel()
+	h := workflow.NewHealth(healthStart)
+	for range 4 {
+		if p := repaired(&h, broken, workflow.RepairWaiting, healthStart); p.Result != workflow.PassWaiting || h.TotalFixesAttempted != 1 || h.TotalErrorsDetected != 1 {
+			t.Fatalf("%+v after %+v", h, p)
+		}
+	}
+	if open := h.Settle(newPass(healthStart)); !slices.Equal(open, []string{"api-1"}) {
+		t.Fatalf("to be gone on with: %q", open)
+	}
+	h.Judge(workflow.HealthRepair{ErrorID: "api-1", Outcome: workflow.RepairFixed}, healthStart)
+	if p := h.Finish(0, healthStart); p.Result != workflow.PassRepaired || h.TotalFixesSucceeded != 1 || h.TotalFixesAttempted != 1 {
+		t.Errorf("%+v after %+v", h, p)
+	}
+}
+
+func TestErrorsAreRepairedMostSevereFirst(t *testing.T) {
+	t.Parallel()
+	h := workflow.NewHealth(healthStart)
+	h.Found(newPass(healthStart), []workflow.HealthFailure{{Check: "a", ErrorID: "a", Severity: workflow.Minor}, {Check: "b", ErrorID: "b", Severity: workflow.Major},
+		{Check: "c", ErrorID: "c", Severity: workflow.Blocker}, {Check: "d", ErrorID: "d", Severity: workflow.Major}}, healthStart)
+	if got := h.ToRepair(); !slices.Equal(got, []string{"c", "b", "d", "a"}) || h.LastErrorID != "c" {
+		t.Errorf("%q, last %q", got, h.LastErrorID)
+	}
+}
+
+// A schedule of five minutes finds every look due, and every repair whose cooldown of five minutes is over.
+func TestAScheduleAsLongAsTheCooldownStarvesNeither(t *testing.T) {
+	t.Parallel()
+	const every = 5 * time.Minute
+	h, looks := workflow.NewHealth(healthStart), 0
+	for tick := range 12 {
+		started := healthStart.Add(time.Duration(tick) * every)
+		if h.Gate(every, started).Decision == workflow.GateGo {
+			h.Well(newPass(started), every, started.Add(90*time.Second)) // a pass takes a while
+			looks++
+		}
+	}
+	if looks != 12 {
+		t.Errorf("%d of 12 looks were due", looks)
+	}
+}
+
+// Any passes at any times, with a clock that goes back and forward and cut off anywhere: totals only
+// grow, no repair is counted twice, and nothing waits longer than it may.
+func TestAnyPassesLeaveALegalState(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h, now := workflow.NewHealth(healthStart), healthStart
+		outcomes := []workflow.RepairOutcome{workflow.RepairFixed, workflow.RepairFailed, workflow.RepairWaiting, ""}
+		for range rapid.IntRange(1, 30).Draw(t, "passes") {
+			before := h
+			now = now.Add(time.Duration(rapid.IntRange(-100000, 100000).Draw(t, "seconds")) * time.Second)
+			var failures []workflow.HealthFailure
+			for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3, rapid.ID).Draw(t, "failing") {
+				failures = append(failures, workflow.HealthFailure{Check: id, ErrorID: id, Summary: id, Severity: workflow.Major})
+			}
+			settled, cut := h.Settle(newPass(now)), false
+			if len(failures)+len(settled) == 0 && h.Loop.Pass == nil {
+				h.Well(newPass(now), time.Hour, now)
+			} else {
+				h.Found(newPass(now), failures, now)
+				for _, id := range h.ToRepair() {
+					if cut = cut || rapid.Bool().Draw(t, "cut off"); cut {
+						break
+					}
+					h.Attempt(id, "RQ", now)
+					h.Attempt(id, "RQ", now) // by who went on after a kill
+					outcome := rapid.SampledFrom(outcomes).Draw(t, "outcome")
+					h.Judge(workflow.HealthRepair{ErrorID: id, Outcome: outcome}, now)
+					h.Judge(workflow.HealthRepair{ErrorID: id, Outcome: outcome}, now)
+				}
+				if !cut {
+					h.Finish(time.Hour, now)
+				}
+			}
+			if h.TotalErrorsDetected < before.TotalErrorsDetected || h.TotalFixesAttempted < before.TotalFixesAttempted || h.TotalFixesSucceeded < before.TotalFixesSucceeded ||
+				h.RunCount < before.RunCount || h.TotalFixesAttempted-before.TotalFixesAttempted > 3 {
+				t.Fatalf("from %+v to %+v", before, h)
+			}
+			if err := h.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			if gate := h.Gate(time.Hour, now); gate.Until.Sub(now) > time.Hour || gate.Decision == workflow.GateCooldown && gate.Until.Sub(now) > workflow.RepairCooldown {
+				t.Fatalf("waits until %s at %s", gate.Until, now)
+			}
+		}
+	})
+}

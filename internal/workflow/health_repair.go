@@ -1,0 +1,105 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+)
+
+// HealthyPasses is how many passes in a row must find nothing before requests about errors are closed,
+// and before a critical state is left without a person.
+const HealthyPasses = 3
+
+// HealthError is an error that was found and is not known to be gone.
+type HealthError struct {
+	// ID is ErrorID's; Check found it.
+	ID       string   `json:"id"`
+	Check    string   `json:"check"`
+	Severity Severity `json:"severity,omitempty"`
+	Summary  string   `json:"summary"`
+	Since    string   `json:"since"`
+	// Times counts from 1 how often it came, after it was repaired and gone each time.
+	Times int `json:"times"`
+	// Request is the id of the request about it; empty until it is open.
+	Request string `json:"request,omitempty"`
+	// Attempts are the repairs begun; Attempting: the end of the last is not known.
+	Attempts   int  `json:"attempts,omitempty"`
+	Attempting bool `json:"attempting,omitempty"`
+	// Judged is the run that the last repair ended with.
+	Judged string `json:"judged,omitempty"`
+	// Fixed: the last repair succeeded, which the next pass verifies.
+	Fixed   bool    `json:"fixed,omitempty"`
+	Unknown Unknown `json:",embed"`
+}
+
+// Key identifies the request about the error, once for each time that it comes.
+func (e *HealthError) Key() string {
+	if e.Times > 1 {
+		return fmt.Sprintf("health-error-%s-%d", e.ID, e.Times)
+	}
+	return "health-error-" + e.ID
+}
+
+// HealthPass is one pass of the repair layer and what it did.
+type HealthPass struct {
+	ID        string `json:"id"`
+	StartedAt string `json:"started_at"`
+	EndedAt   string `json:"ended_at,omitempty"`
+	// Result is what the pass came to, empty while it is in hand.
+	Result  HealthResult   `json:"result,omitempty"`
+	Repairs []HealthRepair `json:"repairs,omitempty"`
+	Unknown Unknown        `json:",embed"`
+}
+
+// HealthRepair is what a pass did about one error.
+type HealthRepair struct {
+	ErrorID string `json:"error_id"`
+	Check   string `json:"check"`
+	Summary string `json:"summary"`
+	Request string `json:"request,omitempty"`
+	Run     string `json:"run,omitempty"`
+	// Outcome is empty until it is known.
+	Outcome RepairOutcome `json:"outcome,omitempty"`
+	// Why the repair did not succeed, one line.
+	Why string `json:"why,omitempty"`
+	// Tokens, CostMicroUSD and Calls are what the run's agents used.
+	Tokens       int64   `json:"tokens,omitempty"`
+	CostMicroUSD int64   `json:"cost_micro_usd,omitempty"`
+	Calls        int     `json:"calls,omitempty"`
+	Unknown      Unknown `json:",embed"`
+}
+
+// RepairOutcome is what a repair came to.
+type RepairOutcome string
+
+const (
+	RepairFixed   RepairOutcome = "fixed"   // merged, and the check passed on what was merged
+	RepairFailed  RepairOutcome = "failed"  // the run ended without a merge
+	RepairWaiting RepairOutcome = "waiting" // the change waits for a person's approval
+)
+
+// HealthResult is what a pass came to.
+type HealthResult string
+
+const (
+	PassHealthy  HealthResult = "healthy"  // every check passed
+	PassRepaired HealthResult = "repaired" // every error was repaired; the next pass verifies it
+	PassFailed   HealthResult = "failed"   // a repair failed; the next waits for the cooldown
+	PassWaiting  HealthResult = "waiting"  // a repair waits for a person's approval
+	PassCritical HealthResult = "critical" // only a person goes on, or HealthyPasses in a row
+	PassCooldown HealthResult = "cooldown" // nothing was done: a repair failed just before
+)
+
+// HealthFailure is a check that failed.
+type HealthFailure struct {
+	Check, ErrorID, Summary string
+	Severity                Severity
+}
+
+// Error finds an open error; nil if it is not open.
+func (h *Health) Error(id string) *HealthError {
+	i := slices.IndexFunc(h.Loop.Errors, func(e HealthError) bool { return e.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &h.Loop.Errors[i]
+}

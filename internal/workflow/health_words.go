@@ -1,0 +1,76 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// The shapes of words that differ each time a program says the same thing.
+
+// number: digits, perhaps with points between them.
+func number(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789.") == "" && unicode.IsDigit(rune(s[0]))
+}
+
+func hexadecimal(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
+
+// isUUID: 8-4-4-4-12 hexadecimal digits at the beginning.
+func isUUID(s string) bool {
+	if len(s) < 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return false
+	}
+	return hexadecimal(strings.ReplaceAll(strings.ToLower(s[:36]), "-", ""))
+}
+
+// isTime: 2026-11-21, 2026/11/21, 07:04:33.12, 2026-11-21T07:04:33Z, 21/Nov/2026:07:04:33, +0000.
+func isTime(s string) bool {
+	if len(s) == 5 && (s[0] == '+' || s[0] == '-') && number(s[1:]) {
+		return true
+	}
+	return timeShape(s, "0000-00-00") || timeShape(s, "0000/00/00") || timeShape(s, "00:00:00") || timeShape(s, "00:00") && len(s) == 5 ||
+		timeShape(s, "00/xxx/0000")
+}
+
+// timeShape reports whether s begins as shape does, in which 0 is any digit and x any letter, and goes
+// on with nothing that a name would.
+func timeShape(s, shape string) bool {
+	if len(s) < len(shape) {
+		return false
+	}
+	for i := range len(shape) {
+		switch c := rune(s[i]); {
+		case shape[i] == '0' && unicode.IsDigit(c), shape[i] == 'x' && unicode.IsLetter(c), shape[i] == s[i] && !unicode.IsDigit(c):
+		default:
+			return false
+		}
+	}
+	return strings.Trim(s[len(shape):], "0123456789:.,TZtz+-") == ""
+}
+
+var (
+	months = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "mon", "tue", "wed", "thu", "fri",
+		"sat", "sun", "utc", "gmt", "am", "pm"}
+	units = []string{"ns", "us", "µs", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hours",
+		"b", "kb", "mb", "gb", "kib", "mib", "gib", "bytes", "%"}
+)
+
+func isMonth(s string) bool { return slices.Contains(months, strings.ToLower(s)) }
+
+func isUnit(s string) bool { return slices.Contains(units, strings.ToLower(s)) }
+
+// isDuration: 1.5s, 300ms, 1m2.3s, 12KB, 45%; what it is made of is numbers, each with a unit.
+func isDuration(s string) bool {
+	if s == "" || !unicode.IsDigit(rune(s[0])) {
+		return false
+	}
+	for s != "" {
+		rest := strings.TrimLeft(s, "0123456789.")
+		unit := rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(r rune) bool { return !unicode.IsDigit(r) }))]
+		if len(rest) == len(s) || !isUnit(unit) {
+			return false
+		}
+		s = rest[len(unit):]
+	}
+	return true
+}
