@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ type realKind struct {
 var realKinds = []realKind{
 	{"go", "go", func(x *packageIndex) []string {
 		return []string{"env", "GOPROXY=" + x.url + "/go", "go", "mod", "tidy"}
-	}, []string{"go mod download"}},
+	}, []string{"go mod download", "go list -e -export -test ./... >/dev/null || true"}},
 	{"node", "npm", lockNode, []string{"npm ci"}},
 	{"python", "python3", nil, []string{"python3 -m venv .venv && echo '*' >.venv/.gitignore", ". .venv/bin/activate", "pip install -r requirements.txt"}},
 	{"java", "mvn", nil, []string{"mvn -B -q -Dtest='*#noSuchMethod' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false test"}},
@@ -61,6 +62,18 @@ func (k realKind) mustBeCarried(t *testing.T, changes ...string) {
 	p.mustDetect(k.name, k.want)
 	p.carryReal()
 	p.mustBeSetUp("detection", k.name, k.want)
+	if k.name == "go" {
+		p.mustHaveKept("home/.cache/go-build/00")
+	}
+}
+
+// mustHaveKept wants a path in what is kept for the next run.
+func (p *project) mustHaveKept(path string) {
+	p.Helper()
+	found, err := filepath.Glob(filepath.Join(p.dir, ".signalbox/environments/cache/*", path))
+	if err != nil || len(found) == 0 {
+		p.Errorf("%s is not kept: %v", path, err)
+	}
 }
 
 func lockNode(*packageIndex) []string { return []string{"npm", "install", "--package-lock-only"} }
