@@ -33,6 +33,9 @@ type Task struct {
 	// Transcript is told what happens; nil discards. Drivers that do not understand their program's
 	// output tell nothing.
 	Transcript func(Entry)
+	// Ask answers what the agent asks, in a goroutine of its own and one question at a time; nil denies.
+	// Idle does not run meanwhile, Total does.
+	Ask Asker
 	// Conversation is to be gone on with; nil begins one. A driver that cannot begins one anyway.
 	Conversation *Conversation
 	// Endpoint is where the model is; nil leaves the agent to its own login.

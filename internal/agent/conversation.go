@@ -56,6 +56,8 @@ const (
 	Edits Permissions = "edits"
 	// ReadOnly lets it look.
 	ReadOnly Permissions = "read-only"
+	// Ask has it ask Task.Ask for all that its own rules do not allow by themselves, and wait.
+	Ask Permissions = "ask"
 )
 
 // address is what the program must be able to reach.

@@ -13,11 +13,14 @@ import (
 // is kept of it is cut at the task's limit.
 func (p Program) converse(ctx context.Context, task Task, exec process.Executor) (Result, error) {
 	raw := &limited{to: task.Log, left: task.OutputLimit}
-	out := &lines{each: func(line []byte, cut bool) error { return p.line(task, raw, line, cut) }}
+	out := &lines{}
 	last := tail{limit: lastBytes}
 	command := p.command(task)
 	command.Stdout, command.Stderr, command.OutputLimit = out, io.MultiWriter(&last, raw), 0
-	end, err := exec.Exec(ctx, command)
+	running, read, ended := p.listen(ctx, task, &command)
+	out.each = func(line []byte, cut bool) error { return p.line(task, raw, read, line, cut) }
+	end, err := exec.Exec(running, command)
+	err = ended(&end, err)
 	if (err != nil || end.Ending == process.Stopped) && ctx.Err() != nil {
 		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
 	}
@@ -34,12 +37,12 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 }
 
 // line passes on what a line tells.
-func (p Program) line(task Task, raw io.Writer, line []byte, cut bool) error {
+func (p Program) line(task Task, raw io.Writer, read readLine, line []byte, cut bool) error {
 	if cut {
 		task.tell(Entry{Kind: Warned, Text: fmt.Sprintf("a line of more than %d bytes was left out", maxLine)})
 		return nil
 	}
-	entries, keep := p.Reader.Line(line)
+	entries, keep := read(line)
 	for _, entry := range entries {
 		task.tell(entry)
 	}

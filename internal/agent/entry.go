@@ -36,8 +36,10 @@ const (
 	ToolReturned     EntryKind = "tool_result"
 	PermissionAsked  EntryKind = "permission_asked"
 	PermissionDenied EntryKind = "permission_denied"
-	Retrying         EntryKind = "retry"   // the agent itself calls the model again
-	Warned           EntryKind = "warning" // it went on in spite of this
+	QuestionAsked    EntryKind = "question_asked"    // of a choice, or in words
+	QuestionAnswered EntryKind = "question_answered" // also of a permission; Failed where it was denied
+	Retrying         EntryKind = "retry"             // the agent itself calls the model again
+	Warned           EntryKind = "warning"           // it went on in spite of this
 	Used             EntryKind = "usage"
 	Erred            EntryKind = "error" // it did not go on
 	Over             EntryKind = "end"

@@ -38,6 +38,12 @@ const (
 	Leaves
 	// Stays runs Daemon likewise and then does not end.
 	Stays
+	// Asks asks for permission to run each of AskedCommands and ends well with what it was told, a line each.
+	Asks
+	// AsksAndHangs asks for the first of AskedCommands, and does not end once it is answered.
+	AsksAndHangs
+	// AsksAndDies asks likewise, and does what Fails does without an answer.
+	AsksAndDies
 	// Missing is a program that does not exist; its path ends in MissingProgram.
 	Missing
 )
@@ -57,6 +63,9 @@ const (
 	MissingProgram = "there-is-no-such-agent"
 )
 
+// AskedCommands are what a program asks to run: what is harmless, and what a stranger would hide in one.
+var AskedCommands = []string{"go test ./...", "echo '\x1b[2J\u202e'\nrm -rf ~"}
+
 // Harness is what a driver brings to the suite.
 type Harness struct {
 	// Exec is where the agents run, Dir a new and empty working directory there that the test
@@ -65,6 +74,8 @@ type Harness struct {
 	Dir  func(t *testing.T) string
 	// Agent makes the agent whose program behaves so.
 	Agent func(t *testing.T, behavior Behavior) agent.Agent
+	// Asks: the driver's agent can be told to ask.
+	Asks bool
 }
 
 // Prompt holds what shells, templates and argument lists trip over.

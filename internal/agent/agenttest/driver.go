@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -17,6 +18,8 @@ type Driver struct {
 	Reader             func() agent.Reader
 	// CountsOn: the program counts what was used in the whole conversation, so its usage is kept with it.
 	CountsOn bool
+	// Asks: it knows the permissions agent.Ask.
+	Asks bool
 }
 
 // New is a driver's New, which returns a type of its own.
@@ -40,6 +43,14 @@ func (d Driver) Conforms(t *testing.T) {
 		Exec:  process.Host{},
 		Dir:   func(t *testing.T) string { return t.TempDir() },
 		Agent: func(t *testing.T, b Behavior) agent.Agent { return d.Make(t, Fake(t, b)) },
+		Asks:  d.Asks,
+	})
+	t.Run("who cannot ask says so", func(t *testing.T) {
+		t.Parallel()
+		_, err := d.New(agent.Settings{Name: "a", Permissions: agent.Ask})
+		if errors.Is(err, agent.ErrCannotAsk) == d.Asks {
+			t.Errorf("New = %v", err)
+		}
 	})
 	t.Run("settings that do not hold are refused", func(t *testing.T) {
 		t.Parallel()

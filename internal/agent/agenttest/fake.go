@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"bufio"
 	"encoding/json"
 	"io"
 	"os"
@@ -18,6 +19,10 @@ import (
 type Protocol struct {
 	// Say tells the agent's words and Answer ends the conversation well with them.
 	Say, Answer func(text string) string
+	// Asks asks for permission to run each command, reading from in and printing to out as the program
+	// does from its start on, and returns what it was told of each: "allow", or "deny: " and why. After
+	// deaf commands it does not read the answer any more, and returns. Nil: the program cannot ask.
+	Asks func(in *bufio.Reader, out io.Writer, deaf int, commands ...string) []string
 }
 
 // Line is a line of a protocol of JSON events.
@@ -43,7 +48,11 @@ func Fake(t *testing.T, b Behavior) agent.Settings {
 	if b == Missing {
 		program = "/opt/" + MissingProgram
 	}
-	return agent.Settings{Name: "fake", Program: program, Permissions: agent.Everything, Env: []string{
+	permissions := agent.Everything
+	if b == Asks || b == AsksAndHangs || b == AsksAndDies {
+		permissions = agent.Ask
+	}
+	return agent.Settings{Name: "fake", Program: program, Permissions: permissions, Env: []string{
 		variableBehavior + "=" + strconv.Itoa(int(b)), "PATH=" + os.Getenv("PATH"),
 		// The race detector sleeps for a second at the end of every program.
 		"GORACE=atexit_sleep_ms=0",
@@ -63,7 +72,7 @@ func Main(m *testing.M, p Protocol) {
 }
 
 func (p Protocol) play(b Behavior) (code int) {
-	if b != Deaf && b != Echoes {
+	if b != Deaf && b != Echoes && b != Asks && b != AsksAndHangs && b != AsksAndDies {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}
 	switch b {
@@ -89,6 +98,8 @@ func (p Protocol) play(b Behavior) (code int) {
 		return write(os.Stdout, p.Answer(strings.Join(os.Environ(), "\n")))
 	case Leaves:
 		return p.leave() + write(os.Stdout, p.Answer("left"))
+	case Asks, AsksAndHangs, AsksAndDies:
+		return p.ask(b)
 	case Stays:
 		return p.leave() + p.hang()
 	}
@@ -114,6 +125,23 @@ func (p Protocol) flood() (code int) {
 func (p Protocol) leave() int {
 	said, err := exec.Command("sh", "-c", Daemon).Output()
 	return failed(err) + write(os.Stdout, p.Say(string(said)))
+}
+
+func (p Protocol) ask(b Behavior) int {
+	in := bufio.NewReader(os.Stdin)
+	switch b {
+	case AsksAndHangs:
+		p.Asks(in, os.Stdout, 1, AskedCommands[0])
+		return p.hang()
+	case AsksAndDies:
+		p.Asks(in, os.Stdout, 0, AskedCommands[0])
+		write(os.Stderr, FailLine+"\n")
+		return 1
+	}
+	told := p.Asks(in, os.Stdout, len(AskedCommands), AskedCommands...)
+	code := write(os.Stdout, p.Answer(strings.Join(told, "\n")))
+	_, _ = io.Copy(io.Discard, in) // real ones end with their input
+	return code
 }
 
 func write(to *os.File, text string) int {

@@ -28,6 +28,14 @@ func Run(t *testing.T, h Harness) {
 	t.Run("a context canceled before is not run", h.canceledBefore)
 	t.Run("a missing program is unavailable and named", h.missing)
 	t.Run("a program that is there passes the check", h.check)
+	if h.Asks {
+		t.Run("what it asks is answered in its order, and shown without what hides", h.asks)
+		t.Run("nobody to ask is a denial", h.asksNobody)
+		t.Run("waiting for an answer is no silence, and what comes after is", h.waits)
+		t.Run("a question ends with who asked it", h.asksAndDies)
+		t.Run("a canceled context ends the question and the agent", h.asksAndIsCanceled)
+		t.Run("an answer that cannot be given ends the call", h.asksInVain)
+	}
 }
 
 func (h Harness) task(t *testing.T, log *bytes.Buffer) agent.Task {

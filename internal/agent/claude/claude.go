@@ -3,6 +3,7 @@
 package claude
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type Agent struct {
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName)
+	settings, err := settings.Complete(usualName, agent.Ask)
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +37,10 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	program := a.program().Located()
 	program.Args = append(program.Args, a.arguments(task)...)
 	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
-	program.Stdin = strings.NewReader(task.Prompt)
-	program.Reader = newReader(task.Conversation)
+	program.Stdin, program.Reader = strings.NewReader(task.Prompt), newReader(task.Conversation)
+	if a.settings.Permissions == agent.Ask {
+		program.Stdin, program.Reader = bytes.NewReader(prompted(task.Prompt)), newAsking(task.Conversation, task.Dir)
+	}
 	return program.Run(ctx, task, exec)
 }
 
@@ -64,7 +67,9 @@ func (a *Agent) program() agent.Program {
 var modes = map[agent.Permissions][]string{
 	agent.Everything: {"--dangerously-skip-permissions"},
 	agent.Edits:      {"--permission-mode=acceptEdits"},
-	agent.ReadOnly:   {"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"},
+	// What the project's own settings allow counts only where somebody trusted the project, which is nobody here.
+	agent.Ask:      {"--permission-mode=manual", "--permission-prompt-tool=stdio", "--input-format=stream-json"},
+	agent.ReadOnly: {"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"},
 }
 
 func (a *Agent) arguments(task agent.Task) []string {

@@ -1,6 +1,9 @@
 package claude_test
 
 import (
+	"bufio"
+	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -22,9 +25,43 @@ var protocol = agenttest.Protocol{
 	Answer: func(text string) string {
 		return agenttest.Line(map[string]any{"type": "result", "subtype": "success", "is_error": false, "terminal_reason": "completed", "result": text})
 	},
+	Asks: asks,
 }
 
-var driver = agenttest.Driver{Name: "claude", Conversation: session, New: agenttest.New(claude.New), Reader: claude.NewReader, CountsOn: true}
+// asks is a fake's talk of permissions.
+func asks(in *bufio.Reader, out io.Writer, deaf int, commands ...string) (told []string) {
+	_, _ = in.ReadBytes('\n') // the prompt
+	for i, command := range commands {
+		_, _ = io.WriteString(out, agenttest.Line(map[string]any{"type": "control_request", "request_id": command, "request": map[string]any{
+			"subtype": "can_use_tool", "tool_name": "Bash", "input": map[string]any{"command": command}}}))
+		if i == deaf {
+			return told
+		}
+		var answer struct {
+			Response struct {
+				ID       string `json:"request_id"`
+				Response struct {
+					Behavior, Message string
+					UpdatedInput      struct{ Command string } `json:"updatedInput"`
+				}
+			}
+		}
+		line, err := in.ReadBytes('\n')
+		if err != nil || json.Unmarshal(line, &answer) != nil || answer.Response.ID != command {
+			return append(told, "nothing that can be read: "+string(line))
+		}
+		said := answer.Response.Response
+		switch {
+		case said.Behavior == "deny":
+			told = append(told, "deny: "+said.Message)
+		case said.UpdatedInput.Command == command:
+			told = append(told, said.Behavior)
+		}
+	}
+	return told
+}
+
+var driver = agenttest.Driver{Name: "claude", Conversation: session, New: agenttest.New(claude.New), Reader: claude.NewReader, CountsOn: true, Asks: true}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

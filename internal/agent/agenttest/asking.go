@@ -1,0 +1,107 @@
+package agenttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+)
+
+func (h Harness) asks(t *testing.T) {
+	t.Parallel()
+	answers := []agent.Answer{{Verdict: agent.Allowed}, {Verdict: agent.Denied, Text: "not »here«"}}
+	var asked []agent.Question
+	var entries []agent.EntryKind
+	result, log := h.run(t, Asks, func(task *agent.Task) {
+		task.Transcript = func(e agent.Entry) { entries = append(entries, e.Kind) }
+		task.Ask = func(_ context.Context, q agent.Question) (agent.Answer, error) {
+			asked = append(asked, q)
+			return answers[len(asked)-1], nil
+		}
+	})
+	if result.Failure != nil || result.Answer != "allow\ndeny: not »here«" {
+		t.Fatalf("Failure = %+v, answer %q, log %q", result.Failure, result.Answer, log)
+	}
+	for i, want := range []string{AskedCommands[0], "echo '[2J'\nrm -rf ~"} {
+		if q := asked[i]; q.Kind != agent.Permission || q.Subject != want || q.Tool == "" || !strings.Contains(q.Text, want) || q.Altered != (i == 1) {
+			t.Errorf("question %d is %+v, want %q", i, q, want)
+		}
+	}
+	if n := len(slices.DeleteFunc(entries, func(k agent.EntryKind) bool { return k != agent.PermissionAsked })); n != 2 {
+		t.Errorf("%d of 2 questions are in the transcript", n)
+	}
+}
+
+func (h Harness) asksNobody(t *testing.T) {
+	t.Parallel()
+	result, _ := h.run(t, Asks, nil)
+	for _, told := range strings.Split(result.Answer, "\n") {
+		if !strings.HasPrefix(told, "deny: ") {
+			t.Errorf("it was told %q", told)
+		}
+	}
+}
+
+func (h Harness) waits(t *testing.T) {
+	t.Parallel()
+	const limit = 300 * time.Millisecond
+	var waited time.Duration
+	result, _ := h.run(t, AsksAndHangs, func(task *agent.Task) {
+		task.Idle = limit
+		task.Ask = func(ctx context.Context, _ agent.Question) (agent.Answer, error) {
+			began := time.Now()
+			select {
+			case <-time.After(3 * limit):
+			case <-ctx.Done():
+			}
+			waited = time.Since(began)
+			return agent.Answer{Verdict: agent.Allowed}, nil
+		}
+	})
+	if waited < 3*limit {
+		t.Errorf("the call was ended while it waited, after %s", waited)
+	}
+	CheckFailure(t, result, agent.Hung, limit.String())
+}
+
+func (h Harness) asksAndDies(t *testing.T) {
+	t.Parallel()
+	result, _ := h.run(t, AsksAndDies, func(task *agent.Task) { task.Ask = forever })
+	CheckFailure(t, result, agent.Crashed, FailLine)
+}
+
+func (h Harness) asksAndIsCanceled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var log bytes.Buffer
+	task := h.task(t, &log)
+	task.Ask = func(ctx context.Context, q agent.Question) (agent.Answer, error) {
+		cancel()
+		return forever(ctx, q)
+	}
+	if _, err := h.Agent(t, Asks).Run(ctx, task, h.Exec); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run = %v; log %q", err, log.String())
+	}
+}
+
+func (h Harness) asksInVain(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	task, lost := h.task(t, &log), errors.New("there is nobody any more")
+	task.Ask = func(context.Context, agent.Question) (agent.Answer, error) { return agent.Answer{}, lost }
+	if _, err := h.Agent(t, AsksAndHangs).Run(t.Context(), task, h.Exec); !errors.Is(err, lost) {
+		t.Errorf("Run = %v; log %q", err, log.String())
+	}
+}
+
+// forever waits for an answer that nobody gives.
+func forever(ctx context.Context, _ agent.Question) (agent.Answer, error) {
+	<-ctx.Done()
+	return agent.Answer{}, ctx.Err()
+}

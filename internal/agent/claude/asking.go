@@ -1,0 +1,131 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"signalbox/internal/agent"
+)
+
+// asking is a reader of a conversation in which it may ask: with --input-format=stream-json and
+// --permission-prompt-tool=stdio it prints requests, and waits for the responses on standard input.
+// It implements agent.Dialogue.
+type asking struct {
+	*reader
+	// dir is the working directory, as the agent sees it.
+	dir  string
+	next agent.Turn
+	// requests are those not answered yet, by their ids; open are their questions, by theirs.
+	requests map[string]*request
+	open     map[string]place
+	// asked counts questions.
+	asked int
+}
+
+// place is where a question belongs.
+type place struct {
+	*request
+	number int
+}
+
+func newAsking(resumed *agent.Conversation, dir string) *asking {
+	return &asking{reader: newReader(resumed), dir: dir, requests: map[string]*request{}, open: map[string]place{}}
+}
+
+// control is a line that is about what it may do, not about the conversation.
+type control struct {
+	Type      string `json:"type"`
+	RequestID string `json:"request_id"`
+	Request   struct {
+		Subtype string          `json:"subtype"`
+		Tool    string          `json:"tool_name"`
+		Input   json.RawMessage `json:"input"`
+	} `json:"request"`
+}
+
+// Line implements agent.Reader.
+func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
+	entries, keep = a.reader.Line(line)
+	var c control
+	switch _ = json.Unmarshal(line, &c); c.Type {
+	case "control_request":
+		a.requested(c)
+	case "control_cancel_request":
+		a.drop(a.requests[c.RequestID])
+	case "result":
+		a.next.Over = true
+	}
+	return entries, keep
+}
+
+// requested puts a request as questions. What is not known here is refused, so that nothing waits for it.
+func (a *asking) requested(c control) {
+	switch {
+	case c.Request.Subtype != "can_use_tool":
+		a.tell("error", c.RequestID, "error", "this is not known here: "+c.Request.Subtype)
+	case a.requests[c.RequestID] == nil:
+		r := newRequest(c.RequestID, c.Request.Tool, c.Request.Input)
+		a.requests[r.id] = r
+		for number, q := range r.asks(a.dir) {
+			a.asked++
+			q.ID = fmt.Sprint(a.asked)
+			a.open[q.ID] = place{r, number}
+			a.next.Ask = append(a.next.Ask, q)
+		}
+	}
+}
+
+// drop lets go of a request, nil being none, with those of its questions that wait.
+func (a *asking) drop(r *request) {
+	for id, p := range a.open {
+		if p.request == r {
+			delete(a.open, id)
+			a.next.Withdrawn = append(a.next.Withdrawn, id)
+		}
+	}
+	if r != nil {
+		delete(a.requests, r.id)
+	}
+}
+
+// Answered implements agent.Dialogue.
+func (a *asking) Answered(q agent.Question, answer agent.Answer) {
+	p, ok := a.open[q.ID]
+	if !ok {
+		return
+	}
+	delete(a.open, q.ID)
+	response := p.answered(p.number, answer)
+	if response != nil {
+		a.tell("success", p.id, "response", response)
+		a.drop(p.request)
+	}
+}
+
+// Turn implements agent.Dialogue.
+func (a *asking) Turn() agent.Turn {
+	next := a.next
+	a.next = agent.Turn{}
+	return next
+}
+
+// tell answers a request; key is the one that its subtype has for value.
+func (a *asking) tell(subtype, id, key string, value any) {
+	a.next.Tell = append(a.next.Tell, said(map[string]any{"type": "control_response",
+		"response": map[string]any{"subtype": subtype, "request_id": id, key: value}})...)
+}
+
+// prompted is the prompt as a line of its input.
+func prompted(prompt string) []byte {
+	text := map[string]string{"type": "text", "text": prompt}
+	return said(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{text}}})
+}
+
+// said is a line of its input.
+func said(value any) []byte {
+	line, err := json.Marshal(value)
+	if err != nil { // of what was JSON before, or is ours
+		panic(err)
+	}
+	return append(line, '\n')
+}

@@ -1,0 +1,117 @@
+package claude
+
+import (
+	"cmp"
+	"encoding/json"
+	"path/filepath"
+
+	"signalbox/internal/agent"
+)
+
+// request is a tool that it wants to use, and waits with.
+type request struct {
+	id, tool string
+	input    json.RawMessage
+	// questions are of the tool by which the model asks a person; nil of a permission. They are asked
+	// one by one and told together, by their own words.
+	questions []inquiry
+	answers   map[string]string
+	left      int
+}
+
+// inquiry is one question of AskUserQuestion.
+type inquiry struct {
+	Question string `json:"question"`
+	Options  []struct {
+		Label       string `json:"label"`
+		Description string `json:"description"`
+	} `json:"options"`
+}
+
+const (
+	personTool = "AskUserQuestion"
+	// maxInquiries is more than it asks at once.
+	maxInquiries = 10
+)
+
+func newRequest(id, tool string, input json.RawMessage) *request {
+	r := &request{id: id, tool: tool, input: input, answers: map[string]string{}}
+	var asked struct {
+		Questions []inquiry `json:"questions"`
+	}
+	if tool == personTool && json.Unmarshal(input, &asked) == nil {
+		r.questions = asked.Questions[:min(len(asked.Questions), maxInquiries)]
+	}
+	r.left = max(1, len(r.questions))
+	return r
+}
+
+// asks are the questions of the request.
+func (r *request) asks(dir string) (all []agent.Question) {
+	for _, q := range r.questions {
+		asked := agent.Question{Kind: agent.Words, Tool: r.tool, Text: q.Question}
+		for _, option := range q.Options {
+			asked.Kind = agent.Choice
+			if option.Description != "" {
+				option.Label += ": " + option.Description
+			}
+			asked.Options = append(asked.Options, option.Label)
+		}
+		all = append(all, asked)
+	}
+	if all == nil {
+		return []agent.Question{{Kind: agent.Permission, Tool: r.tool, Subject: subject(r.input, dir), Text: wanted(r.input)}}
+	}
+	return all
+}
+
+// answered is the response that the request has once its questions are answered; nil is not yet.
+func (r *request) answered(number int, a agent.Answer) any {
+	if a.Verdict == agent.Denied {
+		return map[string]string{"behavior": "deny", "message": cmp.Or(a.Text, "This was denied.")}
+	}
+	if len(r.questions) > 0 {
+		r.answers[r.questions[number].Question] = r.questions[number].answer(a)
+	}
+	if r.left--; r.left > 0 {
+		return nil
+	}
+	return map[string]any{"behavior": "allow", "updatedInput": r.completed()}
+}
+
+func (q inquiry) answer(a agent.Answer) string {
+	if a.Verdict == agent.Chosen && a.Option >= 0 && a.Option < len(q.Options) {
+		return q.Options[a.Option].Label
+	}
+	return a.Text
+}
+
+// completed is the tool's input, with the answers in it.
+func (r *request) completed() any {
+	if len(r.questions) == 0 {
+		return r.input
+	}
+	fields := map[string]any{}
+	_ = json.Unmarshal(r.input, &fields) // an object, or it had no questions
+	fields["answers"] = r.answers
+	return fields
+}
+
+// subject is what a rule about a tool is about: a path is relative to dir where it is below it.
+func subject(input json.RawMessage, dir string) string {
+	var of struct {
+		Command  string `json:"command"`
+		File     string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+		Path     string `json:"path"`
+		URL      string `json:"url"`
+	}
+	if json.Unmarshal(input, &of) != nil {
+		return ""
+	}
+	path := cmp.Or(of.File, of.Notebook, of.Path)
+	if below, err := filepath.Rel(dir, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(below) {
+		path = below
+	}
+	return cmp.Or(of.Command, path, of.URL)
+}

@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+// maxTold bounds what waits to be read by a program, in bytes.
+const maxTold = 4 * maxLine
+
+// ErrDeaf: the program does not read what it is told.
+var ErrDeaf = errors.New("it does not read what it is told")
+
+// inbox is a program's standard input. Whoever fills it never waits: a program that reads nothing
+// must not keep its own output from being read.
+type inbox struct {
+	first io.Reader
+	mu    sync.Mutex
+	more  *sync.Cond
+	text  []byte
+	over  bool
+}
+
+func newInbox(first io.Reader) *inbox {
+	i := &inbox{first: first}
+	i.more = sync.NewCond(&i.mu)
+	return i
+}
+
+// Read implements io.Reader.
+func (i *inbox) Read(p []byte) (int, error) {
+	if i.first != nil {
+		n, err := i.first.Read(p)
+		if errors.Is(err, io.EOF) {
+			i.first, err = nil, nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for len(i.text) == 0 && !i.over {
+		i.more.Wait()
+	}
+	if len(i.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, i.text)
+	i.text = i.text[n:]
+	return n, nil
+}
+
+func (i *inbox) put(text []byte) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.text)+len(text) > maxTold {
+		return ErrDeaf
+	}
+	i.text = append(i.text, text...)
+	i.more.Signal()
+	return nil
+}
+
+func (i *inbox) close() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.over = true
+	i.more.Signal()
+}

@@ -1,0 +1,87 @@
+package agent
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// errSilent ends a call that was silent for too long.
+var errSilent = errors.New("the agent printed nothing for too long")
+
+// silence is an idle deadline that does not run while the agent waits for an answer.
+type silence struct {
+	limit time.Duration
+	end   func()
+
+	mu    sync.Mutex
+	timer *time.Timer
+	// held counts the questions that wait, and one more after stop.
+	held int
+}
+
+// newSilence calls end after limit without a sound; zero is no limit.
+func newSilence(limit time.Duration, end func()) *silence {
+	s := &silence{limit: limit, end: end}
+	if limit > 0 {
+		s.timer = time.AfterFunc(limit, s.passed)
+	}
+	return s
+}
+
+// passed may have been on its way when somebody was heard or began to wait; the former is late by
+// no more than that.
+func (s *silence) passed() {
+	s.mu.Lock()
+	silent := s.held == 0
+	s.mu.Unlock()
+	if silent {
+		s.end()
+	}
+}
+
+func (s *silence) heard() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.restart()
+}
+
+func (s *silence) restart() {
+	if s.timer != nil && s.held == 0 {
+		s.timer.Reset(s.limit)
+	}
+}
+
+func (s *silence) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held++
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+func (s *silence) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held--
+	s.restart()
+}
+
+func (s *silence) stop() {
+	s.hold()
+}
+
+// hearing is w, heard.
+func (s *silence) hearing(w io.Writer) io.Writer { return hearing{s, w} }
+
+type hearing struct {
+	*silence
+	to io.Writer
+}
+
+func (h hearing) Write(p []byte) (int, error) {
+	h.heard()
+	return h.to.Write(p)
+}

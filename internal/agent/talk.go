@@ -1,0 +1,131 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+)
+
+// maxQuestions may wait at once. A program that asks more does not wait for the answers.
+const maxQuestions = 100
+
+// ErrPesters: the program asks more than anybody can answer.
+var ErrPesters = errors.New("it asks more than anybody can answer")
+
+// talk is a Dialogue with a program that runs.
+type talk struct {
+	Dialogue
+	task    Task
+	input   *inbox
+	silence *silence
+	// end ends the call.
+	end context.CancelCauseFunc
+
+	mu sync.Mutex
+	// waiting are the questions that were not answered yet, the one in hand first.
+	waiting []*asked
+	more    chan struct{}
+}
+
+type asked struct {
+	Question
+	ctx      context.Context //nolint:containedctx // it ends with the question
+	withdraw context.CancelFunc
+}
+
+// read takes a line, and does what follows from it.
+func (t *talk) read(ctx context.Context, line []byte) (entries []Entry, keep bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	entries, keep = t.Line(line)
+	return append(entries, t.follow(ctx)...), keep
+}
+
+// follow does what follows from what was taken.
+func (t *talk) follow(ctx context.Context) (entries []Entry) {
+	turn := t.Turn()
+	if err := t.input.put(turn.Tell); err != nil {
+		t.end(err)
+	}
+	for _, w := range t.waiting {
+		if slices.Contains(turn.Withdrawn, w.ID) {
+			w.withdraw()
+		}
+	}
+	for _, q := range turn.Ask {
+		entries = append(entries, t.put(ctx, Asked(q)))
+	}
+	if turn.Over {
+		t.input.close()
+	}
+	return entries
+}
+
+// put has a question answered once those before it are.
+func (t *talk) put(ctx context.Context, q Question) Entry {
+	entry := Entry{Kind: QuestionAsked, Tool: q.Tool, Text: q.Text}
+	if q.Kind == Permission {
+		entry.Kind = PermissionAsked
+	}
+	if len(t.waiting) >= maxQuestions {
+		t.end(ErrPesters)
+		return entry
+	}
+	w := &asked{Question: q}
+	w.ctx, w.withdraw = context.WithCancel(ctx)
+	t.waiting = append(t.waiting, w)
+	t.silence.hold()
+	select {
+	case t.more <- struct{}{}:
+	default:
+	}
+	return entry
+}
+
+func (t *talk) answerAll(ctx context.Context) {
+	for {
+		if w := t.next(); w != nil {
+			t.answer(ctx, w)
+			continue
+		}
+		select {
+		case <-t.more:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (t *talk) next() *asked {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.waiting) == 0 {
+		return nil
+	}
+	return t.waiting[0]
+}
+
+// answer has one question answered, which nobody else does meanwhile.
+func (t *talk) answer(ctx context.Context, w *asked) {
+	a, err := Answer{Verdict: Denied, Text: "Nobody can be asked."}, w.ctx.Err()
+	if err == nil && t.task.Ask != nil {
+		a, err = t.task.Ask(w.ctx, w.Question)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	withdrawn := w.ctx.Err() != nil
+	w.withdraw()
+	t.waiting = t.waiting[1:]
+	switch {
+	case withdrawn:
+	case err != nil:
+		t.end(err)
+	default:
+		t.Answered(w.Question, a)
+		for _, entry := range t.follow(ctx) {
+			t.task.tell(entry)
+		}
+	}
+	t.silence.release()
+}
