@@ -2,6 +2,8 @@ package clone
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -130,7 +132,7 @@ func (e *Environment) variables(tmp string, own []string) []string {
 	list := slices.Concat(e.driver.config.Variables,
 		[]string{"PATH=" + e.driver.path, "HOME=" + e.home(), "TMPDIR=" + tmp},
 		own,
-		[]string{"SIGNALBOX_ENV_ID=" + e.spec.ID, e.layout.tag()})
+		[]string{"SIGNALBOX_ENV_ID=" + e.spec.ID, "SIGNALBOX_ENV_DIR=" + e.Dir(), e.layout.tag()})
 	return lastOfEach(list)
 }
 
@@ -149,7 +151,14 @@ func lastOfEach(list []string) (kept []string) {
 }
 
 // tag marks the processes of this environment on this machine; ids repeat between projects, folders do not.
-func (l layout) tag() string { return "SIGNALBOX_ENV_DIR=" + l.work }
+func (l layout) tag() string { return markOf("SIGNALBOX_ENV_MARK", l.work) }
+
+// markOf is a variable that stands for a folder of this machine. Where that is, is nothing that a
+// command could use, or should know.
+func markOf(name, dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return name + "=" + hex.EncodeToString(sum[:16])
+}
 
 // Read implements environment.Environment.
 func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byte, error) {

@@ -13,6 +13,9 @@ func (c *Config) Lend() { c.enter = true }
 // Enter is Lend without the right to make user namespaces.
 func (c *Config) Enter() { c.enter, c.alone = true, true }
 
+// Mark is what every process of the environment in dir has among its variables.
+func Mark(dir string) string { return layout{work: dir}.tag() }
+
 // Folder is the work folder as every process of this machine may find it.
 func (e *Environment) Folder(ctx context.Context) (string, error) {
 	n, err := e.namespace(ctx)

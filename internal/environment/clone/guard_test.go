@@ -209,7 +209,7 @@ func benchmarked(b *testing.B, unsandboxed bool) (environment.Environment, *envi
 func leftover(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "sleep", "1000")
-	c.Env = []string{"SIGNALBOX_ENV_ID=site", "SIGNALBOX_ENV_DIR=" + dir}
+	c.Env = []string{"SIGNALBOX_ENV_ID=site", clone.Mark(dir)}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

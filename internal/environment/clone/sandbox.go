@@ -82,7 +82,7 @@ func sandboxError(said string) error {
 }
 
 // tag marks every sandbox of the project, whatever runs in it.
-func (d *Driver) tag() string { return "SIGNALBOX_PROJECT=" + d.config.Root }
+func (d *Driver) tag() string { return markOf("SIGNALBOX_PROJECT_MARK", d.config.Root) }
 
 // view is what a sandbox shows, and the namespace in which that is found; nil is this machine's.
 // Connected: its network is that namespace's, too.

@@ -121,7 +121,7 @@ func inside(dir string) (string, error) {
 // places are, and the command's own.
 func (e *Environment) variables(own []string) []string {
 	return lastOfEach(slices.Concat([]string{"PATH=" + defaultPath}, e.state.Env, e.driver.config.Variables,
-		[]string{"HOME=" + home}, own, []string{"SIGNALBOX_ENV_ID=" + e.id}))
+		[]string{"HOME=" + home}, own, []string{"SIGNALBOX_ENV_ID=" + e.id, "SIGNALBOX_ENV_DIR=" + e.Dir()}))
 }
 
 // lastOfEach drops an assignment that a later one replaces.

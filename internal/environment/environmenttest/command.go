@@ -84,7 +84,7 @@ func testVariables(t *testing.T, s *site) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	for _, want := range append([]string{"SIGNALBOX_ROLE=planner", "SIGNALBOX_ENV_ID=site"}, Variables...) {
+	for _, want := range append([]string{"SIGNALBOX_ROLE=planner", "SIGNALBOX_ENV_ID=site", "SIGNALBOX_ENV_DIR=" + s.Dir()}, Variables...) {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%s is missing in %q", want, lines)
 		}
@@ -93,6 +93,9 @@ func testVariables(t *testing.T, s *site) {
 		name, _, _ := strings.Cut(line, "=")
 		if !strings.HasPrefix(name, "SIGNALBOX_") && !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "PWD"}, name) {
 			t.Errorf("%s came in from this machine", line)
+		}
+		if s.Isolated && strings.Contains(line, s.Project.Root) {
+			t.Errorf("%s names a folder that is not there inside", line)
 		}
 	}
 	home, err := os.UserHomeDir()
