@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the agents that Signalbox is tested with, at the versions of scripts/agents, and prints the folder of
-# their programs. Each set of versions is installed once, below AGENTS_DIR, which may be removed at any time.
+# their programs. A Node that they run on is among them: a system's may be too old, and only has to install them.
+# Each set of versions is installed once, below AGENTS_DIR, which may be removed at any time.
 # An agent that cannot be installed, or does not start, is named; where CI=true that is an error.
 set -eu
 here=$(cd "$(dirname "$0")/agents" && pwd)
@@ -35,8 +36,11 @@ install() {
 	# two without which Claude Code and opencode do not find their own programs.
 	npm install --ignore-scripts --no-audit --no-fund || true
 	npm rebuild @anthropic-ai/claude-code opencode-ai || true
+	for node in node_modules/node-linux-*/bin/node; do # which npm 9 leaves out
+		[ ! -x "$node" ] || ln -sf "../../$node" node_modules/.bin/node
+	done
 	for agent in "$@"; do
-		HOME=$new "node_modules/.bin/$agent" --version </dev/null || rm -f "node_modules/.bin/$agent"
+		HOME=$new PATH=$new/node_modules/.bin:$PATH "node_modules/.bin/$agent" --version </dev/null || rm -f "node_modules/.bin/$agent"
 	done
 	rm -rf "$installed"
 	mv "$new" "$installed"

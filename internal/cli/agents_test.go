@@ -58,7 +58,7 @@ func (p *project) carryWith(model *modeltest.Server, agent, environment string) 
 	p.write(".signalbox/config.yaml", "tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: "+environment+
 		"\nagents:\n  it: "+agent+", key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}, gpt-5: {input: 3, output: 15}}}\n")
 	p.git("commit", "--quiet", "-am", "Name the agent")
-	c := p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey}, "run", "1")
+	c := p.startWithAgents("run", "1")
 	if got := c.waitFor(10 * time.Minute); got != 0 {
 		p.tellTranscripts()
 		p.Fatalf("exit code %d\n%s", got, c.out)
@@ -68,6 +68,12 @@ func (p *project) carryWith(model *modeltest.Server, agent, environment string) 
 		p.Errorf("greet-1.sh is %q", got)
 	}
 	p.mustHaveUsed(model)
+}
+
+// startWithAgents starts signalbox with the key, and with the Node that the agents run on, which is among them.
+func (p *project) startWithAgents(args ...string) *child {
+	p.Helper()
+	return p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey, "PATH=" + os.Getenv("SIGNALBOX_AGENTS") + ":" + os.Getenv("PATH")}, args...)
 }
 
 // installedAgent is the program of a real agent.
@@ -177,7 +183,7 @@ func TestARunWaitsOutALimitOfItsModel(t *testing.T) {
 	p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\n"+
 		"agents:\n  it: {driver: claude, model: claude-sonnet-4-5, program: %q, url: %q, key: SIGNALBOX_TEST_KEY}\n", program, model.URL))
 	p.git("commit", "--quiet", "-am", "Name the agent")
-	c := p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey}, "run", "1")
+	c := p.startWithAgents("run", "1")
 	if got := c.wait(); got != 0 {
 		p.tellTranscripts()
 		t.Fatalf("exit code %d\n%s", got, c.out)
@@ -199,7 +205,7 @@ func TestCeilingsEndACallAndAreRaised(t *testing.T) {
 			"agents:\n  it: {driver: claude, model: claude-sonnet-4-5, program: %q, url: %q, key: SIGNALBOX_TEST_KEY}\n", limits, program, model.URL))
 		p.git("commit", "--quiet", "-am", "Limit the agent to "+limits)
 	}
-	carry := func(args ...string) *child { return p.startWith([]string{"SIGNALBOX_TEST_KEY=" + apiKey}, args...) }
+	carry := func(args ...string) *child { return p.startWithAgents(args...) }
 	limited("{tokens: 1000}")
 	if c := carry("run", "1"); c.wait() != 3 || p.stage(1).Error.ReasonCode != "AGENT_OVERSPENT" {
 		t.Fatalf("the run's ceiling: %+v\n%s", p.stage(1).Error, c.out)

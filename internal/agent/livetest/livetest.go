@@ -40,7 +40,8 @@ type Make func(t *testing.T, program string, permissions agent.Permissions) agen
 func With[A agent.Agent](of func(agent.Settings) (A, error), model string) Make {
 	return func(t *testing.T, program string, permissions agent.Permissions) agent.Agent {
 		t.Helper()
-		a, err := of(agent.Settings{Name: filepath.Base(program), Program: program, Model: model, Permissions: permissions})
+		a, err := of(agent.Settings{Name: filepath.Base(program), Program: program, Model: model, Permissions: permissions,
+			Env: []string{pathOf(program)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,6 +102,11 @@ func installed(t *testing.T, name string) string {
 	return program
 }
 
+// pathOf is PATH with the folder of the agents first, in which is the Node that they run on.
+func pathOf(program string) string {
+	return "PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")
+}
+
 // session is one HOME and one working directory of an agent.
 type session struct {
 	program    string
@@ -148,7 +154,7 @@ func (s *session) task(url string) agent.Task {
 	return agent.Task{
 		Key: "1-call_agent", Role: "implementer", Prompt: prompt, Dir: s.work, Log: &s.log, Transcript: s.note,
 		Endpoint: &agent.Endpoint{URL: url, Key: key}, Total: patience, OutputLimit: 8 << 20,
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "TMPDIR=" + filepath.Join(s.home, "tmp"), "LANG=C.UTF-8"},
+		Env: []string{pathOf(s.program), "HOME=" + s.home, "TMPDIR=" + filepath.Join(s.home, "tmp"), "LANG=C.UTF-8"},
 	}
 }
 

@@ -129,5 +129,5 @@ func (b behavior) command(p place, program string, args, env []string) process.C
 		total = patience
 	}
 	return process.Command{Args: append([]string{program}, args...), Dir: p.work, Idle: b.idle, Total: total, OutputLimit: 8 << 20,
-		Env: append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "TMPDIR=" + filepath.Join(p.home, "tmp"), "LANG=C.UTF-8"}, env...)}
+		Env: append([]string{"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"), "HOME=" + p.home, "TMPDIR=" + filepath.Join(p.home, "tmp"), "LANG=C.UTF-8"}, env...)}
 }
