@@ -46,6 +46,13 @@ func (a *app) printSetUp(s *plannedSetUp, show func(string) string) {
 	}
 }
 
+// printChecks shows how the project's descriptions have it built and tested.
+func (a *app) printChecks(r *detect.Result, show func(string) string) {
+	for _, d := range r.Descriptions {
+		a.printCommands(fmt.Sprintf("%s says how it is checked (tests in %s)", show(d.Path), config.Name), d.Checks, show)
+	}
+}
+
 // printNotTaken shows what else says how to set up, and why it is not followed.
 func (a *app) printNotTaken(r *detect.Result, s *plannedSetUp, show func(string) string) {
 	configured := s.Source == sourceConfiguration

@@ -37,6 +37,7 @@ func (a *app) printDetection(r *detect.Result, s *plannedSetUp, show func(string
 		}
 	}
 	a.printSetUp(s, show)
+	a.printChecks(r, show)
 	a.printNotTaken(r, s, show)
 	a.printNotSetUp(r, s, show)
 	if len(r.Notes) > 0 {
@@ -65,6 +66,8 @@ func whyNoSetUp(r *detect.Result, s *plannedSetUp) string {
 		return ""
 	case s.Source == sourceConfiguration:
 		return "none: " + config.Name + " has only environment.verify"
+	case r.Default && slices.ContainsFunc(r.Descriptions, func(d detect.Description) bool { return d.Kind == "Makefile" }):
+		return "none: a run begins without one, for no target of the Makefile is for it (setup, bootstrap, deps, install)"
 	case r.Default:
 		return "none: a run begins without one"
 	}

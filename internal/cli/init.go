@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ func (a *app) initialize(ctx context.Context) error {
 		return err
 	}
 	text := starter
-	if tests := p.guessTests(); tests != "" {
+	if tests := p.guessTests(ctx); tests != "" {
 		text = strings.Replace(text, "tests: []", fmt.Sprintf("tests: [%q]", tests), 1)
 	}
 	named := best(a.installed(ctx))
@@ -113,8 +114,9 @@ func (p *project) writeNew(name, content string) (made bool, err error) {
 	return true, errors.Join(err, file.Close())
 }
 
-// guessTests is the usual test command of the project's build files; empty if there is none.
-func (p *project) guessTests() string {
+// guessTests is the usual test command of the project's build files, or else the Makefile's; empty if
+// there is none.
+func (p *project) guessTests(ctx context.Context) string {
 	for _, usual := range []struct{ file, command string }{
 		{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test"}, {"package.json", "npm test"}, {"pom.xml", "mvn -q test"},
 		{"build.gradle", "gradle test"}, {"pyproject.toml", "python -m pytest"}, {"requirements.txt", "python -m pytest"},
@@ -127,6 +129,20 @@ func (p *project) guessTests() string {
 			return "python -m unittest" // what the set-up installs has no other
 		}
 		return usual.command
+	}
+	return p.makefileTests(ctx)
+}
+
+// makefileTests is what the project's Makefile calls its tests.
+func (p *project) makefileTests(ctx context.Context) string {
+	found, err := p.detectHere(ctx, "")
+	if err != nil {
+		return "" // "signalbox env detect" says why
+	}
+	for _, d := range found.Descriptions {
+		if d.Kind == "Makefile" && slices.Contains(d.Checks, "make test") {
+			return "make test"
+		}
 	}
 	return ""
 }

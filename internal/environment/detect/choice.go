@@ -126,7 +126,7 @@ func (c *choice) undecided(why string) (Environment, string) {
 		e = c.catalogue[0]
 	}
 	c.silent = true
-	return e, why + ": " + e.Name + " is the default"
+	return e, "nothing decided: " + why + "; " + e.Name + " is the default name"
 }
 
 func listed(all []*evidence) string {
