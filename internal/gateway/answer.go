@@ -74,7 +74,7 @@ func isEvents(header http.Header) bool {
 // would wait or ask again.
 func (x *exchange) failed(w http.ResponseWriter, r *http.Request, response *http.Response, p *problem, text []byte) {
 	s := x.session
-	v := judge(p, response.Header, s.gateway.config.Clock())
+	v := s.judge(p, response.Header)
 	over := x.route.answers && s.wentWrong(v)
 	switch {
 	case over, text == nil, response.StatusCode < http.StatusBadRequest:
@@ -87,7 +87,7 @@ func (x *exchange) failed(w http.ResponseWriter, r *http.Request, response *http
 			refuseOver(w, x.route.dialect)
 			return
 		}
-		refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: the model's server gave no answer that can be passed on.")
+		refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: "+s.server()+" gave no answer that can be passed on.")
 	default:
 		s.handBack(w.Header(), response.Header)
 		w.WriteHeader(response.StatusCode)
@@ -101,13 +101,13 @@ func (x *exchange) ended(ctx context.Context, r *http.Request, known *reading, e
 	switch {
 	case errors.Is(context.Cause(ctx), errStopped):
 	case known.problem != nil:
-		s.wentWrong(judge(known.problem, http.Header{}, s.gateway.config.Clock()))
+		s.wentWrong(s.judge(known.problem, http.Header{}))
 	case known.closed, known.whole && err == nil:
 		s.wentWell()
 	case r.Context().Err() != nil, errors.Is(err, errAgentGone):
 	case err != nil:
 		x.lost(ctx, "broke off", err)
 	default:
-		s.wentWrong(verdict{agent.Fail(agent.Unreachable, "the model's server ended its answer too early"), passing})
+		s.wentWrong(verdict{agent.Fail(agent.Unreachable, "%s ended its answer too early", s.server()), passing})
 	}
 }

@@ -30,7 +30,7 @@ type exchange struct {
 
 var (
 	errStopped = errors.New("the session is over")
-	errSilent  = errors.New("the model's server said nothing for too long")
+	errSilent  = errors.New("it said nothing for too long")
 )
 
 // serve passes one request on and its answer back.
@@ -144,7 +144,7 @@ func (x *exchange) unanswered(ctx context.Context, w http.ResponseWriter, r *htt
 		refuseOver(w, x.route.dialect)
 		return
 	}
-	refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: the model's server cannot be reached.")
+	refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: "+x.session.server()+" cannot be reached.")
 }
 
 // lost notes that the connection to upstream failed.
@@ -159,5 +159,5 @@ func (x *exchange) lost(ctx context.Context, how string, err error) (over bool) 
 	if !x.route.answers {
 		return false
 	}
-	return x.session.wentWrong(verdict{agent.Fail(agent.Unreachable, "the model's server %s: %s", how, text), passing})
+	return x.session.wentWrong(verdict{agent.Fail(agent.Unreachable, "%s %s: %s", x.session.server(), how, text), passing})
 }

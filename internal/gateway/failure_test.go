@@ -185,7 +185,7 @@ func TestNobodyThereIsUnreachable(t *testing.T) {
 	first := clients[1].ask(t, s.Endpoint(), true)
 	clients[1].ask(t, s.Endpoint(), true)
 	last := clients[1].ask(t, s.Endpoint(), true)
-	if first.status != http.StatusBadGateway || !over(last) || code(s) != agent.Unreachable {
+	if first.status != http.StatusBadGateway || !over(last) || code(s) != agent.Unreachable || !strings.Contains(s.Failure().Message, "server 127.0.0.1:1 cannot be reached") {
 		t.Errorf("%+v, %+v, %+v", first, last, s.Failure())
 	}
 }

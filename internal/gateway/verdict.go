@@ -4,8 +4,6 @@ import (
 	"net/http"
 
 	"signalbox/internal/agent"
-
-	"time"
 )
 
 // severity is what a failed answer means for the session.
@@ -26,14 +24,17 @@ type verdict struct {
 	severity severity
 }
 
-func judge(p *problem, header http.Header, now time.Time) verdict {
-	code, s := p.code(header)
-	v := verdict{agent.Fail(code, "the model's server answered %d: %s", p.status, p.message), s}
+func (s *Session) judge(p *problem, header http.Header) verdict {
+	code, severity := p.code(header)
+	v := verdict{agent.Fail(code, "%s answered %d: %s", s.server(), p.status, p.message), severity}
 	if code == agent.RateLimited || code == agent.UsageLimited {
-		v.failure.Until = p.until(header, code == agent.UsageLimited, now.Round(0))
+		v.failure.Until = p.until(header, code == agent.UsageLimited, s.gateway.config.Clock().Round(0))
 	}
 	return v
 }
+
+// server is upstream for people: its host, because agents know only the gateway's address.
+func (s *Session) server() string { return "the model's server " + s.upstream.Host }
 
 func (p *problem) code(header http.Header) (agent.FailureCode, severity) {
 	switch {

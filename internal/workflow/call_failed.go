@@ -48,7 +48,7 @@ func (m *machine) agentFailed(e AgentFailed) {
 			wait := modelWaits[used.ModelWaits]
 			used.ModelWaits++
 			r.Counters.Retries++
-			m.waitThenAgain(wait, again(wait, "the model", used.ModelWaits, len(modelWaits)))
+			m.waitThenAgain(wait, again(wait, "the model", used.ModelWaits, len(modelWaits))+": "+firstLine(e.Message))
 			return
 		}
 	case "AGENT_CONTEXT_OVERFLOW", "AGENT_CONVERSATION_LOST":

@@ -48,6 +48,17 @@ func TestWhatAModelDoesToACall(t *testing.T) {
 	})
 }
 
+func TestARunThatWaitsForItsModelSaysWhy(t *testing.T) {
+	t.Parallel()
+	down := answered(func(o Outcome, _ Run) Event {
+		return AgentFailed{Outcome: o, Code: "AGENT_UNREACHABLE", Message: "the model's server models.example cannot be reached\nand more"}
+	})
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), down)
+	if want := "waiting 30s for the model, retry 1 of 5: the model's server models.example cannot be reached"; run.Progress.Message != want {
+		t.Errorf("it says %q, want %q", run.Progress.Message, want)
+	}
+}
+
 func TestAParkedRunSaysUntilWhen(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
