@@ -74,7 +74,10 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		add(finding{"agent " + a.Name(), verdictWarning, says + "; its own login: ~/" + folder + " is shown inside, and what is written there stays",
 			"to keep it outside give it a key: docs/agents.md"})
 	default:
-		add(finding{"agent " + a.Name(), verdictWarning, says + "; no key and no login were found",
-			"start it once and log in, or export " + cmp.Or(v.server(c).key, "the key of its model")})
+		verdict, next := verdictWarning, "start it once and log in, or export "+cmp.Or(v.server(c).key, "the key of its model")
+		if p.needsLogin(v, c) {
+			verdict, next = verdictMissing, p.logIn(v, c)
+		}
+		add(finding{"agent " + a.Name(), verdict, says + "; no key and no login were found", next})
 	}
 }

@@ -142,15 +142,17 @@ func (p *project) secrets() map[string]string {
 	secrets := map[string]string{}
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")
-		named := slices.Contains(p.config.Secrets, name)
-		for _, word := range secretWords {
-			named = named || strings.Contains(strings.ToUpper(name), word)
-		}
-		if named && value != "" {
+		if value != "" && (slices.Contains(p.config.Secrets, name) || secretName(name)) {
 			secrets[name] = value
 		}
 	}
 	return secrets
+}
+
+// secretName reports whether a variable, or what is assigned to one, is likely to be a secret by its name.
+func secretName(variable string) bool {
+	name, _, _ := strings.Cut(strings.ToUpper(variable), "=")
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // passedOn are the variables that commands get without being asked for: where

@@ -108,8 +108,45 @@ func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 			hint: "export it, or set agents." + name + ".login: own"}
 	case login == config.LoginOwn && !p.unsandboxed():
 		return ownLogin{built, p.Env("HOME"), v.folders}, nil
+	case login == "" && p.needsLogin(v, c):
+		return loggedOut{built, p.logIn(v, c)}, nil
 	}
 	return built, nil
+}
+
+// needsLogin: without a key or a login that we find the agent has no way to its model. What its own
+// variables and arguments bring is not ours to judge.
+func (p *project) needsLogin(v vendor, c config.Agent) bool {
+	return v.models != "" && len(c.Env)+len(c.Args) == 0 && !slices.ContainsFunc(p.config.Environment.Variables, secretName)
+}
+
+// logIn is what to type so that the agent reaches its model.
+func (p *project) logIn(v vendor, c config.Agent) string {
+	return fmt.Sprintf("export %s=…, or start %s once and log in", v.server(c).key, cmp.Or(c.Program, v.driver))
+}
+
+// mayCall says why no run can begin whose agents have no way to their models, nil if they have.
+func (p *project) mayCall() error {
+	for _, role := range workflow.Roles {
+		name, c, ok := p.config.AgentFor(string(role), p.workflowName())
+		v, known := vendorOf(c.Driver)
+		if login, _, _ := p.login(v, c); !ok || !known || login != "" || !p.needsLogin(v, c) {
+			continue
+		}
+		return &problem{err: fmt.Errorf("agent %q (%s) has no key and no login, so it would not reach its model", name, v.title), hint: p.logIn(v, c)}
+	}
+	return nil
+}
+
+// loggedOut is an agent that would only say that it is not logged in.
+type loggedOut struct {
+	agent.Agent
+	logIn string
+}
+
+// Run implements agent.Agent.
+func (a loggedOut) Run(context.Context, agent.Task, process.Executor) (agent.Result, error) {
+	return agent.Result{Failure: agent.Fail(agent.Unauthorized, "there is no key and no login for it: %s", a.logIn)}, nil
 }
 
 // guarded lets the agent reach its model through the gateway alone, which has the key.

@@ -92,7 +92,7 @@ func (p *project) latestOrNew(request forge.Request) pick {
 				return store.RunRef{}, err
 			}
 		}
-		if err := p.mayBegin(); err != nil {
+		if err := errors.Join(p.mayBegin(), p.mayCall()); err != nil {
 			return store.RunRef{}, err
 		}
 		start, err := p.start(ctx, request)
