@@ -130,7 +130,10 @@ func (p *project) mayCall() error {
 	for _, role := range workflow.Roles {
 		name, c, ok := p.config.AgentFor(string(role), p.workflowName())
 		v, known := vendorOf(c.Driver)
-		if login, _, _ := p.login(v, c); !ok || !known || login != "" || !p.needsLogin(v, c) {
+		if !ok || !known || !p.needsLogin(v, c) {
+			continue
+		}
+		if login, _, _ := p.login(v, c); login != "" {
 			continue
 		}
 		return &problem{err: fmt.Errorf("agent %q (%s) has no key and no login, so it would not reach its model", name, v.title), hint: p.logIn(v, c)}
