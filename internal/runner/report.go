@@ -23,7 +23,7 @@ func (w *work) report() string {
 		p("| ended | %s |", r.EndedAt.Format(time.RFC3339))
 	}
 	if j.Branch != "" {
-		p("| branch | `%s` into `%s` |", j.Branch, redact.Line(j.Base, 100))
+		p("| branch | `%s` into `%s` |", j.Branch, cell(j.Base, 100))
 	}
 	if spent := r.SpentSoFar().String(); spent != "" {
 		p("| used | %s |", spent)
@@ -42,7 +42,7 @@ func (w *work) report() string {
 	}
 	p("\n## Phases\n\n| | phase | | |\n|---|---|---|---|")
 	for _, record := range j.Phases {
-		p("| %d | %s | %s | %s |", record.Phase, record.Step, strings.ToLower(string(record.Status)), redact.Line(record.Note, 200))
+		p("| %d | %s | %s | %s |", record.Phase, record.Step, strings.ToLower(string(record.Status)), cell(record.Note, 200))
 	}
 	w.reportSteps(p)
 	p("\n## Evidence\n\n%s", w.evidence())
@@ -54,8 +54,8 @@ func (w *work) reportSteps(p func(string, ...any)) {
 		p("\n## Steps\n\n| | step | status | attempt | change | tests |\n|---|---|---|---|---|---|")
 	}
 	for _, s := range w.run.Steps {
-		p("| %s | %s | %s | %d | %d files, +%d −%d | %s |", s.StepID, redact.Line(s.Title, 100), s.Status, s.Attempt,
-			s.DiffStat.FilesChanged, s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Unit.Status)
+		p("| %s | %s | %s | %d | %s, +%d −%d | %s |", s.StepID, cell(s.Title, 100), s.Status, s.Attempt,
+			files(s.DiffStat.FilesChanged), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Unit.Status)
 	}
 	if len(w.run.Journey.Findings) > 0 {
 		p("\n## Found and not mended yet\n")
@@ -71,6 +71,18 @@ func (w *work) reportSteps(p func(string, ...any)) {
 	}
 }
 
+// cell is a text in one field of a table, which a bar would end.
+func cell(text string, limit int) string {
+	return strings.ReplaceAll(redact.Line(text, limit), "|", `\|`)
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
+}
+
 // evidence is what was proven, on which commit: for the report and the pull request.
 func (w *work) evidence() string {
 	j := &w.run.Journey
@@ -81,7 +93,7 @@ func (w *work) evidence() string {
 	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself:\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
 	for _, e := range j.Evidence {
 		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | %s | `%s` | %s | %s |\n", e.Purpose, e.Commit, tree(e.Tree),
-			strings.ReplaceAll(redact.Line(e.Command, 120), "`", "'"), passed(e.Passed), milliseconds(e.DurationMS))
+			strings.ReplaceAll(cell(e.Command, 120), "`", "'"), passed(e.Passed), milliseconds(e.DurationMS))
 	}
 	return b.String()
 }
