@@ -22,7 +22,7 @@ var rooms = map[string][]string{
 	"redact":                      {},
 	"process":                     {},
 	"process/processtest":         {},
-	"config":                      {},
+	"config":                      {"permission"}, // whose patterns it takes
 	"forge":                       {},
 	"git":                         {"process"},
 	"agent":                       {"process"},
@@ -51,7 +51,8 @@ var rooms = map[string][]string{
 	"schema":                              {},
 	"gateway":                             {"agent", "process"},           // stands between an agent and its model: what it finds is told in the port's words
 	"session":                             {"process", "redact", "store"}, // holds an agent's process; what environment it runs in is an Executor that cli hands in
-	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "agent", "environment", "forge"},
+	"permission":                          {},                             // answers strangers' questions by patterns: text alone
+	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
 	"tui":                                 {"workflow", "store", "runner"},
 	"web":                                 {"workflow", "store", "runner"},
 	"mcp":                                 {"workflow", "store", "runner"},

@@ -29,8 +29,11 @@ type Agent struct {
 	Program string `yaml:"program"`
 	// Model is the agent's own name of a model; empty means its default.
 	Model string `yaml:"model"`
-	// Permissions is what it may do unasked: everything (the sandbox holds it), edits or read-only.
-	Permissions string `yaml:"permissions"`
+	// Permissions is what it may do unasked: everything (the sandbox holds it), edits or read-only. With ask
+	// it asks for the rest, and Allow and Deny are the patterns that answer by themselves.
+	Permissions string   `yaml:"permissions"`
+	Allow       []string `yaml:"allow"`
+	Deny        []string `yaml:"deny"`
 	// Args are further arguments for the program.
 	Args []string `yaml:"args"`
 	// Login is key (the API key stays with Signalbox, which passes requests on) or own (the agent's
@@ -57,6 +60,9 @@ type Role struct {
 	Model       string
 	Permissions string
 	Args        []string
+	// Allow and Deny count beside the agent's.
+	Allow []string
+	Deny  []string
 }
 
 // UnmarshalYAML accepts an agent's name, or a mapping with the key agent.
@@ -65,18 +71,18 @@ func (r *Role) UnmarshalYAML(node *yaml.Node) error {
 		*r = Role{Agent: node.Value}
 		return nil
 	}
-	fields := map[string]any{"agent": &r.Agent, "model": &r.Model, "permissions": &r.Permissions, "args": &r.Args}
+	fields := map[string]any{"agent": &r.Agent, "model": &r.Model, "permissions": &r.Permissions, "args": &r.Args, "allow": &r.Allow, "deny": &r.Deny}
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: want an agent's name, or agent, model, permissions and args", node.Line)
+		return fmt.Errorf("line %d: want an agent's name, or agent, model, permissions, allow, deny and args", node.Line)
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		field, ok := fields[key.Value]
 		if !ok {
-			return fmt.Errorf("line %d: there is no key %q: want agent, model, permissions or args", key.Line, key.Value)
+			return fmt.Errorf("line %d: there is no key %q: want agent, model, permissions, allow, deny or args", key.Line, key.Value)
 		}
 		if err := value.Decode(field); err != nil {
-			return fmt.Errorf("line %d: %s: want text, or for args a list of texts", key.Line, key.Value)
+			return fmt.Errorf("line %d: %s: want text, or for args, allow and deny a list of texts", key.Line, key.Value)
 		}
 	}
 	return nil
@@ -112,7 +118,7 @@ func (c *Config) AgentFor(role, workflow string) (name string, a Agent, ok bool)
 	if r.Permissions != "" {
 		a.Permissions = r.Permissions
 	}
-	a.Args = slices.Concat(a.Args, r.Args)
+	a.Args, a.Allow, a.Deny = slices.Concat(a.Args, r.Args), slices.Concat(a.Allow, r.Allow), slices.Concat(a.Deny, r.Deny)
 	return r.Agent, a, true
 }
 
@@ -121,6 +127,7 @@ func (c *Config) validateAgents() (problems []error) {
 		problems = append(problems, c.Agents[name].validate(name))
 	}
 	problems = append(problems, c.validateRoles("roles", c.Roles))
+	problems = append(problems, c.validateUnasked()...)
 	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
 		problems = append(problems, c.validateRoles("workflows."+name+".roles", c.Workflows[name].Roles))
 	}
@@ -140,12 +147,13 @@ func (c *Config) validateRoles(key string, roles map[string]Role) error {
 		if r.Permissions != "" {
 			problems = append(problems, oneOf(key+"."+role+".permissions", r.Permissions, permissions...))
 		}
+		problems = append(problems, validatePatterns(key+"."+role, r.Allow, r.Deny)...)
 	}
 	return errors.Join(problems...)
 }
 
 var (
-	permissions  = []string{PermissionsEverything, PermissionsEdits, PermissionsReadOnly}
+	permissions  = []string{PermissionsEverything, PermissionsEdits, PermissionsReadOnly, PermissionsAsk}
 	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 )
 
@@ -168,6 +176,7 @@ func (a Agent) validate(name string) error {
 	if a.Permissions != "" {
 		problems = append(problems, oneOf(key+".permissions", a.Permissions, permissions...))
 	}
+	problems = append(problems, validatePatterns(key, a.Allow, a.Deny)...)
 	if a.Login != "" {
 		problems = append(problems, oneOf(key+".login", a.Login, LoginKey, LoginOwn))
 	}

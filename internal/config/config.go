@@ -102,15 +102,17 @@ type Limits struct {
 	MaxDiffLines    int `yaml:"max_diff_lines"`
 	// Tokens, CostUSD and Calls are what the agents of one run may use before a person is asked; PerDay
 	// what those of all runs may use in a day (UTC), after which runs wait for the next.
-	Tokens      int64         `yaml:"tokens"`
-	CostUSD     float64       `yaml:"cost_usd"`
-	Calls       int           `yaml:"calls"`
-	PerDay      Spending      `yaml:"per_day"`
-	AgentIdle   time.Duration `yaml:"agent_idle"`
-	AgentTotal  time.Duration `yaml:"agent_total"`
-	TestTotal   time.Duration `yaml:"test_total"`
-	SetUpTotal  time.Duration `yaml:"set_up_total"`
-	ChecksTotal time.Duration `yaml:"checks_total"`
+	Tokens     int64         `yaml:"tokens"`
+	CostUSD    float64       `yaml:"cost_usd"`
+	Calls      int           `yaml:"calls"`
+	PerDay     Spending      `yaml:"per_day"`
+	AgentIdle  time.Duration `yaml:"agent_idle"`
+	AgentTotal time.Duration `yaml:"agent_total"`
+	// AnswerWithin is how long an agent's question waits until it counts as denied.
+	AnswerWithin time.Duration `yaml:"answer_within"`
+	TestTotal    time.Duration `yaml:"test_total"`
+	SetUpTotal   time.Duration `yaml:"set_up_total"`
+	ChecksTotal  time.Duration `yaml:"checks_total"`
 }
 
 // Spending is what agents may use; zero is no limit.
@@ -146,6 +148,7 @@ const (
 	PermissionsEverything = "everything"
 	PermissionsEdits      = "edits"
 	PermissionsReadOnly   = "read-only"
+	PermissionsAsk        = "ask"
 
 	DriverClone       = "clone"
 	DriverContainer   = "container"

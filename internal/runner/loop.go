@@ -25,6 +25,10 @@ type work struct {
 
 	// reports is what a call in hand tells while it runs; it holds the latest.
 	reports chan workflow.AgentReported
+	// questions are what it asks, withdrawn those that it wants no answer to any more, and asking the one
+	// that people see.
+	questions, withdrawn chan *question
+	asking               *asking
 
 	// Found once per runner, then kept.
 	env environment.Environment
@@ -68,33 +72,34 @@ func (w *work) perform(ctx context.Context, action workflow.Action) (workflow.Ev
 	done := make(chan workflow.Event, 1)
 	go func() { done <- w.outcome(acting, action) }()
 	latest := w.run // the action reads w.run, so what others write goes here meanwhile
-	defer func() { w.run = latest }()
+	defer func() { w.run, w.asking = latest, nil }()
 	for {
+		var err error
 		select {
 		case event := <-done:
 			return event, nil
 		case report := <-w.reports:
-			if err := w.note(ctx, &latest, report); err != nil {
-				stop()
-				<-done
-				return nil, err
-			}
+			err = w.note(ctx, &latest, report)
+		case q := <-w.questions:
+			err = w.ask(ctx, &latest, q)
+		case q := <-w.withdrawn:
+			err = w.withdraw(ctx, &latest, q)
+		case <-w.asking.overdue():
+			err = w.settle(ctx, &latest, w.nobodyAnswered())
 		case <-w.request.Lost():
-			stop()
-			<-done
-			return nil, ErrLost
+			err = ErrLost
 		case _, open := <-w.changes:
 			if !open {
 				w.changes = nil // ctx ended, which stops the action by itself
 			}
-			if err := w.refresh(ctx, &latest); err != nil {
-				stop()
-				<-done
-				return nil, err
-			}
-			if interrupts(latest.Signals) {
+			if err = w.takeAnswers(ctx, &latest); interrupts(latest.Signals) {
 				stop()
 			}
+		}
+		if err != nil {
+			stop()
+			<-done
+			return nil, err
 		}
 	}
 }

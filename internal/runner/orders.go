@@ -40,6 +40,8 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 			answer = workflow.Rejected{Reason: c.Text, By: c.By}
 		case workflow.CommandRetry:
 			events = append(events, workflow.Retried{})
+		case workflow.CommandAnswer:
+			events = append(events, answered(c))
 		}
 	}
 	if answer != nil {

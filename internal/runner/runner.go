@@ -17,6 +17,7 @@ import (
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/permission"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
@@ -37,6 +38,8 @@ type Config struct {
 	// a run that goes on with a program which was named before; nil where there is no such run.
 	Program string
 	Named   func(ctx context.Context, program string) (map[workflow.Role]agent.Agent, error)
+	// Rules answer what an agent asks without a person, by its role.
+	Rules map[workflow.Role]permission.Rules
 	// Prompts are the project's own prompts by role, made by PromptTemplate.
 	Prompts map[workflow.Role]*template.Template
 	// Isolation says what stands between a command and this machine from now on: "bubblewrap", "container" or "none".
@@ -99,7 +102,7 @@ const runIDVariable = "SIGNALBOX_RUN_ID"
 // *store.HeldError: somebody else carries one at this moment. A canceled
 // context stops the run as a person's "stop" does.
 func (r *Runner) Carry(ctx context.Context, requestID, owner string, which func(context.Context) (store.RunRef, error)) (workflow.Run, error) {
-	w := &work{Runner: r, reports: make(chan workflow.AgentReported, 1)}
+	w := &work{Runner: r, reports: make(chan workflow.AgentReported, 1), questions: make(chan *question), withdrawn: make(chan *question)}
 	var err error
 	if w.request, err = r.Store.LockRequest(ctx, requestID, store.Owner{Name: owner}); err != nil {
 		return workflow.Run{}, err

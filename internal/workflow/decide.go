@@ -71,6 +71,12 @@ func (m *machine) apply(event Event) bool {
 		return m.rejected(e)
 	case AgentReported:
 		return m.reported(e)
+	case Asked:
+		return m.questionAsked(e)
+	case Answered:
+		return m.questionAnswered(e)
+	case Withdrawn:
+		return m.questionWithdrawn(e)
 	}
 	m.outcome(event)
 	return true
@@ -148,6 +154,7 @@ func (m *machine) settle() {
 	r, j := &m.run, &m.run.Journey
 	j.Transition++
 	j.StepName = j.Phase.Step()
+	m.settleQuestion()
 	r.UpdatedAt = m.now
 	r.Progress.Percent = r.percent()
 	if r.State.Ended() {

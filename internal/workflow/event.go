@@ -66,6 +66,24 @@ type (
 		Key  string
 		Call Call
 	}
+	// Asked: the agent of the pending action Question.Key asks, and waits. What is not the agent's own
+	// word in Question is not read.
+	Asked struct {
+		order
+		Question Question
+	}
+	// Answered: somebody, or the deadline, answers the question that Answer names. Command is the ID of
+	// the Command that said so, if one did.
+	Answered struct {
+		order
+		Command string
+		Answer  Answer
+	}
+	// Withdrawn: the agent wants no answer to Question, an ID, any more.
+	Withdrawn struct {
+		order
+		Question string
+	}
 	// Rejected: a person sends the change back.
 	Rejected struct {
 		order

@@ -59,6 +59,12 @@ type Journey struct {
 	Spent         Usage                 `json:"spent"`
 	// Days is what was used on each day (UTC), oldest first.
 	Days []Day `json:"days,omitempty"`
+	// Question is what the call in hand asks and waits with, Questions how many were ever put to people.
+	// Answer is the last that was taken, Allowed the patterns that people added by answering, by role.
+	Question  *Question         `json:"question,omitempty"`
+	Questions int               `json:"questions,omitempty"`
+	Answer    *Answer           `json:"answer,omitempty"`
+	Allowed   map[Role][]string `json:"allowed,omitempty"`
 	// Denied are the tools that the last call was not allowed to use.
 	Denied []string `json:"denied,omitempty"`
 	// ParkedUntil: the run is QUEUED until then because the model is not to be had before.
@@ -169,8 +175,10 @@ type Limits struct {
 
 	AgentIdleSec  int `json:"agent_idle_sec"`
 	AgentTotalSec int `json:"agent_total_sec"`
-	TestTotalSec  int `json:"test_total_sec"`
-	SetUpTotalSec int `json:"set_up_total_sec"`
+	// AnswerWithinSec is how long an agent's question waits until it counts as denied; 0 is half an hour.
+	AnswerWithinSec int `json:"answer_within_sec,omitempty"`
+	TestTotalSec    int `json:"test_total_sec"`
+	SetUpTotalSec   int `json:"set_up_total_sec"`
 	// ChecksTotalSec is how long the forge's checks may stay silent before a person is asked.
 	ChecksTotalSec int     `json:"checks_total_sec"`
 	Unknown        Unknown `json:",embed"`
@@ -181,7 +189,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{ReviewRounds: 3, CIFailures: 3, SetUpRepairs: 3, Autofix: 3, ContractRetries: 2, AgentRetries: 2,
 		ActionRetries: 4, BaseConflicts: 1, MaxDiffLines: 2000, AgentIdleSec: 600, AgentTotalSec: 7200, TestTotalSec: 1800,
-		SetUpTotalSec: 1800, ChecksTotalSec: 5400}
+		SetUpTotalSec: 1800, ChecksTotalSec: 5400, AnswerWithinSec: defaultAnswerWithinSec}
 }
 
 // Used counts what was spent of Limits. A person who resumes or retries grants

@@ -17,7 +17,7 @@ func (m *machine) admitted(e Admitted) bool {
 	if call := r.Journey.Calling; call != nil && len(r.Journey.Pending) > 0 {
 		m.account(r.Journey.Pending[0].Role, call) // it was cut off
 	}
-	r.Journey.ParkedUntil = nil
+	r.Journey.ParkedUntil, r.Journey.Question = nil, nil // who asked was cut off
 	if c := e.Ceiling; c != nil {
 		l := &r.Journey.Settings.Limits
 		l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, c.CostMicroUSD, c.Calls

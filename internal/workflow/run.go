@@ -170,6 +170,7 @@ const (
 	CommandApprove CommandKind = "approve" // merge the change at Commit
 	CommandReject  CommandKind = "reject"  // send the change back with Text
 	CommandRetry   CommandKind = "retry"   // try a failed run again
+	CommandAnswer  CommandKind = "answer"  // answer an agent's question with Answer
 )
 
 // Command is one order waiting in Signals.
@@ -179,6 +180,7 @@ type Command struct {
 	// Commit is the full object id that an approval is bound to.
 	Commit  string    `json:"commit,omitempty"`
 	Text    string    `json:"text,omitempty"`
+	Answer  *Answer   `json:"answer,omitempty"`
 	By      string    `json:"by,omitempty"`
 	At      time.Time `json:"at"`
 	Unknown Unknown   `json:",embed"`

@@ -1,0 +1,197 @@
+package workflow
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Question is what an agent asks while it works. The run stays RUNNING and waits for an answer, or for
+// Until. All words in it are a stranger's.
+type Question struct {
+	// ID is unique within the run ("Q1"), so that no answer is ever taken for one to another question.
+	ID string `json:"id"`
+	// Key is the action whose agent waits.
+	Key  string       `json:"key"`
+	Role Role         `json:"role"`
+	Kind QuestionKind `json:"kind"`
+	// Tool is the agent's own name of what it wants to use; Subject is the command, the path or the
+	// address that a pattern would be held against, empty if there is none.
+	Tool    string   `json:"tool"`
+	Subject string   `json:"subject"`
+	Text    string   `json:"text"`
+	Options []string `json:"options"`
+	// Altered: what is asked for was longer, or held something that is not shown.
+	Altered bool `json:"altered"`
+	// Always is the pattern that an answer with always adds; empty where none can.
+	Always  string    `json:"always"`
+	AskedAt time.Time `json:"asked_at"`
+	// Until is when it counts as denied.
+	Until   time.Time `json:"until"`
+	Unknown Unknown   `json:",embed"`
+}
+
+// QuestionKind says how a question can be answered; each can be denied.
+type QuestionKind string
+
+const (
+	PermissionQuestion QuestionKind = "permission" // allow
+	ChoiceQuestion     QuestionKind = "choice"     // one of the options, or text
+	TextQuestion       QuestionKind = "text"       // text
+)
+
+// Answer is what was said to a question.
+type Answer struct {
+	// Question is its ID.
+	Question string        `json:"question"`
+	Verdict  AnswerVerdict `json:"verdict"`
+	// Option is the number of the option, from 1; 0 with another verdict.
+	Option int `json:"option"`
+	// Text is the answer in words, or why it is denied, which the agent is told.
+	Text string `json:"text"`
+	// Always: the same is to be allowed without being asked for the rest of the run.
+	Always bool `json:"always"`
+	// By is a person's name; NobodyInTime where nobody answered.
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Unknown Unknown   `json:",embed"`
+}
+
+// AnswerVerdict is the kind of an Answer.
+type AnswerVerdict string
+
+const (
+	AnswerAllow  AnswerVerdict = "allow"
+	AnswerDeny   AnswerVerdict = "deny"
+	AnswerOption AnswerVerdict = "option"
+	AnswerText   AnswerVerdict = "text"
+)
+
+// NobodyInTime gave the answers that a deadline gave.
+const NobodyInTime = "nobody in time"
+
+// defaultAnswerWithinSec is how long a run that began without a limit for it waits for an answer.
+const defaultAnswerWithinSec = 1800
+
+// maxAllowed is how many patterns people may add to a run for one role.
+const maxAllowed = 200
+
+// Refuses says why an answer cannot be one to the question; empty if it can.
+func (q *Question) Refuses(a Answer) string {
+	switch {
+	case a.Question != q.ID:
+		return fmt.Sprintf("it is for %s, and %s is asked", a.Question, q.ID)
+	case a.Always && q.Always == "":
+		return "no pattern says exactly this, so it cannot be allowed always"
+	case a.Always && a.Verdict != AnswerAllow:
+		return "only what is allowed can be allowed always"
+	case a.Verdict == AnswerDeny:
+		return ""
+	case q.Kind == PermissionQuestion && a.Verdict != AnswerAllow:
+		return "it asks for permission: allow it or deny it"
+	case q.Kind != PermissionQuestion && a.Verdict == AnswerAllow:
+		return "it asks for an answer in words, not for permission"
+	case a.Verdict == AnswerOption && (q.Kind != ChoiceQuestion || a.Option < 1 || a.Option > len(q.Options)):
+		return fmt.Sprintf("it has no option %d", a.Option)
+	case !slices.Contains([]AnswerVerdict{AnswerAllow, AnswerOption, AnswerText}, a.Verdict):
+		return "that is no answer"
+	case a.Verdict == AnswerText && strings.TrimSpace(a.Text) == "":
+		return "it says nothing"
+	}
+	return ""
+}
+
+// maxLine1 is what of a question is shown in a line, in runes.
+const maxLine1 = 200
+
+// Line1 is the question in a line.
+func (q *Question) Line1() string {
+	text, _, cut := strings.Cut(strings.TrimSpace(q.Text), "\n")
+	if runes := []rune(text); len(runes) > maxLine1 {
+		text, cut = string(runes[:maxLine1]), true
+	}
+	if cut {
+		text += " …"
+	}
+	return printable(strings.TrimPrefix(q.Tool+": "+text, ": "))
+}
+
+// questionAsked puts a question of the pending action's agent to people.
+func (m *machine) questionAsked(e Asked) bool {
+	r, j := &m.run, &m.run.Journey
+	if r.State != Running || len(j.Pending) == 0 || j.Pending[0].Key != e.Question.Key {
+		return false
+	}
+	within := time.Duration(j.Settings.Limits.AnswerWithinSec) * time.Second
+	if within <= 0 {
+		within = defaultAnswerWithinSec * time.Second
+	}
+	q := e.Question
+	j.Questions++
+	q.ID, q.Role, q.AskedAt, q.Until = fmt.Sprintf("Q%d", j.Questions), j.Pending[0].Role, m.now, m.now.Add(within)
+	j.Question = &q
+	m.say("waits for an answer: %s", q.Line1())
+	return true
+}
+
+// questionWithdrawn: the agent wants no answer any more.
+func (m *machine) questionWithdrawn(e Withdrawn) bool {
+	q := m.run.Journey.Question
+	if q == nil || q.ID != e.Question {
+		return false
+	}
+	m.run.Journey.Question = nil
+	m.sayDoing()
+	return true
+}
+
+// questionAnswered takes an answer to the question that is asked, and to no other.
+func (m *machine) questionAnswered(e Answered) bool {
+	r, j := &m.run, &m.run.Journey
+	left := len(r.Signals.Commands)
+	r.Signals.Commands = slices.DeleteFunc(r.Signals.Commands, func(c Command) bool { return c.Kind == CommandAnswer && c.ID == e.Command })
+	q := j.Question
+	if q == nil || q.Refuses(e.Answer) != "" {
+		return len(r.Signals.Commands) < left
+	}
+	a := e.Answer
+	a.At = m.now
+	j.Question, j.Answer = nil, &a
+	if a.Always {
+		m.allowAlways(q)
+	}
+	m.sayDoing()
+	m.say("%s (%s: %s)", r.Progress.Message, a.says(), q.Line1())
+	return true
+}
+
+// says is an answer in a few words.
+func (a *Answer) says() string {
+	what := map[AnswerVerdict]string{AnswerAllow: "allowed", AnswerDeny: "denied", AnswerOption: fmt.Sprintf("option %d chosen", a.Option), AnswerText: "answered"}
+	if a.Always {
+		return fmt.Sprintf("allowed for the rest of the run by %s", printable(a.By))
+	}
+	return fmt.Sprintf("%s by %s", what[a.Verdict], printable(a.By))
+}
+
+func (m *machine) allowAlways(q *Question) {
+	j := &m.run.Journey
+	if slices.Contains(j.Allowed[q.Role], q.Always) || len(j.Allowed[q.Role]) >= maxAllowed {
+		return
+	}
+	j.Allowed = maps.Clone(j.Allowed)
+	if j.Allowed == nil {
+		j.Allowed = map[Role][]string{}
+	}
+	j.Allowed[q.Role] = append(slices.Clone(j.Allowed[q.Role]), q.Always)
+}
+
+// settleQuestion lets no question outlive the call that asked it.
+func (m *machine) settleQuestion() {
+	j := &m.run.Journey
+	if q := j.Question; q != nil && (m.run.State != Running || len(j.Pending) == 0 || j.Pending[0].Key != q.Key) {
+		j.Question = nil
+	}
+}
