@@ -38,14 +38,24 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	if r.Signals.Notes != nil {
 		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
 	}
-	p.print("\nWhat programs that wait for it read (.worktrees/.status/%d.json):\n", r.Journey.Number)
-	p.printIssue(r.AsIssueStatus())
 	p.printPhases(r)
 	p.printSteps(r)
+	p.printForPrograms(r)
 	p.printStop(r)
 	if interrupted {
 		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
 	}
+}
+
+// printForPrograms prints what the published status file says. It has no word for a run that waits
+// for a person.
+func (p *project) printForPrograms(r *workflow.Run) {
+	why := ""
+	if r.State == workflow.NeedsInput {
+		why = `; "error" is its word for a run that needs you`
+	}
+	p.print("\n%s\n", p.paint(faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Journey.Number, why)))
+	p.printIssue(r.AsIssueStatus())
 }
 
 // printSetUpNotes says what a person should know of the set-up, whatever became of the run.
@@ -60,7 +70,7 @@ func setUpLine(r *workflow.Run) string {
 	s, at := r.Journey.SetUp, r.SetUpProgress()
 	switch {
 	case s.Status == "failed":
-		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, s.Class, r.Ref())
+		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, classLine(r), r.Ref())
 	case s.Status != "" && s.Warm:
 		return s.Name + " begun from a kept environment and verified"
 	case s.Status != "":
@@ -82,6 +92,15 @@ func setUpLine(r *workflow.Run) string {
 		line += fmt.Sprintf(", correction %d of %d", at.Repair, at.Repairs)
 	}
 	return line
+}
+
+// classLine is the class of what failed, with what came of it where that is not to be expected.
+func classLine(r *workflow.Run) string {
+	class := string(r.Journey.SetUp.Class)
+	if r.Journey.SetUp.Class == workflow.FailureFixable && r.Journey.Settings.NoRepairer {
+		return class + ", but no agent is configured as repairer"
+	}
+	return class
 }
 
 func (a *app) state(s workflow.State) string {
