@@ -1,6 +1,6 @@
 # Every target is one command that also works without make.
 
-.PHONY: help demo test build lint bench bench-sessions
+.PHONY: help demo test crash build lint bench bench-sessions
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -11,6 +11,9 @@ demo: ## build, and carry the request of a small new repository to a merged chan
 
 test: ## install what tests need, then check and test everything
 	@sh scripts/test.sh
+
+crash: ## kill runs at 200 random instants, and at every other one that the tests know
+	go test -race -timeout 3h -run 'Killed' ./internal/cli -kills 200
 
 build: ## build bin/signalbox, and bin/signalbox-docker for its container driver
 	CGO_ENABLED=0 go build -o bin/ ./cmd/signalbox ./cmd/signalbox-docker

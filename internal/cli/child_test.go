@@ -116,22 +116,28 @@ func (c *child) until(condition func() bool) bool {
 	}
 	defer func() { _ = watcher.Close() }()
 	deadline := time.After(patience)
-	for {
-		for _, pattern := range watched {
-			dirs, _ := filepath.Glob(filepath.Join(c.p.dir, pattern))
-			for _, dir := range dirs {
-				_ = watcher.Add(dir) // again is no change, and one that just went needs none
-			}
-		}
-		if condition() {
-			return true
-		}
+	c.p.watch(watcher)
+	for !condition() {
 		select {
-		case <-watcher.Events:
+		case e := <-watcher.Events:
+			if info, err := os.Lstat(e.Name); e.Has(fsnotify.Create) && err == nil && info.IsDir() {
+				c.p.watch(watcher)
+			}
 		case <-c.done:
 			return false
 		case <-deadline:
 			c.p.Fatalf("what was waited for does not come:\n%s", c.out)
+		}
+	}
+	return true
+}
+
+// watch adds the folders that there are now, each before those within it.
+func (p *project) watch(watcher *fsnotify.Watcher) {
+	for _, pattern := range watched {
+		dirs, _ := filepath.Glob(filepath.Join(p.dir, pattern))
+		for _, dir := range dirs {
+			_ = watcher.Add(dir) // again is no change, and one that just went needs none
 		}
 	}
 }

@@ -14,7 +14,17 @@ import (
 	"signalbox/internal/store"
 )
 
-var killSeed = flag.Uint64("kill-seed", 0, "seed of the instants at which runs are killed; 0 draws one")
+var (
+	kills    = flag.Int("kills", 40, fmt.Sprintf("random instants at which a run is killed; fewer than %d shorten every other sweep, too", allKills))
+	killSeed = flag.Uint64("kill-seed", 0, "seed of the instants at which runs are killed; 0 draws one")
+)
+
+// allKills are those of "make crash", with which every sweep is full. Other runs of the tests draw other
+// instants each time, so that the few of each come to many.
+const allKills = 200
+
+// partly is how many cases of a full sweep are tried.
+func partly(full int) int { return min(full, (full**kills+allKills-1)/allKills) }
 
 // instants are when to kill: fractions of an undisturbed run, in the time that
 // it takes just now, beside everything else that this machine has to do.
@@ -69,16 +79,6 @@ func (i *instants) killed(where string, transition int, took time.Duration) {
 	if transition < len(i.at) && i.at[transition] > i.whole/8 {
 		i.now = (3*i.now + time.Duration(float64(took)/float64(i.at[transition])*float64(i.whole))) / 4
 	}
-}
-
-// count is how many random instants a sweep tries.
-func count(t *testing.T, full int) int {
-	t.Helper()
-	if testing.Short() {
-		t.Logf("-short: %d instants instead of %d", full/10, full)
-		return full / 10
-	}
-	return full
 }
 
 // sweep lets cases run beside each other, two on each processor: they wait for

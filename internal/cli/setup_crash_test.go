@@ -52,9 +52,8 @@ func TestASetUpKilledAnywhereGoesOnAtTheRightCommand(t *testing.T) {
 		t.Fatalf("undisturbed, %v; %+v", times, want.Journey.SetUp)
 	}
 	first, last := setUpTransitions(t, whole)
-	instants := count(t, 10)
 	var hits atomic.Int32
-	sweep(t, last-first+1+instants, func(t *testing.T, n int) {
+	sweep(t, last-first+1+partly(10), func(t *testing.T, n int) {
 		p := newEventfulProject(t)
 		c := p.start("run", "1")
 		k := first + n
