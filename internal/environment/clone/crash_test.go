@@ -110,8 +110,12 @@ func crash(ctx context.Context, args []string) error {
 	}
 	*k = killer{at: at}
 	p := &environmenttest.Project{Root: args[2], Commit: args[3]}
+	variables := environmenttest.Variables
+	if path := os.Getenv("SIGNALBOX_TEST_PATH"); path != "" {
+		variables = []string{"PATH=" + path}
+	}
 	d := clone.New(clone.Config{
-		Repo: repo, Exec: k, Root: p.Root, State: state(p), Variables: environmenttest.Variables,
+		Repo: repo, Exec: k, Root: p.Root, State: state(p), Variables: variables,
 		Warm: clone.Way(os.Getenv("SIGNALBOX_TEST_CRASH")), Cache: 1 << 30,
 	})
 	return operations[args[0]](ctx, d, p.Spec("site"))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"signalbox/internal/environment"
 	"strconv"
 	"strings"
@@ -15,6 +16,10 @@ import (
 
 // gitTimeout is longer than git needs for the largest projects and ends one that waits for something.
 const gitTimeout = 30 * time.Minute
+
+// checkoutWorkers write the files of a work folder, when there are many. They wait for the disk about as
+// long as they compute; more than a few wait for each other.
+var checkoutWorkers = min(2*runtime.NumCPU(), 8)
 
 // settings hold for every git that is run for us, also inside: nothing that a repository's own
 // configuration could make git run, nothing of this machine's, and content as it is on disk.
@@ -31,6 +36,7 @@ var settings = [][2]string{
 	{"core.untrackedCache", "false"},
 	{"core.splitIndex", "false"},
 	{"core.sparseCheckout", "false"},
+	{"checkout.workers", strconv.Itoa(checkoutWorkers)},
 	{"core.quotePath", "false"},
 	{"submodule.recurse", "false"},
 	{"protocol.allow", "never"},

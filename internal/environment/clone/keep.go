@@ -136,7 +136,7 @@ func (e *Environment) prepareBase(ctx context.Context, entry cache.Entry, adopte
 
 // prepareGit makes a .git that has the history of commit and no branch.
 func (e *Environment) prepareGit(ctx context.Context, commit, dir string) error {
-	if err := errors.Join(e.layout.removeLeftovers(), e.initialize(ctx, commit)); err != nil {
+	if err := errors.Join(e.layout.removeLeftovers(), e.initialize(ctx, nil, commit)); err != nil {
 		return err
 	}
 	if _, err := e.inFresh(ctx, "update-ref", "-d", "refs/heads/"+e.spec.Branch); err != nil {

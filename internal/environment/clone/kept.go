@@ -50,23 +50,7 @@ func (e *Environment) addKept(ctx context.Context, m *made, into string) error {
 		}
 		c.entry(from, to, name)
 	}
-	return errors.Join(c.wait(), e.copyHome(ctx, base))
-}
-
-func (e *Environment) copyHome(ctx context.Context, base string) error {
-	from, err := os.OpenRoot(filepath.Join(base, homeFolder))
-	if err != nil {
-		return errors.Join(errNoBase, err)
-	}
-	defer func() { _ = from.Close() }()
-	to, err := os.OpenRoot(e.layout.home())
-	if err != nil {
-		return fmt.Errorf("open HOME: %w", err)
-	}
-	defer func() { _ = to.Close() }()
-	c := newCopier(ctx)
-	c.folder(from, to)
-	return c.wait()
+	return errors.Join(c.wait(), copyBetween(ctx, filepath.Join(base, homeFolder), e.layout.home()))
 }
 
 // showShared lays the base's dependency folders over the places that were made for them. In each

@@ -26,7 +26,7 @@ func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Envi
 }
 
 func (e *Environment) make(ctx context.Context) error {
-	if err := e.prepareFolders(); err != nil {
+	if err := e.prepareFolders(ctx); err != nil {
 		return err
 	}
 	m, err := e.layout.load()
@@ -61,7 +61,7 @@ func (e *Environment) begin(ctx context.Context) error {
 
 // prepareFolders makes the folders around the clone and removes what a crash left half-made.
 // .worktrees may come from a stranger's commit, so it must be a folder and not a link.
-func (e *Environment) prepareFolders() error {
+func (e *Environment) prepareFolders(ctx context.Context) error {
 	if err := os.Mkdir(e.layout.trees(), 0o777); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make folder for clones: %w", err)
 	}
@@ -71,6 +71,11 @@ func (e *Environment) prepareFolders() error {
 	for _, dir := range []string{e.layout.home(), e.layout.index(), e.layout.scratch()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make private folder: %w", err)
+		}
+	}
+	if isFolder(e.layout.fresh()) { // what a git that was killed has started may still write there
+		if _, err := process.SweepOrphans(ctx, e.layout.tag()); err != nil {
+			return fmt.Errorf("end what was building the clone: %w", err)
 		}
 	}
 	return e.layout.removeLeftovers()
@@ -89,11 +94,8 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err := e.makeImportGit(ctx, m, included); err != nil {
 		return err
 	}
-	if err := e.initialize(ctx, m.Head); err != nil {
+	if err := e.checkOut(ctx, m); err != nil {
 		return err
-	}
-	if _, err := e.inFresh(ctx, "reset", "--hard", "--quiet", m.Head); err != nil {
-		return fmt.Errorf("check out %s: %w", m.Head, err)
 	}
 	if err := e.bring(ctx, m, e.layout.fresh()); err != nil {
 		return err
@@ -111,44 +113,6 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 		return fmt.Errorf("move the clone into place: %w", err)
 	}
 	return syncFolder(e.layout.trees())
-}
-
-// initialize makes the fresh clone's .git: the history of commit as real objects of its own,
-// the branch, no remote, no hook and no tag. Nothing is checked out yet.
-func (e *Environment) initialize(ctx context.Context, commit string) error {
-	fresh := e.layout.fresh()
-	if _, err := e.driver.git(ctx, process.Command{Args: initArgs(commit, "--initial-branch="+e.spec.Branch, fresh)}); err != nil {
-		return fmt.Errorf("initialize %s: %w", fresh, err)
-	}
-	identity := e.driver.config.Identity
-	for _, args := range [][]string{
-		{"config", "user.name", identity.Name},
-		{"config", "user.email", identity.Email},
-		// The project may be shallow itself; a commit that is no branch's tip is asked for by id.
-		{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--update-shallow", "--no-auto-gc",
-			e.driver.config.Repo.GitDir(), commit},
-		{"update-ref", "refs/heads/" + e.spec.Branch, commit},
-	} {
-		if _, err := e.inFresh(ctx, args...); err != nil {
-			return fmt.Errorf("%s in the new clone: %w", args[0], err)
-		}
-	}
-	return e.copyExcludes()
-}
-
-func initArgs(commit string, further ...string) []string {
-	format := "--object-format=sha1"
-	if len(commit) == 64 {
-		format = "--object-format=sha256"
-	}
-	return append([]string{"init", "--quiet", "--template=", format}, further...)
-}
-
-func (e *Environment) inFresh(ctx context.Context, args ...string) (string, error) {
-	fresh := e.layout.fresh()
-	return e.driver.git(ctx, process.Command{Args: args, Dir: fresh, Env: []string{
-		"GIT_DIR=" + filepath.Join(fresh, ".git"), "GIT_WORK_TREE=" + fresh,
-	}})
 }
 
 // makeImportGit makes the repository through which work comes back. It borrows the project's objects and

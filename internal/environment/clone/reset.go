@@ -180,7 +180,7 @@ func (e *Environment) replaceGit(ctx context.Context, m *made) error {
 	if m.Warm.isLayered() {
 		return e.replaceLayeredGit(ctx, m)
 	}
-	if err := e.initialize(ctx, m.Head); err != nil {
+	if err := e.initialize(ctx, nil, m.Head); err != nil {
 		return err
 	}
 	if err := removeTree(filepath.Join(e.layout.work, ".git")); err != nil {

@@ -202,10 +202,7 @@ func (e *Environment) borrow(ctx context.Context, m *made) (bool, error) {
 	if way := e.way(ctx); way != Overlay && way != Private {
 		return false, nil
 	}
-	suits := func(b *cache.Entry) bool {
-		_, err := e.driver.config.Repo.TreeOf(ctx, b.Commit)
-		return err == nil && len(b.Commit) == len(m.Head)
-	}
+	suits := func(b *cache.Entry) bool { return e.continues(ctx, b, m.Head) }
 	if err := e.choose(ctx, m, suits, true); err != nil || m.Warm == nil {
 		return false, err
 	}

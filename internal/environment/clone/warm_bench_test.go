@@ -88,9 +88,11 @@ func newWarmed(b *testing.B, way clone.Way, files, dependencies int) *warmed {
 	fill(b, filepath.Join(p.Root, "source"), files, sourceSize)
 	// Looking for files to bring along takes git as long as the checkout is large.
 	p.Git(b, "rm", "--quiet", ".worktreeinclude")
+	p.Git(b, "config", "gc.auto", "0") // or it would begin some time; a project's history is packed
 	p.Git(b, "add", "source")
 	p.Git(b, "commit", "--quiet", "--message=files")
 	p.Commit = p.Git(b, "rev-parse", "HEAD")
+	p.Git(b, "gc", "--quiet")
 	w := &warmed{Project: p, driver: d, dependencies: filepath.Join(p.Root, "node_modules"), files: files + dependencies}
 	fill(b, w.dependencies, dependencies, dependencySize)
 	e := renewed(b, d, p.Spec("first"), false)

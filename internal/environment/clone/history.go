@@ -1,0 +1,69 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"signalbox/internal/environment/cache"
+)
+
+// ancestor is the base whose history the environment's is made from, nil if there is none: the
+// one it stands on, else that which was used last. It is nearer to any commit than nothing.
+func (e *Environment) ancestor(ctx context.Context, m *made) (*cache.Entry, error) {
+	if e.way(ctx) == Off || !isFolder(e.driver.bases.Dir) {
+		return nil, nil
+	}
+	unlock, err := e.driver.bases.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return e.driver.bases.Find(func(b *cache.Entry) bool {
+		return b.Version == baseVersion && (m.Warm == nil || m.Warm.Base == b.ID) && e.continues(ctx, b, m.Head)
+	})
+}
+
+// continues reports whether the project still has what a base was made of, in the format of commit.
+func (e *Environment) continues(ctx context.Context, base *cache.Entry, commit string) bool {
+	_, err := e.driver.config.Repo.TreeOf(ctx, base.Commit)
+	return err == nil && len(base.Commit) == len(commit)
+}
+
+// inherit gives the fresh clone the history of a base, which was counted and checked when the base
+// was made. It is copied: what is done to the objects of a clone reaches no other.
+func (e *Environment) inherit(ctx context.Context, base *cache.Entry) error {
+	const objects = ".git/objects"
+	source := filepath.Join(e.driver.bases.Path(base.ID), treeFolder)
+	if _, err := os.Lstat(filepath.Join(source, ".git", "shallow")); err == nil {
+		return nil // its history ends where the project's did then
+	}
+	if err := copyBetween(ctx, filepath.Join(source, objects), filepath.Join(e.layout.fresh(), objects)); err != nil {
+		return fmt.Errorf("copy the base's history: %w", err)
+	}
+	// Who deletes a base renames it first: one that is still there was there while it was copied.
+	if whole, err := e.driver.bases.Published(base.ID); err != nil || !whole {
+		return errors.Join(err, errNoBase)
+	}
+	_, err := e.inFresh(ctx, "update-ref", "refs/heads/"+e.spec.Branch, base.Commit)
+	return err
+}
+
+// copyBetween copies what lies in one folder into another.
+func copyBetween(ctx context.Context, from, to string) error {
+	source, err := os.OpenRoot(from)
+	if err != nil {
+		return errors.Join(errNoBase, err)
+	}
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = target.Close() }()
+	c := newCopier(ctx)
+	c.folder(source, target)
+	return c.wait()
+}
