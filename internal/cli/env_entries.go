@@ -72,6 +72,37 @@ func (a *app) changeEnvironments(ctx context.Context, id string, change func(*wo
 	return nil
 }
 
+// leastBeginning is how much of an id stands for it at least.
+const leastBeginning = 4
+
+// fullID is the id of the one environment that ref names or begins. What begins several is refused
+// with their ids; what begins none is left as it is.
+func fullID(doc *workflow.Environments, ref string) (string, error) {
+	var found []string
+	for _, e := range doc.Environments {
+		if e.EnvID == ref {
+			return ref, nil
+		}
+		if len(ref) >= leastBeginning && begins(e.EnvID, ref) {
+			found = append(found, e.EnvID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return ref, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", &problem{err: fmt.Errorf("%d environments begin with %q", len(found), ref), hint: "name one: " + strings.Join(found, ", "), code: exitUsage}
+}
+
+// begins: issue-4 is no beginning of issue-42-….
+func begins(id, ref string) bool {
+	rest, ok := strings.CutPrefix(id, ref)
+	inNumber := ok && strings.HasPrefix(ref, "issue-") && strings.Count(ref, "-") == 1 && rest != "" && '0' <= rest[0] && rest[0] <= '9'
+	return ok && !inNumber
+}
+
 // environmentProblem adds what to do and the exit code.
 func environmentProblem(id string, err error) error {
 	switch {

@@ -20,7 +20,7 @@ func newEnvRemove(a *app) *cobra.Command {
 		Use:   "remove ENV_ID",
 		Short: "Delete an environment and its entry; its work stays on a ref",
 		Long: "Delete a run's environment and its entry, after everything in it is on a ref below refs/signalbox/kept/. One in which\n" +
-			"a run is alive is refused. Of an environment that another tool made only the entry is removed: delete the environment\n" +
+			"a run is alive is refused. The beginning of an id is enough where no other has it. Of an environment that another tool made only the entry is removed: delete the environment\n" +
 			"with that tool first.",
 		Example:           "  signalbox env remove abc-123",
 		Args:              cobra.ExactArgs(1),
@@ -40,6 +40,9 @@ func (a *app) removeEnvironment(ctx context.Context, id string, force bool) erro
 	}
 	defer func() { _ = s.Close() }()
 	doc, err := loadEnvironments(ctx, s)
+	if err == nil {
+		id, err = fullID(&doc, id)
+	}
 	if err == nil {
 		_, err = doc.Find(id)
 	}

@@ -14,6 +14,7 @@ func newEnvShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ENV_ID",
 		Short:             "Print all that is known of an environment",
+		Long:              "Print all that is known of an environment. The beginning of its id is enough where no other has it.",
 		Example:           "  signalbox env show abc-123\n  signalbox env show abc-123 --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerEnvironments(),
@@ -22,9 +23,13 @@ func newEnvShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := doc.Find(args[0])
+			id, err := fullID(&doc, args[0])
 			if err != nil {
-				return environmentProblem(args[0], err)
+				return err
+			}
+			e, err := doc.Find(id)
+			if err != nil {
+				return environmentProblem(id, err)
 			}
 			if a.json {
 				return a.printJSON(e)
