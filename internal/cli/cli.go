@@ -114,8 +114,11 @@ func newRoot(a *app) *cobra.Command {
 // groups of commands too, which would print their help and succeed.
 func strict(parent *cobra.Command) {
 	for _, c := range parent.Commands() {
-		if c.HasSubCommands() {
+		switch {
+		case c.HasSubCommands() && c.RunE == nil:
 			c.Args, c.RunE = cobra.ArbitraryArgs, noSubcommand
+		case c.HasSubCommands(): // it does something by itself, too
+			c.Args = onlySubcommand
 		}
 		c.Args = usage(c.Args)
 		strict(c)
@@ -127,6 +130,14 @@ func noSubcommand(c *cobra.Command, args []string) error {
 		return c.Help()
 	}
 	return &problem{err: fmt.Errorf("%q has no command %q", c.CommandPath(), args[0]), hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
+}
+
+// onlySubcommand refuses words of a group that works without one.
+func onlySubcommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return noSubcommand(c, args)
 }
 
 // unknownCommand is what root says to a first word that is no command.

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/redact"
+	"signalbox/internal/heal"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -88,7 +87,7 @@ func (a *app) escalate(ctx context.Context) error {
 	if key == "" {
 		return &problem{err: errors.New("the state is not critical; there is nothing to open a request about"), hint: `see it: "signalbox health show"`}
 	}
-	request, err := p.forge.OpenRequest(ctx, key, criticalTitle(h), p.redact.String(criticalBody(h)))
+	request, err := heal.Escalate(ctx, p.forge, p.redact, h)
 	if err != nil {
 		return notEscalated(err)
 	}
@@ -108,23 +107,4 @@ func (a *app) escalate(ctx context.Context) error {
 func notEscalated(err error) error {
 	return &problem{err: fmt.Errorf("the fact is recorded and the state critical, but no request is open about it: %w", err),
 		hint: `when that is mended: "signalbox health escalate"`}
-}
-
-func criticalTitle(h workflow.Health) string {
-	if h.LastErrorID == "" {
-		return "Self-healing gave up"
-	}
-	return "Self-healing gave up: " + h.LastErrorID
-}
-
-func criticalBody(h workflow.Health) string {
-	return fmt.Sprintf("%d repairs in a row failed. The loop stands still until a person acts.\n\n"+
-		"- error: %s\n- last attempt: %s\n- errors detected: %d\n- repairs: %d of %d succeeded\n\n"+
-		"What is known of the error:\n\n%s\n\nWhen it is mended:\n\n    signalbox health record healthy\n",
-		h.ContinuousFailureCount, h.LastErrorID, h.LastAttemptAt, h.TotalErrorsDetected, h.TotalFixesSucceeded, h.TotalFixesAttempted, quoted(h.LastErrorSummary))
-}
-
-// quoted is text as a block of Markdown that means nothing but itself.
-func quoted(text string) string {
-	return "    " + strings.ReplaceAll(redact.Clean(text), "\n", "\n    ")
 }

@@ -246,7 +246,7 @@ func (p *project) abs(path string) string {
 }
 
 func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {
-	tester := runner.CandidateTester{Store: p.store, Environments: p.environments, Detect: p.detect, Redact: p.redact}
+	tester := runner.CandidateTester{Store: p.store, Environments: p.environments, Detect: p.detect, Redact: p.redact, Ask: p.ask}
 	v, err := tester.Test(ctx, runner.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
 	return local.Verdict{Passed: v.Passed, Unsettled: v.Unsettled, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
 }
@@ -269,7 +269,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	}
 	return runner.New(runner.Config{Prompts: own, Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
 		Program: p.flags.agent, Named: p.named,
-		Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
+		Ask: p.ask, Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: observe, Logger: p.log}), nil
 }
 

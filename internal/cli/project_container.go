@@ -24,10 +24,7 @@ var dockerVariables = []string{"PATH", "HOME", "DOCKER_HOST", "DOCKER_API_VERSIO
 func (p *project) containerDriver(c clone.Config) environment.Driver {
 	e := p.config.Environment
 	c.Unsandboxed, c.ReadOnly = false, nil // git alone runs there
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
+	self, err := ownProgram()
 	if err != nil {
 		p.log.Warn("find own program", "error", err) // Check says what it means
 	}
@@ -79,6 +76,11 @@ func (p *project) shown() []string {
 	for _, a := range p.config.Agents {
 		if len(a.Command) > 0 && strings.Contains(a.Command[0], "/") {
 			paths = append(paths, p.abs(a.Command[0]))
+		}
+	}
+	if slices.ContainsFunc(p.config.Health.Checks, func(c config.Check) bool { return c.Start != "" }) {
+		if self, err := ownProgram(); err == nil {
+			paths = append(paths, self) // it asks what was started
 		}
 	}
 	slices.Sort(paths)

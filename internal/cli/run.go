@@ -77,6 +77,10 @@ type pick func(context.Context, *runner.Runner) (store.RunRef, error)
 
 // latestOrNew goes on with the request's run unless it is over.
 func (p *project) latestOrNew(request forge.Request) pick {
+	return p.latestOr(request, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })
+}
+
+func (p *project) latestOr(request forge.Request, begin func(context.Context) (workflow.Start, error)) pick {
 	return func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
 		latest, err := p.store.LatestRun(ctx, request.ID)
 		switch {
@@ -95,7 +99,7 @@ func (p *project) latestOrNew(request forge.Request) pick {
 		if err := errors.Join(p.mayBegin(), p.mayCall()); err != nil {
 			return store.RunRef{}, err
 		}
-		start, err := p.start(ctx, request)
+		start, err := begin(ctx)
 		if err != nil {
 			return store.RunRef{}, err
 		}

@@ -20,11 +20,8 @@ func (p *project) start(ctx context.Context, request forge.Request) (workflow.St
 	}
 	base := request.Base
 	if base == "" {
-		base = p.config.Base
-	}
-	if base == "" {
-		if base, err = p.repo.DefaultBranch(ctx); err != nil {
-			return workflow.Start{}, fmt.Errorf("find the branch to merge into: %w", err)
+		if base, err = p.base(ctx); err != nil {
+			return workflow.Start{}, err
 		}
 	}
 	if _, err := p.repo.Resolve(ctx, "refs/heads/"+base); err != nil {
@@ -35,6 +32,18 @@ func (p *project) start(ctx context.Context, request forge.Request) (workflow.St
 	}
 	return workflow.Start{RequestID: request.ID, Number: request.Number, Title: request.Title, RequestPath: request.Path,
 		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, git.Slug(request.Title)), Base: base, Settings: settings}, nil
+}
+
+// base is the branch to merge into where a request names none.
+func (p *project) base(ctx context.Context) (string, error) {
+	if p.config.Base != "" {
+		return p.config.Base, nil
+	}
+	base, err := p.repo.DefaultBranch(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find the branch to merge into: %w", err)
+	}
+	return base, nil
 }
 
 func (p *project) settings(request forge.Request) (workflow.Settings, error) {

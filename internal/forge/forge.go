@@ -117,6 +117,13 @@ type Forge interface {
 	CloseRequest(ctx context.Context, request Request, mergeCommit string) error
 }
 
+// Branches is a forge that knows what CI said of a branch.
+type Branches interface {
+	// BranchCheck is the last verdict on the branch's present content. ErrNoChecks if there is none,
+	// which is not a passed one.
+	BranchCheck(ctx context.Context, branch string) (Check, error)
+}
+
 var (
 	ErrNotFound  = errors.New("not found")
 	ErrConflict  = errors.New("does not merge with the base branch")

@@ -123,10 +123,10 @@ func setUpAgain(ctx context.Context, env process.Executor, commands, variables [
 			err = ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("set up candidate with %q: %w", command, err)
+			return fmt.Errorf("set up with %q: %w", command, err)
 		}
 		if !result.OK() {
-			return fmt.Errorf("set up candidate with %q: %s", command, ending(result))
+			return fmt.Errorf("set up with %q: %s", command, ending(result))
 		}
 	}
 	return nil

@@ -136,6 +136,22 @@ func (s *Store) Holders(ctx context.Context) ([]Holding, error) {
 	return all, nil
 }
 
+// Healing is who looks after the project's health now; nil if nobody does.
+func (s *Store) Healing(ctx context.Context) (*LockRecord, error) {
+	entries, err := s.list(locksDir)
+	if err != nil || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == healingLock }) {
+		return nil, err
+	}
+	record, held, err := s.probe(healingLock)
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return nil, fmt.Errorf("look at %s: %w", path.Join(locksDir, healingLock), err)
+	}
+	if !held {
+		return nil, nil
+	}
+	return &record, nil
+}
+
 func (s *Store) probe(name string) (LockRecord, bool, error) {
 	file, _, err := s.locks.openRegular(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -65,6 +65,18 @@ func (s *Store) LockRequest(ctx context.Context, requestID string, owner Owner) 
 	return lock, nil
 }
 
+const healingLock = "healing.lock"
+
+// LockHealing takes the lock of the project's self-healing loop, so that nothing is looked at or repaired
+// twice at once. It does not wait: a *HeldError says who has it.
+func (s *Store) LockHealing(ctx context.Context, owner Owner) (*Lock, error) {
+	lock, err := s.take(ctx, healingLock, owner)
+	if err != nil {
+		return nil, fmt.Errorf("lock the self-healing loop: %w", err)
+	}
+	return lock, nil
+}
+
 // TakeSlot takes one of the queue's slots. When none is free it returns no lock
 // and no error but who has them.
 func (s *Store) TakeSlot(ctx context.Context, slots int, owner Owner) (*Lock, []LockRecord, error) {

@@ -63,7 +63,7 @@ type HealthLoop struct {
 	// that a schedule and a cooldown of the same length do not starve each other.
 	NextRunAt string `json:"next_run_at,omitempty"`
 	// HealthyPasses counts the passes in a row that found nothing, up to three.
-	HealthyPasses int `json:"healthy_passes,omitempty"`
+	HealthyPasses int `json:"healthy_passes,omitzero"`
 	// Errors are those that are not known to be gone, Pass the one in hand.
 	Errors  []HealthError `json:"errors,omitempty"`
 	Pass    *HealthPass   `json:"pass,omitempty"`

@@ -29,7 +29,7 @@ type HealthCheck struct {
 	// Looks is how many in a row must fail before it counts.
 	Looks int `json:"looks"`
 	// IntervalSec is how long a check that passed is left alone; 0 is until the next pass.
-	IntervalSec int     `json:"interval_sec,omitempty"`
+	IntervalSec int     `json:"interval_sec,omitzero"`
 	Unknown     Unknown `json:",embed"`
 }
 

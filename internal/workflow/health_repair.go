@@ -22,12 +22,12 @@ type HealthError struct {
 	// Request is the id of the request about it; empty until it is open.
 	Request string `json:"request,omitempty"`
 	// Attempts are the repairs begun; Attempting: the end of the last is not known.
-	Attempts   int  `json:"attempts,omitempty"`
-	Attempting bool `json:"attempting,omitempty"`
+	Attempts   int  `json:"attempts,omitzero"`
+	Attempting bool `json:"attempting,omitzero"`
 	// Judged is the run that the last repair ended with.
 	Judged string `json:"judged,omitempty"`
 	// Fixed: the last repair succeeded, which the next pass verifies.
-	Fixed   bool    `json:"fixed,omitempty"`
+	Fixed   bool    `json:"fixed,omitzero"`
 	Unknown Unknown `json:",embed"`
 }
 
@@ -62,9 +62,9 @@ type HealthRepair struct {
 	// Why the repair did not succeed, one line.
 	Why string `json:"why,omitempty"`
 	// Tokens, CostMicroUSD and Calls are what the run's agents used.
-	Tokens       int64   `json:"tokens,omitempty"`
-	CostMicroUSD int64   `json:"cost_micro_usd,omitempty"`
-	Calls        int     `json:"calls,omitempty"`
+	Tokens       int64   `json:"tokens,omitzero"`
+	CostMicroUSD int64   `json:"cost_micro_usd,omitzero"`
+	Calls        int     `json:"calls,omitzero"`
 	Unknown      Unknown `json:",embed"`
 }
 

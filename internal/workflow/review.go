@@ -78,7 +78,7 @@ func (m *machine) openApproval() {
 	if reasons := m.reasonsToLook(); len(reasons) > 0 {
 		message += ";\na person must look because " + joinWords(reasons)
 	}
-	stop := m.problem(CategoryInput, "APPROVAL_REQUIRED", "the change waits for your approval", message)
+	stop := m.problem(CategoryInput, ApprovalRequired, "the change waits for your approval", message)
 	stop.Severity = Minor
 	stop.RelatedPaths = append([]string{r.Artifacts.ReportMD}, r.Artifacts.Patches...)
 	stop.Actions = []string{

@@ -20,6 +20,19 @@ func (m *machine) openSetUp() {
 	m.renew("")
 }
 
+// SetUpFor is the set-up of a project that nobody plans anything for: the configuration's, or what its
+// files ask for; nil if there is nothing to set up.
+func SetUpFor(s Settings, found Detection) *SetUp {
+	j := Journey{Settings: s, Detection: &found}
+	return j.chosenSetUp(nil)
+}
+
+// ImageFor is the container image that goes with it; empty leaves it to the driver.
+func ImageFor(s Settings, found Detection) string {
+	j := Journey{Settings: s, Detection: &found}
+	return j.Image()
+}
+
 // chosenSetUp is the set-up by whoever has the first word on it: the configuration,
 // the plan, the project's files. Nil means that there is nothing to set up.
 func (j *Journey) chosenSetUp(planned *PlanSetUp) *SetUp {

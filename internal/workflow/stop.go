@@ -82,13 +82,19 @@ var blockedTitles = map[BlockedReason]string{
 	CIPersistentFailure: "the checks keep failing",
 }
 
+// Reason codes that tell a run which only waits from one that cannot go on.
+const (
+	ApprovalRequired  = "APPROVAL_REQUIRED" // the change is tested and waits for a person's consent
+	StopRequestedCode = "STOP_REQUESTED"    // somebody stopped the run
+)
+
 func (m *machine) stoppedByPerson() Error {
 	r := &m.run
 	doing := r.Journey.Phase.Position().Doing
 	if r.Journey.SettingUp {
 		doing = "setting up the environment"
 	}
-	stop := m.problem(CategoryInput, "STOP_REQUESTED", "stopped by a person", "stopped while "+doing)
+	stop := m.problem(CategoryInput, StopRequestedCode, "stopped by a person", "stopped while "+doing)
 	stop.Severity = Minor
 	stop.Actions = []string{"go on: signalbox resume " + r.Ref(), "or give it up: signalbox stop --cancel " + r.Ref()}
 	return stop

@@ -35,6 +35,31 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	return check, nil
 }
 
+// BranchCheck is the newest verdict on exactly the branch's present content, from whichever pull request.
+func (f *Forge) BranchCheck(ctx context.Context, branch string) (last forge.Check, err error) {
+	head, err := f.repo.Resolve(ctx, branchRef(branch))
+	if err != nil {
+		return last, fmt.Errorf("find branch %q: %w", branch, err)
+	}
+	tree, err := f.repo.TreeOf(ctx, head)
+	if err != nil {
+		return last, fmt.Errorf("find content of branch %q: %w", branch, err)
+	}
+	all, err := f.pulls(ctx)
+	if err != nil {
+		return last, err
+	}
+	for _, p := range all {
+		if check, known := verdictOn(p.Checks, tree); known && check.At.After(last.At) {
+			last = check
+		}
+	}
+	if last.Tree == "" {
+		return last, fmt.Errorf("checks of branch %q: %w", branch, forge.ErrNoChecks)
+	}
+	return last, nil
+}
+
 // check runs the tests and records their verdict, unless it is unsettled. When somebody else's verdict
 // on the same tree was recorded meanwhile, that one stands.
 func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Check, err error) {

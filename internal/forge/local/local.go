@@ -64,7 +64,10 @@ type Forge struct {
 	log      *slog.Logger
 }
 
-var _ forge.Forge = (*Forge)(nil)
+var (
+	_ forge.Forge    = (*Forge)(nil)
+	_ forge.Branches = (*Forge)(nil)
+)
 
 // New returns the forge. It touches nothing.
 func New(config Config) *Forge {

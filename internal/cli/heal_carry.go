@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"signalbox/internal/heal"
+	"signalbox/internal/runner"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// carryRepair carries the request of an error as far as it goes without a person: on with the run that
+// is under way, or with a new one that has the failing check among its tests.
+func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow.Run, error) {
+	progress := newProgress(p.app, false)
+	defer progress.close()
+	r, err := p.runner(ctx, progress.observe)
+	if err != nil {
+		return workflow.Run{}, err
+	}
+	if err := p.giveUpJudged(ctx, r, repair); err != nil {
+		return workflow.Run{}, err
+	}
+	which := p.latestOr(repair.Request, func(ctx context.Context) (workflow.Start, error) {
+		start, err := p.start(ctx, repair.Request)
+		start.Settings.Check = &repair.Check
+		return start, err
+	})
+	return r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (store.RunRef, error) {
+		ref, err := which(ctx, r)
+		if err != nil {
+			return ref, err
+		}
+		return ref, p.resumeStopped(ctx, ref)
+	})
+}
+
+// giveUpJudged ends the run of the attempt before, whose work is kept on a ref: the next attempt begins
+// anew, on what is on the base branch now.
+func (p *project) giveUpJudged(ctx context.Context, r *runner.Runner, repair heal.Repair) error {
+	latest, err := p.store.LatestRun(ctx, repair.Request.ID)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && latest.Err == nil && (latest.Ref.RunID != repair.Judged || latest.Run.State.Final()) {
+		return nil
+	}
+	if err = errors.Join(err, latest.Err); err != nil {
+		return err
+	}
+	_, err = r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (store.RunRef, error) {
+		return latest.Ref, p.store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
+			s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
+			return nil
+		})
+	})
+	return err
+}
+
+// resumeStopped lets a run go on that stands still because the pass before was interrupted.
+func (p *project) resumeStopped(ctx context.Context, ref store.RunRef) error {
+	run, err := p.store.Stage(ref).Load(ctx)
+	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode {
+		return err
+	}
+	return p.store.Signal(ctx, ref, func(s *workflow.Signals) error {
+		s.ResumeRequested = true
+		return nil
+	})
+}

@@ -1,0 +1,84 @@
+package heal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// attendCritical makes good what a kill left unsaid about a critical state, and leaves it when a person
+// acted: whoever closes the request about it, says that it is settled.
+func (p *pass) attendCritical(ctx context.Context) error {
+	if err := p.escalate(ctx); err != nil || p.state.CriticalKey() == "" {
+		return err
+	}
+	request, err := p.Forge.Request(ctx, p.state.Loop.Request)
+	if err != nil && !errors.Is(err, forge.ErrNotFound) {
+		return fmt.Errorf("read request %s: %w", p.state.Loop.Request, err)
+	}
+	if err == nil && !request.Closed {
+		return nil
+	}
+	p.Observe(fmt.Sprintf("request %s is closed: repairs begin again", p.state.Loop.Request))
+	return p.update(ctx, func(h *workflow.Health) { h.Rearm(p.Clock()) })
+}
+
+// escalate opens the request about a critical state, unless it is open.
+func (p *pass) escalate(ctx context.Context) error {
+	key := p.state.CriticalKey()
+	if key == "" || p.state.Loop.Request != "" {
+		return nil
+	}
+	request, err := Escalate(ctx, p.Forge, p.Redact, p.state)
+	if err != nil {
+		return err
+	}
+	p.Observe(fmt.Sprintf("%d repairs in a row failed; request %s is open about it", p.state.ContinuousFailureCount, request.ID))
+	return p.update(ctx, func(h *workflow.Health) {
+		if h.CriticalKey() == key {
+			h.Loop.Request = request.ID
+		}
+	})
+}
+
+// Escalate opens the request about a critical state. It finds what it opened by the state's key, so that
+// it may be cut off and repeated at any instant.
+func Escalate(ctx context.Context, f forge.Forge, r *redact.Redactor, h workflow.Health) (forge.Request, error) {
+	title := "Self-healing gave up"
+	if h.LastErrorID != "" {
+		title += ": " + h.LastErrorID
+	}
+	request, err := f.OpenRequest(ctx, h.CriticalKey(), title, r.String(criticalBody(h)))
+	if err != nil {
+		return request, fmt.Errorf("open request about a critical state: %w", err)
+	}
+	return request, nil
+}
+
+func criticalBody(h workflow.Health) string {
+	var tried strings.Builder
+	for _, e := range h.Loop.Errors {
+		if e.Attempts > 0 && !e.Fixed {
+			_, _ = fmt.Fprintf(&tried, "- %s: request %s, last run %s, %d repairs\n", e.ID, e.Request, e.Judged, e.Attempts)
+		}
+	}
+	if tried.Len() > 0 {
+		tried.WriteString("\n")
+	}
+	return fmt.Sprintf("%d repairs in a row failed. Nothing is repaired until a person acts.\n\n"+
+		"- error: %s\n- last attempt: %s\n- errors detected: %d\n- repairs: %d of %d succeeded\n\n%s"+
+		"What is known of the error:\n\n%s\n\nWhen it is mended, close this request, or type:\n\n    signalbox health record healthy\n\n"+
+		"%d passes in a row that find nothing wrong close it by themselves.\n",
+		h.ContinuousFailureCount, h.LastErrorID, h.LastAttemptAt, h.TotalErrorsDetected, h.TotalFixesSucceeded, h.TotalFixesAttempted,
+		tried.String(), quoted(h.LastErrorSummary), workflow.HealthyPasses)
+}
+
+// quoted is text as a block of Markdown that means nothing but itself.
+func quoted(text string) string {
+	return "    " + strings.ReplaceAll(redact.Clean(text), "\n", "\n    ")
+}

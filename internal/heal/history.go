@@ -1,0 +1,118 @@
+package heal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// The private records of the loop, below .signalbox/heal. A lost one costs memory of the past, not
+// correctness: state.json holds what counts.
+const (
+	recordKind = "heal"
+	logRecord  = "log"
+	seenRecord = "checks"
+)
+
+// keptPasses is how many passes the log holds.
+const keptPasses = 1000
+
+// History is the log of passes that found or changed something, oldest first.
+type History struct {
+	Passes []workflow.HealthPass `json:"passes"`
+}
+
+// Past reads the log.
+func Past(ctx context.Context, s *store.Store) (History, error) {
+	past, err := store.Record[History](s, recordKind, logRecord).Load(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return past, fmt.Errorf("read log of passes: %w", err)
+	}
+	return past, nil
+}
+
+// log writes a pass into the log, in the place of what is there of the same pass.
+func (p *pass) log(ctx context.Context, ended workflow.HealthPass) error {
+	if ended.ID == "" {
+		return nil
+	}
+	return store.Record[History](p.Store, recordKind, logRecord).Update(ctx, func(past *History) error {
+		past.Passes = slices.DeleteFunc(past.Passes, func(known workflow.HealthPass) bool { return known.ID == ended.ID })
+		past.Passes = append(past.Passes, ended)
+		past.Passes = past.Passes[max(0, len(past.Passes)-keptPasses):]
+		return nil
+	})
+}
+
+// memory is what earlier passes saw, by check.
+type memory struct {
+	Checks map[string]sight `json:"checks"`
+	// fresh is what this pass saw, not yet written.
+	fresh map[string]sight
+}
+
+// sight is what was last seen of one check.
+type sight struct {
+	// PassedAt is when it last passed, of checks with an interval; the zero time if it did not.
+	PassedAt time.Time `json:"passed_at,omitzero"`
+	// Offset and Inode are how far a log was read, and which file that was.
+	Offset int64  `json:"offset,omitzero"`
+	Inode  uint64 `json:"inode,omitzero"`
+}
+
+func (p *pass) remembered(ctx context.Context) (memory, error) {
+	seen, err := store.Record[memory](p.Store, recordKind, seenRecord).Load(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return seen, fmt.Errorf("read what was seen before: %w", err)
+	}
+	seen.fresh = map[string]sight{}
+	return seen, nil
+}
+
+// remember writes what this pass saw, if that is anything new.
+func (p *pass) remember(ctx context.Context) error {
+	if len(p.seen.fresh) == 0 {
+		return nil
+	}
+	return store.Record[memory](p.Store, recordKind, seenRecord).Update(ctx, func(m *memory) error {
+		if m.Checks == nil {
+			m.Checks = map[string]sight{}
+		}
+		for id, s := range p.seen.fresh {
+			m.Checks[id] = s
+		}
+		return nil
+	})
+}
+
+// Sum is what the repairs of several passes came to. A repair that waits is none yet.
+type Sum struct {
+	Repairs      int   `json:"repairs"`
+	Fixed        int   `json:"fixed"`
+	Calls        int   `json:"calls"`
+	Tokens       int64 `json:"tokens"`
+	CostMicroUSD int64 `json:"cost_micro_usd"`
+}
+
+// Sum adds the repairs up.
+func (h History) Sum() (s Sum) {
+	for _, p := range h.Passes {
+		for _, r := range p.Repairs {
+			if r.Outcome != workflow.RepairFixed && r.Outcome != workflow.RepairFailed {
+				continue
+			}
+			s.Repairs++
+			if r.Outcome == workflow.RepairFixed {
+				s.Fixed++
+			}
+			s.Calls, s.Tokens, s.CostMicroUSD = s.Calls+r.Calls, s.Tokens+r.Tokens, s.CostMicroUSD+r.CostMicroUSD
+		}
+	}
+	return s
+}

@@ -1,0 +1,124 @@
+package heal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+
+	"signalbox/internal/process"
+	"signalbox/internal/workflow"
+)
+
+const (
+	// maxNews is how much of what was added to a log is read in one look, in bytes; of more, the last.
+	maxNews = 4 << 20
+	// maxLines is how many lines that are errors are kept, maxLine how much of one, in bytes.
+	maxLines = 20
+	maxLine  = 1 << 10
+)
+
+// stillThere marks a look that found the error of an earlier one.
+const stillThere = "still there"
+
+// readLog looks for errors among the lines that were added since the last look. What was there before
+// the first look is not looked at. A log says nothing of an error that is not met again, so one that is
+// open is asked for by its rerun.
+func (p *pass) readLog(ctx context.Context, c workflow.HealthCheck, place Place) (seen, *sight, error) {
+	known, before := p.seen.Checks[c.ID]
+	lines, fresh, err := p.newErrors(c, known, before)
+	if err != nil {
+		return seen{outcome: LookUnknown, message: err.Error()}, nil, nil
+	}
+	if len(lines) > 0 {
+		return seen{outcome: LookFailed, message: string(lines)}, fresh, nil
+	}
+	if p.open(c) == nil || place == nil {
+		return seen{outcome: LookPassed}, fresh, nil
+	}
+	s, err := p.run(ctx, place, process.Command{Args: shell(c.Rerun), Total: time.Duration(c.TimeLimitMS) * time.Millisecond})
+	if s.outcome == LookFailed {
+		s.signature = stillThere
+	}
+	return s, fresh, err
+}
+
+// newErrors are the lines that match, and how far the log is read then.
+func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]byte, *sight, error) {
+	pattern, err := regexp.Compile(c.Pattern)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read pattern: %w", err)
+	}
+	file, err := p.openLog(c.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &sight{}, nil // what it will say then is new
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read log: %w", err)
+	}
+	fresh := &sight{Offset: info.Size(), Inode: inode(info)}
+	if !before {
+		return nil, fresh, nil
+	}
+	from := known.Offset
+	if known.Inode != fresh.Inode || from > fresh.Offset {
+		from = 0 // another file: it was rotated, or begun anew
+	}
+	news, err := io.ReadAll(io.NewSectionReader(file, max(from, fresh.Offset-maxNews), min(fresh.Offset-from, maxNews)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read log: %w", err)
+	}
+	whole := bytes.LastIndexByte(news, '\n') + 1 // a line that is still being written is read the next time
+	fresh.Offset -= int64(len(news) - whole)
+	return matching(news[:whole], pattern), fresh, nil
+}
+
+func matching(news []byte, pattern *regexp.Regexp) []byte {
+	var found [][]byte
+	for line := range bytes.Lines(news) {
+		if line = bytes.TrimRight(line, "\r\n"); pattern.Match(line) && len(found) < maxLines {
+			found = append(found, line[:min(len(line), maxLine)])
+		}
+	}
+	return bytes.Join(found, []byte("\n"))
+}
+
+// openLog opens a regular file. One below the project root cannot lead out of it.
+func (p *pass) openLog(name string) (file *os.File, err error) {
+	if filepath.IsAbs(name) {
+		file, err = os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	} else {
+		root, openErr := os.OpenRoot(p.Root)
+		if openErr != nil {
+			return nil, fmt.Errorf("open project: %w", openErr)
+		}
+		defer func() { _ = root.Close() }()
+		file, err = root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("log %q is no regular file", name), err, file.Close())
+	}
+	return file, nil
+}
+
+func inode(info os.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Ino
+	}
+	return 0
+}

@@ -1,0 +1,164 @@
+package heal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// Look is what was seen of one check.
+type Look struct {
+	Check   string      `json:"check"`
+	Outcome LookOutcome `json:"outcome"`
+	// Message is what was wrong, or why nothing could be seen.
+	Message string `json:"message,omitempty"`
+	ErrorID string `json:"error_id,omitempty"`
+	// TookMS is milliseconds.
+	TookMS int64 `json:"took_ms"`
+}
+
+// LookOutcome is what a look came to.
+type LookOutcome string
+
+const (
+	LookPassed  LookOutcome = "passed"
+	LookFailed  LookOutcome = "failed"
+	LookUnknown LookOutcome = "unknown" // nothing could be seen, which is no failure and no success
+	LookNotDue  LookOutcome = "not due" // it passed within its interval
+)
+
+// seen is what one look at one check brought. signature tells it from others, where that is not the
+// whole message.
+type seen struct {
+	outcome            LookOutcome
+	message, signature string
+}
+
+// look looks at every check that is due and returns those that failed, once for each error.
+func (p *pass) look(ctx context.Context) ([]workflow.HealthFailure, error) {
+	var due []workflow.HealthCheck
+	for _, c := range p.Checks {
+		if p.due(c) {
+			due = append(due, c)
+		} else {
+			p.report.Looks = append(p.report.Looks, Look{Check: c.ID, Outcome: LookNotDue})
+		}
+	}
+	looks, err := p.lookAt(ctx, due)
+	if err != nil {
+		return nil, err
+	}
+	p.report.Looks = append(p.report.Looks, looks...)
+	var failures []workflow.HealthFailure
+	for i, l := range looks {
+		if l.Outcome != LookFailed || slices.ContainsFunc(failures, func(f workflow.HealthFailure) bool { return f.ErrorID == l.ErrorID }) {
+			continue
+		}
+		failures = append(failures, workflow.HealthFailure{Check: l.Check, ErrorID: l.ErrorID, Summary: l.Message, Severity: due[i].Severity})
+	}
+	return failures, nil
+}
+
+// due: a check that is left alone for an interval passed within it. One whose error is open is looked at.
+func (p *pass) due(c workflow.HealthCheck) bool {
+	passed := p.seen.Checks[c.ID].PassedAt
+	since := p.Clock().Sub(passed)
+	open := slices.ContainsFunc(p.state.Loop.Errors, func(e workflow.HealthError) bool { return e.Check == c.ID })
+	return open || passed.IsZero() || since < 0 || since >= time.Duration(c.IntervalSec)*time.Second
+}
+
+// lookAt looks at checks, all at once, from one place.
+func (p *pass) lookAt(ctx context.Context, checks []workflow.HealthCheck) (looks []Look, err error) {
+	var place Place
+	if slices.ContainsFunc(checks, p.needsPlace) {
+		if place, err = p.Place(ctx); err != nil {
+			return nil, fmt.Errorf("make a place to look from: %w", err)
+		}
+		defer func() { err = errors.Join(err, place.Close(context.WithoutCancel(ctx))) }()
+	}
+	looks = make([]Look, len(checks))
+	errs := make([]error, len(checks))
+	var all sync.WaitGroup
+	var mu sync.Mutex // of Observe and of what was seen
+	for i, c := range checks {
+		all.Go(func() {
+			started := p.Clock()
+			s, fresh, err := p.confirmed(ctx, c, place)
+			errs[i] = err
+			looks[i] = p.seenAs(c, s, p.Clock().Sub(started))
+			mu.Lock()
+			defer mu.Unlock()
+			if fresh != nil || s.outcome == LookPassed && c.IntervalSec > 0 {
+				p.freshen(c, s, fresh)
+			}
+			p.Observe(looks[i].line())
+		})
+	}
+	all.Wait()
+	return looks, errors.Join(append(errs, ctx.Err())...)
+}
+
+// needsPlace: the check looks at the project's tree, or has a rerun to do there for an error that is open.
+func (p *pass) needsPlace(c workflow.HealthCheck) bool {
+	return c.InEnvironment() || c.Kind == workflow.HealthLog && p.open(c) != nil
+}
+
+// open is the check's error that is not repaired; nil if there is none.
+func (p *pass) open(c workflow.HealthCheck) *workflow.HealthError {
+	i := slices.IndexFunc(p.state.Loop.Errors, func(e workflow.HealthError) bool { return e.Check == c.ID && !e.Fixed })
+	if i < 0 {
+		return nil
+	}
+	return &p.state.Loop.Errors[i]
+}
+
+func (p *pass) freshen(c workflow.HealthCheck, s seen, fresh *sight) {
+	next := sight{}
+	if fresh != nil {
+		next = *fresh
+	}
+	if s.outcome == LookPassed && c.IntervalSec > 0 {
+		next.PassedAt = p.Clock().UTC()
+	}
+	p.seen.fresh[c.ID] = next
+}
+
+func (p *pass) seenAs(c workflow.HealthCheck, s seen, took time.Duration) Look {
+	l := Look{Check: c.ID, Outcome: s.outcome, Message: redact.Clean(p.Redact.String(s.message)), TookMS: took.Milliseconds()}
+	if s.outcome != LookFailed {
+		return l
+	}
+	signature := l.Message
+	if s.signature != "" {
+		signature = redact.Clean(p.Redact.String(s.signature))
+	}
+	l.ErrorID = workflow.ErrorID(c.ID, signature)
+	if e := p.open(c); e != nil && s.signature == stillThere {
+		l.ErrorID, l.Message = e.ID, e.Summary
+	}
+	return l
+}
+
+// confirmed looks until the check passed once, or failed as often as it takes to count.
+func (p *pass) confirmed(ctx context.Context, c workflow.HealthCheck, place Place) (s seen, fresh *sight, err error) {
+	for range max(1, c.Looks) {
+		if s, fresh, err = p.once(ctx, c, place); err != nil || s.outcome != LookFailed || ctx.Err() != nil {
+			break
+		}
+	}
+	return s, fresh, err
+}
+
+func (l Look) line() string {
+	took := time.Duration(l.TookMS) * time.Millisecond
+	if l.Message == "" {
+		return fmt.Sprintf("%s: %s in %s", l.Check, l.Outcome, took)
+	}
+	return fmt.Sprintf("%s: %s in %s: %s", l.Check, l.Outcome, took, redact.Line(l.Message, 160))
+}

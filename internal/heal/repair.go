@@ -1,0 +1,129 @@
+package heal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// repair has one error repaired, as far as that goes without a person: its request, its run, and what
+// the run came to. Each step is saved before the next begins and finds what it made before.
+func (p *pass) repair(ctx context.Context, id string) (workflow.RepairOutcome, error) {
+	check, ok := p.check(p.state.Error(id).Check)
+	if !ok {
+		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairFailed, Why: "its check is not configured any more"})
+	}
+	request, err := p.request(ctx, id, check)
+	if err != nil {
+		return "", err
+	}
+	if err := p.update(ctx, func(h *workflow.Health) { h.Attempt(id, request.ID, p.Clock()) }); err != nil {
+		return "", err
+	}
+	p.Observe(fmt.Sprintf("%s: repairing, request %d (%s)", check.ID, request.Number, request.ID))
+	run, err := p.Carry(ctx, Repair{Request: request, Check: check, Judged: p.state.Error(id).Judged})
+	var held *store.HeldError
+	if errors.As(err, &held) {
+		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: "another process carries the request"})
+	}
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return "", fmt.Errorf("carry request %s: %w", request.ID, err)
+	}
+	judged, err := p.cameTo(ctx, id, check, &run)
+	if err != nil {
+		return "", err
+	}
+	return p.judge(ctx, judged)
+}
+
+func (p *pass) check(id string) (workflow.HealthCheck, bool) {
+	i := slices.IndexFunc(p.Checks, func(c workflow.HealthCheck) bool { return c.ID == id })
+	if i < 0 {
+		return workflow.HealthCheck{}, false
+	}
+	return p.Checks[i], true
+}
+
+// request opens the request about an error, once for each time that the error comes: one that is closed
+// while no run answers it was about an earlier time.
+func (p *pass) request(ctx context.Context, id string, check workflow.HealthCheck) (forge.Request, error) {
+	for {
+		e := p.state.Error(id)
+		request, err := p.Forge.OpenRequest(ctx, e.Key(), title(e), p.Redact.String(body(e, check)))
+		if err != nil {
+			return request, fmt.Errorf("open request about %s: %w", id, err)
+		}
+		if !request.Closed || e.Attempting {
+			return request, nil
+		}
+		if err := p.update(ctx, func(h *workflow.Health) { h.Again(id) }); err != nil {
+			return request, err
+		}
+	}
+}
+
+// cameTo is what a run says of the repair. Only a check that was run again and passed is a fix: a run
+// that a person began without it is held against the check now.
+func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck, run *workflow.Run) (workflow.HealthRepair, error) {
+	spent := run.Journey.Spent
+	r := workflow.HealthRepair{ErrorID: id, Run: run.RunID, Outcome: workflow.RepairFailed, Tokens: spent.Tokens(), CostMicroUSD: spent.CostMicroUSD,
+		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls}
+	switch {
+	case run.State == workflow.Done:
+		proven := run.Journey.Settings.Check != nil && run.Journey.Settings.Check.ID == check.ID
+		if !proven {
+			looks, err := p.lookAt(ctx, []workflow.HealthCheck{check})
+			if err != nil {
+				return r, err
+			}
+			proven = looks[0].Outcome == LookPassed
+		}
+		if proven {
+			r.Outcome = workflow.RepairFixed
+			return r, nil
+		}
+		r.Why = "merged, and the check still fails"
+	case run.State == workflow.NeedsInput && run.Journey.Phase == workflow.ApprovalWait && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
+		r.Outcome, r.Why = workflow.RepairWaiting, "the change waits for your approval: signalbox approve "+run.Ref()
+	case run.Error != nil:
+		r.Why = redact.Line(run.Error.Title, 200)
+	default:
+		r.Why = "the run is " + string(run.State)
+	}
+	return r, nil
+}
+
+func (p *pass) judge(ctx context.Context, r workflow.HealthRepair) (workflow.RepairOutcome, error) {
+	check := r.ErrorID
+	if e := p.state.Error(r.ErrorID); e != nil {
+		check = e.Check
+	}
+	says := map[workflow.RepairOutcome]string{workflow.RepairFixed: "repaired: merged, and the check passed on what was merged",
+		workflow.RepairFailed: "the repair failed: ", workflow.RepairWaiting: "waiting: "}[r.Outcome] + r.Why
+	p.Observe(check + ": " + says)
+	return r.Outcome, p.update(ctx, func(h *workflow.Health) { h.Judge(r, p.Clock()) })
+}
+
+func title(e *workflow.HealthError) string {
+	return fmt.Sprintf("Health check %s fails: %s", e.Check, redact.Line(e.Summary, 100))
+}
+
+// body is the request: what failed, what is known about it, and what will show that it is repaired.
+func body(e *workflow.HealthError, check workflow.HealthCheck) string {
+	text := fmt.Sprintf("The health check %q of this project fails. Find the cause and repair it; do not change the check or a test that shows the failure.\n\n"+
+		"- check: %s\n- error: %s\n- severity: %s\n", e.Check, redact.Line(check.Title(), 300), e.ID, e.Severity)
+	if c := check.HTTP; c != nil && c.Start != "" {
+		text += "- the service is started by: " + redact.Line(c.Start, 300) + "\n"
+	}
+	text += "\nWhat it says:\n\n" + quoted(e.Summary) + "\n"
+	if check.Recipe != "" {
+		text += "\nWhat is known about such errors:\n\n" + redact.Clean(check.Recipe) + "\n"
+	}
+	return text + "\nThe check is run again on exactly what would be merged, and has to pass there.\n"
+}

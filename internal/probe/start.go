@@ -1,0 +1,130 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// shownOutput is how much of what a service printed last is shown, in bytes.
+const shownOutput = 4 << 10
+
+// StartAndAsk runs the service, waits until it can be reached, asks it and ends it with all that it
+// started. env is the service's, beside PORT.
+func StartAndAsk(ctx context.Context, q workflow.HealthHTTP, exec process.Executor, env []string) error {
+	port, err := freePort(ctx)
+	if err != nil {
+		return err
+	}
+	q.URL = strings.ReplaceAll(q.URL, "{port}", port)
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	s := &service{ended: make(chan struct{})}
+	go func() {
+		defer close(s.ended)
+		s.result, s.err = exec.Exec(serving, process.Command{Args: []string{"sh", "-c", q.Start}, Env: append([]string{"PORT=" + port}, env...),
+			Stdout: &s.said, Stderr: &s.said})
+	}()
+	err = s.reached(ctx, q)
+	if err == nil {
+		err = Ask(ctx, q)
+	}
+	stop()
+	<-s.ended
+	var answer *Answer
+	if said := s.said.String(); errors.As(err, &answer) && said != "" {
+		return &Answer{answer.Problem + "\nThe service said:\n" + redact.Clean(said)}
+	}
+	return err
+}
+
+// service is one that was started.
+type service struct {
+	said   tail
+	ended  chan struct{}
+	result process.Result
+	err    error
+}
+
+// reached waits until something listens where the request goes.
+func (s *service) reached(ctx context.Context, q workflow.HealthHTTP) error {
+	address, err := addressOf(q.URL)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(settle)
+	defer tick.Stop()
+	for {
+		var dialer net.Dialer
+		connection, err := dialer.DialContext(ctx, "tcp", address)
+		if err == nil {
+			return connection.Close()
+		}
+		select {
+		case <-tick.C:
+		case <-s.ended:
+			if s.err != nil {
+				return fmt.Errorf("start service: %w", s.err)
+			}
+			return wrong("%s: the service ended before it listened: exit code %d", named(q), s.result.ExitCode)
+		case <-ctx.Done():
+			return wrong("%s: the service did not listen within its time limit", named(q))
+		}
+	}
+}
+
+func addressOf(target string) (string, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return "", fmt.Errorf("read address: %w", err)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// freePort is one that nobody listens at. Somebody may take it before the service does, which then says so.
+func freePort(ctx context.Context) (string, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if err := listener.Close(); err != nil || !ok {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return strconv.Itoa(address.Port), nil
+}
+
+// tail keeps what was written last.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, p...)
+	t.data = t.data[max(0, len(t.data)-shownOutput):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.data)
+}

@@ -1,0 +1,108 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/process"
+	"signalbox/internal/workflow"
+)
+
+// Lookout makes a place that is set up as those of runs are, for commands that look at the project and
+// change nothing.
+type Lookout struct {
+	Environments environment.Driver
+	// Detect reads what the project's files at a commit say of its environment.
+	Detect   func(ctx context.Context, commit string) (workflow.Detection, error)
+	Settings workflow.Settings
+	Logger   *slog.Logger
+}
+
+// lookoutVariables are what every command there is told. The first finds what a killed Signalbox left.
+var lookoutVariables = append([]string{runIDVariable + "=" + lookoutID}, portVariables(0)...)
+
+const lookoutID = "health"
+
+// Open makes the place at a commit, a full id. There is one at a time. Close removes it.
+func (l Lookout) Open(ctx context.Context, commit string) (place *Outlook, err error) {
+	if _, err := process.Sweep(ctx, lookoutVariables[0]); err != nil {
+		l.Logger.Warn("end processes of an earlier look", "err", err)
+	}
+	found, err := l.Detect(ctx, commit)
+	if err != nil {
+		return nil, fmt.Errorf("look at the project's files: %w", err)
+	}
+	o := &Outlook{driver: l.Environments, spec: environment.Spec{ID: lookoutID, Commit: commit, Dir: ".worktrees/issue-0-health",
+		Branch: "signalbox/0-health", Image: workflow.ImageFor(l.Settings, found)}}
+	if err := o.Close(ctx); err != nil { // of a look that was cut off
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if o.Environment, err = l.Environments.Make(ctx, o.spec); err != nil {
+		return nil, fmt.Errorf("make environment to look from: %w", err)
+	}
+	if s := workflow.SetUpFor(l.Settings, found); s != nil {
+		if err := l.setUp(ctx, o.Environment, s, commit, found.Locks); err != nil {
+			return nil, err
+		}
+		o.Environment = activated{o.Environment}
+	}
+	return o, nil
+}
+
+// setUp begins with what was kept for the same set-up, or sets up, verifies and keeps that.
+func (l Lookout) setUp(ctx context.Context, env environment.Environment, s *workflow.SetUp, commit, locks string) error {
+	key, total := fingerprint(env, s, locks), seconds(l.Settings.Limits.SetUpTotalSec)
+	warm, err := env.Renew(ctx, commit, key)
+	if err != nil {
+		return fmt.Errorf("prepare environment: %w", err)
+	}
+	if warm {
+		return nil
+	}
+	if err := setUpAgain(ctx, env, s.Commands, lookoutVariables, total, io.Discard); err != nil {
+		return err
+	}
+	for _, v := range s.Verification {
+		var printed bytes.Buffer
+		result, err := env.Exec(ctx, process.Command{Args: environment.Activated(shell(v.Command)), Env: lookoutVariables, Stdout: &printed,
+			Total: total, OutputLimit: 64 << 10})
+		if err != nil || !result.OK() || string(bytes.TrimSuffix(printed.Bytes(), []byte("\n"))) != v.Expected {
+			return err // what does not verify is looked from, and not kept
+		}
+	}
+	if err := env.Keep(ctx, key); err != nil && ctx.Err() == nil {
+		l.Logger.Warn("environment is not kept", "err", err)
+	}
+	return nil
+}
+
+// Outlook is the place.
+type Outlook struct {
+	environment.Environment
+	driver environment.Driver
+	spec   environment.Spec
+}
+
+// Exec implements process.Executor with the variables of the place.
+func (o *Outlook) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	c.Env = append(lookoutVariables[:len(lookoutVariables):len(lookoutVariables)], c.Env...)
+	return o.Environment.Exec(ctx, c)
+}
+
+// Close removes the place and whatever was left in it.
+func (o *Outlook) Close(ctx context.Context) error {
+	if err := o.driver.Remove(ctx, o.spec); err != nil {
+		return fmt.Errorf("remove environment that was looked from: %w", err)
+	}
+	return nil
+}
