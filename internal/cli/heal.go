@@ -28,7 +28,7 @@ func newHeal(a *app) *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return a.heal(c.Context()) },
 	}
 	a.carryFlags(c)
-	c.AddCommand(newHealInit(a), newHealGate(a), newHealWatch(a), newHealStatus(a), newHealLog(a), newProbe(a))
+	c.AddCommand(newHealGate(a), newHealWatch(a), newHealStatus(a), newHealLog(a), newProbe(a))
 	return c
 }
 
