@@ -19,6 +19,8 @@ need debootstrap debootstrap
 need curl curl
 need tmux tmux
 need npm npm
+need zip zip
+need unzip unzip
 need mvn maven
 maven=/usr/share/maven-repo/org/apache/maven/plugins
 needFile "$maven/maven-resources-plugin" libmaven-resources-plugin-java
@@ -52,6 +54,12 @@ if SIGNALBOX_AGENTS=$(sh scripts/agents.sh); then
 	export SIGNALBOX_AGENTS
 else
 	skip "the tests with real agents: they could not all be installed"
+fi
+# 40 MB, once: what runs and judges the files that "heal init" writes.
+if SIGNALBOX_RUNNERS=$(sh scripts/runners.sh); then
+	export SIGNALBOX_RUNNERS
+else
+	skip "the tests of CI files with their runners: act, actionlint and gitlab-ci-local could not all be installed"
 fi
 (cd / && go mod download github.com/google/uuid@v1.6.0) >/dev/null 2>&1 ||
 	skip "the run on a module that people use: the module proxy cannot be reached"

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/git"
+	"signalbox/internal/pipeline"
+)
+
+// healInit is what "heal init" was asked for.
+type healInit struct {
+	github, gitlab bool
+	force, dry     bool
+}
+
+func newHealInit(a *app) *cobra.Command {
+	var o healInit
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "Write the files with which CI runs the self-healing loop",
+		Long: "Write a GitHub workflow with its composite action, or a job for GitLab CI: on a schedule the state of the last pass is\n" +
+			"brought back, the gate is asked, and where a pass is due it runs, its repair is pushed and the state kept for a week.\n" +
+			"All files or none are written: one that is there and says something else is left, unless --force. They are the\n" +
+			"project's from then on. docs/healing-in-ci.md says what they need.",
+		Example: "  signalbox heal init --github --dry-run\n  signalbox heal init --gitlab",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.healInit(c.Context(), o) },
+	}
+	c.Flags().BoolVar(&o.github, "github", false, "for GitHub Actions")
+	c.Flags().BoolVar(&o.gitlab, "gitlab", false, "for GitLab CI")
+	c.Flags().BoolVar(&o.force, "force", false, "replace files that say something else")
+	c.Flags().BoolVarP(&o.dry, "dry-run", "n", false, "only say what would be written")
+	return c
+}
+
+// writtenFile is a file of ours in a project and what becomes of it.
+type writtenFile struct {
+	Path string `json:"path"`
+	// Found is "missing", "same" or "different".
+	Found   string `json:"found"`
+	Written bool   `json:"written"`
+	content []byte
+}
+
+const (
+	fileMissing   = "missing"
+	fileSame      = "same"
+	fileDifferent = "different"
+)
+
+func (a *app) healInit(ctx context.Context, o healInit) error {
+	var wanted []pipeline.File
+	if o.github {
+		wanted = append(wanted, pipeline.GitHub()...)
+	}
+	if o.gitlab {
+		wanted = append(wanted, pipeline.GitLab()...)
+	}
+	if len(wanted) == 0 {
+		return &problem{err: errors.New("for which CI?"), hint: `"signalbox heal init --github" or "signalbox heal init --gitlab"`, code: exitUsage}
+	}
+	repo, err := git.Open(ctx, a.host(), a.Dir)
+	if err != nil {
+		return explained(err)
+	}
+	root, err := os.OpenRoot(repo.Root())
+	if err != nil {
+		return fmt.Errorf("open project: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	files, err := compared(root, wanted)
+	if err != nil {
+		return err
+	}
+	if err := a.refuseDifferent(files, o); err != nil {
+		return err
+	}
+	if !o.dry {
+		if err := writeAll(root, files); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(files)
+	}
+	a.printWritten(files, o)
+	return nil
+}
+
+// compared says of each file what the project has in its place.
+func compared(root *os.Root, wanted []pipeline.File) (files []writtenFile, err error) {
+	for _, file := range wanted {
+		w := writtenFile{Path: file.Path, Found: fileDifferent, content: file.Content}
+		present, err := root.ReadFile(file.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			w.Found = fileMissing
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", file.Path, err)
+		case bytes.Equal(present, file.Content):
+			w.Found = fileSame
+		}
+		files = append(files, w)
+	}
+	return files, nil
+}
+
+// refuseDifferent stops before the first file is written.
+func (a *app) refuseDifferent(files []writtenFile, o healInit) error {
+	var different []string
+	for _, file := range files {
+		if file.Found == fileDifferent {
+			different = append(different, file.Path)
+		}
+	}
+	if len(different) == 0 || o.force || o.dry {
+		return nil
+	}
+	return &problem{err: fmt.Errorf("already there, and different: %s; nothing was written", strings.Join(different, ", ")),
+		hint: `keep yours, or replace them: --force ("git diff" then shows what was yours)`}
+}
+
+// writeAll puts each file in its place as a whole.
+func writeAll(root *os.Root, files []writtenFile) error {
+	for i, file := range files {
+		if file.Found == fileSame {
+			continue
+		}
+		if err := root.MkdirAll(path.Dir(file.Path), 0o777); err != nil {
+			return fmt.Errorf("write %s: %w", file.Path, err)
+		}
+		unfinished := file.Path + ".new"
+		err := root.WriteFile(unfinished, file.content, 0o666)
+		if err == nil {
+			err = root.Rename(unfinished, file.Path)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", file.Path, errors.Join(err, root.Remove(unfinished)))
+		}
+		files[i].Written = true
+	}
+	return nil
+}
+
+func (a *app) printWritten(files []writtenFile, o healInit) {
+	words := map[string]string{fileMissing: "written", fileSame: "is there already", fileDifferent: "replaced"}
+	if o.dry {
+		words = map[string]string{fileMissing: "would be written", fileSame: "is there already", fileDifferent: "differs; --force would replace it"}
+	}
+	for _, file := range files {
+		a.print("%-50s %s\n", file.Path, words[file.Found])
+	}
+	if o.dry {
+		return
+	}
+	if o.github {
+		a.print("\nNext, for GitHub:\n  1. set SIGNALBOX in .github/workflows/signalbox-heal.yml: where CI gets Signalbox from\n" +
+			"  2. there, install your agent and name the secret with its key\n  3. commit the files; the schedule begins on the default branch\n")
+	}
+	if o.gitlab {
+		a.print("\nNext, for GitLab:\n  1. in .gitlab-ci.yml: include: [{local: .gitlab/signalbox-heal.yml}]\n" +
+			"  2. set SIGNALBOX in .gitlab/signalbox-heal.yml: where CI gets Signalbox from\n" +
+			"  3. give CI the variable SIGNALBOX_GITLAB_TOKEN (read_api, write_repository), masked and protected\n" +
+			"  4. commit the files, and add a pipeline schedule with the variable SIGNALBOX_HEAL = true\n")
+	}
+}

@@ -1,0 +1,231 @@
+package pipeline_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"signalbox/internal/pipeline"
+)
+
+var uses = regexp.MustCompile(`uses: (actions/[a-z-]+@[0-9a-f]{40})`)
+
+// actions are those of others that our files use, by name and commit.
+func actions(t *testing.T) (found []string) {
+	t.Helper()
+	for _, file := range pipeline.GitHub() {
+		for _, match := range uses.FindAllSubmatch(file.Content, -1) {
+			found = append(found, string(match[1]))
+		}
+	}
+	return found
+}
+
+// All of these run the workflow with act: its jobs, conditions, outputs, composite action and files are a real runner's. Three
+// things stand for what lies on github.com: the hub for its API, testdata/actions for three of its actions, and, but for the
+// last test, a script for the pass.
+
+func TestAFirstRunLooksRepairsPushesAndSavesTheState(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), repairs)
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success", "repair": "success"})
+	s.mustSay(r, "This is the first run")
+	if s.state("total_fixes_succeeded") != "1" || s.artifacts[0].days != 7 {
+		t.Errorf("saved %v for %d days", unpacked(t, s.artifacts[0]), s.artifacts[0].days)
+	}
+	if got := s.git("--git-dir", s.origin, "show", "main:shop.txt"); got != "mended" {
+		t.Errorf("the branch has %q", got)
+	}
+}
+
+func TestAFailedRepairGoesOnFromTheStateOfTheLastRunAndSavesItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), fails)
+	s.saved(time.Hour, map[string]string{"state.json": failedOnce, "state.json.bak": "{}"})
+	s.add(saved{run: 42, branch: "other", created: time.Now()})
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
+	s.mustSay(r, "The newest state is that of run 41")
+	if s.state("continuous_failure_count") != "2" || s.state("total_errors_detected") != "6" || s.state("retry_required") != "true" {
+		t.Errorf("saved %v", unpacked(t, s.artifacts[0]))
+	}
+}
+
+func TestTheThirdFailureInARowOpensOneIssue(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), strings.Replace(fails, "--summary refused", "--summary 'refused'\"$(printf '\\r\\n@all <!--\\n')\"", 1))
+	s.saved(time.Hour, map[string]string{"state.json": strings.Replace(failedOnce, `count":1`, `count":2`, 1)})
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
+	if s.state("last_health_status") != `"critical"` || len(s.issues) != 1 {
+		t.Fatalf("saved %v, and opened %v\n%s", unpacked(t, s.artifacts[0]), s.issues, r.log)
+	}
+	body := fmt.Sprint(s.issues[0]["body"])
+	if !strings.Contains(body, "\n    refused\n    @all <!--\n") || !strings.Contains(body, "person = mended") || s.issues[0]["title"] != "Self-healing gave up: e1" {
+		t.Errorf("opened %v", s.issues[0])
+	}
+	// A run that is started once more finds it.
+	state := filepath.Join(t.TempDir(), "state.json")
+	if err := os.WriteFile(state, []byte(unpacked(t, s.artifacts[0])["state.json"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, log, err := s.script("issue.sh", filepath.Dir(state))
+	if err != nil || len(s.issues) != 1 || !strings.Contains(log, "There is an issue about it: https://github.com/acme/shop/issues/1") {
+		t.Errorf("%d issues, %v\n%s", len(s.issues), err, log)
+	}
+}
+
+func TestARepairIsSkippedWhenTheGateSaysStop(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), repairs)
+	s.saved(time.Hour, map[string]string{"state.json": fmt.Sprintf(`{"last_health_status":"healthy","updated_at":%q}`, time.Now().Format(time.RFC3339))})
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success"})
+	s.mustSay(r, "stop: healthy")
+	if len(s.artifacts) != 1 {
+		t.Errorf("the gate saved %v", unpacked(t, s.artifacts[0]))
+	}
+}
+
+func TestNothingInAStateCanSetAnOutputOrTheStateOfACriticalLoopExpire(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), repairs)
+	hostile := "x\nEOF\ngo=true\ngo<<EOF\ntrue\nEOF\n::set-output name=go::true\n::error::no"
+	s.saved(50*time.Hour, map[string]string{"state.json": fmt.Sprintf(`{"last_health_status":"critical","last_error_id":"e","last_error_summary":%s}`, quoted(hostile))})
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success"})
+	s.mustSay(r, "critical: ")
+	if len(s.artifacts) != 2 || fmt.Sprint(s.artifacts[0].run) != thisRun || s.artifacts[0].days != 7 ||
+		!maps.Equal(unpacked(t, s.artifacts[0]), unpacked(t, s.artifacts[1])) {
+		t.Error("an artifact of two days was not saved again as it was")
+	}
+}
+
+func TestAPersonWhoMendedItLetsTheLoopGoOn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), repairs)
+	s.saved(time.Hour, map[string]string{"state.json": `{"last_health_status":"critical","total_errors_detected":9}`})
+	r := s.act("workflow_dispatch", byHand("mended"))
+	s.mustEnd(r, map[string]string{"gate": "success"})
+	if s.state("last_health_status") != `"healthy"` || s.state("total_errors_detected") != "9" {
+		t.Errorf("saved %v", unpacked(t, s.artifacts[0]))
+	}
+}
+
+func TestAnExpiredStateStopsTheLoopUntilAPersonBeginsAnew(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), repairs)
+	s.saved(8*24*time.Hour, nil)
+	s.artifacts[0].expired = true
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "failure"})
+	s.mustSay(r, "of run 41, has expired. Nothing was done. To begin with every total at zero: start this workflow by hand with person = begin-anew")
+	r = s.act("workflow_dispatch", byHand("begin-anew"))
+	s.mustEnd(r, map[string]string{"gate": "success", "repair": "success"})
+	if s.state("total_fixes_succeeded") != "1" {
+		t.Errorf("saved %v", unpacked(t, s.artifacts[0]))
+	}
+}
+
+func TestAnArtifactThatCannotBeReadStopsTheLoop(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), repairs)
+	s.saved(time.Hour, nil)
+	s.artifacts[0].zip = []byte("this is no archive")
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "failure"})
+	s.mustSay(r, "The artifact of run 41 cannot be read")
+}
+
+func TestABrokenStateIsRestoredFromTheOneBeforeIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), fails)
+	s.saved(time.Hour, map[string]string{"state.json": `{"retry_req`, "state.json.bak": failedOnce})
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
+	s.mustSay(r, "deciding by state.json.bak")
+	if s.state("continuous_failure_count") != "2" {
+		t.Errorf("saved %v", unpacked(t, s.artifacts[0]))
+	}
+}
+
+func TestARepairOfABranchThatMovedIsKeptOnABranchOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), strings.Replace(repairs, "echo mended", `git clone --quiet "$TEST_ORIGIN" ../another
+git -C ../another -c user.name=Eve -c user.email=eve@localhost commit --quiet --allow-empty --message Meanwhile
+git -C ../another push --quiet origin main
+echo mended`, 1))
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
+	s.mustSay(r, "It was pushed as signalbox-heal/900-1")
+	if got := s.git("--git-dir", s.origin, "show", "signalbox-heal/900-1:shop.txt"); got != "mended" || s.state("run_count") != "1" {
+		t.Errorf("the kept branch has %q, and saved is %v", got, unpacked(t, s.artifacts[0]))
+	}
+}
+
+func TestNothingRunsForAnotherBranchOrAFork(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), repairs)
+	for name, event := range map[string]map[string]any{
+		"another branch": {"ref": "refs/heads/feature", "repository": map[string]any{"default_branch": "main"}},
+		"a fork":         {"ref": "refs/heads/main", "repository": map[string]any{"default_branch": "main", "fork": true}},
+	} {
+		if r := s.act("workflow_dispatch", event); len(r.jobs) != 0 || s.pages != 0 {
+			t.Errorf("%s: %v\n%s", name, r.jobs, r.log)
+		}
+	}
+}
+
+// scheduled is all that a schedule's event has.
+var scheduled = map[string]any{"schedule": "2-59/5 * * * *"}
+
+const failedOnce = `{"last_health_status":"degraded","retry_required":true,"continuous_failure_count":1,"total_errors_detected":5,"total_fixes_attempted":1}`
+
+func byHand(person string) map[string]any {
+	return map[string]any{"ref": "refs/heads/main", "repository": map[string]any{"default_branch": "main"}, "inputs": map[string]any{"person": person}}
+}
+
+func quoted(text string) string {
+	data, _ := json.Marshal(text)
+	return string(data)
+}
+
+// saved has run 41 have saved a state.
+func (s *site) saved(ago time.Duration, files map[string]string) {
+	s.Helper()
+	s.add(saved{run: 41, branch: "main", created: time.Now().Add(-ago), zip: packed(s.T, files)})
+}
+
+// state is a key of the state that the workflow saved, as JSON.
+func (s *site) state(key string) string {
+	s.Helper()
+	if len(s.artifacts) == 0 || fmt.Sprint(s.artifacts[0].run) != thisRun {
+		s.Fatal("the workflow saved nothing")
+	}
+	var state map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(unpacked(s.T, s.artifacts[0])["state.json"]), &state); err != nil {
+		s.Fatal(err)
+	}
+	return string(state[key])
+}
+
+func (s *site) mustEnd(r ran, want map[string]string) {
+	s.Helper()
+	if !maps.Equal(r.jobs, want) {
+		s.Fatalf("the jobs ended as %v, want %v\n%s", r.jobs, want, r.log)
+	}
+}
+
+func (s *site) mustSay(r ran, want string) {
+	s.Helper()
+	if !strings.Contains(r.log, want) {
+		s.Errorf("nothing said %q:\n%s", want, r.log)
+	}
+}
