@@ -1,0 +1,153 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+)
+
+// eventsFor is everything that can happen to a run: every order, and every
+// outcome of the action that would be performed now.
+func eventsFor(r Run) []Event {
+	head := r.Journey.Head
+	events := []Event{Admitted{Epoch: 1}, Waiting{For: "a slot"}, StopRequested{}, StopRequested{Cancel: true}, Resumed{}, Retried{},
+		Approved{Commit: head, By: "ada"}, Approved{Commit: "of another time"}, Rejected{Reason: "no"}}
+	if len(r.Journey.Pending) > 0 {
+		a := r.Journey.Pending[0]
+		events = append(events, outcomes(r, a)...)
+		events = append(events, Merged{Outcome: Outcome{Key: "never asked for"}})
+	}
+	return events
+}
+
+var setUp = &PlanSetUp{Name: "go", SetupCommands: []string{"go mod download"},
+	Verification: []Verification{{Command: "echo OK", Expected: "OK"}}}
+
+var plan = Plan{Goal: "g",
+	Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01", Title: "Test", Phase: "tdd-red"}, {StepID: "S02", Title: "Fix"},
+		{StepID: "S03", Title: "Tidy", Phase: "tdd-refactor"}}}}
+
+func outcomes(r Run, a Action) []Event {
+	o := Outcome{Key: a.Key}
+	commit := fmt.Sprintf("c%04d", r.Journey.Orders)
+	passing := ActionFailed{Outcome: o, Error: Error{Category: CategoryGit, ReasonCode: "GIT_FAILED", Title: "git failed", Retryable: true}}
+	lasting := ActionFailed{Outcome: o, Error: Error{Category: CategoryGit, ReasonCode: "CHECKOUT_IN_THE_WAY", Title: "in the way"}}
+	events := []Event{passing, lasting}
+	switch a.Kind {
+	case CheckDependencies:
+		return append(events, DependenciesChecked{Outcome: o}, DependenciesChecked{Outcome: o, Missing: []string{"41"}})
+	case CreateBranch:
+		return append(events, BranchCreated{o, "base" + commit})
+	case DetectEnvironment:
+		return append(events, EnvironmentDetected{Outcome: o})
+	case RenewEnvironment:
+		return append(events, EnvironmentRenewed{Outcome: o, Fingerprint: "f1"}, EnvironmentRenewed{Outcome: o, Fingerprint: "f1", Warm: true})
+	case KeepEnvironment:
+		return append(events, EnvironmentKept{Outcome: o}, EnvironmentKept{Outcome: o, Problem: "the disk is full"})
+	case CreateEnvironment:
+		return append(events, EnvironmentCreated{Outcome: o, EnvID: "issue-42", Isolation: "bubblewrap"})
+	case ReadDesign:
+		return append(events, DesignFound{Outcome: o})
+	case CallAgent:
+		return append(events, answers(o, a)...)
+	case WritePlan:
+		return append(events, PlanWritten{o, "planning.json"})
+	case RunSetUp:
+		events = append(events, SetUpEnded{Outcome: o, OK: true})
+		for _, class := range []FailureClass{FailureNetwork, FailureServer, FailureLock, FailureFixable, FailureFatal} {
+			events = append(events, SetUpEnded{Outcome: o, Class: class, Message: "no"})
+		}
+		return events
+	case RecordChange:
+		return append(events, ChangeRecorded{Outcome: o, Commit: commit}, ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
+			ChangeRecorded{Outcome: o, Commit: commit, Whole: []FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
+			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
+			ChangeRefused{Outcome: o, Problems: []string{"too large"}})
+	case RunTests:
+		return append(events, TestsEnded{Outcome: o, Passed: true}, TestsEnded{Outcome: o, Summary: "no"})
+	case OpenPullRequest:
+		return append(events, PullRequestOpened{Outcome: o, Number: 7})
+	case WatchChecks:
+		for _, state := range []ChecksState{ChecksPassed, ChecksFailed, ChecksConflict, ChecksSilent} {
+			events = append(events, ChecksEnded{Outcome: o, State: state, Candidate: Candidate{Head: r.Journey.Head}})
+		}
+		return events
+	case MergePullRequest:
+		return append(events, Merged{o, "m1"}, BaseMoved{o})
+	case ClosePullRequest:
+		return append(events, PullRequestClosed{o})
+	case RemoveEnvironment:
+		return append(events, EnvironmentRemoved{o, "refs/signalbox/kept/42"})
+	case CloseRequest:
+		return append(events, RequestClosed{o})
+	case PostComment:
+		return append(events, CommentPosted{o})
+	case Wait:
+		return []Event{Waited{o}}
+	}
+	panic("no outcomes for " + a.Kind)
+}
+
+func answers(o Outcome, a Action) []Event {
+	events := []Event{AgentFailed{Outcome: o, Code: "AGENT_HUNG"}, AgentFailed{Outcome: o, Code: "AGENT_UNAVAILABLE"},
+		AgentFailed{Outcome: o, Code: "AGENT_USAGE_LIMITED"}, AgentFailed{Outcome: o, Code: "AGENT_MODEL_FAILED"}}
+	refused := AnswerRefused{Outcome: o, Problems: []string{"no JSON"}}
+	switch a.Role {
+	case Planner:
+		unclear := plan
+		unclear.Design = &Feasibility{AmbiguousPoints: []string{"int or UUID"}}
+		return append(events, PlanAnswered{Outcome: o, Plan: plan}, PlanAnswered{Outcome: o, Plan: unclear}, refused)
+	case Reviewer:
+		return append(events, ReviewAnswered{Outcome: o}, ReviewAnswered{Outcome: o, Review: Review{Findings: []Finding{{Text: "x"}}}}, refused)
+	case Repairer:
+		return append(events, RepairAnswered{Outcome: o, Repair: Repair{SetupCommands: []string{"b"}}}, refused)
+	}
+	return append(events, Implemented{Outcome: o})
+}
+
+// eventName is the event's type and, where that decides, what it says.
+func eventName(event Event) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", event), "workflow.")
+	says := ""
+	switch e := event.(type) {
+	case ChecksEnded:
+		says = string(e.State)
+	case TestsEnded:
+		says = oneOf(e.Passed, "passed", "failed")
+	case ReviewAnswered:
+		says = oneOf(len(e.Review.Findings) == 0, "clean", "findings")
+	case SetUpEnded:
+		says = oneOf(e.OK, "ok", string(e.Class))
+	case StopRequested:
+		says = oneOf(e.Cancel, "cancel", "")
+	case DependenciesChecked:
+		says = oneOf(len(e.Missing) == 0, "", "missing")
+	case ActionFailed:
+		says = oneOf(e.Error.Retryable, "retryable", "lasting")
+	case AgentFailed:
+		says = e.Code
+	}
+	return strings.TrimSpace(name + " " + says)
+}
+
+func oneOf(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// place is a state's name in the diagram: the phase while it runs, else the
+// state. A run that waits for approval is at a place of its own.
+func place(r Run) string {
+	switch {
+	case r.State == NeedsInput && r.Error.ReasonCode == "APPROVAL_REQUIRED":
+		return string(ApprovalWait.Step())
+	case r.State == Running && r.Journey.Canceling:
+		return "canceling"
+	case r.State == Running && r.Journey.SettingUp:
+		return "set-up"
+	case r.State == Running:
+		return string(r.Journey.Phase.Step())
+	}
+	return string(r.State)
+}

@@ -1,0 +1,74 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// failer is what *testing.T and *rapid.T have in common here.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// checkLegal holds every promise that one transition can break.
+func checkLegal(t failer, before Run, event Event, after Run, actions []Action) {
+	t.Helper()
+	fail := func(format string, args ...any) {
+		t.Helper()
+		t.Fatalf("%s: %s + %s → %s: %s", before.Journey.Phase, before.State, eventName(event), after.State, fmt.Sprintf(format, args...))
+	}
+	if err := after.Validate(); err != nil {
+		fail("illegal document: %v", err)
+	}
+	if !before.State.MayBecome(after.State) {
+		fail("R16 does not allow this")
+	}
+	j := after.Journey
+	if after.State == Running && len(actions) == 0 {
+		fail("a running run with nothing to do")
+	}
+	if after.State.Final() && len(actions) > 0 {
+		fail("a final run with something to do")
+	}
+	if after.State == Running && !j.Canceling {
+		checkPosition(fail, after)
+	}
+	if after.Error != nil && !slices.ContainsFunc(after.Error.Actions, func(a string) bool { return strings.Contains(a, "signalbox ") }) {
+		fail("the stop %s names no command: %q", after.Error.ReasonCode, after.Error.Actions)
+	}
+	for _, a := range actions {
+		if a.Kind == MergePullRequest && (j.PullRequest == nil || j.PullRequest.Checked == nil || j.PullRequest.Checked.Head != j.Head) {
+			fail("a merge of something unchecked")
+		}
+		if a.Kind == OpenPullRequest && !j.Settings.AutoApprove && (j.Approval == nil || j.Approval.Commit != j.Head) {
+			fail("a pull request of something not approved")
+		}
+		if a.Kind == OpenPullRequest && len(j.Flags) > 0 && (j.Approval == nil || j.Approval.Commit != j.Head) {
+			fail("a flagged change went past the person")
+		}
+	}
+	if keys := map[string]bool{}; true {
+		for _, a := range actions {
+			if keys[a.Key] {
+				fail("two pending actions share the key %s", a.Key)
+			}
+			keys[a.Key] = true
+		}
+	}
+}
+
+// checkPosition holds that a running run shows one phase at work, the present
+// one, and a stage of it.
+func checkPosition(fail func(string, ...any), r Run) {
+	for _, record := range r.Journey.Phases {
+		if record.Status == StepRunning && record.Phase != r.Journey.Phase {
+			fail("%s is shown as at work", record.Phase)
+		}
+	}
+	row := r.Journey.Phase.Position()
+	if r.Stage != row.Stage && !slices.Contains(row.Stages, r.Stage) {
+		fail("stage %s is none of the phase's", r.Stage)
+	}
+}

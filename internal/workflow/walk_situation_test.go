@@ -1,0 +1,64 @@
+package workflow
+
+// situation is all of a run that Decide looks at. What it only copies is left
+// out: times, texts, ever-growing counters.
+type situation struct {
+	state       State
+	phase       Phase
+	workflow    string
+	used        [11]int
+	settingUp   bool
+	canceling   bool
+	fix         StepStatus
+	steps       [3]situationOfStep
+	current     int
+	pending     [3]situationOfAction
+	findings    int
+	flags       int
+	branched    bool
+	environment bool
+	unchanged   bool
+	approved    bool
+	offered     bool
+	checked     bool
+	merged      bool
+	setUpNext   int
+	setUpStatus string
+	warm        bool
+}
+
+type situationOfStep struct {
+	status StepStatus
+	phase  StepName
+}
+
+type situationOfAction struct {
+	kind    ActionKind
+	role    Role
+	purpose TestPurpose
+	onStep  bool
+}
+
+func abstract(r Run) situation {
+	j := &r.Journey
+	s := situation{state: r.State, phase: j.Phase, workflow: j.Settings.Workflow, used: spent(&j.Used), settingUp: j.SettingUp,
+		canceling: j.Canceling, fix: j.Phases[ReviewFix].Status, current: r.CurrentStepIndex, findings: len(j.Findings),
+		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase,
+		approved: j.Approval != nil && j.Approval.Commit == j.Head, offered: j.PullRequest != nil, merged: j.MergeCommit != ""}
+	s.checked = s.offered && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
+	for i, step := range r.Steps {
+		s.steps[i] = situationOfStep{step.Status, step.Phase}
+	}
+	for i, a := range j.Pending {
+		s.pending[i] = situationOfAction{a.Kind, a.Role, a.Purpose, a.StepID != ""}
+	}
+	if j.SetUp != nil {
+		s.setUpNext, s.setUpStatus, s.warm = j.SetUp.Next, j.SetUp.Status, j.SetUp.Warm
+	}
+	return s
+}
+
+func spent(u *Used) [11]int {
+	return [11]int{u.ReviewRounds, u.CIFailures, u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits,
+		u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.BaseConflicts}
+}
