@@ -1,22 +1,87 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/config"
+	"signalbox/internal/heal"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
 
 func newHeal(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "heal",
-		Short: "Watch the project's own health, and have an agent repair it",
-		Long: "Two layers that cannot be confused: the control layer, in CI, asks \"heal gate\" whether a pass is due and decides\n" +
-			"nothing else; the repair layer looks, repairs, and records facts in state.json.",
-		Example: "  signalbox heal gate",
+		Short: "Look at the project's own health, and have an agent repair what fails",
+		Long: "One pass of the self-healing loop: look at every health check of the configuration (health.checks), and for each\n" +
+			"error open a request, once, and carry it to a merged change that the check passed on. Facts go into state.json;\n" +
+			"whether a pass is due is decided by \"heal gate\", in CI, or by \"heal watch\". A pass that was cut off at any\n" +
+			"instant is gone on with by the next. docs/healing.md has the rest.\n\n" +
+			"Exit codes:\n  0  healthy, or repaired\n  3  a repair waits for your approval, or the state is critical: only a person goes on\n" +
+			"  4  a repair failed; the next one waits 300 seconds\n  5  another process is at it\n  9  cooldown: a repair failed less than 300 seconds ago, nothing was done",
+		Example: "  signalbox heal\n  signalbox heal gate && signalbox heal\n  signalbox heal --json | jq -r .result\n  signalbox heal watch --every 5m",
+		RunE:    func(c *cobra.Command, _ []string) error { return a.heal(c.Context()) },
 	}
-	c.AddCommand(newHealInit(a), newHealGate(a))
+	a.carryFlags(c)
+	c.AddCommand(newHealInit(a), newHealGate(a), newHealWatch(a), newHealStatus(a), newHealLog(a), newProbe(a))
 	return c
 }
 
 // newHealGate is "health gate" where a loop looks for it.
 func newHealGate(a *app) *cobra.Command {
 	c := newHealthGate(a)
-	c.Example = "  signalbox heal gate\n  signalbox heal gate --check-every 15m --json"
+	c.Example = "  signalbox heal gate && signalbox heal\n  signalbox heal gate --check-every 15m --json"
 	return c
+}
+
+func (a *app) heal(ctx context.Context) error {
+	report, err := a.healOnce(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(report); err != nil {
+			return err
+		}
+	} else {
+		a.printReport(&report)
+	}
+	if code := passCodes[report.Result]; code != exitOK {
+		return &problem{code: code}
+	}
+	return nil
+}
+
+var passCodes = map[workflow.HealthResult]int{workflow.PassHealthy: exitOK, workflow.PassRepaired: exitOK, workflow.PassWaiting: exitNeedsInput,
+	workflow.PassCritical: exitNeedsInput, workflow.PassFailed: exitFailed, workflow.PassCooldown: exitCooldown}
+
+// healOnce is one pass, with the configuration of this moment.
+func (a *app) healOnce(ctx context.Context, every time.Duration) (heal.Report, error) {
+	p, err := a.open(ctx)
+	if err != nil {
+		return heal.Report{}, err
+	}
+	defer func() { _ = p.store.Close() }()
+	if p.configError != nil {
+		return heal.Report{}, p.configError
+	}
+	p.config.Workflow = config.Lines{workflow.WorkflowHeal}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends what serves the agents
+	report, err := p.healer(every).Pass(ctx)
+	a.tellRestored(report.Restored, "going on from")
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &held):
+		return report, &problem{code: exitHeld, err: fmt.Errorf("another process looks after the project's health: %s", holder(held.Holder)),
+			hint: "see what it finds: signalbox heal status"}
+	case errors.Is(err, heal.ErrNoChecks):
+		return report, &problem{err: err, hint: "say what to look at: health.checks in " + config.Name + " (docs/healing.md)"}
+	}
+	return report, explained(err)
 }
