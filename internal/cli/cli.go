@@ -66,6 +66,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal has its default effect
+	s.Dir = aboveClones(s.Dir)
 	a := &app{Streams: s}
 	root := newRoot(a)
 	root.SetArgs(args)

@@ -54,6 +54,21 @@ func (a *app) lateRedactor(root string) func(string) string {
 	return func(text string) string { return redactor().String(text) }
 }
 
+// aboveClones is dir or, within an environment's clone (.worktrees/issue-…), the project that the clone
+// belongs to. The outermost counts: what lies in a clone was written by an agent, and no git of ours may
+// run there.
+func aboveClones(dir string) string {
+	project := dir
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		trees := filepath.Dir(at)
+		above := filepath.Dir(trees)
+		if filepath.Base(trees) == ".worktrees" && strings.HasPrefix(filepath.Base(at), "issue-") && exists(filepath.Join(above, ".git")) {
+			project = above
+		}
+	}
+	return project
+}
+
 // documentsRoot is the folder of the documents around dir: the top of git's
 // work tree, else the nearest folder that holds documents, else dir itself.
 // gitDir is empty outside of git.
