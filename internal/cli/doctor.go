@@ -41,7 +41,7 @@ func (a *app) doctor(ctx context.Context) error {
 	}
 	var findings []finding
 	add := func(f finding) { findings = append(findings, f) }
-	add(finding{What: "repository", Verdict: verdictOK, Says: p.root})
+	p.lookAtRepository(ctx, add)
 	if p.lookAtConfig(add) {
 		p.lookAtSettings(add)
 		p.lookAtIsolation(ctx, add)

@@ -1,12 +1,23 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"signalbox/internal/config"
+	"signalbox/internal/git"
 )
+
+func (p *project) lookAtRepository(ctx context.Context, add func(finding)) {
+	if _, err := p.repo.DefaultBranch(ctx); errors.Is(err, git.ErrNotFound) {
+		add(finding{"repository", verdictMissing, p.root + ": nothing is committed yet, so no run can begin", firstCommit})
+		return
+	}
+	add(finding{What: "repository", Verdict: verdictOK, Says: p.root})
+}
 
 // lookAtConfig reports whether the settings are what the file says. If they are not, nothing
 // that depends on them is known.

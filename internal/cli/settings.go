@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,11 +41,17 @@ func (p *project) base(ctx context.Context) (string, error) {
 		return p.config.Base, nil
 	}
 	base, err := p.repo.DefaultBranch(ctx)
+	if errors.Is(err, git.ErrNotFound) {
+		return "", &problem{err: errors.New("nothing is committed here yet, so there is nothing to change and no branch to merge into"), hint: firstCommit}
+	}
 	if err != nil {
 		return "", fmt.Errorf("find the branch to merge into: %w", err)
 	}
 	return base, nil
 }
+
+// firstCommit is what to type in a repository without any.
+const firstCommit = `make the first commit: git add . && git commit -m Begin`
 
 func (p *project) settings(request forge.Request) (workflow.Settings, error) {
 	name, phases, err := workflow.WorkflowPhases(p.config.Workflow...)
