@@ -15,6 +15,7 @@ import (
 )
 
 func newHeal(a *app) *cobra.Command {
+	var unattended bool
 	c := &cobra.Command{
 		Use:   "heal",
 		Short: "Look at the project's own health, and have an agent repair what fails",
@@ -25,9 +26,10 @@ func newHeal(a *app) *cobra.Command {
 			"Exit codes:\n  0  healthy, or repaired\n  3  a repair waits for your approval, or the state is critical: only a person goes on\n" +
 			"  4  a repair failed; the next one waits 300 seconds\n  5  another process is at it\n  9  cooldown: a repair failed less than 300 seconds ago, nothing was done",
 		Example: "  signalbox heal\n  signalbox heal gate && signalbox heal\n  signalbox heal --json | jq -r .result\n  signalbox heal watch --every 5m",
-		RunE:    func(c *cobra.Command, _ []string) error { return a.heal(c.Context()) },
+		RunE:    func(c *cobra.Command, _ []string) error { return a.heal(c.Context(), unattended) },
 	}
 	a.carryFlags(c)
+	c.Flags().BoolVar(&unattended, "unattended", false, "in a folder that is thrown away afterwards, as in CI: what waits for an approval counts as failed")
 	c.AddCommand(newHealInit(a), newHealGate(a), newHealWatch(a), newHealStatus(a), newHealLog(a), newProbe(a))
 	return c
 }
@@ -39,8 +41,8 @@ func newHealGate(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) heal(ctx context.Context) error {
-	report, err := a.healOnce(ctx, 0)
+func (a *app) heal(ctx context.Context, unattended bool) error {
+	report, err := a.healOnce(ctx, 0, unattended)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ var passCodes = map[workflow.HealthResult]int{workflow.PassHealthy: exitOK, work
 	workflow.PassCritical: exitNeedsInput, workflow.PassFailed: exitFailed, workflow.PassCooldown: exitCooldown}
 
 // healOnce is one pass, with the configuration of this moment.
-func (a *app) healOnce(ctx context.Context, every time.Duration) (heal.Report, error) {
+func (a *app) healOnce(ctx context.Context, every time.Duration, unattended bool) (heal.Report, error) {
 	p, err := a.open(ctx)
 	if err != nil {
 		return heal.Report{}, err
@@ -73,7 +75,9 @@ func (a *app) healOnce(ctx context.Context, every time.Duration) (heal.Report, e
 	p.config.Workflow = config.Lines{workflow.WorkflowHeal}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what serves the agents
-	report, err := p.healer(every).Pass(ctx)
+	healer := p.healer(every)
+	healer.Unattended = unattended
+	report, err := healer.Pass(ctx)
 	a.tellRestored(report.Restored, "going on from")
 	var held *store.HeldError
 	switch {

@@ -52,7 +52,7 @@ func (a *app) healWatch(ctx context.Context, every time.Duration) error {
 // watchOnce makes a pass and says how long to wait for the next.
 func (a *app) watchOnce(ctx context.Context, every time.Duration) (wait time.Duration, err error) {
 	started := now()
-	report, err := a.healOnce(ctx, every)
+	report, err := a.healOnce(ctx, every, false)
 	if every == 0 {
 		every = report.Every
 	}

@@ -25,6 +25,9 @@ type Config struct {
 	Tests  []string
 	// Every is how long a healthy project is left alone.
 	Every time.Duration
+	// Unattended says that the project's folder is thrown away after the pass, so that nobody can approve
+	// what waits there: it counts as failed, or every pass would pay for the same change.
+	Unattended bool
 	// Root is the project's folder.
 	Root string
 	// Place makes a place at the default branch's commit, for the checks that look from one.

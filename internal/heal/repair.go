@@ -90,6 +90,10 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 		}
 		r.Why = "merged, and the check still fails"
 	case run.State == workflow.NeedsInput && run.Journey.Phase == workflow.ApprovalWait && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
+		if p.Unattended {
+			r.Why = "the change waits for an approval, which nobody can give in an unattended pass"
+			break
+		}
 		r.Outcome, r.Why = workflow.RepairWaiting, "the change waits for your approval: signalbox approve "+run.Ref()
 	case run.Error != nil:
 		r.Why = redact.Line(run.Error.Title, 200)
