@@ -51,6 +51,7 @@ func (a *app) doctor(ctx context.Context) error {
 	p.lookAtPrompts(add)
 	p.lookAtRequests(ctx, add)
 	p.lookAtRuns(ctx, add)
+	p.lookAtMounts(add)
 	missing := 0
 	for _, f := range findings {
 		if f.Verdict == verdictMissing {

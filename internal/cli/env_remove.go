@@ -15,22 +15,69 @@ import (
 )
 
 func newEnvRemove(a *app) *cobra.Command {
-	var force bool
+	var force, all bool
 	c := &cobra.Command{
 		Use:   "remove ENV_ID",
 		Short: "Delete an environment and its entry; its work stays on a ref",
 		Long: "Delete a run's environment and its entry, after everything in it is on a ref below refs/signalbox/kept/. One in which\n" +
 			"a run is alive is refused. The beginning of an id is enough where no other has it. Of an environment that another tool made only the entry is removed: delete the environment\n" +
-			"with that tool first.",
-		Example:           "  signalbox env remove abc-123",
-		Args:              cobra.ExactArgs(1),
+			"with that tool first.\n\n" +
+			"For root the folders of an environment are mounted, so they have to be removed before the project's folder can be\n" +
+			"deleted: --all removes those of all runs. A run that waits makes its own again when it goes on.",
+		Example: "  signalbox env remove abc-123\n  signalbox env remove --all",
+		Args: func(c *cobra.Command, args []string) error {
+			if all {
+				return cobra.NoArgs(c, args)
+			}
+			return cobra.ExactArgs(1)(c, args)
+		},
 		ValidArgsFunction: a.offerEnvironments(),
 		RunE: func(c *cobra.Command, args []string) error {
+			if all {
+				return a.removeEnvironments(c.Context(), force)
+			}
 			return a.removeEnvironment(c.Context(), args[0], force)
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "every environment that a run made and that nobody works in")
 	c.Flags().BoolVar(&force, "force", false, "also when unrecorded work in it is too large to keep; that work is lost")
 	return c
+}
+
+// removeEnvironments removes all that runs made. One that is in use stays and is named.
+func (a *app) removeEnvironments(ctx context.Context, force bool) error {
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	doc, err := loadEnvironments(ctx, s)
+	if err != nil {
+		return err
+	}
+	var worst error
+	for _, e := range doc.Environments {
+		run, err := runOfEnvironment(ctx, s, e.EnvID)
+		if run == nil && err == nil {
+			continue
+		}
+		if err == nil {
+			err = a.putAwayAndSay(ctx, run, force)
+		}
+		if err != nil {
+			a.show(explained(err))
+			worst = &problem{code: codeOf(err)}
+		}
+	}
+	return worst
+}
+
+func (a *app) putAwayAndSay(ctx context.Context, run *workflow.Run, force bool) error {
+	kept, err := a.putAway(ctx, run, force)
+	if err == nil {
+		a.print("removed %s; %s\n", run.Journey.EnvID, keptOn(kept))
+	}
+	return err
 }
 
 func (a *app) removeEnvironment(ctx context.Context, id string, force bool) error {
@@ -54,11 +101,7 @@ func (a *app) removeEnvironment(ctx context.Context, id string, force bool) erro
 		return explained(err)
 	}
 	if run != nil {
-		kept, err := a.putAway(ctx, run, force)
-		if err == nil {
-			a.print("removed %s; %s\n", id, keptOn(kept))
-		}
-		return err
+		return a.putAwayAndSay(ctx, run, force)
 	}
 	if err := s.Environments().Update(ctx, func(doc *workflow.Environments) error { return doc.Remove(id) }); err != nil {
 		return environmentProblem(id, err)
