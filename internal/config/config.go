@@ -78,6 +78,8 @@ type Environment struct {
 	// Capabilities are those that programs in containers keep of what Docker gives them: none unless
 	// named. Installing packages of the system takes CHOWN, DAC_OVERRIDE, FOWNER, SETGID and SETUID.
 	Capabilities []string `yaml:"capabilities"`
+	// Warm is on where a run begins with a verified environment that was kept, and keeps its own; or off.
+	Warm string `yaml:"warm"`
 	// Cache is how much disk kept environments may take, in bytes; the least recently used go
 	// first, and 0 keeps none.
 	Cache Bytes `yaml:"cache"`
@@ -127,7 +129,7 @@ func Default() Config {
 	return Config{
 		Workflow: Lines{"full"}, Approve: ApproveManual, MaxParallel: 2,
 		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue,
-			Network: NetworkRegistries, Cache: 20 << 30},
+			Network: NetworkRegistries, Warm: WarmOn, Cache: 20 << 30},
 	}
 }
 
@@ -162,4 +164,6 @@ const (
 	NetworkRegistries = "registries"
 	NetworkNone       = "none"
 	NetworkFull       = "full"
+	WarmOn            = "on"
+	WarmOff           = "off"
 )
