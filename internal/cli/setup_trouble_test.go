@@ -123,7 +123,7 @@ const repairer = `  - role: repairer
             grep -q "No matching distribution found" <<<"$prompt" || exit 1
             name=colours
             if grep -q "pip install colours" <<<"$prompt"; then name=RIGHT; fi
-            echo '{"setup_commands": ["python3 -m venv .venv", ". .venv/bin/activate", "pip install '$name'"]}'
+            echo '{"setup_commands": [BEFORE"pip install '$name'"]}'
 `
 
 // misspelt is what the configuration says instead of what requirements.txt does.
@@ -132,7 +132,8 @@ var misspelt = []string{"environment:\n", "environment:\n  name: python\n  set_u
 func TestAWrongNameIsCorrectedAtTheSecondRepair(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
-	p := realProject(t, "python", newPackageIndex(t), strings.ReplaceAll(repairer, "RIGHT", "colour"), misspelt...)
+	repairs := strings.NewReplacer("RIGHT", "colour", "BEFORE", `"python3 -m venv .venv", ". .venv/bin/activate", `).Replace(repairer)
+	p := realProject(t, "python", newPackageIndex(t), repairs, misspelt...)
 	p.carryReal()
 	p.mustBeSetUp("configuration", "python", []string{"python3 -m venv .venv", ". .venv/bin/activate", "pip install colour"})
 	r := p.stage(1)
@@ -141,11 +142,16 @@ func TestAWrongNameIsCorrectedAtTheSecondRepair(t *testing.T) {
 	}
 }
 
+// This pip knows no name at all, and says so in pip's words.
 func TestWorkGoesOnWithAWarningOnceTheRepairsAreUsedUp(t *testing.T) {
 	t.Parallel()
-	needs(t, "python3")
 	told := `  - {role: implementer, do: [{run: [sh, -c, 'grep -q "could not be set up: dependencies may be missing" && echo told >told.txt']}, {answer: Done without.}]}` + "\n"
-	p := realProject(t, "python", newPackageIndex(t), strings.ReplaceAll(repairer, "RIGHT", "colours")+told, append(misspelt, "python -m unittest", "test -e told.txt")...)
+	repairs := strings.NewReplacer("RIGHT", "colours", "BEFORE", "", "pip install '", "sh ./pip install '").Replace(repairer)
+	p := realProject(t, "python", newPackageIndex(t), repairs+told, "environment:\n",
+		"environment:\n  name: python\n  set_up: [sh ./pip install color]\n", "python -m unittest", "test -e told.txt")
+	p.write("pip", `echo "ERROR: No matching distribution found for $2" >&2; exit 1`)
+	p.git("add", "pip")
+	p.git("commit", "--quiet", "--amend", "--no-edit")
 	p.carryReal()
 	r := p.stage(1)
 	if s := r.Journey.SetUp; r.State != workflow.Done || s.Status != "failed" || s.Class != workflow.FailureFixable || r.Counters.PlannerCalls != 3 || len(s.Errors) != 4 {
