@@ -104,7 +104,7 @@ func newRoot(a *app) *cobra.Command {
 		return &problem{err: err, hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
 	})
 	root.AddCommand(newInit(a), newDoctor(a), newAgents(a), newRun(a), newStatus(a), newList(a), newLogs(a), newWatch(a), newResume(a), newRetry(a),
-		newStop(a), newApprove(a), newReject(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a),
+		newStop(a), newApprove(a), newReject(a), newAnswer(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHeal(a), newHealth(a), newDocument(a))
 	strict(root)
 	a.complete(root)

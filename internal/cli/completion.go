@@ -27,6 +27,7 @@ func (a *app) complete(root *cobra.Command) {
 		"stop":    a.runs(func(s workflow.State) bool { return !s.Final() }, false),
 		"approve": a.runs(waits, false),
 		"reject":  a.runs(waits, false),
+		"answer":  a.runs(stateIs(workflow.Running), false),
 		"note":    a.runs(anyState, false),
 	}
 	root.InitDefaultCompletionCmd()

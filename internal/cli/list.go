@@ -77,7 +77,7 @@ func (p *project) listings(latest []store.RunSummary, requests []forge.Request, 
 		}
 		lines = append(lines, listing{Number: r.Run.Journey.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
 			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Journey.Phase.Step()), Percent: r.Run.Progress.Percent,
-			Message: redact.Line(r.Run.Progress.Message, 300)})
+			Message: redact.Line(doing(&r.Run), 300)})
 	}
 	for _, request := range requests {
 		if !seen[request.ID] && !runsOnly {

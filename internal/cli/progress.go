@@ -73,7 +73,7 @@ func (p *progress) news(run *workflow.Run) string {
 	if run.State != workflow.Running {
 		where = strings.ToLower(run.State.Label())
 	}
-	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, redact.Line(run.Progress.Message, 160))
+	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, redact.Line(doing(run), 160))
 }
 
 // place is the run's step in a word. Within design-check that is two things, of which a workflow
@@ -147,7 +147,7 @@ func (p *progress) bar(run *workflow.Run) string {
 	if room < 1 {
 		return redact.Line(head, max(1, width))
 	}
-	return p.paint(bold, head) + fit(redact.Line(run.Progress.Message, 300), room)
+	return p.paint(bold, head) + fit(redact.Line(doing(run), 300), room)
 }
 
 // waitsUntil is when the run tries something again; nil when it does not wait for that.

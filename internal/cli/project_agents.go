@@ -15,6 +15,7 @@ import (
 	"signalbox/internal/agent/replay"
 	"signalbox/internal/config"
 	"signalbox/internal/gateway"
+	"signalbox/internal/permission"
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
@@ -43,6 +44,17 @@ func (p *project) named(ctx context.Context, program string) (map[workflow.Role]
 	return own.agents(ctx)
 }
 
+// rules answer what agents ask, by their roles.
+func (p *project) rules() map[workflow.Role]permission.Rules {
+	rules := map[workflow.Role]permission.Rules{}
+	for _, role := range workflow.Roles {
+		if _, c, ok := p.config.AgentFor(string(role), p.workflowName()); ok {
+			rules[role] = permission.Rules{Allow: c.Allow, Deny: c.Deny}
+		}
+	}
+	return rules
+}
+
 // perRun is what the agents of one run may use.
 func (p *project) perRun() *workflow.Spending {
 	l := limits(p.config.Limits)
@@ -65,6 +77,10 @@ func (p *project) agent(ctx context.Context, name string, c config.Agent) (agent
 	if v, ok := vendorOf(c.Driver); ok {
 		return p.vendorAgent(ctx, name, v, c)
 	}
+	if c.Permissions == config.PermissionsAsk {
+		return nil, &problem{err: fmt.Errorf("agent %q: permissions %q: the driver %s does not know how its agent asks", name, c.Permissions, c.Driver),
+			hint: "leave permissions out; what it may reach is the environment's to say"}
+	}
 	if c.Driver == config.DriverReplay {
 		self, err := os.Executable()
 		if err != nil {
@@ -86,7 +102,7 @@ func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 		usual = config.PermissionsEdits
 	}
 	permissions := cmp.Or(c.Permissions, usual)
-	if c.Driver == config.DriverCodex && permissions != config.PermissionsEverything && !p.unsandboxed() {
+	if c.Driver == config.DriverCodex && permissions != config.PermissionsEverything && permissions != config.PermissionsAsk && !p.unsandboxed() {
 		return nil, &problem{err: fmt.Errorf("agent %q: Codex keeps %s by a sandbox of its own, which cannot be made inside ours: it could not even read", name, permissions),
 			hint: "set permissions: everything for it; what it may reach is the environment's to say"}
 	}

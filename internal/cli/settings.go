@@ -81,7 +81,7 @@ func limits(c config.Limits) workflow.Limits {
 		{&l.ReviewRounds, c.ReviewRounds}, {&l.CIFailures, c.CIFailures}, {&l.SetUpRepairs, c.SetUpRepairs},
 		{&l.Autofix, c.Autofix}, {&l.ContractRetries, c.ContractRetries}, {&l.AgentRetries, c.AgentRetries},
 		{&l.ActionRetries, c.ActionRetries}, {&l.BaseConflicts, c.BaseConflicts}, {&l.MaxDiffLines, c.MaxDiffLines},
-		{&l.AgentIdleSec, whole(c.AgentIdle)}, {&l.AgentTotalSec, whole(c.AgentTotal)}, {&l.TestTotalSec, whole(c.TestTotal)},
+		{&l.AgentIdleSec, whole(c.AgentIdle)}, {&l.AgentTotalSec, whole(c.AgentTotal)}, {&l.AnswerWithinSec, whole(c.AnswerWithin)}, {&l.TestTotalSec, whole(c.TestTotal)},
 		{&l.SetUpTotalSec, whole(c.SetUpTotal)}, {&l.ChecksTotalSec, whole(c.ChecksTotal)},
 	} {
 		if set.from > 0 {

@@ -19,7 +19,7 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 		state = p.paint(yellow, "Interrupted") + " (no process carries it)"
 	}
 	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
-	p.print("  %-9s %s\n", "now", redact.Line(r.Progress.Message, 300))
+	p.print("  %-9s %s\n", "now", redact.Line(doing(r), 300))
 	p.print("  %-9s %s\n", "elapsed", p.elapsed(r))
 	if spent := r.SpentSoFar().String(); spent != "" {
 		p.print("  %-9s %s\n", "used", spent)
@@ -42,6 +42,9 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	p.printSteps(r)
 	p.printForPrograms(r)
 	p.printStop(r)
+	if r.Journey.Question != nil && held {
+		p.printQuestion(r)
+	}
 	if interrupted {
 		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
 	}

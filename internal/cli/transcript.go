@@ -38,8 +38,10 @@ func (a *app) entry(e agent.Entry) (what, says string) {
 			return "", ""
 		}
 		return a.paint(red, fmt.Sprintf("%-8s", "failed")), firstLines(e.Text, 6)
-	case agent.PermissionAsked:
+	case agent.PermissionAsked, agent.QuestionAsked:
 		return a.paint(yellow, fmt.Sprintf("%-8s", "asks")), e.Tool + ": " + e.Text
+	case agent.QuestionAnswered:
+		return a.paint(yellow, fmt.Sprintf("%-8s", "is told")), firstLines(e.Text, 3)
 	case agent.PermissionDenied:
 		return a.paint(yellow, fmt.Sprintf("%-8s", "denied")), e.Tool + ": " + firstLines(e.Text, 3)
 	case agent.Retrying:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"signalbox/internal/agent"
@@ -23,6 +24,15 @@ type question struct {
 type reply struct {
 	agent.Answer
 	by string
+}
+
+// says is the reply for the transcript.
+func (r reply) says(q *question) string {
+	what := r.Text
+	if r.Verdict == agent.Chosen && r.Option < len(q.Options) {
+		what = q.Options[r.Option]
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s, by %s: %s", r.Verdict, r.by, what), ": ")
 }
 
 // asking is a question that people see, and its deadline.
@@ -52,7 +62,7 @@ func (c *call) asker(calling context.Context, role workflow.Role) agent.Asker {
 		}
 		select {
 		case r := <-replies:
-			c.heard(agent.Entry{Kind: agent.QuestionAnswered, Tool: q.Tool, Text: fmt.Sprintf("%s, by %s", r.Verdict, r.by), Failed: r.Verdict == agent.Denied})
+			c.heard(agent.Entry{Kind: agent.QuestionAnswered, Tool: q.Tool, Text: r.says(q), Failed: r.Verdict == agent.Denied})
 			return r.Answer, nil
 		case <-ctx.Done():
 		}

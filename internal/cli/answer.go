@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// answering is one invocation of "signalbox answer".
+type answering struct {
+	*project
+	found store.RunSummary
+	asked *workflow.Question
+}
+
+// answerFlags are what a person says by flags.
+type answerFlags struct {
+	allow, deny, always bool
+	option              int
+	question            string
+}
+
+func newAnswer(a *app) *cobra.Command {
+	var f answerFlags
+	c := &cobra.Command{
+		Use:   "answer RUN [TEXT]",
+		Short: "Answer what a run's agent asks and waits with",
+		Long: "Answer the question that \"signalbox status\" shows. An agent asks for permission (--allow or --deny, with TEXT as\n" +
+			"the reason, which it is told), lets you choose (--option, or TEXT), or wants TEXT. Without an answer the question is\n" +
+			"shown and, on a terminal, you are asked for one.\n\n" +
+			"--always allows exactly the same without being asked, for the same role, until the run ends. Patterns for all runs\n" +
+			"belong into the configuration (docs/agents.md).",
+		Example: "  signalbox answer 42\n  signalbox answer 42 --allow\n  signalbox answer 42 --deny \"use the vendored copy\"\n" +
+			"  signalbox answer 42 --option 2\n  signalbox answer 42 --json | jq -r .text",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.answer(c.Context(), args[0], slices.Concat(args[1:], []string{""})[0], f)
+		},
+	}
+	c.Flags().BoolVar(&f.allow, "allow", false, "allow it this time")
+	c.Flags().BoolVar(&f.always, "always", false, "allow it now and for the rest of the run")
+	c.Flags().BoolVar(&f.deny, "deny", false, "deny it; the agent goes on without")
+	c.Flags().IntVar(&f.option, "option", 0, "choose this option, from 1")
+	c.Flags().StringVar(&f.question, "question", "", "refuse unless this question is asked, such as Q3")
+	c.MarkFlagsMutuallyExclusive("allow", "deny", "option")
+	c.MarkFlagsMutuallyExclusive("always", "deny", "option")
+	return c
+}
+
+func (a *app) answer(ctx context.Context, ref, text string, f answerFlags) error {
+	p, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := p.find(ctx, ref)
+	if err != nil {
+		return err
+	}
+	run := &found.Run
+	w := &answering{project: p, found: found, asked: run.Journey.Question}
+	_, held, err := p.held(ctx, found.Ref.RequestID)
+	switch {
+	case err != nil:
+		return err
+	case w.asked == nil:
+		return a.wrong(run, "it asks nothing", "signalbox status "+run.Ref())
+	case !held:
+		return a.wrong(run, "it was cut off while it asked, and its agent with it", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
+	case f.question != "" && f.question != w.asked.ID:
+		return a.wrong(run, fmt.Sprintf("it asks %s, not %s", w.asked.ID, f.question), "signalbox answer "+run.Ref())
+	}
+	answer, given := f.answer(text)
+	if !given {
+		if answer, given, err = w.ask(); err != nil || !given {
+			return err
+		}
+	}
+	answer.Question = w.asked.ID
+	return w.give(ctx, answer)
+}
+
+// answer is what the flags and the words say; given is false where they say nothing.
+func (f answerFlags) answer(text string) (answer workflow.Answer, given bool) {
+	answer = workflow.Answer{Text: redact.Clean(text), Option: f.option, Always: f.always}
+	switch {
+	case f.allow || f.always:
+		answer.Verdict = workflow.AnswerAllow
+	case f.deny:
+		answer.Verdict = workflow.AnswerDeny
+	case f.option != 0:
+		answer.Verdict = workflow.AnswerOption
+	case text != "":
+		answer.Verdict = workflow.AnswerText
+	}
+	return answer, answer.Verdict != ""
+}
+
+// maxAnswer bounds an answer in words, in runes.
+const maxAnswer = 4000
+
+// give leaves the answer for the process that carries the run, and waits until it has taken it.
+func (w *answering) give(ctx context.Context, answer workflow.Answer) error {
+	why := w.asked.Refuses(answer)
+	if why == "" && utf8.RuneCountInString(answer.Text) > maxAnswer {
+		why = fmt.Sprintf("an answer has at most %d characters", maxAnswer)
+	}
+	if why != "" {
+		return &problem{err: fmt.Errorf("question %s of run %s: %s", w.asked.ID, w.found.Run.Ref(), why), hint: "look at it: signalbox answer " + w.found.Run.Ref(), code: exitUsage}
+	}
+	order := personal(workflow.CommandAnswer, "", "")
+	answer.By, answer.At = order.By, order.At
+	order.Answer = &answer
+	err := w.signal(ctx, w.found, func(_ *workflow.Run, s *workflow.Signals) { s.Commands = append(s.Commands, order) })
+	if err != nil {
+		return explained(err)
+	}
+	run, err := w.taken(ctx, order.ID)
+	if err != nil {
+		return err
+	}
+	return w.said(&run, answer)
+}
+
+// taken waits until the process that carries the run has taken the order, and returns the run then.
+func (w *answering) taken(ctx context.Context, order string) (workflow.Run, error) {
+	watch, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changes, err := w.store.Watch(watch, w.found.Ref.Dir()+"/stage.json")
+	if err != nil {
+		return workflow.Run{}, explained(err)
+	}
+	for {
+		run, err := w.store.Stage(w.found.Ref).Load(ctx)
+		if err != nil {
+			return run, explained(err)
+		}
+		if !slices.ContainsFunc(run.Signals.Commands, func(c workflow.Command) bool { return c.ID == order }) {
+			return run, nil
+		}
+		if _, held, err := w.held(ctx, w.found.Ref.RequestID); err != nil || !held {
+			if err == nil {
+				err = w.wrong(&run, "the process that carried it ended before it took the answer", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
+			}
+			return run, err
+		}
+		select {
+		case <-changes:
+		case <-time.After(holderPoll):
+		case <-ctx.Done():
+			return run, fmt.Errorf("the answer is left for the process that carries the run: %w", ctx.Err())
+		}
+	}
+}
+
+// said tells what became of the answer: another may have been before it.
+func (w *answering) said(run *workflow.Run, answer workflow.Answer) error {
+	a := run.Journey.Answer
+	switch {
+	case a == nil || a.Question != answer.Question:
+		return w.wrong(run, fmt.Sprintf("the agent wants no answer to %s any more", answer.Question), "signalbox status "+run.Ref())
+	case a.Verdict != answer.Verdict || a.Option != answer.Option || a.Text != answer.Text || a.By != answer.By:
+		return w.wrong(run, fmt.Sprintf("%s was answered before: %s by %s", answer.Question, a.Verdict, redact.Line(a.By, 100)), "signalbox status "+run.Ref())
+	case w.json:
+		return w.printJSON(run)
+	}
+	w.print("%s: %s; the agent goes on; follow it: signalbox watch %s\n", a.Question, strings.TrimSpace(string(a.Verdict)), run.Ref())
+	return nil
+}
