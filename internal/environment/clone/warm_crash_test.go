@@ -1,12 +1,16 @@
 package clone_test
 
 import (
+	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"signalbox/internal/environment/clone"
@@ -20,6 +24,10 @@ func init() {
 	}
 }
 
+// whole says whether an operation is killed at every instant in every way to stand on a base. Else
+// the ways, which have most of their code in common, share the instants out among themselves.
+var whole = flag.String("sweep", "shared", `"all" kills at every instant, in every way to stand on a base; "shared" at each in one of the ways`)
+
 // instants are the system calls that change what a later process finds, and which of them is
 // tried next: of the many that make and delete folders, each time twice as far.
 var instants = map[string]func(n int) int{
@@ -28,6 +36,18 @@ var instants = map[string]func(n int) int{
 
 func each(n int) int     { return n + 1 }
 func doubling(n int) int { return 2 * n }
+
+// share is what one of several ways takes of a call's instants, of which there are some.
+func share(call string, there, way, ways int) (taken []int) {
+	turn := 0
+	for n := 1; n <= there; n = instants[call](n) {
+		if *whole == "all" || turn%ways == way {
+			taken = append(taken, n)
+		}
+		turn++
+	}
+	return taken
+}
 
 func needs(t *testing.T, program string) {
 	t.Helper()
@@ -40,50 +60,88 @@ func needs(t *testing.T, program string) {
 	t.Skipf("needs %s", program)
 }
 
+// traced is an operation in a process of its own under strace.
+func traced(t *testing.T, way clone.Way, operation string, p *environmenttest.Project, options ...string) *exec.Cmd {
+	t.Helper()
+	args := append(options, os.Args[0], operation, "-1", p.Root, p.Commit)
+	c := exec.CommandContext(t.Context(), "strace", args...)
+	c.Env = append(os.Environ(), "SIGNALBOX_TEST_CRASH="+string(way))
+	return c
+}
+
 // killedAt kills an operation right before the nth call, and reports whether there was one.
 func killedAt(t *testing.T, way clone.Way, operation, call string, n int, p *environmenttest.Project) bool {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "strace", "-o", "/dev/null", "-e", "trace="+call, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n),
-		os.Args[0], operation, "-1", p.Root, p.Commit)
-	c.Env = append(os.Environ(), "SIGNALBOX_TEST_CRASH="+string(way))
+	c := traced(t, way, operation, p, "-o", "/dev/null", "-e", "trace="+call, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n))
 	return endedByKill(t, operation+" at "+call, n, c)
 }
 
-// sweep kills an operation before each of its calls, each time in a project of its own, and then
-// looks whether all goes on. less is how many instants there are at least.
+// counted lets an operation end, and is how often it makes each call.
+func counted(t *testing.T, way clone.Way, operation string, p *environmenttest.Project) map[string]int {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "calls")
+	c := traced(t, way, operation, p, "-o", log, "-e", "trace="+strings.Join(slices.Collect(maps.Keys(instants)), ","))
+	if said, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", operation, err, said)
+	}
+	lines, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := map[string]int{}
+	for line := range strings.Lines(string(lines)) {
+		call, _, _ := strings.Cut(line, "(")
+		times[call]++
+	}
+	return times
+}
+
+// swept kills an operation before those calls that the way with this turn takes, each time in a
+// project of its own that attempt prepares and looks at afterwards. less is how many there are at
+// least where nothing is shared.
+func swept(t *testing.T, way clone.Way, turn, ways int, operation string, calls []string, less int, attempt func(*testing.T, func(*environmenttest.Project))) {
+	t.Helper()
+	var times map[string]int
+	attempt(t, func(p *environmenttest.Project) { times = counted(t, way, operation, p) })
+	met := 0
+	for _, call := range calls {
+		for _, n := range share(call, times[call], turn, ways) {
+			t.Run(call+" "+strconv.Itoa(n), func(t *testing.T) {
+				attempt(t, func(p *environmenttest.Project) {
+					if killedAt(t, way, operation, call, n, p) {
+						met++
+					}
+				})
+			})
+		}
+	}
+	if *whole != "all" {
+		less /= ways
+	}
+	if met < less {
+		t.Errorf("only %d instants were met", met)
+	}
+	t.Logf("%d instants", met)
+}
+
+// sweep is swept for all calls and ways, and looks whether all goes on.
 func sweep(t *testing.T, operation string, less int, prepare, goOn func(*testing.T, *environmenttest.Project, *clone.Driver)) {
 	t.Parallel()
 	needs(t, "strace")
-	for _, way := range waysBy(t) {
-		switch way {
-		case clone.Shared:
-			continue // but for what is copied it is Copy
-		case clone.Overlay:
+	ways := slices.DeleteFunc(waysBy(t), func(way clone.Way) bool { return way == clone.Shared }) // but for what is copied it is Copy
+	for i, way := range ways {
+		if way == clone.Overlay {
 			way = clone.Auto // is Overlay, after it was tried
 		}
 		t.Run(string(way), func(t *testing.T) {
 			t.Parallel()
-			met := 0
-			for call, next := range instants {
-				for n := 1; ; n = next(n) {
-					landed := false
-					t.Run(call+" "+strconv.Itoa(n), func(t *testing.T) {
-						p, d := keeping(t, way)
-						prepare(t, p, d)
-						d.Die() // so that the one that is killed is the only one
-						landed = killedAt(t, way, operation, call, n, p)
-						goOn(t, p, clone.New(keepingConfig(t, p, way)))
-					})
-					if !landed {
-						break
-					}
-					met++
-				}
-			}
-			if met < less {
-				t.Errorf("only %d instants were met", met)
-			}
-			t.Logf("%d instants", met)
+			swept(t, way, i, len(ways), operation, slices.Collect(maps.Keys(instants)), less, func(t *testing.T, operate func(*environmenttest.Project)) {
+				p, d := keeping(t, way)
+				prepare(t, p, d)
+				d.Die() // so that the one that is killed is the only one
+				operate(p)
+				goOn(t, p, clone.New(keepingConfig(t, p, way)))
+			})
 		})
 	}
 }
@@ -140,9 +198,9 @@ func TestAKilledRenewalIsRenewedAgain(t *testing.T) {
 // A base that another run made meanwhile takes the place of a clone in which nothing ran yet.
 func TestARenewalThatIsKilledBeforeItMadeRoomIsRenewedAgain(t *testing.T) {
 	needs(t, "strace")
+	ways := layeredBy(t)
 	eachLayered(t, func(t *testing.T, way clone.Way) {
-		met := 0
-		for landed := true; landed; met++ {
+		swept(t, way, slices.Index(ways, way), len(ways), "renew", []string{"renameat"}, 5, func(t *testing.T, operate func(*environmenttest.Project)) {
 			p, d := keeping(t, way)
 			made(t, d, p)
 			other := renewed(t, d, p.Spec("other"), false)
@@ -150,12 +208,9 @@ func TestARenewalThatIsKilledBeforeItMadeRoomIsRenewedAgain(t *testing.T) {
 			if err := other.Keep(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
-			landed = killedAt(t, way, "renew", "renameat", met+1, p)
+			operate(p)
 			expect(t, renewed(t, clone.New(keepingConfig(t, p, way)), p.Spec("site"), true), verify+"; git status --porcelain", verified)
-		}
-		if met < 5 {
-			t.Errorf("only %d instants were met", met)
-		}
+		})
 	})
 }
 

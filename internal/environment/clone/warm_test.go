@@ -52,13 +52,16 @@ func eachWay(t *testing.T, test func(t *testing.T, p *environmenttest.Project, d
 	}
 }
 
+// layeredBy are those of them that lay a layer over the base.
+func layeredBy(t *testing.T) []clone.Way {
+	t.Helper()
+	return slices.DeleteFunc(waysBy(t), func(way clone.Way) bool { return way != clone.Overlay && way != clone.Private })
+}
+
 // eachLayered is a test for the ways that lay a layer over the base.
 func eachLayered(t *testing.T, test func(t *testing.T, way clone.Way)) {
 	t.Parallel()
-	for _, way := range waysBy(t) {
-		if way != clone.Overlay && way != clone.Private {
-			continue
-		}
+	for _, way := range layeredBy(t) {
 		t.Run(string(way), func(t *testing.T) {
 			t.Parallel()
 			test(t, way)
@@ -207,10 +210,10 @@ func TestNothingInsideWritesToTheBase(t *testing.T) {
 		other := renewed(t, d, p.Spec("other"), true)
 		for _, e := range []environment.Environment{first, other} {
 			for _, attempt := range attempts {
-				for _, file := range []string{"node_modules/tool", "node_modules/a/b/file", "README.md", "src/build/out", ".git/index", ".git/config", "/home/signalbox/.cache/file"} {
-					if _, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", attempt, "sh", file, filepath.Dir(file), base}}); err != nil {
-						t.Fatalf("%s: %v", attempt, err)
-					}
+				args := []string{"sh", "-c", `for file; do sh -c "$attempt" sh "$file" "$(dirname "$file")" "$base"; done`, "sh",
+					"node_modules/tool", "node_modules/a/b/file", "README.md", "src/build/out", ".git/index", ".git/config", "/home/signalbox/.cache/file"}
+				if _, err := e.Exec(t.Context(), process.Command{Args: args, Env: []string{"attempt=" + attempt, "base=" + base}}); err != nil {
+					t.Fatalf("%s: %v", attempt, err)
 				}
 			}
 			expectSame(t, before, base)
