@@ -1,0 +1,203 @@
+package heal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/heal"
+	"signalbox/internal/workflow"
+)
+
+// The test binary is also the process that is killed: where, what its runs come to, and at which
+// instant it dies.
+const (
+	siteVariable    = "SIGNALBOX_TEST_SITE"
+	comesVariable   = "SIGNALBOX_TEST_COMES"
+	instantVariable = "SIGNALBOX_TEST_INSTANT"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(siteVariable); dir != "" {
+		passAndDie(dir)
+	}
+	os.Exit(m.Run())
+}
+
+func passAndDie(dir string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	instant, err := strconv.Atoi(os.Getenv(instantVariable))
+	s, openErr := openSite(ctx, dir, unbroken)
+	if err = errors.Join(err, openErr); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	s.comes = workflow.State(os.Getenv(comesVariable))
+	d := &deadly{instant: int64(instant)}
+	d.arm(s)
+	if _, err := heal.New(s.config).Pass(ctx); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// deadly kills this process, as kill -9 does, at one of the instants at which a pass asks anything of
+// anybody: between any two of them lies one write at most.
+type deadly struct {
+	forge.Forge
+	passed  atomic.Int64
+	instant int64
+}
+
+func (d *deadly) pass() {
+	if d.passed.Add(1)-1 == d.instant {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+func (d *deadly) arm(s *site) {
+	d.Forge = s.forge
+	place, carry, now, observe := s.config.Place, s.config.Carry, s.config.Clock, s.config.Observe
+	s.config.Forge = d
+	s.config.Place = func(ctx context.Context) (heal.Place, error) { d.pass(); return place(ctx) }
+	s.config.Clock = func() time.Time { d.pass(); return now() }
+	s.config.Observe = func(line string) { d.pass(); observe(line) }
+	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+		d.pass()
+		defer d.pass()
+		return carry(ctx, r)
+	}
+}
+
+func (d *deadly) Request(ctx context.Context, ref string) (forge.Request, error) {
+	d.pass()
+	defer d.pass()
+	return d.Forge.Request(ctx, ref)
+}
+
+func (d *deadly) OpenRequest(ctx context.Context, key, title, body string) (forge.Request, error) {
+	d.pass()
+	defer d.pass()
+	return d.Forge.OpenRequest(ctx, key, title, body)
+}
+
+func (d *deadly) CloseRequest(ctx context.Context, r forge.Request, commit string) error {
+	d.pass()
+	defer d.pass()
+	return d.Forge.CloseRequest(ctx, r, commit)
+}
+
+// killedAt makes a pass in a process of its own, which dies at an instant. It reports whether it did.
+func killedAt(t *testing.T, dir string, comes workflow.State, instant int) bool {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), siteVariable+"="+dir, comesVariable+"="+string(comes), instantVariable+"="+strconv.Itoa(instant), "GORACE=atexit_sleep_ms=0")
+	out, err := cmd.CombinedOutput()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL {
+		return true
+	}
+	if err != nil {
+		t.Fatalf("the pass that dies at instant %d: %v\n%s", instant, err, out)
+	}
+	return false
+}
+
+func TestAPassKilledAtEveryPointIsGoneOnWithAndCountsNothingTwice(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		comes workflow.State
+		// before are the failed repairs before the pass that is killed.
+		before               int
+		after, verified      string
+		result               workflow.HealthResult
+		requests, openAtLast int
+	}{
+		"of a repair that succeeds": {comes: workflow.Done, after: "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=1",
+			verified: "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=2", result: workflow.PassRepaired, requests: 1},
+		"of a repair that fails": {comes: workflow.Failed, after: "degraded retry=true failures=1 detected=1 attempted=1 succeeded=0 runs=1",
+			result: workflow.PassFailed, requests: 1, openAtLast: 1},
+		"of the third that fails": {comes: workflow.Failed, before: 2, after: "critical retry=false failures=3 detected=1 attempted=3 succeeded=0 runs=",
+			result: workflow.PassCritical, requests: 2, openAtLast: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ready := newSite(t, unbroken)
+			ready.comes = c.comes
+			ready.breakIt(t, "order 17 has no price")
+			for range c.before {
+				ready.pass(t, workflow.PassFailed)
+				ready.cool(t)
+			}
+			for instant, killed := 0, true; killed; instant++ {
+				s := ready.copy(t)
+				killed = killedAt(t, s.dir, c.comes, instant)
+				s.goOn(t, c.after, c.verified)
+				open, all := s.requests(t)
+				if all != c.requests || len(open) != c.openAtLast {
+					t.Errorf("killed at instant %d: %d requests, open %q", instant, all, open)
+				}
+				if past, err := heal.Past(t.Context(), s.store); err != nil || len(past.Passes) <= c.before {
+					t.Errorf("killed at instant %d: the log is %+v, %v", instant, past, err)
+				}
+				if !killed && instant < 10 {
+					t.Errorf("there are only %d instants: this kills nothing", instant)
+				}
+			}
+		})
+	}
+}
+
+// copy is another site that is as this one is.
+func (s *site) copy(t *testing.T) *site {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(s.dir)); err != nil {
+		t.Fatal(err)
+	}
+	same, err := openSite(t.Context(), dir, unbroken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = same.store.Close() })
+	same.comes = s.comes
+	return same
+}
+
+// cool ends the cooldown on disk: the process that is killed has a clock of its own.
+func (s *site) cool(t *testing.T) {
+	t.Helper()
+	if err := s.store.Health().Update(t.Context(), func(h *workflow.Health) error { h.CooldownUntil = ""; return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goOn makes passes until one more changes nothing that is counted but the passes; then the state must be
+// after, or after the look that verifies it, verified.
+func (s *site) goOn(t *testing.T, after, verified string) {
+	t.Helper()
+	last := ""
+	for range 3 {
+		if _, err := heal.New(s.config).Pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if last = s.counts(t); strings.HasPrefix(last, after) { // every look at a critical state is a run
+			return
+		}
+		if verified != "" && strings.HasPrefix(last, strings.TrimSuffix(verified, "runs=2")) {
+			return
+		}
+	}
+	t.Errorf("the state is %s, want %s or %s", last, after, verified)
+}

@@ -1,0 +1,207 @@
+package heal_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/heal"
+	"signalbox/internal/workflow"
+)
+
+func command(id, line string) workflow.HealthCheck {
+	return workflow.HealthCheck{ID: id, Kind: workflow.HealthCommand, Severity: workflow.Major, Command: line, TimeLimitMS: 60_000, Looks: 2}
+}
+
+// looked is what a pass saw of one check; its runs repair nothing.
+func (s *site) looked(t *testing.T, id string) heal.Look {
+	t.Helper()
+	s.comes = workflow.NeedsInput
+	report, err := heal.New(s.config).Pass(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range report.Looks {
+		if l.Check == id {
+			return l
+		}
+	}
+	t.Fatalf("%s was not looked at: %+v", id, report.Looks)
+	return heal.Look{}
+}
+
+func TestEveryKindOfCheckSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such table", 500) }))
+	t.Cleanup(server.Close)
+	slow := command("slow", "echo half way; sleep 60")
+	slow.TimeLimitMS = 300
+	asked := workflow.HealthCheck{ID: "live", Kind: workflow.HealthService, TimeLimitMS: 5000, Looks: 1, HTTP: &workflow.HealthHTTP{URL: server.URL + "/orders", Method: "GET", Status: 200}}
+	s := newSite(t, command("fine", "echo all is well"), command("lint", "echo main.go:7: unused variable; exit 3"), slow, asked,
+		workflow.HealthCheck{ID: "tests", Kind: workflow.HealthBranchTests, TimeLimitMS: 60_000, Looks: 1},
+		workflow.HealthCheck{ID: "ci", Kind: workflow.HealthForgeCI, Looks: 1}, command("secret", "echo token=hunter2hunter2; false"))
+	s.config.Tests = []string{"true", "echo --- FAIL: TestTotal; false", "echo never"}
+	s.config.Branch = func(context.Context) (forge.Check, error) {
+		return forge.Check{State: forge.CheckFailed, Command: "make", Summary: "make: *** [test] Error 1"}, nil
+	}
+	s.comes = workflow.NeedsInput
+	report := s.pass(t, workflow.PassWaiting)
+	for id, want := range map[string]string{"fine": "", "lint": "exit code 3\nmain.go:7: unused variable", "slow": "took longer than its time limit of 300ms\nhalf way",
+		"live": "status 500, want 200\nno such table", "tests": "$ echo --- FAIL: TestTotal; false\nexit code 1\n--- FAIL: TestTotal", "ci": "make\nmake: *** [test] Error 1", "secret": "[redacted]"} {
+		found := false
+		for _, l := range report.Looks {
+			if l.Check == id {
+				found = (l.Outcome == heal.LookPassed) == (want == "") && strings.Contains(l.Message, want) && (l.ErrorID == "") == (want == "") && !strings.Contains(l.Message, "hunter2")
+			}
+		}
+		if !found {
+			t.Errorf("%s does not say %q: %+v", id, want, report.Looks)
+		}
+	}
+	if got := len(report.Health.Loop.Errors); got != 6 {
+		t.Errorf("%d errors are open, want 6", got)
+	}
+}
+
+func TestWhatPassesAtTheSecondLookIsNoError(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, command("flaky", "test -e tried || { touch tried; echo connection reset; false; }"))
+	s.pass(t, workflow.PassHealthy)
+	if got, want := s.counts(t), "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=1"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestAForgeWithoutAVerdictIsNeitherAFailureNorASuccess(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, workflow.HealthCheck{ID: "ci", Kind: workflow.HealthForgeCI, Looks: 1})
+	if l := s.looked(t, "ci"); l.Outcome != heal.LookUnknown || !strings.Contains(l.Message, "no CI") {
+		t.Errorf("%+v", l)
+	}
+	s.config.Branch = func(context.Context) (forge.Check, error) {
+		return forge.Check{}, fmt.Errorf("x: %w", forge.ErrNoChecks)
+	}
+	if l := s.looked(t, "ci"); l.Outcome != heal.LookUnknown {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestACheckThatPassedIsLeftAloneForItsInterval(t *testing.T) {
+	t.Parallel()
+	dear := command("dear", "echo x >>looks; ! test -e broken")
+	dear.IntervalSec, dear.Looks = 3600, 1
+	s := newSite(t, dear)
+	looks := func() int {
+		data, err := os.ReadFile(filepath.Join(s.dir, "looks"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(data) / 2
+	}
+	for _, step := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 1}, {59 * time.Minute, 1}, {time.Minute, 2}, {-48 * time.Hour, 3}} {
+		s.clock.move(step.after)
+		s.pass(t, workflow.PassHealthy)
+		if got := looks(); got != step.want {
+			t.Errorf("%s later it was looked at %d times, want %d", step.after, got, step.want)
+		}
+	}
+	s.clock.move(time.Hour)
+	s.breakIt(t, "x")
+	s.comes = workflow.Failed
+	s.pass(t, workflow.PassFailed)
+	s.clock.move(5 * time.Minute)
+	s.pass(t, workflow.PassFailed)
+	if got := looks(); got != 5 {
+		t.Errorf("an error that is open was looked at %d times, want 5", got)
+	}
+}
+
+func TestALogIsReadFromWhereItEndedAndItsErrorIsAskedForByItsRerun(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, workflow.HealthCheck{ID: "log", Kind: workflow.HealthLog, Severity: workflow.Major, File: "app.log", Pattern: `ERROR|panic:`,
+		Rerun: "! test -e broken", TimeLimitMS: 60_000, Looks: 1})
+	path := filepath.Join(s.dir, "app.log")
+	write := func(text string) {
+		t.Helper()
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = file.WriteString(text)
+			_ = file.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("07:00:00 ERROR of long ago\n")
+	s.pass(t, workflow.PassHealthy)
+	write("07:01:00 fine\n07:02:00 ERROR of a line that is not whole")
+	s.pass(t, workflow.PassHealthy)
+	write(" yet\n")
+	s.breakIt(t, "")
+	s.comes = workflow.Failed
+	first := s.pass(t, workflow.PassFailed).Looks[0]
+	if !strings.Contains(first.Message, "not whole yet") || strings.Contains(first.Message, "long ago") {
+		t.Errorf("found %q", first.Message)
+	}
+	s.clock.move(5 * time.Minute)
+	if again := s.pass(t, workflow.PassFailed).Looks[0]; again.ErrorID != first.ErrorID || again.Message != first.Message {
+		t.Errorf("the same error is %+v, was %+v", again, first)
+	}
+	s.clock.move(5 * time.Minute)
+	s.comes = workflow.Done
+	s.pass(t, workflow.PassRepaired)
+	s.pass(t, workflow.PassHealthy)
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	write("panic: a log begun anew\n")
+	if l := s.looked(t, "log"); l.Outcome != heal.LookFailed || !strings.Contains(l.Message, "begun anew") {
+		t.Errorf("after rotation: %+v", l)
+	}
+}
+
+func TestALogThatLeadsOutOfTheProjectIsNotRead(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, workflow.HealthCheck{ID: "log", Kind: workflow.HealthLog, File: "app.log", Pattern: `.`, Rerun: "true", TimeLimitMS: 60_000, Looks: 1})
+	if err := os.Symlink("/etc/passwd", filepath.Join(s.dir, "app.log")); err != nil {
+		t.Fatal(err)
+	}
+	if l := s.looked(t, "log"); l.Outcome != heal.LookUnknown || !strings.Contains(l.Message, "open log") {
+		t.Errorf("%+v", l)
+	}
+}
+
+// Checks are looked at together: none begins to be judged before all have begun.
+func TestAllChecksAreLookedAtAtOnce(t *testing.T) {
+	t.Parallel()
+	const n = 8
+	var checks []workflow.HealthCheck
+	for i := range n {
+		checks = append(checks, command(fmt.Sprintf("c%d", i), "true"))
+	}
+	s := newSite(t, checks...)
+	var waiting atomic.Int32
+	all := make(chan struct{})
+	place := s.config.Place
+	s.config.Place = func(ctx context.Context) (heal.Place, error) {
+		p, err := place(ctx)
+		return meeting{p, func() {
+			if waiting.Add(1) == n {
+				close(all)
+			}
+			<-all
+		}}, err
+	}
+	s.pass(t, workflow.PassHealthy)
+}
