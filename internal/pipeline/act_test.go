@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -48,15 +49,19 @@ type site struct {
 	*testing.T
 	*hub
 	origin, dir, home string
+	runs              int // of the workflow
 }
 
-// aPass stands for "signalbox heal" alone; everything else goes to the real program.
+// aPass stands for "signalbox heal --unattended" alone; everything else goes to the real program.
 const aPass = `#!/bin/sh
-[ "$*" = heal ] || exec "$TEST_SIGNALBOX" "$@"
+[ "$*" = "heal --unattended" ] || exec "$TEST_SIGNALBOX" "$@"
 set -e
 `
 
 const (
+	theRealPass = `#!/bin/sh
+exec "$TEST_SIGNALBOX" "$@"
+`
 	repairs = aPass + `"$TEST_SIGNALBOX" health record error-detected --error-id e1 --summary refused
 echo mended >shop.txt
 git commit --quiet --all --message "Mend the shop"
@@ -68,6 +73,14 @@ git commit --quiet --all --message "Mend the shop"
 exit 4
 `
 )
+
+// settings are what a real pass goes by.
+const settings = `approve: auto
+tests: test -s shop.txt
+agents: {mender: {driver: command, command: [sh, mend.sh]}}
+roles: {implementer: mender, planner: none, reviewer: none, repairer: none}
+health: {checks: [{id: shop, kind: command, command: grep mended shop.txt}]}
+`
 
 func newSite(t *testing.T, files []pipeline.File, pass string) *site {
 	t.Helper()
@@ -81,8 +94,10 @@ func newSite(t *testing.T, files []pipeline.File, pass string) *site {
 		s.write(file.Path, strings.Replace(string(file.Content), "SIGNALBOX: signalbox\n", "SIGNALBOX: tools/signalbox\n", 1))
 	}
 	s.write("shop.txt", "broken\n")
-	s.write(".gitignore", "state.json\nstate.json.bak\n.signalbox/\n")
+	s.write(".gitignore", "/.signalbox/*\n!/.signalbox/config.yaml\n")
 	s.write("tools/signalbox", pass)
+	s.write("mend.sh", "echo mended >shop.txt\n")
+	s.write(".signalbox/config.yaml", settings)
 	s.git("add", "--all")
 	s.git("commit", "--quiet", "--message", "A shop")
 	s.git("push", "--quiet", "origin", "main")
@@ -129,6 +144,7 @@ func (s *site) act(event string, payload map[string]any) ran {
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.runs++
 	eventPath := filepath.Join(s.home, "event.json")
 	if err := os.WriteFile(eventPath, body, 0o600); err != nil {
 		s.Fatal(err)
@@ -155,6 +171,9 @@ func (s *site) act(event string, payload map[string]any) ran {
 	return r
 }
 
+// run is the id of the workflow's run: 900 for the first.
+func (s *site) run() string { return fmt.Sprint(899 + s.runs) }
+
 func (s *site) actArguments(event, eventPath string) []string {
 	s.Helper()
 	program, err := signalbox()
@@ -171,7 +190,7 @@ func (s *site) actArguments(event, eventPath string) []string {
 		name, _, _ := strings.Cut(action, "@")
 		args = append(args, "--local-repository", action+"="+filepath.Join(stand, filepath.Base(name)))
 	}
-	for _, pair := range [][2]string{{"GITHUB_API_URL", s.URL}, {"GITHUB_REPOSITORY", repository}, {"GITHUB_RUN_ID", thisRun}, {"TEST_SERVICE", s.URL},
+	for _, pair := range [][2]string{{"GITHUB_API_URL", s.URL}, {"GITHUB_REPOSITORY", repository}, {"GITHUB_RUN_ID", s.run()}, {"TEST_SERVICE", s.URL},
 		{"TEST_ORIGIN", s.origin}, {"TEST_SIGNALBOX", program}} {
 		args = append(args, "--env", pair[0]+"="+pair[1])
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,14 +32,51 @@ func actions(t *testing.T) (found []string) {
 // things stand for what lies on github.com: the hub for its API, testdata/actions for three of its actions, and, but for the
 // last test, a script for the pass.
 
+// The story of pattern 2 and then 1, with nothing in the place of the pass: a real check, agent, sandbox and merge.
+func TestARealPassRepairsTheNextOneVerifiesAndTheOneAfterIsSkipped(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), theRealPass)
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success", "repair": "success"})
+	if got := s.git("--git-dir", s.origin, "show", "main:shop.txt"); got != "mended" || s.state("total_fixes_succeeded") != "1" || s.state("last_health_status") != `"degraded"` {
+		t.Fatalf("the branch has %q, and saved is %v\n%s", got, unpacked(t, s.newest()), r.log)
+	}
+	if !slices.ContainsFunc(s.artifacts, func(a saved) bool { return a.name == "signalbox-heal-runs-1" }) {
+		t.Error("nothing of the run was kept for people")
+	}
+	s.mustEnd(s.act("schedule", scheduled), map[string]string{"gate": "success", "repair": "success"})
+	if s.state("last_health_status") != `"healthy"` || s.state("total_fixes_succeeded") != "1" || unpacked(t, s.newest())[".signalbox/heal/log.json"] == "" {
+		t.Errorf("saved %v", unpacked(t, s.newest()))
+	}
+	s.mustEnd(s.act("schedule", scheduled), map[string]string{"gate": "success"})
+}
+
+func TestARepairThatWaitsForAnApprovalIsPushedAndCountsAsFailed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, pipeline.GitHub(), theRealPass)
+	s.write(".signalbox/config.yaml", strings.Replace(settings, "approve: auto", "approve: manual", 1))
+	s.git("commit", "--quiet", "--all", "--message", "Ask")
+	s.git("push", "--quiet", "origin", "main")
+	r := s.act("schedule", scheduled)
+	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
+	if s.state("continuous_failure_count") != "1" || s.state("retry_required") != "true" {
+		t.Errorf("saved %v", unpacked(t, s.newest()))
+	}
+	branch := "signalbox-heal/900-1/1-health-check-shop-fails-exit-code-1"
+	s.mustSay(r, "It was pushed as "+branch)
+	if got := s.git("--git-dir", s.origin, "show", branch+":shop.txt"); got != "mended" {
+		t.Errorf("the waiting branch has %q", got)
+	}
+}
+
 func TestAFirstRunLooksRepairsPushesAndSavesTheState(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, pipeline.GitHub(), repairs)
 	r := s.act("schedule", scheduled)
 	s.mustEnd(r, map[string]string{"gate": "success", "repair": "success"})
 	s.mustSay(r, "This is the first run")
-	if s.state("total_fixes_succeeded") != "1" || s.artifacts[0].days != 7 {
-		t.Errorf("saved %v for %d days", unpacked(t, s.artifacts[0]), s.artifacts[0].days)
+	if s.state("total_fixes_succeeded") != "1" || s.newest().days != 7 {
+		t.Errorf("saved %v for %d days", unpacked(t, s.newest()), s.newest().days)
 	}
 	if got := s.git("--git-dir", s.origin, "show", "main:shop.txt"); got != "mended" {
 		t.Errorf("the branch has %q", got)
@@ -54,7 +92,7 @@ func TestAFailedRepairGoesOnFromTheStateOfTheLastRunAndSavesItsOwn(t *testing.T)
 	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
 	s.mustSay(r, "The newest state is that of run 41")
 	if s.state("continuous_failure_count") != "2" || s.state("total_errors_detected") != "6" || s.state("retry_required") != "true" {
-		t.Errorf("saved %v", unpacked(t, s.artifacts[0]))
+		t.Errorf("saved %v", unpacked(t, s.newest()))
 	}
 }
 
@@ -65,7 +103,7 @@ func TestTheThirdFailureInARowOpensOneIssue(t *testing.T) {
 	r := s.act("schedule", scheduled)
 	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
 	if s.state("last_health_status") != `"critical"` || len(s.issues) != 1 {
-		t.Fatalf("saved %v, and opened %v\n%s", unpacked(t, s.artifacts[0]), s.issues, r.log)
+		t.Fatalf("saved %v, and opened %v\n%s", unpacked(t, s.newest()), s.issues, r.log)
 	}
 	body := fmt.Sprint(s.issues[0]["body"])
 	if !strings.Contains(body, "\n    refused\n    @all <!--\n") || !strings.Contains(body, "person = mended") || s.issues[0]["title"] != "Self-healing gave up: e1" {
@@ -73,7 +111,7 @@ func TestTheThirdFailureInARowOpensOneIssue(t *testing.T) {
 	}
 	// A run that is started once more finds it.
 	state := filepath.Join(t.TempDir(), "state.json")
-	if err := os.WriteFile(state, []byte(unpacked(t, s.artifacts[0])["state.json"]), 0o600); err != nil {
+	if err := os.WriteFile(state, []byte(unpacked(t, s.newest())["state.json"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, log, err := s.script("issue.sh", filepath.Dir(state))
@@ -102,7 +140,7 @@ func TestNothingInAStateCanSetAnOutputOrTheStateOfACriticalLoopExpire(t *testing
 	r := s.act("schedule", scheduled)
 	s.mustEnd(r, map[string]string{"gate": "success"})
 	s.mustSay(r, "critical: ")
-	if len(s.artifacts) != 2 || fmt.Sprint(s.artifacts[0].run) != thisRun || s.artifacts[0].days != 7 ||
+	if len(s.artifacts) != 2 || s.newest().days != 7 ||
 		!maps.Equal(unpacked(t, s.artifacts[0]), unpacked(t, s.artifacts[1])) {
 		t.Error("an artifact of two days was not saved again as it was")
 	}
@@ -115,7 +153,7 @@ func TestAPersonWhoMendedItLetsTheLoopGoOn(t *testing.T) {
 	r := s.act("workflow_dispatch", byHand("mended"))
 	s.mustEnd(r, map[string]string{"gate": "success"})
 	if s.state("last_health_status") != `"healthy"` || s.state("total_errors_detected") != "9" {
-		t.Errorf("saved %v", unpacked(t, s.artifacts[0]))
+		t.Errorf("saved %v", unpacked(t, s.newest()))
 	}
 }
 
@@ -130,7 +168,7 @@ func TestAnExpiredStateStopsTheLoopUntilAPersonBeginsAnew(t *testing.T) {
 	r = s.act("workflow_dispatch", byHand("begin-anew"))
 	s.mustEnd(r, map[string]string{"gate": "success", "repair": "success"})
 	if s.state("total_fixes_succeeded") != "1" {
-		t.Errorf("saved %v", unpacked(t, s.artifacts[0]))
+		t.Errorf("saved %v", unpacked(t, s.newest()))
 	}
 }
 
@@ -152,7 +190,7 @@ func TestABrokenStateIsRestoredFromTheOneBeforeIt(t *testing.T) {
 	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
 	s.mustSay(r, "deciding by state.json.bak")
 	if s.state("continuous_failure_count") != "2" {
-		t.Errorf("saved %v", unpacked(t, s.artifacts[0]))
+		t.Errorf("saved %v", unpacked(t, s.newest()))
 	}
 }
 
@@ -164,9 +202,9 @@ git -C ../another push --quiet origin main
 echo mended`, 1))
 	r := s.act("schedule", scheduled)
 	s.mustEnd(r, map[string]string{"gate": "success", "repair": "failure"})
-	s.mustSay(r, "It was pushed as signalbox-heal/900-1")
-	if got := s.git("--git-dir", s.origin, "show", "signalbox-heal/900-1:shop.txt"); got != "mended" || s.state("run_count") != "1" {
-		t.Errorf("the kept branch has %q, and saved is %v", got, unpacked(t, s.artifacts[0]))
+	s.mustSay(r, "It was pushed as signalbox-heal/900-1/merged")
+	if got := s.git("--git-dir", s.origin, "show", "signalbox-heal/900-1/merged:shop.txt"); got != "mended" || s.state("run_count") != "1" {
+		t.Errorf("the kept branch has %q, and saved is %v", got, unpacked(t, s.newest()))
 	}
 }
 
@@ -206,14 +244,21 @@ func (s *site) saved(ago time.Duration, files map[string]string) {
 // state is a key of the state that the workflow saved, as JSON.
 func (s *site) state(key string) string {
 	s.Helper()
-	if len(s.artifacts) == 0 || fmt.Sprint(s.artifacts[0].run) != thisRun {
-		s.Fatal("the workflow saved nothing")
-	}
 	var state map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(unpacked(s.T, s.artifacts[0])["state.json"]), &state); err != nil {
+	if err := json.Unmarshal([]byte(unpacked(s.T, s.newest())["state.json"]), &state); err != nil {
 		s.Fatal(err)
 	}
 	return string(state[key])
+}
+
+// newest is the state that the last run saved.
+func (s *site) newest() saved {
+	s.Helper()
+	i := slices.IndexFunc(s.artifacts, func(a saved) bool { return a.name == stateName })
+	if i < 0 || fmt.Sprint(s.artifacts[i].run) != s.run() {
+		s.Fatalf("run %s saved no state", s.run())
+	}
+	return s.artifacts[i]
 }
 
 func (s *site) mustEnd(r ran, want map[string]string) {

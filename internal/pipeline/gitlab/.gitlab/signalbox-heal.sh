@@ -94,19 +94,31 @@ gate() {
 	return "$code"
 }
 
-# push puts what the pass merged on the branch. If the branch has moved or is protected, the work goes to a branch of its own.
+# push puts what the pass merged on the branch, and what waits for an approval on branches of their own. If the branch has
+# moved or is protected, what was merged goes to one of its own, too.
 push() {
-	local branch=refs/heads/$CI_COMMIT_BRANCH kept=signalbox-heal/$CI_JOB_ID
-	if [ "$(git rev-parse "$branch")" = "$(git rev-parse "refs/remotes/origin/$CI_COMMIT_BRANCH")" ]; then
-		echo "There is nothing to push."
-		return
-	fi
+	local branch=refs/heads/$CI_COMMIT_BRANCH own=signalbox-heal/$CI_JOB_ID stage waiting
 	export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null GIT_CONFIG_KEY_1="http.$CI_SERVER_URL/.extraheader"
 	GIT_CONFIG_VALUE_1="Authorization: Basic $(printf 'oauth2:%s' "$SIGNALBOX_GITLAB_TOKEN" | base64 --wrap 0)"
 	export GIT_CONFIG_VALUE_1
+	# Nobody can approve here: who merges the branch does.
+	shopt -s nullglob
+	for stage in runs/*/*/stage.json; do
+		waiting=$(jq --raw-output 'select(.state == "NEEDS_INPUT" and .error.reason_code == "APPROVAL_REQUIRED") | .signalbox.branch' "$stage")
+		[ -n "$waiting" ] || continue
+		if git push "$CI_PROJECT_URL.git" "refs/heads/$waiting:refs/heads/$own/${waiting#signalbox/}"; then
+			echo "A repair waits for you. It was pushed as $own/${waiting#signalbox/}: merge it, or leave it."
+		else
+			echo "A repair waits for you, and could not be pushed; its patches are in this job's artifact, below runs."
+		fi
+	done
+	if [ "$(git rev-parse "$branch")" = "$(git rev-parse "refs/remotes/origin/$CI_COMMIT_BRANCH")" ]; then
+		echo "There is nothing to push to $CI_COMMIT_BRANCH."
+		return
+	fi
 	git push "$CI_PROJECT_URL.git" "$branch:$branch" && return
-	git push "$CI_PROJECT_URL.git" "$branch:refs/heads/$kept"
-	end "The repair is not on the branch. It was pushed as $kept, because the branch moved meanwhile or is protected. Merge it, or leave it: the next pass looks again"
+	git push "$CI_PROJECT_URL.git" "$branch:refs/heads/$own/merged"
+	end "The repair is not on the branch. It was pushed as $own/merged, because the branch moved meanwhile or is protected. Merge it, or leave it: the next pass looks again"
 }
 
 [ -n "${SIGNALBOX_GITLAB_TOKEN:-}" ] ||
@@ -128,7 +140,7 @@ git fetch --quiet origin "+refs/heads/$CI_COMMIT_BRANCH:refs/remotes/origin/$CI_
 git checkout --quiet -B "$CI_COMMIT_BRANCH" "refs/remotes/origin/$CI_COMMIT_BRANCH"
 export GIT_AUTHOR_NAME=Signalbox GIT_AUTHOR_EMAIL=signalbox@localhost GIT_COMMITTER_NAME=Signalbox GIT_COMMITTER_EMAIL=signalbox@localhost
 code=0
-(unset SIGNALBOX_GITLAB_TOKEN && "$signalbox" heal) || code=$?
+(unset SIGNALBOX_GITLAB_TOKEN && "$signalbox" heal --unattended) || code=$?
 push
 case $code in
 8 | 9) code=0 ;; # nothing was due
