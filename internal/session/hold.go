@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -31,22 +32,33 @@ func (h *host) hold(ctx context.Context, c HostConfig, starter *frames) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	h.doc = store.Session[Info](st, h.order.Config.name())
+	h.store, h.doc = st, store.Session[Info](st, h.order.Config.name())
 	if err := buryPredecessor(ctx, h.doc); err != nil {
 		return err
 	}
-	exec := process.Executor(process.Host{})
-	if place := h.order.Config.Place; place != "" {
-		if c.Entrance == nil {
-			return fmt.Errorf("enter %q: there is no way to it", place)
-		}
-		if exec, err = c.Entrance(ctx, place); err != nil {
-			return fmt.Errorf("enter %q: %w", place, err)
-		}
+	exec, leave, err := h.enter(ctx, c.Entrance)
+	if err != nil {
+		return fmt.Errorf("enter its place: %w", err)
 	}
+	leave = sync.OnceValue(leave)
+	defer func() { _ = leave() }() // for a session that did not come to run
 	ctx, h.cancel = context.WithCancel(ctx)
 	defer h.cancel()
-	return h.begin(ctx, exec, starter)
+	return h.begin(ctx, exec, leave, starter)
+}
+
+// enter leads to where the agent runs.
+func (h *host) enter(ctx context.Context, entrance Entrance) (exec process.Executor, leave func() error, err error) {
+	place := h.order.Config.Place
+	switch {
+	case place == "":
+		return process.Host{}, func() error { return nil }, nil
+	case entrance == nil:
+		return nil, nil, fmt.Errorf("there is no way to %q", place)
+	}
+	exec, leave, err = entrance(ctx, place)
+	debug.FreeOSMemory() // finding the way took more than staying there does
+	return exec, leave, err
 }
 
 func secretsWith(secrets map[string]string, token string) map[string]string {
@@ -75,7 +87,7 @@ func buryPredecessor(ctx context.Context, doc *store.Document[Info]) error {
 const startGrace = 100 * time.Millisecond
 
 // begin opens all doors, starts the agent and stays until its end.
-func (h *host) begin(ctx context.Context, exec process.Executor, starter *frames) (err error) {
+func (h *host) begin(ctx context.Context, exec process.Executor, leave func() error, starter *frames) (err error) {
 	c := h.order.Config
 	if h.record, err = newRecord(".", c.RecordLimit); err != nil {
 		return err
@@ -87,7 +99,7 @@ func (h *host) begin(ctx context.Context, exec process.Executor, starter *frames
 	digest := sha256.Sum256([]byte(h.token))
 	h.info = Info{Version: documentVersion, Issue: c.Issue, Name: c.name(), Agent: c.Agent, Mode: c.Mode, TmuxSocket: c.TmuxSocket, ID: rand.Text(),
 		TokenDigest: hex.EncodeToString(digest[:]), HostPID: os.Getpid(), HostStart: startOfSelf(), StartedAt: h.clock().UTC()}
-	if err := h.save(ctx, func(*Info) {}); err != nil {
+	if err := errors.Join(h.save(ctx, func(*Info) {}), h.publish(ctx, h.store, h.info)); err != nil {
 		return err
 	}
 	stop, err := h.serve(ctx)
@@ -106,7 +118,7 @@ func (h *host) begin(ctx context.Context, exec process.Executor, starter *frames
 	var answered sync.WaitGroup
 	answered.Go(func() { h.answerStarter(starter) })
 	result, err := exec.Exec(ctx, h.command())
-	h.finish(context.WithoutCancel(ctx), result, err)
+	h.finish(context.WithoutCancel(ctx), result, errors.Join(err, leave()))
 	answered.Wait()
 	return nil
 }

@@ -24,14 +24,21 @@ import (
 // HostName is the name (the last part of the zeroth argument) under which this program is to call Host.
 const HostName = "signalbox-session"
 
-// Entrance makes what runs commands in a place. The place is untrusted words of Config.Place.
-type Entrance func(ctx context.Context, place string) (process.Executor, error)
+// Entrance makes what runs commands in a place. The place is untrusted words of Config.Place. leave is
+// called when the agent's whole tree is gone, before anybody is told of it.
+type Entrance func(ctx context.Context, place string) (exec process.Executor, leave func() error, err error)
+
+// Publish writes down outside of the session where it stands: that it runs, while Outcome is nil, or
+// what it came to. It may be called again with the same.
+type Publish func(ctx context.Context, st *store.Store, info Info) error
 
 // HostConfig is what a host cannot be told by who starts it.
 type HostConfig struct {
 	// Entrance leads to places; nil knows none but this machine.
 	Entrance Entrance
-	Clock    func() time.Time
+	// Publish may be nil. The host calls it, because nobody else is sure to be there at the end.
+	Publish Publish
+	Clock   func() time.Time
 }
 
 // host is one session, in a process of its own.
@@ -39,9 +46,13 @@ type host struct {
 	order order
 	dir   string
 	doc   *store.Document[Info]
+	store *store.Store
 	clock func() time.Time
 	log   *slog.Logger
-	token string
+	// publish is never nil; published is what it was told last.
+	publish   Publish
+	published *Outcome
+	token     string
 
 	mu   sync.Mutex // held while info is changed and saved
 	info Info
@@ -57,7 +68,7 @@ type host struct {
 
 	detecting sync.Mutex
 	detector  *Detector
-	settling  bool // a Settle is due
+	settling  bool // a Publish is due
 
 	input   *input
 	resize  chan process.TerminalSize
@@ -113,13 +124,16 @@ func newHost(ctx context.Context, conn net.Conn, dir string, c HostConfig) (*hos
 	if err == nil && kind != frameOrder {
 		err = errFrame
 	}
-	h := &host{dir: dir, clock: c.Clock, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), token: rand.Text(),
+	h := &host{dir: dir, clock: c.Clock, publish: c.Publish, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), token: rand.Text(),
 		input: newInput(), resize: make(chan process.TerminalSize, 1), ended: make(chan struct{})}
 	if err == nil {
 		err = json.Unmarshal(payload, &h.order)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask for the order: %w", err)
+	}
+	if h.publish == nil {
+		h.publish = func(context.Context, *store.Store, Info) error { return nil }
 	}
 	os.Clearenv()
 	for _, assignment := range h.order.Environ {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -89,7 +90,7 @@ func (i *Info) note(text string) {
 	}
 }
 
-// save changes what is known, durably, and tells everybody.
+// save changes what is known, durably, and tells everybody; first of all whoever is not here.
 func (h *host) save(ctx context.Context, change func(*Info)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,6 +99,10 @@ func (h *host) save(ctx context.Context, change func(*Info)) error {
 		*info = h.info
 		return nil
 	})
+	if h.info.Outcome != h.published {
+		h.published = h.info.Outcome
+		err = errors.Join(err, h.publish(ctx, h.store, h.info))
+	}
 	h.raw.tell(h.info)
 	h.clean.tell(h.info)
 	return err
@@ -118,6 +123,16 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 			h.log.Error("join record", "error", err)
 		}
 	}
+	// In two steps: a session that has not ended is looked after once its host is gone, so whatever
+	// the first one was cut off from is done then.
+	errOutcome := h.save(ctx, func(info *Info) {
+		if info.Outcome == nil {
+			info.Outcome = &Outcome{Kind: Error, Message: redact.Line(h.redactor.String(h.verdict(result, failure)), messageLimit), Source: Ended, At: h.clock().UTC()}
+			if h.ending != "" {
+				info.Outcome.Source = h.ending
+			}
+		}
+	})
 	err := h.save(ctx, func(info *Info) {
 		now := h.clock().UTC()
 		info.EndedAt = &now
@@ -125,16 +140,10 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 			info.ExitCode, info.Signal = &result.ExitCode, result.Signal
 		}
 		if failure != nil {
-			info.note(failure.Error())
-		}
-		if info.Outcome == nil {
-			info.Outcome = &Outcome{Kind: Error, Message: redact.Line(h.verdict(result, failure), messageLimit), Source: Ended, At: now}
-			if h.ending != "" {
-				info.Outcome.Source = h.ending
-			}
+			info.note(h.redactor.String(failure.Error()))
 		}
 	})
-	if err != nil {
+	if err = errors.Join(errOutcome, err); err != nil {
 		h.log.Error("save the end", "error", err)
 	}
 	close(h.ended)
@@ -149,7 +158,7 @@ func (h *host) verdict(result process.Result, failure error) string {
 		return "Session was stopped"
 	case h.ending == Gone:
 		return Unexpected + ": its window is gone"
-	case result.Started.IsZero() && failure != nil:
+	case failure != nil:
 		return Unexpected + ": " + failure.Error()
 	case result.Ending != process.Exited:
 		return Unexpected + " (" + string(result.Ending) + ")"

@@ -17,18 +17,19 @@ import (
 )
 
 // entrance knows places of the form "clone ROOT COMMIT".
-func entrance(ctx context.Context, place string) (process.Executor, error) {
+func entrance(ctx context.Context, place string) (process.Executor, func() error, error) {
 	words := strings.Fields(place)
 	if len(words) != 3 || words[0] != "clone" {
-		return nil, fmt.Errorf("there is no place %q", place)
+		return nil, nil, fmt.Errorf("there is no place %q", place)
 	}
 	repo, err := git.Open(ctx, process.Host{}, words[1])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d := clone.New(clone.Config{Repo: repo, Exec: process.Host{}, Root: words[1], State: filepath.Join(words[1], ".signalbox", "environments"),
 		Variables: []string{"PATH=" + os.Getenv("PATH")}, Network: egress.None})
-	return d.Make(ctx, environment.Spec{ID: "env-42", Dir: ".worktrees/issue-42-x", Commit: words[2], Branch: "signalbox/42-x"})
+	e, err := d.Make(ctx, environment.Spec{ID: "env-42", Dir: ".worktrees/issue-42-x", Commit: words[2], Branch: "signalbox/42-x"})
+	return e, func() error { return nil }, err
 }
 
 func newRepository(t *testing.T, root string) (commit string) {

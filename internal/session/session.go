@@ -208,6 +208,9 @@ type Sessions struct {
 	// Program is this program's file, which hosts sessions when it is called HostName; empty is
 	// the running one.
 	Program string
+	// Publish is told of sessions whose host was killed, as HostConfig.Publish is of the others; nil
+	// where nobody wants to know.
+	Publish Publish
 	// AllowNetworkFS is as in store.Config, for the host's.
 	AllowNetworkFS bool
 }

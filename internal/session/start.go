@@ -191,12 +191,17 @@ func (s *Sessions) reconcile(ctx context.Context, dir, name string) error {
 	if _, err := process.Sweep(ctx, info.tag()); err != nil {
 		return err
 	}
-	return doc.Update(ctx, func(info *Info) error {
-		now := s.Clock().UTC()
-		info.EndedAt = &now
-		if info.Outcome == nil {
-			info.Outcome = &Outcome{Kind: Error, Message: Unexpected, Source: Gone, At: now}
+	now := s.Clock().UTC()
+	if info.Outcome == nil {
+		info.Outcome = &Outcome{Kind: Error, Message: Unexpected, Source: Gone, At: now}
+	}
+	if s.Publish != nil {
+		if err := s.Publish(ctx, s.Store, info); err != nil {
+			return err
 		}
+	}
+	return doc.Update(ctx, func(i *Info) error {
+		i.EndedAt, i.Outcome = &now, info.Outcome
 		return nil
 	})
 }

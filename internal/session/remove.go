@@ -1,0 +1,35 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Remove forgets a session that has ended, with what it printed. Its lock stays, because a lock
+// that is removed can be held by two. ErrRunning: it has not ended.
+func (x *Session) Remove(ctx context.Context) error {
+	if _, err := x.Info(ctx); err != nil { // its end is written down first
+		return err
+	}
+	lock, err := takeLock(ctx, filepath.Join(x.dir, lockFile))
+	if err != nil {
+		return fmt.Errorf("remove session %s: %w", x.name, err)
+	}
+	defer func() { _ = lock.Close() }()
+	entries, err := os.ReadDir(x.dir)
+	if err != nil {
+		return fmt.Errorf("remove session %s: %w", x.name, err)
+	}
+	for _, entry := range entries {
+		if entry.Name() != lockFile {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(x.dir, entry.Name())))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove session %s: %w", x.name, err)
+	}
+	return nil
+}
