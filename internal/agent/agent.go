@@ -20,6 +20,10 @@ type Task struct {
 	Role string
 	// Prompt is the whole instruction, in English.
 	Prompt string
+	// Terminal asks for the program's own interface, for a person at the terminal that exec gives it:
+	// it begins with Prompt and may go on with whatever is typed. Exit code 0 is its good end; it has
+	// no Transcript and no Answer. It goes on with no Conversation.
+	Terminal bool
 	// Dir is the working directory, as the agent sees it.
 	Dir string
 	// Env are further variables (KEY=value); drivers add their own. All of ours start with SIGNALBOX_.

@@ -33,7 +33,7 @@ type Program struct {
 // well with exit code 0; with one its Reader says. Every role but the
 // implementer owes an answer.
 func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Result, error) {
-	if p.Reader != nil {
+	if p.Reader != nil && !task.Terminal {
 		return p.converse(ctx, task, exec)
 	}
 	// Programs that fail say why on either stream, so last is of both.

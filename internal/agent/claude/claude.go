@@ -34,6 +34,9 @@ func (a *Agent) Name() string { return a.settings.Name }
 
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	if task.Terminal {
+		return a.atTerminal(task).Run(ctx, task, exec)
+	}
 	program := a.program().Located()
 	program.Args = append(program.Args, a.arguments(task)...)
 	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))

@@ -35,6 +35,9 @@ func (a *Agent) Name() string { return a.settings.Name }
 
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	if task.Terminal {
+		return a.atTerminal(task).Run(ctx, task, exec)
+	}
 	if f, err := a.fenced(ctx, task, exec); f != nil || err != nil {
 		return agent.Result{Failure: f}, err
 	}

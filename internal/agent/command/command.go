@@ -79,7 +79,7 @@ func (a *Agent) Name() string { return a.config.Name }
 
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	program := a.program()
-	if a.config.Prompt == Stdin {
+	if a.config.Prompt == Stdin && !task.Terminal { // at a terminal, standard input is the person's
 		program.Stdin = strings.NewReader(task.Prompt)
 		return program.Run(ctx, task, exec)
 	}

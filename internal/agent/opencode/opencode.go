@@ -39,8 +39,11 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	if err != nil {
 		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
 	}
-	program.Args = append(program.Args, a.arguments(task.Conversation)...)
 	program.Env = slices.Concat(program.Env, []string{"OPENCODE_CONFIG_CONTENT=" + config}, led(task.Endpoint))
+	if task.Terminal {
+		return a.atTerminal(program, task.Prompt).Run(ctx, task, exec)
+	}
+	program.Args = append(program.Args, a.arguments(task.Conversation)...)
 	program.Stdin = strings.NewReader(task.Prompt)
 	program.Reader = &reader{model: a.settings.Model}
 	return program.Run(ctx, task, exec)

@@ -35,9 +35,13 @@ func (a *Agent) Name() string { return a.settings.Name }
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	program := a.program().Located()
-	program.Args = append(program.Args, a.arguments(task.Conversation)...)
-	program.Stdin = strings.NewReader(task.Prompt)
-	program.Reader = &reader{model: a.settings.Model}
+	if task.Terminal {
+		program.Args = append(program.Args, a.atTerminal(task.Prompt)...)
+	} else {
+		program.Args = append(program.Args, a.arguments(task.Conversation)...)
+		program.Stdin = strings.NewReader(task.Prompt)
+		program.Reader = &reader{model: a.settings.Model}
+	}
 	if task.Endpoint != nil {
 		if err := a.lead(&program, task.Endpoint); err != nil {
 			return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
