@@ -33,6 +33,9 @@ func (w *work) checkDependencies(ctx context.Context, o workflow.Outcome) (workf
 	if err != nil {
 		return nil, err
 	}
+	if w.prepares {
+		return workflow.DependenciesChecked{Outcome: o}, nil
+	}
 	var missing []string
 	for _, ref := range request.DependsOn {
 		needed, err := w.Forge.Request(ctx, ref)

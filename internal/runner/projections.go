@@ -53,6 +53,9 @@ func (w *work) projectComment(ctx context.Context) error {
 }
 
 func (w *work) projectStatus(ctx context.Context) error {
+	if w.prepares && prepared(&w.run) {
+		return nil // whoever it was prepared for says how it goes on
+	}
 	status := w.run.AsIssueStatus()
 	same := w.shown.status
 	same.Timestamp = status.Timestamp
@@ -61,10 +64,20 @@ func (w *work) projectStatus(ctx context.Context) error {
 	}
 	w.shown.status = status
 	return w.Store.IssueStatus(status.Issue).Update(ctx, func(s *workflow.IssueStatus) error {
+		if w.standsAside(s) {
+			return nil
+		}
 		status.Unknown = s.Unknown
 		*s = status
 		return nil
 	})
+}
+
+// standsAside: a session went on in the run's environment after the run stood still. What it said
+// stands until the run moves, and a run that is given up undoes no success.
+func (w *work) standsAside(s *workflow.IssueStatus) bool {
+	givenUp := w.run.Journey.Canceling || w.run.State == workflow.Canceled
+	return w.run.State.Ended() && s.Timestamp.After(w.run.UpdatedAt) || givenUp && s.Status == workflow.IssueComplete
 }
 
 func (w *work) projectEnvironment(ctx context.Context) error {

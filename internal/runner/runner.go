@@ -69,7 +69,11 @@ type Clock struct {
 }
 
 // Runner carries runs. It has no state of its own: everything is in the store.
-type Runner struct{ Config }
+type Runner struct {
+	Config
+	// prepares: runs go no further than Prepare says.
+	prepares bool
+}
 
 // New returns a runner.
 func New(c Config) *Runner {
@@ -83,7 +87,7 @@ func New(c Config) *Runner {
 		c.Observe = func(workflow.Run) {}
 	}
 	c.MaxParallel = max(c.MaxParallel, 1)
-	return &Runner{c}
+	return &Runner{Config: c}
 }
 
 var (

@@ -1,0 +1,33 @@
+package runner
+
+import (
+	"context"
+
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// preparing is how many runs are prepared beside those that are carried: making an environment is
+// short, and whoever asked for it waits.
+const preparing = 16
+
+// Prepare is Carry as far as the run's environment, whatever the request depends on; there the run
+// stands still (NEEDS_INPUT), for somebody who goes on in its environment by hand (see Enter).
+// Another end than that is in the run, as Carry leaves it.
+func (r *Runner) Prepare(ctx context.Context, requestID, owner string, which func(context.Context) (store.RunRef, error)) (workflow.Run, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	own := *r
+	own.prepares = true
+	own.MaxParallel += preparing
+	own.Observe = func(run workflow.Run) {
+		r.Observe(run)
+		if prepared(&run) {
+			stop()
+		}
+	}
+	return own.Carry(ctx, requestID, owner, which)
+}
+
+// prepared reports whether the run has come to its environment.
+func prepared(run *workflow.Run) bool { return run.Journey.EnvID != "" && !run.Journey.EnvRemoved }
