@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"time"
 
 	"signalbox/internal/cli"
 	"signalbox/internal/environment/egress"
@@ -20,7 +19,7 @@ func main() {
 	case egress.EnterName:
 		egress.Enter(context.Background(), os.Args[1:])
 	case session.HostName:
-		os.Exit(session.Host(context.Background(), os.Args[1:], session.HostConfig{Clock: time.Now}))
+		os.Exit(session.Host(context.Background(), os.Args[1:], cli.SessionHost()))
 	}
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System()))
 }

@@ -100,6 +100,7 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log what is done to standard error")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, one document")
+	root.AddCommand(newSession(a), newReport(a))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &problem{err: err, hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
 	})

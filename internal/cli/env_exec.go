@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -95,8 +96,13 @@ const visitor = "signalbox env"
 
 // warnOfOthers says who else is in the environment.
 func (p *project) warnOfOthers(ctx context.Context, ref store.RunRef) {
-	if holder, held, err := p.held(ctx, ref.RequestID); err == nil && held && holder.Owner == visitor {
+	holder, held, err := p.held(ctx, ref.RequestID)
+	if err == nil && held && holder.Owner == visitor {
 		p.app.warn("somebody else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
+		return
+	}
+	if name, ok := strings.CutPrefix(holder.Owner, sessionOwner); ok {
+		p.app.warn("session %s works in this environment", name)
 		return
 	}
 	p.app.warn("its run is at work in this environment: what you change there may end up in the change, or be taken away")

@@ -30,8 +30,8 @@ const exitCodes = `Exit codes:
   1  an error
   2  the command line is wrong
   3  the run waits for a person
-  4  the run failed
-  5  another process carries the run
+  4  the run failed, or a session is an error
+  5  another process carries the run, or a session works on its request
   6  there is no such request or run
   7  the run was canceled
   8  the self-healing loop has nothing to do (health gate)

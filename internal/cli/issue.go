@@ -51,10 +51,30 @@ func (a *app) issueStatus(ctx context.Context, arg string) (status workflow.Issu
 	}
 	defer func() { _ = s.Close() }()
 	status, err = s.IssueStatus(n).Load(ctx)
+	if err == nil && status.Status == workflow.IssueRunning && a.settle(ctx, s) {
+		status, err = s.IssueStatus(n).Load(ctx)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return workflow.IssueStatus{Issue: n, Status: workflow.IssueUnknown}, false, nil
 	}
 	return status, err == nil, explained(err)
+}
+
+// settle has sessions that were killed written down as such before somebody reads that they run; false
+// where there are none. Who may not write reads what is there.
+func (a *app) settle(ctx context.Context, s *store.Store) bool {
+	names, err := s.Sessions(ctx)
+	if err != nil || len(names) == 0 {
+		return false
+	}
+	writable, err := a.openStore(ctx)
+	if err == nil {
+		err = errors.Join(settleSessions(ctx, writable), writable.Close())
+	}
+	if err != nil {
+		a.log.Warn("look for sessions that were killed", "error", err)
+	}
+	return err == nil
 }
 
 // printText prints text from outside as it is to a program, and harmless to a person.

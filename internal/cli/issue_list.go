@@ -37,6 +37,7 @@ func (a *app) listIssues(ctx context.Context, only workflow.IssueStatusWord) err
 		return err
 	}
 	defer func() { _ = s.Close() }()
+	a.settle(ctx, s)
 	entries, err := s.IssueStatuses(ctx)
 	var listed []workflow.IssueStatus
 	var lines []byte

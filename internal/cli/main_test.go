@@ -14,11 +14,15 @@ import (
 
 	"signalbox/internal/cli"
 	"signalbox/internal/environment/egress"
+	"signalbox/internal/session"
 )
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == egress.EnterName {
 		egress.Enter(context.Background(), os.Args[1:])
+	}
+	if filepath.Base(os.Args[0]) == session.HostName {
+		os.Exit(session.Host(context.Background(), os.Args[1:], cli.SessionHost()))
 	}
 	testscript.Main(m, map[string]func(){
 		"signalbox": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
@@ -32,6 +36,7 @@ func TestScripts(t *testing.T) {
 		"exits": exits,
 	}, Setup: func(env *testscript.Env) error {
 		env.Defer(func() { unmountBelow(env.WorkDir) })
+		env.Defer(func() { endSessions(env.WorkDir) })
 		env.Setenv("HOME", env.WorkDir)
 		env.Setenv("GIT_AUTHOR_NAME", "Ada")
 		env.Setenv("GIT_AUTHOR_EMAIL", "ada@localhost")

@@ -124,6 +124,9 @@ func (p *project) settingsStand(run *workflow.Run) error {
 func (p *project) carryAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick) error {
 	progress := newProgress(p.app, len(requests) > 1)
 	defer progress.close()
+	if err := settleSessions(ctx, p.store); err != nil {
+		return explained(err)
+	}
 	r, err := p.runner(ctx, progress.observe)
 	if err != nil {
 		return err
@@ -145,8 +148,7 @@ func (p *project) carry(ctx context.Context, r *runner.Runner, request forge.Req
 	})
 	var held *store.HeldError
 	if errors.As(err, &held) {
-		return run, &problem{code: exitHeld, hint: fmt.Sprintf("follow it: signalbox watch %d", request.Number),
-			err: fmt.Errorf("request %d is carried by another process: %s", request.Number, holder(held.Holder))}
+		return run, heldRequest(request.Number, held.Holder)
 	}
 	return run, explained(err)
 }

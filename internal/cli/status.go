@@ -37,6 +37,9 @@ func (a *app) status(ctx context.Context, ref string) error {
 		return err
 	}
 	p.warn()
+	if err := settleSessions(ctx, p.store); err != nil {
+		return explained(err)
+	}
 	found, err := p.find(ctx, ref)
 	if err != nil {
 		if shown, statusErr := p.bareStatus(ctx, ref); shown || statusErr != nil {
@@ -51,7 +54,7 @@ func (a *app) status(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	p.printRun(&found.Run, held)
+	p.printRun(ctx, &found.Run, held)
 	return nil
 }
 

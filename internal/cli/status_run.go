@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 // printRun prints all that a person needs of a run (R17).
-func (p *project) printRun(r *workflow.Run, held bool) {
+func (p *project) printRun(ctx context.Context, r *workflow.Run, held bool) {
 	p.print("%s %s\n", p.paint(bold, "#"+r.Ref()), redact.Line(r.Title, 200))
 	state := p.state(r.State)
 	interrupted := r.State == workflow.Running && !held
@@ -40,7 +41,7 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 	}
 	p.printPhases(r)
 	p.printSteps(r)
-	p.printForPrograms(r)
+	p.printForPrograms(ctx, r)
 	p.printStop(r)
 	if r.Journey.Question != nil && held {
 		p.printQuestion(r)
@@ -52,13 +53,23 @@ func (p *project) printRun(r *workflow.Run, held bool) {
 
 // printForPrograms prints what the published status file says. It has no word for a run that waits
 // for a person.
-func (p *project) printForPrograms(r *workflow.Run) {
-	why := ""
-	if r.State == workflow.NeedsInput {
+func (p *project) printForPrograms(ctx context.Context, r *workflow.Run) {
+	why, status := "", p.issueFile(ctx, r)
+	if r.State == workflow.NeedsInput && status.Status == workflow.IssueError {
 		why = `; "error" is its word for a run that needs you`
 	}
 	p.print("\n%s\n", p.paint(faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Journey.Number, why)))
-	p.printIssue(r.AsIssueStatus())
+	p.printIssue(status)
+}
+
+// issueFile is the status file of the run's issue, which a session may have written after the run.
+func (p *project) issueFile(ctx context.Context, r *workflow.Run) workflow.IssueStatus {
+	projected := r.AsIssueStatus()
+	written, err := p.store.IssueStatus(projected.Issue).Load(ctx)
+	if err != nil {
+		return projected
+	}
+	return written
 }
 
 // printSetUpNotes says what a person should know of the set-up, whatever became of the run.

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/session"
+	"signalbox/internal/workflow"
+)
+
+// batch works on several requests with sessions.
+type batch struct {
+	app     *app
+	project *project
+	how     sessionStart
+	plan    *batchPlan
+	// places is how many sessions work at once; goOn: an error stops only what depends on it.
+	places int
+	goOn   bool
+
+	begun   map[int]bool
+	results map[int]batchResult
+	ended   chan batchResult
+	// failed is the first that is an error; 0 while there is none.
+	failed, working int
+}
+
+// batchResult is what became of one request.
+type batchResult struct {
+	Issue int `json:"issue"`
+	// Status is complete, error, running (nobody waits for it any more), or unknown: not started.
+	Status  workflow.IssueStatusWord `json:"status"`
+	Message string                   `json:"message"`
+}
+
+// carry starts what may start whenever something has ended, until nothing works any more. Sessions go
+// on when ctx ends.
+func (b *batch) carry(ctx context.Context) error {
+	b.begun, b.results, b.ended = map[int]bool{}, map[int]batchResult{}, make(chan batchResult)
+	for {
+		if ctx.Err() == nil {
+			if err := b.startMore(ctx); err != nil {
+				return err
+			}
+		}
+		if b.working == 0 {
+			return b.outcome(ctx)
+		}
+		b.take(<-b.ended)
+		b.working--
+	}
+}
+
+// startMore passes over the requests once: what one needs comes before it.
+func (b *batch) startMore(ctx context.Context) error {
+	for _, n := range b.plan.order {
+		if b.begun[n] {
+			continue
+		}
+		wait, hindrance := b.hindrance(n)
+		if wait {
+			continue
+		}
+		done := false
+		if hindrance == "" {
+			var err error
+			if done, err = b.project.isComplete(ctx, b.plan.requests[n]); err != nil {
+				return err
+			}
+		}
+		switch {
+		case hindrance != "":
+			b.begun[n] = true
+			b.take(batchResult{n, workflow.IssueUnknown, "not started: " + hindrance})
+		case done:
+			b.begun[n] = true
+			b.take(batchResult{n, workflow.IssueComplete, "it was complete already"})
+		case b.working < b.places:
+			b.begun[n] = true
+			b.working++
+			go func() { b.ended <- b.work(ctx, n) }()
+		}
+	}
+	return nil
+}
+
+// hindrance is why n is not to be started at all; or it has to wait for what it needs.
+func (b *batch) hindrance(n int) (wait bool, why string) {
+	for _, need := range b.plan.needs[n] {
+		switch r, ended := b.results[need]; {
+		case !ended:
+			wait = true
+		case r.Status != workflow.IssueComplete:
+			return false, fmt.Sprintf("it depends on #%d, which is not complete", need)
+		}
+	}
+	if b.failed != 0 && !b.goOn {
+		return false, fmt.Sprintf("#%d is an error", b.failed)
+	}
+	return wait, ""
+}
+
+// work is one session, from its start to what it comes to. One that runs already is waited for.
+func (b *batch) work(ctx context.Context, n int) batchResult {
+	all, err := sessionsOf(b.project.store)
+	if err != nil {
+		return batchResult{n, workflow.IssueError, err.Error()}
+	}
+	name := session.Name("", n)
+	x, info, err := openSession(ctx, all, name)
+	if err != nil || info.EndedAt != nil || info.Outcome != nil {
+		info, err = b.project.startFor(ctx, b.plan.requests[n], b.how)
+		if err == nil {
+			x, err = all.Open(ctx, name)
+		}
+	}
+	if err == nil {
+		b.app.news("#%d started: %s", n, redact.Line(info.Agent, 60))
+		info, err = x.Wait(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return batchResult{n, workflow.IssueRunning, "not waited for any more"}
+	case err != nil:
+		return batchResult{n, workflow.IssueError, err.Error()}
+	}
+	return batchResult{n, sessionState(&info), info.Outcome.Message}
+}
+
+func (b *batch) take(r batchResult) {
+	b.results[r.Issue] = r
+	if r.Status == workflow.IssueError && b.failed == 0 {
+		b.failed = r.Issue
+	}
+	says := redact.Line(r.Message, 300)
+	if r.Status != workflow.IssueUnknown {
+		says = strings.TrimSuffix(fmt.Sprintf("%s: %s", r.Status, says), ": ")
+	}
+	b.app.news("#%d %s", r.Issue, says)
+}
+
+// news is a line of progress, which a program that reads JSON is spared.
+func (a *app) news(format string, args ...any) {
+	if !a.json {
+		a.print("%s %s\n", now().Format("15:04:05"), fmt.Sprintf(format, args...))
+	}
+}
+
+func (b *batch) outcome(ctx context.Context) error {
+	complete, list := 0, []batchResult{}
+	for _, n := range b.plan.order {
+		r, known := b.results[n]
+		if !known {
+			r = batchResult{n, workflow.IssueUnknown, "not started"}
+		}
+		if r.Status == workflow.IssueComplete {
+			complete++
+		}
+		list = append(list, r)
+	}
+	var err error
+	if b.app.json {
+		err = b.app.printJSON(list)
+	} else {
+		b.app.print("%d of %s complete\n", complete, count(len(list), "issue"))
+	}
+	switch {
+	case ctx.Err() != nil:
+		b.app.say("sessions that were started go on, and so does the batch by the same command")
+		return errors.Join(err, ctx.Err())
+	case complete < len(list):
+		return errors.Join(err, &problem{code: exitFailed})
+	}
+	return err
+}

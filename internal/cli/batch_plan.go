@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/workflow"
+)
+
+// batchPlan is what is to be done, and what has to be done before each.
+type batchPlan struct {
+	requests map[int]forge.Request
+	// needs are those of the batch that each depends on.
+	needs map[int][]int
+	// order is one in which everything comes after what it needs.
+	order []int
+}
+
+// planBatch finds the requests and their order. Unknown ones, circles, and what depends on something
+// that is neither in the batch nor done are refused by name.
+func (p *project) planBatch(ctx context.Context, refs []string) (*batchPlan, error) {
+	plan := &batchPlan{requests: map[int]forge.Request{}, needs: map[int][]int{}}
+	var unknown []string
+	for _, ref := range refs {
+		request, err := p.forge.Request(ctx, p.fromHere(ref))
+		switch {
+		case errors.Is(err, forge.ErrNotFound):
+			unknown = append(unknown, ref)
+		case err != nil:
+			return nil, explained(fmt.Errorf("find request %q: %w", ref, err))
+		default:
+			plan.requests[request.Number] = request
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, &problem{err: fmt.Errorf("there is no request %q", unknown), hint: `see which requests there are: "signalbox list"`, code: exitNotFound}
+	}
+	for n, request := range plan.requests {
+		needs, err := p.batchNeeds(ctx, plan, request)
+		if err != nil {
+			return nil, err
+		}
+		plan.needs[n] = needs
+	}
+	return plan, plan.sort()
+}
+
+func (p *project) batchNeeds(ctx context.Context, plan *batchPlan, request forge.Request) (needs []int, err error) {
+	for _, ref := range request.DependsOn {
+		needed, err := p.forge.Request(ctx, ref)
+		if err != nil {
+			return nil, &problem{err: fmt.Errorf("request %d depends on %q: %w", request.Number, ref, err), code: codeOf(err),
+				hint: "mend depends_on in " + request.Path}
+		}
+		if _, ours := plan.requests[needed.Number]; ours {
+			needs = append(needs, needed.Number)
+			continue
+		}
+		done, err := p.isComplete(ctx, needed)
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			return nil, &problem{err: fmt.Errorf("request %d depends on %d, which is neither in the batch nor complete", request.Number, needed.Number),
+				hint: fmt.Sprintf("take it into the batch, or do it first: signalbox session start %d", needed.Number)}
+		}
+	}
+	slices.Sort(needs)
+	return slices.Compact(needs), nil
+}
+
+// isComplete reports a recorded success: the request is merged, or its status says so.
+func (p *project) isComplete(ctx context.Context, request forge.Request) (bool, error) {
+	status, err := p.store.IssueStatus(request.Number).Load(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return request.Closed || status.Status == workflow.IssueComplete, explained(err)
+}
+
+// sort orders by waves, and by number within each.
+func (b *batchPlan) sort() error {
+	for len(b.order) < len(b.requests) {
+		wave := b.ready()
+		if len(wave) == 0 {
+			return &problem{err: fmt.Errorf("requests depend on each other in a circle: %s", numbers(b.circle())), hint: "mend their depends_on"}
+		}
+		b.order = append(b.order, wave...)
+	}
+	return nil
+}
+
+// ready are those not in the order whose needs all are.
+func (b *batchPlan) ready() (wave []int) {
+	for n, needs := range b.needs {
+		missing := slices.ContainsFunc(needs, func(need int) bool { return !slices.Contains(b.order, need) })
+		if !missing && !slices.Contains(b.order, n) {
+			wave = append(wave, n)
+		}
+	}
+	slices.Sort(wave)
+	return wave
+}
+
+// circle is one, from a request that cannot be ordered along what it needs until one comes twice.
+func (b *batchPlan) circle() (walked []int) {
+	var left []int
+	for n := range b.requests {
+		if !slices.Contains(b.order, n) {
+			left = append(left, n)
+		}
+	}
+	at := slices.Min(left)
+	for !slices.Contains(walked, at) {
+		walked = append(walked, at)
+		at = b.needs[at][slices.IndexFunc(b.needs[at], func(n int) bool { return slices.Contains(left, n) })]
+	}
+	return append(walked[slices.Index(walked, at):], at)
+}
+
+// waves are what can be done at once, wave by wave.
+func (b *batchPlan) waves() [][]int {
+	level, waves := map[int]int{}, [][]int{}
+	for _, n := range b.order {
+		for _, need := range b.needs[n] {
+			level[n] = max(level[n], level[need]+1)
+		}
+		if level[n] == len(waves) {
+			waves = append(waves, nil)
+		}
+		waves[level[n]] = append(waves[level[n]], n)
+	}
+	return waves
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/session"
+)
+
+func newReport(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "Say, as an agent in a session, how far the work is",
+		Long: "For agents: say what the session came to, or how far it is. It is believed of nobody else: the session's own token is in\n" +
+			"the agent's environment. The first word that is final counts; later ones are noted.",
+		Example: "  signalbox report progress \"the failing test is written\"\n  signalbox report complete\n  signalbox report error \"the API is not documented\"",
+	}
+	for _, word := range []struct {
+		kind  session.Kind
+		short string
+		args  cobra.PositionalArgs
+	}{
+		{session.Complete, "Say that the work is done", cobra.ArbitraryArgs},
+		{session.Error, "Say that the work cannot be done, and why", cobra.MinimumNArgs(1)},
+		{session.Progress, "Say how far the work is", cobra.MinimumNArgs(1)},
+	} {
+		use := string(word.kind) + " TEXT..."
+		if word.kind == session.Complete {
+			use = string(word.kind) + " [TEXT...]"
+		}
+		c.AddCommand(&cobra.Command{Use: use, Short: word.short, Example: "  signalbox report " + string(word.kind) + " \"…\"", Args: word.args,
+			ValidArgsFunction: cobra.NoFileCompletions,
+			RunE: func(c *cobra.Command, args []string) error {
+				return a.report(c.Context(), session.Word{Kind: word.kind, Message: strings.Join(args, " ")})
+			}})
+	}
+	return c
+}
+
+// reportTime is how long a host may take to write a report down.
+const reportTime = 30 * time.Second
+
+func (a *app) report(ctx context.Context, word session.Word) error {
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	err := session.Report(ctx, a.Env, word)
+	if errors.Is(err, session.ErrRefused) {
+		return &problem{err: err, hint: "it is for an agent that was started by: signalbox session start"}
+	}
+	return err
+}

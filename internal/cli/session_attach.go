@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"signalbox/internal/session"
+)
+
+func newSessionAttach(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "attach ISSUE",
+		Short: "Sit down at a session's terminal; Ctrl-\\ leaves",
+		Long: "Show the agent's terminal here and type into it. Ctrl-\\ leaves, and the session goes on. Several may be attached;\n" +
+			"the terminal takes the size of who attached last. A session in tmux can be attached to with tmux, too.",
+		Example:           "  signalbox session attach 42",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.offerSessions(false, openedSession),
+		RunE: func(c *cobra.Command, args []string) error {
+			all, err := a.openSessions(c.Context())
+			if err != nil {
+				return err
+			}
+			x, info, err := openSession(c.Context(), all, args[0])
+			if err != nil {
+				return err
+			}
+			return a.attach(c.Context(), x, &info)
+		},
+	}
+}
+
+func (a *app) attach(ctx context.Context, x *session.Session, info *session.Info) (err error) {
+	at := session.Attachment{In: a.In, Out: a.Out}
+	if file, ok := a.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		before, err := term.MakeRaw(int(file.Fd()))
+		if err != nil {
+			return fmt.Errorf("prepare terminal: %w", err)
+		}
+		defer func() { err = errors.Join(err, term.Restore(int(file.Fd()), before)) }()
+		resize, stop := sizes(file)
+		defer stop()
+		at.Size, at.Resize = sizeOf(file), resize
+	}
+	detached, err := x.Attach(ctx, at)
+	if err != nil {
+		return sessionProblem(err, info)
+	}
+	if detached {
+		a.say(fmt.Sprintf("\r\nleft; the session goes on: signalbox session attach %d", info.Issue))
+		return nil
+	}
+	after, err := x.Info(ctx)
+	if err != nil {
+		return explained(err)
+	}
+	a.say(fmt.Sprintf("\r\nthe session has ended: %s", endOfSession(&after)))
+	return sessionEnded(&after)
+}
+
+// endOfSession is what a session came to, for people.
+func endOfSession(i *session.Info) string {
+	if says := sessionSays(i); says != "" {
+		return fmt.Sprintf("%s: %s", sessionState(i), says)
+	}
+	return string(sessionState(i))
+}

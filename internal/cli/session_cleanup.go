@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/git"
+	"signalbox/internal/session"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func newSessionCleanup(a *app) *cobra.Command {
+	clean := &sessionCleanup{app: a}
+	c := &cobra.Command{
+		Use:   "cleanup ISSUE... | --merged | --orphans",
+		Short: "Put away sessions that are over: environment, branch, record, status",
+		Long: "Put away the sessions of the issues named, of those whose change is merged (--merged), or that have no environment any\n" +
+			"more (--orphans). The run is given up if it is not over, and its environment removed after everything in it is on a\n" +
+			"ref; the branch is removed when its commits are on that ref or merged. The status stays for 7 days, because somebody\n" +
+			"may wait for it (--all removes it). A session that runs is refused: stop it first.",
+		Example:           "  signalbox session cleanup 42\n  signalbox session cleanup --merged --dry-run\n  signalbox session cleanup --orphans",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.offerSessions(true, overSession),
+		RunE:              func(c *cobra.Command, args []string) error { return clean.run(c.Context(), args) },
+	}
+	c.Flags().BoolVar(&clean.merged, "merged", false, "the sessions of issues whose change is merged")
+	c.Flags().BoolVar(&clean.orphans, "orphans", false, "the sessions and records of issues without a folder in .worktrees")
+	c.Flags().BoolVar(&clean.all, "all", false, "also the status, though somebody may wait for it")
+	c.Flags().BoolVarP(&clean.dry, "dry-run", "n", false, "only say what would be put away")
+	return c
+}
+
+// sessionCleanup is one clean-up, as a person wants it.
+type sessionCleanup struct {
+	*app
+	merged, orphans, all, dry bool
+}
+
+func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
+	if modes := len(refs); (modes > 0) == (c.merged || c.orphans) || c.merged && c.orphans {
+		return &problem{err: errors.New("what to clean up is not said"), code: exitUsage,
+			hint: "one of: signalbox session cleanup ISSUE..., --merged, --orphans"}
+	}
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := sessionsOf(p.store)
+	if err != nil {
+		return err
+	}
+	found, err := c.chosen(ctx, p, all, refs)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, x := range found {
+		problems = append(problems, c.one(ctx, p, x))
+	}
+	if c.orphans {
+		problems = append(problems, (&issueCleanup{app: c.app, all: c.all, dry: c.dry}).run(ctx))
+	}
+	return errors.Join(problems...)
+}
+
+// chosen are the sessions to put away: those named, or those of which there is proof that they are done with.
+func (c *sessionCleanup) chosen(ctx context.Context, p *project, all *session.Sessions, refs []string) (chosen []chosenSession, err error) {
+	proof := func(context.Context, *project, int) (bool, error) { return true, nil }
+	switch {
+	case c.merged:
+		proof = issueMerged
+	case c.orphans:
+		proof = issueOrphaned
+	}
+	if len(refs) == 0 {
+		list, err := all.List(ctx)
+		if err != nil {
+			return nil, explained(err)
+		}
+		for _, info := range list {
+			if info.EndedAt != nil {
+				refs = append(refs, strconv.Itoa(info.Issue))
+			}
+		}
+	}
+	for _, ref := range refs {
+		x, info, err := openSession(ctx, all, ref)
+		if err != nil {
+			return nil, err
+		}
+		if info.EndedAt == nil {
+			return nil, &problem{err: fmt.Errorf("session %s has not ended", info.Name), code: exitHeld, hint: "end it first: signalbox session stop " + strconv.Itoa(info.Issue)}
+		}
+		proven, err := proof(ctx, p, info.Issue)
+		if err != nil {
+			return nil, explained(err)
+		}
+		if proven {
+			chosen = append(chosen, chosenSession{x, info})
+		}
+	}
+	return chosen, nil
+}
+
+// issueMerged: the run says so. What somebody merged without it cannot be proven and is named by them.
+func issueMerged(ctx context.Context, p *project, issue int) (bool, error) {
+	found, err := p.find(ctx, strconv.Itoa(issue))
+	if codeOf(err) == exitNotFound {
+		return false, nil
+	}
+	return err == nil && found.Run.State == workflow.Done && found.Run.Journey.MergeCommit != "", err
+}
+
+func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
+	live, err := liveIssues(ctx, p.store) // a run makes its environment again
+	if err != nil || live[issue] {
+		return false, err
+	}
+	folders, err := worktrees(p.store)
+	return len(workflow.OrphanedIssues([]int{issue}, folders)) > 0, err
+}
+
+// one puts one session away. Its record goes last: cut off before, all is done again.
+func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) error {
+	n := strconv.Itoa(x.info.Issue)
+	if c.dry {
+		c.print("would put away #%s: %s\n", n, endOfSession(&x.info))
+		return nil
+	}
+	found, err := p.find(ctx, n)
+	switch {
+	case codeOf(err) == exitNotFound:
+	case err != nil:
+		return err
+	default:
+		if err := c.giveUp(ctx, p, found); err != nil {
+			return err
+		}
+	}
+	removed, err := p.store.IssueStatus(x.info.Issue).RemoveIf(ctx, func(s *workflow.IssueStatus) bool { return c.all || !s.Retained(now()) })
+	if err == nil {
+		err = x.Remove(ctx)
+	}
+	if err != nil {
+		return explained(err)
+	}
+	c.print("put away #%s", n)
+	if !removed {
+		c.print("; its status stays for whoever waits for it (signalbox issue remove %s)", n)
+	}
+	c.print("\n")
+	return nil
+}
+
+// giveUp ends the run if it is not over, which removes its environment, and removes its branch if
+// that holds nothing that would be lost.
+func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.RunSummary) error {
+	if !found.Run.State.Final() {
+		err := p.cancel(ctx, found)
+		if err != nil && codeOf(err) != exitCanceled {
+			return err
+		}
+		if found, err = p.find(ctx, found.Ref.RequestID); err != nil {
+			return err
+		}
+	}
+	return p.removeBranch(ctx, &found.Run)
+}
+
+// cancel gives a run up as "stop --cancel" does.
+func (p *project) cancel(ctx context.Context, found store.RunSummary) error {
+	return p.order(ctx, found.Ref.RequestID, func(*workflow.Run) error { return nil }, func(_ *workflow.Run, s *workflow.Signals) {
+		s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
+	})
+}
+
+// removeBranch removes a run's branch if the base branch or the kept ref has all of it.
+func (p *project) removeBranch(ctx context.Context, run *workflow.Run) error {
+	branch := "refs/heads/" + run.Journey.Branch
+	at, err := p.repo.Resolve(ctx, branch)
+	if errors.Is(err, git.ErrNotFound) {
+		return nil
+	}
+	for _, ref := range []string{"refs/heads/" + run.Journey.Base, run.Journey.KeptRef} {
+		if err != nil || ref == "" {
+			continue
+		}
+		holds, lookErr := p.repo.Resolve(ctx, ref)
+		if errors.Is(lookErr, git.ErrNotFound) {
+			continue
+		}
+		within := false
+		if err = lookErr; err == nil {
+			within, err = p.repo.IsAncestor(ctx, at, holds)
+		}
+		if err == nil && within {
+			err = p.repo.DeleteRef(ctx, branch, at)
+			if err == nil {
+				p.print("removed branch %s, which is in %s\n", run.Journey.Branch, ref)
+				return nil
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove branch %q: %w", run.Journey.Branch, err)
+	}
+	return nil
+}

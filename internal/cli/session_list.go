@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/session"
+	"signalbox/internal/workflow"
+)
+
+func newSessionList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the sessions: issue, status, agent, mode, since when, what is said of it",
+		Long: "Print one line for each session that was started and not cleaned up. One whose process was killed is found and\n" +
+			"written down as an error by this.",
+		Example: "  signalbox session list\n  signalbox session list --json | jq '.[] | select(.status == \"running\") | .issue'",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.listSessions(c.Context()) },
+	}
+}
+
+// shownSession is a session for programs.
+type shownSession struct {
+	Issue   int                      `json:"issue"`
+	Status  workflow.IssueStatusWord `json:"status"`
+	Message string                   `json:"message"`
+	Name    string                   `json:"session"`
+	Agent   string                   `json:"agent"`
+	Mode    session.Mode             `json:"mode"`
+	// Source is how Status became known: report, marker, end, stop or gone; empty while it runs.
+	Source    session.Source `json:"source"`
+	Progress  string         `json:"progress"`
+	HostPID   int            `json:"host_pid"`
+	StartedAt time.Time      `json:"started_at"`
+	EndedAt   *time.Time     `json:"ended_at"`
+	ExitCode  *int           `json:"exit_code"`
+	Notes     []string       `json:"notes"`
+}
+
+func showSession(i *session.Info) shownSession {
+	s := shownSession{Issue: i.Issue, Status: sessionState(i), Name: i.Name, Agent: i.Agent, Mode: i.Mode, Progress: i.Progress,
+		HostPID: i.HostPID, StartedAt: i.StartedAt, EndedAt: i.EndedAt, ExitCode: i.ExitCode, Notes: i.Notes}
+	if i.Outcome != nil {
+		s.Message, s.Source = i.Outcome.Message, i.Outcome.Source
+	}
+	return s
+}
+
+func (a *app) listSessions(ctx context.Context) error {
+	all, err := a.openSessions(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := all.List(ctx)
+	if err != nil {
+		return explained(err)
+	}
+	if a.json {
+		shown := []shownSession{}
+		for i := range list {
+			shown = append(shown, showSession(&list[i]))
+		}
+		return a.printJSON(shown)
+	}
+	if len(list) == 0 {
+		a.say("there is no session; start one: signalbox session start ISSUE")
+		return nil
+	}
+	out, flush := a.columns("ISSUE", "STATUS", "AGENT", "MODE", "SINCE", "SAYS")
+	for i := range list {
+		s := &list[i]
+		_, _ = fmt.Fprintf(out, "#%d\t%s\t%s\t%s\t%s\t%s\n", s.Issue, sessionState(s), redact.Line(s.Agent, 60), s.Mode,
+			s.StartedAt.Local().Format("2006-01-02 15:04:05"), sessionSays(s))
+	}
+	return flush()
+}

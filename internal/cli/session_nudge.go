@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/session"
+)
+
+func newSessionNudge(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "nudge ISSUE TEXT...",
+		Short: "Type a message to a session's agent, and Enter",
+		Long: "Type the text into the agent's terminal and, half a second later, Enter. A headless session has no terminal. Text\n" +
+			"with control characters is refused.",
+		Example:           "  signalbox session nudge 42 \"the tests are in ./check.sh\"",
+		Args:              cobra.MinimumNArgs(2),
+		ValidArgsFunction: a.offerSessions(false, openedSession),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.nudgeSession(c.Context(), args[0], strings.Join(args[1:], " "))
+		},
+	}
+}
+
+func (a *app) nudgeSession(ctx context.Context, ref, text string) error {
+	all, err := a.openSessions(ctx)
+	if err != nil {
+		return err
+	}
+	x, info, err := openSession(ctx, all, ref)
+	if err != nil {
+		return err
+	}
+	return sessionProblem(x.Nudge(ctx, text), &info)
+}
+
+// sessionProblem adds what to do to what a session refuses.
+func sessionProblem(err error, info *session.Info) error {
+	hints := []struct {
+		is   error
+		hint string
+		code int
+	}{
+		{session.ErrNoTerminal, "follow it: signalbox session watch %d", exitError},
+		{session.ErrNotRunning, "see what it came to: signalbox session logs %d", exitError},
+		{session.ErrBusy, "look at it: signalbox session attach %d", exitError},
+		{session.ErrText, "type such yourself: signalbox session attach %d", exitUsage},
+	}
+	for _, h := range hints {
+		if errors.Is(err, h.is) {
+			return &problem{err: err, hint: fmt.Sprintf(h.hint, info.Issue), code: h.code}
+		}
+	}
+	return explained(err)
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/config"
+	"signalbox/internal/process"
+	"signalbox/internal/runner"
+	"signalbox/internal/session"
+	"signalbox/internal/store"
+)
+
+// sessionPlace is where a session's agent runs, in words for the process that hosts it.
+type sessionPlace struct {
+	Root    string
+	Name    string // the session's
+	Run     store.RunRef
+	Agent   string // of the configuration
+	Program string // instead of Agent: one that a person named
+	// Unsandboxed: a person said so.
+	Unsandboxed bool
+	Headless    bool
+}
+
+// SessionHost is what the process that hosts a session needs of this package.
+func SessionHost() session.HostConfig {
+	return session.HostConfig{Entrance: enterSession, Publish: publishSession, Clock: now}
+}
+
+// sessionOwner begins the name under which a session holds its request.
+const sessionOwner = "session "
+
+// enterSession is a session.Entrance. It opens the project anew, in the process that stays with the
+// agent: whoever starts a session is gone when its model is asked for the second time.
+func enterSession(ctx context.Context, words string) (exec process.Executor, leave func() error, err error) {
+	var at sessionPlace
+	if err := json.Unmarshal([]byte(words), &at); err != nil {
+		return nil, nil, fmt.Errorf("read where to run: %w", err)
+	}
+	a := &app{Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: os.Stderr, Env: os.Getenv, Dir: at.Root},
+		log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	a.flags.unsandboxed = at.Unsandboxed
+	p, err := a.open(ctx)
+	if err == nil {
+		err = p.configError
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.enterSession(ctx, &at)
+}
+
+func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec process.Executor, leave func() error, err error) {
+	run, err := p.store.Stage(at.Run).Load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
+		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
+	place, err := r.Enter(ctx, run, sessionOwner+at.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	leave = func() error { return errors.Join(p.closeGateway(), place.Leave(), p.store.Close()) }
+	if !place.Alone {
+		return nil, nil, errors.Join(fmt.Errorf("another process works on request %d", run.Journey.Number), leave())
+	}
+	s := &sessionAgent{place: place, redact: p.redact.String}
+	name, c, err := p.sessionAgent(at.Agent, at.Program)
+	if err == nil {
+		s.agent, err = p.agent(ctx, name, c)
+	}
+	if err == nil {
+		_, s.understood = vendorOf(c.Driver)
+		s.reads, err = p.reporter(at.Name)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, leave())
+	}
+	per := p.perRun()
+	s.ceiling.Tokens, s.ceiling.CostUSD = per.Tokens, float64(per.CostMicroUSD)/1e6
+	return s, leave, nil
+}
+
+func (p *project) closeGateway() error {
+	if p.gateway == nil {
+		return nil
+	}
+	return p.gateway.Close()
+}
+
+// sessionAgent is the agent that a person named, or else the one that implements requests.
+func (p *project) sessionAgent(name, program string) (string, config.Agent, error) {
+	if program != "" {
+		return "agent", config.Agent{Driver: config.DriverCommand, Command: []string{program}}, nil
+	}
+	if name == "" {
+		name, c, ok := p.config.AgentFor("implementer", p.workflowName())
+		if !ok {
+			return "", c, p.mayBegin()
+		}
+		return name, c, nil
+	}
+	c, ok := p.config.Agents[name]
+	if !ok {
+		return "", c, &problem{err: fmt.Errorf("there is no agent %q in %s", name, config.Name), code: exitUsage,
+			hint: "name one that is there, or a program by its path: --agent ./agent.sh"}
+	}
+	return name, c, nil
+}
+
+// reporter lays our own program where the agent finds it as "signalbox", and returns what it must
+// see: the folder with the link first, then what the link leads to.
+func (p *project) reporter(name string) (reads []string, err error) {
+	dir, err := store.SessionDir(name)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find own program: %w", err)
+	}
+	bin := filepath.Join(p.root, filepath.FromSlash(dir), "bin")
+	link := filepath.Join(bin, "signalbox")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return nil, fmt.Errorf("make folder for own program: %w", err)
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("link own program: %w", err)
+	}
+	if err := os.Symlink(self, link); err != nil {
+		return nil, fmt.Errorf("link own program: %w", err)
+	}
+	return []string{bin, self}, nil
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newSessionRunBatch(a *app) *cobra.Command {
+	b := &batch{app: a, how: sessionStart{headless: true}}
+	var dry, sequential bool
+	c := &cobra.Command{
+		Use:   "run-batch ISSUE...",
+		Short: "Work on several issues with headless sessions, in the order of their dependencies",
+		Long: "Start a headless session for each issue as soon as all that it depends on (depends_on of its request) are complete, as\n" +
+			"many at once as max_parallel says. What is complete already is not done again; a session that runs is waited for. After\n" +
+			"a session that is an error nothing more is started, with --continue-on-error only nothing that depends on it. Each\n" +
+			"session begins with the base branch: what another one did is in it once that is merged. Exit code 4: not all are complete.",
+		Example: "  signalbox session run-batch 41 42 43 --dry-run\n  signalbox session run-batch 41 42 43 --continue-on-error",
+		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: a.requests(),
+		RunE: func(c *cobra.Command, args []string) error { return b.command(c.Context(), args, dry, sequential) },
+	}
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only print the order, in waves")
+	c.Flags().BoolVar(&sequential, "sequential", false, "one session at a time")
+	c.Flags().BoolVar(&b.goOn, "continue-on-error", false, "after an error, go on with what does not depend on it")
+	c.Flags().StringVar(&b.how.agent, "agent", "", "an agent of the configuration, or a program by its path; the usual is who implements")
+	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the agents on this machine as you, without isolation")
+	return c
+}
+
+func (b *batch) command(ctx context.Context, refs []string, dry, sequential bool) (err error) {
+	if dry {
+		b.project, err = b.app.open(ctx)
+	} else {
+		b.project, err = b.app.openForSessions(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if b.plan, err = b.project.planBatch(ctx, refs); err != nil {
+		return err
+	}
+	if dry {
+		return b.printWaves()
+	}
+	b.how = b.project.meant(b.how)
+	b.places = b.project.config.MaxParallel
+	if sequential {
+		b.places = 1
+	}
+	return b.carry(ctx)
+}
+
+func (b *batch) printWaves() error {
+	waves := b.plan.waves()
+	if b.app.json {
+		return b.app.printJSON(waves)
+	}
+	for i, wave := range waves {
+		b.app.print("wave %d: %s\n", i+1, numbers(wave))
+	}
+	return nil
+}
+
+func numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = fmt.Sprintf("#%d", n)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/redact"
+	"signalbox/internal/runner"
+	"signalbox/internal/session"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// sessionStart is how a person wants a session started.
+type sessionStart struct {
+	agent, prompt string
+	program       string // the agent, if it is named by its path
+	// terminal, tmux and headless are the modes; without one it is what fits here.
+	terminal, tmux, headless bool
+	tmuxSocket               string
+}
+
+func newSessionStart(a *app) *cobra.Command {
+	var how sessionStart
+	c := &cobra.Command{
+		Use:   "start ISSUE",
+		Short: "Start an agent in an issue's environment",
+		Long: "Start an agent that works on the request with this number, in its environment, which is made if it is not there. At a\n" +
+			"terminal the agent has its own interface in a terminal of its own (\"signalbox session attach\"), with --tmux in a window\n" +
+			"of tmux; otherwise, and with --headless, it works without anybody. The agent is told how to say that it is done; one\n" +
+			"that ends without a word is an error. While a run or another session works on the issue, it is refused (exit code 5).",
+		Example: "  signalbox session start 42\n  signalbox session start 42 --headless && signalbox session wait 42\n" +
+			"  signalbox session start 42 --tmux --agent codex --prompt \"only look, and say what you would do\"",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.requests(),
+		RunE:              func(c *cobra.Command, args []string) error { return a.startSession(c.Context(), args[0], how) },
+	}
+	c.Flags().StringVar(&how.agent, "agent", "", "an agent of the configuration, or a program by its path; the usual is who implements")
+	c.Flags().StringVar(&how.prompt, "prompt", "", "what the agent is told in the place of the request")
+	c.Flags().BoolVar(&how.terminal, "terminal", false, "in a terminal of its own, also when this is none")
+	c.Flags().BoolVar(&how.tmux, "tmux", false, "in a window of tmux")
+	c.Flags().BoolVar(&how.headless, "headless", false, "without a terminal, also when this is one")
+	c.Flags().StringVar(&how.tmuxSocket, "tmux-socket", "", "the name of tmux's server, as in tmux -L")
+	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the agent on this machine as you, without isolation")
+	c.MarkFlagsMutuallyExclusive("terminal", "tmux", "headless")
+	return c
+}
+
+func (h *sessionStart) mode(a *app) session.Mode {
+	switch {
+	case h.tmux:
+		return session.Tmux
+	case h.headless || !h.terminal && !a.Terminal:
+		return session.Headless
+	}
+	return session.Terminal
+}
+
+func (a *app) startSession(ctx context.Context, ref string, how sessionStart) error {
+	p, err := a.openForSessions(ctx)
+	if err != nil {
+		return err
+	}
+	request, err := p.forge.Request(ctx, p.fromHere(ref))
+	if err != nil {
+		return explained(fmt.Errorf("find request %q: %w", ref, err))
+	}
+	info, err := p.startFor(ctx, request, p.meant(how))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(showSession(&info))
+	}
+	a.print("started %s: %s, %s\n", info.Name, redact.Line(info.Agent, 60), info.Mode)
+	next := "attach"
+	if info.Mode == session.Headless {
+		next = "watch"
+	}
+	a.say(fmt.Sprintf("follow it: signalbox session %s %d", next, info.Issue))
+	return nil
+}
+
+// openForSessions opens the project for whoever starts agents in it.
+func (a *app) openForSessions(ctx context.Context) (*project, error) {
+	p, err := a.open(ctx)
+	if err == nil {
+		err = p.configError
+	}
+	if err == nil {
+		_, err = p.environments.Check(ctx)
+	}
+	if err == nil {
+		err = settleSessions(ctx, p.store)
+	}
+	return p, explained(err)
+}
+
+// meant tells a program from an agent of the configuration. One is enough for a run to begin with,
+// where nothing is configured.
+func (p *project) meant(how sessionStart) sessionStart {
+	if strings.Contains(how.agent, "/") {
+		how.program, how.agent = within(p.Dir, how.agent), ""
+		if p.mayBegin() != nil {
+			onlyAgent(&p.config, how.program)
+		}
+	}
+	return how
+}
+
+// startFor starts the request's session in the environment of its run, which is made as far as that.
+func (p *project) startFor(ctx context.Context, request forge.Request, how sessionStart) (session.Info, error) {
+	all, err := sessionsOf(p.store)
+	if err != nil {
+		return session.Info{}, err
+	}
+	name, _, err := p.sessionAgent(how.agent, how.program)
+	if err == nil {
+		err = p.freeForSession(ctx, request)
+	}
+	if err != nil {
+		return session.Info{}, err
+	}
+	run, err := p.environmentFor(ctx, request)
+	if err != nil {
+		return session.Info{}, err
+	}
+	c, err := p.sessionConfig(request, how, sessionPlace{Root: p.root, Name: session.Name("", request.Number), Run: store.RefOf(&run),
+		Agent: how.agent, Program: how.program, Unsandboxed: p.flags.unsandboxed, Headless: how.mode(p.app) == session.Headless})
+	if err != nil {
+		return session.Info{}, err
+	}
+	c.Agent = name
+	info, err := all.Start(ctx, c)
+	if err == nil {
+		return info, nil
+	}
+	if held := p.freeForSession(ctx, request); held != nil { // somebody was faster
+		return session.Info{}, held
+	}
+	return session.Info{}, explained(errors.Join(err, p.notStarted(ctx, &c, err)))
+}
+
+// freeForSession refuses what somebody works on, and what is done.
+func (p *project) freeForSession(ctx context.Context, request forge.Request) error {
+	if request.Closed {
+		return &problem{err: fmt.Errorf("request %d is closed: its change is merged", request.Number), hint: "see it: signalbox status " + request.ID}
+	}
+	holder, held, err := p.held(ctx, request.ID)
+	if err == nil && held {
+		err = heldRequest(request.Number, holder)
+	}
+	return err
+}
+
+// heldRequest says who works on a request.
+func heldRequest(number int, by store.LockRecord) error {
+	if name, ok := strings.CutPrefix(by.Owner, sessionOwner); ok {
+		return &problem{code: exitHeld, err: fmt.Errorf("session %s works on request %d: %s", name, number, holder(by)),
+			hint: fmt.Sprintf("follow it: signalbox session watch %d; or end it: signalbox session stop %[1]d", number)}
+	}
+	return &problem{code: exitHeld, hint: fmt.Sprintf("follow it: signalbox watch %d", number),
+		err: fmt.Errorf("request %d is carried by another process: %s", number, holder(by))}
+}
+
+// environmentFor is the request's run, with an environment.
+func (p *project) environmentFor(ctx context.Context, request forge.Request) (workflow.Run, error) {
+	latest, err := p.store.LatestRun(ctx, request.ID)
+	if err == nil && latest.Err == nil {
+		run := latest.Run
+		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed}, run.State) {
+			return run, nil
+		}
+		if err := p.wakeUp(ctx, latest); err != nil {
+			return run, explained(err)
+		}
+	}
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect,
+		Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After},
+		Redact: p.redact, Logger: p.log})
+	run, err := r.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (store.RunRef, error) {
+		return p.latestOrNew(request)(ctx, r)
+	})
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &held):
+		return run, heldRequest(request.Number, held.Holder)
+	case err != nil:
+		return run, explained(err)
+	case ctx.Err() != nil:
+		return run, ctx.Err()
+	case run.State.Final():
+		return run, &problem{err: fmt.Errorf("run %s is over", run.Ref()), hint: "see it: signalbox status " + run.Ref()}
+	case run.Journey.EnvID == "":
+		p.printEnd(&run)
+		return run, &problem{code: codeOf(ended(run.State))}
+	}
+	return run, nil
+}
+
+// wakeUp lets a run go on that stopped before it had an environment.
+func (p *project) wakeUp(ctx context.Context, latest store.RunSummary) error {
+	return p.store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
+		switch latest.Run.State {
+		case workflow.NeedsInput:
+			s.ResumeRequested = true
+		case workflow.Failed:
+			s.Commands = append(s.Commands, personal(workflow.CommandRetry, "", ""))
+		}
+		return nil
+	})
+}
+
+// sessionPrompt is what an agent in a session is told of its request.
+const sessionPrompt = `You change the project in the working directory. Work only there. Do not push or open anything: what you leave in the files is
+the work.
+
+{{template "request" .}}`
+
+func (p *project) sessionConfig(request forge.Request, how sessionStart, at sessionPlace) (session.Config, error) {
+	prompt := how.prompt
+	if prompt == "" {
+		t, err := runner.PromptTemplate(workflow.Implementer, sessionPrompt)
+		var text bytes.Buffer
+		if err == nil {
+			err = t.Execute(&text, struct{ Request forge.Request }{request})
+		}
+		if err != nil {
+			return session.Config{}, fmt.Errorf("write prompt: %w", err)
+		}
+		prompt = text.String()
+	}
+	prompt = p.redact.String(prompt) + "\n\n" + session.Instructions(request.Number)
+	place, err := json.Marshal(at)
+	if err != nil {
+		return session.Config{}, fmt.Errorf("say where to run: %w", err)
+	}
+	c := session.Config{Issue: request.Number, Mode: how.mode(p.app), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt,
+		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.secrets(), Grace: sessionGrace, TmuxSocket: how.tmuxSocket}
+	if at.Headless {
+		c.Env, c.Idle, c.Total = []string{"TERM=dumb"}, p.config.Limits.AgentIdle, p.config.Limits.AgentTotal
+		return c, nil
+	}
+	if len(prompt) > promptArgument {
+		return c, &problem{err: fmt.Errorf("start session of request %d: %w", request.Number, errLongPrompt), hint: "start it with --headless, or say less with --prompt"}
+	}
+	if file, ok := p.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		c.Size = sizeOf(file)
+	}
+	return c, nil
+}
+
+// notStarted puts the issue's status right, which its run has left at running.
+func (p *project) notStarted(ctx context.Context, c *session.Config, why error) error {
+	return p.store.IssueStatus(c.Issue).Update(ctx, func(s *workflow.IssueStatus) error {
+		s.Set(workflow.IssueError, session.Name(c.Prefix, c.Issue), redact.Line(why.Error(), 400), now())
+		return nil
+	})
+}

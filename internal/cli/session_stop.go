@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+func newSessionStop(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop ISSUE...",
+		Short: "End sessions, with all that their agents started",
+		Long: "End the agents of these issues, politely first. What they left in the files stays in the environment. A session\n" +
+			"that has not said what it came to is an error from here on. One that has ended is none to stop, and no error.",
+		Example:           "  signalbox session stop 42",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.offerSessions(true, openedSession),
+		RunE:              func(c *cobra.Command, args []string) error { return a.stopSessions(c.Context(), args) },
+	}
+}
+
+func (a *app) stopSessions(ctx context.Context, refs []string) error {
+	all, err := a.openSessions(ctx)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, ref := range refs {
+		x, before, err := openSession(ctx, all, ref)
+		if err == nil {
+			err = x.Stop(ctx)
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		word := "stopped"
+		if before.EndedAt != nil {
+			word = "had ended already:"
+		}
+		a.print("%s %s\n", word, before.Name)
+	}
+	return errors.Join(problems...)
+}

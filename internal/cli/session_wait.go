@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/session"
+)
+
+func newSessionWait(a *app) *cobra.Command {
+	var failFast bool
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "wait [ISSUE...]",
+		Short: "Wait until sessions have come to something",
+		Long: "Wait until each session is complete or an error, and say which. Without an issue: all sessions that have not ended. It\n" +
+			"is told by the sessions themselves and asks nobody in between. Exit code 0: all are complete; 4: one is an error; 1: the\n" +
+			"time is over.",
+		Example:           "  signalbox session wait 41 42\n  signalbox session wait --fail-fast --timeout 2h",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.offerSessions(true, anySession),
+		RunE: func(c *cobra.Command, args []string) error {
+			if timeout < 0 {
+				return &problem{err: fmt.Errorf("--timeout is %s", timeout), hint: "want a time such as 90s or 2h", code: exitUsage}
+			}
+			return a.waitForSessions(c.Context(), args, failFast, timeout)
+		},
+	}
+	c.Flags().BoolVar(&failFast, "fail-fast", false, "end at the first error")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait at most; 0 is for ever")
+	return c
+}
+
+func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool, timeout time.Duration) error {
+	all, err := a.openSessions(ctx)
+	if err != nil {
+		return err
+	}
+	chosen, err := chosenSessions(ctx, all, refs)
+	if err != nil {
+		return err
+	}
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	if timeout > 0 {
+		waiting, stop = context.WithTimeout(ctx, timeout)
+		defer stop()
+	}
+	type result struct {
+		info session.Info
+		err  error
+	}
+	results := make(chan result)
+	for _, x := range chosen {
+		go func() {
+			info, err := x.Wait(waiting)
+			if err != nil {
+				info = x.info
+			}
+			results <- result{info, err}
+		}()
+	}
+	shown, problems := []shownSession{}, []error{}
+	for range chosen {
+		r := <-results
+		switch {
+		case r.err != nil && waiting.Err() != nil:
+			problems = append(problems, a.stillRunning(ctx, waiting, &r.info))
+		case r.err != nil:
+			problems = append(problems, explained(r.err))
+		default:
+			if err := sessionEnded(&r.info); err != nil {
+				problems = append(problems, err)
+				if failFast {
+					stop()
+				}
+			}
+			if !a.json {
+				a.print("#%d %s\n", r.info.Issue, endOfSession(&r.info))
+			}
+		}
+		shown = append(shown, showSession(&r.info))
+	}
+	if a.json {
+		err = a.printJSON(shown)
+	}
+	return errors.Join(err, worstOf(problems))
+}
+
+// stillRunning says that a session was not waited for to its end, and why.
+func (a *app) stillRunning(ctx, waiting context.Context, info *session.Info) error {
+	if !a.json {
+		a.print("#%d is still running\n", info.Issue)
+	}
+	switch {
+	case errors.Is(waiting.Err(), context.DeadlineExceeded):
+		return &problem{err: errors.New("the time is over"), hint: fmt.Sprintf("wait on: signalbox session wait %d", info.Issue)}
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return &problem{code: exitFailed} // another one failed
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/session"
+)
+
+func newSessionWatch(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch [ISSUE...]",
+		Short: "Follow what sessions print until they end",
+		Long: "Print what the agents print from here on, after their last lines, and what they say of their work. Control characters\n" +
+			"are taken out. Without an issue: all sessions that have not ended. Watching changes nothing; any number may.",
+		Example:           "  signalbox session watch 42\n  signalbox session watch --json | jq -r '.session.status // empty'",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.offerSessions(true, openedSession),
+		RunE:              func(c *cobra.Command, args []string) error { return a.watchSessions(c.Context(), args) },
+	}
+}
+
+// sessionEvent is one line of watch for programs: a line that was printed, how many bytes were missed,
+// or where the session stands.
+type sessionEvent struct {
+	Issue   int           `json:"issue"`
+	Line    string        `json:"line,omitempty"`
+	Lost    int64         `json:"lost,omitempty"`
+	Session *shownSession `json:"session,omitempty"`
+}
+
+func (a *app) watchSessions(ctx context.Context, refs []string) error {
+	all, err := a.openSessions(ctx)
+	if err != nil {
+		return err
+	}
+	chosen, err := chosenSessions(ctx, all, refs)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 {
+		a.say("no session is running; start one: signalbox session start ISSUE")
+		return nil
+	}
+	var watching sync.WaitGroup
+	results, show := make([]error, len(chosen)), &sync.Mutex{}
+	for i, x := range chosen {
+		watching.Go(func() { results[i] = a.watchSession(ctx, x, show, len(chosen) > 1) })
+	}
+	watching.Wait()
+	if ctx.Err() != nil {
+		return nil // who watches may look away
+	}
+	return worstOf(results)
+}
+
+// chosenSession is a session to follow.
+type chosenSession struct {
+	*session.Session
+	info session.Info
+}
+
+// chosenSessions are those of the issues named, or all that have not ended.
+func chosenSessions(ctx context.Context, all *session.Sessions, refs []string) (chosen []chosenSession, err error) {
+	if len(refs) == 0 {
+		live, err := liveSessions(ctx, all)
+		if err != nil {
+			return nil, err
+		}
+		for _, info := range live {
+			refs = append(refs, info.Name)
+		}
+	}
+	for _, ref := range refs {
+		x, info, err := openSession(ctx, all, ref)
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, chosenSession{x, info})
+	}
+	return chosen, nil
+}
+
+func (a *app) watchSession(ctx context.Context, x chosenSession, show *sync.Mutex, several bool) error {
+	events, err := x.Watch(ctx)
+	if err != nil {
+		return explained(err)
+	}
+	last := x.info
+	said := ""
+	for e := range events {
+		show.Lock()
+		switch {
+		case a.json:
+			err = a.printJSONLine(eventOf(last.Issue, &e))
+		case e.Info == nil:
+			a.printSessionLine(last.Issue, several, e)
+		default:
+			if line := endOfSession(e.Info); line != said {
+				said = line
+				a.print("%s\n", a.paint(bold, fmt.Sprintf("== #%d %s", last.Issue, line)))
+			}
+		}
+		show.Unlock()
+		if e.Info != nil {
+			last = *e.Info
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return sessionEnded(&last)
+}
+
+func eventOf(issue int, e *session.Event) sessionEvent {
+	event := sessionEvent{Issue: issue, Line: e.Line, Lost: e.Lost}
+	if e.Info != nil {
+		shown := showSession(e.Info)
+		event.Session = &shown
+	}
+	return event
+}
+
+func (a *app) printSessionLine(issue int, several bool, e session.Event) {
+	line := e.Line
+	if e.Lost > 0 {
+		line = fmt.Sprintf("[%d bytes are not shown]", e.Lost)
+	}
+	if several {
+		line = fmt.Sprintf("#%d  %s", issue, line)
+	}
+	a.print("%s\n", line)
+}
+
+// worstOf is the first error with words of its own, or else the first.
+func worstOf(results []error) (worst error) {
+	for _, err := range results {
+		if err != nil && (worst == nil || worst.Error() == "") {
+			worst = err
+		}
+	}
+	return worst
+}
