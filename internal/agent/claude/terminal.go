@@ -13,7 +13,9 @@ const settingsFile = "~/.claude.json"
 // atTerminal is it with its own interface.
 func (a *Agent) atTerminal(task agent.Task) agent.Program {
 	program := a.program().Located()
-	program.Args = append(program.Args, modes[a.settings.Permissions]...)
+	if a.settings.Permissions != agent.Ask { // which its own interface does by itself
+		program.Args = append(program.Args, modes[a.settings.Permissions]...)
+	}
 	if a.settings.Model != "" {
 		program.Args = append(program.Args, "--model="+a.settings.Model)
 	}
