@@ -41,7 +41,7 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 		case workflow.CommandRetry:
 			events = append(events, workflow.Retried{})
 		case workflow.CommandAnswer:
-			events = append(events, answered(c))
+			events = append(events, workflow.Answered{Command: c.ID}) // no agent waits between two actions, or after a crash
 		}
 	}
 	if answer != nil {

@@ -182,7 +182,12 @@ func (w *work) carry(ctx context.Context) (workflow.Run, error) {
 	if w.changes, err = w.Store.Watch(watch, w.ref.Dir()+"/stage.json"); err != nil {
 		return w.run, err
 	}
-	if err := w.project(ctx); err != nil {
+	if q := w.run.Journey.Question; q != nil { // whose agent is gone
+		err = w.decide(ctx, workflow.Withdrawn{Question: q.ID})
+	} else {
+		err = w.project(ctx)
+	}
+	if err != nil {
 		return w.run, err
 	}
 	err = w.live(ctx)
