@@ -44,6 +44,9 @@ type Settings struct {
 	// Args are further arguments, put before the prompt; Env further variables, KEY=value.
 	Args []string
 	Env  []string
+	// ProjectSettings lets settings count that the repository brings for the agent. They can start
+	// programs and say what is allowed. A driver that cannot leave them out lets them count anyway.
+	ProjectSettings bool
 }
 
 // Permissions is what an agent may do without being asked.

@@ -47,6 +47,7 @@ func (a *app) doctor(ctx context.Context) error {
 		p.lookAtIsolation(ctx, add)
 		p.lookAtNetwork(add)
 		p.lookAtAgents(ctx, add)
+		p.lookAtBroughtSettings(ctx, add)
 	}
 	p.lookAtPrompts(add)
 	p.lookAtRequests(ctx, add)

@@ -111,7 +111,7 @@ func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 		program = p.abs(program)
 	}
 	built, err := v.build(agent.Settings{Name: name, Program: program, Model: c.Model, Args: c.Args, Env: c.Env,
-		Permissions: agent.Permissions(permissions)})
+		Permissions: agent.Permissions(permissions), ProjectSettings: c.ProjectSettings})
 	if err != nil {
 		return nil, &problem{err: err, hint: "mend agents." + name + " in " + config.Name}
 	}

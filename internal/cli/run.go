@@ -106,6 +106,9 @@ func (p *project) latestOr(request forge.Request, begin func(context.Context) (w
 		if start.RunID, err = store.NewRunID(now(), rand.Reader); err != nil {
 			return store.RunRef{}, err
 		}
+		if err := p.warnOfSettings(ctx, start.Base); err != nil {
+			return store.RunRef{}, err
+		}
 		run := workflow.New(start, now().UTC())
 		return store.RefOf(&run), p.store.CreateRun(ctx, &run)
 	}

@@ -43,6 +43,8 @@ type Agent struct {
 	// the vendor's usual ones.
 	Key string `yaml:"key"`
 	URL string `yaml:"url"`
+	// ProjectSettings lets settings count that the repository brings for the agent.
+	ProjectSettings bool `yaml:"project_settings"`
 	// Prices are what a model costs, by its name.
 	Prices map[string]Price `yaml:"prices"`
 }

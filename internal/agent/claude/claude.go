@@ -62,8 +62,16 @@ var quiet = []string{
 }
 
 func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+	p := agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+	if !a.settings.ProjectSettings {
+		p.Env = append(p.Env, "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1")
+	}
+	return p
 }
+
+// usersOwn leaves out what the repository brings: hooks, servers of tools and a helper for keys are programs
+// that start unasked. CLAUDE.md goes with it, and is had as that of a further folder.
+var usersOwn = []string{"--setting-sources=user", "--strict-mcp-config", "--add-dir=."}
 
 // modes are the arguments for what it may do. A list of tools is one argument, because further ones
 // would be taken for tools. What nobody may be asked for is denied.
@@ -77,6 +85,9 @@ var modes = map[agent.Permissions][]string{
 
 func (a *Agent) arguments(task agent.Task) []string {
 	args := slices.Concat([]string{"--print", "--output-format=stream-json", "--verbose"}, modes[a.settings.Permissions])
+	if !a.settings.ProjectSettings {
+		args = append(args, usersOwn...)
+	}
 	if a.settings.Model != "" {
 		args = append(args, "--model="+a.settings.Model)
 	}

@@ -68,6 +68,8 @@ func TestConformance(t *testing.T) {
 	driver.Conforms(t)
 }
 
+var usersOwn = []string{"--setting-sources=user", "--strict-mcp-config", "--add-dir=."}
+
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	at := &agent.Endpoint{URL: "http://127.0.0.1:8080/s7", Key: "sk-session"}
@@ -80,15 +82,17 @@ func TestCommandLine(t *testing.T) {
 		notEnv   string
 	}{
 		{name: "a login of its own", settings: agent.Settings{Permissions: agent.Everything},
-			args: []string{"--dangerously-skip-permissions"}, env: []string{"IS_SANDBOX=1"}, notEnv: "ANTHROPIC_"},
+			args: slices.Concat([]string{"--dangerously-skip-permissions"}, usersOwn), env: []string{"IS_SANDBOX=1", "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}, notEnv: "ANTHROPIC_"},
+		{name: "the project's settings", settings: agent.Settings{Permissions: agent.Everything, ProjectSettings: true},
+			args: []string{"--dangerously-skip-permissions"}, notEnv: "ADDITIONAL_DIRECTORIES"},
 		{name: "an endpoint", settings: agent.Settings{Permissions: agent.Edits, Model: "opus", Args: []string{"--max-turns", "9"}},
-			task: agent.Task{Endpoint: at}, args: []string{"--permission-mode=acceptEdits", "--model=opus", "--max-turns", "9"},
+			task: agent.Task{Endpoint: at}, args: slices.Concat([]string{"--permission-mode=acceptEdits"}, usersOwn, []string{"--model=opus", "--max-turns", "9"}),
 			env: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:8080/s7", "ANTHROPIC_API_KEY=sk-session", "CLAUDE_CODE_OAUTH_TOKEN="}},
 		{name: "a conversation", settings: agent.Settings{Permissions: agent.ReadOnly},
 			task: agent.Task{Conversation: &agent.Conversation{ID: "0-a"}},
-			args: []string{"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit", "--resume=0-a"}},
+			args: slices.Concat([]string{"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"}, usersOwn, []string{"--resume=0-a"})},
 		{name: "what is no conversation's id", settings: agent.Settings{Permissions: agent.Everything},
-			task: agent.Task{Conversation: &agent.Conversation{ID: "--help"}}, args: []string{"--dangerously-skip-permissions"}},
+			task: agent.Task{Conversation: &agent.Conversation{ID: "--help"}}, args: slices.Concat([]string{"--dangerously-skip-permissions"}, usersOwn)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

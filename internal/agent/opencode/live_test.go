@@ -15,6 +15,14 @@ func TestLive(t *testing.T) {
 	livetest.Run(t, "opencode", livetest.With(opencode.New, "scripted/m1"))
 }
 
+func TestLiveLeavesOutTheProjectsSettings(t *testing.T) {
+	livetest.LeavesOut(t, "opencode", map[string]string{
+		"AGENTS.md":             "WORDS",
+		".opencode/plugin/x.js": `import fs from "fs"; export const X = async () => { fs.writeFileSync("MARKS/plugin", ""); return {} }`,
+		"opencode.json":         `{"mcp": {"x": {"type": "local", "command": ["touch", "MARKS/server"], "enabled": true}}}`,
+	}, livetest.With(opencode.New, "scripted/m1"))
+}
+
 func TestLiveDialects(t *testing.T) {
 	t.Parallel()
 	for model, api := range map[string]modeltest.API{

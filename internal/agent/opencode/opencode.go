@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func (a *Agent) Name() string { return a.settings.Name }
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	program := a.program().Located()
-	config, err := a.config(task.Endpoint)
+	config, err := a.config(task)
 	if err != nil {
 		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
 	}
@@ -60,7 +61,17 @@ var quiet = []string{
 }
 
 func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+	p := agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+	if !a.settings.ProjectSettings {
+		p.Env = append(p.Env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
+	}
+	return p
+}
+
+// instructions are a repository's words to agents. They are left out with its configuration, which can
+// start programs, unless they are named, by their whole paths.
+func instructions(dir string) []string {
+	return []string{path.Join(dir, "AGENTS.md"), path.Join(dir, "CLAUDE.md")}
 }
 
 // arguments let it log its warnings to standard error: of a limit that it waits for in silence that
@@ -86,9 +97,12 @@ var permissions = map[agent.Permissions]map[string]string{
 }
 
 // config is its configuration, which goes before a repository's own.
-func (a *Agent) config(e *agent.Endpoint) (string, error) {
+func (a *Agent) config(task agent.Task) (string, error) {
 	config := map[string]any{"permission": permissions[a.settings.Permissions], "share": "disabled", "autoupdate": false}
-	if e != nil {
+	if !a.settings.ProjectSettings {
+		config["instructions"] = instructions(task.Dir)
+	}
+	if e := task.Endpoint; e != nil {
 		provider, model, ok := strings.Cut(a.settings.Model, "/")
 		if !ok || provider == "" || model == "" {
 			return "", fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.settings.Model)

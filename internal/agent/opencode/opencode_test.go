@@ -46,7 +46,8 @@ func TestCommandLine(t *testing.T) {
 		config   []string // parts of it
 		without  string
 	}{
-		{name: "a login of its own", settings: agent.Settings{Permissions: agent.Everything}, config: []string{`"permission":{"*":"allow"}`}, without: "provider"},
+		{name: "a login of its own", settings: agent.Settings{Permissions: agent.Everything}, config: []string{`"permission":{"*":"allow"}`, `"instructions":["AGENTS.md","CLAUDE.md"]`}, without: "provider"},
+		{name: "the project's settings", settings: agent.Settings{Permissions: agent.Everything, ProjectSettings: true}, without: "instructions"},
 		{name: "an endpoint for Anthropic's", settings: agent.Settings{Permissions: agent.Edits, Model: "anthropic/claude", Args: []string{"--variant", "high"}},
 			task: agent.Task{Endpoint: at}, args: []string{"--model=anthropic/claude", "--variant", "high"},
 			config: []string{`"npm":"@ai-sdk/anthropic"`, `"baseURL":"http://127.0.0.1:8080/s7/v1"`, `"small_model":"anthropic/claude"`, `"enabled_providers":["anthropic"]`, `"bash":"deny"`}},
@@ -71,6 +72,9 @@ func TestCommandLine(t *testing.T) {
 			}
 			if strings.Contains(config, at.Key) || test.without != "" && strings.Contains(config, test.without) {
 				t.Errorf("config %s", config)
+			}
+			if left := variable(got.Env, "OPENCODE_DISABLE_PROJECT_CONFIG") != ""; left == test.settings.ProjectSettings {
+				t.Errorf("Env = %q", got.Env)
 			}
 			key, plugins := "", ""
 			if test.task.Endpoint != nil {

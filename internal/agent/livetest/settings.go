@@ -1,0 +1,43 @@
+package livetest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/modeltest"
+)
+
+// LeavesOut holds a driver to starting nothing that a repository brings for its agent and telling the
+// agent the repository's words all the same. Files are the repository's: MARKS stands for a folder that
+// only such a program writes in, and WORDS for what is to be told.
+func LeavesOut(t *testing.T, name string, files map[string]string, make Make) {
+	t.Parallel()
+	s, marks := newSession(t, installed(t, name), make), t.TempDir()
+	const words = "Mention the heliograph."
+	for path, text := range files {
+		path = filepath.Join(s.work, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.NewReplacer("MARKS", marks, "WORDS", words).Replace(text)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Write("hello.txt", "hello\n")), modeltest.Say(written)}})
+	if result := s.run(t, agent.Everything, s.task(server.URL)); result.Failure != nil {
+		t.Errorf("Failure = %+v\n%s", result.Failure, s.log.String())
+	}
+	if started, err := os.ReadDir(marks); err != nil || len(started) > 0 {
+		t.Errorf("what the repository brings started %v, %v", started, err)
+	}
+	told := false
+	for _, x := range server.Answers() {
+		told = told || strings.Contains(string(x.Body), words)
+	}
+	if !told {
+		t.Error("the repository's own words were not told")
+	}
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signalbox/internal/config"
+	"signalbox/internal/workflow"
+)
+
+// brought are the files and folders of a repository in which an agent looks for settings: they start
+// programs (hooks, servers of tools, plugins) or say what is allowed.
+var brought = map[string][]string{
+	config.DriverClaude:   {".claude/settings.json", ".claude/settings.local.json", ".mcp.json"},
+	config.DriverCodex:    {".codex/"},
+	config.DriverOpencode: {"opencode.json", "opencode.jsonc", ".opencode/"},
+	config.DriverPi:       {".pi/"},
+	config.DriverGemini:   {".gemini/settings.json", ".gemini/.env", ".gemini/extensions/"},
+}
+
+// leavesOut are the drivers that can do without them.
+var leavesOut = []string{config.DriverClaude, config.DriverOpencode}
+
+// broughtSettings says of each agent of the configuration which settings the repository brings for it, and
+// whether they count.
+func (p *project) broughtSettings(names []string) (notes []string) {
+	var told []string
+	for _, role := range workflow.Roles {
+		name, c, ok := p.config.AgentFor(string(role), p.workflowName())
+		v, known := vendorOf(c.Driver)
+		if !ok || !known || slices.Contains(told, name) {
+			continue
+		}
+		told = append(told, name)
+		if found := settingsAmong(names, brought[c.Driver]); len(found) > 0 {
+			notes = append(notes, fmt.Sprintf("the repository brings settings for %s: %s; %s", v.title, strings.Join(found, ", "), countsFor(name, c)))
+		}
+	}
+	return notes
+}
+
+func countsFor(name string, c config.Agent) string {
+	switch {
+	case c.ProjectSettings:
+		return "they count inside the sandbox (agents." + name + ".project_settings)"
+	case slices.Contains(leavesOut, c.Driver):
+		return "they are left out, unless agents." + name + ".project_settings is true"
+	}
+	return "they count inside the sandbox"
+}
+
+// settingsAmong are those of the names that are wanted, or lie in a folder that is.
+func settingsAmong(names, wanted []string) (found []string) {
+	for _, want := range wanted {
+		if slices.ContainsFunc(names, func(name string) bool {
+			return name == want || strings.HasSuffix(want, "/") && strings.HasPrefix(name, want)
+		}) {
+			found = append(found, want)
+		}
+	}
+	return found
+}
+
+// warnOfSettings tells whoever begins a run what its base branch brings.
+func (p *project) warnOfSettings(ctx context.Context, base string) error {
+	if !p.usesVendors() {
+		return nil
+	}
+	commit, err := p.repo.Resolve(ctx, "refs/heads/"+base)
+	if err != nil {
+		return fmt.Errorf("find base branch %q: %w", base, err)
+	}
+	names, err := p.repo.Content(commit).List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, note := range p.broughtSettings(names) {
+		p.app.warn("%s", note)
+	}
+	return nil
+}
+
+// usesVendors: agents that are known by name do something.
+func (p *project) usesVendors() bool {
+	for _, c := range p.config.Agents {
+		if _, known := vendorOf(c.Driver); known {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *project) lookAtBroughtSettings(ctx context.Context, add func(finding)) {
+	if !p.usesVendors() {
+		return
+	}
+	names, err := p.repo.WorkFiles(ctx)
+	if err != nil {
+		add(finding{"agents", verdictWarning, err.Error(), ""})
+		return
+	}
+	for _, note := range p.broughtSettings(names) {
+		add(finding{"agents", verdictWarning, note, ""})
+	}
+}
