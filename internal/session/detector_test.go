@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -181,6 +182,15 @@ func FuzzDetector(f *testing.F) {
 			t.Errorf("byte by byte: heard %v, else %v", got, whole)
 		}
 	})
+}
+
+func TestDetectorRemembersLittleOfLongLines(t *testing.T) {
+	t.Parallel()
+	d := NewDetector(DetectorConfig{Issue: 42, Columns: 80, Say: func(Word) {}})
+	_, _ = d.Write(bytes.Repeat([]byte("x"), 10*maxLine))
+	if n := len(d.context.history); n > historyLimit {
+		t.Errorf("%d bytes are remembered of what went by, want %d at most", n, historyLimit)
+	}
 }
 
 func BenchmarkDetector(b *testing.B) {

@@ -37,7 +37,7 @@ var meaningful = [256]bool{'>': true, '"': true, '`': true, '~': true, 0xe2: tru
 func (p *passage) pass(text []byte) {
 	p.history = append(append(p.history, text...), '\n')
 	if len(p.history) > historyLimit {
-		p.history = append(p.history[:0], p.history[historyLimit/2:]...)
+		p.history = append(p.history[:0], p.history[len(p.history)-historyLimit/2:]...)
 		p.trimmed = true
 	}
 	p.last = 0
