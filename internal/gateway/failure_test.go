@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net/http"
@@ -134,7 +135,11 @@ func TestAnAnswerThatBreaksOffIsCountedAsFarAsItCame(t *testing.T) {
 			t.Run(fmt.Sprint(c.api, kind), func(t *testing.T) {
 				t.Parallel()
 				server := modeltest.Start(t, script(modeltest.Turn{Say: text, Fault: modeltest.Fault{Kind: kind, Events: 30}}))
-				s := open(t, start(t, gateway.Config{Idle: 500 * time.Millisecond}), server.URL, func(c *gateway.SessionConfig) { c.MaxFailures = 1 })
+				config := gateway.Config{}
+				if kind == modeltest.Stalled {
+					config.Idle = time.Second
+				}
+				s := open(t, start(t, config), server.URL, func(c *gateway.SessionConfig) { c.MaxFailures = 1 })
 				got := c.ask(t, s.Endpoint(), true)
 				if (got.broken == nil) != (kind == modeltest.Ended) {
 					t.Errorf("the agent saw %v", got.broken)
@@ -213,6 +218,8 @@ func TestAnAgentThatGoesIsNoFailure(t *testing.T) {
 	response, err := transport(t).RoundTrip(clients[0].request(t, s.Endpoint(), true))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(response.Body); lines.Scan() && !strings.HasPrefix(lines.Text(), "data:"); {
 	}
 	_ = response.Body.Close()
 	if x := <-ended; x.End != modeltest.Gone {
