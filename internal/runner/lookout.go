@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 // Lookout makes a place that is set up as those of runs are, for commands that look at the project and
 // change nothing.
 type Lookout struct {
+	// Root is the project's folder.
+	Root         string
 	Environments environment.Driver
 	// Detect reads what the project's files at a commit say of its environment.
 	Detect   func(ctx context.Context, commit string) (workflow.Detection, error)
@@ -23,21 +26,25 @@ type Lookout struct {
 	Logger   *slog.Logger
 }
 
-// lookoutVariables are what every command there is told. The first finds what a killed Signalbox left.
-var lookoutVariables = append([]string{runIDVariable + "=" + lookoutID}, portVariables(0)...)
-
 const lookoutID = "health"
+
+// variables are what every command there is told. The first finds what a killed Signalbox left in this
+// project, and says nothing of where that is.
+func (l Lookout) variables() []string {
+	return append([]string{fmt.Sprintf("%s=%s-%.6x", runIDVariable, lookoutID, sha256.Sum256([]byte(l.Root)))}, portVariables(0)...)
+}
 
 // Open makes the place at a commit, a full id. There is one at a time. Close removes it.
 func (l Lookout) Open(ctx context.Context, commit string) (place *Outlook, err error) {
-	if _, err := process.Sweep(ctx, lookoutVariables[0]); err != nil {
+	variables := l.variables()
+	if _, err := process.Sweep(ctx, variables[0]); err != nil {
 		l.Logger.Warn("end processes of an earlier look", "err", err)
 	}
 	found, err := l.Detect(ctx, commit)
 	if err != nil {
 		return nil, fmt.Errorf("look at the project's files: %w", err)
 	}
-	o := &Outlook{driver: l.Environments, spec: environment.Spec{ID: lookoutID, Commit: commit, Dir: ".worktrees/issue-0-health",
+	o := &Outlook{driver: l.Environments, variables: variables, spec: environment.Spec{ID: lookoutID, Commit: commit, Dir: ".worktrees/issue-0-health",
 		Branch: "signalbox/0-health", Image: workflow.ImageFor(l.Settings, found)}}
 	if err := o.Close(ctx); err != nil { // of a look that was cut off
 		return nil, err
@@ -51,7 +58,7 @@ func (l Lookout) Open(ctx context.Context, commit string) (place *Outlook, err e
 		return nil, fmt.Errorf("make environment to look from: %w", err)
 	}
 	if s := workflow.SetUpFor(l.Settings, found); s != nil {
-		if err := l.setUp(ctx, o.Environment, s, commit, found.Locks); err != nil {
+		if err := l.setUp(ctx, o, s, commit, found.Locks); err != nil {
 			return nil, err
 		}
 		o.Environment = activated{o.Environment}
@@ -60,7 +67,7 @@ func (l Lookout) Open(ctx context.Context, commit string) (place *Outlook, err e
 }
 
 // setUp begins with what was kept for the same set-up, or sets up, verifies and keeps that.
-func (l Lookout) setUp(ctx context.Context, env environment.Environment, s *workflow.SetUp, commit, locks string) error {
+func (l Lookout) setUp(ctx context.Context, env *Outlook, s *workflow.SetUp, commit, locks string) error {
 	key, total := fingerprint(env, s, locks), seconds(l.Settings.Limits.SetUpTotalSec)
 	warm, err := env.Renew(ctx, commit, key)
 	if err != nil {
@@ -69,12 +76,12 @@ func (l Lookout) setUp(ctx context.Context, env environment.Environment, s *work
 	if warm {
 		return nil
 	}
-	if err := setUpAgain(ctx, env, s.Commands, lookoutVariables, total, io.Discard); err != nil {
+	if err := setUpAgain(ctx, env, s.Commands, nil, total, io.Discard); err != nil {
 		return err
 	}
 	for _, v := range s.Verification {
 		var printed bytes.Buffer
-		result, err := env.Exec(ctx, process.Command{Args: environment.Activated(shell(v.Command)), Env: lookoutVariables, Stdout: &printed,
+		result, err := env.Exec(ctx, process.Command{Args: environment.Activated(shell(v.Command)), Stdout: &printed,
 			Total: total, OutputLimit: 64 << 10})
 		if err != nil || !result.OK() || string(bytes.TrimSuffix(printed.Bytes(), []byte("\n"))) != v.Expected {
 			return err // what does not verify is looked from, and not kept
@@ -89,13 +96,14 @@ func (l Lookout) setUp(ctx context.Context, env environment.Environment, s *work
 // Outlook is the place.
 type Outlook struct {
 	environment.Environment
-	driver environment.Driver
-	spec   environment.Spec
+	driver    environment.Driver
+	spec      environment.Spec
+	variables []string
 }
 
 // Exec implements process.Executor with the variables of the place.
 func (o *Outlook) Exec(ctx context.Context, c process.Command) (process.Result, error) {
-	c.Env = append(lookoutVariables[:len(lookoutVariables):len(lookoutVariables)], c.Env...)
+	c.Env = append(o.variables[:len(o.variables):len(o.variables)], c.Env...)
 	return o.Environment.Exec(ctx, c)
 }
 
