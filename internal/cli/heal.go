@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,11 +35,35 @@ func newHeal(a *app) *cobra.Command {
 	return c
 }
 
-// newHealGate is "health gate" where a loop looks for it.
+// newHealGate is "health gate" where a loop looks for it, with the interval of the configuration.
 func newHealGate(a *app) *cobra.Command {
 	c := newHealthGate(a)
 	c.Example = "  signalbox heal gate && signalbox heal\n  signalbox heal gate --check-every 15m --json"
+	every, decide := c.Flags().Lookup("check-every"), c.RunE
+	every.Usage += "; health.every of the configuration, unless given"
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if configured := a.healthEvery(); configured > 0 && !every.Changed {
+			if err := every.Value.Set(configured.String()); err != nil {
+				return fmt.Errorf("take health.every: %w", err)
+			}
+		}
+		return decide(c, args)
+	}
 	return c
+}
+
+// healthEvery is health.every; 0 where it is not set, or where the settings do not hold, which is for a pass to say: the
+// gate may be asked where variables that they name are not to be had.
+func (a *app) healthEvery() time.Duration {
+	root, _, err := documentsRoot(a.Dir)
+	if err != nil {
+		return 0
+	}
+	settings, _, err := config.Load(filepath.Join(root, config.Name), a.Env)
+	if err != nil {
+		return 0
+	}
+	return settings.Health.Every
 }
 
 func (a *app) heal(ctx context.Context, unattended bool) error {

@@ -31,17 +31,28 @@ func runner(t *testing.T, name string) string {
 	return path
 }
 
+// signalbox is the program, built on first use into a folder that TestMain removes.
 var signalbox = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "signalbox-program-")
+	out, err := exec.Command("go", "build", "-o", programs, "signalbox/cmd/signalbox").CombinedOutput()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("build signalbox: %w\n%s", err, out)
 	}
-	out, err := exec.Command("go", "build", "-o", dir, "signalbox/cmd/signalbox").CombinedOutput()
-	if err != nil {
-		return "", &exec.Error{Name: string(out), Err: err}
-	}
-	return filepath.Join(dir, "signalbox"), nil
+	return filepath.Join(programs, "signalbox"), nil
 })
+
+var programs string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "signalbox-pipeline-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	programs = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
 
 // site is a project with our files, the forge that it lies on, and a pass that
 // the test decides.
