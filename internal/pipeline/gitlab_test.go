@@ -138,6 +138,7 @@ func TestTheGitLabJobCarriesTheStateOn(t *testing.T) {
 		says      string
 		key, want string // of the state that is left
 	}{
+		"a real pass repairs": {pass: theRealPass, says: "shop: repaired", key: "total_fixes_succeeded", want: "1"},
 		"a first run repairs": {pass: repairs, says: "This is the first run", key: "total_fixes_succeeded", want: "1"},
 		"a failed repair goes on from the last": {jobs: []job{{ID: 9, Name: "test", Ref: "main"}, healed(8, map[string]string{"state.json": failedOnce})},
 			pass: fails, fails: true, says: "The newest state is that of job 8", key: "continuous_failure_count", want: "2"},
