@@ -30,7 +30,7 @@ func (w *work) runTests(ctx context.Context, o workflow.Outcome, a workflow.Acti
 		return nil, err
 	}
 	commands := shellCommands(a.Commands)
-	if service := w.run.Journey.Settings.Service(); service != nil && a.Purpose == workflow.UnitTests {
+	if service := w.run.Journey.Settings.Service(); service != nil && a.Purpose != workflow.StressTests {
 		commands = append(commands, command{service.Title(), w.Ask(*service)})
 	}
 	verdict, err := runCommands(ctx, w.activated(env), commands, w.variables(), seconds(w.run.Journey.Settings.Limits.TestTotalSec), log)

@@ -59,4 +59,5 @@ type TestPurpose string
 const (
 	UnitTests   TestPurpose = "unit"
 	StressTests TestPurpose = "stress"
+	BaseTests   TestPurpose = "base" // before anything was changed, where the set-up failed
 )

@@ -36,6 +36,8 @@ func (m *machine) saySetUp() {
 		m.say("keeping the environment %q", s.Name)
 	case CallAgent:
 		m.say("having the set-up corrected, %d of %d: %s", max(1, j.Used.SetUpRepairs), j.Settings.Limits.SetUpRepairs, s.why())
+	case RunTests:
+		m.say("running the tests before anything is changed, because the set-up failed")
 	case PostComment:
 		m.say("%s; the work goes on without it", s.Failure())
 	}

@@ -209,7 +209,24 @@ func (m *machine) setUpFailed(message string) {
 	m.saySetUp()
 }
 
+// commentPosted has the tests run on the base once: what fails there is not the agent's to answer for.
 func (m *machine) commentPosted() {
+	if tests := m.run.Journey.Settings.TestCommands(); len(tests) > 0 {
+		m.order(Action{Kind: RunTests, Purpose: BaseTests, Commands: tests})
+		m.saySetUp()
+		return
+	}
+	m.setUpGoesOn()
+}
+
+func (m *machine) baseTested(e TestsEnded) {
+	if !e.Passed {
+		m.run.Journey.SetUp.BaseFailure = e.Summary
+	}
+	m.setUpGoesOn()
+}
+
+func (m *machine) setUpGoesOn() {
 	m.setUpSays("warning: the environment's set-up failed, the work goes on without it")
 }
 

@@ -11,6 +11,8 @@ func TestSetUp(t *testing.T) {
 	strict.StopOnSetUpFailure = true
 	alone := ordinary(WorkflowFull, true)
 	alone.NoRepairer = true
+	untested := ordinary(WorkflowFull, true)
+	untested.Tests = nil
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	begun := times(1, untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp))
@@ -41,7 +43,12 @@ func TestSetUp(t *testing.T) {
 		{"or stops the run where the configuration says so", strict, []act{begun, setUpFails(FailureFixable), agentFails("AGENT_UNAVAILABLE")},
 			"NEEDS_INPUT design-check SETUP_FAILED"},
 		{"a fatal failure is tried no more", full, []act{begun, setUpFails(FailureFatal)}, "RUNNING design-check post_comment"},
-		{"work goes on after a failed set-up", full, []act{begun, setUpFails(FailureFatal), well}, "RUNNING tdd-red call_agent S01/1"},
+		{"after a failed set-up the tests run before anything is changed", full, []act{begun, setUpFails(FailureFatal), well}, "RUNNING design-check run_tests"},
+		{"and the work goes on", full, []act{begun, setUpFails(FailureFatal), well, well}, "RUNNING tdd-red call_agent S01/1"},
+		{"whatever they say", full, []act{begun, setUpFails(FailureFatal), well, testsFail}, "RUNNING tdd-red call_agent S01/1"},
+		{"and where there are none", untested, []act{begun, setUpFails(FailureFatal), well}, "RUNNING tdd-red call_agent S01/1"},
+		{"tests that failed before are tried once more", full, []act{begun, setUpFails(FailureFatal), well, testsFail, untilPhase(TDDGreen), well, well, testsFail}, "RUNNING tdd-green call_agent S02/2"},
+		{"and are not what all attempts are spent on", full, []act{begun, setUpFails(FailureFatal), well, testsFail, untilPhase(TDDGreen), times(2, well, well, testsFail)}, "FAILED tdd-green TESTS_FAILED"},
 		{"a failed set-up stops where the configuration says so", strict, []act{begun, setUpFails(FailureFatal)}, "NEEDS_INPUT design-check SETUP_FAILED"},
 		{"and begins with its first command when it is resumed", strict, []act{begun, well, setUpFails(FailureFatal), resumed},
 			"RUNNING design-check renew_environment"},
@@ -69,7 +76,10 @@ func TestAFailedSetUpIsShownAsFailed(t *testing.T) {
 			t.Errorf("the comment lacks %q:\n%s", part, comment)
 		}
 	}
-	run = well(t, run)
+	run = testsFail(t, well(t, run))
+	if said := strings.Join(run.Journey.SetUp.Warnings(), "\n"); !strings.Contains(said, "the tests failed before anything was changed: 1 failed") {
+		t.Errorf("people are told %q", said)
+	}
 	if got := run.Journey.SetUp.Status; got != "failed" {
 		t.Errorf("overall_status is %q", got)
 	}
@@ -87,7 +97,7 @@ func TestAWorkflowWithoutDesignCheckSaysAllTheSameWhatBecameOfTheSetUp(t *testin
 		name, want string
 		acts       []act
 	}{
-		{"it failed", "warning: the environment's set-up failed", []act{begun, setUpFails(FailureFatal), well}},
+		{"it failed", "warning: the environment's set-up failed", []act{begun, setUpFails(FailureFatal), well, well}},
 		{"it is there", "set up and verified", []act{begun, well, well}},
 	} {
 		note := lived(t, simple, c.acts...).Journey.Phases[DesignCheck].Note

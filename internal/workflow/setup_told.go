@@ -15,6 +15,9 @@ func (s *SetUp) Warnings() (lines []string) {
 	if failure := s.Failure(); failure != "" {
 		lines = append(lines, failure+"; the work goes on without it")
 	}
+	if s.baseFails() {
+		lines = append(lines, "the tests failed before anything was changed: "+firstLine(s.BaseFailure))
+	}
 	if s != nil && s.Dropped != "" {
 		lines = append(lines, "the set-up was run from nothing, because "+s.Dropped)
 	}
@@ -24,6 +27,9 @@ func (s *SetUp) Warnings() (lines []string) {
 	}
 	return lines
 }
+
+// baseFails: the project's tests failed where nothing was changed yet and the set-up had failed.
+func (s *SetUp) baseFails() bool { return s != nil && s.Status == "failed" && s.BaseFailure != "" }
 
 // why is what went wrong last, on one line.
 func (s *SetUp) why() string { return firstLine(s.lastError()) }

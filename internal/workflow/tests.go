@@ -6,8 +6,12 @@ func (m *machine) testsEnded(e TestsEnded) {
 	j := &m.run.Journey
 	j.Evidence = append(j.Evidence, Evidence{Purpose: string(m.answered.Purpose), Commit: e.Commit, Command: e.Command,
 		Passed: e.Passed, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
-	if m.answered.Purpose == StressTests {
+	switch m.answered.Purpose {
+	case StressTests:
 		m.stressEnded(e)
+		return
+	case BaseTests:
+		m.baseTested(e)
 		return
 	}
 	m.run.Counters.UnitRuns++
@@ -24,7 +28,7 @@ func (m *machine) testsEnded(e TestsEnded) {
 		m.finishChange()
 		return
 	}
-	if j.Used.Autofix < j.Settings.Limits.Autofix {
+	if j.Used.Autofix < m.autofixes() {
 		j.Used.Autofix++
 		m.run.Counters.AutofixCycles++
 		m.workAgain("The tests fail:\n" + e.Summary)
@@ -33,6 +37,20 @@ func (m *machine) testsEnded(e TestsEnded) {
 	stop := m.problem(CategoryTest, "TESTS_FAILED", "the tests still fail after every attempt", e.Summary)
 	stop.RelatedPaths = paths(e.LogPath)
 	m.fail(stop, Action{})
+	if j.SetUp.baseFails() {
+		m.run.Error.Title = "the tests fail, as they did before anything was changed: the environment is not set up"
+		m.run.Error.Actions = append([]string{"see why the set-up failed: signalbox env logs " + m.run.Ref()}, m.run.Error.Actions...)
+	}
+}
+
+// autofixes is how often a change goes back because its tests fail. Where they failed before anything was
+// changed, in an environment that is not set up, one more attempt is all that could be of use.
+func (m *machine) autofixes() int {
+	j := &m.run.Journey
+	if j.SetUp.baseFails() {
+		return min(1, j.Settings.Limits.Autofix)
+	}
+	return j.Settings.Limits.Autofix
 }
 
 // mustPass: the last step of the implementation, a refactoring and a mend must
