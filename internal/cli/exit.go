@@ -34,8 +34,8 @@ const exitCodes = `Exit codes:
   5  another process carries the run, or a session works on its request
   6  there is no such request or run
   7  the run was canceled
-  8  the self-healing loop has nothing to do (health gate)
-  9  the self-healing loop waits for its cooldown (health gate)`
+  8  the self-healing loop has nothing to do (heal gate)
+  9  the self-healing loop waits for its cooldown (heal, heal gate)`
 
 // problem is an error with what to do next and its exit code.
 type problem struct {

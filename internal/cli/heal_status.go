@@ -42,7 +42,7 @@ func (a *app) healStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := healing{State: h, Gate: h.Gate(0, now()), Holder: held, Sum: past.Sum()}
+	s := healing{State: h, Gate: h.Gate(a.healthEvery(), now()), Holder: held, Sum: past.Sum()}
 	if a.json {
 		return a.printJSON(s)
 	}

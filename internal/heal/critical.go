@@ -2,7 +2,6 @@ package heal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,19 +11,21 @@ import (
 )
 
 // attendCritical makes good what a kill left unsaid about a critical state, and leaves it when a person
-// acted: whoever closes the request about it, says that it is settled.
+// acted: whoever closes the request about it, or takes it away, says that it is settled. A forge that never
+// heard of the request, as in a folder that was made anew, is told.
 func (p *pass) attendCritical(ctx context.Context) error {
-	if err := p.escalate(ctx); err != nil || p.state.CriticalKey() == "" {
-		return err
-	}
-	request, err := p.Forge.Request(ctx, p.state.Loop.Request)
-	if err != nil && !errors.Is(err, forge.ErrNotFound) {
-		return fmt.Errorf("read request %s: %w", p.state.Loop.Request, err)
-	}
-	if err == nil && !request.Closed {
+	known := p.state.Loop.Request
+	if p.state.CriticalKey() == "" {
 		return nil
 	}
-	p.Observe(fmt.Sprintf("request %s is closed: repairs begin again", p.state.Loop.Request))
+	request, err := Escalate(ctx, p.Forge, p.Redact, p.state)
+	if err != nil {
+		return err
+	}
+	if known == "" || !request.Closed {
+		return p.escalated(ctx, request)
+	}
+	p.Observe(fmt.Sprintf("request %s is closed: repairs begin again", request.ID))
 	return p.update(ctx, func(h *workflow.Health) { h.Rearm(p.Clock()) })
 }
 
@@ -37,6 +38,15 @@ func (p *pass) escalate(ctx context.Context) error {
 	request, err := Escalate(ctx, p.Forge, p.Redact, p.state)
 	if err != nil {
 		return err
+	}
+	return p.escalated(ctx, request)
+}
+
+// escalated notes down which request is about the critical state.
+func (p *pass) escalated(ctx context.Context, request forge.Request) error {
+	key := p.state.CriticalKey()
+	if p.state.Loop.Request == request.ID {
+		return nil
 	}
 	p.Observe(fmt.Sprintf("%d repairs in a row failed; request %s is open about it", p.state.ContinuousFailureCount, request.ID))
 	return p.update(ctx, func(h *workflow.Health) {

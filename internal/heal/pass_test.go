@@ -240,3 +240,34 @@ func TestTwoPassesAtOnceAreOneAndARefusal(t *testing.T) {
 		t.Errorf("afterwards at it is %+v, %v", holder, err)
 	}
 }
+
+// In CI every pass has a folder of its own, and of the last one state.json alone.
+func TestACriticalStateThatComesToANewFolderStaysCritical(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken)
+	s.comes = workflow.Failed
+	s.breakIt(t, "order 17 has no price")
+	for range 3 {
+		s.clock.move(time.Hour)
+		_, _ = heal.New(s.config).Pass(t.Context())
+	}
+	elsewhere := newSite(t, unbroken)
+	elsewhere.breakIt(t, "order 17 has no price")
+	state, err := os.ReadFile(filepath.Join(s.dir, "state.json"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(elsewhere.dir, "state.json"), state, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere.pass(t, workflow.PassCritical)
+	elsewhere.pass(t, workflow.PassCritical)
+	if open, all := elsewhere.requests(t); len(elsewhere.runs) != 0 || all != 1 || !strings.HasPrefix(open[0], "Self-healing gave up") {
+		t.Errorf("%d runs; requests %q of %d", len(elsewhere.runs), open, all)
+	}
+	h := elsewhere.pass(t, workflow.PassCritical).Health
+	if err := os.Remove(filepath.Join(elsewhere.dir, "requests", h.Loop.Request+".md")); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere.pass(t, workflow.PassRepaired)
+}

@@ -67,7 +67,7 @@ func (h *Health) repair(errorID string) *HealthRepair {
 	i := slices.IndexFunc(p.Repairs, func(r HealthRepair) bool { return r.ErrorID == errorID })
 	if i < 0 {
 		i = len(p.Repairs)
-		p.Repairs = append(p.Repairs, HealthRepair{ErrorID: errorID, Check: e.Check, Summary: firstLine(e.Summary), Request: e.Request})
+		p.Repairs = append(p.Repairs, HealthRepair{ErrorID: errorID, Check: e.Check, Summary: inShort(e.Summary), Request: e.Request})
 	}
 	return &p.Repairs[i]
 }
@@ -151,4 +151,14 @@ func summarized(text string) string {
 		return string(runes[:maxSummary-1]) + "…"
 	}
 	return text
+}
+
+// inShort is the beginning of a text, for lists.
+func inShort(text string) string {
+	const most = 200
+	line := []rune(oneLine(text))
+	if len(line) > most {
+		line = append(line[:most-1], '…')
+	}
+	return string(line)
 }
