@@ -123,8 +123,8 @@ func (e *Environment) settle(ctx context.Context, m *made) error {
 var errNoBase = errors.New("the base does not carry the environment")
 
 func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
-	if _, err := os.Lstat(e.layout.holders()); err == nil && (m.Warm == nil || m.Warm.Way != Private) {
-		if err := e.clear(ctx); err != nil { // a renewal was cut off before it did
+	if e.isHalfCleared(m) {
+		if err := e.clear(ctx); err != nil {
 			return err
 		}
 	}
@@ -155,6 +155,16 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 	}
 	m.Warm.Pending = false
 	return e.layout.save(m)
+}
+
+// isHalfCleared reports whether a renewal was cut off before it had cleared what stood on a base.
+// Its work folder is still mounted, or empty, and neither is the clone that the marker promises.
+func (e *Environment) isHalfCleared(m *made) bool {
+	if !m.Warm.isLayered() && isFolder(e.layout.treeLayer().path) {
+		return true
+	}
+	_, err := os.Lstat(e.layout.holders())
+	return err == nil && (m.Warm == nil || m.Warm.Way != Private)
 }
 
 // makeRoom takes away a clone that Renew found as it was built, where the layers are to be.

@@ -52,16 +52,13 @@ func eachWay(t *testing.T, test func(t *testing.T, p *environmenttest.Project, d
 	}
 }
 
-// layeredBy are those of them that lay a layer over the base.
-func layeredBy(t *testing.T) []clone.Way {
-	t.Helper()
-	return slices.DeleteFunc(waysBy(t), func(way clone.Way) bool { return way != clone.Overlay && way != clone.Private })
-}
-
 // eachLayered is a test for the ways that lay a layer over the base.
 func eachLayered(t *testing.T, test func(t *testing.T, way clone.Way)) {
 	t.Parallel()
-	for _, way := range layeredBy(t) {
+	for _, way := range waysBy(t) {
+		if way != clone.Overlay && way != clone.Private {
+			continue
+		}
 		t.Run(string(way), func(t *testing.T) {
 			t.Parallel()
 			test(t, way)
