@@ -103,20 +103,9 @@ func (b *batch) hindrance(n int) (wait bool, why string) {
 	return wait, ""
 }
 
-// work is one session, from its start to what it comes to. One that runs already is waited for.
+// work is one session, from its start to what it comes to.
 func (b *batch) work(ctx context.Context, n int) batchResult {
-	all, err := sessionsOf(b.project.store)
-	if err != nil {
-		return batchResult{n, workflow.IssueError, err.Error()}
-	}
-	name := session.Name("", n)
-	x, info, err := openSession(ctx, all, name)
-	if err != nil || info.EndedAt != nil || info.Outcome != nil {
-		info, err = b.project.startFor(ctx, b.plan.requests[n], b.how)
-		if err == nil {
-			x, err = all.Open(ctx, name)
-		}
-	}
+	x, info, err := b.session(ctx, n)
 	if err == nil {
 		b.app.news("#%d started: %s", n, redact.Line(info.Agent, 60))
 		info, err = x.Wait(ctx)
@@ -128,6 +117,33 @@ func (b *batch) work(ctx context.Context, n int) batchResult {
 		return batchResult{n, workflow.IssueError, err.Error()}
 	}
 	return batchResult{n, sessionState(&info), info.Outcome.Message}
+}
+
+// session is the one that is at work already, or a new one.
+func (b *batch) session(ctx context.Context, n int) (*session.Session, session.Info, error) {
+	all, err := sessionsOf(b.project.store)
+	if err != nil {
+		return nil, session.Info{}, err
+	}
+	name := session.Name("", n)
+	x, info, err := openSession(ctx, all, name)
+	switch {
+	case err != nil && codeOf(err) != exitNotFound:
+		return nil, info, err
+	case err == nil && info.Outcome == nil:
+		return x, info, nil
+	case err == nil: // its agent may not have ended after its last word
+		err = x.Stop(ctx)
+	default:
+		err = nil
+	}
+	if err == nil {
+		info, err = b.project.startFor(ctx, b.plan.requests[n], b.how)
+	}
+	if err == nil {
+		x, err = all.Open(ctx, name)
+	}
+	return x, info, err
 }
 
 func (b *batch) take(r batchResult) {

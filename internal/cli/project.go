@@ -232,6 +232,11 @@ func (p *project) mayBegin() error {
 		return &problem{err: errors.New("no agent is configured that could implement anything"),
 			hint: fmt.Sprintf("name one in %s (\"signalbox init\" writes a commented one), or give a program: --agent ./agent.sh", config.Name)}
 	}
+	return p.inMainTree()
+}
+
+// inMainTree says why nothing can begin in a linked work tree, nil if this is none.
+func (p *project) inMainTree() error {
 	// State lies in one folder and refs in one repository: two work trees of it would each
 	// take the other's branches for their own.
 	if link, err := os.ReadFile(filepath.Join(p.root, ".git")); err == nil && strings.Contains(string(link), "/worktrees/") {

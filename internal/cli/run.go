@@ -81,6 +81,11 @@ func (p *project) latestOrNew(request forge.Request) pick {
 }
 
 func (p *project) latestOr(request forge.Request, begin func(context.Context) (workflow.Start, error)) pick {
+	return p.latestIf(request, func() error { return errors.Join(p.mayBegin(), p.mayCall()) }, begin)
+}
+
+// latestIf is latestOr with what has to hold before a run begins.
+func (p *project) latestIf(request forge.Request, may func() error, begin func(context.Context) (workflow.Start, error)) pick {
 	return func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
 		latest, err := p.store.LatestRun(ctx, request.ID)
 		switch {
@@ -96,7 +101,7 @@ func (p *project) latestOr(request forge.Request, begin func(context.Context) (w
 				return store.RunRef{}, err
 			}
 		}
-		if err := errors.Join(p.mayBegin(), p.mayCall()); err != nil {
+		if err := may(); err != nil {
 			return store.RunRef{}, err
 		}
 		start, err := begin(ctx)

@@ -23,7 +23,7 @@ type sessionAgent struct {
 	place *runner.Place
 	// understood: its driver tells what happens; all else shows what its program prints.
 	understood bool
-	reads      []string // see reporter
+	reads      []string // see layReporter
 	ceiling    agent.Ceiling
 	redact     func(string) string
 }

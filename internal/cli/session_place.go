@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 
 	"signalbox/internal/config"
 	"signalbox/internal/process"
@@ -80,7 +82,7 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 	}
 	if err == nil {
 		_, s.understood = vendorOf(c.Driver)
-		s.reads, err = p.reporter(at.Name)
+		s.reads, err = at.layReporter()
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, leave())
@@ -117,13 +119,29 @@ func (p *project) sessionAgent(name, program string) (string, config.Agent, erro
 	return name, c, nil
 }
 
-// reporter lays our own program where the agent finds it as "signalbox", and returns what it must
-// see: the folder with the link first, then what the link leads to.
-func (p *project) reporter(name string) (reads []string, err error) {
-	dir, err := store.SessionDir(name)
-	if err != nil {
-		return nil, err
+// reporter is where the agent finds our own program, as "signalbox". It is told the whole path: some
+// run commands in a login shell, which has a PATH of its own.
+func (at *sessionPlace) reporter() string {
+	dir, err := store.SessionDir(at.Name)
+	if err != nil { // no session can be called so
+		return "signalbox"
 	}
+	return filepath.Join(at.Root, filepath.FromSlash(dir), "bin", "signalbox")
+}
+
+// shellWord is a word for a shell.
+func shellWord(text string) string {
+	if plainWord().MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./-]+$`) })
+
+// layReporter lays it there, and returns what the agent must see: the folder with the link first,
+// then what the link leads to.
+func (at *sessionPlace) layReporter() (reads []string, err error) {
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
@@ -131,8 +149,8 @@ func (p *project) reporter(name string) (reads []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	bin := filepath.Join(p.root, filepath.FromSlash(dir), "bin")
-	link := filepath.Join(bin, "signalbox")
+	link := at.reporter()
+	bin := filepath.Dir(link)
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return nil, fmt.Errorf("make folder for own program: %w", err)
 	}

@@ -1,22 +1,15 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
-	"signalbox/internal/runner"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -107,14 +100,10 @@ func (a *app) openForSessions(ctx context.Context) (*project, error) {
 	return p, explained(err)
 }
 
-// meant tells a program from an agent of the configuration. One is enough for a run to begin with,
-// where nothing is configured.
+// meant tells a program from an agent of the configuration.
 func (p *project) meant(how sessionStart) sessionStart {
 	if strings.Contains(how.agent, "/") {
 		how.program, how.agent = within(p.Dir, how.agent), ""
-		if p.mayBegin() != nil {
-			onlyAgent(&p.config, how.program)
-		}
 	}
 	return how
 }
@@ -150,115 +139,6 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 		return session.Info{}, held
 	}
 	return session.Info{}, explained(errors.Join(err, p.notStarted(ctx, &c, err)))
-}
-
-// freeForSession refuses what somebody works on, and what is done.
-func (p *project) freeForSession(ctx context.Context, request forge.Request) error {
-	if request.Closed {
-		return &problem{err: fmt.Errorf("request %d is closed: its change is merged", request.Number), hint: "see it: signalbox status " + request.ID}
-	}
-	holder, held, err := p.held(ctx, request.ID)
-	if err == nil && held {
-		err = heldRequest(request.Number, holder)
-	}
-	return err
-}
-
-// heldRequest says who works on a request.
-func heldRequest(number int, by store.LockRecord) error {
-	if name, ok := strings.CutPrefix(by.Owner, sessionOwner); ok {
-		return &problem{code: exitHeld, err: fmt.Errorf("session %s works on request %d: %s", name, number, holder(by)),
-			hint: fmt.Sprintf("follow it: signalbox session watch %d; or end it: signalbox session stop %[1]d", number)}
-	}
-	return &problem{code: exitHeld, hint: fmt.Sprintf("follow it: signalbox watch %d", number),
-		err: fmt.Errorf("request %d is carried by another process: %s", number, holder(by))}
-}
-
-// environmentFor is the request's run, with an environment.
-func (p *project) environmentFor(ctx context.Context, request forge.Request) (workflow.Run, error) {
-	latest, err := p.store.LatestRun(ctx, request.ID)
-	if err == nil && latest.Err == nil {
-		run := latest.Run
-		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed}, run.State) {
-			return run, nil
-		}
-		if err := p.wakeUp(ctx, latest); err != nil {
-			return run, explained(err)
-		}
-	}
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect,
-		Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After},
-		Redact: p.redact, Logger: p.log})
-	run, err := r.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (store.RunRef, error) {
-		return p.latestOrNew(request)(ctx, r)
-	})
-	var held *store.HeldError
-	switch {
-	case errors.As(err, &held):
-		return run, heldRequest(request.Number, held.Holder)
-	case err != nil:
-		return run, explained(err)
-	case ctx.Err() != nil:
-		return run, ctx.Err()
-	case run.State.Final():
-		return run, &problem{err: fmt.Errorf("run %s is over", run.Ref()), hint: "see it: signalbox status " + run.Ref()}
-	case run.Journey.EnvID == "":
-		p.printEnd(&run)
-		return run, &problem{code: codeOf(ended(run.State))}
-	}
-	return run, nil
-}
-
-// wakeUp lets a run go on that stopped before it had an environment.
-func (p *project) wakeUp(ctx context.Context, latest store.RunSummary) error {
-	return p.store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
-		switch latest.Run.State {
-		case workflow.NeedsInput:
-			s.ResumeRequested = true
-		case workflow.Failed:
-			s.Commands = append(s.Commands, personal(workflow.CommandRetry, "", ""))
-		}
-		return nil
-	})
-}
-
-// sessionPrompt is what an agent in a session is told of its request.
-const sessionPrompt = `You change the project in the working directory. Work only there. Do not push or open anything: what you leave in the files is
-the work.
-
-{{template "request" .}}`
-
-func (p *project) sessionConfig(request forge.Request, how sessionStart, at sessionPlace) (session.Config, error) {
-	prompt := how.prompt
-	if prompt == "" {
-		t, err := runner.PromptTemplate(workflow.Implementer, sessionPrompt)
-		var text bytes.Buffer
-		if err == nil {
-			err = t.Execute(&text, struct{ Request forge.Request }{request})
-		}
-		if err != nil {
-			return session.Config{}, fmt.Errorf("write prompt: %w", err)
-		}
-		prompt = text.String()
-	}
-	prompt = p.redact.String(prompt) + "\n\n" + session.Instructions(request.Number)
-	place, err := json.Marshal(at)
-	if err != nil {
-		return session.Config{}, fmt.Errorf("say where to run: %w", err)
-	}
-	c := session.Config{Issue: request.Number, Mode: how.mode(p.app), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt,
-		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.secrets(), Grace: sessionGrace, TmuxSocket: how.tmuxSocket}
-	if at.Headless {
-		c.Env, c.Idle, c.Total = []string{"TERM=dumb"}, p.config.Limits.AgentIdle, p.config.Limits.AgentTotal
-		return c, nil
-	}
-	if len(prompt) > promptArgument {
-		return c, &problem{err: fmt.Errorf("start session of request %d: %w", request.Number, errLongPrompt), hint: "start it with --headless, or say less with --prompt"}
-	}
-	if file, ok := p.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		c.Size = sizeOf(file)
-	}
-	return c, nil
 }
 
 // notStarted puts the issue's status right, which its run has left at running.

@@ -25,7 +25,7 @@ const roleVariable = "SESSION_TEST_ROLE"
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == HostName {
-		os.Exit(Host(context.Background(), os.Args[1:], HostConfig{Clock: time.Now, Entrance: entrance}))
+		os.Exit(Host(context.Background(), os.Args[1:], HostConfig{Clock: time.Now, Entrance: entrance, Publish: publish}))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

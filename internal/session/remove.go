@@ -11,8 +11,12 @@ import (
 // Remove forgets a session that has ended, with what it printed. Its lock stays, because a lock
 // that is removed can be held by two. ErrRunning: it has not ended.
 func (x *Session) Remove(ctx context.Context) error {
-	if _, err := x.Info(ctx); err != nil { // its end is written down first
+	info, err := x.Info(ctx) // writes the end of one that was killed down
+	if err != nil {
 		return err
+	}
+	if info.EndedAt == nil {
+		return fmt.Errorf("remove session %s: %w", x.name, ErrRunning)
 	}
 	lock, err := takeLock(ctx, filepath.Join(x.dir, lockFile))
 	if err != nil {

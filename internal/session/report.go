@@ -101,11 +101,12 @@ func (h *host) refuses(said report) string {
 	return ""
 }
 
-// Instructions tell the agent how to report. They hold no marker: their echo is none.
-func Instructions(issue int) string {
-	return fmt.Sprintf("When your work on issue %d is complete run: signalbox report complete\n"+
-		"If it cannot be done run: signalbox report error \"WHY\"\n"+
+// Instructions tell the agent how to report, by our own program, named as a shell reads it. They hold
+// no marker: their echo is none.
+func Instructions(issue int, program string) string {
+	return fmt.Sprintf("When your work on issue %d is complete run: %s report complete\n"+
+		"If it cannot be done run: %[2]s report error \"WHY\"\n"+
 		"Where there is no such program, print instead, on a line of its own behind an empty line and outside of code blocks,\n"+
-		"the two parts %q and %q as one word, or %q and %q followed by the reason.\n",
-		issue, markerStart+"COMPLETE_", fmt.Sprintf("%d###", issue), markerStart+"ERROR_", fmt.Sprintf("%d###", issue))
+		"the two parts %[3]q and %[4]q as one word, or %[5]q and %[6]q followed by the reason.\n",
+		issue, program, markerStart+"COMPLETE_", fmt.Sprintf("%d###", issue), markerStart+"ERROR_", fmt.Sprintf("%d###", issue))
 }

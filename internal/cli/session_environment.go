@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/runner"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// freeForSession refuses what somebody works on, and what is done.
+func (p *project) freeForSession(ctx context.Context, request forge.Request) error {
+	if request.Closed {
+		return &problem{err: fmt.Errorf("request %d is closed: its change is merged", request.Number), hint: "see it: signalbox status " + request.ID}
+	}
+	holder, held, err := p.held(ctx, request.ID)
+	if err == nil && held {
+		err = heldRequest(request.Number, holder)
+	}
+	return err
+}
+
+// heldRequest says who works on a request.
+func heldRequest(number int, by store.LockRecord) error {
+	if name, ok := strings.CutPrefix(by.Owner, sessionOwner); ok {
+		return &problem{code: exitHeld, err: fmt.Errorf("session %s works on request %d: %s", name, number, holder(by)),
+			hint: fmt.Sprintf("follow it: signalbox session watch %d; or end it: signalbox session stop %[1]d", number)}
+	}
+	return &problem{code: exitHeld, hint: fmt.Sprintf("follow it: signalbox watch %d", number),
+		err: fmt.Errorf("request %d is carried by another process: %s", number, holder(by))}
+}
+
+// environmentFor is the request's run, with an environment.
+func (p *project) environmentFor(ctx context.Context, request forge.Request) (workflow.Run, error) {
+	latest, err := p.store.LatestRun(ctx, request.ID)
+	if err == nil && latest.Err == nil {
+		run := latest.Run
+		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed}, run.State) {
+			return run, nil
+		}
+		if err := p.wakeUp(ctx, latest); err != nil {
+			return run, explained(err)
+		}
+	}
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect,
+		Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After},
+		Redact: p.redact, Logger: p.log})
+	run, err := r.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (store.RunRef, error) {
+		return p.latestIf(request, p.inMainTree, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })(ctx, r)
+	})
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &held):
+		return run, heldRequest(request.Number, held.Holder)
+	case err != nil:
+		return run, explained(err)
+	case ctx.Err() != nil:
+		return run, ctx.Err()
+	case run.State.Final():
+		return run, &problem{err: fmt.Errorf("run %s is over", run.Ref()), hint: "see it: signalbox status " + run.Ref()}
+	case run.Journey.EnvID == "":
+		p.printEnd(&run)
+		return run, &problem{code: codeOf(ended(run.State))}
+	}
+	return run, nil
+}
+
+// wakeUp lets a run go on that stopped before it had an environment.
+func (p *project) wakeUp(ctx context.Context, latest store.RunSummary) error {
+	return p.store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
+		switch latest.Run.State {
+		case workflow.NeedsInput:
+			s.ResumeRequested = true
+		case workflow.Failed:
+			s.Commands = append(s.Commands, personal(workflow.CommandRetry, "", ""))
+		}
+		return nil
+	})
+}

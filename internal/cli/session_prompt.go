@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"golang.org/x/term"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/runner"
+	"signalbox/internal/session"
+	"signalbox/internal/workflow"
+)
+
+// sessionPrompt is what an agent in a session is told of its request.
+const sessionPrompt = `You change the project in the working directory. Work only there. Do not push or open anything: what you leave in the files is
+the work.
+
+{{template "request" .}}`
+
+func (p *project) sessionConfig(request forge.Request, how sessionStart, at sessionPlace) (session.Config, error) {
+	prompt := how.prompt
+	if prompt == "" {
+		t, err := runner.PromptTemplate(workflow.Implementer, sessionPrompt)
+		var text bytes.Buffer
+		if err == nil {
+			err = t.Execute(&text, struct{ Request forge.Request }{request})
+		}
+		if err != nil {
+			return session.Config{}, fmt.Errorf("write prompt: %w", err)
+		}
+		prompt = text.String()
+	}
+	prompt = p.redact.String(prompt) + "\n\n" + session.Instructions(request.Number, shellWord(at.reporter()))
+	place, err := json.Marshal(at)
+	if err != nil {
+		return session.Config{}, fmt.Errorf("say where to run: %w", err)
+	}
+	c := session.Config{Issue: request.Number, Mode: how.mode(p.app), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt,
+		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.secrets(), Grace: sessionGrace, TmuxSocket: how.tmuxSocket}
+	if at.Headless {
+		c.Env, c.Idle, c.Total = []string{"TERM=dumb"}, p.config.Limits.AgentIdle, p.config.Limits.AgentTotal
+		return c, nil
+	}
+	if len(prompt) > promptArgument {
+		return c, &problem{err: fmt.Errorf("start session of request %d: %w", request.Number, errLongPrompt), hint: "start it with --headless, or say less with --prompt"}
+	}
+	if file, ok := p.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		c.Size = sizeOf(file)
+	}
+	return c, nil
+}
