@@ -40,7 +40,9 @@ func (s *site) looked(t *testing.T, id string) heal.Look {
 
 func TestEveryKindOfCheckSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such table", 500) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no such table", http.StatusInternalServerError)
+	}))
 	t.Cleanup(server.Close)
 	slow := command("slow", "echo half way; sleep 60")
 	slow.TimeLimitMS = 300

@@ -78,12 +78,12 @@ func (c *HealthCheck) Line() string {
 
 // Title is the check in words, one line.
 func (c *HealthCheck) Title() string {
-	switch {
-	case c.Kind == HealthService:
+	switch c.Kind {
+	case HealthService:
 		return fmt.Sprintf("%s: %s %s", c.ID, c.HTTP.Method, c.HTTP.URL)
-	case c.Kind == HealthCommand:
+	case HealthCommand:
 		return c.ID + ": " + firstLine(c.Command)
-	case c.Kind == HealthLog:
+	case HealthLog:
 		return c.ID + ": " + c.File
 	}
 	return c.ID + ": " + strings.ReplaceAll(string(c.Kind), "-", " ")
