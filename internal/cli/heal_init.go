@@ -58,13 +58,7 @@ const (
 )
 
 func (a *app) healInit(ctx context.Context, o healInit) error {
-	var wanted []pipeline.File
-	if o.github {
-		wanted = append(wanted, pipeline.GitHub()...)
-	}
-	if o.gitlab {
-		wanted = append(wanted, pipeline.GitLab()...)
-	}
+	wanted := o.files()
 	if len(wanted) == 0 {
 		return &problem{err: errors.New("for which CI?"), hint: `"signalbox heal init --github" or "signalbox heal init --gitlab"`, code: exitUsage}
 	}
@@ -78,22 +72,27 @@ func (a *app) healInit(ctx context.Context, o healInit) error {
 	}
 	defer func() { _ = root.Close() }()
 	files, err := compared(root, wanted)
+	if err == nil && !o.dry {
+		err = writeAll(root, files, o.force)
+	}
 	if err != nil {
 		return err
-	}
-	if err := a.refuseDifferent(files, o); err != nil {
-		return err
-	}
-	if !o.dry {
-		if err := writeAll(root, files); err != nil {
-			return err
-		}
 	}
 	if a.json {
 		return a.printJSON(files)
 	}
 	a.printWritten(files, o)
 	return nil
+}
+
+func (o healInit) files() (wanted []pipeline.File) {
+	if o.github {
+		wanted = append(wanted, pipeline.GitHub()...)
+	}
+	if o.gitlab {
+		wanted = append(wanted, pipeline.GitLab()...)
+	}
+	return wanted
 }
 
 // compared says of each file what the project has in its place.
@@ -114,41 +113,43 @@ func compared(root *os.Root, wanted []pipeline.File) (files []writtenFile, err e
 	return files, nil
 }
 
-// refuseDifferent stops before the first file is written.
-func (a *app) refuseDifferent(files []writtenFile, o healInit) error {
+// writeAll puts each file in its place as a whole, or none if one is there that says something else.
+func writeAll(root *os.Root, files []writtenFile, force bool) error {
 	var different []string
 	for _, file := range files {
 		if file.Found == fileDifferent {
 			different = append(different, file.Path)
 		}
 	}
-	if len(different) == 0 || o.force || o.dry {
-		return nil
+	if len(different) > 0 && !force {
+		return &problem{err: fmt.Errorf("already there, and different: %s; nothing was written", strings.Join(different, ", ")),
+			hint: `keep yours, or replace them: --force ("git diff" then shows what was yours)`}
 	}
-	return &problem{err: fmt.Errorf("already there, and different: %s; nothing was written", strings.Join(different, ", ")),
-		hint: `keep yours, or replace them: --force ("git diff" then shows what was yours)`}
-}
-
-// writeAll puts each file in its place as a whole.
-func writeAll(root *os.Root, files []writtenFile) error {
 	for i, file := range files {
 		if file.Found == fileSame {
 			continue
 		}
-		if err := root.MkdirAll(path.Dir(file.Path), 0o777); err != nil {
+		if err := replace(root, file); err != nil {
 			return fmt.Errorf("write %s: %w", file.Path, err)
-		}
-		unfinished := file.Path + ".new"
-		err := root.WriteFile(unfinished, file.content, 0o666)
-		if err == nil {
-			err = root.Rename(unfinished, file.Path)
-		}
-		if err != nil {
-			return fmt.Errorf("write %s: %w", file.Path, errors.Join(err, root.Remove(unfinished)))
 		}
 		files[i].Written = true
 	}
 	return nil
+}
+
+func replace(root *os.Root, file writtenFile) error {
+	if err := root.MkdirAll(path.Dir(file.Path), 0o777); err != nil {
+		return err
+	}
+	unfinished := file.Path + ".new"
+	err := root.WriteFile(unfinished, file.content, 0o666)
+	if err == nil {
+		err = root.Rename(unfinished, file.Path)
+	}
+	if err != nil {
+		_ = root.Remove(unfinished)
+	}
+	return err
 }
 
 func (a *app) printWritten(files []writtenFile, o healInit) {
@@ -159,17 +160,26 @@ func (a *app) printWritten(files []writtenFile, o healInit) {
 	for _, file := range files {
 		a.print("%-50s %s\n", file.Path, words[file.Found])
 	}
-	if o.dry {
-		return
+	if o.github && !o.dry {
+		a.print("%s", nextOnGitHub)
 	}
-	if o.github {
-		a.print("\nNext, for GitHub:\n  1. set SIGNALBOX in .github/workflows/signalbox-heal.yml: where CI gets Signalbox from\n" +
-			"  2. there, install your agent and name the secret with its key\n  3. commit the files; the schedule begins on the default branch\n")
-	}
-	if o.gitlab {
-		a.print("\nNext, for GitLab:\n  1. in .gitlab-ci.yml: include: [{local: .gitlab/signalbox-heal.yml}]\n" +
-			"  2. set SIGNALBOX in .gitlab/signalbox-heal.yml: where CI gets Signalbox from\n" +
-			"  3. give CI the variable SIGNALBOX_GITLAB_TOKEN (read_api, write_repository), masked and protected\n" +
-			"  4. commit the files, and add a pipeline schedule with the variable SIGNALBOX_HEAL = true\n")
+	if o.gitlab && !o.dry {
+		a.print("%s", nextOnGitLab)
 	}
 }
+
+const (
+	nextOnGitHub = `
+Next, for GitHub:
+  1. set SIGNALBOX in .github/workflows/signalbox-heal.yml: where CI gets Signalbox from
+  2. there, install your agent and name the secret with its key
+  3. commit the files; the schedule begins on the default branch
+`
+	nextOnGitLab = `
+Next, for GitLab:
+  1. in .gitlab-ci.yml: include: [{local: .gitlab/signalbox-heal.yml}]
+  2. set SIGNALBOX in .gitlab/signalbox-heal.yml: where CI gets Signalbox from
+  3. give CI the variable SIGNALBOX_GITLAB_TOKEN (read_api, write_repository), masked and protected
+  4. commit the files, and add a pipeline schedule with the variable SIGNALBOX_HEAL = true
+`
+)
