@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"signalbox/internal/agent/modeltest"
+	"signalbox/internal/environment/container/containertest"
 	"signalbox/internal/heal"
 	"signalbox/internal/workflow"
 )
@@ -283,4 +284,47 @@ func TestHealWatchPassesAgainAndEndsWhenItIsInterrupted(t *testing.T) {
 		t.Errorf("the passes came to %q:\n%s", results, c.out)
 	}
 	p.mustLeaveNothing()
+}
+
+// greeter is a service that says what is in greeting.txt where it was started.
+const greeter = `package main
+
+import (
+	"log"
+	"net/http"
+	"os"
+)
+
+func main() {
+	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), http.FileServer(http.Dir("."))))
+}
+`
+
+func TestAServiceIsStartedAskedAndRepairedInAContainer(t *testing.T) {
+	t.Parallel()
+	docker := containertest.New(t)
+	dir := t.TempDir()
+	service := filepath.Join(dir, "greeter")
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(greeter), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", service, "main.go")
+	build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := newPatient(t, "health:\n", fmt.Sprintf("environment: {driver: container, image: %q, read: [%q]}\nhealth:\n", docker.Image, service),
+		"kind: command, command: 'grep -qx hello greeting.txt || { echo \"it says $(cat greeting.txt), want hello\"; exit 1; }'",
+		fmt.Sprintf("kind: http, start: 'exec %s', url: 'http://127.0.0.1:{port}/greeting.txt', contains: hello", service))
+	t.Cleanup(func() { docker.RemoveProject(t, p.dir) })
+	if said := p.run(0, "heal"); !strings.Contains(said, `the answer does not contain "hello" hullo`) || !strings.Contains(said, "repaired") {
+		t.Errorf("heal said\n%s", said)
+	}
+	p.run(0, "heal")
+	if h := p.health(); h.LastHealthStatus != workflow.HealthHealthy || h.TotalFixesSucceeded != 1 {
+		t.Errorf("%+v", h)
+	}
+	if left := docker.Containers(t, p.dir); len(left) != 0 {
+		t.Errorf("containers are left: %v", left)
+	}
 }
