@@ -23,6 +23,8 @@ type Protocol struct {
 	// does from its start on, and returns what it was told of each: "allow", or "deny: " and why. After
 	// deaf commands it does not read the answer any more, and returns. Nil: the program cannot ask.
 	Asks func(in *bufio.Reader, out io.Writer, deaf int, commands ...string) []string
+	// EndsTalk ends such a talk well with text; nil is Answer.
+	EndsTalk func(text string) string
 }
 
 // Line is a line of a protocol of JSON events.
@@ -139,7 +141,11 @@ func (p Protocol) ask(b Behavior) int {
 		return 1
 	}
 	told := p.Asks(in, os.Stdout, len(AskedCommands), AskedCommands...)
-	code := write(os.Stdout, p.Answer(strings.Join(told, "\n")))
+	end := p.EndsTalk
+	if end == nil {
+		end = p.Answer
+	}
+	code := write(os.Stdout, end(strings.Join(told, "\n")))
 	_, _ = io.Copy(io.Discard, in) // real ones end with their input
 	return code
 }

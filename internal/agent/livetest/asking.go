@@ -52,4 +52,22 @@ func Asks(t *testing.T, name string, make Make) {
 		t.Errorf("what it was allowed: %v; what it was not: %v", hello, bye)
 	}
 	s.asked(t, server)
+	s.goesOnAsking(t, result.Conversation)
+}
+
+// goesOnAsking has the conversation gone on with in the same way, as after a crash.
+func (s *session) goesOnAsking(t *testing.T, c *agent.Conversation) {
+	t.Helper()
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Say("Still there.")}})
+	task := s.task(server.URL)
+	task.Prompt, task.Conversation = "Is it there?", c
+	result := s.run(t, agent.Ask, task)
+	if result.Failure != nil || result.Answer != "Still there." || result.Conversation == nil || c == nil || result.Conversation.ID != c.ID {
+		t.Errorf("answer %q in %+v after %+v\n%s", result.Answer, result.Conversation, c, s.log.String())
+	}
+	for _, x := range server.Answers() {
+		if len(x.Conversation.Tools) > 0 && !strings.Contains(string(x.Body), prompt) && x.Size == len(x.Body) {
+			t.Errorf("request %d does not go on with the conversation", x.Number)
+		}
+	}
 }

@@ -4,3 +4,6 @@ import "signalbox/internal/agent"
 
 // NewReader is the reader of a conversation's first call.
 func NewReader() agent.Reader { return &reader{} }
+
+// NewTalk is the reader of a first call in which it may ask.
+func NewTalk() agent.Dialogue { return newACP("anthropic/m1", agent.Task{Dir: "/work"}) }

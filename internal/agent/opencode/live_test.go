@@ -34,3 +34,7 @@ func TestLiveDialects(t *testing.T) {
 		})
 	}
 }
+
+func TestLiveAsks(t *testing.T) {
+	livetest.Asks(t, "opencode", livetest.With(opencode.New, "anthropic/claude-sonnet-4-5"))
+}

@@ -3,6 +3,7 @@
 package opencode
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,7 +24,7 @@ type Agent struct {
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName)
+	settings, err := settings.Complete(usualName, agent.Ask)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +46,11 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 		return a.atTerminal(program, task.Prompt).Run(ctx, task, exec)
 	}
 	program.Args = append(program.Args, a.arguments(task.Conversation)...)
-	program.Stdin = strings.NewReader(task.Prompt)
-	program.Reader = &reader{model: a.settings.Model}
+	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{model: a.settings.Model}
+	if a.settings.Permissions == agent.Ask {
+		talk := newACP(a.settings.Model, task)
+		program.Stdin, program.Reader = bytes.NewReader(talk.begun()), talk
+	}
 	return program.Run(ctx, task, exec)
 }
 
@@ -77,7 +81,11 @@ func instructions(dir string) []string {
 // arguments let it log its warnings to standard error: of a limit that it waits for in silence that
 // is the only word. How often it tries again cannot be told.
 func (a *Agent) arguments(c *agent.Conversation) []string {
-	args := []string{"run", "--format=json", "--print-logs", "--log-level=WARN"}
+	logs := []string{"--print-logs", "--log-level=WARN"}
+	if a.settings.Permissions == agent.Ask { // model and conversation are said in the talk
+		return slices.Concat([]string{"acp"}, logs, a.settings.Args)
+	}
+	args := append([]string{"run", "--format=json"}, logs...)
 	if a.settings.Model != "" {
 		args = append(args, "--model="+a.settings.Model)
 	}
@@ -92,13 +100,22 @@ func (a *Agent) arguments(c *agent.Conversation) []string {
 var permissions = map[agent.Permissions]map[string]string{
 	agent.Everything: {"*": "allow"},
 	agent.Edits:      {"*": "allow", "bash": "deny", "external_directory": "deny", "webfetch": "deny", "websearch": "deny"},
-	agent.ReadOnly: {"*": "deny", "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "lsp": "allow",
-		"todowrite": "allow", "todoread": "allow", "skill": "allow"},
+	agent.ReadOnly:   looking("deny"),
+	agent.Ask:        looking("ask"),
+}
+
+// looking is what it may do that changes nothing, and what becomes of the rest.
+func looking(rest string) map[string]string {
+	return map[string]string{"*": rest, "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "lsp": "allow",
+		"todowrite": "allow", "todoread": "allow", "skill": "allow"}
 }
 
 // config is its configuration, which goes before a repository's own.
 func (a *Agent) config(task agent.Task) (string, error) {
 	config := map[string]any{"permission": permissions[a.settings.Permissions], "share": "disabled", "autoupdate": false}
+	if a.settings.Permissions == agent.Ask && a.settings.Model != "" {
+		config["model"] = a.settings.Model
+	}
 	if !a.settings.ProjectSettings {
 		config["instructions"] = instructions(task.Dir)
 	}
