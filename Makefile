@@ -1,6 +1,6 @@
 # Every target is one command that also works without make.
 
-.PHONY: help demo test crash build lint bench bench-sessions
+.PHONY: help demo test crash build lint bench bench-sessions bench-environments
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -14,6 +14,7 @@ test: ## install what tests need, then check and test everything
 
 crash: ## kill runs at 200 random instants, and at every other one that the tests know
 	go test -race -timeout 3h -run 'Killed' ./internal/cli -kills 200
+	go test -race -timeout 1h -run 'Killed' ./internal/environment/clone -sweep all
 
 build: ## build bin/signalbox, and bin/signalbox-docker for its container driver
 	CGO_ENABLED=0 go build -o bin/ ./cmd/signalbox ./cmd/signalbox-docker
@@ -26,5 +27,10 @@ bench: ## measure what Signalbox costs, and write it to docs/performance.md
 
 bench-sessions: ## measure what watching sessions costs, and write it to docs/performance-sessions.md
 	go test -run '^$$' -bench '^Benchmark(Watch|Flood)$$' -benchtime 1x -timeout 1h ./internal/session | go run ./scripts/performance docs/performance-sessions.md
+
+bench-environments: ## measure what environments cost, and write it to docs/performance-environments.md
+	{ go test -run '^$$' -bench '^BenchmarkWarm(Growth)?$$/^(overlay|private|shared)$$' -benchtime 1x -timeout 2h ./internal/environment/clone; \
+	go test -run '^$$' -bench '^Benchmark(Exec|Start)$$' -benchtime 100x ./internal/environment/clone ./internal/environment/container; } | \
+		go run ./scripts/performance docs/performance-environments.md
 
 BENCHMARKS = ^Benchmark(Transition|WholeRun|Update|Writers|Environments|Listing|IssueList|ColdStart)$$
