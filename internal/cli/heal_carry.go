@@ -29,12 +29,23 @@ func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow
 		return start, err
 	})
 	return r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (store.RunRef, error) {
+		if ref, ok := p.givenUp(ctx, repair); ok {
+			return ref, nil
+		}
 		ref, err := which(ctx, r)
 		if err != nil {
 			return ref, err
 		}
 		return ref, p.resumeStopped(ctx, ref)
 	})
+}
+
+// givenUp is the attempt's run if a person gave it up, which is an answer: it is not begun again at once.
+// One that was canceled before it made anything was only interrupted.
+func (p *project) givenUp(ctx context.Context, repair heal.Repair) (store.RunRef, bool) {
+	latest, err := p.store.LatestRun(ctx, repair.Request.ID)
+	return latest.Ref, err == nil && latest.Err == nil && latest.Run.State == workflow.Canceled && latest.Ref.RunID != repair.Judged &&
+		latest.Run.Journey.BaseCommit != ""
 }
 
 // giveUpJudged ends the run of the attempt before, whose work is kept on a ref: the next attempt begins

@@ -15,7 +15,11 @@ import (
 // repair has one error repaired, as far as that goes without a person: its request, its run, and what
 // the run came to. Each step is saved before the next begins and finds what it made before.
 func (p *pass) repair(ctx context.Context, id string) (workflow.RepairOutcome, error) {
-	check, ok := p.check(p.state.Error(id).Check)
+	e := p.state.Error(id)
+	if e == nil { // somebody began state.json anew meanwhile
+		return "", nil
+	}
+	check, ok := p.check(e.Check)
 	if !ok {
 		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairFailed, Why: "its check is not configured any more"})
 	}
@@ -68,32 +72,25 @@ func (p *pass) request(ctx context.Context, id string, check workflow.HealthChec
 	}
 }
 
-// cameTo is what a run says of the repair. Only a check that was run again and passed is a fix: a run
-// that a person began without it is held against the check now.
+// cameTo is what a run says of the repair.
 func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck, run *workflow.Run) (workflow.HealthRepair, error) {
 	spent := run.Journey.Spent
 	r := workflow.HealthRepair{ErrorID: id, Run: run.RunID, Outcome: workflow.RepairFailed, Tokens: spent.Tokens(), CostMicroUSD: spent.CostMicroUSD,
 		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls}
 	switch {
 	case run.State == workflow.Done:
-		proven := run.Journey.Settings.Check != nil && run.Journey.Settings.Check.ID == check.ID
-		if !proven {
-			looks, err := p.lookAt(ctx, []workflow.HealthCheck{check})
-			if err != nil {
-				return r, err
-			}
-			proven = looks[0].Outcome == LookPassed
+		proven, err := p.proven(ctx, check, run)
+		if err != nil {
+			return r, err
 		}
-		if proven {
-			r.Outcome = workflow.RepairFixed
-			return r, nil
+		if r.Why = "merged, and the check still fails"; proven {
+			r.Outcome, r.Why = workflow.RepairFixed, ""
 		}
-		r.Why = "merged, and the check still fails"
-	case run.State == workflow.NeedsInput && run.Journey.Phase == workflow.ApprovalWait && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
-		if p.Unattended {
-			r.Why = "the change waits for an approval, which nobody can give in an unattended pass"
-			break
-		}
+	case run.State == workflow.Canceled:
+		r.Why = "a person gave the run up"
+	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired && p.Unattended:
+		r.Why = "the change waits for an approval, which nobody can give in an unattended pass"
+	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
 		r.Outcome, r.Why = workflow.RepairWaiting, "the change waits for your approval: signalbox approve "+run.Ref()
 	case run.Error != nil:
 		r.Why = redact.Line(run.Error.Title, 200)
@@ -101,6 +98,16 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 		r.Why = "the run is " + string(run.State)
 	}
 	return r, nil
+}
+
+// proven: only a check that was run again and passed is a fix. A run that a person began without the
+// check is held against it now.
+func (p *pass) proven(ctx context.Context, check workflow.HealthCheck, run *workflow.Run) (bool, error) {
+	if c := run.Journey.Settings.Check; c != nil && c.ID == check.ID {
+		return true, nil
+	}
+	looks, err := p.lookAt(ctx, []workflow.HealthCheck{check})
+	return err == nil && looks[0].Outcome == LookPassed, err
 }
 
 func (p *pass) judge(ctx context.Context, r workflow.HealthRepair) (workflow.RepairOutcome, error) {
