@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -193,4 +194,31 @@ func FuzzAsking(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestWhoAsksMoreThanAnybodyCanAnswerIsEnded(t *testing.T) {
+	t.Parallel()
+	var stream strings.Builder
+	for n := range 200 {
+		stream.WriteString(strings.Replace(request(strings.Repeat("r", n+1), "can_use_tool", "Bash", map[string]string{"command": "ls"}), `{"type"`, `{ "type"`, 1))
+	}
+	task := agent.Task{Role: "implementer", Log: io.Discard, OutputLimit: 8 << 20, Ask: func(ctx context.Context, _ agent.Question) (agent.Answer, error) {
+		<-ctx.Done()
+		return agent.Answer{}, ctx.Err()
+	}}
+	_, err := driver.Make(t, agent.Settings{Name: "a", Permissions: agent.Ask}).Run(t.Context(), task, pestering(stream.String()))
+	if !errors.Is(err, agent.ErrPesters) {
+		t.Errorf("Run = %v", err)
+	}
+}
+
+// pestering prints a stream, and ends when it is told to.
+type pestering string
+
+func (p pestering) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	if _, err := io.WriteString(c.Stdout, string(p)); err != nil {
+		return process.Result{}, err
+	}
+	<-ctx.Done()
+	return process.Result{Started: agenttest.Started, Duration: time.Second, Ending: process.Stopped}, nil
 }
