@@ -78,9 +78,8 @@ var usersOwn = []string{"--setting-sources=user", "--strict-mcp-config", "--add-
 var modes = map[agent.Permissions][]string{
 	agent.Everything: {"--dangerously-skip-permissions"},
 	agent.Edits:      {"--permission-mode=acceptEdits"},
-	// What the project's own settings allow counts only where somebody trusted the project, which is nobody here.
-	agent.Ask:      {"--permission-mode=manual", "--permission-prompt-tool=stdio", "--input-format=stream-json"},
-	agent.ReadOnly: {"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"},
+	agent.Ask:        {"--permission-mode=manual", "--permission-prompt-tool=stdio", "--input-format=stream-json"},
+	agent.ReadOnly:   {"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"},
 }
 
 func (a *Agent) arguments(task agent.Task) []string {
