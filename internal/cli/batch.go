@@ -186,7 +186,7 @@ func (b *batch) outcome(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		b.app.say("sessions that were started go on, and so does the batch by the same command")
-		return errors.Join(err, ctx.Err())
+		return errors.Join(err, &problem{code: exitCanceled})
 	case complete < len(list):
 		return errors.Join(err, &problem{code: exitFailed})
 	}

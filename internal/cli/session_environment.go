@@ -41,8 +41,8 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 	latest, err := p.store.LatestRun(ctx, request.ID)
 	if err == nil && latest.Err == nil {
 		run := latest.Run
-		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed}, run.State) {
-			return run, nil
+		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed, workflow.Queued}, run.State) {
+			return run, nil // one that was cut off is stopped in order first
 		}
 		if err := p.wakeUp(ctx, latest); err != nil {
 			return run, explained(err)

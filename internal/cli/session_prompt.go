@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 
@@ -41,7 +42,8 @@ func (p *project) sessionConfig(request forge.Request, how sessionStart, at sess
 	c := session.Config{Issue: request.Number, Mode: how.mode(p.app), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt,
 		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.secrets(), Grace: sessionGrace, TmuxSocket: how.tmuxSocket}
 	if at.Headless {
-		c.Env, c.Idle, c.Total = []string{"TERM=dumb"}, p.config.Limits.AgentIdle, p.config.Limits.AgentTotal
+		l := limits(p.config.Limits)
+		c.Env, c.Idle, c.Total = []string{"TERM=dumb"}, time.Duration(l.AgentIdleSec)*time.Second, time.Duration(l.AgentTotalSec)*time.Second
 		return c, nil
 	}
 	if len(prompt) > promptArgument {

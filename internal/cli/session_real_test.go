@@ -4,16 +4,20 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"signalbox/internal/agent/modeltest"
 )
 
-// Each agent works in a session as its real program does, without anybody and at its own interface,
+// Each agent works at its own interface as its real program does, one of them without anybody, too,
 // and reports through our own program inside the sandbox, while its key stays outside.
 func TestRealAgentsReportFromTheirSessions(t *testing.T) {
 	t.Parallel()
 	for name, driver := range realAgents {
-		for _, mode := range []string{"headless", "terminal"} {
+		for _, mode := range []string{"terminal", "headless"} {
+			if mode == "headless" && name != "claude" {
+				continue // as in a run
+			}
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
 				program := installedAgent(t, name)
@@ -28,9 +32,9 @@ func TestRealAgentsReportFromTheirSessions(t *testing.T) {
 				p := newProject(t, 1)
 				t.Cleanup(func() { endSessions(p.dir) })
 				p.write(".signalbox/config.yaml", fmt.Sprintf("agents:\n  it: {%s, program: %q, url: %q, key: SIGNALBOX_TEST_KEY}\n", driver, program, model.URL))
-				for _, args := range [][]string{{"start", "1", "--" + mode}, {"wait", "1", "--timeout", "2m"}, {"stop", "1"}} {
+				for _, args := range [][]string{{"start", "1", "--" + mode}, {"wait", "1", "--timeout", "4m"}, {"stop", "1"}} {
 					c := p.startWithAgents(append([]string{"session"}, args...)...)
-					if got := c.wait(); got != 0 {
+					if got := c.waitFor(5 * time.Minute); got != 0 {
 						t.Errorf("session %q: exit code %d\n%s\n%s", args, got, c.out, p.run(0, "session", "logs", "1"))
 					}
 				}

@@ -100,7 +100,7 @@ func (a *app) stillRunning(ctx, waiting context.Context, info *session.Info) err
 	case errors.Is(waiting.Err(), context.DeadlineExceeded):
 		return &problem{err: errors.New("the time is over"), hint: fmt.Sprintf("wait on: signalbox session wait %d", info.Issue)}
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return &problem{code: exitCanceled}
 	}
 	return &problem{code: exitFailed} // another one failed
 }

@@ -34,6 +34,9 @@ func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) e
 	if err != nil {
 		return err
 	}
+	if held && strings.HasPrefix(holding.Owner, sessionOwner) { // which takes no orders of runs
+		return heldRequest(found.Run.Journey.Number, holding)
+	}
 	if !held { // an order that cannot be carried out from here is not left behind
 		if _, err := p.runner(ctx, nil); err != nil {
 			return err
