@@ -76,7 +76,7 @@ func (s *Sessions) mayStart(ctx context.Context, dir, name string) error {
 		return err
 	}
 	info, err := store.Session[Info](s.Store, name).Load(ctx)
-	if err == nil && info.EndedAt == nil {
+	if err == nil && info.EndedAt == nil && !info.Outcome.ofEnd() {
 		return ErrRunning
 	}
 	return nil
