@@ -189,7 +189,8 @@ func mendTheShop(c modeltest.Conversation) modeltest.Script {
 			"action_plan":          object{"steps": []object{{"step_id": "S01", "title": "Make the map", "phase": "tdd-green", "instructions": "Make the map of prices."}}}})}}
 	case strings.Contains(all, "Step S01") && strings.Contains(all, "assignment to entry in nil map") && strings.Contains(all, "Look at what is written to."):
 		mended := strings.Replace(shop, "var prices map[string]int", "var prices = map[string]int{}", 1)
-		return modeltest.Script{Dir: "/workspace", Turns: []modeltest.Turn{modeltest.Do(modeltest.Write("main.go", mended)), modeltest.Say("Made the map.")}}
+		return modeltest.Script{Dir: "/workspace", Turns: []modeltest.Turn{modeltest.Do(modeltest.Read("main.go")), modeltest.Do(modeltest.Write("main.go", mended)),
+			modeltest.Say("Made the map.")}}
 	}
 	return modeltest.Script{}
 }
