@@ -56,6 +56,9 @@ func TestEveryAgentHasItsOwnInterfaceAtATerminal(t *testing.T) {
 				t.Fatalf("ended with %v, %v", result.Failure, err)
 			}
 			args := exec.command.Args
+			if name == "claude" && !slices.Contains(args, "--setting-sources=user") {
+				t.Errorf("a repository's own settings count: %q", args)
+			}
 			if last := args[len(args)-1]; !strings.HasSuffix(last, prompt) {
 				t.Errorf("its last argument is %q, want the prompt", last)
 			}

@@ -16,6 +16,9 @@ func (a *Agent) atTerminal(task agent.Task) agent.Program {
 	if a.settings.Permissions != agent.Ask { // which its own interface does by itself
 		program.Args = append(program.Args, modes[a.settings.Permissions]...)
 	}
+	if !a.settings.ProjectSettings {
+		program.Args = append(program.Args, usersOwn...)
+	}
 	if a.settings.Model != "" {
 		program.Args = append(program.Args, "--model="+a.settings.Model)
 	}
