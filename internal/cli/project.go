@@ -180,11 +180,8 @@ func (p *project) driver() environment.Driver {
 }
 
 func (p *project) cloneConfig() clone.Config {
-	warm := clone.Auto
-	if p.config.Environment.Warm == config.WarmOff {
-		warm = clone.Off
-	}
-	return clone.Config{Repo: p.repo, Warm: warm, Exec: p.host(), Root: p.root,
+	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
+	return clone.Config{Repo: p.repo, Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
 		State: filepath.Join(p.root, ".signalbox", "environments"), Variables: p.variables(),
 		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
 		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log}

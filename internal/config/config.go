@@ -78,7 +78,8 @@ type Environment struct {
 	// Capabilities are those that programs in containers keep of what Docker gives them: none unless
 	// named. Installing packages of the system takes CHOWN, DAC_OVERRIDE, FOWNER, SETGID and SETUID.
 	Capabilities []string `yaml:"capabilities"`
-	// Warm is on where a run begins with a verified environment that was kept, and keeps its own; or off.
+	// Warm is on where a run begins with a verified environment that was kept, and keeps its own; shared
+	// where it has no more than a look at the kept dependency folders; or off.
 	Warm string `yaml:"warm"`
 	// Cache is how much disk kept environments may take, in bytes; the least recently used go
 	// first, and 0 keeps none.
@@ -165,5 +166,6 @@ const (
 	NetworkNone       = "none"
 	NetworkFull       = "full"
 	WarmOn            = "on"
+	WarmShared        = "shared"
 	WarmOff           = "off"
 )

@@ -118,7 +118,7 @@ func (c *Config) validate() error {
 		oneOf("environment.driver", c.Environment.Driver, DriverClone, DriverContainer),
 		oneOf("environment.sandbox", c.Environment.Sandbox, SandboxBubblewrap, SandboxNone),
 		oneOf("environment.network", c.Environment.Network, NetworkRegistries, NetworkNone, NetworkFull),
-		oneOf("environment.warm", c.Environment.Warm, WarmOn, WarmOff),
+		oneOf("environment.warm", c.Environment.Warm, WarmOn, WarmShared, WarmOff),
 		oneOf("environment.on_failure", c.Environment.OnFailure, OnFailureContinue, OnFailureStop),
 	}
 	problems = append(problems, c.Environment.validate()...)
