@@ -101,14 +101,13 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log what is done to standard error")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, one document")
 	root.AddCommand(newSession(a), newReport(a))
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &problem{err: err, hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newInit(a), newDoctor(a), newAgents(a), newRun(a), newStatus(a), newList(a), newLogs(a), newWatch(a), newResume(a), newRetry(a),
 		newStop(a), newApprove(a), newReject(a), newAnswer(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHeal(a), newHealth(a), newDocument(a))
-	strict(root)
 	a.complete(root)
+	helpOfCommands(root)
+	strict(root)
 	return root
 }
 
@@ -124,6 +123,23 @@ func strict(parent *cobra.Command) {
 		}
 		c.Args = usage(c.Args)
 		strict(c)
+	}
+}
+
+// helpOfCommands makes "help" refuse what is no command.
+func helpOfCommands(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "help" {
+			continue
+		}
+		c.Args = func(_ *cobra.Command, args []string) error {
+			found, rest, err := root.Find(args)
+			if err != nil || found == root {
+				return unknownCommand(root, args)
+			}
+			return onlySubcommand(found, rest)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func newEnvExec(a *app) *cobra.Command {
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &problem{err: err, hint: "put -- before the program: " + dashedLine(c, c.Flags().Args()), code: exitUsage}
+		return &problem{err: flagError(err), hint: "put -- before the program: " + dashedLine(c, c.Flags().Args()), code: exitUsage}
 	})
 	return c
 }

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/workflow"
@@ -14,6 +17,9 @@ func newReject(a *app) *cobra.Command {
 		Example: "  signalbox reject 42 \"keep the old flag as an alias\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if strings.TrimSpace(args[1]) == "" {
+				return &problem{err: errors.New("REASON is empty"), hint: usageHint(c), code: exitUsage}
+			}
 			check := func(r *workflow.Run) error {
 				if r.State != workflow.NeedsInput || r.Journey.Phase != workflow.ApprovalWait {
 					return a.wrong(r, "it does not wait for approval", "signalbox status "+r.Ref())

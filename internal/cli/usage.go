@@ -22,6 +22,9 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			}
 			return &problem{err: argumentError(c, args, err), hint: usageHint(c), code: exitUsage}
 		}
+		if err := c.ValidateFlagGroups(); err != nil {
+			return wrongFlag(c, err)
+		}
 		return nil
 	}
 }
