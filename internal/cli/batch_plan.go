@@ -31,7 +31,7 @@ func (p *project) planBatch(ctx context.Context, refs []string) (*batchPlan, err
 		case errors.Is(err, forge.ErrNotFound):
 			unknown = append(unknown, ref)
 		case err != nil:
-			return nil, explained(fmt.Errorf("find request %q: %w", ref, err))
+			return nil, explained(err)
 		default:
 			plan.requests[request.Number] = request
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 		found = r
 	}
 	if found == nil {
+		if _, err := p.forge.Request(ctx, ref); errors.Is(err, forge.ErrNotFound) {
+			return store.RunSummary{}, explained(err)
+		}
 		return store.RunSummary{}, &problem{err: fmt.Errorf("there is no run of %q", ref), code: exitNotFound,
 			hint: fmt.Sprintf("start one: signalbox run %s; or see what there is: signalbox list", ref)}
 	}

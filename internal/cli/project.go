@@ -269,6 +269,11 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	if err != nil {
 		return nil, err
 	}
+	if p.flags.agent != "" && p.config.Environment.Driver != config.DriverContainer { // an image has its own programs
+		if _, err := agents[workflow.Implementer].Check(ctx); err != nil {
+			return nil, &problem{err: fmt.Errorf("--agent %s: %w", p.flags.agent, err), hint: "want a program, by name or by its path from the project's root", code: exitUsage}
+		}
+	}
 	own, err := p.prompts()
 	if err != nil {
 		return nil, err

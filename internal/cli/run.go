@@ -53,7 +53,7 @@ func (a *app) run(ctx context.Context, refs []string) error {
 	for _, ref := range refs {
 		request, err := p.forge.Request(ctx, p.fromHere(ref))
 		if err != nil {
-			return explained(fmt.Errorf("find request %q: %w", ref, err))
+			return explained(err)
 		}
 		requests = append(requests, request)
 	}
