@@ -85,7 +85,7 @@ func parseMapping(header []byte) (*yaml.Node, error) {
 	var document, more yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(header))
 	if err := decoder.Decode(&document); err != nil {
-		return nil, fmt.Errorf("front matter: %w", err)
+		return nil, fmt.Errorf("front matter: %s", onItsLine(err))
 	}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, refuse(max(more.Line, 1), "the front matter is more than one YAML document")
@@ -94,6 +94,19 @@ func parseMapping(header []byte) (*yaml.Node, error) {
 		return nil, refuse(1, "the front matter is not a list of keys and values")
 	}
 	return document.Content[0], nil
+}
+
+// lineBefore is an error of the decoder that names the line before its own: the parser counts from
+// 0, and so does the scanner where a tab indents.
+var lineBefore = lazyPattern(`^yaml: line (\d+): (did not find expected|found a tab character that violates)`)
+
+func onItsLine(err error) string {
+	says := err.Error()
+	if found := lineBefore().FindStringSubmatch(says); found != nil {
+		n, _ := strconv.Atoi(found[1])
+		return strings.Replace(says, "line "+found[1], "line "+strconv.Itoa(n+1), 1)
+	}
+	return says
 }
 
 func readKeys(mapping *yaml.Node, request *forge.Request) error {
@@ -136,6 +149,9 @@ func readKey(key, value *yaml.Node, request *forge.Request) (err error) {
 
 // complete checks what is required and fills in the number that the id implies.
 func complete(request *forge.Request) error {
+	if request.ID == "" {
+		return refuse(1, "id is missing")
+	}
 	id := idPattern().FindStringSubmatch(request.ID)
 	if id == nil {
 		return refuse(1, "id %q does not look like RQ-YYYYMMDD-NNN", request.ID)
