@@ -2,7 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,17 +99,28 @@ func (a *app) look(ctx context.Context, v vendor) installed {
 // login is how an agent would reach its model: by a key, or by its own login's folder.
 func (a *app) login(v vendor, c config.Agent) (login, key, folder string) {
 	if v.models == "" && c.Model == "" {
-		for _, s := range servers {
-			if a.Env(s.key) != "" {
-				return config.LoginKey, s.key, ""
+		for _, whose := range slices.Sorted(maps.Keys(servers)) {
+			if key := servers[whose].key; a.Env(key) != "" {
+				return config.LoginKey, key, ""
 			}
 		}
 	}
 	if s := v.server(c); c.Login != config.LoginOwn && s.key != "" && a.Env(s.key) != "" {
 		return config.LoginKey, s.key, ""
 	}
-	if c.Login == config.LoginOwn || exists(filepath.Join(a.Env("HOME"), v.login)) {
+	if c.Login == config.LoginOwn || loggedIn(filepath.Join(a.Env("HOME"), v.login)) {
 		return config.LoginOwn, "", v.folders[0]
 	}
 	return "", "", ""
+}
+
+// loggedIn: the login's file holds something. After a logout some agents leave it empty, or with an
+// empty object.
+func loggedIn(file string) bool {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	held := strings.Join(strings.Fields(string(text)), "")
+	return held != "" && held != "{}"
 }

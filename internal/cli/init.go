@@ -30,6 +30,9 @@ func newInit(a *app) *cobra.Command {
 			"repository's exclude file. What is there already is left as it is.",
 		Example: "  signalbox init\n  signalbox init --print",
 		RunE: func(c *cobra.Command, _ []string) error {
+			if show && a.json {
+				return &problem{err: errors.New("--print prints YAML, not JSON"), hint: usageHint(c), code: exitUsage}
+			}
 			if show {
 				a.print("%s", starter)
 				return nil
@@ -54,26 +57,40 @@ func (a *app) initialize(ctx context.Context) error {
 	if named != nil {
 		text = strings.Replace(text, starterAgent, fmt.Sprintf("  %s:\n    driver: %s\n", named.Driver, named.Driver), 1)
 	}
-	for _, file := range []struct{ name, content string }{
-		{config.Name, text}, {"requests/example.md.txt", exampleRequest},
-	} {
-		made, err := p.writeNew(file.name, file.content)
-		if err != nil {
+	files := []prepared{{Name: config.Name, content: text}, {Name: "requests/example.md.txt", content: exampleRequest}}
+	for i := range files {
+		if files[i].Written, err = p.writeNew(files[i].Name, files[i].content); err != nil {
 			return err
 		}
+	}
+	if p.json {
+		return p.printJSON(files)
+	}
+	for _, file := range files {
 		word := "is there already"
-		if made {
+		if file.Written {
 			word = "written"
 		}
-		p.print("%-26s %s\n", file.name, word)
+		p.print("%-26s %s\n", file.Name, word)
 	}
 	first := "name your agent in " + config.Name
-	if named != nil {
+	switch {
+	case named != nil && files[0].Written:
 		first = fmt.Sprintf("look at %s: %s is on this machine and named as the agent", config.Name, named.Name)
+	case len(p.config.Agents) > 0 || p.configError != nil:
+		first = "look at " + config.Name
 	}
 	p.print("\nNext:\n  1. %s\n  2. copy requests/example.md.txt to requests/<name>.md and say what you want\n"+
 		"  3. signalbox doctor\n  4. signalbox run 1\n", first)
 	return nil
+}
+
+// prepared is one file of init, and one object of its JSON.
+type prepared struct {
+	Name string `json:"file"`
+	// Written is false where it was there already.
+	Written bool `json:"written"`
+	content string
 }
 
 // starterAgent is what stands in the starter where an agent is named.
