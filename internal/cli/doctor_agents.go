@@ -56,7 +56,10 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		add(finding{"agent " + a.Name(), verdictMissing, err.Error(), "install it, or mend agents." + a.Name() + " in " + config.Name})
 		return
 	}
-	says := strings.TrimSpace(version + " " + roles)
+	says := roles
+	if version != "" {
+		says = version + ": " + roles
+	}
 	c := p.config.Agents[a.Name()]
 	v, ok := vendorOf(c.Driver)
 	if !ok {

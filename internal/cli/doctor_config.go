@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"signalbox/internal/config"
 	"signalbox/internal/git"
@@ -24,7 +25,7 @@ func (p *project) lookAtRepository(ctx context.Context, add func(finding)) {
 func (p *project) lookAtConfig(add func(finding)) bool {
 	switch {
 	case p.configError != nil:
-		add(finding{"configuration", verdictMissing, p.configError.Error(),
+		add(finding{"configuration", verdictMissing, strings.TrimPrefix(p.configError.Error(), "configuration "),
 			"mend the file; tests, isolation, network and agents are looked at then"})
 	case !p.configured:
 		add(finding{"configuration", verdictWarning, "there is no " + config.Name + "; the defaults hold", "write one: signalbox init"})

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"signalbox/internal/config"
 	"signalbox/internal/process"
@@ -21,7 +19,11 @@ func (p *project) lookAtIsolation(ctx context.Context, add func(finding)) {
 	case p.config.Environment.Sandbox == config.SandboxNone:
 		add(finding{"isolation", verdictWarning, "none: agents and commands run on this machine as you. " + note, "set environment.sandbox: bubblewrap"})
 	default:
-		add(finding{What: "isolation", Verdict: verdictOK, Says: strings.TrimSpace("bubblewrap, with a process namespace of its own. " + note)})
+		says := "bubblewrap, with a process namespace of its own"
+		if note != "" {
+			says += "; " + note
+		}
+		add(finding{What: "isolation", Verdict: verdictOK, Says: says})
 	}
 }
 
@@ -46,7 +48,10 @@ func (p *project) lookAtNetwork(add func(finding)) {
 	case e.Network == config.NetworkNone:
 		add(finding{What: "network", Verdict: verdictOK, Says: "none, but for the model of an agent whose key Signalbox keeps"})
 	default:
-		add(finding{What: "network", Verdict: verdictOK, Says: fmt.Sprintf(
-			"package registries, what variables name, and %d in environment.allow", len(e.Allow))})
+		says := "package registries, and addresses in environment.variables"
+		if len(e.Allow) > 0 {
+			says = "package registries, addresses in environment.variables, and " + count(len(e.Allow), "host") + " of environment.allow"
+		}
+		add(finding{What: "network", Verdict: verdictOK, Says: says})
 	}
 }

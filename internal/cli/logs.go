@@ -39,6 +39,10 @@ func newLogs(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if a.json && !names {
+				return &problem{err: errors.New("logs prints text; JSON is there of --list alone"), code: exitUsage,
+					hint: "what an agent said and did, as JSON: signalbox document cat " + found.Ref.Dir() + "/logs/*.transcript.jsonl"}
+			}
 			l := &logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs", raw: raw}
 			switch {
 			case names:

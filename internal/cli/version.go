@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,7 @@ func newVersion(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(map[string]string{"version": version, "revision": revision})
 			}
-			a.print("signalbox %s %s\n", version, revision)
+			a.print("%s\n", strings.TrimSpace("signalbox "+version+" "+revision))
 			return nil
 		},
 	}
