@@ -22,7 +22,21 @@ func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.Run
 			return err
 		}
 	}
+	if err := p.printKept(ctx, &found.Run); err != nil {
+		return err
+	}
 	return p.removeBranch(ctx, &found.Run)
+}
+
+// printKept names the work that the run put aside before its end, such as a session's when it was resumed.
+func (p *project) printKept(ctx context.Context, run *workflow.Run) error {
+	refs, err := p.repo.Refs(ctx, fmt.Sprintf("refs/signalbox/kept/%d", run.Journey.Number))
+	for _, ref := range refs {
+		if ref.Name != run.Journey.KeptRef {
+			p.print("kept earlier; take it over: git merge %s\n", ref.Name)
+		}
+	}
+	return err
 }
 
 // cancel gives a run up as "stop --cancel" does.

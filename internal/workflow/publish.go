@@ -105,8 +105,10 @@ func (m *machine) finish(state State) {
 	if state == Done {
 		m.close(StepDone, "")
 		m.say("merged into %s as %s", j.Base, shortID(j.MergeCommit))
+	} else if j.KeptRef == "" {
+		m.say("canceled; no work was left in it to keep")
 	} else {
-		m.say("canceled; the work is kept on %s", firstOf(j.KeptRef, "no ref: there was none"))
+		m.say("canceled; the work is kept on %s", j.KeptRef)
 	}
 	m.end(state)
 }
