@@ -126,7 +126,7 @@ func sessionSays(i *session.Info) string {
 	case i.Outcome == nil:
 		return redact.Line(i.Progress, 200)
 	case i.EndedAt == nil:
-		return strings.TrimSpace(redact.Line(i.Outcome.Message, 200) + " (its agent is still there)")
+		return strings.TrimPrefix(redact.Line(i.Outcome.Message, 200)+"; its agent is still there", "; ")
 	}
 	return redact.Line(i.Outcome.Message, 200)
 }

@@ -56,6 +56,9 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
+	if len(found) == 0 && !c.orphans {
+		c.say("no session is to be put away")
+	}
 	var problems []error
 	for _, x := range found {
 		problems = append(problems, c.one(ctx, p, x))

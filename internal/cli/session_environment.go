@@ -41,6 +41,10 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 	latest, err := p.store.LatestRun(ctx, request.ID)
 	if err == nil && latest.Err == nil {
 		run := latest.Run
+		if run.State == workflow.NeedsInput && run.Journey.Phase == workflow.ApprovalWait {
+			return run, &problem{err: fmt.Errorf("the change of request %d waits for approval", request.Number), code: exitHeld,
+				hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d", request.Number)}
+		}
 		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed, workflow.Queued}, run.State) {
 			return run, nil // one that was cut off is stopped in order first
 		}

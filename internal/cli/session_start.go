@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,6 +109,17 @@ func (p *project) meant(how sessionStart) sessionStart {
 	return how
 }
 
+// programThere refuses a program that is not there, before an environment is made for it.
+func programThere(program string) error {
+	if program == "" {
+		return nil
+	}
+	if _, err := os.Stat(program); err != nil {
+		return &problem{err: fmt.Errorf("find agent: %w", err), code: exitUsage, hint: "name a program that is there, or an agent of the configuration"}
+	}
+	return nil
+}
+
 // startFor starts the request's session in the environment of its run, which is made as far as that.
 func (p *project) startFor(ctx context.Context, request forge.Request, how sessionStart) (session.Info, error) {
 	all, err := sessionsOf(p.store)
@@ -115,6 +127,9 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 		return session.Info{}, err
 	}
 	name, _, err := p.sessionAgent(how.agent, how.program)
+	if err == nil {
+		err = programThere(how.program)
+	}
 	if err == nil {
 		err = p.freeForSession(ctx, request)
 	}
