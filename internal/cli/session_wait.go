@@ -81,6 +81,7 @@ func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool,
 			}
 			if !a.json {
 				a.print("#%d %s\n", r.info.Issue, endOfSession(&r.info))
+				a.say(fmt.Sprintf("see it: signalbox session logs %d", r.info.Issue))
 			}
 		}
 		shown = append(shown, showSession(&r.info))
