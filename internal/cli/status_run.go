@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/session"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -39,6 +40,7 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, held bool) {
 	if r.Signals.Notes != nil {
 		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
 	}
+	p.printSession(ctx, r)
 	p.printPhases(r)
 	p.printSteps(r)
 	p.printForPrograms(ctx, r)
@@ -49,6 +51,29 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, held bool) {
 	if interrupted {
 		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
 	}
+}
+
+// printSession prints what the session came to, whose work is in the run's environment.
+func (p *project) printSession(ctx context.Context, r *workflow.Run) {
+	all, err := sessionsOf(p.store)
+	if err != nil || r.State.Final() {
+		return
+	}
+	x, err := all.Open(ctx, session.Name("", r.Journey.Number))
+	if err != nil {
+		return
+	}
+	info, err := x.Info(ctx)
+	if err != nil {
+		return
+	}
+	came := string(sessionState(&info))
+	if info.Outcome != nil && info.Outcome.Message != "" {
+		came += ": " + info.Outcome.Message
+	}
+	p.print("  %-9s %s\n", "session", redact.Line(came, 300))
+	p.print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
+	p.print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
 }
 
 // printForPrograms prints what the published status file says. It has no word for a run that waits
