@@ -42,8 +42,12 @@ func newHealGate(a *app) *cobra.Command {
 	every, decide := c.Flags().Lookup("check-every"), c.RunE
 	every.Usage += "; health.every of the configuration, unless given"
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if configured := a.healthEvery(); configured > 0 && !every.Changed {
-			if err := every.Value.Set(configured.String()); err != nil {
+		configured, known := a.healthSettings()
+		if known && len(configured.Checks) == 0 {
+			return withoutChecks() // else whoever asks the gate begins a pass for ever
+		}
+		if configured.Every > 0 && !every.Changed {
+			if err := every.Value.Set(configured.Every.String()); err != nil {
 				return fmt.Errorf("take health.every: %w", err)
 			}
 		}
@@ -52,18 +56,19 @@ func newHealGate(a *app) *cobra.Command {
 	return c
 }
 
-// healthEvery is health.every; 0 where it is not set, or where the settings do not hold, which is for a pass to say: the
-// gate may be asked where variables that they name are not to be had.
-func (a *app) healthEvery() time.Duration {
+func withoutChecks() error {
+	return &problem{err: heal.ErrNoChecks, hint: "say what to look at: health.checks in " + config.Name + " (docs/healing.md)"}
+}
+
+// healthSettings are the configuration's; not known where there is none, or where it does not hold, which is for a pass to
+// say: the gate may be asked where variables that they name are not to be had.
+func (a *app) healthSettings() (settings config.Health, known bool) {
 	root, _, err := documentsRoot(a.Dir)
 	if err != nil {
-		return 0
+		return settings, false
 	}
-	settings, _, err := config.Load(filepath.Join(root, config.Name), a.Env)
-	if err != nil {
-		return 0
-	}
-	return settings.Health.Every
+	all, found, err := config.Load(filepath.Join(root, config.Name), a.Env)
+	return all.Health, err == nil && found
 }
 
 func (a *app) heal(ctx context.Context, unattended bool) error {
@@ -110,7 +115,7 @@ func (a *app) healOnce(ctx context.Context, every time.Duration, unattended bool
 		return report, &problem{code: exitHeld, err: fmt.Errorf("another process looks after the project's health: %s", holder(held.Holder)),
 			hint: "see what it finds: signalbox heal status"}
 	case errors.Is(err, heal.ErrNoChecks):
-		return report, &problem{err: err, hint: "say what to look at: health.checks in " + config.Name + " (docs/healing.md)"}
+		return report, withoutChecks()
 	}
 	return report, explained(err)
 }

@@ -123,7 +123,7 @@ func writeAll(root *os.Root, files []writtenFile, force bool) error {
 	}
 	if len(different) > 0 && !force {
 		return &problem{err: fmt.Errorf("already there, and different: %s; nothing was written", strings.Join(different, ", ")),
-			hint: `keep yours, or replace them: --force ("git diff" then shows what was yours)`}
+			hint: `keep yours, or replace them: --force (yours is then beside it, as NAME.orig)`}
 	}
 	for i, file := range files {
 		if file.Found == fileSame {
@@ -141,6 +141,11 @@ func replace(root *os.Root, file writtenFile) error {
 	if err := root.MkdirAll(path.Dir(file.Path), 0o777); err != nil {
 		return err
 	}
+	if file.Found == fileDifferent {
+		if err := setAside(root, file.Path); err != nil {
+			return err
+		}
+	}
 	unfinished := file.Path + ".new"
 	err := root.WriteFile(unfinished, file.content, 0o666)
 	if err == nil {
@@ -152,8 +157,20 @@ func replace(root *os.Root, file writtenFile) error {
 	return err
 }
 
+// setAside keeps what is there under a free name beside it: git may never have seen it.
+func setAside(root *os.Root, name string) error {
+	free := name + ".orig"
+	for n := 2; ; n++ {
+		err := root.Link(name, free)
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		free = fmt.Sprintf("%s.orig%d", name, n)
+	}
+}
+
 func (a *app) printWritten(files []writtenFile, o healInit) {
-	words := map[string]string{fileMissing: "written", fileSame: "is there already", fileDifferent: "replaced"}
+	words := map[string]string{fileMissing: "written", fileSame: "is there already", fileDifferent: "replaced; what was there is beside it, as .orig"}
 	if o.dry {
 		words = map[string]string{fileMissing: "would be written", fileSame: "is there already", fileDifferent: "differs; --force would replace it"}
 	}

@@ -42,7 +42,8 @@ func (a *app) healStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := healing{State: h, Gate: h.Gate(a.healthEvery(), now()), Holder: held, Sum: past.Sum()}
+	configured, _ := a.healthSettings()
+	s := healing{State: h, Gate: h.Gate(configured.Every, now()), Holder: held, Sum: past.Sum()}
 	if a.json {
 		return a.printJSON(s)
 	}

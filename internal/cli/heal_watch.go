@@ -20,7 +20,12 @@ func newHealWatch(a *app) *cobra.Command {
 			"when it is interrupted. What stands in the way of a pass is told, and the next is made all the same. With --json\n" +
 			"one line for each pass.",
 		Example: "  signalbox heal watch --every 5m\n  signalbox heal watch --every 1m --json | jq -r .result",
-		RunE:    func(c *cobra.Command, _ []string) error { return a.healWatch(c.Context(), every) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("every") && every < least {
+				return &problem{err: fmt.Errorf("--every is %s", every), hint: fmt.Sprintf("want at least %s", least), code: exitUsage}
+			}
+			return a.healWatch(c.Context(), every)
+		},
 	}
 	c.Flags().DurationVar(&every, "every", 0, "how long a project is left alone (default: health.every of the configuration, or 1h)")
 	a.carryFlags(c)
@@ -31,9 +36,6 @@ func newHealWatch(a *app) *cobra.Command {
 const least = time.Second
 
 func (a *app) healWatch(ctx context.Context, every time.Duration) error {
-	if every < 0 || every > 0 && every < least {
-		return &problem{err: fmt.Errorf("--every is %s", every), hint: fmt.Sprintf("want at least %s", least), code: exitUsage}
-	}
 	for ctx.Err() == nil {
 		wait, err := a.watchOnce(ctx, every)
 		if err != nil {
