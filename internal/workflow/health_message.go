@@ -42,7 +42,7 @@ func NormalMessage(message string) string {
 // errorWords are what programs say, in small letters, where something is wrong.
 var errorWords = []string{"error", "fail", "panic", "fatal", "refused", "denied", "cannot", "can't", "could not", "no such", "not found",
 	"undefined", "no space", "unable", "exception", "assert", "expected", "want", "timeout", "timed out", "unreachable", "status", "signal",
-	"exit code", "out of memory", "time limit", "deadline", "broken", "unknown", "invalid", "missing"}
+	"exit code", "out of memory", "time limit", "deadline", "broken", "unknown", "invalid", "missing", "symbol"}
 
 func tells(line string) bool {
 	line = strings.ToLower(line)
@@ -136,7 +136,29 @@ func normalName(word string) string {
 	if slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(lower, root) }) {
 		word = path.Base(word)
 	}
-	return normalParts(strings.TrimPrefix(word, "./"))
+	return normalParts(withoutStamp(strings.TrimPrefix(word, "./")))
+}
+
+// stamp is a time as names of files have it: a 0 is any digit, and what stands between may be a line or a point.
+const stamp = "0000-00-00T00:00:00"
+
+// withoutStamp takes the time out of a name, fractions of a second and all.
+func withoutStamp(name string) string {
+	for i := 0; i+len(stamp) <= len(name); i++ {
+		if isStamp(name[i : i+len(stamp)]) {
+			return name[:i] + strings.TrimLeft(name[i+len(stamp):], "0123456789_.Z")
+		}
+	}
+	return name
+}
+
+func isStamp(s string) bool {
+	for i := range len(stamp) {
+		if isDigit := s[i] >= '0' && s[i] <= '9'; isDigit != (stamp[i] == '0') || !isDigit && !strings.ContainsRune("-_.:T", rune(s[i])) {
+			return false
+		}
+	}
+	return true
 }
 
 // normalParts takes ids and random names out of what a name is put together from.
