@@ -28,6 +28,8 @@ var rooms = map[string][]string{
 	"agent":                       {"process"},
 	"environment":                 {"process"},
 	"agent/*":                     {"agent", "process"},
+	"agent/opencode":              {"agent", "agent/acp", "process"}, // acp is no driver: it is a protocol that two of them speak
+	"agent/gemini":                {"agent", "agent/acp", "process"},
 	"environment/*":               {"environment", "git", "process"},
 	"environment/cache":           {},
 	"environment/clone":           {"environment", "environment/cache", "environment/egress", "git", "process"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
@@ -69,7 +71,7 @@ var (
 	// vague names say nothing of what is inside.
 	vague = []string{"util", "utils", "common", "helpers", "helper", "manager", "types", "misc", "shared"}
 	// pure is the part of the standard library whose answers depend on arguments alone.
-	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort",
+	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "regexp", "slices", "sort",
 		"strconv", "strings", "time", "unicode", "unicode/utf8"}
 	// clocks are the packages that may look at the time themselves.
 	clocks = []string{"cli", "process"}

@@ -40,12 +40,15 @@ type Task struct {
 	// Ask answers what the agent asks, in a goroutine of its own and one question at a time; nil denies.
 	// Idle does not run meanwhile, Total does.
 	Ask Asker
+	// Reports are beginnings of commands by which the agent says what it came to. It may run them
+	// whatever else it may not, as far as its program can be told so.
+	Reports []string
 	// Conversation is to be gone on with; nil begins one. A driver that cannot begins one anyway.
 	Conversation *Conversation
 	// Endpoint is where the model is; nil leaves the agent to its own login.
 	Endpoint *Endpoint
 	// Login is the agent's own, where it has one: by its name below HOME ("~/.claude") the host path
-	// that is shown there and may be written.
+	// that is shown there and may be written. An empty path takes away what an earlier call was shown.
 	Login map[string]string
 	// Ceiling is what the call may use; who serves Endpoint holds it to that.
 	Ceiling Ceiling

@@ -43,7 +43,8 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 	running, end := context.WithCancelCause(ctx)
 	t := &talk{Dialogue: dialogue, task: task, end: end, input: newInbox(c.Stdin), more: make(chan struct{}, 1)}
 	t.silence = newSilence(c.Idle, func() { end(errSilent) })
-	c.Stdin, c.Idle = t.input, 0
+	t.deadline = process.NewDeadline(c.Total, func() { end(errTooLong) })
+	c.Stdin, c.Idle, c.Total = t.input, 0, 0
 	c.Stdout, c.Stderr = t.silence.hearing(c.Stdout), t.silence.hearing(c.Stderr)
 	var answering sync.WaitGroup
 	answering.Go(func() { t.answerAll(running) })
@@ -51,6 +52,7 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 		cause := context.Cause(running)
 		end(nil)
 		t.silence.stop()
+		t.deadline.Hold()
 		t.input.close()
 		answering.Wait()
 		switch {
@@ -58,6 +60,9 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 			return err
 		case errors.Is(cause, errSilent):
 			result.Ending = process.Idled
+			return err
+		case errors.Is(cause, errTooLong):
+			result.Ending = process.TimedOut
 			return err
 		}
 		return errors.Join(err, cause)

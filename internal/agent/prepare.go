@@ -8,16 +8,25 @@ import (
 )
 
 // prepare is a script for sh that makes links and writes files below HOME and becomes the program.
-// All data are arguments: how many links, name and target of each; how many files, name and content
-// of each; the program.
+// All data are arguments: how many links, name and target of each (without a target the link is taken
+// away); how many files, name and content of each; the program. A folder that the agent made while it
+// had no login steps aside for the link, and comes back when that goes.
 const prepare = `mask=$(umask); umask 077
 n=$1; shift
 while [ "$n" -gt 0 ]; do
-	mkdir -p "$(dirname "$HOME/$1")" && ln -sfn "$2" "$HOME/$1" || exit
+	at=$HOME/$1 own=$HOME/$1.without-login
+	if [ -L "$at" ]; then rm -f "$at" || exit; fi
+	if [ -z "$2" ]; then
+		if [ -e "$own" ] && [ ! -e "$at" ]; then mv "$own" "$at" || exit; fi
+	else
+		if [ -e "$at" ]; then rm -rf "$own" && mv "$at" "$own" || exit; fi
+		mkdir -p "$(dirname "$at")" && ln -s "$2" "$at" || exit
+	fi
 	shift 2; n=$((n-1))
 done
 n=$1; shift
 while [ "$n" -gt 0 ]; do
+	if [ -L "$HOME/$1" ]; then rm -f "$HOME/$1" || exit; fi
 	mkdir -p "$(dirname "$HOME/$1")" && printf %s "$2" >"$HOME/$1" || exit
 	shift 2; n=$((n-1))
 done
@@ -40,4 +49,11 @@ func (p Program) arguments(t Task) []string {
 }
 
 // writes are what of the host the program may write.
-func (t Task) writes() []string { return slices.Sorted(maps.Values(t.Login)) }
+func (t Task) writes() (paths []string) {
+	for _, path := range slices.Sorted(maps.Values(t.Login)) {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}

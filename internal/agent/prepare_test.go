@@ -37,3 +37,29 @@ func TestAProgramFindsItsFilesAndItsLogin(t *testing.T) {
 		}
 	}
 }
+
+// What an agent kept while it had no login steps aside for one, and comes back.
+func TestALoginComesAndGoes(t *testing.T) {
+	t.Parallel()
+	home, login := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{filepath.Join(home, ".own", "kept"): "ours", filepath.Join(login, "kept"): "the person's"} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := agent.Program{Agent: "a", Env: []string{"HOME=" + home, "PATH=/usr/bin:/bin"}, Args: []string{"/bin/sh", "-c", `cat "$HOME/.own/kept"`}}
+	for _, c := range []struct{ path, want string }{{"", "ours"}, {login, "the person's"}, {login, "the person's"}, {"", "ours"}, {login, "the person's"}, {"", "ours"}} {
+		var log bytes.Buffer
+		result, err := program.Run(t.Context(), agent.Task{Role: "implementer", Dir: t.TempDir(), Log: &log, Total: time.Minute, OutputLimit: 1 << 20,
+			Login: map[string]string{"~/.own": c.path}}, host{})
+		if err != nil || result.Failure != nil || result.Answer != c.want {
+			t.Errorf("with %q: got %q, %+v, %v; want %q", c.path, result.Answer, result.Failure, err, c.want)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(login, "kept")); err != nil || string(text) != "the person's" {
+		t.Errorf("the person's file is %q, %v", text, err)
+	}
+}

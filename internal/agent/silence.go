@@ -10,6 +10,9 @@ import (
 // errSilent ends a call that was silent for too long.
 var errSilent = errors.New("the agent printed nothing for too long")
 
+// errTooLong ends a call that worked for too long.
+var errTooLong = errors.New("the agent worked for too long")
+
 // silence is an idle deadline that does not run while the agent waits for an answer.
 type silence struct {
 	limit time.Duration

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"signalbox/internal/process"
 )
 
 // maxQuestions may wait at once. A program that asks more does not wait for the answers.
@@ -19,6 +21,8 @@ type talk struct {
 	task    Task
 	input   *inbox
 	silence *silence
+	// deadline stands still while a person thinks: that has a bound of its own, and is no work.
+	deadline *process.Deadline
 	// end ends the call.
 	end context.CancelCauseFunc
 
@@ -76,6 +80,7 @@ func (t *talk) put(ctx context.Context, q Question) Entry {
 	w.ctx, w.withdraw = context.WithCancel(ctx)
 	t.waiting = append(t.waiting, w)
 	t.silence.hold()
+	t.deadline.Hold()
 	select {
 	case t.more <- struct{}{}:
 	default:
@@ -128,4 +133,5 @@ func (t *talk) answer(ctx context.Context, w *asked) {
 		}
 	}
 	t.silence.release()
+	t.deadline.Release()
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/session"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -20,6 +20,8 @@ type answering struct {
 	*project
 	found store.RunSummary
 	asked *workflow.Question
+	// session is whose agent asks; nil where it is the run's.
+	session *session.Session
 }
 
 // answerFlags are what a person says by flags.
@@ -33,12 +35,12 @@ func newAnswer(a *app) *cobra.Command {
 	var f answerFlags
 	c := &cobra.Command{
 		Use:   "answer RUN [TEXT]",
-		Short: "Answer what a run's agent asks and waits with",
+		Short: "Answer what the agent of a run, or of a session, asks and waits with",
 		Long: "Answer the question that \"signalbox status\" shows. An agent asks for permission (--allow or --deny, with TEXT as\n" +
 			"the reason, which it is told), lets you choose (--option, or TEXT), or wants TEXT. Without an answer the question is\n" +
 			"shown and, on a terminal, you are asked for one.\n\n" +
-			"--always allows exactly the same without being asked, for the same role, until the run ends. Patterns for all runs\n" +
-			"belong into the configuration (docs/agents.md).",
+			"--always allows exactly the same without being asked, for the same role, until the run or the session ends. Patterns\n" +
+			"for all of them belong into the configuration (docs/agents.md).",
 		Example: "  signalbox answer 42\n  signalbox answer 42 --allow\n  signalbox answer 42 --deny \"use the vendored copy\"\n" +
 			"  signalbox answer 42 --option 2\n  signalbox answer 42 --json | jq -r .text",
 		Args: cobra.RangeArgs(1, 2),
@@ -67,6 +69,9 @@ func (a *app) answer(ctx context.Context, ref, text string, f answerFlags) error
 	}
 	run := &found.Run
 	w := &answering{project: p, found: found, asked: run.Journey.Question}
+	if x, asked := p.askingSession(ctx, run); asked != nil {
+		w.session, w.asked, w.found.Run.Journey.Question = x, asked, asked
+	}
 	_, held, err := p.held(ctx, found.Ref.RequestID)
 	switch {
 	case err != nil:
@@ -116,6 +121,9 @@ func (w *answering) give(ctx context.Context, answer workflow.Answer) error {
 	if why != "" {
 		return &problem{err: fmt.Errorf("question %s of run %s: %s", w.asked.ID, w.found.Run.Ref(), why), hint: "look at it: signalbox answer " + w.found.Run.Ref(), code: exitUsage}
 	}
+	if w.session != nil {
+		return w.giveSession(ctx, answer)
+	}
 	order := personal(workflow.CommandAnswer, "", "")
 	answer.By, answer.At = order.By, order.At
 	order.Answer = &answer
@@ -161,6 +169,19 @@ func (w *answering) taken(ctx context.Context, order string) (workflow.Run, erro
 	}
 }
 
+// verdictWord is what was done to the question.
+func verdictWord(a *workflow.Answer) string {
+	switch a.Verdict {
+	case workflow.AnswerAllow:
+		return "allowed"
+	case workflow.AnswerDeny:
+		return "denied"
+	case workflow.AnswerOption:
+		return fmt.Sprintf("option %d chosen", a.Option)
+	}
+	return "answered"
+}
+
 // said tells what became of the answer: another may have been before it.
 func (w *answering) said(run *workflow.Run, answer workflow.Answer) error {
 	a := run.Journey.Answer
@@ -168,10 +189,10 @@ func (w *answering) said(run *workflow.Run, answer workflow.Answer) error {
 	case a == nil || a.Question != answer.Question:
 		return w.wrong(run, fmt.Sprintf("the agent wants no answer to %s any more", answer.Question), "signalbox status "+run.Ref())
 	case a.Verdict != answer.Verdict || a.Option != answer.Option || a.Text != answer.Text || a.By != answer.By:
-		return w.wrong(run, fmt.Sprintf("%s was answered before: %s by %s", answer.Question, a.Verdict, redact.Line(a.By, 100)), "signalbox status "+run.Ref())
+		return w.wrong(run, fmt.Sprintf("%s was answered before: %s by %s", answer.Question, verdictWord(a), redact.Line(a.By, 100)), "signalbox status "+run.Ref())
 	case w.json:
 		return w.printJSON(run)
 	}
-	w.print("%s: %s; the agent goes on; follow it: signalbox watch %s\n", a.Question, strings.TrimSpace(string(a.Verdict)), run.Ref())
+	w.print("%s: %s; the agent goes on; follow it: signalbox watch %s\n", a.Question, verdictWord(a), run.Ref())
 	return nil
 }

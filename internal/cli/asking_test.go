@@ -13,6 +13,7 @@ import (
 // name of what writes a file.
 var askingAgents = map[string][2]string{
 	"claude": {"driver: claude, model: claude-sonnet-4-5", "Write"},
+	"codex":  {"driver: codex, model: gpt-5.5, prices: {gpt-5.5: {input: 3, output: 15}}", "file_change"},
 }
 
 // The model wants a file, which the rules allow, and two commands that they do not: a person allows
@@ -23,12 +24,7 @@ func TestARealAgentIsAnsweredByAPerson(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			program := installedAgent(t, name)
-			model := modeltest.Start(t, modeltest.Config{Key: apiKey, Script: modeltest.Script{Dir: "/workspace", Turns: []modeltest.Turn{
-				modeltest.Do(modeltest.Write("written.txt", "written\n")),
-				modeltest.Do(modeltest.Run("sh -c 'echo allowed >allowed.txt'")),
-				modeltest.Do(modeltest.Run("sh -c 'echo denied >denied.txt'")),
-				modeltest.Say("It is done."),
-			}}})
+			model := modeltest.Start(t, modeltest.Config{Key: apiKey, Choose: wantsMore})
 			p := newProject(t, 1)
 			p.write(".signalbox/config.yaml", fmt.Sprintf("workflow: simple\ntests: \"true\"\napprove: auto\nagents:\n"+
 				"  it: {%s, program: %q, url: %q, key: SIGNALBOX_TEST_KEY, permissions: ask, allow: [%s]}\n", says[0], program, model.URL, says[1]))
@@ -47,6 +43,19 @@ func TestARealAgentIsAnsweredByAPerson(t *testing.T) {
 			p.mustHaveUsed(model)
 		})
 	}
+}
+
+func wantsMore(c modeltest.Conversation) modeltest.Script {
+	last := modeltest.Say("It is done.")
+	if strings.Contains(c.Prompt, "Not that one.") { // some agents are told so in a prompt
+		return modeltest.Script{Turns: []modeltest.Turn{last}}
+	}
+	return modeltest.Script{Dir: "/workspace", Turns: []modeltest.Turn{
+		modeltest.Do(modeltest.Write("written.txt", "written\n")),
+		modeltest.Do(modeltest.Run("sh -c 'echo allowed >allowed.txt'")),
+		modeltest.Do(modeltest.Run("sh -c 'echo denied >denied.txt'")),
+		last,
+	}}
 }
 
 // answers waits for a question, and has it answered.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/redact"
@@ -105,9 +106,13 @@ func (b *batch) hindrance(n int) (wait bool, why string) {
 
 // work is one session, from its start to what it comes to.
 func (b *batch) work(ctx context.Context, n int) batchResult {
-	x, info, err := b.session(ctx, n)
+	x, info, ours, err := b.session(ctx, n)
 	if err == nil {
-		b.app.news("#%d started: %s", n, redact.Line(info.Agent, 60))
+		word := "started"
+		if !ours {
+			word = "is at work already, and waited for"
+		}
+		b.app.news("#%d %s: %s", n, word, redact.Line(info.Agent, 60))
 		info, err = x.Wait(ctx)
 	}
 	switch {
@@ -119,19 +124,19 @@ func (b *batch) work(ctx context.Context, n int) batchResult {
 	return batchResult{n, sessionState(&info), info.Outcome.Message}
 }
 
-// session is the one that is at work already, or a new one.
-func (b *batch) session(ctx context.Context, n int) (*session.Session, session.Info, error) {
+// session is the one that is at work already, or a new one, which is ours.
+func (b *batch) session(ctx context.Context, n int) (x *session.Session, info session.Info, ours bool, err error) {
 	all, err := sessionsOf(b.project.store)
 	if err != nil {
-		return nil, session.Info{}, err
+		return nil, info, false, err
 	}
 	name := session.Name("", n)
-	x, info, err := openSession(ctx, all, name)
+	x, info, err = openSession(ctx, all, name)
 	switch {
 	case err != nil && codeOf(err) != exitNotFound:
-		return nil, info, err
+		return nil, info, false, err
 	case err == nil && info.Outcome == nil:
-		return x, info, nil
+		return x, info, false, nil
 	case err == nil: // its agent may not have ended after its last word
 		err = x.Stop(ctx)
 	default:
@@ -143,7 +148,7 @@ func (b *batch) session(ctx context.Context, n int) (*session.Session, session.I
 	if err == nil {
 		x, err = all.Open(ctx, name)
 	}
-	return x, info, err
+	return x, info, true, err
 }
 
 func (b *batch) take(r batchResult) {
@@ -165,8 +170,20 @@ func (a *app) news(format string, args ...any) {
 	}
 }
 
+// sayNext says where the work is, and what to do with it.
+func (b *batch) sayNext(done []string, failed []int) {
+	for _, n := range failed {
+		b.app.say(fmt.Sprintf("#%d: signalbox session logs %[1]d", n))
+	}
+	if len(done) > 0 {
+		b.app.say(fmt.Sprintf("see what one changed: signalbox env exec %s -- sh -c 'git add -N . && git diff'\n"+
+			"put the work on refs, from which git merges it: signalbox session cleanup %s", done[0], strings.Join(done, " ")))
+	}
+}
+
 func (b *batch) outcome(ctx context.Context) error {
-	complete, list := 0, []batchResult{}
+	complete, list, failed := 0, []batchResult{}, []int{}
+	var done []string
 	for _, n := range b.plan.order {
 		r, known := b.results[n]
 		if !known {
@@ -174,6 +191,10 @@ func (b *batch) outcome(ctx context.Context) error {
 		}
 		if r.Status == workflow.IssueComplete {
 			complete++
+			done = append(done, strconv.Itoa(n))
+		}
+		if r.Status == workflow.IssueError {
+			failed = append(failed, n)
 		}
 		list = append(list, r)
 	}
@@ -182,6 +203,7 @@ func (b *batch) outcome(ctx context.Context) error {
 		err = b.app.printJSON(list)
 	} else {
 		b.app.print("%d of %s complete\n", complete, count(len(list), "issue"))
+		b.sayNext(done, failed)
 	}
 	switch {
 	case ctx.Err() != nil:

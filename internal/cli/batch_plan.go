@@ -88,7 +88,11 @@ func (b *batchPlan) sort() error {
 	for len(b.order) < len(b.requests) {
 		wave := b.ready()
 		if len(wave) == 0 {
-			return &problem{err: fmt.Errorf("requests depend on each other in a circle: %s", numbers(b.circle())), hint: "mend their depends_on"}
+			circle := b.circle()
+			if len(circle) == 2 {
+				return &problem{err: fmt.Errorf("request %d depends on itself", circle[0]), hint: "mend depends_on in " + b.requests[circle[0]].Path}
+			}
+			return &problem{err: fmt.Errorf("requests depend on each other in a circle: %s", numbers(circle)), hint: "mend their depends_on"}
 		}
 		b.order = append(b.order, wave...)
 	}

@@ -32,6 +32,8 @@ type Streams struct {
 	Width func() int
 	Env   func(string) string
 	Dir   string
+	// Clock is what the self-healing loop waits by; nil is this machine's.
+	Clock func() time.Time
 }
 
 // System is the real terminal.
@@ -88,7 +90,7 @@ func newRoot(a *app) *cobra.Command {
 			"killed at any instant and goes on where it was.\n\n" + exitCodes,
 		Example:       "  signalbox init\n  signalbox run 42\n  signalbox status 42\n  signalbox approve 42",
 		SilenceErrors: true, SilenceUsage: true,
-		Args: unknownCommand, SuggestionsMinimumDistance: 2,
+		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
 			level := slog.LevelError
@@ -147,7 +149,9 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	return &problem{err: fmt.Errorf("%q has no command %q", c.CommandPath(), args[0]), hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
+	p := &problem{err: fmt.Errorf("%q has no command %q", c.CommandPath(), args[0]), hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
+	p.suggest(c, args[0])
+	return p
 }
 
 // onlySubcommand refuses words of a group that works without one.
@@ -164,10 +168,16 @@ func unknownCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	p := &problem{err: fmt.Errorf("there is no command %q", args[0]), hint: `see "signalbox --help"`, code: exitUsage}
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		p.hint = "did you mean: signalbox " + strings.Join(near, ", signalbox ")
-	}
+	p.suggest(root, args[0])
 	return p
+}
+
+// suggest names the commands below c whose names are near the word.
+func (p *problem) suggest(c *cobra.Command, word string) {
+	c.SuggestionsMinimumDistance = 2
+	if near := c.SuggestionsFor(word); len(near) > 0 {
+		p.hint = "did you mean: " + c.CommandPath() + " " + strings.Join(near, ", "+c.CommandPath()+" ")
+	}
 }
 
 // show prints an error and what to do about it; text from outside is cleaned.
@@ -206,3 +216,11 @@ func (a *app) paint(code, text string) string {
 }
 
 func now() time.Time { return time.Now() }
+
+// healthTime is what time it is for the self-healing loop, whose waits are longer than anybody would watch.
+func (a *app) healthTime() time.Time {
+	if a.Clock != nil {
+		return a.Clock()
+	}
+	return now()
+}

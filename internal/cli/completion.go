@@ -16,7 +16,9 @@ import (
 // complete gives the commands that take a run or a request the words that a
 // shell offers for it: numbers, with their titles.
 func (a *app) complete(root *cobra.Command) {
-	waits := stateIs(workflow.NeedsInput)
+	waits := func(l listing) bool {
+		return l.State == workflow.NeedsInput && l.Phase == string(workflow.ApprovalWait.Step())
+	}
 	completions := map[string]cobra.CompletionFunc{
 		"run":     a.requests(),
 		"status":  a.runs(anyState, false),
@@ -24,7 +26,7 @@ func (a *app) complete(root *cobra.Command) {
 		"watch":   a.runs(anyState, true),
 		"resume":  a.runs(stateIs(workflow.NeedsInput, workflow.Running, workflow.Queued), false),
 		"retry":   a.runs(stateIs(workflow.Failed), false),
-		"stop":    a.runs(func(s workflow.State) bool { return !s.Final() }, false),
+		"stop":    a.runs(func(l listing) bool { return !l.State.Final() }, false),
 		"approve": a.runs(waits, false),
 		"reject":  a.runs(waits, false),
 		"answer":  a.runs(stateIs(workflow.Running), false),
@@ -43,13 +45,13 @@ func (a *app) complete(root *cobra.Command) {
 
 // runs offers the numbers of requests whose latest run takes the
 // command. A command of several runs offers none twice.
-func (a *app) runs(takes func(workflow.State) bool, several bool) cobra.CompletionFunc {
+func (a *app) runs(takes func(listing) bool, several bool) cobra.CompletionFunc {
 	return a.words(several, func(ctx context.Context, p *project) []listing {
 		latest, err := p.latest(ctx)
 		if err != nil {
 			return nil
 		}
-		return slices.DeleteFunc(p.listings(latest, nil, true), func(l listing) bool { return l.Problem != "" || !takes(l.State) })
+		return slices.DeleteFunc(p.listings(latest, nil, true), func(l listing) bool { return l.Problem != "" || !takes(l) })
 	})
 }
 
@@ -95,10 +97,10 @@ func offered(lines []listing, args []string, begun string) (words []cobra.Comple
 	return words
 }
 
-func anyState(workflow.State) bool { return true }
+func anyState(listing) bool { return true }
 
-func stateIs(wanted ...workflow.State) func(workflow.State) bool {
-	return func(s workflow.State) bool { return slices.Contains(wanted, s) }
+func stateIs(wanted ...workflow.State) func(listing) bool {
+	return func(l listing) bool { return slices.Contains(wanted, l.State) }
 }
 
 // logs offers runs, and then the logs of the one given.

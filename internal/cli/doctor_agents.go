@@ -25,6 +25,9 @@ func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
 		add(finding{"agents", verdictMissing, err.Error(), hint})
 		return
 	}
+	if name := p.plansUnasked(p.workflowName()); name != "" {
+		add(finding{string(workflow.Planner), verdictWarning, name + " is a command: whether it can plan is not known, and \"signalbox heal\" will not try", sayWhoPlans(name)})
+	}
 	does := map[string][]string{} // an agent is one program, whichever model a role has it use
 	var distinct []agent.Agent
 	for _, role := range workflow.Roles {
@@ -74,8 +77,11 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 	case config.LoginKey:
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"})
 	case config.LoginOwn:
-		add(finding{"agent " + a.Name(), verdictWarning, says + "; its own login: ~/" + folder + " is shown inside, and what is written there stays",
-			"to keep it outside give it a key: docs/agents.md"})
+		next := "to keep it outside give it a key: docs/agents.md"
+		if closed := p.closedTo(v); len(closed) > 0 {
+			next = "it also needs environment.allow: [" + strings.Join(closed, ", ") + "]; " + next
+		}
+		add(finding{"agent " + a.Name(), verdictWarning, says + "; its " + ownLogin(folder), next})
 	default:
 		verdict, next := verdictWarning, "start it once and log in, or export "+cmp.Or(v.server(c).key, "the key of its model")
 		if p.needsLogin(v, c) {

@@ -5,6 +5,7 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
@@ -34,7 +35,7 @@ const exitCodes = `Exit codes:
   5  another process carries the run, or a session works on its request
   6  there is no such request or run
   7  the run was canceled
-  8  the self-healing loop has nothing to do (heal gate)
+  8  the self-healing loop has nothing to do, or is at it (heal gate)
   9  the self-healing loop waits for its cooldown (heal, heal gate)`
 
 // problem is an error with what to do next and its exit code.
@@ -96,11 +97,15 @@ func explained(err error) error {
 		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
 		{store.ErrBroken, `the file is kept as it is; mend it by hand, "signalbox doctor" says what is wrong`},
 		{forge.ErrNotFound, `see which requests there are: "signalbox list"`},
+		{local.ErrDouble, "give one of them a number and an id of its own; until then neither can be meant"},
 		{runner.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
 	} {
 		if errors.Is(err, known.is) {
 			return &problem{err: err, hint: known.hint, code: codeOf(err)}
 		}
+	}
+	if broken := (*local.RequestError)(nil); errors.As(err, &broken) {
+		return &problem{err: err, hint: "mend the file; requests/example.md.txt, which \"signalbox init\" writes, shows what one looks like"}
 	}
 	return err
 }

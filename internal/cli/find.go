@@ -30,8 +30,12 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 		found = r
 	}
 	if found == nil {
-		if _, err := p.forge.Request(ctx, ref); errors.Is(err, forge.ErrNotFound) {
+		request, err := p.forge.Request(ctx, ref)
+		if errors.Is(err, forge.ErrNotFound) {
 			return store.RunSummary{}, explained(err)
+		}
+		if err := p.aboutHealth(ctx, request.ID); err != nil {
+			return store.RunSummary{}, err
 		}
 		return store.RunSummary{}, &problem{err: fmt.Errorf("there is no run of %q", ref), code: exitNotFound,
 			hint: fmt.Sprintf("start one: signalbox run %s; or see what there is: signalbox list", ref)}
@@ -40,6 +44,24 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 		return *found, explained(found.Err)
 	}
 	return *found, nil
+}
+
+// aboutHealth says what to do about a request that the self-healing loop opened to call a person, nil if it is none: no run
+// answers such a one.
+func (p *project) aboutHealth(ctx context.Context, request string) error {
+	h, err := p.store.Health().Load(ctx)
+	if err != nil { // what is wrong with state.json is said where it is asked for
+		return nil
+	}
+	switch critical, earlier := h.About(request); {
+	case critical:
+		return &problem{err: fmt.Errorf("request %s calls a person: %d repairs in a row failed; no run answers it", request, h.ContinuousFailureCount),
+			code: exitNotFound, hint: fmt.Sprintf("when it is mended, or to have it tried again: %q", rearm)}
+	case earlier:
+		return &problem{err: fmt.Errorf("request %s called a person about repairs that failed, who acted; no run answers it", request), code: exitNotFound,
+			hint: `it is closed once nothing fails any more; look again: "signalbox heal"`}
+	}
+	return nil
 }
 
 func names(ref string, r *store.RunSummary) bool {

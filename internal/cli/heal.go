@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/config"
+	"signalbox/internal/git"
 	"signalbox/internal/heal"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -24,7 +25,7 @@ func newHeal(a *app) *cobra.Command {
 			"error open a request, once, and carry it to a merged change that the check passed on. Facts go into state.json;\n" +
 			"whether a pass is due is decided by \"heal gate\", in CI, or by \"heal watch\". A pass that was cut off at any\n" +
 			"instant is gone on with by the next. docs/healing.md has the rest.\n\n" +
-			"Exit codes:\n  0  healthy, or repaired\n  3  a repair waits for your approval, or the state is critical: only a person goes on\n" +
+			"Exit codes:\n  0  healthy, or repaired\n  1  unknown: nothing failed, but nothing shows that all is well, because a check could not be looked at\n  3  a repair waits for your approval or for an agent that can be used, or the state is critical: only a person goes on\n" +
 			"  4  a repair failed; the next one waits 300 seconds\n  5  another process is at it\n  9  cooldown: a repair failed less than 300 seconds ago, nothing was done",
 		Example: "  signalbox heal\n  signalbox heal gate && signalbox heal\n  signalbox heal --json | jq -r .result\n  signalbox heal watch --every 5m",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.heal(c.Context(), unattended) },
@@ -42,6 +43,9 @@ func newHealGate(a *app) *cobra.Command {
 	every, decide := c.Flags().Lookup("check-every"), c.RunE
 	every.Usage += "; health.every of the configuration, unless given"
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := a.wantsRepository(); err != nil {
+			return err
+		}
 		configured, known := a.healthSettings()
 		if known && len(configured.Checks) == 0 {
 			return withoutChecks() // else whoever asks the gate begins a pass for ever
@@ -56,8 +60,17 @@ func newHealGate(a *app) *cobra.Command {
 	return c
 }
 
-func withoutChecks() error {
-	return &problem{err: heal.ErrNoChecks, hint: "say what to look at: health.checks in " + config.Name + " (docs/healing.md)"}
+func withoutChecks() error { return &problem{err: heal.ErrNoChecks, hint: sayWhatToLookAt} }
+
+const sayWhatToLookAt = "say what to look at: health.checks in " + config.Name + " (docs/healing.md)"
+
+// wantsRepository refuses a folder in which no pass could ever be made.
+func (a *app) wantsRepository() error {
+	_, gitDir, err := documentsRoot(a.Dir)
+	if err == nil && gitDir == "" {
+		err = fmt.Errorf("open repository %s: %w", a.Dir, git.ErrNotRepository)
+	}
+	return explained(err)
 }
 
 // healthSettings are the configuration's; not known where there is none, or where it does not hold, which is for a pass to
@@ -90,7 +103,7 @@ func (a *app) heal(ctx context.Context, unattended bool) error {
 }
 
 var passCodes = map[workflow.HealthResult]int{workflow.PassHealthy: exitOK, workflow.PassRepaired: exitOK, workflow.PassWaiting: exitNeedsInput,
-	workflow.PassCritical: exitNeedsInput, workflow.PassFailed: exitFailed, workflow.PassCooldown: exitCooldown}
+	workflow.PassCritical: exitNeedsInput, workflow.PassFailed: exitFailed, workflow.PassUnknown: exitError, workflow.PassCooldown: exitCooldown}
 
 // healOnce is one pass, with the configuration of this moment.
 func (a *app) healOnce(ctx context.Context, every time.Duration, unattended bool) (heal.Report, error) {

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
+	"signalbox/internal/config"
 	"signalbox/internal/heal"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
@@ -24,6 +26,9 @@ func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow
 		return workflow.Run{}, err
 	}
 	which := p.latestOr(repair.Request, func(ctx context.Context) (workflow.Start, error) {
+		if err := p.mayPlan(); err != nil {
+			return workflow.Start{}, err
+		}
 		start, err := p.start(ctx, repair.Request)
 		start.Settings.Check = &repair.Check
 		return start, err
@@ -38,6 +43,29 @@ func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow
 		}
 		return ref, p.resumeStopped(ctx, ref)
 	})
+}
+
+// mayPlan says why a repair, which begins with a plan, would only cost attempts, nil if nothing is known to be
+// in its way.
+func (p *project) mayPlan() error {
+	name := p.plansUnasked(workflow.WorkflowHeal)
+	if name == "" {
+		return nil
+	}
+	return &problem{err: fmt.Errorf("a repair begins with a plan, and nobody said whether %q, a command, can make one", name), hint: sayWhoPlans(name)}
+}
+
+// plansUnasked is the command that is the planner only because it is the one agent there is; empty if there is no such.
+func (p *project) plansUnasked(name string) string {
+	agent, c, ok := p.config.AgentFor(string(workflow.Planner), name)
+	if !ok || c.Driver != config.DriverCommand || p.config.Roles["planner"].Agent != "" || p.config.Workflows[name].Roles["planner"].Agent != "" {
+		return ""
+	}
+	return agent
+}
+
+func sayWhoPlans(name string) string {
+	return fmt.Sprintf("in %s: roles: {planner: none} if it only changes files, {planner: %s} if it answers as docs/prompts.md asks", config.Name, name)
 }
 
 // givenUp is the attempt's run if a person gave it up, which is an answer: it is not begun again at once.
@@ -67,10 +95,11 @@ func (p *project) giveUpJudged(ctx context.Context, r *runner.Runner, repair hea
 	return err
 }
 
-// resumeStopped lets a run go on that stands still because the pass before was interrupted.
+// resumeStopped lets a run go on that stands still because the pass before was interrupted, or because its agent could
+// not be used then.
 func (p *project) resumeStopped(ctx context.Context, ref store.RunRef) error {
 	run, err := p.store.Stage(ref).Load(ctx)
-	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode {
+	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode && !run.Error.Unusable() {
 		return err
 	}
 	return p.store.Signal(ctx, ref, func(s *workflow.Signals) error {

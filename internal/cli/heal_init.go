@@ -196,7 +196,8 @@ Next, for GitHub:
 Next, for GitLab:
   1. in .gitlab-ci.yml: include: [{local: .gitlab/signalbox-heal.yml}]
   2. set SIGNALBOX in .gitlab/signalbox-heal.yml: where CI gets Signalbox from
-  3. give CI the variable SIGNALBOX_GITLAB_TOKEN (read_api, write_repository), masked and protected
+  3. give CI the variable SIGNALBOX_GITLAB_TOKEN (read_api, write_repository), masked and protected;
+     and SIGNALBOX_GITLAB_ISSUES_TOKEN (role Reporter, api), if an issue shall call you when repairs fail
   4. commit the files, and add a pipeline schedule with the variable SIGNALBOX_HEAL = true
 `
 )

@@ -29,7 +29,10 @@ func (a *app) healLog(ctx context.Context, last int) error {
 	if last < 0 {
 		return &problem{err: fmt.Errorf("--last is %d", last), hint: "want a number of passes, or 0 for all", code: exitUsage}
 	}
-	past, _, err := a.healingPast(ctx)
+	if err := a.wantsRepository(); err != nil {
+		return err
+	}
+	past, err := a.healingPast(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,7 +47,7 @@ func (a *app) healLog(ctx context.Context, last int) error {
 		}{past.Passes, sum})
 	}
 	for _, p := range past.Passes {
-		a.print("%s  %s\n", redact.Line(p.StartedAt, 30), a.paint(passColors[p.Result], redact.Line(string(p.Result), 20)))
+		a.print("%s  %s%s\n", redact.Line(p.StartedAt, 30), a.paint(passColors[p.Result], redact.Line(string(p.Result), 20)), againWords(&p))
 		for _, r := range p.Repairs {
 			a.print("  %s\n", repairLine(&r))
 		}
@@ -54,10 +57,18 @@ func (a *app) healLog(ctx context.Context, last int) error {
 }
 
 var passColors = map[workflow.HealthResult]string{workflow.PassHealthy: green, workflow.PassRepaired: green, workflow.PassWaiting: yellow,
-	workflow.PassCooldown: yellow, workflow.PassFailed: red, workflow.PassCritical: red}
+	workflow.PassCooldown: yellow, workflow.PassUnknown: yellow, workflow.PassFailed: red, workflow.PassCritical: red}
+
+// againWords say how often a pass was repeated that came to the same.
+func againWords(p *workflow.HealthPass) string {
+	if p.Again == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" ×%d, last at %s", p.Again+1, redact.Line(p.LastAt, 30))
+}
 
 func repairLine(r *workflow.HealthRepair) string {
-	line := fmt.Sprintf("%s: %s", redact.Line(r.Check, 40), redact.Line(r.Summary, 120))
+	line := fmt.Sprintf("%s: %s", redact.Line(r.Check, 40), redact.Joined(r.Summary, 120))
 	outcome := r.Outcome
 	if outcome == "" {
 		outcome = "not repaired"
@@ -67,33 +78,12 @@ func repairLine(r *workflow.HealthRepair) string {
 		line += ": " + redact.Line(r.Why, 160)
 	}
 	if r.Request != "" {
-		line += fmt.Sprintf(" (request %s, run %s, %d calls, %d tokens, $%.2f)", redact.Line(r.Request, 40), redact.Line(r.Run, 40), r.Calls, r.Tokens,
-			float64(r.CostMicroUSD)/1e6)
+		line += fmt.Sprintf(" (request %s, run %s, %s)", redact.Line(r.Request, 40), redact.Line(r.Run, 40), costWords(r.Calls, r.Tokens, r.CostMicroUSD))
 	}
 	return line
 }
 
-// printReport says what a pass came to.
-func (a *app) printReport(r *heal.Report) {
-	a.print("%s\n", a.paint(passColors[r.Result], reportWords(r)))
-	if r.Health.LastHealthStatus == workflow.HealthCritical {
-		a.print("%s\n", criticalAdvice(r.Health))
-	}
-}
-
-func reportWords(r *heal.Report) string {
-	switch r.Result {
-	case workflow.PassHealthy:
-		return "healthy"
-	case workflow.PassRepaired:
-		return "repaired; the next pass verifies it"
-	case workflow.PassWaiting:
-		return "a repair waits"
-	case workflow.PassFailed:
-		return "a repair failed; the next may begin at " + redact.Line(r.Health.CooldownUntil, 40)
-	case workflow.PassCooldown:
-		return "cooldown: nothing was done before " + redact.Line(r.Health.CooldownUntil, 40)
-	}
-	return fmt.Sprintf("critical: %d repairs in a row failed; %d of %d passes since found nothing wrong", r.Health.ContinuousFailureCount,
-		r.Health.Loop.HealthyPasses, workflow.HealthyPasses)
+// costWords say what agents used.
+func costWords(calls int, tokens, microUSD int64) string {
+	return fmt.Sprintf("%s of agents, %s, $%.2f", count(calls, "call"), count(int(tokens), "token"), float64(microUSD)/1e6)
 }

@@ -24,8 +24,8 @@ func (p *project) healer(every time.Duration) *heal.Healer {
 		every = p.healthEvery()
 	}
 	c := heal.Config{Store: p.store, Forge: p.forge, Tests: p.config.Tests, Every: every, Root: p.root, Place: p.lookout, Ask: p.ask,
-		Carry: p.carryRepair, Redact: p.redact, Clock: now, Observe: p.tellPass, Logger: p.log,
-		ID: func() string { return now().UTC().Format("20060102-150405-") + rand.Text()[:6] }}
+		Carry: p.carryRepair, Redact: p.redact, Clock: p.healthTime, Observe: p.tellPass, Logger: p.log,
+		ID: func() string { return p.healthTime().UTC().Format("20060102-150405-") + rand.Text()[:6] }}
 	for _, check := range p.config.Health.Checks {
 		c.Checks = append(c.Checks, p.healthCheck(check))
 	}
@@ -60,7 +60,7 @@ func (p *project) healthCheck(c config.Check) workflow.HealthCheck {
 	if limit == 0 {
 		limit = lookLimit
 		if c.Kind == config.CheckBranchTests {
-			limit = time.Duration(limits(p.config.Limits).TestTotalSec) * time.Second
+			limit = time.Duration(limits(p.config.Limits).TestTotalSec*max(1, len(p.config.Tests))) * time.Second
 		}
 	}
 	check := workflow.HealthCheck{ID: c.ID, Kind: workflow.HealthCheckKind(c.Kind), Severity: severities[c.Severity], Command: c.Command,

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,36 +31,60 @@ type healing struct {
 	Gate  workflow.Gate   `json:"gate"`
 	// Holder is who makes a pass at this moment, nil if nobody does.
 	Holder *store.LockRecord `json:"holder"`
-	Sum    heal.Sum          `json:"repairs"`
+	// CutOff: a pass is in hand that nobody makes. If it ended with an error, state says with which.
+	CutOff bool     `json:"cut_off"`
+	Sum    heal.Sum `json:"repairs"`
 }
 
 func (a *app) healStatus(ctx context.Context) error {
-	h, err := a.healthToJudge(ctx)
+	if err := a.wantsRepository(); err != nil {
+		return err
+	}
+	at, err := a.standing(ctx)
 	if err != nil {
 		return err
 	}
-	past, held, err := a.healingPast(ctx)
+	past, err := a.healingPast(ctx)
 	if err != nil {
 		return err
 	}
-	configured, _ := a.healthSettings()
-	s := healing{State: h, Gate: h.Gate(configured.Every, now()), Holder: held, Sum: past.Sum()}
+	configured, known := a.healthSettings()
+	s := healing{State: at.state, Gate: at.gate(configured.Every, a.healthTime()), Holder: at.holder, CutOff: at.cutOff(), Sum: past.Sum()}
+	if known && len(configured.Checks) == 0 && s.Gate.Decision == workflow.GateGo {
+		s.Gate = workflow.Gate{Decision: workflow.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToLookAt}
+	}
 	if a.json {
 		return a.printJSON(s)
 	}
-	a.printHealth(h, s.Gate)
-	a.print("  %-9s %s\n", "repairs", sumWords(s.Sum))
-	for _, e := range h.Loop.Errors {
-		a.print("  %-9s %s: %s%s\n", "open", redact.Line(e.ID, 60), redact.Line(e.Summary, 120), openWords(&e))
+	if !at.begun {
+		at.state.UpdatedAt = "" // it is written nowhere
 	}
-	if held != nil {
-		a.print("  %-9s %s\n", "at it", holder(*held))
+	a.printHealth(at.state, s.Gate)
+	if attempted := at.state.TotalFixesAttempted; s.Sum.Repairs > 0 || attempted == 0 {
+		a.print(healthLine, "repairs", sumWords(s.Sum))
+	}
+	for _, e := range at.state.Loop.Errors {
+		a.print("  %-10s %s: %s%s\n", "open", redact.Line(e.ID, 60), redact.Joined(e.Summary, 120), openWords(&e, &at, past))
+	}
+	for _, u := range at.state.Loop.Unseen {
+		a.print("  %-10s %s: %s\n", "unknown", redact.Line(u.Check, 40), redact.Joined(u.Why, 200))
+	}
+	if len(at.state.Loop.Unseen) > 0 {
+		a.print("  %-10s %s\n", "", unseenAdvice)
+	}
+	switch {
+	case at.holder != nil:
+		a.print(healthLine, "at it", holder(*at.holder))
+	case at.state.Loop.Stopped != "":
+		a.print(healthLine, "stopped", "the last pass ended with an error: "+redact.Line(at.state.Loop.Stopped, 300)+`; what to do, or to go on: "signalbox heal"`)
+	case at.cutOff():
+		a.print("  %-10s the pass that began at %s; go on with it: \"signalbox heal\"\n", "cut off", redact.Line(at.state.Loop.Pass.StartedAt, 30))
 	}
 	return nil
 }
 
 // openWords say what is done about an error.
-func openWords(e *workflow.HealthError) string {
+func openWords(e *workflow.HealthError, at *standing, past heal.History) string {
 	var words []string
 	if e.Request != "" {
 		words = append(words, "request "+redact.Line(e.Request, 40))
@@ -67,10 +92,16 @@ func openWords(e *workflow.HealthError) string {
 	switch {
 	case e.Fixed:
 		words = append(words, "repaired, not verified yet")
-	case e.Attempting:
+	case e.Attempting && at.holder != nil:
 		words = append(words, "being repaired")
+	case e.Attempting && at.cutOff() && at.state.Loop.Stopped != "":
+		words = append(words, "its repair ended with an error")
+	case e.Attempting && at.cutOff():
+		words = append(words, "its repair was cut off")
+	case e.Attempting:
+		words = append(words, waitWords(e, past))
 	case e.Attempts > 0:
-		words = append(words, fmt.Sprintf("%d repairs failed", e.Attempts))
+		words = append(words, count(e.Attempts, "repair")+" failed")
 	}
 	if len(words) == 0 {
 		return ""
@@ -78,25 +109,32 @@ func openWords(e *workflow.HealthError) string {
 	return " (" + strings.Join(words, ", ") + ")"
 }
 
+// waitWords say what the repair of an error waits for, as the pass before found it.
+func waitWords(e *workflow.HealthError, past heal.History) string {
+	for _, p := range slices.Backward(past.Passes) {
+		for _, r := range p.Repairs {
+			if r.ErrorID == e.ID && r.Outcome == workflow.RepairWaiting {
+				return redact.Line(r.Why, 160)
+			}
+		}
+	}
+	return "its repair is not over"
+}
+
 func sumWords(s heal.Sum) string {
 	if s.Repairs == 0 {
 		return "none so far"
 	}
-	return fmt.Sprintf("%d of %d succeeded (%d %%), %d calls of agents, %d tokens, $%.2f", s.Fixed, s.Repairs, 100*s.Fixed/s.Repairs, s.Calls, s.Tokens,
-		float64(s.CostMicroUSD)/1e6)
+	return fmt.Sprintf("%d of %d succeeded (%d %%), %s", s.Fixed, s.Repairs, 100*s.Fixed/s.Repairs, costWords(s.Calls, s.Tokens, s.CostMicroUSD))
 }
 
-// healingPast is the log of passes, and who makes one at this moment.
-func (a *app) healingPast(ctx context.Context) (heal.History, *store.LockRecord, error) {
+// healingPast is the log of passes.
+func (a *app) healingPast(ctx context.Context) (heal.History, error) {
 	s, err := a.openStoreToRead(ctx)
 	if err != nil {
-		return heal.History{}, nil, err
+		return heal.History{}, err
 	}
 	defer func() { _ = s.Close() }()
 	past, err := heal.Past(ctx, s)
-	if err != nil {
-		return past, nil, explained(err)
-	}
-	held, err := s.Healing(ctx)
-	return past, held, explained(err)
+	return past, explained(err)
 }

@@ -254,6 +254,33 @@ func TestHealKilledOnItsWayIsGoneOnWithAndRepairsOnce(t *testing.T) {
 	})
 }
 
+func TestAPassThatRunsIsToldFromOneThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	c := p.start("heal")
+	c.until(func() bool {
+		plans, _ := filepath.Glob(filepath.Join(p.dir, "runs/*/*/planning.json"))
+		return len(plans) > 0
+	})
+	c.signal(syscall.SIGSTOP) // it lives, and is at it
+	pid := fmt.Sprintf("pid %d on ", c.cmd.Process.Pid)
+	if said := p.run(0, "heal", "status"); !strings.Contains(said, "being repaired") || !strings.Contains(said, "at it      "+pid) || strings.Contains(said, "cut off") {
+		t.Errorf("of one that runs it says\n%s", said)
+	}
+	if said := p.run(8, "heal", "gate"); !strings.Contains(said, "stop: a pass is running: "+pid) {
+		t.Errorf("beside one that runs the gate says\n%s", said)
+	}
+	c.signal(syscall.SIGKILL)
+	c.wait()
+	said := p.run(0, "heal", "status")
+	if !strings.Contains(said, "its repair was cut off") || !strings.Contains(said, `go on with it: "signalbox heal"`) || strings.Contains(said, "being repaired") ||
+		!strings.Contains(said, "1 repair begun, 0 succeeded") || strings.Contains(said, "repairs    none") {
+		t.Errorf("of one that was killed it says\n%s", said)
+	}
+	p.run(0, "heal", "gate")
+	p.run(0, "heal")
+}
+
 // said runs signalbox to its end, whatever that is.
 func (p *project) said(args ...string) (code int, out string) {
 	p.Helper()
@@ -318,7 +345,7 @@ func TestAServiceIsStartedAskedAndRepairedInAContainer(t *testing.T) {
 		"kind: command, command: 'grep -qx hello greeting.txt || { echo \"it says $(cat greeting.txt), want hello\"; exit 1; }'",
 		fmt.Sprintf("kind: http, start: 'exec %s', url: 'http://127.0.0.1:{port}/greeting.txt', contains: hello", service))
 	t.Cleanup(func() { docker.RemoveProject(t, p.dir) })
-	if said := p.run(0, "heal"); !strings.Contains(said, `the answer does not contain "hello" hullo`) || !strings.Contains(said, "repaired") {
+	if said := p.run(0, "heal"); !strings.Contains(said, `the answer does not contain "hello" · hullo`) || !strings.Contains(said, "repaired") {
 		t.Errorf("heal said\n%s", said)
 	}
 	p.run(0, "heal")

@@ -16,8 +16,8 @@ func newHealWatch(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "watch",
 		Short: "Look at the project's health again and again, for a machine without CI",
-		Long: "Make a pass, as \"heal\" does, whenever one is due: --every after the last began, or when a cooldown is over. Ends\n" +
-			"when it is interrupted. What stands in the way of a pass is told, and the next is made all the same. With --json\n" +
+		Long: "Make a pass, as \"heal\" does, at once, and then whenever one is due: --every after the last began, or when a cooldown\n" +
+			"is over. Ends when it is interrupted. What stands in the way of a pass is told, and the next is made all the same. With --json\n" +
 			"one line for each pass.",
 		Example: "  signalbox heal watch --every 5m\n  signalbox heal watch --every 1m --json | jq -r .result",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -53,7 +53,7 @@ func (a *app) healWatch(ctx context.Context, every time.Duration) error {
 
 // watchOnce makes a pass and says how long to wait for the next.
 func (a *app) watchOnce(ctx context.Context, every time.Duration) (wait time.Duration, err error) {
-	started := now()
+	started := a.healthTime()
 	report, err := a.healOnce(ctx, every, false)
 	if every == 0 {
 		every = report.Every
@@ -76,8 +76,8 @@ func (a *app) watchOnce(ctx context.Context, every time.Duration) (wait time.Dur
 		a.printReport(&report)
 	}
 	next := started.Add(every)
-	if gate := report.Health.Gate(every, now()); gate.Decision == workflow.GateCooldown {
+	if gate := report.Health.Gate(every, a.healthTime()); gate.Decision == workflow.GateCooldown {
 		next = gate.Until
 	}
-	return max(next.Sub(now()), 0), err
+	return max(next.Sub(a.healthTime()), 0), err
 }

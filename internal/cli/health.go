@@ -41,7 +41,7 @@ func (a *app) withHealth(ctx context.Context, use func(*store.Document[workflow.
 // restorable names the command that mends a broken state.json.
 func restorable(err error) error {
 	if errors.Is(err, store.ErrBroken) {
-		return &problem{err: err, hint: `bring back the version before it: "signalbox health restore"`}
+		return &problem{err: err, hint: `bring it back from state.json.bak: "signalbox health restore"`}
 	}
 	return explained(err)
 }
@@ -84,14 +84,38 @@ func (a *app) printHealth(h workflow.Health, gate workflow.Gate) {
 		return redact.Line(s, 300)
 	}
 	a.print("Health: %s\n", text(h.LastHealthStatus))
-	a.print("  %-9s %s: %s%s\n", "gate", gate.Decision, gate.Reason, until(gate))
-	a.print("  %-9s %s %s\n", "error", text(h.LastErrorID), redact.Line(h.LastErrorSummary, 300))
-	a.print("  %-9s %d passes, %d errors detected, %d of %d repairs succeeded, %d failed in a row\n", "totals", h.RunCount, h.TotalErrorsDetected,
-		h.TotalFixesSucceeded, h.TotalFixesAttempted, h.ContinuousFailureCount)
-	a.print("  %-9s last attempt %s, written %s\n", "times", text(h.LastAttemptAt), text(h.UpdatedAt))
+	a.print(healthLine, "gate", fmt.Sprintf("%s: %s%s", gate.Decision, redact.Clean(gate.Reason), until(gate)))
+	a.printLastError(h)
+	undone := ""
+	if h.Loop.Undone > 0 {
+		undone = fmt.Sprintf(" (%d did not hold)", h.Loop.Undone)
+	}
+	a.print("  %-10s %s, %s detected, %s begun, %d succeeded%s; %s in a row failed\n", "totals", count(h.RunCount, "pass"), count(h.TotalErrorsDetected, "error"),
+		count(h.TotalFixesAttempted, "repair"), h.TotalFixesSucceeded, undone, count(h.ContinuousFailureCount, "pass"))
+	if h.LastAttemptAt != "" {
+		a.print(healthLine, "attempted", "the last repair was begun at "+text(h.LastAttemptAt))
+	}
+	if h.UpdatedAt != "" {
+		a.print(healthLine, "written", text(h.UpdatedAt))
+	}
 	if h.LastHealthStatus == workflow.HealthCritical {
 		a.print("%s\n", criticalAdvice(h))
 	}
+}
+
+// healthLine is one fact about the loop, under its name.
+const healthLine = "  %-10s %s\n"
+
+// printLastError names the error that was found last, which a healthy project has behind it.
+func (a *app) printLastError(h workflow.Health) {
+	if h.LastErrorID == "" {
+		return
+	}
+	name := "error"
+	if h.LastHealthStatus == workflow.HealthHealthy {
+		name = "last error"
+	}
+	a.print(healthLine, name, redact.Line(h.LastErrorID, 60)+": "+redact.Joined(h.LastErrorSummary, 300))
 }
 
 func until(g workflow.Gate) string {
@@ -101,11 +125,14 @@ func until(g workflow.Gate) string {
 	return " (" + g.Until.Format(time.RFC3339) + ")"
 }
 
+// rearm is what a person types about a critical state, behind every gate.
+const rearm = "signalbox health record rearmed"
+
 // criticalAdvice is what a person does about a critical state.
 func criticalAdvice(h workflow.Health) string {
 	about := `open the request about it: "signalbox health escalate"`
 	if h.Loop.Request != "" {
 		about = "see request " + redact.Line(h.Loop.Request, 60)
 	}
-	return strings.Join([]string{"  " + about, `  when it is mended: "signalbox health record healthy"`}, "\n")
+	return strings.Join([]string{"  " + about, `  when it is mended, or to have it tried again: "` + rearm + `"`}, "\n")
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -24,8 +22,9 @@ func newHealthGate(a *app) *cobra.Command {
 		Use:   "gate",
 		Short: "Say whether a pass of the self-healing loop is due, and why",
 		Long: "Read state.json and decide; nothing is written but GitHub Actions outputs, where $GITHUB_OUTPUT names a file:\n" +
-			"decision, reason, until, go and the document's own keys. Without state.json a pass is due.\n\n" +
-			"Exit codes:\n  0  go: a repair or a health check is due\n  3  critical: only a person goes on\n  8  stop: nothing is due\n" +
+			"decision, reason, until, go, look and the document's own keys. Without state.json a pass is due. In a critical state\n" +
+			"\"look\" says that the next look is due, which repairs nothing.\n\n" +
+			"Exit codes:\n  0  go: a repair or a health check is due\n  3  critical: only a person goes on\n  8  stop: nothing is due, or a pass is running\n" +
 			"  9  cooldown: a repair failed less than 300 seconds ago",
 		Example: "  signalbox health gate && ./heal.sh\n  signalbox health gate --check-every 15m --json",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.gate(c.Context(), every) },
@@ -35,12 +34,12 @@ func newHealthGate(a *app) *cobra.Command {
 }
 
 func (a *app) gate(ctx context.Context, every time.Duration) error {
-	h, err := a.healthToJudge(ctx)
+	at, err := a.standing(ctx)
 	if err != nil {
 		return err
 	}
-	gate := h.Gate(every, now())
-	if err := a.writeOutputs(gate, h); err != nil {
+	gate := at.gate(every, a.healthTime())
+	if err := a.writeOutputs(gate, at.state); err != nil {
 		return err
 	}
 	if a.json {
@@ -48,7 +47,7 @@ func (a *app) gate(ctx context.Context, every time.Duration) error {
 	} else {
 		a.print("%s: %s%s\n", gate.Decision, redact.Clean(gate.Reason), until(gate))
 		if gate.Decision == workflow.GateCritical {
-			a.print("%s\n", criticalAdvice(h))
+			a.print("%s\n", criticalAdvice(at.state))
 		}
 	}
 	if code := gateCodes[gate.Decision]; err == nil && code != exitOK {
@@ -59,21 +58,6 @@ func (a *app) gate(ctx context.Context, every time.Duration) error {
 
 var gateCodes = map[workflow.GateDecision]int{workflow.GateGo: exitOK, workflow.GateStop: exitNothingDue,
 	workflow.GateCooldown: exitCooldown, workflow.GateCritical: exitNeedsInput}
-
-// healthToJudge is the document, or what "health restore" would make of a broken one.
-func (a *app) healthToJudge(ctx context.Context) (workflow.Health, error) {
-	s, err := a.openStoreToRead(ctx)
-	if err != nil {
-		return workflow.Health{}, err
-	}
-	defer func() { _ = s.Close() }()
-	h, restoration, err := s.Health().LoadOrBackup(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return workflow.NewHealth(now()), nil
-	}
-	a.tellRestored(store.Restoration{Broken: restoration.Broken, Backup: restoration.Backup}, "deciding by")
-	return h, explained(err)
-}
 
 // writeOutputs appends to the file that GitHub Actions reads.
 func (a *app) writeOutputs(gate workflow.Gate, h workflow.Health) error {
@@ -92,7 +76,7 @@ func (a *app) writeOutputs(gate workflow.Gate, h workflow.Health) error {
 	}
 	var text strings.Builder
 	for _, output := range [][2]string{
-		{"decision", string(gate.Decision)}, {"go", strconv.FormatBool(gate.Decision == workflow.GateGo)}, {"reason", gate.Reason}, {"until", deadline},
+		{"decision", string(gate.Decision)}, {"go", strconv.FormatBool(gate.Decision == workflow.GateGo)}, {"look", strconv.FormatBool(gate.Look)}, {"reason", gate.Reason}, {"until", deadline},
 		{"retry_required", strconv.FormatBool(h.RetryRequired)}, {"run_count", strconv.Itoa(h.RunCount)},
 		{"continuous_failure_count", strconv.Itoa(h.ContinuousFailureCount)}, {"last_health_status", h.LastHealthStatus},
 		{"last_error_id", h.LastErrorID}, {"last_error_summary", h.LastErrorSummary}, {"cooldown_until", h.CooldownUntil},

@@ -15,27 +15,29 @@ func newHealthInit(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "init",
 		Short:   "Begin state.json, with every total at zero",
-		Long:    "Begin state.json. One that is there is not touched, unless --force; then it stays as state.json.bak.",
+		Long:    "Begin state.json. One that is there is not touched, unless --force; then it is kept as state.json.former-<time>.",
 		Example: "  signalbox health init",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withHealth(c.Context(), func(doc *store.Document[workflow.Health]) error {
+				if force {
+					kept, err := doc.BeginAnew(c.Context())
+					if err == nil && kept != "" {
+						a.print("the one that was there is kept as %s\n", kept)
+					}
+					return err
+				}
 				_, err := doc.Load(c.Context())
-				if err == nil && !force {
+				if err == nil {
 					return &problem{err: errors.New("there is a state.json, and its totals only grow"),
 						hint: `see it: "signalbox health show"; or begin anew: "signalbox health init --force"`}
 				}
-				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				if !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
-				return doc.Update(c.Context(), func(h *workflow.Health) error {
-					if force {
-						*h = workflow.NewHealth(now())
-					}
-					return nil
-				})
+				return doc.Update(c.Context(), func(*workflow.Health) error { return nil })
 			})
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "begin anew although there is one; it stays as state.json.bak")
+	c.Flags().BoolVar(&force, "force", false, "begin anew although there is one, broken or not; it is kept as state.json.former-<time>")
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/heal"
+	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -18,8 +19,9 @@ func newHealthRecord(a *app) *cobra.Command {
 		Use:   "record FACT",
 		Short: "Report a fact of the self-healing loop",
 		Long: "Report what the repair layer found or did:\n\n" +
-			"  healthy         a look found nothing\n  error-detected  a look found the error --error-id\n  fix-attempted   a repair was begun\n" +
-			"  fix-succeeded   it went well; the next pass verifies it\n  fix-failed      it went wrong; the next one waits 300 seconds\n\n" +
+			"  healthy         a look found nothing; while an error is open, the next look verifies it\n  error-detected  a look found the error --error-id\n  fix-attempted   a repair was begun\n" +
+			"  fix-succeeded   it went well; the next pass verifies it\n  fix-failed      it went wrong; the next one waits 300 seconds\n" +
+			"  rearmed         a person acted on a critical state: repairs begin again; nothing in any other state\n\n" +
 			"The third failure in a row makes the state critical and opens a request about it, once. A state.json that\n" +
 			"cannot be read is restored first.",
 		Example: "  signalbox health record healthy\n  signalbox health record error-detected --error-id db --summary 'connection refused'\n" +
@@ -48,6 +50,7 @@ func (a *app) record(ctx context.Context, fact workflow.HealthFact) error {
 		return &problem{err: err, hint: `see "signalbox health record --help"`, code: exitUsage}
 	}
 	var h workflow.Health
+	var was string
 	err := a.withHealth(ctx, func(doc *store.Document[workflow.Health]) error {
 		restoration, err := doc.Restore(ctx)
 		if err != nil {
@@ -55,7 +58,8 @@ func (a *app) record(ctx context.Context, fact workflow.HealthFact) error {
 		}
 		a.tellRestored(restoration, "going on from")
 		return doc.Update(ctx, func(state *workflow.Health) error {
-			_, err := state.Record(fact, now())
+			was = state.LastHealthStatus
+			_, err := state.Record(fact, a.healthTime())
 			h = *state
 			return err
 		})
@@ -66,7 +70,20 @@ func (a *app) record(ctx context.Context, fact workflow.HealthFact) error {
 	if h.CriticalKey() != "" && h.Loop.Request == "" {
 		return a.escalate(ctx)
 	}
+	a.tellRearmed(fact.Kind, was, h.LastHealthStatus)
 	return nil
+}
+
+// tellRearmed says what a person's word came to.
+func (a *app) tellRearmed(fact workflow.HealthFactKind, was, is string) {
+	switch {
+	case fact == workflow.FactRearmed && was != workflow.HealthCritical:
+		a.print("the state is %s, not critical: nothing to rearm\n", redact.Line(is, 60))
+	case fact == workflow.FactRearmed:
+		a.print("rearmed; look at once, and repair what still fails: \"signalbox heal\"\n")
+	case fact == workflow.FactHealthy && is != workflow.HealthHealthy:
+		a.print("noted; errors are open that nobody saw gone, so a look is due: \"signalbox heal\"\n")
+	}
 }
 
 // escalate opens the request about a critical state. It comes after the state

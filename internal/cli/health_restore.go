@@ -11,8 +11,8 @@ func newHealthRestore(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore",
 		Short: "Bring a broken state.json back from state.json.bak, or begin it anew",
-		Long: "Put the version before the last write in the place of a state.json that cannot be read, or begin anew where\n" +
-			"that one cannot be read either. The broken file is kept as state.json.broken-<time>.",
+		Long: "Put state.json.bak in the place of a state.json that cannot be read, or begin anew where that one cannot be\n" +
+			"read either; the totals go on. The broken file is kept as state.json.broken-<time>.",
 		Example: "  signalbox health restore",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withHealth(c.Context(), func(doc *store.Document[workflow.Health]) error {

@@ -15,7 +15,7 @@ func newHealthShow(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(h)
 			}
-			a.printHealth(h, h.Gate(0, now()))
+			a.printHealth(h, h.Gate(0, a.healthTime()))
 			return nil
 		},
 	}

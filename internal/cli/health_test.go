@@ -62,7 +62,7 @@ func TestGateWritesOutputsThatNoValueCanBreakOutOf(t *testing.T) {
 		want := strings.NewReplacer("\x1b[31m", "", "\x00", "", "ghp_0123456789abcdefghij0123456789", "[redacted]").Replace(summary)
 		got := readOutputs(t, output)
 		if got["before"] != "kept" || got["go"] != "false" || got["decision"] != "critical" || got["retry_required"] != "true" ||
-			got["run_count"] != fmt.Sprint(i) || got["last_error_summary"] != want || len(got) != 12 {
+			got["run_count"] != fmt.Sprint(i) || got["last_error_summary"] != want || got["look"] != "true" || len(got) != 13 {
 			t.Errorf("outputs of %q are %q", summary, got)
 		}
 	}

@@ -93,11 +93,18 @@ func (p *project) markInterrupted(ctx context.Context, lines []listing) error {
 		return explained(err)
 	}
 	held := map[string]bool{}
+	sessions := map[string]string{}
 	for _, h := range holders {
 		held[h.Name] = true
+		if name, ok := strings.CutPrefix(h.Record.Owner, sessionOwner); ok {
+			sessions[h.Name] = name
+		}
 	}
 	for i := range lines {
 		l := &lines[i]
+		if name, ok := sessions["request-"+l.RequestID]; ok {
+			l.Message = name + " works in its environment; follow it: signalbox session watch " + strconv.Itoa(l.Number)
+		}
 		if (l.State == workflow.Running || l.State == workflow.Queued) && !held["request-"+l.RequestID] {
 			l.Interrupted, l.Message = true, "cut off; go on: signalbox resume "+strconv.Itoa(l.Number)
 		}

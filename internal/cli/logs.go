@@ -27,7 +27,8 @@ func newLogs(a *app) *cobra.Command {
 		Short: "Print a run's newest log, or the one named",
 		Long: "Print what an agent or a command of the run printed: the newest log, or the one named. Control characters are\n" +
 			"taken out. Of an agent that Signalbox understands it is what the agent said and did; --raw is all that its\n" +
-			"program printed. With -f go on until the run stands still, through every log that begins meanwhile.",
+			"program printed. With -f go on until the run stands still, through every log that begins meanwhile.\n" +
+			"--json: one object a line, an agent's as its transcript has them (docs/agents.md), any other log's with its line.",
 		Example: "  signalbox logs 42\n  signalbox logs 42 --list\n  signalbox logs 42 implementer.S01.1.log\n  signalbox logs 42 -f",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -38,10 +39,6 @@ func newLogs(a *app) *cobra.Command {
 			found, err := p.find(c.Context(), args[0])
 			if err != nil {
 				return err
-			}
-			if a.json && !names {
-				return &problem{err: errors.New("logs prints text; JSON is there of --list alone"), code: exitUsage,
-					hint: "what an agent said and did, as JSON: signalbox document cat " + found.Ref.Dir() + "/logs/*.transcript.jsonl"}
 			}
 			l := &logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs", raw: raw}
 			switch {
@@ -198,7 +195,7 @@ func (l *logReader) from(name string, offset int64, headed bool) (int64, error) 
 	if _, err := file.Seek(offset, io.SeekStart); err != nil {
 		return 0, fmt.Errorf("read log: %w", err)
 	}
-	if headed {
+	if headed && !l.json {
 		l.print("%s\n", l.paint(bold, "==> "+name+" <=="))
 	}
 	var n int64
@@ -222,9 +219,15 @@ func (l *logReader) open(name string) (file io.ReadSeekCloser, shown func(string
 	log := l.dir + "/" + name
 	if !l.raw {
 		if file, err := l.store.OpenArtifact(store.TranscriptPath(log)); err == nil {
+			if l.json {
+				return file, l.transcriptJSON, true, nil
+			}
 			return file, l.transcriptLine, true, nil
 		}
 	}
 	file, err = l.store.OpenArtifact(log)
+	if l.json {
+		return file, logJSON, false, err
+	}
 	return file, redact.Clean, false, err
 }

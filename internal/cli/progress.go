@@ -20,6 +20,7 @@ type progress struct {
 	since   map[string]time.Time // when a run's message last changed, by run id
 	drawn   int
 	said    map[string]string
+	aside   map[string]int // how many refs of work set aside were told of, by run id
 	done    chan struct{}
 	stopped chan struct{}
 }
@@ -28,7 +29,7 @@ type progress struct {
 const redrawEvery = time.Second / 5
 
 func newProgress(a *app, several bool) *progress {
-	p := &progress{app: a, several: several, said: map[string]string{}, since: map[string]time.Time{},
+	p := &progress{app: a, several: several, said: map[string]string{}, aside: map[string]int{}, since: map[string]time.Time{},
 		done: make(chan struct{}), stopped: make(chan struct{})}
 	if a.json || !a.Terminal {
 		close(p.stopped)
@@ -44,6 +45,7 @@ func (p *progress) observe(run workflow.Run) {
 	if p.json {
 		return
 	}
+	p.tellAside(&run)
 	line := p.news(&run)
 	if p.said[run.RunID] == line {
 		return
@@ -55,6 +57,18 @@ func (p *progress) observe(run workflow.Run) {
 		return
 	}
 	p.print("%s %s\n", now().Format("15:04:05"), line)
+}
+
+// tellAside says when work is set aside; a terminal, where lines do not stay, is told at the end.
+func (p *progress) tellAside(run *workflow.Run) {
+	told, known := p.aside[run.RunID]
+	p.aside[run.RunID] = len(run.Journey.Aside)
+	if !known || p.Terminal {
+		return
+	}
+	for _, ref := range run.Journey.Aside[min(told, len(run.Journey.Aside)):] {
+		p.print("%s #%s  what lay in its environment is set aside on %s\n", now().Format("15:04:05"), run.Ref(), ref)
+	}
 }
 
 func (p *progress) keep(run workflow.Run) {
@@ -73,7 +87,7 @@ func (p *progress) news(run *workflow.Run) string {
 	if run.State != workflow.Running {
 		where = strings.ToLower(run.State.Label())
 	}
-	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, redact.Line(doing(run), 160))
+	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, fit(redact.Line(doing(run), 300), 160))
 }
 
 // place is the run's step in a word. Within design-check that is two things, of which a workflow
@@ -186,7 +200,16 @@ func fit(s string, room int) string {
 		}
 		b.WriteRune(r)
 	}
-	return b.String() + "…"
+	return atWord(b.String()) + "…"
+}
+
+// atWord leaves out the beginning of a word that was cut, unless it is a long one.
+func atWord(cut string) string {
+	const long = 16
+	if at := strings.LastIndexByte(cut, ' '); at > 0 && at > len(cut)-long {
+		return cut[:at]
+	}
+	return cut
 }
 
 // close ends the drawing; it may be called twice.

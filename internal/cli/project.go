@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,10 +64,15 @@ func (o overrides) apply(c *config.Config, root string) error {
 	return nil
 }
 
-// onlyAgent has a program implement requests, and nobody do anything else.
-func onlyAgent(c *config.Config, program string) {
-	c.Agents = map[string]config.Agent{"agent": {Driver: config.DriverCommand, Command: []string{program}}}
-	c.Roles = map[string]config.Role{"implementer": {Agent: "agent"}, "planner": {Agent: config.RoleNone}, "reviewer": {Agent: config.RoleNone}, "repairer": {Agent: config.RoleNone}}
+// onlyAgent has an agent of the configuration, or else a program, implement requests, and nobody do
+// anything else.
+func onlyAgent(c *config.Config, agent string) {
+	name := agent
+	if _, configured := c.Agents[name]; !configured {
+		name = "agent"
+		c.Agents = map[string]config.Agent{name: {Driver: config.DriverCommand, Command: []string{agent}}}
+	}
+	c.Roles = map[string]config.Role{"implementer": {Agent: name}, "planner": {Agent: config.RoleNone}, "reviewer": {Agent: config.RoleNone}, "repairer": {Agent: config.RoleNone}}
 	c.Workflows = nil
 }
 
@@ -225,7 +231,11 @@ func (p *project) readable() []string {
 
 // mayBegin says why no new run can be started here, nil if one can.
 func (p *project) mayBegin() error {
-	if _, _, ok := p.config.AgentFor(string(workflow.Implementer), p.workflowName()); !ok {
+	if name, _, ok := p.config.AgentFor(string(workflow.Implementer), p.workflowName()); !ok {
+		if several := slices.Sorted(maps.Keys(p.config.Agents)); name == "" && len(several) > 1 {
+			return &problem{err: fmt.Errorf("no role says which agent implements: there are %s", redact.Line(strings.Join(several, ", "), 200)),
+				hint: fmt.Sprintf("say it in %s: roles: {implementer: %s}", config.Name, several[0])}
+		}
 		return &problem{err: errors.New("no agent is configured that could implement anything"),
 			hint: fmt.Sprintf("name one in %s (\"signalbox init\" writes a commented one), or give a program: --agent ./agent.sh", config.Name)}
 	}
@@ -271,7 +281,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	}
 	if p.flags.agent != "" && p.config.Environment.Driver != config.DriverContainer { // an image has its own programs
 		if _, err := agents[workflow.Implementer].Check(ctx); err != nil {
-			return nil, &problem{err: fmt.Errorf("--agent %s: %w", p.flags.agent, err), hint: "want a program, by name or by its path from the project's root", code: exitUsage}
+			return nil, p.notAnAgent(err)
 		}
 	}
 	own, err := p.prompts()
@@ -284,8 +294,18 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 		Observe: observe, Logger: p.log}), nil
 }
 
+// notAnAgent says why what --agent names cannot work.
+func (p *project) notAnAgent(err error) error {
+	wrong := &problem{err: fmt.Errorf("--agent %s: %w", p.flags.agent, err), code: exitUsage,
+		hint: "want an agent of " + config.Name + ", or a program by name or by its path from the project's root"}
+	if _, configured := p.config.Agents[p.flags.agent]; !configured && errors.Is(err, os.ErrNotExist) && !strings.Contains(p.flags.agent, "/") {
+		wrong.err = fmt.Errorf("--agent %s: there is no such agent in %s, and no such program in PATH", p.flags.agent, config.Name)
+	}
+	return wrong
+}
+
 // hidden are the project's folders and files of ours that git must not offer to commit.
-var hidden = []string{"/runs/", "/.worktrees/", "/environments.json", "/state.json", "/state.json.bak", "/state.json.broken-*"}
+var hidden = []string{"/runs/", "/.worktrees/", "/environments.json", "/state.json", "/state.json.bak", "/state.json.broken-*", "/state.json.former-*"}
 
 // hide adds them to the repository's own exclude file, which changes nothing that is tracked.
 func hide(gitDir string) error {

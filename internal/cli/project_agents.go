@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -118,12 +117,12 @@ func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	login, key, _ := p.login(v, c)
 	switch {
 	case login == config.LoginKey:
-		return p.guarded(ctx, name, built, v.server(c), p.Env(key), c)
+		return p.guarded(ctx, name, withoutLogin(built, v), v.server(c), p.Env(key), c)
 	case c.Login == config.LoginKey:
 		return nil, &problem{err: fmt.Errorf("agent %q: there is no key in %s", name, cmp.Or(v.server(c).key, "any variable: set agents."+name+".key")),
 			hint: "export it, or set agents." + name + ".login: own"}
-	case login == config.LoginOwn && !p.unsandboxed():
-		return ownLogin{built, p.Env("HOME"), v.folders}, nil
+	case login == config.LoginOwn:
+		return p.withOwnLogin(built, v, c), nil
 	case login == "" && p.needsLogin(v, c):
 		return loggedOut{built, p.logIn(v, c)}, nil
 	}
@@ -146,15 +145,25 @@ func (p *project) mayCall() error {
 	for _, role := range workflow.Roles {
 		name, c, ok := p.config.AgentFor(string(role), p.workflowName())
 		v, known := vendorOf(c.Driver)
-		if !ok || !known || !p.needsLogin(v, c) {
+		if !ok || !known {
 			continue
 		}
-		if login, _, _ := p.login(v, c); login != "" {
-			continue
+		if err := p.mayCallBy(name, v, c); err != nil {
+			return err
 		}
-		return &problem{err: fmt.Errorf("agent %q (%s) has no key and no login, so it would not reach its model", name, v.title), hint: p.logIn(v, c)}
 	}
 	return nil
+}
+
+// mayCallBy says why one agent has no way to its model, nil if it has.
+func (p *project) mayCallBy(name string, v vendor, c config.Agent) error {
+	if !p.needsLogin(v, c) {
+		return nil
+	}
+	if login, _, _ := p.login(v, c); login != "" {
+		return nil
+	}
+	return &problem{err: fmt.Errorf("agent %q (%s) has no key and no login, so it would not reach its model", name, v.title), hint: p.logIn(v, c)}
 }
 
 // loggedOut is an agent that would only say that it is not logged in.
@@ -185,24 +194,6 @@ func (p *project) guarded(ctx context.Context, name string, a agent.Agent, s ser
 		prices[model] = gateway.Price{Input: price.Input, Cached: price.Cached, Output: price.Output}
 	}
 	return p.gateway.Guard(a, gateway.SessionConfig{Upstream: s.url, Key: key, Prices: prices}), nil
-}
-
-// ownLogin is an agent that is shown its own login's folder.
-type ownLogin struct {
-	agent.Agent
-	home    string
-	folders []string
-}
-
-// Run implements agent.Agent.
-func (a ownLogin) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
-	task.Login = map[string]string{}
-	for _, folder := range a.folders {
-		if path := filepath.Join(a.home, folder); exists(path) {
-			task.Login["~/"+folder] = path
-		}
-	}
-	return a.Agent.Run(ctx, task, exec)
 }
 
 func exists(path string) bool {

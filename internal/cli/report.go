@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -48,8 +49,11 @@ func (a *app) report(ctx context.Context, word session.Word) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
 	err := session.Report(ctx, a.Env, word)
-	if errors.Is(err, session.ErrRefused) {
+	switch {
+	case errors.Is(err, session.ErrRefused):
 		return &problem{err: err, hint: "it is for an agent that was started by: signalbox session start"}
+	case errors.Is(err, session.ErrNoWords):
+		return &problem{err: err, code: exitUsage, hint: fmt.Sprintf("say it in words: signalbox report %s \"…\"", word.Kind)}
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func newRun(a *app) *cobra.Command {
 // carryFlags are the flags of every command that carries runs.
 func (a *app) carryFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run agents and commands on this machine as you, without isolation")
-	c.Flags().StringVar(&a.flags.agent, "agent", "", "program that implements the request (prompt on its standard input)")
+	c.Flags().StringVar(&a.flags.agent, "agent", "", "who alone implements the request: an agent of the configuration, or a program (prompt on its standard input)")
 	c.Flags().IntVar(&a.flags.maxParallel, "max-parallel", 0, "how many runs of the project work at once")
 }
 
@@ -75,9 +75,24 @@ func (p *project) fromHere(ref string) string {
 // pick chooses the run to carry. It is called with the request's lock held.
 type pick func(context.Context, *runner.Runner) (store.RunRef, error)
 
-// latestOrNew goes on with the request's run unless it is over.
+// latestOrNew goes on with the request's run unless it is over. One that was only made ready for a
+// session waits for nothing but this.
 func (p *project) latestOrNew(request forge.Request) pick {
-	return p.latestOr(request, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })
+	which := p.latestOr(request, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })
+	return func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
+		ref, err := which(ctx, r)
+		var run workflow.Run
+		if err == nil {
+			run, err = p.store.Stage(ref).Load(ctx)
+		}
+		if err != nil || run.Error == nil || run.Error.ReasonCode != workflow.PreparedCode {
+			return ref, err
+		}
+		return ref, p.store.Signal(ctx, ref, func(s *workflow.Signals) error {
+			s.ResumeRequested = true
+			return nil
+		})
+	}
 }
 
 func (p *project) latestOr(request forge.Request, begin func(context.Context) (workflow.Start, error)) pick {
@@ -130,6 +145,7 @@ func (p *project) settingsStand(run *workflow.Run) error {
 
 // carryAll carries one run per request, all at once; the queue keeps their number down.
 func (p *project) carryAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick) error {
+	p.warnOfLogins()
 	progress := newProgress(p.app, len(requests) > 1)
 	defer progress.close()
 	if err := settleSessions(ctx, p.store); err != nil {

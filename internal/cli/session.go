@@ -93,7 +93,7 @@ func openSession(ctx context.Context, all *session.Sessions, ref string) (*sessi
 	}
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, store.ErrName) {
 		err = &problem{err: fmt.Errorf("there is no session of %q", ref), code: exitNotFound,
-			hint: fmt.Sprintf("start one: signalbox session start %s; or see which there are: signalbox session list", strings.TrimPrefix(ref, "#"))}
+			hint: "see which there are: signalbox session list"}
 	}
 	return x, info, explained(err)
 }
@@ -122,7 +122,10 @@ func sessionState(i *session.Info) workflow.IssueStatusWord {
 
 // sessionSays is what there is to say of a session, on one line.
 func sessionSays(i *session.Info) string {
+	asked := askedBy(i)
 	switch {
+	case asked != nil:
+		return fmt.Sprintf("waits for an answer (signalbox answer %d): %s", i.Issue, redact.Line(asked.Line1(), 120))
 	case i.Outcome == nil:
 		return redact.Line(i.Progress, 200)
 	case i.EndedAt == nil:

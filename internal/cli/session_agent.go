@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/agent"
@@ -25,18 +26,59 @@ type sessionAgent struct {
 	understood bool
 	reads      []string // see layReporter
 	ceiling    agent.Ceiling
-	redact     func(string) string
+	// reports are the commands by which the agent reports.
+	reports []string
+	// asker answers what the agent asks, which it does without anybody at its terminal.
+	asker  sessionAsker
+	redact func(string) string
+}
+
+// perform has the agent work while what it uses is booked, and ends it where a ceiling is reached.
+func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *sessionCommand) (agent.Result, error) {
+	working, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	m := newMeter(end, s.place.Spend)
+	show := task.Transcript
+	task.Transcript = func(e agent.Entry) {
+		if e.Kind == agent.Used && e.Usage != nil {
+			m.count(*e.Usage)
+		}
+		if show != nil {
+			show(e)
+		}
+	}
+	booking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	booked := make(chan error, 1)
+	go func() { booked <- m.run(booking) }()
+	result, err := s.agent.Run(working, task, inside)
+	m.total(result.Usage)
+	stop()
+	bookErr := <-booked
+	cut := result.Failure != nil && result.Failure.Code == agent.Overspent // by the gateway, which knows no other ceilings than the session's
+	switch cause := context.Cause(working); {
+	case m.spent != nil && ctx.Err() == nil && (err != nil || cut):
+		return agent.Result{}, m.spent
+	case err != nil && ctx.Err() == nil && cause != nil:
+		err = cause
+	}
+	if errors.Is(bookErr, errSpent) { // at its end there is nothing to stop any more
+		bookErr = nil
+	}
+	return result, errors.Join(err, bookErr)
 }
 
 // Exec implements process.Executor.
 func (s *sessionAgent) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	inside := &sessionCommand{sessionAgent: s, session: c}
 	task := agent.Task{Key: "session", Role: string(workflow.Implementer), Prompt: c.Args[len(c.Args)-1], Dir: s.place.Dir(), Log: c.Stdout,
-		Terminal: c.Terminal != nil, Ceiling: s.ceiling, Idle: c.Idle, Total: c.Total}
+		Terminal: c.Terminal != nil, Reports: s.reports, Ceiling: s.ceiling, Idle: c.Idle, Total: c.Total}
 	if s.understood {
-		task.Log, task.Transcript = io.Discard, (&spoken{to: c.Stdout}).tell
+		says := &spoken{to: c.Stdout}
+		asker := s.asker
+		asker.says = says
+		task.Log, task.Transcript, task.Ask = io.Discard, says.tell, asker.ask
 	}
-	result, err := s.agent.Run(ctx, task, inside)
+	result, err := s.perform(ctx, task, inside)
 	if err == nil && result.Failure != nil {
 		err = fmt.Errorf("%s: %s", result.Failure.Code, s.redact(result.Failure.Message))
 	}
@@ -70,18 +112,14 @@ func (s *sessionCommand) Exec(ctx context.Context, c process.Command) (_ process
 // everything else is a quotation of one line, so that nothing in it is taken for its word.
 type spoken struct {
 	to     io.Writer
+	mu     sync.Mutex
 	quoted bool // the last line was
 }
 
 func (s *spoken) tell(e agent.Entry) {
 	switch e.Kind {
 	case agent.Said:
-		text := redact.Clean(e.Text)
-		if s.quoted {
-			text = "\n" + text
-		}
-		s.quoted = false
-		_, _ = fmt.Fprintf(s.to, "%s\n", strings.TrimRight(text, "\n"))
+		s.word(redact.Clean(e.Text))
 	case agent.ToolCalled:
 		s.quote("does", e.Tool+": "+e.Text)
 	case agent.PermissionDenied:
@@ -95,7 +133,19 @@ func (s *spoken) tell(e agent.Entry) {
 	}
 }
 
+func (s *spoken) word(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.quoted {
+		text = "\n" + text
+	}
+	s.quoted = false
+	_, _ = fmt.Fprintf(s.to, "%s\n", strings.TrimRight(text, "\n"))
+}
+
 func (s *spoken) quote(what, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.quoted = true
 	_, _ = fmt.Fprintf(s.to, "> %s %s\n", what, redact.Line(text, 200))
 }

@@ -68,3 +68,22 @@ func TestEveryAgentHasItsOwnInterfaceAtATerminal(t *testing.T) {
 		})
 	}
 }
+
+// Without a mode Claude Code would decide by itself what to ask, and ask for that first of all.
+func TestClaudeAsksAtItsTerminal(t *testing.T) {
+	t.Parallel()
+	a, err := claude.New(agent.Settings{Name: "x", Program: "/nowhere/agent", Permissions: agent.Ask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exec asked
+	task := agent.Task{Role: "implementer", Prompt: "Go.", Dir: "/work", Log: io.Discard, Terminal: true, Reports: []string{"/p/signalbox report"}}
+	if result, err := a.Run(t.Context(), task, &exec); err != nil || result.Failure != nil {
+		t.Fatalf("ended with %v, %v", result.Failure, err)
+	}
+	args := exec.command.Args
+	if !slices.Contains(args, "--permission-mode=manual") || !slices.Contains(args, "--allowedTools=Bash(/p/signalbox report:*)") ||
+		slices.Contains(args, "--permission-prompt-tool=stdio") || slices.Contains(args, "--input-format=stream-json") {
+		t.Errorf("it is started with %q", args)
+	}
+}

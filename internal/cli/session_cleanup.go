@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,8 @@ func newSessionCleanup(a *app) *cobra.Command {
 		Long: "Put away the sessions of the issues named, of those whose change is merged (--merged), or that have no environment any\n" +
 			"more (--orphans). The run is given up if it is not over, and its environment removed after everything in it is on a\n" +
 			"ref; the branch is removed when its commits are on that ref or merged. The status stays for 7 days, because somebody\n" +
-			"may wait for it (--all removes it). A session that runs is refused: stop it first.",
+			"may wait for it (--all removes it). A session that runs is refused: stop it first.\n" +
+			"--json: issue, session, done, status_kept and kept_refs of each.",
 		Example:           "  signalbox session cleanup 42\n  signalbox session cleanup --merged --dry-run\n  signalbox session cleanup --orphans",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.offerSessions(true, overSession),
@@ -37,12 +39,37 @@ func newSessionCleanup(a *app) *cobra.Command {
 type sessionCleanup struct {
 	*app
 	merged, orphans, all, dry bool
+	// put is what was put away, for programs.
+	put []putAway
+}
+
+// putAway is one session that was put away, or with --dry-run would be.
+type putAway struct {
+	Issue int    `json:"issue"`
+	Name  string `json:"session"`
+	// Done is false with --dry-run.
+	Done bool `json:"done"`
+	// StatusKept: somebody may wait for the status, which stays for some days.
+	StatusKept bool `json:"status_kept"`
+	// KeptRefs are where git finds what lay in the environment.
+	KeptRefs []string `json:"kept_refs"`
+}
+
+// silent is the same without words, for whoever reads JSON.
+func (a *app) silent() *app {
+	quiet := *a
+	quiet.Out, quiet.json = io.Discard, false
+	return &quiet
 }
 
 func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 	if modes := len(refs); (modes > 0) == (c.merged || c.orphans) || c.merged && c.orphans {
 		return &problem{err: errors.New("what to clean up is not said"), code: exitUsage,
 			hint: "one of: signalbox session cleanup ISSUE..., --merged, --orphans"}
+	}
+	asked := c.app
+	if asked.json {
+		c.app = asked.silent()
 	}
 	p, err := c.open(ctx)
 	if err != nil {
@@ -65,6 +92,9 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 	}
 	if c.orphans {
 		problems = append(problems, (&issueCleanup{app: c.app, all: c.all, dry: c.dry}).run(ctx))
+	}
+	if asked.json {
+		problems = append(problems, asked.printJSON(append([]putAway{}, c.put...)))
 	}
 	return errors.Join(problems...)
 }
@@ -129,7 +159,9 @@ func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
 // one puts one session away. Its record goes last: cut off before, all is done again.
 func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) error {
 	n := strconv.Itoa(x.info.Issue)
+	put := putAway{Issue: x.info.Issue, Name: x.info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
 	if c.dry {
+		c.put = append(c.put, put)
 		c.print("would put away #%s: %s\n", n, endOfSession(&x.info))
 		return nil
 	}
@@ -139,7 +171,7 @@ func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) e
 	case err != nil:
 		return err
 	default:
-		if err := c.giveUp(ctx, p, found); err != nil {
+		if put.KeptRefs, err = c.giveUp(ctx, p, found); err != nil {
 			return err
 		}
 	}
@@ -150,6 +182,8 @@ func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) e
 	if err != nil {
 		return explained(err)
 	}
+	put.StatusKept = !removed
+	c.put = append(c.put, put)
 	c.print("put away #%s", n)
 	if !removed {
 		c.print("; its status stays for whoever waits for it (signalbox issue remove %s)", n)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
@@ -73,6 +74,19 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 		return run, &problem{code: codeOf(ended(run.State))}
 	}
 	return run, nil
+}
+
+// maySpend refuses a session for which the ceilings leave nothing. Its host asks again, under the lock.
+func (p *project) maySpend(ctx context.Context, run workflow.Run, request forge.Request, grant bool) error {
+	r := runner.New(runner.Config{Store: p.store, Clock: runner.Clock{Now: now}, PerRun: p.perRun(), PerDay: p.perDay()})
+	err := r.MaySpend(ctx, run, grant)
+	switch {
+	case errors.Is(err, runner.ErrDaySpent):
+		return &problem{err: err, hint: "wait until the day is over (UTC), or raise limits.per_day in " + config.Name}
+	case errors.Is(err, runner.ErrRunSpent):
+		return &problem{err: err, hint: fmt.Sprintf("grant as much again: signalbox session start %d --grant", request.Number)}
+	}
+	return explained(err)
 }
 
 // wakeUp lets a run go on that stopped before it had an environment.

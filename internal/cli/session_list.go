@@ -33,17 +33,19 @@ type shownSession struct {
 	Agent   string                   `json:"agent"`
 	Mode    session.Mode             `json:"mode"`
 	// Source is how Status became known: report, marker, end, stop or gone; empty while it runs.
-	Source    session.Source `json:"source"`
-	Progress  string         `json:"progress"`
-	HostPID   int            `json:"host_pid"`
-	StartedAt time.Time      `json:"started_at"`
-	EndedAt   *time.Time     `json:"ended_at"`
-	ExitCode  *int           `json:"exit_code"`
-	Notes     []string       `json:"notes"`
+	Source   session.Source `json:"source"`
+	Progress string         `json:"progress"`
+	// Question is what its agent asks and waits with; null where it asks nothing.
+	Question  *workflow.Question `json:"question"`
+	HostPID   int                `json:"host_pid"`
+	StartedAt time.Time          `json:"started_at"`
+	EndedAt   *time.Time         `json:"ended_at"`
+	ExitCode  *int               `json:"exit_code"`
+	Notes     []string           `json:"notes"`
 }
 
 func showSession(i *session.Info) shownSession {
-	s := shownSession{Issue: i.Issue, Status: sessionState(i), Name: i.Name, Agent: i.Agent, Mode: i.Mode, Progress: i.Progress,
+	s := shownSession{Issue: i.Issue, Status: sessionState(i), Name: i.Name, Agent: i.Agent, Mode: i.Mode, Progress: i.Progress, Question: askedBy(i),
 		HostPID: i.HostPID, StartedAt: i.StartedAt, EndedAt: i.EndedAt, ExitCode: i.ExitCode, Notes: i.Notes}
 	if i.Outcome != nil {
 		s.Message, s.Source = i.Outcome.Message, i.Outcome.Source

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +18,10 @@ func newSessionLogs(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logs ISSUE",
 		Short: "Print what a session's agent printed so far",
-		Long: "Print the session's record, without secrets and control characters; of very much output the beginning and the end.\n" +
-			"--raw leaves the control characters, by which a terminal shows it as it was. To follow it: signalbox session watch.",
+		Long: "Print the session's record, without secrets and control characters; of very much output the beginning and the end. Of an\n" +
+			"agent that draws: the lines that stood on its screen, each once. --raw prints all of it, with the control characters, by\n" +
+			"which a terminal shows it as it was. To follow it: signalbox session watch.\n" +
+			"--json: one object a line, issue and line, as watch has them (not with --raw).",
 		Example:           "  signalbox session logs 42\n  signalbox session logs 42 --raw | less -R",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerSessions(false, anySession),
@@ -36,11 +39,18 @@ func (a *app) sessionLogs(ctx context.Context, ref string, raw bool) error {
 	if err != nil {
 		return err
 	}
-	x, _, err := openSession(ctx, all, ref)
+	x, info, err := openSession(ctx, all, ref)
 	if err != nil {
 		return err
 	}
-	output, err := x.Output()
+	if raw && a.json {
+		return &problem{err: errors.New("--raw has no JSON"), code: exitUsage, hint: "leave one of --raw and --json out"}
+	}
+	read := x.Text
+	if raw {
+		read = x.Output
+	}
+	output, err := read()
 	if err != nil {
 		return explained(err)
 	}
@@ -53,9 +63,23 @@ func (a *app) sessionLogs(ctx context.Context, ref string, raw bool) error {
 	}
 	for lines := bufio.NewReaderSize(output, logLine); ; {
 		line, err := lines.ReadSlice('\n')
-		a.print("%s", redact.Clean(string(line)))
+		if errLine := a.printLogged(info.Issue, redact.Clean(string(line))); errLine != nil {
+			return errLine
+		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return nil
 		}
 	}
+}
+
+// printLogged prints a line, or as much of it as is cleaned at once; for programs as watch does.
+func (a *app) printLogged(issue int, line string) error {
+	if !a.json {
+		a.print("%s", line)
+		return nil
+	}
+	if line == "" {
+		return nil
+	}
+	return a.printJSONLine(sessionEvent{Issue: issue, Line: strings.TrimRight(line, "\r\n")})
 }

@@ -10,10 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"signalbox/internal/config"
+	"signalbox/internal/permission"
 	"signalbox/internal/process"
 	"signalbox/internal/runner"
 	"signalbox/internal/session"
@@ -30,6 +33,8 @@ type sessionPlace struct {
 	// Unsandboxed: a person said so.
 	Unsandboxed bool
 	Headless    bool
+	// Grant: the person grants the request's ceilings anew.
+	Grant bool
 }
 
 // SessionHost is what the process that hosts a session needs of this package.
@@ -65,7 +70,7 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 	if err != nil {
 		return nil, nil, err
 	}
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, PerRun: p.perRun(), PerDay: p.perDay(),
 		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
 	place, err := r.Enter(ctx, run, sessionOwner+at.Name)
 	if err != nil {
@@ -82,14 +87,31 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 	}
 	if err == nil {
 		_, s.understood = vendorOf(c.Driver)
+		s.asker = sessionAsker{rules: permission.Rules{Allow: c.Allow, Deny: c.Deny}, within: p.answerWithin(), redact: p.redact.String, issue: run.Journey.Number}
 		s.reads, err = at.layReporter()
+		s.reports = []string{at.reporter() + " report", "signalbox report"}
+		s.asker.rules.Allow = append(slices.Clone(c.Allow), reportRules(s.reports)...)
+	}
+	if err == nil {
+		s.ceiling, err = place.Begin(ctx, at.Grant)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, leave())
 	}
-	per := p.perRun()
-	s.ceiling.Tokens, s.ceiling.CostUSD = per.Tokens, float64(per.CostMicroUSD)/1e6
 	return s, leave, nil
+}
+
+// reportRules allow commands that begin so, whatever an agent calls the tool that runs them.
+func reportRules(reports []string) (rules []string) {
+	for _, command := range reports {
+		rules = append(rules, "*("+strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(command)+" *)")
+	}
+	return rules
+}
+
+// answerWithin is how long a person has for an answer.
+func (p *project) answerWithin() time.Duration {
+	return time.Duration(limits(p.config.Limits).AnswerWithinSec) * time.Second
 }
 
 func (p *project) closeGateway() error {

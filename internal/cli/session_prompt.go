@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -34,12 +35,16 @@ func (p *project) sessionConfig(request forge.Request, how sessionStart, at sess
 		}
 		prompt = text.String()
 	}
-	prompt = p.redact.String(prompt) + "\n\n" + session.Instructions(request.Number, shellWord(at.reporter()))
+	code, err := p.markerCode(&at)
+	if err != nil {
+		return session.Config{}, err
+	}
+	prompt = p.redact.String(prompt) + "\n\n" + session.Instructions(request.Number, shellWord(at.reporter()), code)
 	place, err := json.Marshal(at)
 	if err != nil {
 		return session.Config{}, fmt.Errorf("say where to run: %w", err)
 	}
-	c := session.Config{Issue: request.Number, Mode: how.mode(p.app), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt,
+	c := session.Config{Issue: request.Number, Mode: how.mode(p.app), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt, Code: code,
 		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.secrets(), Grace: sessionGrace, TmuxSocket: how.tmuxSocket}
 	if at.Headless {
 		l := limits(p.config.Limits)
@@ -54,3 +59,17 @@ func (p *project) sessionConfig(request forge.Request, how sessionStart, at sess
 	}
 	return c, nil
 }
+
+// markerCode is what an agent at its own interface has to print behind a marker: such an interface shows
+// the repository's files like its words. Headless, its driver tells them apart. Of a program that nobody
+// here understands, what it prints is all there is.
+func (p *project) markerCode(at *sessionPlace) (string, error) {
+	_, c, err := p.sessionAgent(at.Agent, at.Program)
+	if _, understood := vendorOf(c.Driver); err != nil || !understood || at.Headless {
+		return "", err
+	}
+	return rand.Text()[:markerCodeLength], nil
+}
+
+// markerCodeLength is 60 bits: a file would have to know them beforehand.
+const markerCodeLength = 12

@@ -4,46 +4,60 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
 // giveUp ends the run if it is not over, which removes its environment, and removes its branch if
-// that holds nothing that would be lost.
-func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.RunSummary) error {
-	if !found.Run.State.Final() {
-		err := p.cancel(ctx, found)
-		if err != nil && codeOf(err) != exitCanceled {
-			return err
+// that holds nothing that would be lost. What was kept is on the refs.
+func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.RunSummary) (kept []string, err error) {
+	run := found.Run
+	if !run.State.Final() {
+		if run, err = p.cancel(ctx, found); err != nil {
+			return nil, err
 		}
-		if found, err = p.find(ctx, found.Ref.RequestID); err != nil {
-			return err
+		if !run.State.Final() {
+			p.printEnd(&run)
+			return nil, &problem{code: codeOf(ended(run.State))}
 		}
+		p.sayKept(run.Journey.KeptRef, "the work is kept on "+run.Journey.KeptRef)
 	}
-	if err := p.printKept(ctx, &found.Run); err != nil {
-		return err
+	for _, ref := range run.Journey.Aside {
+		p.sayKept(ref, "kept earlier")
 	}
-	return p.removeBranch(ctx, &found.Run)
+	kept = slices.Concat([]string{}, run.Journey.Aside)
+	if run.Journey.KeptRef != "" {
+		kept = append(kept, run.Journey.KeptRef)
+	}
+	return kept, p.removeBranch(ctx, &run)
 }
 
-// printKept names the work that the run put aside before its end, such as a session's when it was resumed.
-func (p *project) printKept(ctx context.Context, run *workflow.Run) error {
-	refs, err := p.repo.Refs(ctx, fmt.Sprintf("refs/signalbox/kept/%d", run.Journey.Number))
-	for _, ref := range refs {
-		if ref.Name != run.Journey.KeptRef {
-			p.print("kept earlier; take it over: git merge %s\n", ref.Name)
-		}
+// sayKept says how to come by the work on a ref; nothing where there is none.
+func (a *app) sayKept(ref, where string) {
+	if ref != "" {
+		a.print("%s; take it over: git merge %s; see it first: git show %[2]s\n", where, ref)
 	}
-	return err
 }
 
-// cancel gives a run up as "stop --cancel" does.
-func (p *project) cancel(ctx context.Context, found store.RunSummary) error {
-	return p.order(ctx, found.Ref.RequestID, func(*workflow.Run) error { return nil }, func(_ *workflow.Run, s *workflow.Signals) {
+// cancel gives a run up as "stop --cancel" does, without a word of it: what its session came to stands.
+func (p *project) cancel(ctx context.Context, found store.RunSummary) (workflow.Run, error) {
+	r, err := p.runner(ctx, nil)
+	if err != nil {
+		return found.Run, err
+	}
+	err = p.signal(ctx, found, func(_ *workflow.Run, s *workflow.Signals) {
 		s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
 	})
+	if err != nil {
+		return found.Run, explained(err)
+	}
+	request := forge.Request{ID: found.Ref.RequestID, Number: found.Run.Journey.Number}
+	return p.carry(ctx, r, request, func(context.Context, *runner.Runner) (store.RunRef, error) { return found.Ref, nil })
 }
 
 // removeBranch removes a run's branch if the base branch or the kept ref has all of it.

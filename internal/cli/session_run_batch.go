@@ -4,20 +4,21 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
 
 func newSessionRunBatch(a *app) *cobra.Command {
-	b := &batch{app: a, how: sessionStart{headless: true}}
+	b := &batch{app: a, how: sessionStart{headless: true, laying: &sync.Mutex{}}}
 	var dry, sequential bool
 	c := &cobra.Command{
 		Use:   "run-batch ISSUE...",
 		Short: "Work on several issues with headless sessions, in the order of their dependencies",
 		Long: "Start a headless session for each issue as soon as all that it depends on (depends_on of its request) are complete, as\n" +
 			"many at once as max_parallel says. What is complete already is not done again; a session that runs is waited for. After\n" +
-			"a session that is an error nothing more is started, with --continue-on-error only nothing that depends on it. Each\n" +
-			"session begins with the base branch: what another one did is in it once that is merged. Exit code 4: not all are complete.",
+			"a session that is an error nothing more is started, with --continue-on-error only nothing that depends on it. A\n" +
+			"session begins with the base branch and with what those did that it depends on, merged or not. Exit code 4: not all are complete.",
 		Example: "  signalbox session run-batch 41 42 43 --dry-run\n  signalbox session run-batch 41 42 43 --continue-on-error",
 		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: a.requests(),
 		RunE: func(c *cobra.Command, args []string) error { return b.command(c.Context(), args, dry, sequential) },

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -23,10 +24,14 @@ type sessionStart struct {
 	// terminal, tmux and headless are the modes; without one it is what fits here.
 	terminal, tmux, headless bool
 	tmuxSocket               string
+	// grant: the request's ceilings count anew.
+	grant bool
+	// laying is held while work is put together: what two sessions need may be the same.
+	laying *sync.Mutex
 }
 
 func newSessionStart(a *app) *cobra.Command {
-	var how sessionStart
+	how := sessionStart{laying: &sync.Mutex{}}
 	c := &cobra.Command{
 		Use:   "start ISSUE",
 		Short: "Start an agent in an issue's environment",
@@ -46,6 +51,7 @@ func newSessionStart(a *app) *cobra.Command {
 	c.Flags().BoolVar(&how.tmux, "tmux", false, "in a window of tmux")
 	c.Flags().BoolVar(&how.headless, "headless", false, "without a terminal, also when this is one")
 	c.Flags().StringVar(&how.tmuxSocket, "tmux-socket", "", "the name of tmux's server, as in tmux -L")
+	c.Flags().BoolVar(&how.grant, "grant", false, "grant the request's ceilings (limits) anew, where they are reached")
 	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the agent on this machine as you, without isolation")
 	c.MarkFlagsMutuallyExclusive("terminal", "tmux", "headless")
 	return c
@@ -68,9 +74,13 @@ func (a *app) startSession(ctx context.Context, ref string, how sessionStart) er
 	}
 	request, err := p.forge.Request(ctx, p.fromHere(ref))
 	if err != nil {
-		return explained(fmt.Errorf("find request %q: %w", ref, err))
+		return explained(err)
 	}
-	info, err := p.startFor(ctx, request, p.meant(how))
+	how = p.meant(how)
+	if _, c, err := p.sessionAgent(how.agent, how.program); err == nil {
+		p.warnOfLogin(c)
+	}
+	info, err := p.startFor(ctx, request, how)
 	if err != nil {
 		return err
 	}
@@ -82,7 +92,11 @@ func (a *app) startSession(ctx context.Context, ref string, how sessionStart) er
 	if info.Mode == session.Headless {
 		next = "watch"
 	}
-	a.say(fmt.Sprintf("follow it: signalbox session %s %d", next, info.Issue))
+	follow := fmt.Sprintf("follow it: signalbox session %s %d", next, info.Issue)
+	if info.Mode == session.Tmux {
+		follow += "; or in tmux: " + strings.Join(info.TmuxArgs(), " ")
+	}
+	a.say(follow)
 	return nil
 }
 
@@ -109,39 +123,44 @@ func (p *project) meant(how sessionStart) sessionStart {
 	return how
 }
 
-// programThere refuses a program that is not there, before an environment is made for it.
-func programThere(program string) error {
-	if program == "" {
-		return nil
-	}
-	if _, err := os.Stat(program); err != nil {
-		return &problem{err: fmt.Errorf("find agent: %w", err), code: exitUsage, hint: "name a program that is there, or an agent of the configuration"}
-	}
-	return nil
-}
-
 // startFor starts the request's session in the environment of its run, which is made as far as that.
 func (p *project) startFor(ctx context.Context, request forge.Request, how sessionStart) (session.Info, error) {
 	all, err := sessionsOf(p.store)
 	if err != nil {
 		return session.Info{}, err
 	}
-	name, _, err := p.sessionAgent(how.agent, how.program)
+	name, agent, err := p.sessionAgent(how.agent, how.program)
 	if err == nil {
-		err = programThere(how.program)
+		err = errors.Join(how.check(), p.agentThere(name, agent))
 	}
 	if err == nil {
 		err = p.freeForSession(ctx, request)
 	}
+	if err == nil {
+		err = p.fits(request, how)
+	}
 	if err != nil {
 		return session.Info{}, err
 	}
+	if err := p.maySpend(ctx, workflow.Run{}, request, true); err != nil {
+		return session.Info{}, err
+	}
+	before, err := p.store.IssueStatus(request.Number).Load(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return session.Info{}, explained(err)
+	}
 	run, err := p.environmentFor(ctx, request)
+	if err == nil {
+		err = p.maySpend(ctx, run, request, how.grant)
+	}
+	if err == nil {
+		err = p.layNeeded(ctx, request, &run, how.laying)
+	}
 	if err != nil {
 		return session.Info{}, err
 	}
 	c, err := p.sessionConfig(request, how, sessionPlace{Root: p.root, Name: session.Name("", request.Number), Run: store.RefOf(&run),
-		Agent: how.agent, Program: how.program, Unsandboxed: p.flags.unsandboxed, Headless: how.mode(p.app) == session.Headless})
+		Agent: how.agent, Program: how.program, Unsandboxed: p.flags.unsandboxed, Headless: how.mode(p.app) == session.Headless, Grant: how.grant})
 	if err != nil {
 		return session.Info{}, err
 	}
@@ -153,12 +172,17 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 	if held := p.freeForSession(ctx, request); held != nil { // somebody was faster
 		return session.Info{}, held
 	}
-	return session.Info{}, explained(errors.Join(err, p.notStarted(ctx, &c, err)))
+	return session.Info{}, explained(errors.Join(err, p.notStarted(ctx, &c, before, err)))
 }
 
-// notStarted puts the issue's status right, which its run has left at running.
-func (p *project) notStarted(ctx context.Context, c *session.Config, why error) error {
+// notStarted puts the issue's status right, which its run has left at running: it is what it was, if it
+// was anything.
+func (p *project) notStarted(ctx context.Context, c *session.Config, before workflow.IssueStatus, why error) error {
 	return p.store.IssueStatus(c.Issue).Update(ctx, func(s *workflow.IssueStatus) error {
+		if before.Status != "" && before.Status != workflow.IssueRunning {
+			*s = before
+			return nil
+		}
 		s.Set(workflow.IssueError, session.Name(c.Prefix, c.Issue), redact.Line(why.Error(), 400), now())
 		return nil
 	})

@@ -12,7 +12,7 @@ func newSessionStop(a *app) *cobra.Command {
 		Use:   "stop ISSUE...",
 		Short: "End sessions, with all that their agents started",
 		Long: "End the agents of these issues, politely first. What they left in the files stays in the environment. A session\n" +
-			"that has not said what it came to is an error from here on. One that has ended is none to stop, and no error.",
+			"that has not said what it came to is an error from here on. One that has ended is none to stop, and no error. --json: what each of them came to, as session list has it.",
 		Example:           "  signalbox session stop 42",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.offerSessions(true, openedSession),
@@ -25,11 +25,15 @@ func (a *app) stopSessions(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	var problems []error
+	shown, problems := []shownSession{}, []error(nil)
 	for _, ref := range refs {
 		x, before, err := openSession(ctx, all, ref)
+		after := before
 		if err == nil {
 			err = x.Stop(ctx)
+		}
+		if err == nil {
+			after, err = x.Info(ctx)
 		}
 		if err != nil {
 			problems = append(problems, err)
@@ -39,7 +43,13 @@ func (a *app) stopSessions(ctx context.Context, refs []string) error {
 		if before.EndedAt != nil {
 			word = "had ended already:"
 		}
-		a.print("%s %s\n", word, before.Name)
+		shown = append(shown, showSession(&after))
+		if !a.json {
+			a.print("%s %s\n", word, before.Name)
+		}
+	}
+	if a.json {
+		problems = append(problems, a.printJSON(shown))
 	}
 	return errors.Join(problems...)
 }

@@ -44,6 +44,10 @@ func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool,
 	if err != nil {
 		return err
 	}
+	if len(chosen) == 0 && !a.json {
+		a.say("no session is running, so there is nothing to wait for; what there was: signalbox session list")
+		return nil
+	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	if timeout > 0 {
@@ -81,7 +85,7 @@ func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool,
 			}
 			if !a.json {
 				a.print("#%d %s\n", r.info.Issue, endOfSession(&r.info))
-				a.say(fmt.Sprintf("see it: signalbox session logs %d", r.info.Issue))
+				a.sayNext(&r.info)
 			}
 		}
 		shown = append(shown, showSession(&r.info))

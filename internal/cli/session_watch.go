@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,10 +27,11 @@ func newSessionWatch(a *app) *cobra.Command {
 // sessionEvent is one line of watch for programs: a line that was printed, how many bytes were missed,
 // or where the session stands.
 type sessionEvent struct {
-	Issue   int           `json:"issue"`
-	Line    string        `json:"line,omitempty"`
-	Lost    int64         `json:"lost,omitempty"`
-	Session *shownSession `json:"session,omitempty"`
+	Issue      int           `json:"issue"`
+	Line       string        `json:"line,omitempty"`
+	RecordedAt time.Time     `json:"recorded_at,omitzero"`
+	Lost       int64         `json:"lost,omitempty"`
+	Session    *shownSession `json:"session,omitempty"`
 }
 
 func (a *app) watchSessions(ctx context.Context, refs []string) error {
@@ -112,11 +114,14 @@ func (a *app) watchSession(ctx context.Context, x chosenSession, show *sync.Mute
 			return err
 		}
 	}
+	show.Lock()
+	a.sayNext(&last)
+	show.Unlock()
 	return sessionEnded(&last)
 }
 
 func eventOf(issue int, e *session.Event) sessionEvent {
-	event := sessionEvent{Issue: issue, Line: e.Line, Lost: e.Lost}
+	event := sessionEvent{Issue: issue, Line: e.Line, RecordedAt: e.RecordedAt, Lost: e.Lost}
 	if e.Info != nil {
 		shown := showSession(e.Info)
 		event.Session = &shown

@@ -26,6 +26,9 @@ func (p *project) start(ctx context.Context, request forge.Request) (workflow.St
 		}
 	}
 	if _, err := p.repo.Resolve(ctx, "refs/heads/"+base); err != nil {
+		if _, none := p.repo.DefaultBranch(ctx); errors.Is(none, git.ErrNotFound) {
+			return workflow.Start{}, nothingCommitted()
+		}
 		return workflow.Start{}, &problem{err: fmt.Errorf("find base branch %q: %w", base, err), hint: "see which branches there are: git branch"}
 	}
 	if _, err := p.repo.Remote(ctx, local.Remote); err == nil {
@@ -42,12 +45,16 @@ func (p *project) base(ctx context.Context) (string, error) {
 	}
 	base, err := p.repo.DefaultBranch(ctx)
 	if errors.Is(err, git.ErrNotFound) {
-		return "", &problem{err: errors.New("nothing is committed here yet, so there is nothing to change and no branch to merge into"), hint: firstCommit}
+		return "", nothingCommitted()
 	}
 	if err != nil {
 		return "", fmt.Errorf("find the branch to merge into: %w", err)
 	}
 	return base, nil
+}
+
+func nothingCommitted() error {
+	return &problem{err: errors.New("nothing is committed here yet, so there is nothing to change and no branch to merge into"), hint: firstCommit}
 }
 
 // firstCommit is what to type in a repository without any.

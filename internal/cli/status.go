@@ -50,11 +50,11 @@ func (a *app) status(ctx context.Context, ref string) error {
 	if p.json {
 		return p.printJSON(shownRun{found.Run, found.Run.PhaseProgress(), found.Run.SetUpProgress(), found.Run.Journey.HandOver()})
 	}
-	_, held, err := p.held(ctx, found.Ref.RequestID)
+	holder, held, err := p.held(ctx, found.Ref.RequestID)
 	if err != nil {
 		return err
 	}
-	p.printRun(ctx, &found.Run, held)
+	p.printRun(ctx, &found.Run, holder, held)
 	return nil
 }
 
@@ -101,6 +101,9 @@ func (a *app) printIssue(s workflow.IssueStatus) {
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "s") {
+		noun += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

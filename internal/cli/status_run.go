@@ -13,7 +13,7 @@ import (
 )
 
 // printRun prints all that a person needs of a run (R17).
-func (p *project) printRun(ctx context.Context, r *workflow.Run, held bool) {
+func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.LockRecord, held bool) {
 	p.print("%s %s\n", p.paint(bold, "#"+r.Ref()), redact.Line(r.Title, 200))
 	state := p.state(r.State)
 	interrupted := r.State == workflow.Running && !held
@@ -40,11 +40,21 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, held bool) {
 	if r.Signals.Notes != nil {
 		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
 	}
+	p.printAside(r)
 	p.printSession(ctx, r)
 	p.printPhases(r)
 	p.printSteps(r)
 	p.printForPrograms(ctx, r)
-	p.printStop(r)
+	if name, ok := strings.CutPrefix(holder.Owner, sessionOwner); ok {
+		p.print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.paint(yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
+		if _, asked := p.askingSession(ctx, r); asked != nil {
+			asking := *r
+			asking.Journey.Question = asked
+			p.printQuestion(&asking)
+		}
+	} else {
+		p.printStop(r)
+	}
 	if r.Journey.Question != nil && held {
 		p.printQuestion(r)
 	}
@@ -74,6 +84,14 @@ func (p *project) printSession(ctx context.Context, r *workflow.Run) {
 	p.print("  %-9s %s\n", "session", redact.Line(came, 300))
 	p.print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
 	p.print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
+}
+
+// printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
+func (a *app) printAside(r *workflow.Run) {
+	for _, ref := range r.Journey.Aside {
+		a.print("  %-9s what lay in its environment when it went on: %s\n", "set aside", ref)
+		a.print("            see it: git show %s; take it over: git merge %[1]s\n", ref)
+	}
 }
 
 // printForPrograms prints what the published status file says. It has no word for a run that waits
@@ -178,6 +196,8 @@ func (p *project) printSteps(r *workflow.Run) {
 		if s.PatchPath != nil {
 			p.print("  (%s, +%d −%d; tests %s)", count(s.DiffStat.FilesChanged, "file"), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
 				strings.ToLower(string(s.Test.Unit.Status)))
+		} else if s.Status == workflow.StepDone {
+			p.print("  (nothing was left to do; tests %s)", strings.ToLower(string(s.Test.Unit.Status)))
 		}
 		p.print("\n")
 	}
@@ -218,4 +238,5 @@ func (p *project) printEnd(r *workflow.Run) {
 		p.print("%s #%s %s\n", p.state(r.State)+":", r.Ref(), redact.Line(r.Title, 100))
 		p.printStop(r)
 	}
+	p.printAside(r)
 }

@@ -30,7 +30,7 @@ func newStop(a *app) *cobra.Command {
 				}
 				s.StopRequested = true
 			})
-			if code := codeOf(err); err != nil && (code == exitNeedsInput || code == exitCanceled) {
+			if code := codeOf(err); err != nil && (code == exitNeedsInput && !cancel || code == exitCanceled) {
 				return nil // stopped is what was asked for
 			}
 			return err

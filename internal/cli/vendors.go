@@ -23,21 +23,24 @@ type vendor struct {
 	// then needs of HOME.
 	login   string
 	folders []string
+	// logsIn are the arguments by which a person logs in, hosts where that login is used and renewed.
+	logsIn string
+	hosts  []string
 	// reckons: it tells what a call cost.
 	reckons bool
 	build   func(agent.Settings) (agent.Agent, error)
 }
 
 var vendors = []vendor{
-	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", ".claude/.credentials.json", []string{".claude", ".claude.json"}, true,
+	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", ".claude/.credentials.json", []string{".claude"}, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true,
 		func(s agent.Settings) (agent.Agent, error) { return claude.New(s) }},
-	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", ".codex/auth.json", []string{".codex"}, false,
+	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", ".codex/auth.json", []string{".codex"}, "login", []string{"chatgpt.com", "auth.openai.com"}, false,
 		func(s agent.Settings) (agent.Agent, error) { return codex.New(s) }},
-	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", ".local/share/opencode/auth.json", []string{".local/share/opencode"}, false,
+	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", ".local/share/opencode/auth.json", []string{".local/share/opencode"}, "auth login", nil, false,
 		func(s agent.Settings) (agent.Agent, error) { return opencode.New(s) }},
-	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", ".pi/agent/auth.json", []string{".pi"}, false,
+	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", ".pi/agent/auth.json", []string{".pi"}, "", nil, false,
 		func(s agent.Settings) (agent.Agent, error) { return pi.New(s) }},
-	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", ".gemini/oauth_creds.json", []string{".gemini"}, false,
+	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", ".gemini/oauth_creds.json", []string{".gemini"}, "", nil, false,
 		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
 }
 

@@ -119,7 +119,7 @@ func (c *Check) validate(key string) []error {
 			problems = append(problems, wrong(key+"."+k.key, ": a check of kind %s has none", c.Kind))
 		}
 	}
-	if c.Severity != "" {
+	if c.Severity = strings.ToLower(c.Severity); c.Severity != "" { // documents and requests say Major
 		problems = append(problems, oneOf(key+".severity", c.Severity, SeverityBlocker, SeverityMajor, SeverityMinor))
 	}
 	for name, d := range map[string]time.Duration{"time_limit": c.TimeLimit, "interval": c.Interval} {

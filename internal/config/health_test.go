@@ -65,3 +65,16 @@ func TestAHealthCheckIsReadWithAllItSays(t *testing.T) {
 		t.Errorf("%+v", c.Health)
 	}
 }
+
+// Whoever copies the word from a request or from state.json has it with a capital letter.
+func TestASeverityIsReadAsDocumentsWriteIt(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("health: {checks: [{id: a, kind: command, command: x, severity: Blocker}]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := Load(path, func(string) string { return "" })
+	if err != nil || all.Health.Checks[0].Severity != SeverityBlocker {
+		t.Errorf("%+v, %v", all.Health, err)
+	}
+}

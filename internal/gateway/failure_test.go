@@ -23,7 +23,7 @@ func over(a answer) bool {
 func TestErrorsOfEveryVendorAreUnderstood(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	const soon, late = 30 * time.Second, 3 * time.Hour
+	const soon, later, late = 30 * time.Second, 40 * time.Second, 3 * time.Hour
 	for _, test := range []struct {
 		fault modeltest.Fault
 		code  agent.FailureCode
@@ -35,6 +35,7 @@ func TestErrorsOfEveryVendorAreUnderstood(t *testing.T) {
 		{modeltest.Fault{Kind: modeltest.Forbidden}, agent.Unauthorized, 0, 5},
 		{modeltest.Fault{Kind: modeltest.RateLimited, RetryAfter: soon}, agent.RateLimited, soon, 3},
 		{modeltest.Fault{Kind: modeltest.RateLimited, RetryAfter: soon, AsDate: true}, agent.RateLimited, soon, 3},
+		{modeltest.Fault{Kind: modeltest.RateLimited, RetryAfter: later}, agent.RateLimited, later, 1},
 		{modeltest.Fault{Kind: modeltest.RateLimited, RetryAfter: late}, agent.RateLimited, late, 1},
 		{modeltest.Fault{Kind: modeltest.UsageLimited, RetryAfter: late}, agent.UsageLimited, late, 1},
 		{modeltest.Fault{Kind: modeltest.ServerError}, agent.ModelFailed, 0, 3},

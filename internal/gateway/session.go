@@ -32,8 +32,8 @@ type SessionConfig struct {
 	// model that has none only tokens count: Report.Unpriced says so.
 	Prices map[string]Price
 	// MaxFailures is how many answers in a row may fail before the session is over, so that the
-	// agent's own trying again is; zero means 3. MaxWait is how long an agent may be told to wait; zero
-	// means a minute.
+	// agent's own trying again is; zero means 3. MaxWait is how long an agent may be told to wait, which it
+	// does in its place among those that work; what is longer is waited for outside. Zero means 30 s.
 	MaxFailures int
 	MaxWait     time.Duration
 	// OnUsage is told what the session used so far, whenever that changes; calls may overlap, and
@@ -43,7 +43,7 @@ type SessionConfig struct {
 
 const (
 	defaultMaxFailures = 3
-	defaultMaxWait     = time.Minute
+	defaultMaxWait     = 30 * time.Second
 	// maxObjections is how many requests in a row a vendor may refuse. Agents try variants of a
 	// request that is refused, and make the conversation shorter; they do not need so many.
 	maxObjections = 10

@@ -1,6 +1,7 @@
 package heal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,18 +18,19 @@ import (
 const (
 	// shownOutput is how much of what a command printed last is kept, in bytes.
 	shownOutput = 8 << 10
+	// signedOutput is how much of it tells one error from another, in bytes: far more, or which lines do would hang on how long
+	// the others are.
+	signedOutput = 256 << 10
 	// outputLimit is how much is read of it before the rest is dropped, in bytes.
 	outputLimit = 32 << 20
-	// exitWait is what a program that was told to ask a service has beyond its time limit, to say so.
-	exitWait = 5 * time.Second
 )
 
 // once looks at one check.
 func (p *pass) once(ctx context.Context, c workflow.HealthCheck, place Place) (seen, *sight, error) {
-	limit := time.Duration(c.TimeLimitMS) * time.Millisecond
+	limit := c.Limit()
 	switch c.Kind {
 	case workflow.HealthCommand:
-		s, err := p.run(ctx, place, process.Command{Args: shell(c.Command), Total: limit})
+		s, err := p.run(ctx, place, process.Command{Args: shell(c.Command), Total: limit}, limit)
 		return s, nil, err
 	case workflow.HealthBranchTests:
 		s, err := p.tests(ctx, place, limit)
@@ -41,9 +43,11 @@ func (p *pass) once(ctx context.Context, c workflow.HealthCheck, place Place) (s
 	}
 	if c.HTTP.Start != "" {
 		command := p.Ask(c)
-		command.Total = limit + exitWait
-		s, err := p.run(ctx, place, command)
-		s.message = strings.TrimPrefix(s.message, exited(1)+"\n") // it says itself what is wrong
+		command.Total = limit
+		s, err := p.run(ctx, place, command, limit)
+		for _, said := range []*string{&s.message, &s.signature} {
+			*said = strings.TrimPrefix(*said, exited(1)+":\n") // it says itself what is wrong
+		}
 		return s, nil, err
 	}
 	asking, cancel := context.WithTimeout(ctx, limit)
@@ -67,9 +71,9 @@ func judged(err error) (seen, error) {
 	return seen{}, err
 }
 
-// run runs a command in the place. It fails by its exit code, or by taking longer than it may, which is
-// the same error however far it came.
-func (p *pass) run(ctx context.Context, place Place, c process.Command) (seen, error) {
+// run runs a command in the place, as a look that may take limit or the last part of it. It fails by its exit code, or by taking
+// longer than it may, which is the same error however far it came.
+func (p *pass) run(ctx context.Context, place Place, c process.Command, limit time.Duration) (seen, error) {
 	said := &tail{}
 	c.Stdout, c.Stderr, c.OutputLimit = said, said, outputLimit
 	result, err := place.Exec(ctx, c)
@@ -80,35 +84,47 @@ func (p *pass) run(ctx context.Context, place Place, c process.Command) (seen, e
 		return seen{}, fmt.Errorf("run health check: %w", err)
 	}
 	if result.OK() {
-		return seen{outcome: LookPassed}, nil
+		return seen{outcome: LookPassed, took: result.Duration}, nil
 	}
-	text := strings.ReplaceAll(said.String(), place.Dir()+"/", "")
+	below := strings.NewReplacer(place.Dir()+"/", "")
+	text, whole := below.Replace(said.last(shownOutput)), below.Replace(said.last(signedOutput))
 	s := seen{outcome: LookFailed}
 	switch result.Ending {
 	case process.TimedOut:
-		s.signature = fmt.Sprintf("took longer than its time limit of %s", c.Total)
-		s.message = s.signature + "\n" + text
+		s.signature = fmt.Sprintf("took longer than its time limit of %s", limit)
+		s.message = headed(s.signature, text)
 	case process.NoMemory:
 		s.signature = "ended by the kernel: out of memory"
-		s.message = s.signature + "\n" + text
+		s.message = headed(s.signature, text)
 	default:
-		s.message = exited(result.ExitCode) + "\n" + text
+		head := exited(result.ExitCode)
 		if result.Signal != "" {
-			s.message = "ended by " + result.Signal + "\n" + text
+			head = "ended by " + result.Signal
 		}
+		s.message, s.signature = headed(head, text), headed(head, whole)
 	}
 	return s, nil
 }
 
+// headed is what a program said under a line about it. Lists show both in one line, so something stands between them.
+func headed(head, text string) string {
+	if text = strings.TrimSpace(text); text == "" || head == "" {
+		return head + text
+	}
+	return head + ":\n" + text
+}
+
 func exited(code int) string { return fmt.Sprintf("exit code %d", code) }
 
-// tests runs the project's tests, one after the other until one fails.
+// tests runs the project's tests, one after the other until one fails, all of them within the limit.
 func (p *pass) tests(ctx context.Context, place Place, limit time.Duration) (s seen, err error) {
 	for _, line := range p.Tests {
-		if s, err = p.run(ctx, place, process.Command{Args: shell(line), Total: limit}); err != nil || s.outcome != LookPassed {
-			s.message = strings.TrimSpace("$ " + line + "\n" + s.message)
+		took := s.took
+		if s, err = p.run(ctx, place, process.Command{Args: shell(line), Total: max(limit-took, 1)}, limit); err != nil || s.outcome != LookPassed {
+			s.message, s.signature = headed("$ "+line, s.message), headed("$ "+line, s.signature)
 			return s, err
 		}
+		s.took += took
 	}
 	return s, nil
 }
@@ -127,26 +143,36 @@ func (p *pass) ci(ctx context.Context) (seen, error) {
 	case check.State == forge.CheckPassed:
 		return seen{outcome: LookPassed}, nil
 	}
-	return seen{outcome: LookFailed, message: strings.TrimSpace(check.Command + "\n" + check.Summary)}, nil
+	return seen{outcome: LookFailed, message: headed(check.Command, check.Summary)}, nil
 }
 
 // tail keeps what was written last.
 type tail struct {
 	mu   sync.Mutex
 	data []byte
+	// cut: the data does not begin with the beginning of a line.
+	cut bool
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.data = append(t.data, p...); len(t.data) > 2*shownOutput {
-		t.data = append([]byte(nil), t.data[len(t.data)-shownOutput:]...)
+	if t.data = append(t.data, p...); len(t.data) > 2*signedOutput {
+		t.data, t.cut = append([]byte(nil), t.data[len(t.data)-signedOutput:]...), true
 	}
 	return len(p), nil
 }
 
-func (t *tail) String() string {
+// last are the whole lines among the last n bytes; of a line that is longer, its end.
+func (t *tail) last(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(t.data[max(0, len(t.data)-shownOutput):])
+	data, cut := t.data, t.cut
+	if len(data) > n {
+		data, cut = data[len(data)-n:], true
+	}
+	if i := bytes.IndexByte(data, '\n'); cut && i >= 0 && i+1 < len(data) {
+		data = data[i+1:]
+	}
+	return string(data)
 }

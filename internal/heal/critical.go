@@ -1,6 +1,7 @@
 package heal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -74,7 +75,7 @@ func criticalBody(h workflow.Health) string {
 	var tried strings.Builder
 	for _, e := range h.Loop.Errors {
 		if e.Attempts > 0 && !e.Fixed {
-			_, _ = fmt.Fprintf(&tried, "- %s: request %s, last run %s, %d repairs\n", e.ID, e.Request, e.Judged, e.Attempts)
+			_, _ = fmt.Fprintf(&tried, "- %s: request %s, last run %s, repairs begun: %d\n", e.ID, e.Request, cmp.Or(e.Judged, "none"), e.Attempts)
 		}
 	}
 	if tried.Len() > 0 {
@@ -82,8 +83,8 @@ func criticalBody(h workflow.Health) string {
 	}
 	return fmt.Sprintf("%d repairs in a row failed. Nothing is repaired until a person acts.\n\n"+
 		"- error: %s\n- last attempt: %s\n- errors detected: %d\n- repairs: %d of %d succeeded\n\n%s"+
-		"What is known of the error:\n\n%s\n\nWhen it is mended, close this request, or type:\n\n    signalbox health record healthy\n\n"+
-		"%d passes in a row that find nothing wrong close it by themselves.\n",
+		"What is known of the error:\n\n%s\n\nWhen it is mended, or to have it tried again, type:\n\n    signalbox health record rearmed\n\n"+
+		"The next pass looks at once, and repairs what still fails. %d passes in a row that find nothing wrong close this request.\n",
 		h.ContinuousFailureCount, h.LastErrorID, h.LastAttemptAt, h.TotalErrorsDetected, h.TotalFixesSucceeded, h.TotalFixesAttempted,
 		tried.String(), quoted(h.LastErrorSummary), workflow.HealthyPasses)
 }

@@ -26,6 +26,35 @@ const keptPasses = 1000
 // History is the log of passes that found or changed something, oldest first.
 type History struct {
 	Passes []workflow.HealthPass `json:"passes"`
+	// Earlier is what the repairs of passes came to that are not in the log any more.
+	Earlier Sum `json:"earlier,omitzero"`
+}
+
+// add takes a pass into the log, in the place of what is there of the same pass. One that says what the one before it says
+// only lengthens that.
+func (h *History) add(ended workflow.HealthPass) {
+	if i := len(h.Passes) - 1; i >= 0 && h.Passes[i].LastID == ended.ID {
+		return
+	}
+	h.Passes = slices.DeleteFunc(h.Passes, func(known workflow.HealthPass) bool { return known.ID == ended.ID })
+	if i := len(h.Passes) - 1; i >= 0 && saysTheSame(h.Passes[i], ended) {
+		h.Passes[i].Again, h.Passes[i].LastID, h.Passes[i].LastAt = h.Passes[i].Again+1, ended.ID, ended.EndedAt
+		return
+	}
+	h.Passes = append(h.Passes, ended)
+	if drop := len(h.Passes) - keptPasses; drop > 0 {
+		sum := h.Sum()
+		h.Passes = slices.Delete(h.Passes, 0, drop)
+		h.Earlier = sum.less(History{Passes: h.Passes}.Sum()) // what is said in all stays what it is
+	}
+}
+
+// saysTheSame: both passes came to the same, and neither judged a repair.
+func saysTheSame(a, b workflow.HealthPass) bool {
+	return a.Result == b.Result && slices.EqualFunc(a.Repairs, b.Repairs, func(a, b workflow.HealthRepair) bool {
+		return a.ErrorID == b.ErrorID && a.Request == b.Request && a.Run == b.Run && a.Outcome == b.Outcome && a.Why == b.Why &&
+			a.Outcome != workflow.RepairFixed && a.Outcome != workflow.RepairFailed
+	})
 }
 
 // Past reads the log.
@@ -37,15 +66,13 @@ func Past(ctx context.Context, s *store.Store) (History, error) {
 	return past, nil
 }
 
-// log writes a pass into the log, in the place of what is there of the same pass.
+// log writes a pass into the log.
 func (p *pass) log(ctx context.Context, ended workflow.HealthPass) error {
 	if ended.ID == "" {
 		return nil
 	}
 	return store.Record[History](p.Store, recordKind, logRecord).Update(ctx, func(past *History) error {
-		past.Passes = slices.DeleteFunc(past.Passes, func(known workflow.HealthPass) bool { return known.ID == ended.ID })
-		past.Passes = append(past.Passes, ended)
-		past.Passes = past.Passes[max(0, len(past.Passes)-keptPasses):]
+		past.add(ended)
 		return nil
 	})
 }
@@ -100,16 +127,31 @@ type Sum struct {
 	CostMicroUSD int64 `json:"cost_micro_usd"`
 }
 
-// Sum adds the repairs up.
+func (s Sum) less(t Sum) Sum {
+	return Sum{Repairs: s.Repairs - t.Repairs, Fixed: s.Fixed - t.Fixed, Calls: s.Calls - t.Calls, Tokens: s.Tokens - t.Tokens,
+		CostMicroUSD: s.CostMicroUSD - t.CostMicroUSD}
+}
+
+// Sum adds the repairs up. One that counted as fixed and did not hold is in the log twice, and failed.
 func (h History) Sum() (s Sum) {
+	type repair struct{ errorID, run string }
+	fixed := map[repair]bool{}
+	s = h.Earlier
 	for _, p := range h.Passes {
 		for _, r := range p.Repairs {
+			this := repair{r.ErrorID, r.Run}
+			if fixed[this] && r.Outcome == workflow.RepairFailed {
+				delete(fixed, this)
+				s.Fixed--
+				continue
+			}
 			if r.Outcome != workflow.RepairFixed && r.Outcome != workflow.RepairFailed {
 				continue
 			}
 			s.Repairs++
 			if r.Outcome == workflow.RepairFixed {
 				s.Fixed++
+				fixed[this] = r.Run != ""
 			}
 			s.Calls, s.Tokens, s.CostMicroUSD = s.Calls+r.Calls, s.Tokens+r.Tokens, s.CostMicroUSD+r.CostMicroUSD
 		}

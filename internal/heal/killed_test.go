@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,7 @@ import (
 const (
 	siteVariable    = "SIGNALBOX_TEST_SITE"
 	comesVariable   = "SIGNALBOX_TEST_COMES"
+	checkVariable   = "SIGNALBOX_TEST_CHECK"
 	instantVariable = "SIGNALBOX_TEST_INSTANT"
 )
 
@@ -37,7 +39,11 @@ func passAndDie(dir string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	instant, err := strconv.Atoi(os.Getenv(instantVariable))
-	s, openErr := openSite(ctx, dir, unbroken)
+	check := unbroken
+	if os.Getenv(checkVariable) == logged.ID {
+		check = logged
+	}
+	s, openErr := openSite(ctx, dir, check)
 	if err = errors.Join(err, openErr); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -53,7 +59,7 @@ func passAndDie(dir string) {
 }
 
 // deadly kills this process, as kill -9 does, at one of the instants at which a pass asks anything of
-// anybody: between any two of them lies one write at most.
+// anybody, or begins or ends to change a document: between any two of them lies one write at most.
 type deadly struct {
 	forge.Forge
 	passed  atomic.Int64
@@ -70,7 +76,7 @@ func (d *deadly) pass() {
 func (d *deadly) arm(s *site) {
 	d.Forge = s.forge
 	place, carry, now, observe := s.config.Place, s.config.Carry, s.config.Clock, s.config.Observe
-	s.config.Forge = d
+	s.config.Forge, s.written = d, d.pass
 	s.config.Place = func(ctx context.Context) (heal.Place, error) { d.pass(); return place(ctx) }
 	s.config.Clock = func() time.Time { d.pass(); return now() }
 	s.config.Observe = func(line string) { d.pass(); observe(line) }
@@ -100,10 +106,10 @@ func (d *deadly) CloseRequest(ctx context.Context, r forge.Request, commit strin
 }
 
 // killedAt makes a pass in a process of its own, which dies at an instant. It reports whether it did.
-func killedAt(t *testing.T, dir string, comes workflow.State, instant int) bool {
+func killedAt(t *testing.T, dir, check string, comes workflow.State, instant int) bool {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), siteVariable+"="+dir, comesVariable+"="+string(comes), instantVariable+"="+strconv.Itoa(instant), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), siteVariable+"="+dir, checkVariable+"="+check, comesVariable+"="+string(comes), instantVariable+"="+strconv.Itoa(instant), "GORACE=atexit_sleep_ms=0")
 	out, err := cmd.CombinedOutput()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL {
 		return true
@@ -141,8 +147,8 @@ func TestAPassKilledAtEveryPointIsGoneOnWithAndCountsNothingTwice(t *testing.T) 
 				ready.cool(t)
 			}
 			for instant, killed := 0, true; killed; instant++ {
-				s := ready.copy(t)
-				killed = killedAt(t, s.dir, c.comes, instant)
+				s := ready.copy(t, unbroken)
+				killed = killedAt(t, s.dir, unbroken.ID, c.comes, instant)
 				s.goOn(t, c.after, c.verified)
 				open, all := s.requests(t)
 				if all != c.requests || len(open) != c.openAtLast {
@@ -159,14 +165,40 @@ func TestAPassKilledAtEveryPointIsGoneOnWithAndCountsNothingTwice(t *testing.T) 
 	}
 }
 
+// logged fails when a line with ERROR was added to a log.
+var logged = workflow.HealthCheck{ID: "log", Kind: workflow.HealthLog, Severity: workflow.Major, File: "app.log", Pattern: `ERROR`, Rerun: "true", TimeLimitMS: 60_000, Looks: 1}
+
+// How far a log was read is not ahead of what was found there: the lines are never read again.
+func TestAnErrorOfALogOutlivesAKillAtEveryPoint(t *testing.T) {
+	t.Parallel()
+	ready := newSite(t, logged)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(ready.dir, "app.log"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("07:00:00 begun\n")
+	ready.pass(t, workflow.PassHealthy)
+	write("07:00:00 begun\n07:01:00 ERROR of order 17\n")
+	for instant, killed := 0, true; killed; instant++ {
+		s := ready.copy(t, logged)
+		killed = killedAt(t, s.dir, logged.ID, workflow.Done, instant)
+		report, err := heal.New(s.config).Pass(t.Context())
+		if err != nil || report.Health.TotalErrorsDetected != 1 {
+			t.Errorf("killed at instant %d: %+v, %v", instant, report.Health, err)
+		}
+	}
+}
+
 // copy is another site that is as this one is.
-func (s *site) copy(t *testing.T) *site {
+func (s *site) copy(t *testing.T, check workflow.HealthCheck) *site {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(s.dir)); err != nil {
 		t.Fatal(err)
 	}
-	same, err := openSite(t.Context(), dir, unbroken)
+	same, err := openSite(t.Context(), dir, check)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
-	"time"
 
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
@@ -35,7 +34,7 @@ func (p *pass) readLog(ctx context.Context, c workflow.HealthCheck, place Place)
 	known, before := p.seen.Checks[c.ID]
 	lines, fresh, err := p.newErrors(c, known, before)
 	if err != nil {
-		return seen{outcome: LookUnknown, message: err.Error()}, nil, nil
+		return seen{outcome: LookUnknown, message: err.Error()}, fresh, nil
 	}
 	if len(lines) > 0 {
 		return seen{outcome: LookFailed, message: string(lines)}, fresh, nil
@@ -43,7 +42,7 @@ func (p *pass) readLog(ctx context.Context, c workflow.HealthCheck, place Place)
 	if p.open(c) == nil || place == nil {
 		return seen{outcome: LookPassed}, fresh, nil
 	}
-	s, err := p.run(ctx, place, process.Command{Args: shell(c.Rerun), Total: time.Duration(c.TimeLimitMS) * time.Millisecond})
+	s, err := p.run(ctx, place, process.Command{Args: shell(c.Rerun), Total: c.Limit()}, c.Limit())
 	if s.outcome == LookFailed {
 		s.signature = stillThere
 	}
@@ -58,7 +57,7 @@ func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]by
 	}
 	file, err := p.openLog(c.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &sight{}, nil // what it will say then is new
+		return nil, &sight{}, fmt.Errorf("log %s is not there", c.File) // what it will say then is new
 	}
 	if err != nil {
 		return nil, nil, err
@@ -72,6 +71,12 @@ func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]by
 	if !before {
 		return nil, fresh, nil
 	}
+	var rest []byte
+	if known.Inode != fresh.Inode {
+		if rest, err = p.rotated(c.File, known); err != nil {
+			return nil, nil, err
+		}
+	}
 	from := known.Offset
 	if known.Inode != fresh.Inode || from > fresh.Offset {
 		from = 0 // another file: it was rotated, or begun anew
@@ -82,7 +87,7 @@ func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]by
 	}
 	whole := bytes.LastIndexByte(news, '\n') + 1 // a line that is still being written is read the next time
 	fresh.Offset -= int64(len(news) - whole)
-	return matching(news[:whole], pattern), fresh, nil
+	return matching(append(rest, news[:whole]...), pattern), fresh, nil
 }
 
 func matching(news []byte, pattern *regexp.Regexp) []byte {

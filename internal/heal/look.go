@@ -38,31 +38,40 @@ const (
 type seen struct {
 	outcome            LookOutcome
 	message, signature string
+	took               time.Duration // of what passed
 }
 
-// look looks at every check that is due and returns those that failed, once for each error.
-func (p *pass) look(ctx context.Context) ([]workflow.HealthFailure, error) {
+// look looks at every check that is due and returns those that failed, once for each error, and what it saw of the others.
+func (p *pass) look(ctx context.Context) ([]workflow.HealthFailure, workflow.HealthSight, error) {
+	var sight workflow.HealthSight
 	var due []workflow.HealthCheck
 	for _, c := range p.Checks {
 		if p.due(c) {
 			due = append(due, c)
 		} else {
 			p.report.Looks = append(p.report.Looks, Look{Check: c.ID, Outcome: LookNotDue})
+			sight.Passed = append(sight.Passed, c.ID)
 		}
 	}
 	looks, err := p.lookAt(ctx, due)
 	if err != nil {
-		return nil, err
+		return nil, sight, err
 	}
 	p.report.Looks = append(p.report.Looks, looks...)
 	var failures []workflow.HealthFailure
 	for i, l := range looks {
+		switch l.Outcome {
+		case LookPassed:
+			sight.Passed = append(sight.Passed, l.Check)
+		case LookUnknown:
+			sight.Unseen = append(sight.Unseen, workflow.HealthUnseen{Check: l.Check, Why: redact.Joined(l.Message, 200)})
+		}
 		if l.Outcome != LookFailed || slices.ContainsFunc(failures, func(f workflow.HealthFailure) bool { return f.ErrorID == l.ErrorID }) {
 			continue
 		}
 		failures = append(failures, workflow.HealthFailure{Check: l.Check, ErrorID: l.ErrorID, Summary: l.Message, Severity: due[i].Severity})
 	}
-	return failures, nil
+	return failures, sight, nil
 }
 
 // due: a check that is left alone for an interval passed within it. One whose error is open is looked at.
@@ -73,24 +82,25 @@ func (p *pass) due(c workflow.HealthCheck) bool {
 	return open || passed.IsZero() || since < 0 || since >= time.Duration(c.IntervalSec)*time.Second
 }
 
-// lookAt looks at checks, all at once, from one place.
+// lookAt looks at checks, all at once, from one place. What stands in the way of a look is that check's alone: it is unknown.
 func (p *pass) lookAt(ctx context.Context, checks []workflow.HealthCheck) (looks []Look, err error) {
 	var place Place
+	var nowhere error
 	if slices.ContainsFunc(checks, p.needsPlace) {
-		if place, err = p.Place(ctx); err != nil {
-			return nil, fmt.Errorf("make a place to look from: %w", err)
-		}
+		place, nowhere = p.Place(ctx)
+	}
+	if nowhere != nil {
+		place = nil
+	} else if place != nil {
 		defer func() { err = errors.Join(err, place.Close(context.WithoutCancel(ctx))) }()
 	}
 	looks = make([]Look, len(checks))
-	errs := make([]error, len(checks))
 	var all sync.WaitGroup
 	var mu sync.Mutex // of Observe and of what was seen
 	for i, c := range checks {
 		all.Go(func() {
 			started := p.Clock()
-			s, fresh, err := p.confirmed(ctx, c, place)
-			errs[i] = err
+			s, fresh := p.confirmed(ctx, c, place, nowhere)
 			looks[i] = p.seenAs(c, s, p.Clock().Sub(started))
 			mu.Lock()
 			defer mu.Unlock()
@@ -101,7 +111,7 @@ func (p *pass) lookAt(ctx context.Context, checks []workflow.HealthCheck) (looks
 		})
 	}
 	all.Wait()
-	return looks, errors.Join(append(errs, ctx.Err())...)
+	return looks, ctx.Err()
 }
 
 // needsPlace: the check looks at the project's tree, or has a rerun to do there for an error that is open.
@@ -130,13 +140,13 @@ func (p *pass) freshen(c workflow.HealthCheck, s seen, fresh *sight) {
 }
 
 func (p *pass) seenAs(c workflow.HealthCheck, s seen, took time.Duration) Look {
-	l := Look{Check: c.ID, Outcome: s.outcome, Message: redact.Clean(p.Redact.String(s.message)), TookMS: took.Milliseconds()}
+	l := Look{Check: c.ID, Outcome: s.outcome, Message: p.shown(s.message), TookMS: took.Milliseconds()}
 	if s.outcome != LookFailed {
 		return l
 	}
 	signature := l.Message
 	if s.signature != "" {
-		signature = redact.Clean(p.Redact.String(s.signature))
+		signature = p.shown(s.signature)
 	}
 	l.ErrorID = workflow.ErrorID(c.ID, signature)
 	if e := p.open(c); e != nil && s.signature == stillThere {
@@ -145,14 +155,25 @@ func (p *pass) seenAs(c workflow.HealthCheck, s seen, took time.Duration) Look {
 	return l
 }
 
-// confirmed looks until the check passed once, or failed as often as it takes to count.
-func (p *pass) confirmed(ctx context.Context, c workflow.HealthCheck, place Place) (s seen, fresh *sight, err error) {
+// shown is what a program said as it may be written down.
+func (p *pass) shown(text string) string { return redact.Named(redact.Clean(p.Redact.String(text))) }
+
+// confirmed looks until the check passed once, or failed as often as it takes to count. Without the place that it needs nothing
+// is looked at.
+func (p *pass) confirmed(ctx context.Context, c workflow.HealthCheck, place Place, nowhere error) (s seen, fresh *sight) {
+	if nowhere != nil && p.needsPlace(c) {
+		return seen{outcome: LookUnknown, message: fmt.Sprintf("make a place to look from: %v", nowhere)}, nil
+	}
+	var err error
 	for range max(1, c.Looks) {
 		if s, fresh, err = p.once(ctx, c, place); err != nil || s.outcome != LookFailed || ctx.Err() != nil {
 			break
 		}
 	}
-	return s, fresh, err
+	if err != nil {
+		return seen{outcome: LookUnknown, message: err.Error()}, nil
+	}
+	return s, fresh
 }
 
 func (l Look) line() string {
@@ -160,5 +181,5 @@ func (l Look) line() string {
 	if l.Message == "" {
 		return fmt.Sprintf("%s: %s in %s", l.Check, l.Outcome, took)
 	}
-	return fmt.Sprintf("%s: %s in %s: %s", l.Check, l.Outcome, took, redact.Line(l.Message, 160))
+	return fmt.Sprintf("%s: %s in %s: %s", l.Check, l.Outcome, took, redact.Joined(l.Message, 160))
 }

@@ -56,8 +56,8 @@ func TestEveryKindOfCheckSaysWhatIsWrong(t *testing.T) {
 	}
 	s.comes = workflow.NeedsInput
 	report := s.pass(t, workflow.PassWaiting)
-	for id, want := range map[string]string{"fine": "", "lint": "exit code 3\nmain.go:7: unused variable", "slow": "took longer than its time limit of 300ms\nhalf way",
-		"live": "status 500, want 200\nno such table", "tests": "$ echo --- FAIL: TestTotal; false\nexit code 1\n--- FAIL: TestTotal", "ci": "make\nmake: *** [test] Error 1", "secret": "[redacted]"} {
+	for id, want := range map[string]string{"fine": "", "lint": "exit code 3:\nmain.go:7: unused variable", "slow": "took longer than its time limit of 300ms:\nhalf way",
+		"live": "status 500, want 200\nno such table", "tests": "$ echo --- FAIL: TestTotal; false:\nexit code 1:\n--- FAIL: TestTotal", "ci": "make:\nmake: *** [test] Error 1", "secret": "[redacted]"} {
 		found := false
 		for _, l := range report.Looks {
 			if l.Check == id {
@@ -68,8 +68,48 @@ func TestEveryKindOfCheckSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s does not say %q: %+v", id, want, report.Looks)
 		}
 	}
+	if e := report.Health.Error(workflow.ErrorID("lint", "exit code 3\nmain.go:7: unused variable")); e == nil {
+		t.Error("what stands between the lines changes the id of an error")
+	}
 	if got := len(report.Health.Loop.Errors); got != 6 {
 		t.Errorf("%d errors are open, want 6", got)
+	}
+}
+
+// A hundred tests beside each other: they end in another order each time, after times of other lengths, and say more than is shown.
+func TestALongOutputInAnotherOrderIsTheSameError(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, command("tests", "cat out; exit 1"))
+	says := func(first, last, step int, took string) string {
+		var out strings.Builder
+		for i := first; i != last; i += step {
+			_, _ = fmt.Fprintf(&out, "=== RUN   TestOrder%d\n--- FAIL: TestOrder%d (%s)\n    order_test.go:%d: want the price that the shop of this customer asks for, got none after %s\n", i, i, took, 100+i, took)
+		}
+		if err := os.WriteFile(filepath.Join(s.dir, "out"), []byte(out.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := s.looked(t, "tests")
+		if lines := strings.Split(l.Message, "\n"); len(l.Message) > 9<<10 || lines[0] != "exit code 1:" || !strings.HasPrefix(lines[1], "=== RUN") && !strings.HasPrefix(lines[1], "---") && !strings.HasPrefix(lines[1], "    order") {
+			t.Errorf("%d bytes that begin with %q", len(l.Message), lines[:2])
+		}
+		return l.ErrorID
+	}
+	first := says(0, 100, 1, "0.01s")
+	if again := says(99, -1, -1, "12.345s"); again != first {
+		t.Errorf("two ids: %s and %s", first, again)
+	}
+	if other := says(0, 99, 1, "0.01s"); other == first {
+		t.Error("one id, although another test passes")
+	}
+}
+
+func TestTheTimeLimitOfALookAtTheTestsIsThatOfAllOfThem(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, workflow.HealthCheck{ID: "tests", Kind: workflow.HealthBranchTests, TimeLimitMS: 5000, Looks: 1})
+	s.config.Tests = []string{"vet", "test"}
+	s.config.Place = func(context.Context) (heal.Place, error) { return slowYard{yard{dir: s.dir}}, nil }
+	if l := s.looked(t, "tests"); l.Outcome != heal.LookFailed || !strings.HasPrefix(l.Message, "$ test:\ntook longer than its time limit of 5s") {
+		t.Errorf("%+v", l)
 	}
 }
 
@@ -164,11 +204,12 @@ func TestALogIsReadFromWhereItEndedAndItsErrorIsAskedForByItsRerun(t *testing.T)
 	s.comes = workflow.Done
 	s.pass(t, workflow.PassRepaired)
 	s.pass(t, workflow.PassHealthy)
+	write("07:03:00 ERROR at the end of the old log")
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
 	}
 	write("panic: a log begun anew\n")
-	if l := s.looked(t, "log"); l.Outcome != heal.LookFailed || !strings.Contains(l.Message, "begun anew") {
+	if l := s.looked(t, "log"); l.Outcome != heal.LookFailed || l.Message != "07:03:00 ERROR at the end of the old log\npanic: a log begun anew" {
 		t.Errorf("after rotation: %+v", l)
 	}
 }
@@ -196,13 +237,19 @@ func TestAllChecksAreLookedAtAtOnce(t *testing.T) {
 	var waiting atomic.Int32
 	all := make(chan struct{})
 	place := s.config.Place
+	within, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
 	s.config.Place = func(ctx context.Context) (heal.Place, error) {
 		p, err := place(ctx)
 		return meeting{p, func() {
 			if waiting.Add(1) == n {
 				close(all)
 			}
-			<-all
+			select {
+			case <-all:
+			case <-within.Done():
+				t.Error("a check waits for one that did not begin")
+			}
 		}}, err
 	}
 	s.pass(t, workflow.PassHealthy)

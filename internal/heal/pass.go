@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -21,6 +22,8 @@ type pass struct {
 	begun  workflow.HealthPass
 	seen   memory
 	report Report
+	// uncarried is why repairs could not be carried.
+	uncarried []error
 }
 
 // Pass looks and repairs once. A pass that was cut off at any instant is gone on with by the next.
@@ -40,7 +43,12 @@ func (h *Healer) Pass(ctx context.Context) (report Report, err error) {
 		}
 	}()
 	p := &pass{Healer: h, doc: h.Store.Health(), report: report}
-	err = p.perform(ctx)
+	if err = p.perform(ctx); err == nil {
+		err = errors.Join(p.uncarried...)
+	}
+	if err != nil && ctx.Err() == nil {
+		p.stopped(ctx, err)
+	}
 	p.report.Health = p.state
 	return p.report, err
 }
@@ -63,16 +71,26 @@ func (p *pass) perform(ctx context.Context) error {
 	if failed { // the cooldown begins before anything else does
 		return p.finish(ctx)
 	}
-	failures, err := p.look(ctx)
+	failures, sight, err := p.look(ctx)
 	switch {
 	case err != nil:
 		return err
 	case len(failures) > 0:
-		return p.repairAll(ctx, failures)
+		return p.repairAll(ctx, failures, sight)
 	case p.state.Loop.Pass != nil:
 		return p.finish(ctx)
+	case !p.state.Shows(sight):
+		return p.unclear(ctx, sight)
 	}
-	return p.well(ctx)
+	return p.well(ctx, sight)
+}
+
+// stopped writes down why the pass ended before it came to a result, for whoever asks where the loop stands.
+func (p *pass) stopped(ctx context.Context, why error) {
+	line := redact.Line(p.Redact.String(why.Error()), 300)
+	if err := p.update(ctx, func(h *workflow.Health) { h.Loop.Stopped = line }); err != nil {
+		p.Logger.Warn("write down why the pass ended", "err", err)
+	}
 }
 
 // begin reads the state, restored if it cannot be read, and what earlier passes saw.
@@ -86,6 +104,11 @@ func (p *pass) begin(ctx context.Context) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if p.state.Loop.Stopped != "" { // of the pass before; this one may be killed
+		if err := p.update(ctx, func(h *workflow.Health) { h.Loop.Stopped = "" }); err != nil {
+			return err
+		}
 	}
 	if p.seen, err = p.remembered(ctx); err != nil {
 		return err
@@ -123,17 +146,30 @@ func (p *pass) settle(ctx context.Context) (failed bool, err error) {
 }
 
 // repairAll writes down what failed and has it repaired, error by error.
-func (p *pass) repairAll(ctx context.Context, failures []workflow.HealthFailure) error {
-	if err := p.update(ctx, func(h *workflow.Health) { h.Found(p.begun, failures, p.Clock()) }); err != nil {
+func (p *pass) repairAll(ctx context.Context, failures []workflow.HealthFailure, sight workflow.HealthSight) error {
+	err := p.update(ctx, func(h *workflow.Health) {
+		h.Loop.Unseen = sight.Unseen
+		h.Found(p.begun, failures, p.Clock())
+	})
+	if err != nil {
 		return err
 	}
 	if err := p.remember(ctx); err != nil {
 		return err
 	}
+	merged := false
 	for _, id := range p.state.ToRepair() {
-		if _, err := p.repair(ctx, id); err != nil {
+		if gone, err := p.goneBy(ctx, id, merged); err != nil || gone {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		outcome, err := p.repair(ctx, id)
+		if err != nil {
 			return err
 		}
+		merged = merged || outcome == workflow.RepairFixed
 	}
 	return p.finish(ctx)
 }
@@ -157,7 +193,7 @@ func (p *pass) finish(ctx context.Context) error {
 }
 
 // well ends a pass that found nothing wrong. Only a change is written to the log, or told to anybody.
-func (p *pass) well(ctx context.Context) error {
+func (p *pass) well(ctx context.Context, sight workflow.HealthSight) error {
 	before, now := p.state.LastHealthStatus, p.Clock()
 	closed := p.state.ToClose()
 	for _, id := range closed {
@@ -166,7 +202,11 @@ func (p *pass) well(ctx context.Context) error {
 		}
 	}
 	var ended workflow.HealthPass
-	if err := p.update(ctx, func(h *workflow.Health) { ended = h.Well(p.begun, p.Every, now) }); err != nil {
+	err := p.update(ctx, func(h *workflow.Health) {
+		h.Loop.Unseen = sight.Unseen
+		ended = h.Well(p.begun, p.Every, now)
+	})
+	if err != nil {
 		return err
 	}
 	p.report.Result = ended.Result
@@ -176,6 +216,20 @@ func (p *pass) well(ctx context.Context) error {
 			return err
 		}
 	}
+	return p.remember(ctx)
+}
+
+// unclear ends a pass that found nothing wrong because it could not look.
+func (p *pass) unclear(ctx context.Context, sight workflow.HealthSight) error {
+	var ended workflow.HealthPass
+	err := p.update(ctx, func(h *workflow.Health) {
+		h.Loop.Unseen = sight.Unseen
+		ended = h.Unclear(p.begun, p.Every, p.Clock())
+	})
+	if err != nil {
+		return err
+	}
+	p.report.Result = ended.Result
 	return p.remember(ctx)
 }
 

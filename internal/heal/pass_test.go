@@ -1,6 +1,7 @@
 package heal_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ func TestAnErrorIsRepairedOnceAndVerifiedByTheNextPass(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
 	s.pass(t, workflow.PassHealthy)
-	s.breakIt(t, "cannot open settings: password=hunter2hunter2")
+	s.breakIt(t, "cannot open settings: password=hunter2hunter2 of https://x.example/?token=hunter23hunter23")
 	report := s.pass(t, workflow.PassRepaired)
 	if got, want := s.counts(t), "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=2"; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -131,6 +132,23 @@ func TestWhatAPersonMendsIsClosedAfterThreePassesThatFindNothing(t *testing.T) {
 	}
 }
 
+// A kill after the state was saved and before anybody was told, and an error that is gone by the next pass.
+func TestACriticalStateThatNobodyWasToldOfIsToldAllTheSame(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken)
+	if err := s.store.Health().Update(t.Context(), func(h *workflow.Health) error {
+		h.LastHealthStatus, h.Loop.CriticalSince = workflow.HealthCritical, begin.Format(time.RFC3339Nano)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h := s.pass(t, workflow.PassCritical).Health
+	s.pass(t, workflow.PassCritical)
+	if open, all := s.requests(t); all != 1 || len(open) != 1 || !strings.HasPrefix(open[0], "Self-healing gave up") || h.Loop.Request == "" {
+		t.Errorf("requests %q of %d; noted is %q", open, all, h.Loop.Request)
+	}
+}
+
 func TestARepairThatWaitsForApprovalIsGoneOnWith(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
@@ -161,6 +179,58 @@ func TestAMergeIsAFixOnlyIfTheCheckPassesThen(t *testing.T) {
 	s.pass(t, workflow.PassFailed)
 }
 
+// An http check without start asks a service elsewhere: what was merged may repair nothing there.
+func TestARepairThatTheNextLookFindsUndoneIsAFailureOfTheLoop(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken)
+	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+		defer s.breakIt(t, "order 17 has no price")
+		return s.carry(ctx, r)
+	}
+	s.breakIt(t, "order 17 has no price")
+	for _, undone := range []workflow.HealthResult{workflow.PassFailed, workflow.PassFailed, workflow.PassCritical} {
+		s.pass(t, workflow.PassRepaired)
+		s.pass(t, undone)
+		s.clock.move(time.Hour)
+	}
+	if got, want := s.counts(t), "critical retry=false failures=3 detected=1 attempted=3 succeeded=3 runs=6"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if past, err := heal.Past(t.Context(), s.store); err != nil || past.Sum() != (heal.Sum{Repairs: 3, Calls: 3, Tokens: 330, CostMicroUSD: 7500}) {
+		t.Errorf("the log sums up to %+v, %v", past.Sum(), err)
+	}
+	if open, all := s.requests(t); all != 4 || len(open) != 1 || !strings.HasPrefix(open[0], "Self-healing gave up") {
+		t.Errorf("open %q of %d", open, all)
+	}
+}
+
+func TestTwoChecksThatFailByOneCauseAreOneRepair(t *testing.T) {
+	t.Parallel()
+	again := unbroken
+	again.ID, again.Severity = "again", workflow.Minor
+	s := newSite(t, unbroken, again, command("other", "! test -e other"))
+	s.breakIt(t, "order 17 has no price")
+	if err := os.WriteFile(filepath.Join(s.dir, "other"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+		if r.Check.ID == "other" {
+			defer func() { _ = os.Remove(filepath.Join(s.dir, "other")) }()
+		}
+		return s.carry(ctx, r)
+	}
+	s.pass(t, workflow.PassRepaired)
+	if got, want := s.counts(t), "degraded retry=false failures=0 detected=3 attempted=2 succeeded=2 runs=1"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for range 3 {
+		s.pass(t, workflow.PassHealthy)
+	}
+	if _, all := s.requests(t); all != 2 {
+		t.Errorf("%d requests, want one for each cause", all)
+	}
+}
+
 func TestABrokenStateIsRestoredOrBegunAnewAndTold(t *testing.T) {
 	t.Parallel()
 	for _, withBackup := range []bool{true, false} {
@@ -170,12 +240,11 @@ func TestABrokenStateIsRestoredOrBegunAnewAndTold(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.dir, "state.json"), []byte(`{"run_count": 2, "retry`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want := "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=2" // one of the two is in the backup
+		want := "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=3" // the totals go on, with and without it
 		if !withBackup {
 			if err := os.Remove(filepath.Join(s.dir, "state.json.bak")); err != nil {
 				t.Fatal(err)
 			}
-			want = "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=1"
 		}
 		report := s.pass(t, workflow.PassHealthy)
 		if report.Restored.Broken == nil || report.Restored.Backup != withBackup || !exists(t, filepath.Join(s.dir, report.Restored.Kept)) {
@@ -270,4 +339,20 @@ func TestACriticalStateThatComesToANewFolderStaysCritical(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere.pass(t, workflow.PassRepaired)
+}
+
+// A repair that was begun before and fails now begins the cooldown before anything new is looked for.
+func TestARepairThatFailsWhileItIsGoneOnWithEndsThePass(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken, command("other", "! test -e other"))
+	s.comes = workflow.NeedsInput
+	s.breakIt(t, "order 17 has no price")
+	s.pass(t, workflow.PassWaiting)
+	if err := os.WriteFile(filepath.Join(s.dir, "other"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.comes = workflow.Failed
+	if report := s.pass(t, workflow.PassFailed); len(report.Looks) != 0 || len(report.Pass.Repairs) != 1 {
+		t.Errorf("it looked %+v and repaired %+v", report.Looks, report.Pass.Repairs)
+	}
 }

@@ -36,14 +36,37 @@ func (p *pass) repair(ctx context.Context, id string) (workflow.RepairOutcome, e
 	if errors.As(err, &held) {
 		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: "another process carries the request"})
 	}
-	if err = errors.Join(err, ctx.Err()); err != nil {
-		return "", fmt.Errorf("carry request %s: %w", request.ID, err)
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("carry request %s: %w", request.ID, errors.Join(err, ctx.Err()))
+	}
+	if err != nil { // it says nothing of other errors, nor of what else there is to look at
+		p.uncarried = append(p.uncarried, fmt.Errorf("carry request %s: %w", request.ID, err))
+		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: redact.Line(p.Redact.String(err.Error()), 200)})
 	}
 	judged, err := p.cameTo(ctx, id, check, &run)
 	if err != nil {
 		return "", err
 	}
 	return p.judge(ctx, judged)
+}
+
+// goneBy reports whether an error is gone by what this pass merged for another, which had the same cause: a repair that finds
+// nothing to mend would count as failed.
+func (p *pass) goneBy(ctx context.Context, id string, merged bool) (bool, error) {
+	e := p.state.Error(id)
+	if !merged || e == nil || e.Attempting {
+		return false, nil
+	}
+	check, ok := p.check(e.Check)
+	if !ok {
+		return false, nil
+	}
+	looks, err := p.lookAt(ctx, []workflow.HealthCheck{check})
+	if err != nil || looks[0].Outcome != LookPassed {
+		return false, err
+	}
+	p.Observe(check.ID + ": gone by the repair of another error")
+	return true, p.update(ctx, func(h *workflow.Health) { h.Gone(id) })
 }
 
 func (p *pass) check(id string) (workflow.HealthCheck, bool) {
@@ -79,12 +102,17 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls}
 	switch {
 	case run.State == workflow.Done:
-		proven, err := p.proven(ctx, check, run)
+		look, err := p.proven(ctx, check, run)
 		if err != nil {
 			return r, err
 		}
-		if r.Why = "merged, and the check still fails"; proven {
-			r.Outcome, r.Why = workflow.RepairFixed, ""
+		switch look.Outcome {
+		case LookPassed:
+			r.Outcome = workflow.RepairFixed
+		case LookUnknown:
+			r.Outcome, r.Why = workflow.RepairWaiting, "merged, and the check cannot be looked at: "+redact.Joined(look.Message, 160)
+		default:
+			r.Why = "merged, and the check still fails"
 		}
 	case run.State == workflow.Canceled:
 		r.Why = "a person gave the run up"
@@ -92,6 +120,8 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 		r.Why = "the change waits for an approval, which nobody can give in an unattended pass"
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
 		r.Outcome, r.Why = workflow.RepairWaiting, "the change waits for your approval: signalbox approve "+run.Ref()
+	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.Unusable():
+		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(run.Error.Title, 200)+"; see what is missing: signalbox doctor"
 	case run.Error != nil:
 		r.Why = redact.Line(run.Error.Title, 200)
 	default:
@@ -102,12 +132,15 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 
 // proven: only a check that was run again and passed is a fix. A run that a person began without the
 // check is held against it now.
-func (p *pass) proven(ctx context.Context, check workflow.HealthCheck, run *workflow.Run) (bool, error) {
+func (p *pass) proven(ctx context.Context, check workflow.HealthCheck, run *workflow.Run) (Look, error) {
 	if c := run.Journey.Settings.Check; c != nil && c.ID == check.ID {
-		return true, nil
+		return Look{Check: check.ID, Outcome: LookPassed}, nil
 	}
 	looks, err := p.lookAt(ctx, []workflow.HealthCheck{check})
-	return err == nil && looks[0].Outcome == LookPassed, err
+	if err != nil {
+		return Look{}, err
+	}
+	return looks[0], nil
 }
 
 func (p *pass) judge(ctx context.Context, r workflow.HealthRepair) (workflow.RepairOutcome, error) {
@@ -122,7 +155,7 @@ func (p *pass) judge(ctx context.Context, r workflow.HealthRepair) (workflow.Rep
 }
 
 func title(e *workflow.HealthError) string {
-	return fmt.Sprintf("Health check %s fails: %s", e.Check, redact.Line(e.Summary, 100))
+	return fmt.Sprintf("Health check %s fails: %s", e.Check, redact.Joined(e.Summary, 100))
 }
 
 // body is the request: what failed, what is known about it, and what will show that it is repaired.

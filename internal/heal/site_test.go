@@ -53,19 +53,21 @@ type site struct {
 	// comes is what the next runs come to.
 	comes workflow.State
 	runs  []heal.Repair
-	said  []string
+	// written is called around every change of a document.
+	written func()
+	said    []string
 }
 
 var begin = time.Date(2026, 2, 2, 11, 15, 0, 0, time.UTC)
 
 func openSite(ctx context.Context, dir string, checks ...workflow.HealthCheck) (*site, error) {
-	s := &site{dir: dir, clock: &clock{at: begin}, comes: workflow.Done}
+	s := &site{dir: dir, clock: &clock{at: begin}, comes: workflow.Done, written: func() {}}
 	repo, err := git.Open(ctx, process.Host{}, dir)
 	if err != nil {
 		return nil, err
 	}
 	mask := redact.New(map[string]string{"API_TOKEN": "hunter2hunter2"})
-	if s.store, err = store.Open(ctx, store.Config{Root: dir, Clock: s.clock.now, Redact: mask.String}); err != nil {
+	if s.store, err = store.Open(ctx, store.Config{Root: dir, Clock: func() time.Time { s.written(); return s.clock.now() }, Redact: mask.String}); err != nil {
 		return nil, err
 	}
 	s.forge = local.New(local.Config{Repo: repo, Store: s.store, Root: dir, Clock: s.clock.now})
@@ -110,6 +112,16 @@ func (y yard) Close(context.Context) error { return nil }
 func (y yard) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	c.Dir, c.Env = y.dir, append(c.Env, "PATH="+os.Getenv("PATH"))
 	return y.Host.Exec(ctx, c)
+}
+
+// slowYard is one where every command takes three seconds, or as long as it may.
+type slowYard struct{ yard }
+
+func (slowYard) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	if takes := 3 * time.Second; takes <= c.Total {
+		return process.Result{Ending: process.Exited, Duration: takes}, nil
+	}
+	return process.Result{Ending: process.TimedOut, Duration: c.Total}, nil
 }
 
 // carry is a run that ends as comes says. One that merges mends what is broken, and closes its request.

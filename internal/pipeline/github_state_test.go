@@ -15,7 +15,8 @@ func TestNothingInAStateCanSetAnOutputOrTheStateOfACriticalLoopExpire(t *testing
 	t.Parallel()
 	s := newSite(t, pipeline.GitHub(), repairs)
 	hostile := "x\nEOF\ngo=true\ngo<<EOF\ntrue\nEOF\n::set-output name=go::true\n::error::no"
-	s.saved(50*time.Hour, map[string]string{"state.json": fmt.Sprintf(`{"last_health_status":"critical","last_error_id":"e","last_error_summary":%s}`, quoted(hostile))})
+	s.saved(50*time.Hour, map[string]string{"state.json": fmt.Sprintf(`{"last_health_status":"critical","last_error_id":"e","updated_at":%q,"last_error_summary":%s}`,
+		time.Now().Format(time.RFC3339), quoted(hostile))})
 	r := s.act("schedule", scheduled)
 	s.mustEnd(r, map[string]string{"gate": "success"})
 	s.mustSay(r, "critical: ")

@@ -61,36 +61,56 @@ type job struct {
 	File    *struct{}         `json:"artifacts_file,omitempty"`
 	Expires string            `json:"artifacts_expire_at,omitempty"`
 	Erased  string            `json:"erased_at,omitempty"`
+	Of      *source           `json:"pipeline,omitempty"` // older GitLabs do not say
 	saved   map[string]string // its artifact
+}
+
+type source struct {
+	Source string `json:"source"`
 }
 
 func healed(id int, files map[string]string) job {
 	return job{ID: id, Name: "signalbox-heal", Ref: "main", File: &struct{}{}, Expires: "2030-01-01T00:00:00Z", saved: files}
 }
 
+// silent, as a job's name, stands for an API that does not answer.
+const silent = "silent"
+
 // gitLab speaks as much of GitLab's API as finding a job's artifact takes.
 func gitLab(t *testing.T, jobs []job) *httptest.Server {
 	mux := http.NewServeMux()
+	serveGitLabJobs(mux, func() []job { return jobs })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func serveGitLabJobs(mux *http.ServeMux, all func() []job) {
 	mux.HandleFunc("GET /api/v4/projects/12/jobs", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+apiToken {
+		jobs := all()
+		switch {
+		case r.Header.Get("Authorization") != "Bearer "+apiToken:
 			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		case len(jobs) > 0 && jobs[0].Name == silent:
+			http.Error(w, "no", http.StatusNotImplemented)
 			return
 		}
 		from := min((number(r.URL.Query().Get("page"))-1)*100, len(jobs))
-		write(w, jobs[from:min(from+100, len(jobs))])
+		write(w, append([]job{}, jobs[from:min(from+100, len(jobs))]...))
 	})
 	mux.HandleFunc("GET /api/v4/projects/12/jobs/{id}/artifacts/{file}", func(w http.ResponseWriter, r *http.Request) {
-		for _, j := range jobs {
+		for _, j := range all() {
 			if content, ok := j.saved[r.PathValue("file")]; ok && j.ID == number(r.PathValue("id")) {
+				if content == silent {
+					w.Header().Set("Content-Length", "9") // and it breaks off
+				}
 				_, _ = fmt.Fprint(w, content)
 				return
 			}
 		}
 		http.NotFound(w, r)
 	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server
 }
 
 // lab runs the job's script as GitLab's shell runner does: its lines in one bash, in a clone of the branch's commit without a branch.
@@ -114,7 +134,7 @@ func (s *site) lab(server *httptest.Server, variables ...string) (log string, er
 	for name, value := range file["signalbox-heal"].Variables {
 		c.Env = append(c.Env, name+"="+value)
 	}
-	c.Env = append(c.Env, "SIGNALBOX=tools/signalbox", "CI_COMMIT_BRANCH=main", "CI_API_V4_URL="+server.URL+"/api/v4", "CI_PROJECT_ID=12", "CI_JOB_ID=77",
+	c.Env = append(c.Env, "SIGNALBOX=tools/signalbox", "CI_COMMIT_BRANCH=main", "CI_API_V4_URL="+server.URL+"/api/v4", "CI_PROJECT_ID=12", "CI_JOB_ID=77", "CI_JOB_URL=https://gitlab.example.org/acme/shop/-/jobs/77",
 		"CI_PROJECT_URL="+strings.TrimSuffix(s.origin, ".git"), "CI_SERVER_URL="+server.URL, "SIGNALBOX_GITLAB_TOKEN="+apiToken, "TEST_SIGNALBOX="+program)
 	c.Env = append(c.Env, variables...)
 	out, err := c.CombinedOutput()
@@ -142,16 +162,19 @@ func TestTheGitLabJobCarriesTheStateOn(t *testing.T) {
 		"a first run repairs": {pass: repairs, says: "This is the first run", key: "total_fixes_succeeded", want: "1"},
 		"a failed repair goes on from the last": {jobs: []job{{ID: 9, Name: "test", Ref: "main"}, healed(8, map[string]string{"state.json": failedOnce})},
 			pass: fails, fails: true, says: "The newest state is that of job 8", key: "continuous_failure_count", want: "2"},
-		"nothing is due":   {jobs: []job{healed(8, map[string]string{"state.json": fresh})}, pass: repairs, says: "stop: healthy", key: "last_health_status", want: `"healthy"`},
-		"a broken state":   {jobs: []job{healed(8, map[string]string{"state.json": "{", "state.json.bak": failedOnce})}, pass: fails, fails: true, says: "deciding by state.json.bak", key: "continuous_failure_count", want: "2"},
-		"it expired":       {jobs: []job{{ID: 8, Name: "signalbox-heal", Ref: "main", Expires: "2020-01-01T00:00:00Z"}}, pass: repairs, fails: true, says: "of job 8 has expired"},
-		"it was erased":    {jobs: []job{{ID: 8, Name: "signalbox-heal", Ref: "main", Erased: "2020-01-01T00:00:00Z"}}, pass: repairs, fails: true, says: "of job 8 was erased"},
-		"it cannot be had": {jobs: []job{healed(8, nil)}, pass: repairs, fails: true, says: "of job 8 cannot be read"},
+		"nothing is due":         {jobs: []job{{ID: 8, Name: "signalbox-heal", Ref: "main", File: &struct{}{}, Of: &source{"schedule"}, saved: map[string]string{"state.json": fresh}}}, pass: repairs, says: "stop: healthy", key: "last_health_status", want: `"healthy"`},
+		"a broken state":         {jobs: []job{healed(8, map[string]string{"state.json": "{", "state.json.bak": failedOnce})}, pass: fails, fails: true, says: "deciding by state.json.bak", key: "continuous_failure_count", want: "2"},
+		"it expired":             {jobs: []job{{ID: 8, Name: "signalbox-heal", Ref: "main", Expires: "2020-01-01T00:00:00Z"}}, pass: repairs, fails: true, says: "of job 8 has expired"},
+		"it was erased":          {jobs: []job{{ID: 8, Name: "signalbox-heal", Ref: "main", Erased: "2020-01-01T00:00:00Z"}}, pass: repairs, fails: true, says: "of job 8 was erased"},
+		"it cannot be had":       {jobs: []job{healed(8, nil)}, pass: repairs, fails: true, says: "of job 8 cannot be read"},
+		"the answer breaks off":  {jobs: []job{healed(8, map[string]string{"state.json": failedOnce, "state.json.bak": silent})}, pass: repairs, fails: true, says: "of job 8 cannot be read"},
+		"GitLab does not answer": {jobs: []job{{ID: 9, Name: silent}}, pass: repairs, fails: true, says: "501"},
 		"begun anew": {jobs: []job{{ID: 8, Name: "signalbox-heal", Ref: "main", Expires: "2020-01-01T00:00:00Z"}}, pass: repairs, variables: []string{"SIGNALBOX_PERSON=begin-anew"},
 			says: "begins the state anew", key: "total_fixes_succeeded", want: "1"},
 		"mended by a person": {jobs: []job{healed(8, map[string]string{"state.json": `{"last_health_status":"critical","total_errors_detected":9}`})}, pass: repairs,
 			variables: []string{"SIGNALBOX_PERSON=mended"}, says: "stop: healthy", key: "total_errors_detected", want: "9"},
-		"another branch's and tag's are not ours": {jobs: []job{{ID: 10, Name: "signalbox-heal", Ref: "x", File: &struct{}{}}, {ID: 9, Name: "signalbox-heal", Ref: "main", Tag: true, File: &struct{}{}}},
+		"another branch's, tag's and pipeline's are not ours": {jobs: []job{{ID: 10, Name: "signalbox-heal", Ref: "x", File: &struct{}{}}, {ID: 9, Name: "signalbox-heal", Ref: "main", Tag: true, File: &struct{}{}},
+			{ID: 8, Name: "signalbox-heal", Ref: "main", File: &struct{}{}, Of: &source{"merge_request_event"}}},
 			pass: repairs, says: "This is the first run", key: "total_fixes_succeeded", want: "1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +32,8 @@ type saved struct {
 	id, run, days int
 	branch        string
 	fork, expired bool
+	workflow      int    // 7, ours, unless it is another
+	event         string // a schedule, unless it was something else
 	created       time.Time
 	zip           []byte
 }
@@ -43,25 +46,25 @@ type hub struct {
 
 	mu        sync.Mutex
 	artifacts []saved
-	succeeded int // earlier runs of the workflow on the branch
-	issues    []map[string]any
+	succeeded int      // earlier runs of the workflow on the branch
+	issues    []*issue // the oldest first
 	down      bool
-	pages     int // of artifacts that were asked for
+	silent    string // what is not answered about: a part of a path
+	pages     int    // of artifacts that were asked for
 }
 
 func newHub(t *testing.T) *hub {
-	h, mux := &hub{t: t, issues: []map[string]any{}}, http.NewServeMux()
+	h, mux := &hub{t: t}, http.NewServeMux()
 	for pattern, handle := range map[string]http.HandlerFunc{
 		"artifacts":            h.list,
 		"runs/{run}/artifacts": h.list,
 		"artifacts/{id}/zip":   h.locate,
-		"runs/{run}":           func(w http.ResponseWriter, _ *http.Request) { write(w, map[string]any{"workflow_id": 7}) },
+		"runs/{run}":           h.runOf,
 		"workflows/7/runs":     h.earlier,
 	} {
 		mux.HandleFunc("GET /repos/"+repository+"/actions/"+pattern, h.authorized(handle))
 	}
-	mux.HandleFunc("GET /repos/"+repository+"/issues", h.authorized(func(w http.ResponseWriter, _ *http.Request) { write(w, h.issues) }))
-	mux.HandleFunc("POST /repos/"+repository+"/issues", h.authorized(h.openIssue))
+	h.serveIssues(mux)
 	mux.HandleFunc("GET /blob/{id}", h.blob)
 	mux.HandleFunc("POST /upload", h.upload)
 	h.Server = httptest.NewServer(mux)
@@ -76,7 +79,7 @@ func (h *hub) authorized(handle http.HandlerFunc) http.HandlerFunc {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		switch {
-		case h.down:
+		case h.down, h.silent != "" && strings.Contains(r.URL.Path, h.silent):
 			http.Error(w, "no", http.StatusNotImplemented)
 		case r.Header.Get("Authorization") != "Bearer "+apiToken:
 			http.Error(w, "who are you?", http.StatusUnauthorized)
@@ -104,6 +107,20 @@ func (h *hub) list(w http.ResponseWriter, r *http.Request) {
 	}
 	from := min((page-1)*100, len(list))
 	write(w, map[string]any{"total_count": len(list), "artifacts": list[from:min(from+100, len(list))]})
+}
+
+// runOf tells of a run by what it saved; one that saved nothing is this one.
+func (h *hub) runOf(w http.ResponseWriter, r *http.Request) {
+	var a saved
+	if i := slices.IndexFunc(h.artifacts, func(a saved) bool { return a.run == number(r.PathValue("run")) }); i >= 0 {
+		a = h.artifacts[i]
+	}
+	head := 1
+	if a.fork {
+		head = 2
+	}
+	write(w, map[string]any{"id": number(r.PathValue("run")), "workflow_id": cmp.Or(a.workflow, 7), "event": cmp.Or(a.event, "schedule"), "head_branch": cmp.Or(a.branch, "main"),
+		"repository": map[string]any{"id": 1}, "head_repository": map[string]any{"id": head}})
 }
 
 func (h *hub) earlier(w http.ResponseWriter, r *http.Request) {
@@ -153,16 +170,6 @@ func (h *hub) upload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.add(saved{name: q.Get("name"), run: number(q.Get("run")), days: number(q.Get("retention-days")), branch: "main", created: time.Now(), zip: body})
-}
-
-func (h *hub) openIssue(w http.ResponseWriter, r *http.Request) {
-	var issue map[string]any
-	if err := json.NewDecoder(r.Body).Decode(&issue); err != nil {
-		h.t.Error(err)
-	}
-	issue["html_url"] = fmt.Sprintf("https://github.com/%s/issues/%d", repository, len(h.issues)+1)
-	h.issues = append(h.issues, issue)
-	write(w, issue)
 }
 
 // add puts an artifact in front of the others: the state, unless it has another name.

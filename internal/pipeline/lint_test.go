@@ -109,3 +109,24 @@ func TestNoExpressionIsPartOfAScript(t *testing.T) {
 		t.Errorf("found only %d scripts", scripts)
 	}
 }
+
+// What people read about the pins is what is pinned.
+func TestThePageNamesThePinnedActions(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/healing-in-ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range pipeline.GitHub() {
+		for _, match := range regexp.MustCompile(`uses: (actions/[a-z-]+)@([0-9a-f]{40}) # (v[0-9.]+)`).FindAllSubmatch(file.Content, -1) {
+			found++
+			if row := "| `" + string(match[1]) + "` | " + string(match[3]) + " | `" + string(match[2]) + "` |"; !bytes.Contains(page, []byte(row)) {
+				t.Errorf("the page lacks %s", row)
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("found only %d uses", found)
+	}
+}

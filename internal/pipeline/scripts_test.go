@@ -13,18 +13,19 @@ import (
 	"signalbox/internal/process/processtest"
 )
 
-// script runs one of the action's scripts as a runner would, in a folder, with the file for its outputs.
+// script runs one of the action's scripts, perhaps with a word for it, as a runner would, in a folder, with the file for its outputs.
 func script(t *testing.T, name, dir string, env ...string) (outputs, log string, err error) {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("github/.github/actions/signalbox-heal", name))
-	if err != nil {
-		t.Fatal(err)
-	}
 	written := filepath.Join(t.TempDir(), "outputs")
 	if err := os.WriteFile(written, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), "bash", path)
+	name, args, _ := strings.Cut(name, " ")
+	path, err := filepath.Abs(filepath.Join("github/.github/actions/signalbox-heal", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "bash", append([]string{path}, strings.Fields(args)...)...)
 	c.Dir, c.Env = dir, append([]string{"PATH=" + os.Getenv("PATH"), "GITHUB_OUTPUT=" + written}, env...)
 	said, err := c.CombinedOutput()
 	outputsText, readErr := os.ReadFile(written)
@@ -49,6 +50,8 @@ func TestOnlyWhatThisRepositorysBranchSavedLastIsTheState(t *testing.T) {
 	}
 	h.add(saved{run: 700, branch: "main", fork: true, created: start.Add(time.Minute * 50)})
 	h.add(saved{run: 800, branch: "feature", created: start.Add(time.Minute * 51)})
+	h.add(saved{run: 801, branch: "main", created: start.Add(time.Minute * 52), workflow: 8, event: "issue_comment"})
+	h.add(saved{run: 802, branch: "main", created: start.Add(time.Minute * 53), event: "pull_request_target"})
 	for _, order := range []struct {
 		name  string
 		pages int
@@ -72,10 +75,16 @@ func TestAStateThatIsGoneIsNoFirstRun(t *testing.T) {
 		"nothing ever succeeded": {func(*hub) {}, "state=first-run\n", "This is the first run"},
 		"only a fork saved one": {func(h *hub) { h.add(saved{run: 1, branch: "main", fork: true, created: time.Now()}) },
 			"state=first-run\n", "This is the first run"},
+		"only another workflow saved one": {func(h *hub) { h.add(saved{run: 1, branch: "main", workflow: 8, created: time.Now()}) },
+			"state=first-run\n", "This is the first run"},
 		"it was deleted": {func(h *hub) { h.succeeded = 12 }, "", "Its artifact is missing, although earlier runs saved one"},
 		"the newest has expired": {func(h *hub) { h.add(saved{run: 5, branch: "main", created: time.Now(), expired: true}) },
 			"", "Its artifact, of run 5, has expired"},
 		"GitHub does not answer": {func(h *hub) { h.down = true }, "", "501"},
+		"GitHub does not tell of its run": {func(h *hub) {
+			h.add(saved{run: 5, branch: "main", created: time.Now()})
+			h.silent = "/runs/5"
+		}, "", "501"},
 		"it will expire": {func(h *hub) { h.add(saved{run: 5, branch: "main", created: time.Now().Add(-49 * time.Hour)}) },
 			"state=restored\nrun=5\nrenew=true\n", "run 5"},
 	} {

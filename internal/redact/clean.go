@@ -56,6 +56,18 @@ func Line(s string, limit int) string {
 	return string(line[:limit-1]) + "…"
 }
 
+// Joined is Line of a text whose lines each say something of their own: a mark stands between them, unless one is the head of the
+// next and says so by its colon.
+func Joined(s string, limit int) string {
+	var lines []string
+	for line := range strings.Lines(Clean(s)) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return Line(strings.ReplaceAll(strings.Join(lines, " · "), ": · ", ": "), limit)
+}
+
 // invisible reports whether r is not for the eye.
 func invisible(r rune) bool {
 	switch {

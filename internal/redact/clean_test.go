@@ -39,6 +39,28 @@ func TestCleanLeavesOnlyWhatTheEyeSees(t *testing.T) {
 	}
 }
 
+func TestJoinedLinesAreTold(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, in string
+		limit    int
+		want     string
+	}{
+		{"a mark stands between lines", "does not contain \"order 42\"\n\n  ordr 42\n", 60, "does not contain \"order 42\" · ordr 42"},
+		{"a head is followed by what it is of", "exit code 1:\nno order\nno bill", 60, "exit code 1: no order · no bill"},
+		{"one line stays", "all is lost", 60, "all is lost"},
+		{"what does not fit is cut", "ab\ncd\nef", 6, "ab · …"},
+		{"nothing", "\n \n", 6, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := redact.Joined(test.in, test.limit); got != test.want {
+				t.Errorf("Joined(%q) = %q, want %q", test.in, got, test.want)
+			}
+		})
+	}
+}
+
 func TestLineIsOneShortLine(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

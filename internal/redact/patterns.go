@@ -61,6 +61,9 @@ var patterns = []pattern{
 	token("xoxb-", tokenBytes, 10),
 	token("xoxp-", tokenBytes, 10),
 	word(mixed(token("sk-", tokenBytes, 24))),
+	// A login with ChatGPT: what renews it, and what it renews, a JWT, of which header and claims begin alike.
+	word(mixed(token("rt_", bearerBytes, 24))),
+	{prefix: "eyJ", window: 512, find: hideAll(`^eyJ[A-Za-z0-9_-]{8,480}\.eyJ`, bearerBytes)},
 	word(token("AKIA", upperDigits, 16)),
 	word(token("ASIA", upperDigits, 16)),
 	word(mixed(bearer)),

@@ -56,6 +56,8 @@ func (w *work) act(ctx context.Context, a workflow.Action) (workflow.Event, erro
 		return w.closeRequest(ctx, o)
 	case workflow.PostComment:
 		return w.postComment(ctx, o, a)
+	case workflow.DropWork:
+		return w.dropWork(ctx, o, a)
 	case workflow.Wait:
 		return w.waitUntil(ctx, o, a)
 	}
@@ -86,6 +88,11 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		e.ReasonCode, e.Retryable, e.Category = "NO_SPACE", false, workflow.CategoryEnvironment
 		e.Actions = []string{"free disk space", resume}
+	case errors.Is(err, environment.ErrTooLarge):
+		e.ReasonCode, e.Retryable, e.Category = workflow.WorkTooLarge, false, workflow.CategoryEnvironment
+		e.Title, e.Message = "work in the environment is too large to keep", w.Redact.String(w.run.Journey.EnvPath+": "+innermost(err).Error())
+		e.Actions = []string{fmt.Sprintf("keep it yourself: copy it out of %s, delete it there; then: signalbox resume %s", w.run.Journey.EnvPath, w.run.Ref()),
+			"or lose it: signalbox resume --force " + w.run.Ref()}
 	case errors.Is(err, environment.ErrNoIsolation):
 		e.ReasonCode, e.Retryable = "NO_ISOLATION", false
 		e.Actions = []string{"install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected: signalbox resume --unsandboxed " + w.run.Ref()}
@@ -111,6 +118,17 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	return e
 }
 
+// innermost is the error that says what is too large, without where we came across it.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil || next == environment.ErrTooLarge { //nolint:errorlint // the one before it is wanted
+			return err
+		}
+		err = next
+	}
+}
+
 var categories = map[workflow.ActionKind]workflow.Category{
 	workflow.CheckDependencies: workflow.CategoryInput,
 	workflow.CreateBranch:      workflow.CategoryGit,
@@ -124,6 +142,7 @@ var categories = map[workflow.ActionKind]workflow.Category{
 	workflow.WatchChecks:       workflow.CategoryTest,
 	workflow.MergePullRequest:  workflow.CategoryGit,
 	workflow.ClosePullRequest:  workflow.CategoryGit,
+	workflow.DropWork:          workflow.CategoryEnvironment,
 }
 
 func actionTitle(kind workflow.ActionKind) string {
@@ -146,6 +165,7 @@ func actionTitle(kind workflow.ActionKind) string {
 		workflow.RemoveEnvironment: "the environment cannot be removed",
 		workflow.CloseRequest:      "the request cannot be closed",
 		workflow.PostComment:       "the comment cannot be posted",
+		workflow.DropWork:          "the environment cannot be cleared",
 	}
 	if t, ok := titles[kind]; ok {
 		return t

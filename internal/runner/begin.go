@@ -75,7 +75,7 @@ func (w *work) createBranch(ctx context.Context, o workflow.Outcome) (workflow.E
 
 // keptRef is where a commit is kept that would otherwise be reachable from nowhere.
 func (w *work) keptRef(commit string) string {
-	return fmt.Sprintf("refs/signalbox/kept/%d/%s-%.10s", w.run.Journey.Number, w.ref.RunID, commit)
+	return fmt.Sprintf("%s/%s-%.10s", w.keptFolder(), w.ref.RunID, commit)
 }
 
 func (w *work) keep(ctx context.Context, commit string) error {

@@ -91,21 +91,28 @@ func (w *work) ready(ctx context.Context, a workflow.Action) (environment.Enviro
 	if err != nil {
 		return nil, err
 	}
-	known := w.content
-	w.content = ""
-	if known == w.run.Journey.Head {
+	head, known, tested := w.run.Journey.Head, w.content, w.testedAt
+	w.content, w.testedAt = "", ""
+	if known == head {
 		return env, nil
 	}
-	keep := fmt.Sprintf("refs/signalbox/kept/%d/%s-%s-%d", w.run.Journey.Number, w.ref.RunID, a.Key, w.Clock.Now().Unix())
-	err = env.Reset(ctx, w.run.Journey.Head, keep)
-	if errors.Is(err, environment.ErrTooLarge) {
-		w.Logger.Warn("work that is too large to keep is dropped", "run", w.ref.RunID, "err", err)
-		err = env.Reset(ctx, w.run.Journey.Head, "")
+	first := !w.entered
+	err = env.Reset(ctx, head, w.asideRef(a))
+	switch tooLarge := errors.Is(err, environment.ErrTooLarge); {
+	case tooLarge && a.InPlace:
+		return env, nil
+	case tooLarge && tested == head:
+		w.Logger.Info("what the tests left is dropped", "run", w.ref.RunID, "err", err)
+		err = env.Reset(ctx, head, "")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("bring environment to %.10s: %w", w.run.Journey.Head, err)
+		return nil, fmt.Errorf("bring environment to %.10s: %w", head, err)
 	}
-	return env, nil
+	w.entered = true
+	if first {
+		err = w.tellFound(ctx)
+	}
+	return env, err
 }
 
 // stepOf names the log of a call that belongs to no step by its phase.

@@ -82,10 +82,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		}
 		env = activated{env}
 	}
-	commands := shellCommands(run.Journey.Settings.TestCommands())
-	if service := run.Journey.Settings.Service(); service != nil {
-		commands = append(commands, command{service.Title(), t.Ask(*service)})
-	}
+	commands := testCommands(&run.Journey.Settings, run.Journey.Settings.TestCommands(), t.Ask)
 	v, err := runCommands(ctx, env, commands, variables, seconds(limits.TestTotalSec), log)
 	if err != nil {
 		return Verdict{}, err

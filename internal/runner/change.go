@@ -22,7 +22,7 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 	base := w.run.Journey.StepBase
 	change, err := env.Record(ctx, base, w.commitMessage(a))
 	if errors.Is(err, environment.ErrTooLarge) {
-		return workflow.ChangeRefused{Outcome: o, Problems: []string{w.clean(err.Error())}}, nil
+		return workflow.ChangeRefused{Outcome: o, Problems: []string{w.clean(err.Error())}, TooLarge: true}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("record change of %s: %w", a.StepID, err)

@@ -66,5 +66,9 @@ func (p *Place) Leave() error {
 	if p.work.request == nil {
 		return nil
 	}
-	return p.work.request.Release()
+	var err error
+	if p.work.writer != nil {
+		err = p.work.writer.Close()
+	}
+	return errors.Join(err, p.work.request.Release())
 }

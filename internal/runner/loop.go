@@ -25,6 +25,8 @@ type work struct {
 
 	// reports is what a call in hand tells while it runs; it holds the latest.
 	reports chan workflow.AgentReported
+	// found tells of work that lay in the environment.
+	found chan workflow.WorkFound
 	// questions are what it asks, withdrawn those that it wants no answer to any more, and asking the one
 	// that people see.
 	questions, withdrawn chan *question
@@ -32,12 +34,17 @@ type work struct {
 
 	// Found once per runner, then kept.
 	env environment.Environment
+	// entered: something of this runner's has begun in the environment, so that what lies there is its own.
+	entered bool
 	// content is the commit whose content the environment was just recorded as; empty once
 	// anything ran in it.
 	content string
-	asked   *forge.Request
-	shown   shown
-	origin  string // the branch ref's commit as we last set it
+	// testedAt is the commit that it was before tests ran in it, and nothing else since: what is there
+	// beyond that commit, they left, and would leave again.
+	testedAt string
+	asked    *forge.Request
+	shown    shown
+	origin   string // the branch ref's commit as we last set it
 }
 
 // loop performs what is pending until nothing is, looking for orders in between.
@@ -59,7 +66,7 @@ func (w *work) loop(ctx context.Context) error {
 			}
 		}
 		if ctx.Err() != nil && !w.run.State.Ended() {
-			return w.decide(ctx, workflow.StopRequested{})
+			return w.decide(ctx, standStill(ctx))
 		}
 	}
 }
@@ -80,6 +87,8 @@ func (w *work) perform(ctx context.Context, action workflow.Action) (workflow.Ev
 			return event, nil
 		case report := <-w.reports:
 			err = w.note(ctx, &latest, report)
+		case found := <-w.found:
+			err = w.note(ctx, &latest, found)
 		case q := <-w.questions:
 			err = w.ask(ctx, &latest, q)
 		case q := <-w.withdrawn:

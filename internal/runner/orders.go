@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 
 	"signalbox/internal/workflow"
 )
@@ -48,7 +49,8 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 		events = append(events, answer)
 	}
 	if s.ResumeRequested {
-		events = append(events, workflow.Resumed{})
+		force := slices.ContainsFunc(s.Commands, func(c workflow.Command) bool { return c.Kind == workflow.CommandForce })
+		events = append(events, workflow.Resumed{Force: force})
 	}
 	return events
 }

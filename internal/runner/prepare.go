@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -15,18 +16,28 @@ const preparing = 16
 // stands still (NEEDS_INPUT), for somebody who goes on in its environment by hand (see Enter).
 // Another end than that is in the run, as Carry leaves it.
 func (r *Runner) Prepare(ctx context.Context, requestID, owner string, which func(context.Context) (store.RunRef, error)) (workflow.Run, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	own := *r
 	own.prepares = true
 	own.MaxParallel += preparing
 	own.Observe = func(run workflow.Run) {
 		r.Observe(run)
 		if prepared(&run) {
-			stop()
+			stop(errPrepared)
 		}
 	}
 	return own.Carry(ctx, requestID, owner, which)
+}
+
+var errPrepared = errors.New("the environment is there")
+
+// standStill is what the end of ctx says to the run.
+func standStill(ctx context.Context) workflow.Event {
+	if errors.Is(context.Cause(ctx), errPrepared) {
+		return workflow.Prepared{}
+	}
+	return workflow.StopRequested{}
 }
 
 // prepared reports whether the run has come to its environment.

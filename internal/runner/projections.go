@@ -77,7 +77,7 @@ func (w *work) projectStatus(ctx context.Context) error {
 // stands until the run moves, and a run that is given up undoes no success.
 func (w *work) standsAside(s *workflow.IssueStatus) bool {
 	givenUp := w.run.Journey.Canceling || w.run.State == workflow.Canceled
-	return w.run.State.Ended() && s.Timestamp.After(w.run.UpdatedAt) || givenUp && s.Status == workflow.IssueComplete
+	return w.run.State.Ended() && s.Timestamp.After(*w.run.EndedAt) || givenUp && s.Status == workflow.IssueComplete
 }
 
 func (w *work) projectEnvironment(ctx context.Context) error {

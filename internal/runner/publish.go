@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/workflow"
@@ -107,21 +106,24 @@ func (w *work) keepWork(ctx context.Context) (string, error) {
 	if j.Head == "" {
 		return "", nil
 	}
-	commit := j.Head
-	if j.EnvID != "" && !j.EnvRemoved && j.MergeCommit == "" {
-		var err error
+	commit, visited := j.Head, false
+	var err error
+	if j.MergeCommit != "" {
+		visited, err = w.visited(ctx)
+	}
+	if err == nil && j.EnvID != "" && !j.EnvRemoved && (j.MergeCommit == "" || visited) {
 		commit, err = w.unrecorded(ctx)
-		if errors.Is(err, environment.ErrTooLarge) {
-			commit, err = j.Head, nil // what was recorded before is kept
-		}
-		if err != nil {
-			return "", err
-		}
 	}
-	if commit == j.BaseCommit {
-		return "", nil
+	if err != nil || commit == j.BaseCommit {
+		return "", err
 	}
-	return w.keptRef(commit), w.keep(ctx, commit)
+	if err := w.keep(ctx, commit); err != nil {
+		return "", err
+	}
+	if visited && commit != j.Head {
+		w.tell(ctx, w.keptRef(commit))
+	}
+	return w.keptRef(commit), nil
 }
 
 func (w *work) closeRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {

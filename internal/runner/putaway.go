@@ -81,7 +81,11 @@ func (w *work) unrecorded(ctx context.Context) (commit string, err error) {
 	if err != nil {
 		return "", err
 	}
-	change, err := env.Record(ctx, j.Head, "Work not recorded when the run was given up\n\nSignalbox-Request: "+w.run.RequestID+"\n")
+	message := "Work not recorded by a run\n\nSignalbox-Request: " + w.run.RequestID + "\n"
+	change, err := env.Record(ctx, j.Head, message)
+	if err == nil && change.Changed && j.Upon != "" {
+		change, err = env.Record(ctx, j.Upon, message)
+	}
 	if err != nil {
 		return "", fmt.Errorf("keep unrecorded work: %w", err)
 	}

@@ -80,7 +80,9 @@ func (w *work) ask(ctx context.Context, latest *workflow.Run, q *question) error
 		q.reply <- r
 		return nil
 	}
-	if err := w.note(ctx, latest, workflow.Asked{Question: w.documentedQuestion(q)}); err != nil {
+	documented := DocumentedQuestion(q.Question, w.Redact.String)
+	documented.Key = q.key
+	if err := w.note(ctx, latest, workflow.Asked{Question: documented}); err != nil {
 		return err
 	}
 	if asked := latest.Journey.Question; asked != nil {
@@ -93,30 +95,35 @@ func (w *work) ask(ctx context.Context, latest *workflow.Run, q *question) error
 func (w *work) ruled(latest *workflow.Run, q *question) (reply, bool) {
 	rules := w.Rules[q.role]
 	rules.Allow = slices.Concat(rules.Allow, latest.Journey.Allowed[q.role])
-	verdict, pattern := rules.Verdict(q.use())
-	switch {
-	case q.Kind != agent.Permission || verdict == permission.Ask:
-		return reply{}, false
-	case verdict == permission.Allow:
-		return reply{agent.Answer{Verdict: agent.Allowed}, "the rule " + pattern}, true
-	}
-	return reply{agent.Answer{Verdict: agent.Denied, Text: "The project's rules deny this. Go on without it."}, "the rule " + pattern}, true
+	answer, by, ok := Ruled(rules, q.Question)
+	return reply{answer, by}, ok
 }
 
-func (q *question) use() permission.Use {
+// Ruled is what rules answer to a question, and which of them; ok is false where a person is to be asked.
+func Ruled(rules permission.Rules, q agent.Question) (answer agent.Answer, by string, ok bool) {
+	verdict, pattern := rules.Verdict(use(q))
+	switch {
+	case q.Kind != agent.Permission || verdict == permission.Ask:
+		return agent.Answer{}, "", false
+	case verdict == permission.Allow:
+		return agent.Answer{Verdict: agent.Allowed}, "the rule " + pattern, true
+	}
+	return agent.Answer{Verdict: agent.Denied, Text: "The project's rules deny this. Go on without it."}, "the rule " + pattern, true
+}
+
+func use(q agent.Question) permission.Use {
 	return permission.Use{Tool: q.Tool, Subject: q.Subject, Altered: q.Altered}
 }
 
-// documentedQuestion is a question without secrets, in the words of documents. What a person cannot
+// DocumentedQuestion is a question without secrets, in the words of documents. What a person cannot
 // see whole they cannot allow for ever.
-func (w *work) documentedQuestion(q *question) workflow.Question {
-	d := workflow.Question{Key: q.key, Kind: workflow.QuestionKind(q.Kind), Tool: w.Redact.String(q.Tool),
-		Subject: w.Redact.String(q.Subject), Text: w.Redact.String(q.Text)}
+func DocumentedQuestion(q agent.Question, redact func(string) string) workflow.Question {
+	d := workflow.Question{Kind: workflow.QuestionKind(q.Kind), Tool: redact(q.Tool), Subject: redact(q.Subject), Text: redact(q.Text)}
 	for _, option := range q.Options {
-		d.Options = append(d.Options, w.Redact.String(option))
+		d.Options = append(d.Options, redact(option))
 	}
 	d.Altered = q.Altered || d.Subject != q.Subject || d.Text != q.Text || d.Tool != q.Tool
-	if always, err := permission.Exactly(q.use()); err == nil && !d.Altered && q.Kind == agent.Permission {
+	if always, err := permission.Exactly(use(q)); err == nil && !d.Altered && q.Kind == agent.Permission {
 		d.Always = always
 	}
 	return d
@@ -154,7 +161,7 @@ func (w *work) settle(ctx context.Context, latest *workflow.Run, event workflow.
 	if err := w.note(ctx, latest, event); err != nil || w.asking == nil || asked == nil || latest.Journey.Question != nil {
 		return err
 	}
-	w.asking.reply <- told(event.Answer)
+	w.asking.reply <- reply{Told(event.Answer), event.Answer.By}
 	w.asking = nil
 	return nil
 }
@@ -162,8 +169,13 @@ func (w *work) settle(ctx context.Context, latest *workflow.Run, event workflow.
 // nobodyAnswered is the answer that the deadline gives.
 func (w *work) nobodyAnswered() workflow.Answered {
 	w.Logger.Warn("nobody answered in time, so the question counts as denied", "run", w.ref.RunID, "question", w.asking.id, "tool", w.asking.Tool)
-	return workflow.Answered{Answer: workflow.Answer{Question: w.asking.id, Verdict: workflow.AnswerDeny, By: workflow.NobodyInTime,
-		Text: "Nobody answered in time, so this counts as denied. Go on without it."}}
+	return workflow.Answered{Answer: Overdue(w.asking.id)}
+}
+
+// Overdue is the answer that its deadline gives to a question.
+func Overdue(question string) workflow.Answer {
+	return workflow.Answer{Question: question, Verdict: workflow.AnswerDeny, By: workflow.NobodyInTime,
+		Text: "Nobody answered in time, so this counts as denied. Go on without it."}
 }
 
 // answered is a command as an event.
@@ -176,9 +188,9 @@ func answered(c workflow.Command) workflow.Answered {
 	return event
 }
 
-// told is an answer in the words of agents.
-func told(a workflow.Answer) reply {
-	r := reply{agent.Answer{Verdict: agent.Verdict(a.Verdict), Option: a.Option - 1, Text: a.Text}, a.By}
+// Told is an answer in the words of agents.
+func Told(a workflow.Answer) agent.Answer {
+	r := agent.Answer{Verdict: agent.Verdict(a.Verdict), Option: a.Option - 1, Text: a.Text}
 	if a.Verdict == workflow.AnswerDeny && a.Text == "" {
 		r.Text = "A person denied this. Go on without it."
 	}

@@ -61,7 +61,7 @@ func (w *work) wait(ctx context.Context, freed <-chan struct{}, holders []store.
 	case <-w.changes:
 		return w.takeOrders(ctx)
 	case <-ctx.Done():
-		return w.decide(ctx, workflow.StopRequested{})
+		return w.decide(ctx, standStill(ctx))
 	}
 	return nil
 }

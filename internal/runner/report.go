@@ -140,8 +140,28 @@ func (w *work) tested() string {
 	for _, e := range w.run.Journey.Evidence {
 		if e.Tree == checked.Tree && e.Passed && e.Command != "" {
 			return fmt.Sprintf("Tested: %s\nTested-Tree: %s\nTested-Commit: %s\nTest-Result: passed in %s\n",
-				redact.Line(e.Command, 200), e.Tree, checked.Head, milliseconds(e.DurationMS))
+				trailer(e.Command), e.Tree, checked.Head, milliseconds(e.DurationMS))
 		}
 	}
 	return "Tested: nothing, for no test is configured\n"
+}
+
+// trailer is a text as the value of a trailer, each of its lines one of the message: joined, the lines of a command are another
+// command. An indented line goes on with the trailer before it, so none of them can be a trailer itself.
+func trailer(text string) string {
+	const most, width = 20, 200 // lines, and characters of each
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(redact.Clean(text))) {
+		said := []rune(strings.TrimRight(line, " \t\n"))
+		if len(said) > width {
+			said = append(said[:width-1], '…')
+		}
+		if len(said) > 0 {
+			lines = append(lines, string(said))
+		}
+	}
+	if len(lines) > most {
+		lines = append(lines[:most-1], "…")
+	}
+	return strings.Join(lines, "\n    ")
 }

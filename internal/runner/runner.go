@@ -106,7 +106,7 @@ const runIDVariable = "SIGNALBOX_RUN_ID"
 // *store.HeldError: somebody else carries one at this moment. A canceled
 // context stops the run as a person's "stop" does.
 func (r *Runner) Carry(ctx context.Context, requestID, owner string, which func(context.Context) (store.RunRef, error)) (workflow.Run, error) {
-	w := &work{Runner: r, reports: make(chan workflow.AgentReported, 1), questions: make(chan *question), withdrawn: make(chan *question)}
+	w := &work{Runner: r, reports: make(chan workflow.AgentReported, 1), found: make(chan workflow.WorkFound), questions: make(chan *question), withdrawn: make(chan *question)}
 	var err error
 	if w.request, err = r.Store.LockRequest(ctx, requestID, store.Owner{Name: owner}); err != nil {
 		return workflow.Run{}, err
@@ -232,7 +232,7 @@ func (w *work) parked(ctx context.Context) error {
 		case <-w.request.Lost():
 			return ErrLost
 		case <-ctx.Done():
-			return w.decide(ctx, workflow.StopRequested{})
+			return w.decide(ctx, standStill(ctx))
 		}
 	}
 	return nil

@@ -43,23 +43,28 @@ func (a allowance) failed(o workflow.Outcome, code, message, log string) workflo
 
 // mayCall is what a call may use, or the event that it may not be made at all today.
 func (w *work) mayCall(ctx context.Context, o workflow.Outcome) (allowance, workflow.Event, error) {
-	now := w.Clock.Now().UTC()
-	a := allowance{run: w.run.CallCeiling(), midnight: now.Truncate(24 * time.Hour).Add(24 * time.Hour)}
-	if w.PerDay == (workflow.Spending{}) {
-		return a, nil, nil
+	a := allowance{run: w.run.CallCeiling(), midnight: w.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)}
+	day, reached, err := w.today(ctx)
+	if err == nil && reached != "" {
+		return a, a.failed(o, "AGENT_DAY_SPENT", reached, ""), nil
 	}
-	spent, err := w.spentOn(ctx, workflow.DateOf(now))
-	if err != nil {
-		return a, nil, err
-	}
-	if reached := spent.Reaches(w.PerDay, "limits.per_day"); reached != "" {
-		return a, a.failed(o, "AGENT_DAY_SPENT", "the day's agents have used "+reached, ""), nil
-	}
-	a.day = spent.Left(w.PerDay)
-	return a, nil, nil
+	a.day = day
+	return a, nil, err
 }
 
-// spentOn is what the agents of all runs used on a day. It is read off the runs: a sum kept beside
+// today is what the day leaves to one more call; reached says, for people, that it leaves nothing.
+func (w *work) today(ctx context.Context) (left workflow.Spending, reached string, err error) {
+	if w.PerDay == (workflow.Spending{}) {
+		return left, "", nil
+	}
+	spent, err := w.spentOn(ctx, workflow.DateOf(w.Clock.Now()))
+	if reached = spent.Reaches(w.PerDay, "limits.per_day"); reached != "" {
+		reached = "the day's agents have used " + reached
+	}
+	return spent.Left(w.PerDay), reached, err
+}
+
+// spentOn is what the agents of all runs, and the sessions in their environments, used on a day. It is read off the runs: a sum kept beside
 // them could be wrong after a crash.
 func (w *work) spentOn(ctx context.Context, date string) (sum workflow.Spending, err error) {
 	runs, err := w.Store.Runs(ctx)

@@ -1,11 +1,12 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
+	"time"
 
 	"signalbox/internal/process"
 )
@@ -27,6 +28,7 @@ const DefaultDetach = 0x1c
 
 // Attach shows the session in the terminal and types into it, until the person leaves, the
 // session ends, or ctx does. The session goes on. The window takes the size of who attached last.
+// What the agent switched on in the terminal is taken back.
 func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err error) {
 	if a.Detach == 0 {
 		a.Detach = DefaultDetach
@@ -41,6 +43,12 @@ func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err 
 	out := &frames{to: conn}
 	go a.typeTo(out, leave)
 	go a.followSize(ctx, out)
+	changed := newModes()
+	defer func() {
+		if _, errReset := a.Out.Write(changed.reset()); err == nil && errReset != nil {
+			err = fmt.Errorf("leave session %s: %w", x.name, errReset)
+		}
+	}()
 	for {
 		kind, payload, err := readFrame(conn, frameLimit)
 		if err != nil {
@@ -48,6 +56,7 @@ func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err 
 		}
 		switch kind {
 		case framePrinted:
+			_, _ = changed.Write(payload)
 			_, err = a.Out.Write(payload)
 		case frameLost:
 			_, err = fmt.Fprintf(a.Out, "\r\n[signalbox: %s bytes are not shown]\r\n", payload)
@@ -60,13 +69,35 @@ func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err 
 
 var errDetached = errors.New("detached")
 
+// escapePause is how long a sequence is waited for that has begun; it may have been the key Escape.
+const escapePause = 50 * time.Millisecond
+
 // typeTo passes on what is typed. The end of input leaves, as the key does.
 func (a *Attachment) typeTo(out *frames, leave context.CancelCauseFunc) {
 	buffer := make([]byte, 4096)
+	var mu sync.Mutex
+	keys := leaveKey{key: a.Detach}
+	escaped := time.AfterFunc(time.Hour, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if typed := keys.rest(); len(typed) > 0 {
+			_ = out.send(frameInput, typed)
+		}
+	})
+	defer escaped.Stop()
 	for {
 		n, err := a.In.Read(buffer)
-		typed, _, left := bytes.Cut(buffer[:n], []byte{a.Detach})
-		if len(typed) > 0 && out.send(frameInput, typed) != nil {
+		mu.Lock()
+		typed, left := keys.take(buffer[:n])
+		if err != nil {
+			typed = append(typed, keys.rest()...)
+		}
+		if len(keys.held) > 0 {
+			escaped.Reset(escapePause)
+		}
+		gone := len(typed) > 0 && out.send(frameInput, typed) != nil
+		mu.Unlock()
+		if gone {
 			return
 		}
 		if left || err != nil {

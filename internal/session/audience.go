@@ -1,39 +1,88 @@
 package session
 
 import (
+	"slices"
 	"sync"
+	"time"
 )
 
 const (
 	// queueLimit bounds what waits for one reader.
 	queueLimit = 256 << 10
-	// recentLimit is what somebody who attaches late is shown: some screens.
+	// recentLimit is what somebody who attaches late is shown at least: some screens.
 	recentLimit = 16 << 10
 )
 
 // audience are those who read what is printed. Nobody is waited for.
 type audience struct {
+	// clock, if there is one, tells readers when output came.
+	clock   func() time.Time
 	mu      sync.Mutex
 	readers map[*reader]bool
 	recent  []byte
-	closed  bool
+	// before are the modes where recent begins, which is never within a sequence.
+	before *modes
+	// shown is what terminals have that read from the beginning; nil where readers are none.
+	shown  *shown
+	closed bool
+}
+
+// shown is what a terminal keeps of what was printed: its modes and, as nothing scrolls there, the
+// alternate screen.
+type shown struct {
+	modes         *modes
+	rows, columns int
+	screen        *screen // nil while the main one is shown
+}
+
+func newAudience(clock func() time.Time) audience { return audience{clock: clock, before: newModes()} }
+
+func newTerminals() audience {
+	return audience{before: newModes(), shown: &shown{modes: newModes(), rows: defaultRows}}
+}
+
+func (s *shown) write(p []byte) {
+	for len(p) > 0 {
+		n, turned := s.modes.take(p, len(p))
+		if s.screen != nil {
+			s.screen.write(p[:n])
+		}
+		if turned {
+			s.screen = nil
+			if s.modes.alternate() {
+				s.screen = newScreen(s.rows, s.columns)
+			}
+		}
+		p = p[n:]
+	}
+}
+
+// resize tells the size of the terminals from here on.
+func (a *audience) resize(rows, columns int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.shown.rows, a.shown.columns = rows, columns
+	if a.shown.screen != nil {
+		a.shown.screen.resize(rows, columns)
+	}
 }
 
 // reader is one of them: a queue of bounded length.
 type reader struct {
 	mu      sync.Mutex
 	queue   []byte
-	lost    int64 // bytes dropped before the queue
-	state   *Info // the newest, if it was not taken
+	came    time.Time // the last of queue
+	lost    int64     // bytes dropped before the queue
+	state   *Info     // the newest, if it was not taken
 	closed  bool
 	arrived chan struct{} // holds one token when there is something to take
 }
 
-// join begins to read, with what was printed last.
+// join begins to read, with what was printed last; of the alternate screen, with that as it stands.
 func (a *audience) join() *reader {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r := &reader{arrived: make(chan struct{}, 1), queue: append([]byte(nil), a.recent...), closed: a.closed}
+	r := &reader{arrived: make(chan struct{}, 1), queue: a.replay(nil), closed: a.closed}
 	r.signal()
 	if a.readers == nil {
 		a.readers = map[*reader]bool{}
@@ -52,14 +101,52 @@ func (a *audience) leave(r *reader) {
 func (a *audience) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.recent = append(a.recent, p[max(0, len(p)-recentLimit):]...)
+	if a.shown != nil {
+		a.shown.write(p)
+	}
+	a.recent = append(a.recent, p...)
 	if over := len(a.recent) - recentLimit; over > recentLimit {
+		over = a.before.skip(a.recent, over)
 		a.recent = append(a.recent[:0], a.recent[over:]...)
 	}
+	var now time.Time
+	if a.clock != nil && len(a.readers) > 0 {
+		now = a.clock()
+	}
 	for r := range a.readers {
-		r.add(p)
+		if !r.add(p, now) {
+			a.skipTo(r, now)
+		}
 	}
 	return len(p), nil
+}
+
+// replay appends what a reader needs to go on from here.
+func (a *audience) replay(to []byte) []byte {
+	switch {
+	case a.shown == nil:
+		return append(to, a.recent...)
+	case a.shown.screen != nil:
+		return a.shown.screen.appendTo(append(to, a.shown.modes.restore()...))
+	}
+	return append(append(to, a.before.restore()...), a.recent...)
+}
+
+// last is what was printed last.
+func (a *audience) last() []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.recent)
+}
+
+// skipTo drops what a reader did not take, but for what it needs to go on.
+func (a *audience) skipTo(r *reader, now time.Time) {
+	r.mu.Lock()
+	waited := len(r.queue)
+	r.queue, r.came = a.replay(r.queue[:0]), now
+	r.lost += int64(max(1, waited-len(r.queue)))
+	r.mu.Unlock()
+	r.signal()
 }
 
 // tell passes on a change of the session.
@@ -86,15 +173,16 @@ func (a *audience) each(act func(*reader)) {
 	}
 }
 
-func (r *reader) add(p []byte) {
+// add reports whether there was room.
+func (r *reader) add(p []byte, now time.Time) bool {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(r.queue)+len(p) > queueLimit {
-		r.lost += int64(len(r.queue))
-		r.queue = r.queue[:0]
+		return false
 	}
-	r.queue = append(r.queue, p...)
-	r.mu.Unlock()
+	r.queue, r.came = append(r.queue, p...), now
 	r.signal()
+	return true
 }
 
 func (r *reader) signal() {
@@ -104,11 +192,20 @@ func (r *reader) signal() {
 	}
 }
 
+// passing is what a reader takes at once.
+type passing struct {
+	output []byte
+	came   time.Time // the last of output; zero: not known
+	lost   int64
+	state  *Info
+	closed bool
+}
+
 // take returns what waits; buffer, which was taken before, is used again.
-func (r *reader) take(buffer []byte) (output []byte, lost int64, state *Info, closed bool) {
+func (r *reader) take(buffer []byte) passing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	output, lost, state = r.queue, r.lost, r.state
-	r.queue, r.lost, r.state = buffer[:0], 0, nil
-	return output, lost, state, r.closed
+	p := passing{r.queue, r.came, r.lost, r.state, r.closed}
+	r.queue, r.came, r.lost, r.state = buffer[:0], time.Time{}, 0, nil
+	return p
 }

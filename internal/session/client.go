@@ -90,6 +90,15 @@ func (x *Session) Info(ctx context.Context) (Info, error) {
 // the beginning and the end.
 func (x *Session) Output() (io.ReadCloser, error) { return openRecord(x.dir) }
 
+// Text is what there is to read of Output: of a program that draws, the lines that stood on its screen.
+func (x *Session) Text() (io.ReadCloser, error) {
+	text, err := openRecord(filepath.Join(x.dir, textFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return x.Output()
+	}
+	return text, err
+}
+
 // dialPause and dialTries: a host that holds its lock opens its socket in a moment.
 const dialPause, dialTries = 10 * time.Millisecond, 300
 

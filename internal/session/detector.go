@@ -40,16 +40,24 @@ type DetectorConfig struct {
 	Issue int
 	// Prompt is what the agent was given: its echo is not the agent's.
 	Prompt string
+	// Code is as in Config.
+	Code string
 	// Rows and Columns are the terminal's; none are a pipe's, where nothing wraps a line.
 	Rows, Columns int
 	// Say is told each kind of word, when the agent says it first.
 	Say func(Word)
+	// Left, which may be nil, is told of the lines that leave the screen of a program that draws.
+	Left func(line string)
 }
 
 // Detector finds an agent's markers in what it prints. A marker counts as the agent's own words:
-// on a line of its own as a terminal would show it, for this issue, outside of quotations and
-// fenced code, and not where the prompt or what a person typed is echoed. It decides by what was
-// printed and never by how that was cut into pieces.
+// on a line of its own as a terminal would show it, for this issue, outside of quotations, code
+// blocks and what hangs on a branch, and not where the prompt or what a person typed is echoed. It
+// decides by what was printed and never by how that was cut into pieces.
+//
+// An interface draws what a tool printed, a file of the repository for one, and the agent's words
+// alike. There a marker counts with the session's code behind it, which nobody else was told.
+// Whoever can draw indents as it likes, so indented code is looked for only where there is no code.
 //
 // A program that prints line by line is believed at a line's end. One that moves about on the
 // screen may be in the middle of a line wherever it leaves the cursor: it is believed when the
@@ -58,8 +66,10 @@ type Detector struct {
 	markers map[Kind]string
 	screen  *screen
 	prompt  string // as compact
+	code    string
 	context passage
 	say     func(Word)
+	gone    func(line string)
 	said    map[Kind]bool
 	typed   []byte
 	// echoes are the typed markers whose echo was not seen yet.
@@ -79,7 +89,7 @@ func NewDetector(c DetectorConfig) *Detector {
 	if c.Rows == 0 {
 		c.Rows = defaultRows
 	}
-	d := &Detector{prompt: compact(c.Prompt), say: c.Say, markers: map[Kind]string{}, said: map[Kind]bool{},
+	d := &Detector{prompt: compact(c.Prompt), code: c.Code, say: c.Say, gone: c.Left, markers: map[Kind]string{}, said: map[Kind]bool{},
 		echoes: map[Kind]int{}, screen: newScreen(c.Rows, c.Columns)}
 	for _, kind := range lastWords {
 		d.markers[kind] = Marker(kind, c.Issue)
@@ -99,6 +109,9 @@ func (d *Detector) Resize(rows, columns int) { d.screen.resize(rows, columns) }
 
 // BracketsPaste reports whether the program asked for pasted text to be put in brackets.
 func (d *Detector) BracketsPaste() bool { return d.screen.bracketsPaste }
+
+// Drawn reports whether the program moves about on the screen.
+func (d *Detector) Drawn() bool { return d.screen.drawn }
 
 // typedLimit bounds what is remembered of typed text: a marker is found in it although it comes key by key.
 const typedLimit = 256
@@ -202,7 +215,20 @@ func (d *Detector) left(r row) {
 			d.tell(word)
 		}
 	}
+	if d.screen.drawn && d.gone != nil {
+		d.gone(string(text))
+	}
 	d.context.pass(text)
+}
+
+// Lines are what stands on the screen.
+func (d *Detector) Lines() (lines []string) {
+	for y := 0; y < len(d.screen.rows); {
+		at := d.line(y)
+		lines = append(lines, at.text)
+		y = at.next
+	}
+	return lines
 }
 
 // visible are the words on the screen that were not decided when their line ended.

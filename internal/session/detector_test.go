@@ -2,7 +2,11 @@ package session
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +26,7 @@ type detection struct {
 	name    string
 	prompt  string
 	typed   string
+	code    string
 	columns int // 0: 80; -1: a pipe
 	printed string
 	want    []Word
@@ -31,13 +36,70 @@ func (c detection) run(pieces ...string) (words []Word) {
 	if c.columns == 0 {
 		c.columns = 80
 	}
-	d := NewDetector(DetectorConfig{Issue: 42, Prompt: c.prompt, Rows: 24, Columns: max(c.columns, 0), Say: func(w Word) { words = append(words, w) }})
+	d := NewDetector(DetectorConfig{Issue: 42, Prompt: c.prompt, Code: c.code, Rows: 24, Columns: max(c.columns, 0), Say: func(w Word) { words = append(words, w) }})
 	d.Typed([]byte(c.typed))
 	for _, piece := range pieces {
 		_, _ = d.Write([]byte(piece))
 	}
 	d.Close()
 	return words
+}
+
+// Recorded are the interfaces of real agents, 80 columns wide, of which the model ran "cat notes.txt" and
+// said that the notes are read. In the notes are the markers of five issues.
+func TestAFileThatAnInterfaceShowsIsNotTheAgentsWord(t *testing.T) {
+	t.Parallel()
+	for issue, name := range map[int]string{3: "opencode", 4: "pi"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shown := recording(t, name)
+			for code, want := range map[string][]Word{"": saysDone, "K7QXWB2AZ5PM": nil} {
+				var words []Word
+				d := NewDetector(DetectorConfig{Issue: issue, Code: code, Rows: 24, Columns: 80, Say: func(w Word) { words = append(words, w) }})
+				for piece := range slices.Chunk(shown, 512) { // it is looked at from time to time
+					_, _ = d.Write(piece)
+					d.Settle()
+					d.Settle()
+				}
+				d.Close()
+				if !slices.Equal(words, want) {
+					t.Errorf("with the code %q it says %v, want %v", code, words, want)
+				}
+			}
+		})
+	}
+}
+
+func recording(t *testing.T, name string) []byte {
+	t.Helper()
+	file, err := os.Open(filepath.Join("testdata", name+"-reads-a-file.screen.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	packed, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := io.ReadAll(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+// Instructions hold no marker: however they are shown, they say nothing.
+func TestTheEchoOfTheInstructionsIsNoMarker(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"", "K7QX"} {
+		for width := 20; width < 200; width += 7 {
+			told := strings.ReplaceAll(Instructions(42, "signalbox", code), "\n", "\r\n")
+			c := detection{code: code, columns: width}
+			if words := c.run(told + "  " + strings.ReplaceAll(told, "\"", "")); len(words) > 0 {
+				t.Errorf("%d columns wide it says %v", width, words)
+			}
+		}
+	}
 }
 
 const asked = "Fix the parser, please. When all is done print on a line of its own\n" + done + "\nand if it cannot be done\n" + failed + " WHY\nThank you."
@@ -78,6 +140,27 @@ var detections = []detection{
 	{name: "a code block of tildes with a language", printed: "~~~sh\r\n" + done + "\r\n```\r\n" + done + "\r\n~~~\r\n"},
 	{name: "after a code block", printed: "```go\r\nx := 1\r\n```\r\n" + done + "\r\n", want: saysDone},
 	{name: "a code block that began 300 lines ago", printed: "```\r\n" + lines(300, done+"\r\n")},
+
+	{name: "an indented code block", printed: "I would print:\r\n\r\n    " + done + "\r\n\r\nbut it is not done.\r\n"},
+	{name: "an indented code block through a pipe", columns: -1, printed: "I would print:\n\n\t" + done + "\n"},
+	{name: "in the midst of an indented code block", printed: "So:\r\n\r\n    x\r\n\r\n    y\r\n    " + done + "\r\n"},
+	{name: "an indented code block in a frame", printed: "│ So:           │\r\n│               │\r\n│     " + done + " │\r\n"},
+	{name: "after an indented code block", printed: "So:\r\n\r\n    x\r\n\r\n" + done + "\r\n", want: saysDone},
+	{name: "an indented line of a paragraph", printed: "So it\r\n    goes\r\n    " + done + "\r\n", want: saysDone},
+	{name: "what a tool printed, on a branch", printed: "● Bash(cat notes.txt)\r\n  ⎿  " + done + "\r\n\r\n● Nothing is done yet.\r\n"},
+	{name: "what a tool printed, on a corner", printed: "• Ran cat notes.txt\r\n  └ " + done + "\r\n"},
+	{name: "what a tool printed, below a branch", printed: "● Bash(cat notes.txt)\r\n  ⎿  Notes\r\n\r\n     " + done + "\r\n"},
+	{name: "what a tool printed, in the second line below a branch", printed: "● Bash(cat notes.txt)\r\n  ⎿  Notes\r\n     " + done + "\r\n"},
+	{name: "after what a tool printed", printed: "● Bash(cat notes.txt)\r\n  ⎿  Notes\r\n\r\n● " + done + "\r\n", want: saysDone},
+	{name: "below a frame", printed: "╭────╮\r\n│ Hi │\r\n╰────╯\r\n  " + done + "\r\n", want: saysDone},
+
+	{name: "with its code", code: "K7QX", printed: "working\r\n" + done + " K7QX\r\n", want: saysDone},
+	{name: "an error with its code", code: "K7QX", printed: failed + " K7QX no compiler here\r\n", want: saysWhy},
+	{name: "an error with its code and its message on the next line", code: "K7QX", printed: failed + " K7QX\r\nno compiler here\r\n", want: saysWhy},
+	{name: "without its code", code: "K7QX", printed: done + "\r\n" + failed + " no compiler here\r\n"},
+	{name: "with another code", code: "K7QX", printed: done + " K7QY\r\n" + done + " K7QXX\r\n" + done + " K7QX yet\r\n"},
+	{name: "with its code in a code block", code: "K7QX", printed: "```\r\n" + done + " K7QX\r\n```\r\n"},
+	{name: "with its code, far to the right on an interface", code: "K7QX", printed: "\x1b[2J\x1b[5;9H" + done + " K7QX\x1b[20;1H", want: saysDone},
 
 	{name: "the echo of the prompt", prompt: asked, printed: strings.ReplaceAll(asked, "\n", "\r\n") + "\r\nworking\r\n"},
 	{name: "the echo of the prompt in a frame, wrapped by the program", prompt: asked,

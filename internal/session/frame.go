@@ -24,7 +24,8 @@ const (
 	frameRequest = 'Q' // client to host: a request, first
 	frameInput   = 'i' // client to host: typed bytes
 	frameSize    = 'z' // client to host: the terminal's size
-	framePrinted = 'p' // host to client: printed bytes
+	framePrinted = 'p' // host to who attached: printed bytes
+	frameRecord  = 'r' // host to who watches: when the last of them was recorded, in nanoseconds since 1970 in eight bytes, and printed bytes
 	frameLost    = 'l' // host to client: how many printed bytes it missed here
 	frameInfo    = 's' // host to starter or client: Info
 	frameProblem = 'e' // host to starter or client: a problem
@@ -44,15 +45,23 @@ type order struct {
 
 // request is what a client wants.
 type request struct {
-	Op   string // attach, watch, nudge or stop
-	Text string
-	Size process.TerminalSize
+	Op     string // attach, watch, nudge, answer or stop
+	Text   string
+	Size   process.TerminalSize
+	Answer given
+}
+
+// given is an answer, and the id of its question.
+type given struct {
+	Question string
+	Answer   json.RawMessage
 }
 
 const (
 	opAttach = "attach"
 	opWatch  = "watch"
 	opNudge  = "nudge"
+	opAnswer = "answer"
 	opStop   = "stop"
 )
 
@@ -63,7 +72,7 @@ type problem struct {
 	Is int
 }
 
-var sentinels = []error{ErrRunning, ErrNotRunning, ErrNoTerminal, ErrBusy, ErrText}
+var sentinels = []error{ErrRunning, ErrNotRunning, ErrNoTerminal, ErrBusy, ErrText, ErrNotAsked}
 
 func problemOf(err error) problem {
 	p := problem{Text: err.Error()}
@@ -97,14 +106,17 @@ type frames struct {
 	to io.Writer
 }
 
-func (f *frames) send(kind byte, payload []byte) error {
+// send sends a frame of which the payload is in parts, in one system call where that is possible: each
+// one wakes the reader.
+func (f *frames) send(kind byte, payload ...[]byte) error {
+	length := 0
+	for _, part := range payload {
+		length += len(part)
+	}
+	whole := append(net.Buffers{binary.BigEndian.AppendUint32([]byte{kind}, uint32(length))}, payload...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	head := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(payload)))
-	if _, err := f.to.Write(head); err != nil {
-		return fmt.Errorf("send frame: %w", err)
-	}
-	if _, err := f.to.Write(payload); err != nil {
+	if _, err := whole.WriteTo(f.to); err != nil {
 		return fmt.Errorf("send frame: %w", err)
 	}
 	return nil

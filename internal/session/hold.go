@@ -89,12 +89,21 @@ const startGrace = 100 * time.Millisecond
 // begin opens all doors, starts the agent and stays until its end.
 func (h *host) begin(ctx context.Context, exec process.Executor, leave func() error, starter *frames) (err error) {
 	c := h.order.Config
+	if err := os.RemoveAll(textFolder); err != nil {
+		return fmt.Errorf("remove earlier lines: %w", err)
+	}
 	if h.record, err = newRecord(".", c.RecordLimit); err != nil {
 		return err
 	}
+	if c.Code != "" {
+		h.secretCode = redact.New(map[string]string{"CODE": c.Code})
+	}
+	h.recording, h.telling = h.hiding(h.recordOutput), h.hiding(h.clean.Write)
 	size := c.size()
-	h.detector = NewDetector(DetectorConfig{Issue: c.Issue, Prompt: c.Prompt, Rows: int(size.Rows), Columns: int(size.Columns),
-		Say: func(w Word) { h.hear(ctx, w, Marked) }})
+	h.size = size
+	h.raw.resize(int(size.Rows), int(size.Columns))
+	h.detector = NewDetector(DetectorConfig{Issue: c.Issue, Prompt: c.Prompt, Code: c.Code, Rows: int(size.Rows),
+		Columns: int(size.Columns), Say: func(w Word) { h.hear(ctx, w, Marked) }, Left: h.leave})
 	h.redacting = h.redactor.Writer(writerFunc(h.keep))
 	digest := sha256.Sum256([]byte(h.token))
 	h.info = Info{Version: documentVersion, Issue: c.Issue, Name: c.name(), Agent: c.Agent, Mode: c.Mode, TmuxSocket: c.TmuxSocket, ID: rand.Text(),

@@ -59,16 +59,27 @@ type host struct {
 	// ending is why we end the agent; empty as long as we do not.
 	ending Source
 	cancel context.CancelFunc
+	// answers takes the answer to info.Question, which is nil with it.
+	answers chan<- json.RawMessage
 
 	redactor *redact.Redactor
 	// raw is for who attaches, and clean, without secrets, for who watches.
 	raw, clean audience
 	record     *record
-	redacting  io.WriteCloser // to record, clean and detector
+	redacting  io.WriteCloser // to recording, detector and telling
+	// recording and telling are the ways to record and clean, on which secretCode, if there is one, hides
+	// Config.Code.
+	recording, telling io.WriteCloser
+	secretCode         *redact.Redactor
 
 	detecting sync.Mutex
 	detector  *Detector
-	settling  bool // a Publish is due
+	size      process.TerminalSize
+	settling  bool // a settle is due
+	// standing is what watchers are told where the agent draws; nil as long as it does not. Text keeps it.
+	standing *standing
+	text     *record
+	undrawn  int64 // how much was recorded before it drew
 
 	input   *input
 	resize  chan process.TerminalSize
@@ -105,7 +116,7 @@ func hostSession(ctx context.Context, args []string, c HostConfig) error {
 	starter := &frames{to: conn}
 	h, err := newHost(ctx, conn, args[0], c)
 	if err == nil {
-		err = h.hold(ctx, c, starter)
+		err = h.hold(context.WithValue(ctx, hostKey{}, h), c, starter)
 	}
 	if err != nil {
 		return errors.Join(err, starter.sendJSON(frameProblem, problemOf(err)))
@@ -125,7 +136,7 @@ func newHost(ctx context.Context, conn net.Conn, dir string, c HostConfig) (*hos
 		err = errFrame
 	}
 	h := &host{dir: dir, clock: c.Clock, publish: c.Publish, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), token: rand.Text(),
-		input: newInput(), resize: make(chan process.TerminalSize, 1), ended: make(chan struct{})}
+		raw: newTerminals(), clean: newAudience(c.Clock), input: newInput(), resize: make(chan process.TerminalSize, 1), ended: make(chan struct{})}
 	if err == nil {
 		err = json.Unmarshal(payload, &h.order)
 	}

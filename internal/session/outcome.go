@@ -31,12 +31,31 @@ func (h *host) print(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keep takes what the agent printed, without secrets.
+// keep takes what the agent printed, without secrets: who watches is told of what is recorded.
 func (h *host) keep(p []byte) (int, error) {
+	n := 0
+	if h.standing == nil {
+		n = undrawn(p)
+	}
+	if n > 0 {
+		h.keepPart(p[:n])
+	}
+	h.keepPart(p[n:])
+	return len(p), nil
+}
+
+func (h *host) keepPart(p []byte) {
+	if h.standing == nil && h.record != nil {
+		h.undrawn = h.record.printed
+	}
+	_, _ = h.recording.Write(p)
 	h.detecting.Lock()
+	defer h.detecting.Unlock()
 	_, _ = h.detector.Write(p)
-	h.detecting.Unlock()
-	_, _ = h.clean.Write(p)
+	h.show(p)
+}
+
+func (h *host) recordOutput(p []byte) (int, error) {
 	if h.record != nil {
 		if _, err := h.record.Write(p); err != nil {
 			h.log.Error("record output", "error", err)
@@ -59,6 +78,7 @@ func (h *host) settle() {
 	h.detecting.Lock()
 	h.settling = false
 	more := h.detector.Settle()
+	more = h.look() || more
 	h.detecting.Unlock()
 	if more {
 		h.settleLater()
@@ -69,6 +89,9 @@ func (h *host) settle() {
 // is told.
 func (h *host) hear(ctx context.Context, word Word, source Source) {
 	message := redact.Line(h.redactor.String(redact.Clean(word.Message)), messageLimit)
+	if word.Kind == Error && message == "" {
+		message = noReason
+	}
 	err := h.save(context.WithoutCancel(ctx), func(info *Info) {
 		switch {
 		case word.Kind == Progress:
@@ -83,6 +106,9 @@ func (h *host) hear(ctx context.Context, word Word, source Source) {
 		h.log.Error("save what the agent said", "error", err)
 	}
 }
+
+// noReason is the message of an agent that only said that it failed.
+const noReason = "The agent gave no reason"
 
 func (i *Info) note(text string) {
 	if len(i.Notes) < notesLimit {
@@ -117,10 +143,14 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 	h.detecting.Lock()
 	h.settling = true // and never again
 	h.detector.Close()
+	h.look()
+	h.look()
+	_ = h.telling.Close()
 	h.detecting.Unlock()
-	if h.record != nil {
-		if err := h.record.Close(); err != nil {
-			h.log.Error("join record", "error", err)
+	_ = h.recording.Close()
+	for _, kept := range []*record{h.record, h.text} {
+		if err := kept.Close(); err != nil {
+			h.log.Error("close record", "error", err)
 		}
 	}
 	// In two steps: a session that has not ended is looked after once its host is gone, so whatever
@@ -139,6 +169,9 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 		if !result.Started.IsZero() {
 			info.ExitCode, info.Signal = &result.ExitCode, result.Signal
 		}
+		if h.ending != "" {
+			failure = withoutCancel(failure)
+		}
 		if failure != nil {
 			info.note(h.redactor.String(failure.Error()))
 		}
@@ -149,6 +182,21 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 	close(h.ended)
 	h.raw.close()
 	h.clean.close()
+}
+
+// withoutCancel is what else went wrong than that we ended the agent.
+func withoutCancel(err error) (other error) {
+	joined, several := err.(interface{ Unwrap() []error }) //nolint:errorlint // only what is joined right here is taken apart
+	if !several {
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	}
+	for _, one := range joined.Unwrap() {
+		other = errors.Join(other, withoutCancel(one))
+	}
+	return other
 }
 
 // verdict is the message of a session without a last word.

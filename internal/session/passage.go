@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,6 +18,8 @@ type passage struct {
 	fence   string // what opened the code block we are in; empty outside
 	quoted  bool   // in a paragraph that a ">" began
 	open    bool   // a quotation mark is open in this paragraph
+	block   bool   // in a code block that is only indented
+	branch  bool   // below a branch, indented like what hangs on it
 	// last is the width of the line above in characters, 0 if nothing is in it.
 	last int
 }
@@ -40,6 +43,7 @@ func (p *passage) pass(text []byte) {
 		p.history = append(p.history[:0], p.history[len(p.history)-historyLimit/2:]...)
 		p.trimmed = true
 	}
+	above := p.last
 	p.last = 0
 	blank, plain := true, true
 	for _, b := range text {
@@ -48,6 +52,8 @@ func (p *passage) pass(text []byte) {
 	}
 	if !blank {
 		p.last = utf8.RuneCount(text)
+		p.block = (p.block || above == 0) && indent(text) >= codeIndent
+		p.branch = branches(text) || p.branch && margin(text) >= codeIndent
 	}
 	if plain && !blank {
 		return
@@ -59,6 +65,47 @@ func (p *passage) pass(text []byte) {
 	if !p.passFence(bare) {
 		p.passQuotation(bare)
 	}
+}
+
+// codeIndent is how far a text without fences indents its code, behind an empty line; programs
+// indent what hangs on a branch as far.
+const codeIndent = 4
+
+// margin is how many columns are blank before a line.
+func margin(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " ")) }
+
+// indent is how many are blank between a line and its frame or bullet, if it has one.
+func indent(text []byte) int {
+	rest := bytes.TrimLeft(text, " ")
+	if len(rest) == 0 || rest[0] < utf8.RuneSelf {
+		return len(text) - len(rest)
+	}
+	return margin(bytes.TrimLeftFunc(rest, decorates))
+}
+
+// branches reports whether a line hangs on another one, by the corner that programs draw before
+// what a tool printed.
+func branches(text []byte) bool {
+	rest := bytes.TrimLeft(text, " ")
+	if len(rest) == 0 || rest[0] < utf8.RuneSelf {
+		return false
+	}
+	for _, r := range string(rest) {
+		switch {
+		case strings.ContainsRune("⎿└├╰╚╠┗┣", r):
+			return undecorated(string(rest)) != "" // or it is a frame's edge
+		case r != ' ' && !decorates(r):
+			return false
+		}
+	}
+	return false
+}
+
+// hidden reports whether a line that says a marker shows it, rather than says it.
+func (p *passage) hidden(text string, code bool) bool {
+	line := []byte(text)
+	return p.fence != "" || p.quoted || p.open || branches(line) || p.branch && margin(line) >= codeIndent ||
+		!code && (p.block || p.last == 0) && indent(line) >= codeIndent
 }
 
 func (p *passage) passQuotation(bare string) {
@@ -151,10 +198,14 @@ func (d *Detector) judge(above passage, text string) (Word, bool) {
 	bare := undecorated(text)
 	for kind, marker := range d.markers {
 		message, found := strings.CutPrefix(bare, marker)
+		if found && d.code != "" {
+			message, found = strings.CutPrefix(message, " "+d.code)
+			found = found && (message == "" || strings.ContainsAny(message[:1], ": "))
+		}
 		if !found || kind == Complete && message != "" {
 			continue
 		}
-		if above.fence != "" || above.quoted || above.open || d.continues(above.last, marker) || d.echoed(above, marker) {
+		if above.hidden(text, d.code != "") || d.continues(above.last, marker) || d.echoed(above, marker) {
 			return Word{}, false
 		}
 		return Word{Kind: kind, Message: strings.TrimLeft(message, ": ")}, true
@@ -209,9 +260,11 @@ func compact(text string) string {
 
 // undecorated is a line without the space, the frame and the bullet that programs put around text.
 func undecorated(text string) string {
-	return strings.TrimFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || 0x2500 <= r && r <= 0x259f || strings.ContainsRune("●•⏺⎿", r)
-	})
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || decorates(r) })
+}
+
+func decorates(r rune) bool {
+	return 0x2500 <= r && r <= 0x259f || r == '●' || r == '•' || r == '⏺' || r == '⎿'
 }
 
 // mayMark reports whether the row can be part of a marker's line.

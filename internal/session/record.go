@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,9 @@ import (
 	"strings"
 )
 
-// recordFile is what was printed, as it was; the newest part is in files of its own, named by
-// where they begin, until the session ends or if it never did in order.
+// recordFile is the beginning of what was printed, as it was; the newest part, once there is so much,
+// is in files of its own, named by where they begin. They are never put together: who reads while that
+// is done, or finds what a host left that was killed doing it, would have them twice.
 const (
 	recordFile    = "output.log"
 	segmentPrefix = "output-"
@@ -98,26 +100,19 @@ func (r *record) turn() error {
 	return err
 }
 
-// Close puts all that is kept into one file.
+// Close leaves the files as they are. A nil record has none.
 func (r *record) Close() error {
-	defer func() { _ = r.head.Close() }()
-	if r.segment == nil {
+	if r == nil {
 		return nil
 	}
-	defer func() { _ = r.segment.Close() }()
-	rest, err := openSegments(r.dir, r.limit/2)
+	err := r.head.Close()
+	if r.segment != nil {
+		err = errors.Join(err, r.segment.Close())
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("close record: %w", err)
 	}
-	defer func() { _ = rest.Close() }()
-	if _, err := io.Copy(r.head, rest); err != nil {
-		return fmt.Errorf("join record: %w", err)
-	}
-	old, err := segments(r.dir)
-	for _, s := range old {
-		err = errors.Join(err, os.Remove(s.path))
-	}
-	return err
+	return nil
 }
 
 type segment struct {
@@ -129,13 +124,18 @@ type segment struct {
 func segments(dir string) (list []segment, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, segmentPrefix+"*"+segmentSuffix))
 	for _, path := range names {
-		text := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), segmentPrefix), segmentSuffix)
-		if begun, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if begun, err := beginning(path); err == nil {
 			list = append(list, segment{path, begun})
 		}
 	}
-	slices.SortFunc(list, func(a, b segment) int { return int(a.begun - b.begun) })
+	slices.SortFunc(list, func(a, b segment) int { return cmp.Compare(a.begun, b.begun) })
 	return list, err
+}
+
+// beginning is where the file of this name begins.
+func beginning(path string) (int64, error) {
+	text := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), segmentPrefix), segmentSuffix)
+	return strconv.ParseInt(text, 10, 64)
 }
 
 // joined reads several files as one.
@@ -152,41 +152,63 @@ func (j *joined) Close() (err error) {
 	return err
 }
 
-// openSegments reads what follows the first size bytes, behind a line that says what is missing.
-func openSegments(dir string, size int64) (*joined, error) {
-	list, err := segments(dir)
+// openTries is how often files are looked for that a host drops meanwhile.
+const openTries = 100
+
+// openRecord reads what is kept from the beginning, while it is written, too. The newest files are
+// opened before the first one: where there are any the first is full, so what is missing is known.
+func openRecord(dir string) (_ io.ReadCloser, err error) {
+	j := &joined{}
+	for range openTries {
+		if j.files, err = openSegments(dir); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	if err == nil {
+		err = j.openHead(dir)
+	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("open record: %w", err), j.Close())
 	}
-	j, readers := &joined{}, []io.Reader{}
-	for i, s := range list {
-		if dropped := s.begun - size; i == 0 && dropped > 0 {
-			readers = append(readers, strings.NewReader(fmt.Sprintf("\r\n[signalbox: %d bytes are not kept]\r\n", dropped)))
-		}
-		file, err := os.Open(s.path)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open record: %w", err), j.Close())
-		}
-		j.files, readers = append(j.files, file), append(readers, file)
-	}
-	j.Reader = io.MultiReader(readers...)
 	return j, nil
 }
 
-// openRecord reads a record from the beginning, whether it was closed or not.
-func openRecord(dir string) (io.ReadCloser, error) {
+// openSegments opens all files but the first, in their order.
+func openSegments(dir string) (files []*os.File, err error) {
+	list, err := segments(dir)
+	for _, s := range list {
+		var file *os.File
+		if file, err = os.Open(s.path); err != nil {
+			break
+		}
+		files = append(files, file)
+	}
+	if err != nil {
+		return nil, errors.Join(err, (&joined{files: files}).Close())
+	}
+	return files, nil
+}
+
+// openHead puts the first file before the others, and between them a line that says what is missing.
+func (j *joined) openHead(dir string) error {
 	head, err := os.Open(filepath.Join(dir, recordFile))
 	if err != nil {
-		return nil, fmt.Errorf("open record: %w", err)
+		return err
 	}
-	info, err := head.Stat()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open record: %w", err), head.Close())
+	readers := []io.Reader{head}
+	if len(j.files) > 0 {
+		info, err := head.Stat()
+		if err != nil {
+			return errors.Join(err, head.Close())
+		}
+		begun, _ := beginning(j.files[0].Name())
+		if dropped := begun - info.Size(); dropped > 0 {
+			readers = append(readers, strings.NewReader(fmt.Sprintf("\r\n[signalbox: %d bytes are not kept]\r\n", dropped)))
+		}
 	}
-	rest, err := openSegments(dir, info.Size())
-	if err != nil {
-		return nil, errors.Join(err, head.Close())
+	for _, file := range j.files {
+		readers = append(readers, file)
 	}
-	rest.Reader, rest.files = io.MultiReader(head, rest.Reader), append(rest.files, head)
-	return rest, nil
+	j.Reader, j.files = io.MultiReader(readers...), append(j.files, head)
+	return nil
 }

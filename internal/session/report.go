@@ -10,8 +10,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"signalbox/internal/redact"
 )
 
 // report is what the agent sends: a word, and the token that shows whose it is.
@@ -21,13 +24,28 @@ type report struct {
 	Message string
 }
 
-const reportLimit = 64 << 10
+const (
+	// sentLimit is much more than is kept of a message (messageLimit): what is cut off here is not
+	// looked at for secrets, so it must not come near.
+	sentLimit = 32 << 10
+	// reportLimit holds one, with every byte of it escaped.
+	reportLimit = 256 << 10
+)
 
-// ErrRefused: the report was not this session's.
-var ErrRefused = errors.New("the report is refused")
+var (
+	// ErrRefused: the report was not this session's.
+	ErrRefused = errors.New("the report is refused")
+	// ErrNoWords: nobody could do anything with it.
+	ErrNoWords = errors.New("the report says nothing")
+)
 
-// Report tells the host of the session whose variables getenv has. It is for the agent, inside.
+// Report tells the host of the session whose variables getenv has. It is for the agent, inside. Of a
+// long message the beginning is told. ErrNoWords: only Complete speaks for itself.
 func Report(ctx context.Context, getenv func(string) string, word Word) error {
+	if word.Kind != Complete && strings.TrimSpace(redact.Clean(word.Message)) == "" {
+		return ErrNoWords
+	}
+	word.Message = strings.ToValidUTF8(word.Message[:min(len(word.Message), sentLimit)], "\ufffd")
 	path := getenv(SocketVariable)
 	if path == "" {
 		return fmt.Errorf("%w: this is no session: %s is not set", ErrRefused, SocketVariable)
@@ -101,12 +119,16 @@ func (h *host) refuses(said report) string {
 	return ""
 }
 
-// Instructions tell the agent how to report, by our own program, named as a shell reads it. They hold
-// no marker: their echo is none.
-func Instructions(issue int, program string) string {
+// Instructions tell the agent how to report, by our own program, named as a shell reads it; code is
+// Config.Code. They hold no marker: their echo is none.
+func Instructions(issue int, program, code string) string {
+	behind := ""
+	if code != "" {
+		behind = fmt.Sprintf(" and %q behind it", " "+code)
+	}
 	return fmt.Sprintf("When your work on issue %d is complete run: %s report complete\n"+
 		"If it cannot be done run: %[2]s report error \"WHY\"\n"+
 		"Where there is no such program, print instead, on a line of its own behind an empty line and outside of code blocks,\n"+
-		"the two parts %[3]q and %[4]q as one word, or %[5]q and %[6]q followed by the reason.\n",
-		issue, program, markerStart+"COMPLETE_", fmt.Sprintf("%d###", issue), markerStart+"ERROR_", fmt.Sprintf("%d###", issue))
+		"the two parts %[3]q and %[4]q as one word%[7]s, or %[5]q and %[6]q%[7]s followed by the reason.\n",
+		issue, program, markerStart+"COMPLETE_", fmt.Sprintf("%d###", issue), markerStart+"ERROR_", fmt.Sprintf("%d###", issue), behind)
 }

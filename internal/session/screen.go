@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -182,6 +183,17 @@ func (s *screen) cells(n int) []rune {
 		clear(r.cells[have:])
 	}
 	return r.cells
+}
+
+// appendTo appends what draws the screen's text on an empty one and puts the cursor where it is.
+func (s *screen) appendTo(picture []byte) []byte {
+	picture = append(picture, "\x1b[H\x1b[2J"...)
+	for y := range s.rows {
+		if len(s.rows[y].cells) > 0 {
+			picture = s.rows[y].appendTo(fmt.Appendf(picture, "\x1b[%dH", y+1))
+		}
+	}
+	return fmt.Appendf(picture, "\x1b[%d;%dH", s.y+1, s.x+1)
 }
 
 func (s *screen) down() {

@@ -11,7 +11,7 @@ type sequence struct {
 	state                parser.State
 	prefix, intermediate byte
 	parameters           []int // missing where a sequence leaves one out
-	// control and escape are told of a whole sequence by its last byte.
+	// control and escape are told of a whole sequence by its last byte; nil where nobody wants to know.
 	control, escape func(final byte)
 }
 
@@ -65,6 +65,9 @@ func (q *sequence) parameter(b byte) {
 }
 
 func (q *sequence) dispatch(final byte) {
+	if q.control == nil {
+		return
+	}
 	switch q.state {
 	case parser.CsiEntryState, parser.CsiParamState, parser.CsiIntermediateState:
 		q.control(final)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,12 +105,13 @@ func (h *host) attend(ctx context.Context, conn net.Conn) {
 			_ = out.sendJSON(frameProblem, problemOf(ErrNoTerminal))
 			return
 		}
-		h.setSize(wanted.Size)
-		h.show(conn, out, &h.raw)
+		h.passOn(conn, out, &h.raw, h.seat(wanted.Size))
 	case opWatch:
-		h.show(conn, out, &h.clean)
+		h.passOn(conn, out, &h.clean, h.clean.join())
 	case opNudge:
 		h.reply(out, h.nudge(ctx, wanted.Text))
+	case opAnswer:
+		h.reply(out, h.answered(wanted.Answer))
 	case opStop:
 		h.end(Stopped)
 		<-h.ended
@@ -128,9 +130,42 @@ func (h *host) reply(out *frames, err error) {
 	_ = out.sendJSON(frameInfo, info)
 }
 
-// show passes on what is printed until the session ends or the client leaves.
-func (h *host) show(conn net.Conn, out *frames, from *audience) {
-	r := from.join()
+// seat lets somebody join at the terminal. A program that draws is made to draw again: what of it is not
+// shown, the colours for one, comes with that.
+func (h *host) seat(size process.TerminalSize) *reader {
+	h.detecting.Lock()
+	before := h.size
+	h.detecting.Unlock()
+	h.setSize(size)
+	r := h.raw.join()
+	h.detecting.Lock()
+	defer h.detecting.Unlock()
+	if h.detector.Drawn() && h.size == before {
+		h.redraw()
+	}
+	return r
+}
+
+// redrawPause is how long the terminal is a row smaller, for its program to notice.
+const redrawPause = 100 * time.Millisecond
+
+// redraw makes the program draw all of its screen, as programs do when the size has changed.
+func (h *host) redraw() {
+	smaller := h.size
+	if smaller.Rows--; smaller.Rows == 0 {
+		return
+	}
+	h.passSize(smaller)
+	time.AfterFunc(redrawPause, func() {
+		h.detecting.Lock()
+		size := h.size
+		h.detecting.Unlock()
+		h.passSize(size)
+	})
+}
+
+// passOn passes on what is printed until the session ends or the client leaves.
+func (h *host) passOn(conn net.Conn, out *frames, from *audience, r *reader) {
 	defer from.leave(r)
 	left := make(chan struct{})
 	go func() {
@@ -147,26 +182,27 @@ func (h *host) show(conn net.Conn, out *frames, from *audience) {
 			_ = conn.SetWriteDeadline(h.clock().Add(farewell))
 		case <-r.arrived:
 		}
-		output, lost, state, closed := r.take(buffer)
-		buffer = output
-		if err := pass(out, output, lost, state); err != nil {
-			return
-		}
-		if closed {
+		p := r.take(buffer)
+		buffer = p.output
+		if err := pass(out, p); err != nil || p.closed {
 			return
 		}
 	}
 }
 
-func pass(out *frames, output []byte, lost int64, state *Info) (err error) {
-	if lost > 0 {
-		err = out.send(frameLost, strconv.AppendInt(nil, lost, 10))
+func pass(out *frames, p passing) (err error) {
+	if p.lost > 0 {
+		err = out.send(frameLost, strconv.AppendInt(nil, p.lost, 10))
 	}
-	if len(output) > 0 && err == nil {
-		err = out.send(framePrinted, output)
+	switch {
+	case len(p.output) == 0 || err != nil:
+	case p.came.IsZero():
+		err = out.send(framePrinted, p.output)
+	default:
+		err = out.send(frameRecord, binary.BigEndian.AppendUint64(nil, uint64(p.came.UnixNano())), p.output)
 	}
-	if state != nil && err == nil {
-		err = out.sendJSON(frameInfo, state)
+	if p.state != nil && err == nil {
+		err = out.sendJSON(frameInfo, p.state)
 	}
 	return err
 }
@@ -206,8 +242,15 @@ func (h *host) setSize(size process.TerminalSize) {
 		return
 	}
 	h.detecting.Lock()
+	h.size = size
 	h.detector.Resize(int(size.Rows), int(size.Columns))
 	h.detecting.Unlock()
+	h.raw.resize(int(size.Rows), int(size.Columns))
+	h.passSize(size)
+}
+
+// passSize tells the terminal its size.
+func (h *host) passSize(size process.TerminalSize) {
 	for {
 		select {
 		case h.resize <- size:

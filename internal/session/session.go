@@ -45,6 +45,9 @@ type Config struct {
 	Input string
 	// Prompt is all that the agent was told and may show again, Input or arguments.
 	Prompt string
+	// Code, if there is one, is what the agent has to print behind a marker for it to count. It is for
+	// agents whose interface shows files and other people's words as it shows their own.
+	Code string
 	// Size is the terminal's until somebody attaches; zero is 24 rows of 80 columns.
 	Size process.TerminalSize
 	// Secrets are values that must not be recorded, by their names.
@@ -86,8 +89,14 @@ func (c *Config) validate() error {
 		return errors.New("it needs a program")
 	case c.Mode != Headless && c.Input != "":
 		return errors.New("a terminal has no input to read to its end")
-	case c.TmuxSocket != "" && !tmuxSocket().MatchString(c.TmuxSocket):
-		return fmt.Errorf("tmux's server %q: want letters, digits and hyphens", c.TmuxSocket)
+	}
+	return CheckTmuxSocket(c.TmuxSocket)
+}
+
+// CheckTmuxSocket says what is wrong with a Config.TmuxSocket.
+func CheckTmuxSocket(name string) error {
+	if name != "" && !tmuxSocket().MatchString(name) {
+		return fmt.Errorf("tmux's server %q: want letters, digits and hyphens", name)
 	}
 	return nil
 }
@@ -131,6 +140,8 @@ type Info struct {
 	Signal   string `json:"signal"`
 	// Progress is what the agent reported last.
 	Progress string `json:"progress"`
+	// Question is what it asks and waits with; nil where it asks nothing.
+	Question *Question `json:"question"`
 	// Notes are later words, refused reports and other things that changed nothing.
 	Notes []string `json:"notes"`
 }
@@ -216,6 +227,9 @@ type Sessions struct {
 	// Publish is told of sessions whose host was killed, as HostConfig.Publish is of the others; nil
 	// where nobody wants to know.
 	Publish Publish
+	// Quiet is how long nothing is printed before a watcher is told of a line that has not ended; zero
+	// is 300 ms.
+	Quiet time.Duration
 	// AllowNetworkFS is as in store.Config, for the host's.
 	AllowNetworkFS bool
 }

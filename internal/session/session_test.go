@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -205,6 +206,35 @@ func TestTwoWatchAtOnce(t *testing.T) {
 		if text := strings.Join(lines, "|"); !strings.Contains(text, "|a red line|"+done) || last.EndedAt == nil || last.Outcome.Kind != Complete {
 			t.Errorf("watcher %d saw %q and %+v", i, text, last.Outcome)
 		}
+	}
+}
+
+func TestWatchersAreToldOfWhatIsRecorded(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	x := started(t, newSessions(t), shell(42, Terminal, "read line; for i in $(seq 50); do echo \"<$i>\"; sleep 0.01; done; echo '"+done+"'"))
+	events, err := x.Watch(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Nudge(within(t), "go"); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for e := range events {
+		if !strings.HasPrefix(e.Line, "<") {
+			continue
+		}
+		lines++
+		if !strings.Contains(output(t, x), e.Line) {
+			t.Errorf("%s is not recorded yet", e.Line)
+		}
+		if e.RecordedAt.Before(begun) || e.RecordedAt.After(time.Now()) {
+			t.Errorf("%s was recorded at %s", e.Line, e.RecordedAt)
+		}
+	}
+	if lines != 50 {
+		t.Errorf("%d of 50 lines came", lines)
 	}
 }
 

@@ -201,7 +201,7 @@ func (s *Sessions) reconcile(ctx context.Context, dir, name string) error {
 		}
 	}
 	return doc.Update(ctx, func(i *Info) error {
-		i.EndedAt, i.Outcome = &now, info.Outcome
+		i.EndedAt, i.Outcome, i.Question = &now, info.Outcome, nil
 		return nil
 	})
 }

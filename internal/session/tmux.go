@@ -109,14 +109,14 @@ func (h *host) printToPane(r *reader) {
 	var buffer []byte
 	for {
 		<-r.arrived
-		output, lost, _, closed := r.take(buffer)
-		if lost > 0 {
-			_, _ = fmt.Fprintf(os.Stdout, "\r\n[signalbox: %d bytes are not shown]\r\n", lost)
+		p := r.take(buffer)
+		if p.lost > 0 {
+			_, _ = fmt.Fprintf(os.Stdout, "\r\n[signalbox: %d bytes are not shown]\r\n", p.lost)
 		}
-		_, err := os.Stdout.Write(output)
-		if closed || errors.Is(err, syscall.EIO) || errors.Is(err, io.ErrClosedPipe) {
+		_, err := os.Stdout.Write(p.output)
+		if p.closed || errors.Is(err, syscall.EIO) || errors.Is(err, io.ErrClosedPipe) {
 			return
 		}
-		buffer = output
+		buffer = p.output
 	}
 }

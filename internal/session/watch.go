@@ -1,19 +1,28 @@
 package session
 
 import (
+	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
+	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi/parser"
 
 	"signalbox/internal/redact"
 )
 
 // Event is one thing that a watcher is told: a line, a gap, or what is known of the session now.
 type Event struct {
-	// Line is one line of output, cleaned.
+	// Line is one line of output, cleaned; or a part of one, where nothing came for a while or it is long. Of a
+	// program that draws it is a line that stood on its screen.
 	Line string
+	// RecordedAt is when the line was, or what came with it at once.
+	RecordedAt time.Time
 	// Lost is how many bytes were dropped here because the watcher was too slow.
 	Lost int64
 	// Info is set when the session has changed, and first of all.
@@ -50,13 +59,24 @@ func (x *Session) Watch(ctx context.Context) (<-chan Event, error) {
 		last := &info
 		ok := send(ctx, events, Event{Info: last})
 		var text lineReader
-		for ok {
-			kind, payload, err := readFrame(conn, frameLimit)
+		printed := bufio.NewReader(conn)
+		for at := (time.Time{}); ok; {
+			if text.pending() && x.quiet(conn, printed) {
+				if line := text.rest(); line != "" {
+					ok = send(ctx, events, Event{Line: line, RecordedAt: at})
+				}
+				continue
+			}
+			kind, payload, err := readFrame(printed, frameLimit)
 			if err != nil {
 				break
 			}
 			switch kind {
-			case framePrinted:
+			case frameRecord:
+				var output []byte
+				at, output = recorded(payload)
+				ok = text.split(output, func(line string) bool { return send(ctx, events, Event{Line: line, RecordedAt: at}) })
+			case framePrinted: // what was there before
 				ok = text.split(payload, func(line string) bool { return send(ctx, events, Event{Line: line}) })
 			case frameLost:
 				lost, _ := strconv.ParseInt(string(payload), 10, 64)
@@ -80,6 +100,14 @@ func (x *Session) Watch(ctx context.Context) (<-chan Event, error) {
 	return events, nil
 }
 
+// recorded is the payload of a frameRecord.
+func recorded(payload []byte) (at time.Time, output []byte) {
+	if len(payload) < 8 {
+		return at, nil
+	}
+	return time.Unix(0, int64(binary.BigEndian.Uint64(payload))), payload[8:]
+}
+
 func send(ctx context.Context, events chan<- Event, e Event) bool {
 	select {
 	case events <- e:
@@ -89,26 +117,56 @@ func send(ctx context.Context, events chan<- Event, e Event) bool {
 	}
 }
 
-// lineReader cuts output into lines.
-type lineReader struct{ held []byte }
+// quietTime is how long nothing is printed before a line that has not ended, a question perhaps, is told.
+const quietTime = 300 * time.Millisecond
+
+// quiet waits for more, and reports whether none came.
+func (x *Session) quiet(conn net.Conn, printed *bufio.Reader) bool {
+	pause := x.of.Quiet
+	if pause == 0 {
+		pause = quietTime
+	}
+	_ = conn.SetReadDeadline(x.of.Clock().Add(pause))
+	_, err := printed.Peek(1)
+	_ = conn.SetReadDeadline(time.Time{})
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// lineReader cuts output into lines, without sequences.
+type lineReader struct {
+	held     []byte
+	sequence sequence
+	told     bool // what there was of the line so far
+}
 
 func (l *lineReader) split(p []byte, tell func(string) bool) bool {
 	for _, b := range p {
-		if b == '\n' || len(l.held) >= lineLimit {
-			if !tell(l.rest()) {
+		switch {
+		case b == '\n':
+			l.sequence.state = parser.GroundState // as on the screen
+			told := l.told
+			if line := l.rest(); (line != "" || !told) && !tell(line) {
 				return false
 			}
-		}
-		if b != '\n' {
+			l.told = false
+		case b == '\x1b' || l.sequence.inside():
+			l.sequence.advance(b)
+		default:
+			if len(l.held) >= lineLimit && !tell(l.rest()) {
+				return false
+			}
 			l.held = append(l.held, b)
 		}
 	}
 	return true
 }
 
+// pending reports whether there is a line that has not ended.
+func (l *lineReader) pending() bool { return len(l.held) > 0 }
+
 func (l *lineReader) rest() string {
 	line := redact.Clean(strings.TrimRight(string(l.held), "\r"))
-	l.held = l.held[:0]
+	l.held, l.told = l.held[:0], true
 	return line
 }
 

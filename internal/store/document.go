@@ -26,8 +26,14 @@ type Document[T any] struct {
 	// mend repairs on load what older writers are known to have got wrong.
 	mend func(*T)
 	// check is what must hold before every write and after every read.
-	check  func(*T) error
+	check func(*T) error
+	// backup: what is written is written to a second file before, so that neither is ever behind what the
+	// document said.
 	backup bool
+	// ahead writes elsewhere what must be there before the document says it; nil if nothing must.
+	ahead func(data []byte) error
+	// anew is what a broken document takes over that is begun anew; nil if nothing.
+	anew func(*T)
 	// err: the document has no valid name; every use of it returns err.
 	err error
 }
@@ -161,8 +167,13 @@ func (d *Document[T]) put(f *folder, old, data []byte) error {
 		}
 		return nil
 	}
-	if d.backup && old != nil {
-		if err := f.put(d.name+".bak", old, d.file); err != nil {
+	if d.ahead != nil {
+		if err := d.ahead(data); err != nil {
+			return err
+		}
+	}
+	if d.backup {
+		if err := f.put(d.name+".bak", data, d.file); err != nil {
 			return err
 		}
 	}

@@ -38,11 +38,12 @@ func checkEnvironments(doc *workflow.Environments) error {
 	return nil
 }
 
-// Health is state.json (H1); the version before the last write is beside it as state.json.bak (H5).
+// Health is state.json (H1). What it says state.json.bak beside it says too, or what comes next (H5), and of
+// both the totals are kept (H4).
 func (s *Store) Health() *Document[workflow.Health] {
 	return &Document[workflow.Health]{store: s, dir: ".", name: "state.json", file: publicFile, mkd: publicDir,
 		lock: "document.health.lock", initial: func() workflow.Health { return workflow.NewHealth(s.clock()) },
-		check: (*workflow.Health).Check, backup: true}
+		check: (*workflow.Health).Check, backup: true, ahead: s.keepTotals, anew: s.goOnWithTotals}
 }
 
 var (

@@ -109,6 +109,8 @@ func (f *folder) regular(name string, fd int) (st unix.Stat_t, err error) {
 		return st, &fs.PathError{Op: "stat", Path: f.join(name), Err: err}
 	}
 	switch {
+	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return st, broken(f.join(name), nil, errors.New("a folder where a file is expected"))
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return st, broken(f.join(name), nil, errors.New("not a regular file"))
 	case st.Nlink > 1:

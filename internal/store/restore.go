@@ -13,7 +13,7 @@ import (
 type Restoration struct {
 	// Broken says what was wrong; nil when the document was sound, or was not there.
 	Broken error
-	// Backup: the version before the last write stands again; otherwise the document was begun anew.
+	// Backup: the backup stands in its place; otherwise the document was begun anew.
 	Backup bool
 	// Kept is where the broken file is now, below the project root.
 	Kept string
@@ -49,12 +49,29 @@ func (d *Document[T]) Restore(ctx context.Context) (done Restoration, err error)
 			return writeError(d.Path(), failed)
 		}
 		done = Restoration{Broken: err, Backup: backup}
-		if done.Kept, err = d.keepAside(f); err != nil {
+		if done.Kept, err = d.keepAside(f, "broken"); err != nil {
 			return err
 		}
-		return f.put(d.name, data, d.file)
+		return d.put(f, nil, data)
 	})
 	return done, err
+}
+
+// BeginAnew puts the beginning in the place of whatever is at the document's name, which is kept beside it
+// under the time of this moment; kept is empty if nothing was there.
+func (d *Document[T]) BeginAnew(ctx context.Context) (kept string, err error) {
+	err = d.locked(ctx, func(f *folder) (err error) {
+		if kept, err = d.keepAside(f, "former"); ignoreAbsent(err) != nil {
+			return err
+		}
+		value := d.initial()
+		data, err := d.encode(&value)
+		if err != nil {
+			return err
+		}
+		return d.put(f, nil, data)
+	})
+	return kept, err
 }
 
 func ignoreAbsent(err error) error {
@@ -70,19 +87,26 @@ func (d *Document[T]) fallback(f *folder) (value T, backup bool) {
 			return value, true
 		}
 	}
-	return d.initial(), false
+	value = d.initial()
+	if d.anew != nil {
+		d.anew(&value)
+	}
+	return value, false
 }
 
 // keepAside gives what is at the document's name a second name. Its first one
 // is left to be replaced, so that at no instant there is nothing at all.
-func (d *Document[T]) keepAside(f *folder) (string, error) {
+func (d *Document[T]) keepAside(f *folder, word string) (string, error) {
 	at := d.store.clock().UTC().Format("20060102T150405Z")
 	for i := 1; ; i++ {
-		name := fmt.Sprintf("%s.broken-%s", d.name, at)
+		name := fmt.Sprintf("%s.%s-%s", d.name, word, at)
 		if i > 1 {
 			name = fmt.Sprintf("%s-%d", name, i)
 		}
 		err := unix.Linkat(f.fd(), d.name, f.fd(), name, 0)
+		if errors.Is(err, unix.EPERM) && f.isFolder(d.name) { // it has one name only, and no reader misses it
+			err = unix.Renameat2(f.fd(), d.name, f.fd(), name, unix.RENAME_NOREPLACE)
+		}
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -91,4 +115,9 @@ func (d *Document[T]) keepAside(f *folder) (string, error) {
 		}
 		return f.join(name), f.sync()
 	}
+}
+
+func (f *folder) isFolder(name string) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR
 }

@@ -57,6 +57,32 @@ func TestBrokenHealthIsRestoredAndItsBytesAreKept(t *testing.T) {
 	}
 }
 
+// Whatever is broken, no total shrinks: neither before the restoration is killed, nor after.
+func TestTotalsNeverShrinkWhateverIsBroken(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string][]string{"the document": {"state.json"}, "both": {"state.json", "state.json.bak"}} {
+		s := openStore(t)
+		want := workflow.HealthTotals{RunCount: 7, TotalErrorsDetected: 5, TotalFixesAttempted: 4, TotalFixesSucceeded: 2}
+		if err := s.Health().Update(t.Context(), func(h *workflow.Health) error { h.GoOnWith(want); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range broken {
+			write(t, s, file, `{"run_count": 7, "retry`)
+		}
+		if _, err := s.Health().Restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h, err := s.Health().Load(t.Context())
+		got := workflow.HealthTotals{RunCount: h.RunCount, TotalErrorsDetected: h.TotalErrorsDetected, TotalFixesAttempted: h.TotalFixesAttempted, TotalFixesSucceeded: h.TotalFixesSucceeded}
+		if err != nil || got != want {
+			t.Errorf("%s broken: %+v, %v", name, got, err)
+		}
+		if now, backup := read(t, s, "state.json"), read(t, s, "state.json.bak"); now != backup {
+			t.Errorf("%s broken: the backup is not what was restored: %s", name, backup)
+		}
+	}
+}
+
 func TestHealthThatIsALinkIsReplacedAndItsTargetLeftAlone(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)

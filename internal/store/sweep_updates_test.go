@@ -144,17 +144,36 @@ func countHealth(ctx context.Context, s *Store) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	data, err := os.ReadFile(filepath.Join(s.path, "state.json.bak"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return h.RunCount, nil
+	return h.RunCount, mustNotShrink(ctx, s, h.RunCount)
+}
+
+// mustNotShrink breaks a copy of what lies on disk, first state.json and then its backup too: what comes
+// back has counted as much, or one more that nobody was told of.
+func mustNotShrink(ctx context.Context, s *Store, count int) error {
+	dir, err := os.MkdirTemp("", "signalbox-broken-")
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		var before workflow.Health
-		if before, err = s.Health().parse(data); err == nil && h.RunCount-before.RunCount > 1 {
-			err = fmt.Errorf("state.json.bak is of pass %d, state.json of %d", before.RunCount, h.RunCount)
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.CopyFS(dir, os.DirFS(s.path)); err != nil {
+		return err
+	}
+	other, err := Open(ctx, Config{Root: dir})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = other.Close() }()
+	for _, file := range []string{"state.json", "state.json.bak"} {
+		err = errors.Join(os.WriteFile(filepath.Join(dir, "state.json"), []byte("{"), 0o600), os.WriteFile(filepath.Join(dir, file), []byte("{"), 0o600))
+		h, restored, loadErr := other.Health().LoadOrBackup(ctx)
+		if err = errors.Join(err, loadErr); err != nil {
+			return err
+		}
+		if restored.Backup != (file == "state.json") || h.RunCount != count && h.RunCount != count+1 {
+			return fmt.Errorf("with %s broken, %d passes came back of %d (%+v)", file, h.RunCount, count, restored)
 		}
 	}
-	return h.RunCount, err
+	return nil
 }
 
 // emptyProjects are folders that become projects, one by one.

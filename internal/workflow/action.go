@@ -22,6 +22,9 @@ type Action struct {
 	// Reason tells the implementer why it is called again: failing tests, findings, no change. With
 	// RenewEnvironment it says why what is kept for the set-up is to be forgotten.
 	Reason string `json:"reason,omitempty"`
+	// InPlace: an implementer that cannot be begun anew, because what lies in the environment is too
+	// large to keep, goes on with it. It was told so, and it made it.
+	InPlace bool `json:"in_place,omitempty"`
 	// Until belongs to Wait.
 	Until   *time.Time `json:"until,omitempty"`
 	Unknown Unknown    `json:",embed"`
@@ -50,6 +53,7 @@ const (
 	RemoveEnvironment ActionKind = "remove_environment" // → EnvironmentRemoved
 	CloseRequest      ActionKind = "close_request"      // → RequestClosed
 	PostComment       ActionKind = "post_comment"       // → CommentPosted
+	DropWork          ActionKind = "drop_work"          // → WorkDropped
 	Wait              ActionKind = "wait"               // → Waited
 )
 

@@ -3,6 +3,7 @@ package workflow
 import (
 	"fmt"
 	"maps"
+	"slices"
 )
 
 // Call is what a call of an agent has come to so far, beside its answer.
@@ -116,15 +117,21 @@ func (m *machine) reported(e AgentReported) bool {
 	return true
 }
 
+// workFound notes down where work went that somebody may be missing.
+func (m *machine) workFound(e WorkFound) bool {
+	j := &m.run.Journey
+	if m.run.State != Running || slices.Contains(j.Aside, e.Ref) {
+		return false
+	}
+	j.Aside = append(j.Aside, e.Ref)
+	return true
+}
+
 // account books what a role's call came to that ended, or was cut off.
 func (m *machine) account(role Role, call *Call) {
 	j := &m.run.Journey
 	j.Calling, j.Denied = nil, call.Denied
-	j.Days = booked(j.Days, m.now, call.Usage)
-	j.Used.Calls++
-	j.Spent = j.Spent.plus(call.Usage)
-	j.Used.Tokens += call.Usage.Tokens()
-	j.Used.CostMicroUSD += call.Usage.CostMicroUSD
+	m.spend(call.Usage, 1)
 	if call.Conversation != nil {
 		m.remember(role, call.Conversation)
 	}
@@ -159,7 +166,10 @@ func dollars(microUSD int64) string {
 }
 
 // overspent says which ceiling the run has reached; empty if none.
-func (r *Run) overspent() string { return r.granted().Reaches(r.ceiling(), "limits") }
+func (r *Run) overspent() string { return r.Overspends(r.ceiling()) }
+
+// Overspends is overspent with a ceiling of another time.
+func (r *Run) Overspends(ceiling Spending) string { return r.granted().Reaches(ceiling, "limits") }
 
 // granted is what was used since a person last granted the ceilings.
 func (r *Run) granted() Spending {

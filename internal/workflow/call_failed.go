@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -65,6 +66,15 @@ func (m *machine) agentFailed(e AgentFailed) {
 		again.Attempt = m.nextAttempt()
 	}
 	m.fail(stop, again)
+	if again.Role != Implementer && e.Code == "AGENT_NO_ANSWER" { // a script that only changes files never has one
+		r.Error.Actions = append(r.Error.Actions, r.doWithout(again.Role))
+	}
+}
+
+// Unusable reports whether the run stopped because its agent cannot be used as it is installed and
+// configured: no attempt at the task was made, and only a person mends it.
+func (e *Error) Unusable() bool {
+	return slices.Contains([]string{"AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED"}, e.ReasonCode)
 }
 
 func agentTitle(role Role, code string) string {

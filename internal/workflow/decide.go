@@ -61,8 +61,10 @@ func (m *machine) apply(event Event) bool {
 		return m.waiting(e)
 	case StopRequested:
 		return m.stopRequested(e)
+	case Prepared:
+		return m.prepared()
 	case Resumed:
-		return m.resumed()
+		return m.resumed(e)
 	case Retried:
 		return m.retried()
 	case Approved:
@@ -71,6 +73,17 @@ func (m *machine) apply(event Event) bool {
 		return m.rejected(e)
 	case AgentReported:
 		return m.reported(e)
+	case SessionBegan:
+		m.sessionBegan(e)
+		return true
+	case SessionUsed:
+		m.spend(e.Usage, 0)
+		return e.Usage.Tokens() != 0 || e.Usage.CostMicroUSD != 0
+	case WorkLaid:
+		m.run.Journey.Upon = e.Commit
+		return m.run.State != Running
+	case WorkFound:
+		return m.workFound(e)
 	case Asked:
 		return m.questionAsked(e)
 	case Answered:
@@ -86,6 +99,10 @@ func (m *machine) apply(event Event) bool {
 func (m *machine) outcome(event Event) {
 	if e, ok := event.(interface{ ofCall() *Call }); ok && m.answered.Kind == CallAgent {
 		m.account(m.answered.Role, cmp.Or(e.ofCall(), m.run.Journey.Calling, &Call{}))
+	}
+	switch m.answered.Kind {
+	case CallAgent, RunTests, RenewEnvironment, DropWork:
+		m.run.Journey.Upon = "" // they begin with Head
 	}
 	switch e := event.(type) {
 	case DependenciesChecked:
@@ -119,7 +136,7 @@ func (m *machine) outcome(event Event) {
 	case ChangeRecorded:
 		m.changeRecorded(e)
 	case ChangeRefused:
-		m.refuseChange(e.Problems)
+		m.refuseChange(e.Problems, e.TooLarge)
 	case TestsEnded:
 		m.testsEnded(e)
 	case ReviewAnswered:
@@ -140,7 +157,7 @@ func (m *machine) outcome(event Event) {
 		m.environmentRemoved(e)
 	case RequestClosed:
 		m.finish(Done)
-	case Waited:
+	case Waited, WorkDropped:
 		m.sayDoing()
 	case ActionFailed:
 		m.actionFailed(e)
@@ -208,6 +225,7 @@ func (r Run) clone() Run {
 	r.Signals.Commands = slices.Clone(r.Signals.Commands)
 	j := &r.Journey
 	j.Phases, j.Pending = slices.Clone(j.Phases), slices.Clone(j.Pending)
+	j.Aside = slices.Clone(j.Aside)
 	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clone(j.Flags), slices.Clone(j.Evidence)
 	if j.SetUp != nil {
 		setUp := *j.SetUp

@@ -51,8 +51,14 @@ type (
 		order
 		Cancel bool
 	}
+	// Prepared: the run was wanted for its environment alone, and has it.
+	Prepared struct{ order }
 	// Resumed: a person says that what stopped the run is settled.
-	Resumed struct{ order }
+	Resumed struct {
+		order
+		// Force: and that work which is too large to keep may be lost, where that is what stopped it.
+		Force bool
+	}
 	// Retried: a person wants a failed run to be tried again.
 	Retried struct{ order }
 	// Approved: a person agrees to Commit.
@@ -65,6 +71,29 @@ type (
 		order
 		Key  string
 		Call Call
+	}
+	// SessionBegan: a session works in the environment of the run, which nobody carries. It counts as one
+	// call. Grant: a person grants the run's ceilings anew. The others are as in Admitted.
+	SessionBegan struct {
+		order
+		Epoch   int64
+		Ceiling *Spending
+		Grant   bool
+	}
+	// SessionUsed: it has used this since it was told last.
+	SessionUsed struct {
+		order
+		Usage Usage
+	}
+	// WorkLaid: the environment is about to be brought to Commit, for a session. See Journey.Upon.
+	WorkLaid struct {
+		order
+		Commit string
+	}
+	// WorkFound: what lay unrecorded in the environment when the run went on there is on Ref.
+	WorkFound struct {
+		order
+		Ref string
 	}
 	// Asked: the agent of the pending action Question.Key asks, and waits. What is not the agent's own
 	// word in Question is not read.
@@ -191,6 +220,8 @@ type (
 	ChangeRefused struct {
 		Outcome
 		Problems []string
+		// TooLarge: nor can it be kept aside.
+		TooLarge bool
 	}
 	TestsEnded struct {
 		Outcome
@@ -229,6 +260,8 @@ type (
 		KeptRef string
 	}
 	RequestClosed struct{ Outcome }
+	// WorkDropped: the environment is as it was last recorded. What was too large to keep is lost.
+	WorkDropped   struct{ Outcome }
 	CommentPosted struct{ Outcome }
 	Waited        struct{ Outcome }
 	// ActionFailed: the action could not be performed at all.

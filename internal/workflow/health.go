@@ -12,7 +12,7 @@ import (
 // Words of last_health_status. It is free text in the format; any other word
 // means that the project is not known to be healthy.
 const (
-	HealthUnknown  = "unknown"  // nobody has looked yet
+	HealthUnknown  = "unknown"  // nobody has looked yet, or the last look could see nothing
 	HealthHealthy  = "healthy"  // the last look found nothing
 	HealthDegraded = "degraded" // an error was found; a repair failed, or has yet to be verified
 	HealthCritical = "critical" // repairs failed three times in a row; only a person goes on
@@ -26,6 +26,9 @@ const (
 	HealthInterval = time.Hour
 )
 
+// mostCounted is the largest number that every reader of JSON takes as it is written, and far from where counting on would end.
+const mostCounted = 1<<53 - 1
+
 // HealthFact is what the repair layer reports; it decides nothing (H2).
 type HealthFact struct {
 	Kind HealthFactKind
@@ -37,15 +40,16 @@ type HealthFact struct {
 type HealthFactKind string
 
 const (
-	FactHealthy       HealthFactKind = "healthy"        // a look found nothing; ends a pass
+	FactHealthy       HealthFactKind = "healthy"        // a look found nothing; ends a pass. While an error is open, the next look verifies it
 	FactErrorDetected HealthFactKind = "error-detected" // a look found an error
 	FactFixAttempted  HealthFactKind = "fix-attempted"  // a repair was begun
 	FactFixSucceeded  HealthFactKind = "fix-succeeded"  // a repair went well; ends a pass
 	FactFixFailed     HealthFactKind = "fix-failed"     // a repair went wrong; ends a pass
+	FactRearmed       HealthFactKind = "rearmed"        // a person acted on a critical state: repairs begin again
 )
 
-// HealthFactKinds lists them in the order of a pass.
-var HealthFactKinds = []HealthFactKind{FactHealthy, FactErrorDetected, FactFixAttempted, FactFixSucceeded, FactFixFailed}
+// HealthFactKinds lists them in the order of a pass, and then what a person does.
+var HealthFactKinds = []HealthFactKind{FactHealthy, FactErrorDetected, FactFixAttempted, FactFixSucceeded, FactFixFailed, FactRearmed}
 
 // HealthLoop is what the loop must remember and the published format has no key for.
 type HealthLoop struct {
@@ -65,14 +69,22 @@ type HealthLoop struct {
 	// HealthyPasses counts the passes in a row that found nothing, up to three.
 	HealthyPasses int `json:"healthy_passes,omitzero"`
 	// Errors are those that are not known to be gone, Pass the one in hand.
-	Errors  []HealthError `json:"errors,omitempty"`
-	Pass    *HealthPass   `json:"pass,omitempty"`
-	Unknown Unknown       `json:",embed"`
+	Errors []HealthError `json:"errors,omitempty"`
+	Pass   *HealthPass   `json:"pass,omitempty"`
+	// Unverified are the failures in a row before a repair that is not verified yet: they count again if it does not hold.
+	Unverified int `json:"unverified_failures,omitzero"`
+	// Undone counts the repairs that counted as succeeded and did not hold. It only grows.
+	Undone int `json:"undone,omitzero"`
+	// Stopped is why the last pass ended before it came to a result, one line; empty if it did not. One that was killed says nothing.
+	Stopped string `json:"stopped,omitempty"`
+	// Unseen are the checks of which the last pass could see nothing.
+	Unseen  []HealthUnseen `json:"unseen,omitempty"`
+	Unknown Unknown        `json:",embed"`
 }
 
 // calmed is what stays of the loop when somebody reports that all is well.
 func (l HealthLoop) calmed() HealthLoop {
-	calm := HealthLoop{Earlier: l.Earlier, Errors: l.Errors, Pass: l.Pass, Unknown: l.Unknown}
+	calm := HealthLoop{Earlier: l.Earlier, Errors: l.Errors, Pass: l.Pass, Undone: l.Undone, Unknown: l.Unknown}
 	if l.Request != "" {
 		calm.Earlier = append(slices.Clone(l.Earlier), l.Request)
 	}
@@ -116,6 +128,9 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 	case FactHealthy:
 		h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
 		h.LastHealthStatus, h.Loop = HealthHealthy, h.Loop.calmed()
+		if h.anyOpen() { // it was said, and not seen
+			h.LastHealthStatus = HealthDegraded
+		}
 		h.RunCount++
 	case FactErrorDetected:
 		h.detected(fact)
@@ -128,7 +143,12 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 		h.LastHealthStatus, h.Loop.CriticalSince, h.Loop.Request = HealthDegraded, "", ""
 	case FactFixFailed:
 		h.ended(now)
+		h.Loop.HealthyPasses = 0
 		critical = h.failed(now)
+	case FactRearmed:
+		if h.LastHealthStatus == HealthCritical { // else it was told twice, or too late
+			h.Rearm(now)
+		}
 	}
 	h.UpdatedAt = now.Format(time.RFC3339)
 	return critical, nil
@@ -136,6 +156,7 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 
 func (h *Health) detected(fact HealthFact) {
 	h.TotalErrorsDetected++
+	h.Loop.HealthyPasses = 0
 	h.LastErrorID, h.LastErrorSummary = fact.ErrorID, summarized(fact.Summary)
 	if h.LastHealthStatus != HealthCritical {
 		h.LastHealthStatus = HealthDegraded
@@ -187,6 +208,9 @@ func (h *Health) Check() error {
 		{"total_fixes_succeeded", h.TotalFixesSucceeded}, {"continuous_failure_count", h.ContinuousFailureCount}} {
 		if count.n < 0 {
 			return &InvalidError{"/" + count.name, fmt.Sprintf("%s is %d", count.name, count.n)}
+		}
+		if count.n > mostCounted {
+			return &InvalidError{"/" + count.name, fmt.Sprintf("%s is %d, more than anybody can have counted", count.name, count.n)}
 		}
 	}
 	return nil

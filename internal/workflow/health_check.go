@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // HealthCheck is one question about the project's health, as it was configured when a repair began.
@@ -24,7 +25,7 @@ type HealthCheck struct {
 	Rerun string `json:"rerun,omitempty"`
 	// Recipe tells the agent what is known about such an error.
 	Recipe string `json:"recipe,omitempty"`
-	// TimeLimitMS ends a look that takes longer, which is then a failure.
+	// TimeLimitMS ends a look that takes longer, which is then a failure. It is the look's as a whole, whatever it is made of.
 	TimeLimitMS int64 `json:"time_limit_ms"`
 	// Looks is how many in a row must fail before it counts.
 	Looks int `json:"looks"`
@@ -67,6 +68,18 @@ func (c *HealthCheck) InEnvironment() bool {
 	return c.Kind == HealthCommand || c.Kind == HealthBranchTests || c.HTTP != nil && c.HTTP.Start != ""
 }
 
+// exitWait is what a program that was told to ask a service has beyond the check's time limit, to say so.
+const exitWait = 5 * time.Second
+
+// Limit is how long a look may take until it is ended from outside.
+func (c *HealthCheck) Limit() time.Duration {
+	limit := time.Duration(c.TimeLimitMS) * time.Millisecond
+	if c.HTTP != nil && c.HTTP.Start != "" {
+		return limit + exitWait
+	}
+	return limit
+}
+
 // Line is the line for sh that looks at a tree; empty where the project's tests do, or a service that
 // has to be started.
 func (c *HealthCheck) Line() string {
@@ -99,6 +112,15 @@ func (s *Settings) TestCommands() []string {
 		return s.Tests
 	}
 	return append(slices.Clone(s.Tests), s.Check.Line())
+}
+
+// Looking is how many of the TestCommands only show that nothing else broke. What comes after them, the Service included, is
+// the failing check's look: it has to end within the check's Limit, or a check that failed by it would be repaired by any change.
+func (s *Settings) Looking() (from int) {
+	if s.Check != nil && s.Check.Kind == HealthBranchTests {
+		return 0
+	}
+	return len(s.Tests)
 }
 
 // Service is what must be started and asked beside the TestCommands; nil if nothing.

@@ -23,7 +23,7 @@ func (h *Health) Finish(every time.Duration, now time.Time) HealthPass {
 	case PassRepaired, PassWaiting:
 		h.RetryRequired, h.CooldownUntil = false, ""
 		if p.Result == PassRepaired {
-			h.ContinuousFailureCount = 0
+			h.Loop.Unverified, h.ContinuousFailureCount = h.Loop.Unverified+h.ContinuousFailureCount, 0
 		}
 	}
 	h.schedule(*p, every, now)
@@ -51,7 +51,7 @@ func (h *Health) result() HealthResult {
 // schedule says when the next look is due: counted from the beginning of this one, so that a schedule
 // as long as the interval finds every look due, whatever a pass or a cooldown takes.
 func (h *Health) schedule(p HealthPass, every time.Duration, now time.Time) {
-	h.UpdatedAt = now.UTC().Format(time.RFC3339)
+	h.UpdatedAt, h.Loop.Stopped = now.UTC().Format(time.RFC3339), ""
 	started, err := time.Parse(time.RFC3339, p.StartedAt)
 	if err != nil || started.After(now) {
 		started = now
@@ -74,7 +74,7 @@ func (h *Health) Well(pass HealthPass, every time.Duration, now time.Time) Healt
 		return pass
 	}
 	h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
-	h.LastHealthStatus = HealthHealthy
+	h.LastHealthStatus, h.Loop.Unverified = HealthHealthy, 0
 	if steady {
 		h.Loop.CriticalSince, h.Loop.Request, h.Loop.Earlier = "", "", nil
 	}
@@ -102,6 +102,9 @@ func (h *Health) ToClose() (requests []string) {
 func (h *Health) Rearm(now time.Time) {
 	h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
 	h.LastHealthStatus = HealthDegraded
-	h.Loop.CriticalSince, h.Loop.Request, h.Loop.HealthyPasses = "", "", 0
+	if h.Loop.Request != "" { // it is closed once what it is about is gone
+		h.Loop.Earlier = append(slices.Clone(h.Loop.Earlier), h.Loop.Request)
+	}
+	h.Loop.CriticalSince, h.Loop.Request, h.Loop.HealthyPasses, h.Loop.Unverified = "", "", 0, 0
 	h.UpdatedAt = now.UTC().Format(time.RFC3339)
 }

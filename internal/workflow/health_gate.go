@@ -10,7 +10,7 @@ type GateDecision string
 
 const (
 	GateGo       GateDecision = "go"       // repair, or look
-	GateStop     GateDecision = "stop"     // nothing is due
+	GateStop     GateDecision = "stop"     // nothing is due, or a pass is running
 	GateCooldown GateDecision = "cooldown" // a repair is due, but not yet
 	GateCritical GateDecision = "critical" // only a person goes on
 )
@@ -21,6 +21,8 @@ type Gate struct {
 	Reason   string       `json:"reason"`
 	// Until is when the cooldown is over, or the next look is due.
 	Until time.Time `json:"until,omitzero"`
+	// Look: the state is critical, and a look is due, which repairs nothing. Looks that find nothing end it.
+	Look bool `json:"look,omitzero"`
 }
 
 // Gate decides whether a pass is due. every is how long a healthy project is
@@ -31,7 +33,8 @@ func (h *Health) Gate(every time.Duration, now time.Time) Gate {
 	}
 	switch {
 	case h.LastHealthStatus == HealthCritical:
-		return Gate{Decision: GateCritical, Reason: fmt.Sprintf("%d repairs in a row failed; a person must act", h.ContinuousFailureCount)}
+		_, waits := h.waits(every, now)
+		return Gate{Decision: GateCritical, Reason: fmt.Sprintf("%d repairs in a row failed; a person must act", h.ContinuousFailureCount), Look: !waits}
 	case h.RetryRequired:
 		if until := h.cooldown(now); until.After(now) {
 			return Gate{Decision: GateCooldown, Reason: "a repair failed; the next one waits for the end of its cooldown", Until: until}
@@ -40,10 +43,25 @@ func (h *Health) Gate(every time.Duration, now time.Time) Gate {
 	case h.LastHealthStatus != HealthHealthy:
 		return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last known status is %q", h.LastHealthStatus)}
 	}
-	if next := h.nextLook(every); next.After(now) && next.Sub(now) <= every {
+	if next, waits := h.waits(every, now); waits {
 		return Gate{Decision: GateStop, Reason: "healthy, and the next health check is not due yet", Until: next}
 	}
 	return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last one is not within the last %s", every)}
+}
+
+// Beside is the decision while a pass is running, which pass says by whom: no other begins.
+func (g Gate) Beside(pass string) Gate {
+	if g.Look = false; g.Decision == GateGo {
+		g.Decision, g.Reason = GateStop, "a pass is running: "+pass
+	}
+	return g
+}
+
+// waits says whether the next look is not due yet, and when it is. A time that is further away than every was written by
+// another clock.
+func (h *Health) waits(every time.Duration, now time.Time) (next time.Time, waits bool) {
+	next = h.nextLook(every)
+	return next, next.After(now) && next.Sub(now) <= every
 }
 
 // nextLook is when a healthy project is looked at again: as the last pass said, or every after the

@@ -3,7 +3,6 @@ package workflow
 import (
 	"crypto/sha256"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,18 +15,21 @@ func ErrorID(check, message string) string {
 }
 
 // signatureLines is how many lines of a message tell one error from another.
-const signatureLines = 20
+const signatureLines = 500
 
 // NormalMessage is the part of a program's words that stays the same when the same thing fails again:
 // the lines that name an error (all, where none does), without times, durations, ports, addresses,
-// process numbers, folders, temporary names and ids.
+// process numbers, folders, temporary names and ids. They are in an order of their own: tests that
+// run beside each other end in any.
 func NormalMessage(message string) string {
 	var all, telling []string
+	known := map[string]bool{}
 	for line := range strings.Lines(message) {
 		line = normalLine(line)
-		if line == "" || slices.Contains(all, line) {
+		if line == "" || known[line] {
 			continue
 		}
+		known[line] = true
 		all = append(all, line)
 		if tells(line) {
 			telling = append(telling, line)
@@ -36,6 +38,7 @@ func NormalMessage(message string) string {
 	if len(telling) == 0 {
 		telling = all
 	}
+	slices.Sort(telling)
 	return strings.Join(telling[:min(len(telling), signatureLines)], "\n")
 }
 
@@ -47,24 +50,6 @@ var errorWords = []string{"error", "fail", "panic", "fatal", "refused", "denied"
 func tells(line string) bool {
 	line = strings.ToLower(line)
 	return slices.ContainsFunc(errorWords, func(word string) bool { return strings.Contains(line, word) })
-}
-
-// normalLine is one line with each of its words made the same as the next time.
-func normalLine(line string) string {
-	var words []string
-	before := ""
-	for _, word := range strings.FieldsFunc(withoutProcess(line), separates) {
-		word = strings.Trim(word, ".:!?*-_~#")
-		normal := normalWord(word, before)
-		before = strings.ToLower(word)
-		if normal != "" {
-			words = append(words, normal)
-		}
-	}
-	if !slices.ContainsFunc(words, meaningful) {
-		return ""
-	}
-	return strings.Join(words, " ")
 }
 
 // withoutProcess takes the number out of "program[123]:", with which system logs begin.
@@ -86,25 +71,6 @@ func separates(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"'`,;=|\u2018\u2019\u201c\u201d\u2192", r)
 }
 
-func normalWord(word, before string) string {
-	switch {
-	case word == "", isMonth(before) && number(word), isMonth(word):
-		return ""
-	case isTime(word), isDuration(word), number(word) && isUnit(before):
-		return ""
-	case number(word) && slices.Contains(numbered, before):
-		return "<n>"
-	case number(word) && (len(word) > 3 || strings.Contains(word, ".")):
-		return "<n>"
-	case isUnit(word) && number(before):
-		return ""
-	}
-	return normalName(withoutPlace(word))
-}
-
-// numbered words are followed by a number that is new each time.
-var numbered = []string{"goroutine", "pid", "port", "thread", "process", "worker", "line", "fd", "uid", "in", "after", "took", "attempt"}
-
 // withoutPlace takes line, column and port from the end of a file's or a host's name.
 func withoutPlace(word string) string {
 	for {
@@ -116,11 +82,6 @@ func withoutPlace(word string) string {
 	}
 }
 
-// roots are the folders of machines: what is below them lies elsewhere on the next. Any other path
-// that begins with a slash may be a service's.
-var roots = []string{"/tmp/", "/var/", "/home/", "/root/", "/usr/", "/opt/", "/workspace/", "/work/", "/app/", "/srv/", "/mnt/", "/private/",
-	"/users/", "/builds/", "/build/", "/src/", "/go/", "/proc/", "/run/", "/nix/", "/etc/"}
-
 func normalName(word string) string {
 	if strings.Contains(word, "\\") && strings.Contains(word, ":") {
 		word = "/users/" + strings.ReplaceAll(word, "\\", "/")
@@ -129,12 +90,12 @@ func normalName(word string) string {
 		host, below, _ := strings.Cut(rest, "/")
 		return strings.TrimSuffix(scheme+"://"+withoutPlace(host)+"/"+normalParts(below), "/")
 	}
-	lower := strings.ToLower(word)
+	lower := lowered(word)
 	if strings.HasPrefix(lower, "/tmp/") && strings.Count(word, "/") == 2 {
 		return "<temporary>"
 	}
-	if slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(lower, root) }) {
-		word = path.Base(word)
+	if rootOf(lower) != nil {
+		word = belowProject(word)
 	}
 	return normalParts(withoutStamp(strings.TrimPrefix(word, "./")))
 }
@@ -163,6 +124,9 @@ func isStamp(s string) bool {
 
 // normalParts takes ids and random names out of what a name is put together from.
 func normalParts(word string) string {
+	if isCode(word) {
+		return word
+	}
 	var out strings.Builder
 	for word != "" {
 		end := strings.IndexAny(word, "/-_.?&:@+%")
@@ -192,7 +156,7 @@ func normalPart(part string) string {
 		return "<id>"
 	case number(part) && len(part) > 3:
 		return "<n>"
-	case digits >= 4: // go-build1234567, TestX12345
+	case digits >= 6 && !isCode(part): // go-build1234567, TestX1234567; TestIssue1234 is a name
 		return strings.TrimRight(part, "0123456789") + "<n>"
 	case digits >= 2 && len(part) >= 6 && strings.IndexFunc(part, unicode.IsDigit) < len(part)-digits && mixed(part): // mktemp's aB3dE6fG
 		return "<id>"

@@ -73,6 +73,39 @@ func TestTheSameErrorHasTheSameIDWheneverAndWhereverItHappens(t *testing.T) {
 	}
 }
 
+// One of a pair says the same as the other, or something else, by a single word.
+func TestAWordTellsOneErrorFromAnotherOrDoesNot(t *testing.T) {
+	t.Parallel()
+	for pair, same := range map[[2]string]bool{
+		{"--- FAIL: TestIssue1234", "--- FAIL: TestIssue5678"}:                                                        false,
+		{"vulnerable to CVE-2024-1234, failed", "vulnerable to CVE-2024-9999, failed"}:                                false,
+		{"a.ts(3,7): error TS2304: no", "a.ts(3,7): error TS2322: no"}:                                                false,
+		{"ORA-00942: error", "ORA-01400: error"}:                                                                      false,
+		{"ERROR 1045 (28000): refused", "ERROR 1146 (42S02): refused"}:                                                false,
+		{"error: requires python 3.9", "error: requires python 3.12"}:                                                 false,
+		{"error: no column may", "error: no column dec"}:                                                              false,
+		{"error: no column May here", "error: no column Dec here"}:                                                    false,
+		{"/home/a/p/cmd/a/main.go: undefined: x", "/home/a/p/cmd/b/main.go: undefined: x"}:                            false,
+		{"exit status 1", "exit status 2"}:                                                                            false,
+		{"failed: want 4 rows", "failed: want 5 rows"}:                                                                false,
+		{"Saturday, November 21, 2026: it failed", "Sunday, November 22, 2026: it failed"}:                            true,
+		{"failed on Saturday, November", "failed on Sunday, November"}:                                                true,
+		{"21 Nov 2026 07:04:33 error: no", "3 Dec 2026 07:04:33 error: no"}:                                           true,
+		{"FAIL x\nok  failing (cached)", "FAIL x\nok  failing 1.3s"}:                                                  true,
+		{"error after 1,234 ms", "error after 2,345 ms"}:                                                              true,
+		{"error: it took 999 ms", "error: it took 1,001 ms"}:                                                          true,
+		{"/data/ci/p/cmd/a/main.go:3: undefined", "/Users/ann/p/cmd/a/main.go:9: undefined"}:                          true,
+		{"error with seed=42", "error with seed=7"}:                                                                   true,
+		{"--- FAIL: TestA\n--- FAIL: TestB (0.01s)\nFAIL", "--- FAIL: TestB (0.02s)\n--- FAIL: TestA\nFAIL\tx\t1.0s"}: false,
+		{"--- FAIL: TestA\n--- FAIL: TestB (0.01s)\nFAIL", "--- FAIL: TestB (0.02s)\n--- FAIL: TestA\nFAIL"}:          true,
+		{"error in /tmp/go-build1234567/b001/x.go", "error in /tmp/go-build7654321/b001/x.go"}:                        true,
+	} {
+		if (workflow.ErrorID("c", pair[0]) == workflow.ErrorID("c", pair[1])) != same {
+			t.Errorf("%q and %q: the same is %t\n%s\n%s", pair[0], pair[1], !same, workflow.NormalMessage(pair[0]), workflow.NormalMessage(pair[1]))
+		}
+	}
+}
+
 func TestLinesThatComeInAnotherNumberAreTheSameError(t *testing.T) {
 	t.Parallel()
 	once := "connection refused by 10.0.0.7:5432"
@@ -92,7 +125,7 @@ func FuzzNormalMessageIsStable(f *testing.F) {
 	f.Add("\xff\x00 0x :::1 --- //// 1234567890abcdef")
 	f.Fuzz(func(t *testing.T, text string) {
 		normal := workflow.NormalMessage(text)
-		if workflow.NormalMessage(text) != normal || strings.Count(normal, "\n") >= 20 {
+		if workflow.NormalMessage(text) != normal || strings.Count(normal, "\n") >= 500 {
 			t.Errorf("%q", normal)
 		}
 		if stamped := fmt.Sprintf("2026-11-21T07:04:33Z %s", strings.ReplaceAll(text, "\n", "\n2026-11-21T07:04:33Z ")); len(text) < 1000 && strings.Count(text, "\n") == 0 && workflow.NormalMessage(stamped) != normal {

@@ -8,46 +8,55 @@ import (
 )
 
 // Found writes down what a look found, in the pass that is in hand or, if none is, in a new one. An error
-// that is open already is the same error. In a critical state nothing is repaired.
+// that is open already is the same error. In a critical state nothing is repaired, and neither is anything in a pass that finds
+// that a repair did not hold: its cooldown begins before anything else does.
 func (h *Health) Found(pass HealthPass, failures []HealthFailure, now time.Time) {
 	if h.Loop.Pass == nil {
 		h.Loop.Pass = &pass
 	}
 	h.Loop.HealthyPasses = 0
 	h.UpdatedAt = now.UTC().Format(time.RFC3339)
-	failures = slices.Clone(failures)
+	failures, held := slices.Clone(failures), h.verify(failures)
 	slices.SortStableFunc(failures, func(a, b HealthFailure) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
-	for i, f := range failures {
-		f.Summary = summarized(f.Summary)
-		if i == 0 {
-			h.LastErrorID, h.LastErrorSummary = f.ErrorID, f.Summary
-		}
+	for i := range failures {
+		failures[i].Summary = summarized(failures[i].Summary)
+	}
+	h.tell(failures, held)
+	for _, f := range failures {
 		if h.judged(f.ErrorID) {
 			continue // in this pass: what it did is verified by the next
 		}
 		h.open(f, now)
-		if h.LastHealthStatus != HealthCritical {
-			h.LastHealthStatus = HealthDegraded
+		if h.LastHealthStatus == HealthCritical {
+			continue
+		}
+		if h.LastHealthStatus = HealthDegraded; held {
 			h.repair(f.ErrorID)
 		}
 	}
 }
 
+// tell names the most severe of the failures as the last error, unless another is what a person has to know of: one whose repair
+// failed, in a critical state or because it did not hold.
+func (h *Health) tell(failures []HealthFailure, held bool) {
+	told := 0
+	if h.LastHealthStatus == HealthCritical || !held {
+		told = max(0, slices.IndexFunc(failures, func(f HealthFailure) bool { return f.ErrorID == h.LastErrorID }))
+	}
+	if len(failures) > 0 {
+		h.LastErrorID, h.LastErrorSummary = failures[told].ErrorID, failures[told].Summary
+	}
+}
+
 func rank(s Severity) int { return slices.Index([]Severity{Blocker, Major, Minor}, s) }
 
-// open counts an error that is new, or that came again.
+// open counts an error that is new.
 func (h *Health) open(f HealthFailure, now time.Time) {
-	e := h.Error(f.ErrorID)
-	switch {
-	case e == nil:
-		h.Loop.Errors = append(h.Loop.Errors, HealthError{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary,
-			Since: now.UTC().Format(time.RFC3339), Times: 1})
-	case e.Fixed:
-		*e = HealthError{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary, Since: now.UTC().Format(time.RFC3339),
-			Times: e.Times + 1, Unknown: e.Unknown}
-	default:
+	if h.Error(f.ErrorID) != nil {
 		return
 	}
+	h.Loop.Errors = append(h.Loop.Errors, HealthError{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary,
+		Since: now.UTC().Format(time.RFC3339), Times: 1})
 	h.TotalErrorsDetected++
 }
 
@@ -141,7 +150,9 @@ func (h *Health) Judge(judged HealthRepair, now time.Time) {
 	if judged.Outcome == RepairFixed {
 		e.Fixed = true
 		h.TotalFixesSucceeded++
+		return
 	}
+	h.LastErrorID, h.LastErrorSummary = e.ID, e.Summary
 }
 
 // summarized keeps what state.json has room for.
@@ -153,10 +164,16 @@ func summarized(text string) string {
 	return text
 }
 
-// inShort is the beginning of a text, for lists.
+// inShort is the beginning of a text, for lists, with a mark between its lines, unless one is the head of the next.
 func inShort(text string) string {
 	const most = 200
-	line := []rune(oneLine(text))
+	var lines []string
+	for said := range strings.Lines(text) {
+		if said = oneLine(said); said != "" {
+			lines = append(lines, said)
+		}
+	}
+	line := []rune(strings.ReplaceAll(strings.Join(lines, " · "), ": · ", ": "))
 	if len(line) > most {
 		line = append(line[:most-1], '…')
 	}

@@ -67,9 +67,41 @@ func TestPassesFollowThePublishedPatterns(t *testing.T) {
 	repaired(&h, broken, workflow.RepairFixed, now)
 	expect("repaired at last", "degraded", "go", false, 0, 2, 5, 2, 8)
 	repaired(&h, broken, workflow.RepairFixed, now)
-	expect("it came back: detected again, and a request of its own", "degraded", "go", false, 0, 3, 6, 3, 9)
-	if key := h.Error("api-1").Key(); key != "health-error-api-1-2" {
-		t.Errorf("the key is %q", key)
+	expect("it did not hold: a failure", "degraded", "cooldown", true, 1, 2, 5, 2, 9)
+}
+
+// A repair that merges what repairs nothing, over and over.
+func TestARepairThatDoesNotHoldFailed(t *testing.T) {
+	t.Parallel()
+	h, now := workflow.NewHealth(healthStart), healthStart
+	for failures := 1; failures <= workflow.CriticalFailures; failures++ {
+		if p := repaired(&h, broken, workflow.RepairFixed, now); p.Result != workflow.PassRepaired || h.ContinuousFailureCount != 0 {
+			t.Fatalf("%+v after %+v", h, p)
+		}
+		p := repaired(&h, broken, workflow.RepairFixed, now)
+		if h.ContinuousFailureCount != failures || len(p.Repairs) != 1 || p.Repairs[0].Outcome != workflow.RepairFailed || p.Repairs[0].Run == "" || h.Loop.Undone != failures ||
+			(h.LastHealthStatus == workflow.HealthCritical) != (failures == workflow.CriticalFailures) || h.TotalFixesAttempted != failures || h.TotalErrorsDetected != 1 {
+			t.Errorf("%d: %+v after %+v", failures, h, p)
+		}
+		now = now.Add(workflow.RepairCooldown)
+	}
+}
+
+// What else is found beside it waits for the cooldown, and what held is forgotten with the failures before it.
+func TestOnlyWhatDidNotHoldCountsAgain(t *testing.T) {
+	t.Parallel()
+	other := workflow.HealthFailure{Check: "lint", ErrorID: "lint-1", Severity: workflow.Major}
+	h, now := workflow.NewHealth(healthStart), healthStart
+	repaired(&h, broken, workflow.RepairFailed, now)
+	repaired(&h, append(broken[:1:1], other), workflow.RepairFixed, now)
+	if p := repaired(&h, []workflow.HealthFailure{other}, workflow.RepairFixed, now); len(p.Repairs) != 1 || h.ContinuousFailureCount != 2 || h.Error("api-1") != nil {
+		t.Errorf("one of two did not hold: %+v after %+v", h, p)
+	}
+	repaired(&h, []workflow.HealthFailure{other}, workflow.RepairFixed, now)
+	third := workflow.HealthFailure{Check: "third", ErrorID: "third-1", Severity: workflow.Major}
+	repaired(&h, []workflow.HealthFailure{third}, workflow.RepairFixed, now)
+	if repaired(&h, []workflow.HealthFailure{third, other}, workflow.RepairFixed, now); h.ContinuousFailureCount != 1 || len(h.Loop.Errors) != 2 || h.Error("lint-1").Attempts != 0 {
+		t.Errorf("what held counts again: %+v", h)
 	}
 }
 
@@ -191,4 +223,50 @@ func TestAnyPassesLeaveALegalState(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What a person is called about is what could not be repaired, not what was found before or beside it.
+func TestTheLastErrorIsTheOneWhoseRepairFailedLast(t *testing.T) {
+	t.Parallel()
+	orders := workflow.HealthFailure{Check: "orders", ErrorID: "orders-1", Summary: "no order 42", Severity: workflow.Blocker}
+	filed := workflow.HealthFailure{Check: "filed", ErrorID: "filed-1", Summary: "not filed", Severity: workflow.Minor}
+	h, now := workflow.NewHealth(healthStart), healthStart
+	called := func(when string, want workflow.HealthFailure) {
+		t.Helper()
+		if h.LastErrorID != want.ErrorID || h.LastErrorSummary != want.Summary {
+			t.Errorf("%s it names %s %q, want %s", when, h.LastErrorID, h.LastErrorSummary, want.ErrorID)
+		}
+	}
+	pass := func(outcomes map[string]workflow.RepairOutcome, failures ...workflow.HealthFailure) {
+		now = now.Add(workflow.RepairCooldown)
+		h.Found(newPass(now), failures, now)
+		for _, id := range h.ToRepair() {
+			h.Attempt(id, "RQ-20260202-001", now)
+			h.Judge(workflow.HealthRepair{ErrorID: id, Run: now.Format("20060102-150405"), Outcome: outcomes[id]}, now)
+		}
+		h.Finish(5*time.Minute, now)
+	}
+	pass(map[string]workflow.RepairOutcome{"orders-1": workflow.RepairFixed, "filed-1": workflow.RepairFailed}, orders, filed)
+	called("after one repair of two failed", filed)
+	pass(map[string]workflow.RepairOutcome{"filed-1": workflow.RepairFixed}, filed)
+	pass(nil, orders, filed) // which did not hold
+	called("when a repair did not hold", filed)
+	pass(map[string]workflow.RepairOutcome{"orders-1": workflow.RepairFixed, "filed-1": workflow.RepairFailed}, orders, filed)
+	if h.LastHealthStatus != workflow.HealthCritical {
+		t.Fatalf("the state is %s", h.LastHealthStatus)
+	}
+	other := workflow.HealthFailure{Check: "other", ErrorID: "other-1", Summary: "no other", Severity: workflow.Blocker}
+	pass(nil, other, filed)
+	called("in a critical state in which more fails", filed)
+	pass(nil, other)
+	called("in a critical state in which only another fails", other)
+}
+
+func TestALineAboutARepairTellsTheLinesOfItsErrorApart(t *testing.T) {
+	t.Parallel()
+	h := workflow.NewHealth(healthStart)
+	h.Found(newPass(healthStart), []workflow.HealthFailure{{Check: "a", ErrorID: "a-1", Summary: "exit code 1:\nno order\n\n  no bill\n"}}, healthStart)
+	if got := h.Loop.Pass.Repairs[0].Summary; got != "exit code 1: no order · no bill" {
+		t.Errorf("%q", got)
+	}
 }

@@ -47,7 +47,11 @@ type HealthPass struct {
 	// Result is what the pass came to, empty while it is in hand.
 	Result  HealthResult   `json:"result,omitempty"`
 	Repairs []HealthRepair `json:"repairs,omitempty"`
-	Unknown Unknown        `json:",embed"`
+	// Again is how many passes right after it came to the same, the last of which was LastID and ended at LastAt; of a log of passes.
+	Again   int     `json:"again,omitzero"`
+	LastID  string  `json:"last_id,omitempty"`
+	LastAt  string  `json:"last_at,omitempty"`
+	Unknown Unknown `json:",embed"`
 }
 
 // HealthRepair is what a pass did about one error.
@@ -81,11 +85,12 @@ const (
 type HealthResult string
 
 const (
-	PassHealthy  HealthResult = "healthy"  // every check passed
+	PassHealthy  HealthResult = "healthy"  // nothing failed, and what failed before passed
 	PassRepaired HealthResult = "repaired" // every error was repaired; the next pass verifies it
 	PassFailed   HealthResult = "failed"   // a repair failed; the next waits for the cooldown
 	PassWaiting  HealthResult = "waiting"  // a repair waits for a person's approval
 	PassCritical HealthResult = "critical" // only a person goes on, or HealthyPasses in a row
+	PassUnknown  HealthResult = "unknown"  // nothing failed, but nothing shows that all is well
 	PassCooldown HealthResult = "cooldown" // nothing was done: a repair failed just before
 )
 
@@ -102,4 +107,14 @@ func (h *Health) Error(id string) *HealthError {
 		return nil
 	}
 	return &h.Loop.Errors[i]
+}
+
+// anyOpen reports whether an error is open that no repair is known to have mended.
+func (h *Health) anyOpen() bool {
+	return slices.ContainsFunc(h.Loop.Errors, func(e HealthError) bool { return !e.Fixed })
+}
+
+// About says whether the request is one about a critical time, the present one or an earlier one.
+func (h *Health) About(request string) (critical, earlier bool) {
+	return request != "" && h.Loop.Request == request, slices.Contains(h.Loop.Earlier, request)
 }

@@ -28,7 +28,7 @@ func TestPatternsOfTheSelfHealingLoop(t *testing.T) {
 	found, tried := workflow.FactErrorDetected, workflow.FactFixAttempted
 	failed := []workflow.HealthFactKind{found, tried, workflow.FactFixFailed}
 	mended := []workflow.HealthFactKind{found, tried, workflow.FactFixSucceeded}
-	healthy := []workflow.HealthFactKind{workflow.FactHealthy}
+	healthy, rearmed := []workflow.HealthFactKind{workflow.FactHealthy}, []workflow.HealthFactKind{workflow.FactRearmed}
 	for name, passes := range map[string][]pass{
 		"nobody has looked yet": {{0, nil, workflow.GateGo, false, 0, "unknown"}},
 		"1 healthy: the next pass is skipped, until a look is due": {
@@ -45,6 +45,10 @@ func TestPatternsOfTheSelfHealingLoop(t *testing.T) {
 			{0, []workflow.HealthFactKind{found}, workflow.GateCritical, false, 3, "critical"},
 			{0, []workflow.HealthFactKind{workflow.FactFixFailed}, workflow.GateCritical, false, 4, "critical"},
 			{0, healthy, workflow.GateStop, false, 0, "healthy"}},
+		"4 and a person who says that it goes on: a repair is due at once": {
+			{0, failed, workflow.GateCooldown, true, 1, "degraded"}, {minutes5, failed, workflow.GateCooldown, true, 2, "degraded"},
+			{0, rearmed, workflow.GateCooldown, true, 2, "degraded"}, {minutes5, failed, workflow.GateCritical, false, 3, "critical"},
+			{minutes5, rearmed, workflow.GateGo, false, 0, "degraded"}, {0, failed, workflow.GateCooldown, true, 1, "degraded"}},
 		"a success in between begins the count anew": {
 			{0, failed, workflow.GateCooldown, true, 1, "degraded"}, {minutes5, failed, workflow.GateCooldown, true, 2, "degraded"},
 			{minutes5, mended, workflow.GateGo, false, 0, "degraded"}, {minutes5, failed, workflow.GateCooldown, true, 1, "degraded"}},
@@ -66,6 +70,37 @@ func TestPatternsOfTheSelfHealingLoop(t *testing.T) {
 			if err := h.Validate(); err != nil {
 				t.Errorf("%s, pass %d: %v", name, i+1, err)
 			}
+		}
+	}
+}
+
+func TestACriticalStateIsLookedAtAsOftenAsAHealthyOne(t *testing.T) {
+	t.Parallel()
+	at := func(d time.Duration) string { return healthStart.Add(d).Format(time.RFC3339) }
+	for _, c := range []struct {
+		name, status, written, next string
+		want                        bool
+	}{
+		{"just looked at", "critical", at(0), at(time.Hour), false},
+		{"looked at an hour ago", "critical", at(-time.Hour), at(0), true},
+		{"recorded, not looked at", "critical", at(-time.Minute), "", false},
+		{"of another clock", "critical", at(24 * time.Hour), at(25 * time.Hour), true},
+		{"not critical", "degraded", at(-2 * time.Hour), "", false},
+	} {
+		h := workflow.Health{LastHealthStatus: c.status, UpdatedAt: c.written, Loop: workflow.HealthLoop{NextRunAt: c.next}}
+		if got := h.Gate(time.Hour, healthStart); got.Look != c.want {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+func TestNoPassBeginsBesideAnother(t *testing.T) {
+	t.Parallel()
+	for decision, want := range map[workflow.GateDecision]workflow.GateDecision{workflow.GateGo: workflow.GateStop, workflow.GateStop: workflow.GateStop,
+		workflow.GateCooldown: workflow.GateCooldown, workflow.GateCritical: workflow.GateCritical} {
+		before := workflow.Gate{Decision: decision, Reason: "as it is", Look: true}
+		if got := before.Beside("pid 7"); got.Decision != want || got.Look || (got.Reason == "a pass is running: pid 7") != (decision == workflow.GateGo) {
+			t.Errorf("%s becomes %+v", decision, got)
 		}
 	}
 }
@@ -135,6 +170,17 @@ func TestAnyFactsLeaveALegalState(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAReportedErrorBeginsThePassesInARowAnew(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[workflow.HealthFactKind]int{workflow.FactErrorDetected: 0, workflow.FactFixFailed: 0, workflow.FactFixAttempted: 2} {
+		h := workflow.NewHealth(healthStart)
+		h.Loop.HealthyPasses = 2
+		if _, err := h.Record(workflow.HealthFact{Kind: kind, ErrorID: "e"}, healthStart); err != nil || h.Loop.HealthyPasses != want {
+			t.Errorf("%s leaves %d, %v", kind, h.Loop.HealthyPasses, err)
+		}
+	}
 }
 
 func TestEveryCriticalTimeHasAKeyOfItsOwn(t *testing.T) {

@@ -49,13 +49,16 @@ func timeShape(s, shape string) bool {
 }
 
 var (
-	months = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "mon", "tue", "wed", "thu", "fri",
+	months = []string{"january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december",
+		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "mon", "tue", "wed", "thu", "fri",
 		"sat", "sun", "utc", "gmt", "am", "pm"}
-	units = []string{"ns", "us", "µs", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hours",
-		"b", "kb", "mb", "gb", "kib", "mib", "gib", "bytes", "%"}
+	timeUnits = []string{"ns", "us", "µs", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hours"}
+	units     = append(slices.Clone(timeUnits), "b", "kb", "mb", "gb", "kib", "mib", "gib", "bytes", "%")
 )
 
 func isMonth(s string) bool { return slices.Contains(months, strings.ToLower(s)) }
+
+func isTimeUnit(s string) bool { return slices.Contains(timeUnits, strings.ToLower(s)) }
 
 func isUnit(s string) bool { return slices.Contains(units, strings.ToLower(s)) }
 

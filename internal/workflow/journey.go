@@ -39,6 +39,10 @@ type Journey struct {
 	Head       string    `json:"head"`
 	Approval   *Approval `json:"approval"`
 
+	// Upon is the commit on which a session works where that is not Head: Head with the work, not merged
+	// yet, of what the request depends on. No part of it is ever the run's own; empty once the run goes on.
+	Upon string `json:"upon,omitempty"`
+
 	EnvID string `json:"env_id"`
 	// EnvPath is relative to the project root.
 	EnvPath string `json:"env_path"`
@@ -87,6 +91,9 @@ type Journey struct {
 	PullRequest *PullRequest `json:"pull_request"`
 	Evidence    []Evidence   `json:"evidence"`
 	MergeCommit string       `json:"merge_commit,omitempty"`
+	// Aside are the refs, oldest first, of work that lay unrecorded in the environment when the run went
+	// on there: a session's, a person's, or that of an attempt that was cut off. It takes no part in the change.
+	Aside []string `json:"aside,omitempty"`
 	// KeptRef holds the work of a removed branch.
 	KeptRef string `json:"kept_ref,omitempty"`
 	// Canceling: a person gave the run up and what it made is being put away.

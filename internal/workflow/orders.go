@@ -18,10 +18,7 @@ func (m *machine) admitted(e Admitted) bool {
 		m.account(r.Journey.Pending[0].Role, call) // it was cut off
 	}
 	r.Journey.ParkedUntil, r.Journey.Question = nil, nil // who asked was cut off
-	if c := e.Ceiling; c != nil {
-		l := &r.Journey.Settings.Limits
-		l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, c.CostMicroUSD, c.Calls
-	}
+	m.ceil(e.Ceiling)
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
 	r.Journey.Epoch = e.Epoch
 	r.Journey.Program = cmp.Or(e.Program, r.Journey.Program)
@@ -67,6 +64,19 @@ func (m *machine) stopRequested(e StopRequested) bool {
 	return true
 }
 
+// prepared lets a run stand still as soon as somebody else can work in its environment.
+func (m *machine) prepared() bool {
+	r := &m.run
+	if r.State != Queued && r.State != Running || r.Journey.EnvID == "" || r.Journey.Canceling {
+		return false
+	}
+	stop := m.problem(CategoryInput, PreparedCode, "made ready for a session", "its environment is there; the run itself has gone no further")
+	stop.Severity = Minor
+	stop.Actions = []string{"start a session in it: signalbox session start " + r.Ref(), "or carry it to its merge: signalbox run " + r.Ref()}
+	m.stop(stop)
+	return true
+}
+
 // cancel gives the run up: at once when it made nothing yet, else by putting
 // away what it made, which needs a runner.
 func (m *machine) cancel() {
@@ -105,10 +115,14 @@ func (m *machine) putAway() {
 }
 
 // resumed queues a run that waited for a person; its budgets are granted anew.
-func (m *machine) resumed() bool {
+func (m *machine) resumed(e Resumed) bool {
 	m.run.Signals.ResumeRequested = false
+	m.run.Signals.Commands = without(m.run.Signals.Commands, CommandForce)
 	switch {
 	case m.run.State == NeedsInput:
+		if e.Force && m.run.Error.ReasonCode == WorkTooLarge {
+			m.dropWorkFirst()
+		}
 		m.queueAgain("resumed")
 	case m.run.Journey.ParkedUntil != nil:
 		m.run.Journey.ParkedUntil = nil

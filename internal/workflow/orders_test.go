@@ -12,6 +12,8 @@ func TestOrdersOfPeople(t *testing.T) {
 		return does(Approved{Commit: run.Journey.Head, By: "ada"})(t, run)
 	}
 	tell(t, []story{
+		{"a run is wanted for its environment alone", full, []act{untilPhase(DesignRead), does(Prepared{})}, "NEEDS_INPUT design-read PREPARED"},
+		{"and goes on from there", full, []act{untilPhase(DesignRead), does(Prepared{}), resumed}, "RUNNING design-read read_design"},
 		{"a stopped run keeps what is pending", full, []act{untilPhase(TDDGreen), stops}, "NEEDS_INPUT tdd-green STOP_REQUESTED"},
 		{"a resumed run performs it", full, []act{untilPhase(TDDGreen), stops, resumed}, "RUNNING tdd-green call_agent S02/1"},
 		{"a stop during a wait keeps the wait and what it is for", full, []act{untilPhase(EnvCreate), actionFails(gitFailed, 0), stops, resumed},

@@ -117,9 +117,14 @@ func (m *machine) answerRefused(e AnswerRefused) {
 	stop.RelatedPaths = paths(e.LogPath)
 	stop.Actions = []string{"read its answer: signalbox logs " + r.Ref(), "then let it try again: signalbox resume " + r.Ref()}
 	if m.answered.Role != Implementer {
-		stop.Actions = append(stop.Actions, fmt.Sprintf("or give it up (signalbox stop --cancel %s) and do without a %[2]s: roles: {%[2]s: none}", r.Ref(), m.answered.Role))
+		stop.Actions = append(stop.Actions, r.doWithout(m.answered.Role))
 	}
 	m.stop(stop)
+}
+
+// doWithout is what a person does about a role that its agent cannot do.
+func (r *Run) doWithout(role Role) string {
+	return fmt.Sprintf("or give it up (signalbox stop --cancel %s) and do without a %[2]s: roles: {%[2]s: none}", r.Ref(), role)
 }
 
 func firstOf(texts ...string) string {

@@ -171,6 +171,7 @@ const (
 	CommandReject  CommandKind = "reject"  // send the change back with Text
 	CommandRetry   CommandKind = "retry"   // try a failed run again
 	CommandAnswer  CommandKind = "answer"  // answer an agent's question with Answer
+	CommandForce   CommandKind = "force"   // with resume_requested: lose the work that is too large to keep
 )
 
 // Command is one order waiting in Signals.

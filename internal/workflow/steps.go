@@ -96,18 +96,21 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 	step := m.currentStep()
 	switch {
 	case len(verdict.Refused) > 0:
-		m.refuseChange(verdict.Refused)
+		m.refuseChange(verdict.Refused, false)
 		return
 	case e.Commit == j.StepBase && !m.mayChangeNothing():
-		m.nothingChanged()
+		m.nothingChanged(TestsEnded{})
 		return
 	case e.Commit == j.StepBase && step != nil:
-		step.Summary = firstOf(step.Summary, "nothing to change")
+		step.PatchPath = nil // what an attempt before this one changed is taken back
+		if j.Phase == TDDRefactor {
+			step.Summary = firstOf(step.Summary, "nothing to change")
+		}
 	}
 	j.Head = e.Commit
-	j.Flags = appendNew(j.Flags, verdict.Flags...)
+	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.Settings.judgedBy(e.Files)...)
 	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
-		j.Flags = Inspect(e.Whole, j.Settings.Limits).Flags
+		j.Flags = append(Inspect(e.Whole, j.Settings.Limits).Flags, j.Settings.judgedBy(e.Whole)...)
 	}
 	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)
 	if step != nil {
@@ -119,32 +122,14 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 	m.testChange()
 }
 
-// mayChangeNothing: code that needs no refactoring is a result.
-func (m *machine) mayChangeNothing() bool { return m.run.Journey.Phase == TDDRefactor }
-
-func (m *machine) nothingChanged() {
-	j := &m.run.Journey
-	if j.Used.AgentRetries < j.Settings.Limits.AgentRetries {
-		j.Used.AgentRetries++
-		m.run.Counters.Retries++
-		m.workAgain("You ended without changing any file. Change the files in the working directory.")
-		return
-	}
-	stop := m.problem(CategoryExecution, "NO_CHANGE", "the agent ended well and changed nothing",
-		fmt.Sprintf("%s called %d times and no file differs", m.answered.StepID, j.Used.AgentRetries+1))
-	if len(j.Denied) > 0 {
-		stop.Message += "; it was not allowed to use " + strings.Join(j.Denied, ", ") + " (agents.….permissions)"
-	}
-	m.fail(stop, Action{})
-}
-
-func (m *machine) refuseChange(problems []string) {
+func (m *machine) refuseChange(problems []string, tooLarge bool) {
 	j := &m.run.Journey
 	reason := "The change was refused:\n" + strings.Join(problems, "\n")
 	if j.Used.Autofix < j.Settings.Limits.Autofix {
 		j.Used.Autofix++
 		m.run.Counters.AutofixCycles++
 		m.workAgain(reason)
+		m.inPlace(tooLarge)
 		return
 	}
 	m.fail(m.problem(CategoryGit, "CHANGE_REFUSED", "the agent's change breaks a rule", reason), Action{})
@@ -165,7 +150,7 @@ func (m *machine) testChange() {
 		step.Test.Unit = TestResult{Status: TestRunning, Command: &command}
 	}
 	m.run.Stage = StageTesting
-	m.say("%s: running the tests", m.answered.StepID)
+	m.say("%s: %s", m.answered.StepID, m.whyTest())
 	m.order(Action{Kind: RunTests, Purpose: UnitTests, StepID: m.answered.StepID, Attempt: m.answered.Attempt, Commands: settings.TestCommands()})
 }
 

@@ -7,7 +7,7 @@ import (
 
 func TestSteps(t *testing.T) {
 	t.Parallel()
-	full, untested := ordinary(WorkflowFull, true), ordinary(WorkflowFull, true)
+	full, simple, untested := ordinary(WorkflowFull, true), ordinary(WorkflowSimple, true), ordinary(WorkflowFull, true)
 	untested.Tests = nil
 	refactoring := custom("design-check", "tdd-refactor")
 	tidied := plans(Plan{Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01"}, {StepID: "S02", Phase: "tdd-refactor"}}}})
@@ -17,11 +17,12 @@ func TestSteps(t *testing.T) {
 	inStep := untilPhase(TDDGreen)
 	tell(t, []story{
 		{"a new test may fail", full, []act{untilPhase(TDDRed), failing}, "RUNNING tdd-green call_agent S02/1"},
-		{"an exit without a change is asked again", full, []act{inStep, empty}, "RUNNING tdd-green call_agent S02/2"},
-		{"and again", full, []act{inStep, empty, empty}, "RUNNING tdd-green call_agent S02/3"},
-		{"and then fails", full, []act{inStep, times(3, empty)}, "FAILED tdd-green NO_CHANGE"},
-		{"a retried run goes on with the same step's next attempt", full, []act{inStep, times(3, empty), does(Retried{}), does(Admitted{})},
-			"RUNNING tdd-green call_agent S02/4"},
+		{"an exit without a change is asked again", simple, []act{inStep, empty}, "RUNNING tdd-green call_agent S01/2"},
+		{"and again", simple, []act{inStep, empty, empty}, "RUNNING tdd-green call_agent S01/3"},
+		{"and then fails", simple, []act{inStep, times(3, empty)}, "FAILED tdd-green NO_CHANGE"},
+		{"a retried run goes on with the same step's next attempt", simple, []act{inStep, times(3, empty), does(Retried{}), does(Admitted{})},
+			"RUNNING tdd-green call_agent S01/4"},
+		{"a new test that was not written is asked for again", full, []act{untilPhase(TDDRed), empty}, "RUNNING tdd-red call_agent S01/2"},
 		{"a mend that changes nothing fails too", full, []act{untilPhase(ReviewRequest), reviewFinds, times(3, empty)}, "FAILED review-fix NO_CHANGE"},
 		{"a refactoring may change nothing", refactoring, []act{untilPhase(DesignCheck), tidied, untilPhase(TDDRefactor), empty, well},
 			"RUNNING pr-create open_pull_request"},
@@ -31,7 +32,7 @@ func TestSteps(t *testing.T) {
 		{"a refused change goes back to the implementer", full, []act{inStep, refused}, "RUNNING tdd-green call_agent S02/2"},
 		{"a fourth refusal fails the run", full, []act{inStep, times(4, refused)}, "FAILED tdd-green CHANGE_REFUSED"},
 		{"a change that cannot be recorded goes back to the implementer", full, []act{inStep, well, answered(func(o Outcome, _ Run) Event {
-			return ChangeRefused{o, []string{"60 MiB"}}
+			return ChangeRefused{Outcome: o, Problems: []string{"60 MiB"}}
 		})}, "RUNNING tdd-green call_agent S02/2"},
 		{"a project without tests is not tested", untested, []act{inStep, well, well}, "RUNNING tdd-refactor call_agent S03/1"},
 		{"a crash between the change and its tests tests it", full, []act{inStep, well, well, crash}, "RUNNING tdd-green run_tests S02/1"},
@@ -107,6 +108,34 @@ func TestAFlagGoesWithItsCause(t *testing.T) {
 	}
 	if len(run.Journey.Flags) != 0 {
 		t.Errorf("the file is gone and its flag is not: %q", run.Journey.Flags)
+	}
+}
+
+func TestARepairThatChangesWhatJudgesItNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	for line, files := range map[string]map[string]bool{
+		"sh test.sh":                     {"test.sh": true, "shop.go": false, "old/test.sh": true, "attest.sh": false},
+		"./health.sh --all 2>err":        {"health.sh": true, "health.go": false},
+		"cd web && exec './check'; true": {"web/check": true},
+		`grep -q "hello" greeting.txt`:   {"greeting.txt": false},
+		"go test ./...":                  {"shop_test.go": false, "go.mod": false},
+	} {
+		for file, want := range files {
+			for _, check := range []*HealthCheck{nil, {Kind: HealthCommand, Command: line}, {Kind: HealthBranchTests}} {
+				plan := ordinary(WorkflowHeal, true)
+				plan.Check, plan.Tests = check, []string{line}
+				changed := FileChange{Path: file, OldMode: "100644", NewMode: "100644"}
+				run := lived(t, plan, untilPhase(TDDGreen), well, changes(changed))
+				if got := len(run.Journey.Flags) == 1; got != (want && check != nil) {
+					t.Errorf("%q judges by %s (%+v): flags %q", line, file, check, run.Journey.Flags)
+				}
+			}
+		}
+	}
+	plan := ordinary(WorkflowHeal, true)
+	plan.Check = &HealthCheck{Kind: HealthCommand, Command: "./report.sh"}
+	if run := lived(t, plan, untilPhase(TDDGreen), well, changes(FileChange{Path: "report.sh", OldMode: "000000", NewMode: "100755"})); len(run.Journey.Flags) != 0 {
+		t.Errorf("a file that was not there judged nothing: %q", run.Journey.Flags)
 	}
 }
 

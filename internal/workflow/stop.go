@@ -86,6 +86,8 @@ var blockedTitles = map[BlockedReason]string{
 const (
 	ApprovalRequired  = "APPROVAL_REQUIRED" // the change is tested and waits for a person's consent
 	StopRequestedCode = "STOP_REQUESTED"    // somebody stopped the run
+	PreparedCode      = "PREPARED"          // its environment was made for a session, and nothing else was asked for
+	WorkTooLarge      = "WORK_TOO_LARGE"    // what lies in the environment can neither be kept nor be in the way
 )
 
 func (m *machine) stoppedByPerson() Error {
@@ -109,6 +111,8 @@ const (
 // actionFailed repeats what may pass by itself and stops for what will not.
 func (m *machine) actionFailed(e ActionFailed) {
 	r, used := &m.run, &m.run.Journey.Used
+	defer m.before(r.Journey.Pending)
+	r.Journey.Pending = nil
 	if e.Error.Retryable && used.ActionRetries < r.Journey.Settings.Limits.ActionRetries {
 		wait := min(max(e.RetryAfter, actionBackoff<<used.ActionRetries), maxBackoff)
 		used.ActionRetries++

@@ -20,6 +20,13 @@ func (m *machine) testsEnded(e TestsEnded) {
 		step.Test.Unit = e.result()
 		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
 	}
+	if m.changedNothing() {
+		if !e.Passed {
+			m.nothingChanged(e)
+			return
+		}
+		step.Summary = "nothing was left to do"
+	}
 	if e.Passed || !m.mustPass() {
 		j.Failure = ""
 		if e.Passed && j.Phase == TDDRed && step != nil {

@@ -9,7 +9,7 @@ import (
 // outcome of the action that would be performed now.
 func eventsFor(r Run) []Event {
 	head := r.Journey.Head
-	events := []Event{Admitted{Epoch: 1}, Waiting{For: "a slot"}, StopRequested{}, StopRequested{Cancel: true}, Resumed{}, Retried{},
+	events := []Event{Admitted{Epoch: 1}, Waiting{For: "a slot"}, Prepared{}, WorkLaid{Commit: "upon"}, SessionBegan{}, SessionUsed{Usage: Usage{OutputTokens: 1}}, WorkFound{Ref: "refs/signalbox/kept/42/found"}, StopRequested{}, StopRequested{Cancel: true}, Resumed{}, Resumed{Force: true}, Retried{},
 		Approved{Commit: head, By: "ada"}, Approved{Commit: "of another time"}, Rejected{Reason: "no"}}
 	if len(r.Journey.Pending) > 0 {
 		a := r.Journey.Pending[0]
@@ -26,12 +26,19 @@ var plan = Plan{Goal: "g",
 	Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01", Title: "Test", Phase: "tdd-red"}, {StepID: "S02", Title: "Fix"},
 		{StepID: "S03", Title: "Tidy", Phase: "tdd-refactor"}}}}
 
+var tooLarge = Error{Category: CategoryEnvironment, ReasonCode: WorkTooLarge, Title: "work is too large to keep",
+	Actions: []string{"or lose it: signalbox resume --force 42"}}
+
 func outcomes(r Run, a Action) []Event {
 	o := Outcome{Key: a.Key}
 	commit := fmt.Sprintf("c%04d", r.Journey.Orders)
 	passing := ActionFailed{Outcome: o, Error: Error{Category: CategoryGit, ReasonCode: "GIT_FAILED", Title: "git failed", Retryable: true}}
 	lasting := ActionFailed{Outcome: o, Error: Error{Category: CategoryGit, ReasonCode: "CHECKOUT_IN_THE_WAY", Title: "in the way"}}
 	events := []Event{passing, lasting}
+	switch a.Kind {
+	case CallAgent, RunTests, RenewEnvironment, RemoveEnvironment:
+		events = append(events, ActionFailed{Outcome: o, Error: tooLarge})
+	}
 	switch a.Kind {
 	case CheckDependencies:
 		return append(events, DependenciesChecked{Outcome: o}, DependenciesChecked{Outcome: o, Missing: []string{"41"}})
@@ -61,7 +68,7 @@ func outcomes(r Run, a Action) []Event {
 		return append(events, ChangeRecorded{Outcome: o, Commit: commit}, ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
 			ChangeRecorded{Outcome: o, Commit: commit, Whole: []FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
 			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
-			ChangeRefused{Outcome: o, Problems: []string{"too large"}})
+			ChangeRefused{Outcome: o, Problems: []string{"too large"}, TooLarge: true})
 	case RunTests:
 		return append(events, TestsEnded{Outcome: o, Passed: true}, TestsEnded{Outcome: o, Summary: "no"})
 	case OpenPullRequest:
@@ -81,6 +88,8 @@ func outcomes(r Run, a Action) []Event {
 		return append(events, RequestClosed{o})
 	case PostComment:
 		return append(events, CommentPosted{o})
+	case DropWork:
+		return append(events, WorkDropped{o})
 	case Wait:
 		return []Event{Waited{o}}
 	}
@@ -123,6 +132,11 @@ func eventName(event Event) string {
 		says = oneOf(len(e.Missing) == 0, "", "missing")
 	case ActionFailed:
 		says = oneOf(e.Error.Retryable, "retryable", "lasting")
+		if e.Error.ReasonCode == WorkTooLarge {
+			says = "too large"
+		}
+	case Resumed:
+		says = oneOf(e.Force, "force", "")
 	case AgentFailed:
 		says = e.Code
 	}

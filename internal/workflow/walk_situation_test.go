@@ -18,6 +18,7 @@ type situation struct {
 	branched    bool
 	environment bool
 	unchanged   bool
+	begun       bool // an earlier change is recorded
 	approved    bool
 	offered     bool
 	checked     bool
@@ -25,6 +26,7 @@ type situation struct {
 	setUpNext   int
 	setUpStatus string
 	warm        bool
+	tooLarge    bool
 }
 
 type situationOfStep struct {
@@ -43,9 +45,10 @@ func abstract(r Run) situation {
 	j := &r.Journey
 	s := situation{state: r.State, phase: j.Phase, workflow: j.Settings.Workflow, used: spent(&j.Used), settingUp: j.SettingUp,
 		canceling: j.Canceling, fix: j.Phases[ReviewFix].Status, current: r.CurrentStepIndex, findings: len(j.Findings),
-		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase,
+		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase, begun: j.StepBase != j.BaseCommit,
 		approved: j.Approval != nil && j.Approval.Commit == j.Head, offered: j.PullRequest != nil, merged: j.MergeCommit != ""}
 	s.checked = s.offered && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
+	s.tooLarge = r.Error != nil && r.Error.ReasonCode == WorkTooLarge
 	for i, step := range r.Steps {
 		s.steps[i] = situationOfStep{step.Status, step.Phase}
 	}

@@ -50,23 +50,35 @@ func (h Harness) asksNobody(t *testing.T) {
 func (h Harness) waits(t *testing.T) {
 	t.Parallel()
 	const limit = 300 * time.Millisecond
+	h.waitsWithin(t, 3*limit, agent.Hung, limit, func(task *agent.Task) { task.Idle = limit })
+}
+
+func (h Harness) waitsOnNobodysTime(t *testing.T) {
+	t.Parallel()
+	const limit = 3 * time.Second // it has to begin within it
+	h.waitsWithin(t, limit+time.Second, agent.TimedOut, limit, func(task *agent.Task) { task.Total = limit })
+}
+
+// waitsWithin has it wait for an answer for longer than its limit, and then hang.
+func (h Harness) waitsWithin(t *testing.T, wait time.Duration, want agent.FailureCode, limit time.Duration, limited func(*agent.Task)) {
+	t.Helper()
 	var waited time.Duration
 	result, _ := h.run(t, AsksAndHangs, func(task *agent.Task) {
-		task.Idle = limit
+		limited(task)
 		task.Ask = func(ctx context.Context, _ agent.Question) (agent.Answer, error) {
 			began := time.Now()
 			select {
-			case <-time.After(3 * limit):
+			case <-time.After(wait):
 			case <-ctx.Done():
 			}
 			waited = time.Since(began)
 			return agent.Answer{Verdict: agent.Allowed}, nil
 		}
 	})
-	if waited < 3*limit {
+	if waited < wait {
 		t.Errorf("the call was ended while it waited, after %s", waited)
 	}
-	CheckFailure(t, result, agent.Hung, limit.String())
+	CheckFailure(t, result, want, limit.String())
 }
 
 func (h Harness) asksAndDies(t *testing.T) {

@@ -32,6 +32,7 @@ func Run(t *testing.T, h Harness) {
 		t.Run("what it asks is answered in its order, and shown without what hides", h.asks)
 		t.Run("nobody to ask is a denial", h.asksNobody)
 		t.Run("waiting for an answer is no silence, and what comes after is", h.waits)
+		t.Run("nor is it work, and what comes after is", h.waitsOnNobodysTime)
 		t.Run("a question ends with who asked it", h.asksAndDies)
 		t.Run("a canceled context ends the question and the agent", h.asksAndIsCanceled)
 		t.Run("an answer that cannot be given ends the call", h.asksInVain)

@@ -146,8 +146,9 @@ func (w *withdrawing) Exec(ctx context.Context, c process.Command) (process.Resu
 	_, _ = io.WriteString(c.Stdout, `{"type":"control_cancel_request","request_id":"r1"}`+"\n")
 	select {
 	case <-w.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(10 * time.Second):
 		end.Ending = process.TimedOut
+		return end, nil
 	}
 	_, err := io.WriteString(c.Stdout, protocol.Answer("done"))
 	return end, err

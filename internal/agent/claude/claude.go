@@ -83,7 +83,7 @@ var modes = map[agent.Permissions][]string{
 }
 
 func (a *Agent) arguments(task agent.Task) []string {
-	args := slices.Concat([]string{"--print", "--output-format=stream-json", "--verbose"}, modes[a.settings.Permissions])
+	args := slices.Concat([]string{"--print", "--output-format=stream-json", "--verbose"}, modes[a.settings.Permissions], reporting(task.Reports))
 	if !a.settings.ProjectSettings {
 		args = append(args, usersOwn...)
 	}
@@ -94,6 +94,20 @@ func (a *Agent) arguments(task agent.Task) []string {
 		args = append(args, "--resume="+c.ID)
 	}
 	return append(args, a.settings.Args...)
+}
+
+// reporting allows commands that begin so, each by itself: it looks at every part of a longer one.
+func reporting(commands []string) []string {
+	var rules []string
+	for _, command := range commands {
+		if !strings.ContainsAny(command, "(),*:") { // which would be a part of the rule
+			rules = append(rules, "Bash("+command+":*)")
+		}
+	}
+	if rules == nil {
+		return nil
+	}
+	return []string{"--allowedTools=" + strings.Join(rules, ",")}
 }
 
 // endpoint is how it is led to a model other than its vendor's. Every other login is emptied, so

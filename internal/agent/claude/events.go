@@ -28,6 +28,8 @@ type reader struct {
 	}
 	retrying *agent.Failure
 	result   *result
+	// called is what its tools were to do, by their calls, which it denies by their ids alone.
+	called map[string]string
 }
 
 func newReader(resumed *agent.Conversation) *reader { return &reader{resumed: resumed} }
@@ -68,7 +70,7 @@ func (r *reader) system(e event) []agent.Entry {
 		return []agent.Entry{{Kind: agent.Retrying, Attempt: e.Attempt, Wait: wait, Status: e.ErrorStatus, Text: agent.Text(e.Class)}}
 	case "permission_denied":
 		r.deny(e.ToolName)
-		return []agent.Entry{{Kind: agent.PermissionDenied, Tool: agent.Text(e.ToolName), Call: agent.Text(e.ToolUseID)}}
+		return []agent.Entry{{Kind: agent.PermissionDenied, Tool: agent.Text(e.ToolName), Call: agent.Text(e.ToolUseID), Text: r.called[e.ToolUseID]}}
 	}
 	return nil
 }
@@ -97,10 +99,21 @@ func (r *reader) assistant(e event) (entries []agent.Entry) {
 		case "text":
 			entries = append(entries, agent.Entry{Kind: agent.Said, Text: agent.Text(b.Text)})
 		case "tool_use":
-			entries = append(entries, agent.Entry{Kind: agent.ToolCalled, Tool: agent.Text(b.Name), Call: agent.Text(b.ID), Text: agent.Text(wanted(b.Input))})
+			r.calls(b)
+			entries = append(entries, agent.Entry{Kind: agent.ToolCalled, Tool: agent.Text(b.Name), Call: agent.Text(b.ID), Text: r.called[b.ID]})
 		}
 	}
 	return entries
+}
+
+// maxCalled is more than it has going on at once.
+const maxCalled = 100
+
+func (r *reader) calls(b block) {
+	if r.called == nil || len(r.called) >= maxCalled {
+		r.called = map[string]string{}
+	}
+	r.called[b.ID] = agent.Text(wanted(b.Input))
 }
 
 func results(e event) (entries []agent.Entry) {

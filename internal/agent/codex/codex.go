@@ -4,6 +4,7 @@
 package codex
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ type Agent struct {
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName)
+	settings, err := settings.Complete(usualName, agent.Ask)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +47,11 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	if task.Endpoint != nil {
 		program.Env = append(program.Env, keyVariable+"="+task.Endpoint.Key)
 	}
-	program.Stdin = strings.NewReader(task.Prompt)
-	program.Reader = newReader(task.Conversation)
+	program.Stdin, program.Reader = strings.NewReader(task.Prompt), newReader(task.Conversation)
+	if a.settings.Permissions == agent.Ask {
+		talk := newAsking(a.settings.Model, task)
+		program.Stdin, program.Reader = bytes.NewReader(talk.begun()), talk
+	}
 	return program.Run(ctx, task, exec)
 }
 
@@ -65,25 +69,33 @@ func (a *Agent) program() agent.Program {
 
 // modes are the arguments for what it may do. A conversation that is gone on with does not keep its
 // sandbox, and takes it as a setting alone. Everything is without a sandbox of its own, which cannot
-// be made within another.
+// be made within another. Ask is that of a terminal, where the strictest rule is that it may only
+// look by itself.
 var modes = map[agent.Permissions][]string{
 	agent.Everything: {"--dangerously-bypass-approvals-and-sandbox"},
 	agent.Edits:      {"-c", `approval_policy="never"`, "-c", `sandbox_mode="workspace-write"`},
+	agent.Ask:        {"-c", `approval_policy="on-request"`, "-c", `sandbox_mode="read-only"`},
 	agent.ReadOnly:   {"-c", `approval_policy="never"`, "-c", `sandbox_mode="read-only"`},
 }
 
 // quiet is for a program that nobody watches. Without the last it waits for a network for ever. A
 // version that does not know a setting says so, and goes on.
-var quiet = []string{"--json", "--skip-git-repo-check", "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false",
+var quiet = []string{"-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false",
 	"-c", "features.unbounded_connection_retries=false"}
 
 func (a *Agent) arguments(task agent.Task) []string {
+	if a.settings.Permissions == agent.Ask {
+		return a.serving(task)
+	}
 	args, c := []string{"exec"}, task.Conversation
 	resume := c != nil && agent.ValidConversation(c.ID)
 	if resume {
 		args = append(args, "resume")
 	}
-	args = slices.Concat(args, quiet, modes[a.settings.Permissions], endpoint(task.Endpoint))
+	args = slices.Concat(args, []string{"--json", "--skip-git-repo-check"}, quiet, modes[a.settings.Permissions])
+	if task.Endpoint != nil { // beside no configuration of a person's
+		args = append(append(args, "--ignore-user-config"), endpoint(task.Endpoint)...)
+	}
 	if a.settings.Model != "" {
 		args = append(args, "--model="+a.settings.Model)
 	}
@@ -94,16 +106,32 @@ func (a *Agent) arguments(task agent.Task) []string {
 	return append(args, "-") // the prompt is on standard input
 }
 
+// serving is how it is started to be talked with. Nothing is typed into a command once that runs: it
+// would not ask again.
+func (a *Agent) serving(task agent.Task) []string {
+	args := slices.Concat([]string{"app-server"}, quiet, []string{"-c", "features.unified_exec_tty=false",
+		"-c", "features.default_mode_request_user_input=true", "-c", "suppress_unstable_features_warning=true"}, endpoint(task.Endpoint))
+	if a.settings.ProjectSettings {
+		args = append(args, trust(task.Dir)...)
+	}
+	return append(args, a.settings.Args...)
+}
+
+// trust lets what the repository in dir brings count, which may start programs.
+func trust(dir string) []string {
+	return []string{"-c", "projects={" + strconv.Quote(dir) + `={trust_level="trusted"}}`}
+}
+
 // keyVariable holds the key: the provider names the variable.
 const keyVariable = "SIGNALBOX_MODEL_KEY"
 
-// endpoint is how it is led to a model other than its vendor's: by a provider of our own, beside no
-// configuration of a person's, and without plugins, which it would look for at GitHub. One retry gets over a connection that broke in hours of work.
+// endpoint is how it is led to a model other than its vendor's: by a provider of our own, and without
+// plugins, which it would look for at GitHub. One retry gets over a connection that broke in hours of work.
 func endpoint(e *agent.Endpoint) []string {
 	if e == nil {
 		return nil
 	}
 	provider := `{name="signalbox",base_url=` + strconv.Quote(e.URL+"/v1") + `,env_key="` + keyVariable + `",wire_api="responses",` +
 		`request_max_retries=0,stream_max_retries=1,stream_idle_timeout_ms=600000}`
-	return []string{"--ignore-user-config", "-c", "features.plugins=false", "-c", `model_provider="signalbox"`, "-c", "model_providers.signalbox=" + provider}
+	return []string{"-c", "features.plugins=false", "-c", `model_provider="signalbox"`, "-c", "model_providers.signalbox=" + provider}
 }

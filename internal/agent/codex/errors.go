@@ -58,6 +58,10 @@ var words = []struct {
 	{"limited access to this content", agent.Refused},
 	{"not logged in", agent.Unauthorized},
 	{"Missing environment variable", agent.Unauthorized},
+	// Of a plan's login, which it renews as soon as it is refused.
+	{"could not be refreshed", agent.Unauthorized},
+	{"sign in again", agent.Unauthorized},
+	{"auth.openai.com/oauth/token", agent.Unauthorized},
 }
 
 // failure is what an error means. Now is when it was told.

@@ -91,6 +91,10 @@ func (r *reader) erred(message string) []agent.Entry {
 	if !again {
 		return r.fails(message)
 	}
+	return r.retries(attempt, reason)
+}
+
+func (r *reader) retries(attempt int, reason string) []agent.Entry {
 	r.retrying = reason
 	return []agent.Entry{{Kind: agent.Retrying, Attempt: attempt, Status: status(reason), Text: agent.Text(reason)}}
 }

@@ -24,10 +24,7 @@ type item struct {
 	ExitCode int    `json:"exit_code"`
 
 	// Of file_change.
-	Changes []struct {
-		Path string `json:"path"`
-		Kind string `json:"kind"`
-	} `json:"changes"`
+	Changes []patched `json:"changes"`
 
 	// Of mcp_tool_call and web_search.
 	Server    string          `json:"server"`
@@ -38,10 +35,21 @@ type item struct {
 	Query     string          `json:"query"`
 }
 
+type patched struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"`
+}
+
+// Its names for what it runs and for what it writes.
+const (
+	commandTool = "command_execution"
+	patchTool   = "file_change"
+)
+
 // tool is the name of the tool that an item uses; empty where it uses none.
 func (i item) tool() string {
 	switch i.Type {
-	case "command_execution", "file_change", "web_search":
+	case commandTool, patchTool, "web_search":
 		return i.Type
 	case "mcp_tool_call":
 		return strings.TrimPrefix(agent.Text(i.Server+"."+i.Tool), ".")
@@ -52,7 +60,7 @@ func (i item) tool() string {
 // wanted is the use as a person wants to see it.
 func (i item) wanted() string {
 	switch i.Type {
-	case "command_execution":
+	case commandTool:
 		return i.Command
 	case "web_search":
 		return i.Query
@@ -68,7 +76,7 @@ func (i item) wanted() string {
 
 // came is what the use came to.
 func (i item) came() string {
-	if i.Type == "command_execution" {
+	if i.Type == commandTool {
 		return i.Output
 	}
 	if i.Status == "failed" {

@@ -5,6 +5,7 @@ package codex_test
 import (
 	"testing"
 
+	"signalbox/internal/agent"
 	"signalbox/internal/agent/codex"
 	"signalbox/internal/agent/livetest"
 )
@@ -12,4 +13,29 @@ import (
 func TestLive(t *testing.T) {
 	t.Parallel()
 	livetest.Run(t, "codex", livetest.With(codex.New, "gpt-5"), livetest.Fences)
+}
+
+func TestLiveAsks(t *testing.T) {
+	livetest.Asks(t, "codex", livetest.With(codex.New, "gpt-5.5"))
+}
+
+func TestLiveAsksAfterKill(t *testing.T) {
+	livetest.AsksAfterKill(t, "codex", livetest.With(codex.New, "gpt-5.5"))
+}
+
+// What a repository brings would start programs.
+func TestLiveThatAsksLeavesOutTheProjectsSettings(t *testing.T) {
+	asking := func(t *testing.T, program string, _ agent.Permissions) agent.Agent {
+		return livetest.With(codex.New, "gpt-5.5")(t, program, agent.Ask)
+	}
+	livetest.LeavesOut(t, "codex", map[string]string{
+		".git/HEAD":          "ref: refs/heads/main\n",
+		"AGENTS.md":          "WORDS",
+		".codex/config.toml": "[mcp_servers.x]\ncommand = \"touch\"\nargs = [\"MARKS/server\"]\n",
+		".codex/hooks.json":  `{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch MARKS/begun"}]}]}}`,
+	}, asking)
+}
+
+func TestLiveTypesNothingIntoACommand(t *testing.T) {
+	livetest.TypesNothing(t, "codex", "exec_command", `{"cmd": "cat", "tty": true, "yield_time_ms": 300}`, livetest.With(codex.New, "gpt-5.5"))
 }

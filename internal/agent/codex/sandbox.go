@@ -18,7 +18,7 @@ const probeWait = 30 * time.Second
 // cannot be made, as within most sandboxes, every command is blocked, which no event tells: the model
 // would answer without having seen a file, and Codex end well.
 func (a *Agent) fenced(ctx context.Context, task agent.Task, exec process.Executor) (*agent.Failure, error) {
-	if a.settings.Permissions == agent.Everything {
+	if a.settings.Permissions == agent.Everything || a.settings.Permissions == agent.Ask {
 		return nil, nil
 	}
 	program := a.program().Located()

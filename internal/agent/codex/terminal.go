@@ -2,7 +2,6 @@ package codex
 
 import (
 	"slices"
-	"strconv"
 
 	"signalbox/internal/agent"
 )
@@ -10,14 +9,8 @@ import (
 // atTerminal is it with its own interface. A folder that nobody trusted is asked about first of all.
 func (a *Agent) atTerminal(task agent.Task) agent.Program {
 	program := a.program().Located()
-	program.Args = append(program.Args, "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false",
-		"-c", "projects={"+strconv.Quote(task.Dir)+`={trust_level="trusted"}}`)
-	program.Args = slices.Concat(program.Args, modes[a.settings.Permissions])
-	for _, argument := range endpoint(task.Endpoint) {
-		if argument != "--ignore-user-config" { // which only its one-shot command has
-			program.Args = append(program.Args, argument)
-		}
-	}
+	program.Args = append(program.Args, "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
+	program.Args = slices.Concat(program.Args, trust(task.Dir), modes[a.settings.Permissions], endpoint(task.Endpoint))
 	if a.settings.Model != "" {
 		program.Args = append(program.Args, "--model="+a.settings.Model)
 	}

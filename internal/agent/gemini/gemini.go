@@ -3,8 +3,11 @@
 package gemini
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/agent"
@@ -20,7 +23,7 @@ type Agent struct {
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName)
+	settings, err := settings.Complete(usualName, agent.Ask)
 	if err != nil {
 		return nil, err
 	}
@@ -35,34 +38,40 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	if task.Terminal {
 		return a.atTerminal(task).Run(ctx, task, exec)
 	}
-	program := a.program().Located()
+	program := a.program(a.settings.Permissions != agent.Ask || a.settings.ProjectSettings).Located()
 	program.Args = append(program.Args, a.arguments(task.Conversation)...)
-	program.Stdin = strings.NewReader(task.Prompt)
-	program.Reader = &reader{}
+	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{}
+	if a.settings.Permissions == agent.Ask {
+		talk := a.talk(task)
+		program.Stdin, program.Reader = bytes.NewReader(talk.Begin()), talk
+	}
 	if task.Endpoint != nil {
 		program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
-		program.Files = map[string]string{"~/.gemini/settings.json": settings}
+		program.Files = files(task)
 	}
 	return program.Run(ctx, task, exec)
 }
 
 // Check implements agent.Agent.
 func (a *Agent) Check(ctx context.Context) (version string, err error) {
-	return a.program().Version(ctx)
+	return a.program(true).Version(ctx)
 }
 
-// A folder that nobody trusted would be one in which it may do nothing unasked.
-func (a *Agent) program() agent.Program {
+// A folder that nobody trusted is one in which it may do nothing unasked, and whose settings it leaves out.
+func (a *Agent) program(trusting bool) agent.Program {
 	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program},
-		Env: slices.Concat([]string{"GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_TELEMETRY_ENABLED=false"}, a.settings.Env)}
+		Env: slices.Concat([]string{"GEMINI_CLI_TRUST_WORKSPACE=" + strconv.FormatBool(trusting), "GEMINI_TELEMETRY_ENABLED=false"}, a.settings.Env)}
 }
 
-// modes are its own names for what it may do unasked. What it would have to ask for is denied, since
+// modes are its own names for what it may do unasked. What it would have to ask for is denied where
 // nobody is there.
-var modes = map[agent.Permissions]string{agent.Everything: "yolo", agent.Edits: "auto_edit", agent.ReadOnly: "plan"}
+var modes = map[agent.Permissions]string{agent.Everything: "yolo", agent.Edits: "auto_edit", agent.ReadOnly: "plan", agent.Ask: "default"}
 
 func (a *Agent) arguments(c *agent.Conversation) []string {
 	args := []string{"--output-format=stream-json", "--approval-mode=" + modes[a.settings.Permissions]}
+	if a.settings.Permissions == agent.Ask { // the conversation is said in the talk
+		args[0], c = "--acp", nil
+	}
 	if a.settings.Model != "" {
 		args = append(args, "--model="+a.settings.Model)
 	}
@@ -76,6 +85,15 @@ func (a *Agent) arguments(c *agent.Conversation) []string {
 const settings = `{"security": {"auth": {"selectedType": "gemini-api-key"}},` +
 	` "general": {"maxAttempts": 1, "retryFetchErrors": false, "disableAutoUpdate": true, "enableAutoUpdate": false},` +
 	` "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}`
+
+// files are its settings, and the rule by which commands that report may be run in any mode.
+func files(task agent.Task) map[string]string {
+	files := map[string]string{"~/.gemini/settings.json": settings}
+	if prefixes, err := json.Marshal(task.Reports); err == nil && len(task.Reports) > 0 {
+		files["~/.gemini/policies/signalbox.toml"] = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = " + string(prefixes) + "\ndecision = \"allow\"\npriority = 999\n"
+	}
+	return files
+}
 
 // endpoint is how it is led to a model other than its vendor's. Every other login is emptied, so that
 // none goes before the key.

@@ -22,13 +22,14 @@ var protocol = agenttest.Protocol{
 	Answer: func(text string) string {
 		return said(text) + agenttest.Line(map[string]any{"type": "result", "status": "success"})
 	},
+	Asks: asks, EndsTalk: endsTalk,
 }
 
 func said(text string) string {
 	return agenttest.Line(map[string]any{"type": "message", "role": "assistant", "content": text, "delta": true})
 }
 
-var driver = agenttest.Driver{Name: "gemini", Conversation: session, New: agenttest.New(gemini.New), Reader: gemini.NewReader}
+var driver = agenttest.Driver{Name: "gemini", Conversation: session, New: agenttest.New(gemini.New), Reader: gemini.NewReader, Asks: true}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
@@ -51,18 +52,27 @@ func TestCommandLine(t *testing.T) {
 			args: []string{"--approval-mode=plan", "--resume=0-a"}},
 		{name: "what is no conversation's id", settings: agent.Settings{Permissions: agent.ReadOnly}, task: agent.Task{Conversation: &agent.Conversation{ID: "--help"}},
 			args: []string{"--approval-mode=plan"}},
+		{name: "one that asks trusts no folder", settings: agent.Settings{Permissions: agent.Ask}, task: agent.Task{Conversation: &agent.Conversation{ID: "0-a"}},
+			args: []string{"--approval-mode=default"}},
+		{name: "but one whose settings count", settings: agent.Settings{Permissions: agent.Ask, ProjectSettings: true}, args: []string{"--approval-mode=default"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.settings.Program = "/opt/" + agenttest.MissingProgram
 			got := driver.Command(t, test.settings, test.task)
 			want := append([]string{test.settings.Program, "--output-format=stream-json"}, test.args...)
+			if test.settings.Permissions == agent.Ask {
+				want[1] = "--acp"
+			}
 			if at := len(got.Args) - len(want); at < 0 || !slices.Equal(got.Args[at:], want) {
 				t.Errorf("Args = %q, want %q", got.Args, want)
 			}
 			all, env := strings.Join(got.Args, " "), strings.Join(got.Env, " ")
 			if strings.Contains(all, at.Key) {
 				t.Errorf("Args = %q tell the key", got.Args)
+			}
+			if trusts := test.settings.Permissions != agent.Ask || test.settings.ProjectSettings; strings.Contains(env, "GEMINI_CLI_TRUST_WORKSPACE=true") != trusts {
+				t.Errorf("Env = %q", got.Env)
 			}
 			led := test.task.Endpoint != nil
 			for _, part := range []string{"GEMINI_API_KEY=" + at.Key, "GOOGLE_GEMINI_BASE_URL=" + at.URL, "GOOGLE_API_KEY= "} {

@@ -61,6 +61,10 @@ type Trait string
 // nothing of what that held back.
 const Fences Trait = "fences"
 
+// Minutely: it names what it keeps of a conversation by the minute, and writes over one that it is to go
+// on with in the minute in which that began or was gone on with last.
+const Minutely Trait = "minutely"
+
 // Run holds a driver to what only the real program can show.
 func Run(t *testing.T, name string, make Make, traits ...Trait) {
 	program := installed(t, name)
@@ -113,6 +117,7 @@ type session struct {
 	make       Make
 	home, work string
 	fences     bool
+	minutely   bool
 	// network has the model that serves now, alone.
 	network *os.File
 	// observe is told what the model is asked; set it before the first call.
@@ -139,14 +144,24 @@ func (s *session) Exec(ctx context.Context, c process.Command) (process.Result, 
 
 func (s *session) serve(t *testing.T, script modeltest.Script) *modeltest.Server {
 	t.Helper()
-	script.Dir = s.work
+	return s.serveEach(t, func(modeltest.Conversation) modeltest.Script { return script })
+}
+
+// serveEach has the script depend on what the model was asked.
+func (s *session) serveEach(t *testing.T, choose func(modeltest.Conversation) modeltest.Script) *modeltest.Server {
+	t.Helper()
+	inWork := func(c modeltest.Conversation) modeltest.Script {
+		script := choose(c)
+		script.Dir = s.work
+		return script
+	}
 	network, err := egress.NewNamespace(t.Context(), []string{"127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = network.File.Close() })
 	s.network = network.File
-	return modeltest.Start(t, modeltest.Config{Script: script, Observe: s.observe, Listener: network.Listeners[0]})
+	return modeltest.Start(t, modeltest.Config{Choose: inWork, Observe: s.observe, Listener: network.Listeners[0]})
 }
 
 // task is one for the agent, with the model at url.
@@ -167,6 +182,9 @@ func (s *session) note(e agent.Entry) {
 // run calls the agent, and says what it came to.
 func (s *session) run(t *testing.T, permissions agent.Permissions, task agent.Task) agent.Result {
 	t.Helper()
+	if s.minutely && task.Conversation != nil {
+		<-time.After(time.Minute)
+	}
 	result, err := s.make(t, s.program, permissions).Run(t.Context(), task, s)
 	if err != nil {
 		t.Fatalf("Run: %v\n%s", err, s.log.String())

@@ -1,6 +1,7 @@
 package livetest
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,12 +13,14 @@ import (
 
 // LeavesOut holds a driver to starting nothing that a repository brings for its agent and telling the
 // agent the repository's words all the same. Files are the repository's: MARKS stands for a folder that
-// only such a program writes in, and WORDS for what is to be told.
+// only such a program writes in, and WORDS for what is to be told, where a file has that.
 func LeavesOut(t *testing.T, name string, files map[string]string, make Make) {
 	t.Parallel()
 	s, marks := newSession(t, installed(t, name), make), t.TempDir()
 	const words = "Mention the heliograph."
+	told := true
 	for path, text := range files {
+		told = told && !strings.Contains(text, "WORDS")
 		path = filepath.Join(s.work, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -27,13 +30,16 @@ func LeavesOut(t *testing.T, name string, files map[string]string, make Make) {
 		}
 	}
 	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Write("hello.txt", "hello\n")), modeltest.Say(written)}})
-	if result := s.run(t, agent.Everything, s.task(server.URL)); result.Failure != nil {
+	task := s.task(server.URL)
+	task.Ask = func(context.Context, agent.Question) (agent.Answer, error) {
+		return agent.Answer{Verdict: agent.Allowed}, nil
+	}
+	if result := s.run(t, agent.Everything, task); result.Failure != nil {
 		t.Errorf("Failure = %+v\n%s", result.Failure, s.log.String())
 	}
 	if started, err := os.ReadDir(marks); err != nil || len(started) > 0 {
 		t.Errorf("what the repository brings started %v, %v", started, err)
 	}
-	told := false
 	for _, x := range server.Answers() {
 		told = told || strings.Contains(string(x.Body), words)
 	}

@@ -4,6 +4,7 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/acp"
 	"signalbox/internal/process"
 )
 
@@ -48,8 +50,8 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	program.Args = append(program.Args, a.arguments(task.Conversation)...)
 	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{model: a.settings.Model}
 	if a.settings.Permissions == agent.Ask {
-		talk := newACP(a.settings.Model, task)
-		program.Stdin, program.Reader = bytes.NewReader(talk.begun()), talk
+		talk := acp.New(dialect, a.settings.Model, task)
+		program.Stdin, program.Reader = bytes.NewReader(talk.Begin()), talk
 	}
 	return program.Run(ctx, task, exec)
 }
@@ -110,9 +112,27 @@ func looking(rest string) map[string]string {
 		"todowrite": "allow", "todoread": "allow", "skill": "allow"}
 }
 
+// permitted is what it may do, and commands that begin so. Of the patterns that match the last one
+// counts, and a star is before all of them.
+func (a *Agent) permitted(reports []string) map[string]any {
+	all := map[string]any{}
+	for name, verdict := range permissions[a.settings.Permissions] {
+		all[name] = verdict
+	}
+	rest := cmp.Or(permissions[a.settings.Permissions]["bash"], permissions[a.settings.Permissions]["*"])
+	if len(reports) > 0 && rest != "allow" {
+		commands := map[string]string{"*": rest}
+		for _, command := range reports {
+			commands[command+" *"] = "allow"
+		}
+		all["bash"] = commands
+	}
+	return all
+}
+
 // config is its configuration, which goes before a repository's own.
 func (a *Agent) config(task agent.Task) (string, error) {
-	config := map[string]any{"permission": permissions[a.settings.Permissions], "share": "disabled", "autoupdate": false}
+	config := map[string]any{"permission": a.permitted(task.Reports), "share": "disabled", "autoupdate": false}
 	if a.settings.Permissions == agent.Ask && a.settings.Model != "" {
 		config["model"] = a.settings.Model
 	}

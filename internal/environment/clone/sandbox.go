@@ -78,7 +78,7 @@ func (d *Driver) probe(ctx context.Context, v view) error {
 
 func sandboxError(said string) error {
 	said, _, _ = strings.Cut(strings.TrimSpace(said), "\n")
-	return fmt.Errorf("%w: %q: install bubblewrap and allow it user namespaces, or run with --unsandboxed", ErrSandbox, said)
+	return fmt.Errorf("%w: %q", ErrSandbox, said)
 }
 
 // tag marks every sandbox of the project, whatever runs in it.
@@ -143,7 +143,7 @@ func (d *Driver) program() (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", sandboxError(err.Error())
+		return "", fmt.Errorf("%w: there is no program %s", ErrSandbox, name)
 	}
 	return path, nil
 }

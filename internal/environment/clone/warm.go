@@ -32,7 +32,7 @@ const (
 )
 
 // baseVersion is of what a base consists of and how environments are put on it.
-const baseVersion = "1"
+const baseVersion = "2"
 
 // warm says in the marker on which base the environment stands. As long as it is there the base
 // is not deleted.
@@ -143,6 +143,11 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 		}
 	}
 	e.stands(m)
+	if !m.Warm.isLayered() || m.Warm.Bare {
+		if err := e.layout.layProfiles(); err != nil {
+			return err
+		}
+	}
 	if m.Warm == nil || !m.Warm.Pending {
 		return nil
 	}

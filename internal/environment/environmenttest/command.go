@@ -25,6 +25,7 @@ var commandTests = []conformance{
 	{"a program that speaks like bwrap and fails is a program that failed", testImpostor},
 	{"a command gets the allow-list, its own variables and nothing else", testVariables},
 	{"HOME lasts, the temporary folder is new for each command", testHomes},
+	{"a login shell finds the programs that it was started with", testLoginShell},
 	{"a daemon is gone when its command has ended", testDaemon},
 	{"a gigabyte of output is capped", testFlood},
 	{"a stopped command ends within a second", testStop},
@@ -108,6 +109,19 @@ func testHomes(t *testing.T, s *site) {
 	s.must(t, `echo kept >"$HOME/file" && echo lost >"$TMPDIR/file"`)
 	equal(t, "file in HOME", s.must(t, `cat "$HOME/file"; test ! -e "$TMPDIR/file"`), "kept\n")
 	equal(t, "recorded", s.record(t, s.spec.Commit).Changed, false)
+}
+
+func testLoginShell(t *testing.T, s *site) {
+	for _, shell := range []string{"sh", "bash"} {
+		var out bytes.Buffer
+		own := "/of/this/command:" + strings.TrimPrefix(Variables[0], "PATH=")
+		r, err := s.Exec(t.Context(), process.Command{Args: []string{shell, "-lc", `echo "$PATH"`}, Env: []string{"PATH=" + own}, Stdout: &out})
+		if err != nil || !strings.HasPrefix(out.String(), own) {
+			t.Errorf("%s: PATH is %q (%v, %v)", shell, out.String(), r.ExitCode, err)
+		}
+	}
+	s.must(t, `echo 'PATH=/of/the/set-up:$PATH' >>"$HOME/.profile"`)
+	equal(t, "added to", strings.HasPrefix(s.must(t, `sh -lc 'echo "$PATH"'`), "/of/the/set-up:"), true)
 }
 
 func testDaemon(t *testing.T, s *site) {

@@ -29,6 +29,15 @@ type RequestError struct {
 func (e *RequestError) Error() string { return clean(e.Path) + ": " + e.Err.Error() }
 func (e *RequestError) Unwrap() error { return e.Err }
 
+// ErrDouble is of a request whose id or number another file has, too.
+var ErrDouble = errors.New("is also claimed")
+
+// absentError names a request that is not there.
+type absentError string
+
+func (e absentError) Error() string      { return fmt.Sprintf("there is no request %q", string(e)) }
+func (absentError) Is(target error) bool { return target == forge.ErrNotFound }
+
 // Requests lists all requests by number. Files that cannot be read are left out
 // and come back as joined RequestErrors beside the list.
 func (f *Forge) Requests(ctx context.Context) ([]forge.Request, error) {
@@ -63,7 +72,7 @@ func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) 
 			return forge.Request{}, err
 		}
 	}
-	return forge.Request{}, errors.Join(fmt.Errorf("request %q: %w", ref, forge.ErrNotFound), errors.Join(broken...))
+	return forge.Request{}, errors.Join(absentError(ref), errors.Join(broken...))
 }
 
 // matcher tells whether a request is the one that ref names. A path is compared
@@ -162,8 +171,8 @@ func withoutDoubles(requests []forge.Request) (single []forge.Request, doubles [
 			single = append(single, request)
 			continue
 		}
-		doubles = append(doubles, &RequestError{request.Path, fmt.Errorf("id %s or number %d is also claimed by %s",
-			request.ID, request.Number, clean(requests[other].Path))})
+		doubles = append(doubles, &RequestError{request.Path, fmt.Errorf("id %s or number %d %w by %s",
+			request.ID, request.Number, ErrDouble, clean(requests[other].Path))})
 	}
 	return single, doubles
 }

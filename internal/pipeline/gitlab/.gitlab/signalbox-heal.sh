@@ -1,7 +1,9 @@
 #!/bin/bash
 # Written by "signalbox heal init --gitlab", and yours from then on: one run of the self-healing loop in a GitLab job. The
 # state comes from the artifact of the last job that saved one, and what this job leaves is the next one's.
+# shellcheck disable=SC2016 # in quotes they are jq's variables
 set -euo pipefail
+shopt -s inherit_errexit # else what fails in $( ) would pass for an empty answer
 
 # end MESSAGE ends the job for a reason that a person can act on.
 end() {
@@ -19,7 +21,7 @@ get() {
 # program sets the path of Signalbox.
 program() {
 	local what="Set SIGNALBOX in .gitlab/signalbox-heal.yml to a program on the runner or in this repository, or to a Go package with its exact version, such as example.org/signalbox/cmd/signalbox@v1.2.3"
-	case $SIGNALBOX in
+	case ${SIGNALBOX:-} in
 	"") end "SIGNALBOX is empty. $what" ;;
 	*@*)
 		[[ $SIGNALBOX =~ ^[A-Za-z0-9][A-Za-z0-9._~/-]*/([a-z]+)@v[0-9]+\.[0-9]+\.[0-9]+[A-Za-z0-9.+-]*$ ]] ||
@@ -30,7 +32,7 @@ program() {
 	*/*) signalbox=$(realpath --no-symlinks -- "$SIGNALBOX") ;;
 	*) signalbox=$(command -v -- "$SIGNALBOX") || end "The runner has no program of the name that SIGNALBOX gives. $what" ;;
 	esac
-	[ -f "$signalbox" ] && [ -x "$signalbox" ] || end "What SIGNALBOX names is no program. $what"
+	if [ ! -f "$signalbox" ] || [ ! -x "$signalbox" ]; then end "What SIGNALBOX names is no program. $what"; fi
 	"$signalbox" version
 }
 
@@ -41,7 +43,7 @@ newest() {
 		jobs=$(get "jobs?scope[]=success&scope[]=failed&scope[]=canceled&per_page=100&page=$page")
 		# A job that saved something has, or had, a file of artifacts; one that ended before has none.
 		found=$(jq --compact-output --arg branch "$CI_COMMIT_BRANCH" '[.[] | select(.name == "signalbox-heal" and .ref == $branch and .tag == false
-			and (.artifacts_file or .artifacts_expire_at or .erased_at))][0] // empty' <<<"$jobs")
+			and (.pipeline.source // "schedule" | IN("schedule", "web")) and (.artifacts_file or .artifacts_expire_at or .erased_at))][0] // empty' <<<"$jobs")
 		[ -z "$found" ] || break
 		[ "$(jq length <<<"$jobs")" = 100 ] || break
 		[ "$page" != 20 ] || lost "None of the newest 2000 jobs of this project saved it"
@@ -71,24 +73,35 @@ restore() {
 	jq --exit-status '.erased_at == null' <<<"$found" >/dev/null || lost "The artifact of job $job was erased"
 	jq --exit-status .artifacts_file <<<"$found" >/dev/null || lost "The artifact of job $job has expired"
 	echo "The newest state is that of job $job."
-	get "jobs/$job/artifacts/state.json" >"$scratch/state.json" || end "The artifact of job $job cannot be read. Nothing was done."
-	local file
-	for file in state.json.bak .signalbox/heal/log.json .signalbox/heal/checks.json; do
-		get "jobs/$job/artifacts/$file" >"$scratch/file" 2>/dev/null || continue # it need not be there
-		mkdir -p -m 700 "$(dirname "$file")"
-		install -m 600 "$scratch/file" "$file"
-	done
 	# Whole or not at all: what lies here when the job ends is the next one's state.
-	install -m 600 "$scratch/state.json" state.json
+	local file code
+	for file in state.json state.json.bak .signalbox/heal/{log,checks,totals}.json; do
+		code=0
+		get "jobs/$job/artifacts/$file" >"$scratch/${file##*/}" 2>/dev/null || code=$?
+		case "$code $file" in
+		0\ *) ;;
+		22\ *.bak | 22\ .signalbox/*) rm "$scratch/${file##*/}" ;; # it need not be there
+		*) end "The artifact of job $job cannot be read. Nothing was done." ;;
+		esac
+	done
+	for file in state.json.bak .signalbox/heal/{log,checks,totals}.json state.json; do
+		[ -f "$scratch/${file##*/}" ] || continue
+		(umask 077 && mkdir -p "$(dirname "$file")")
+		install -m 600 "$scratch/${file##*/}" "$file"
+	done
 }
 
 # gate says whether a pass is due, by its exit code. That nothing is (8), or that a repair waits for its cooldown (9) or for
-# a person (3), is an answer and no failure: a person was told when it began.
+# a person (3), is an answer and no failure: a person was told when it began. Looks, which repair nothing, go on meanwhile.
 gate() {
-	local code=0
+	local code=0 said
 	"$signalbox" heal gate || code=$?
 	case $code in
-	0 | 3 | 8 | 9) ;;
+	0 | 8 | 9) ;;
+	3)
+		said=$("$signalbox" heal gate --json) || true
+		! jq --exit-status .look <<<"$said" >/dev/null || code=0
+		;;
 	*) exit "$code" ;;
 	esac
 	return "$code"
@@ -116,9 +129,16 @@ push() {
 		echo "There is nothing to push to $CI_COMMIT_BRANCH."
 		return
 	fi
-	git push "$CI_PROJECT_URL.git" "$branch:$branch" && return
+	local why="the branch moved meanwhile or is protected"
+	# Signalbox itself merges no change of .gitlab without a person; which of its files is Signalbox it cannot know.
+	if [[ $SIGNALBOX == */* && $SIGNALBOX != /* && $SIGNALBOX != *@* ]] &&
+		! git diff --quiet "refs/remotes/origin/$CI_COMMIT_BRANCH" "$branch" -- "$SIGNALBOX" "$SIGNALBOX-docker"; then
+		why="it changes the program that runs here with your keys. Look at it"
+	elif git push "$CI_PROJECT_URL.git" "$branch:$branch"; then
+		return
+	fi
 	git push "$CI_PROJECT_URL.git" "$branch:refs/heads/$own/merged"
-	end "The repair is not on the branch. It was pushed as $own/merged, because the branch moved meanwhile or is protected. Merge it, or leave it: the next pass looks again"
+	end "The repair is not on the branch. It was pushed as $own/merged, because $why. Merge it, or leave it: the next pass looks again"
 }
 
 [ -n "${SIGNALBOX_GITLAB_TOKEN:-}" ] ||
@@ -133,16 +153,19 @@ restore
 if [ "${SIGNALBOX_PERSON:-}" = mended ]; then
 	"$signalbox" health record healthy
 fi
+SIGNALBOX_PROGRAM=$signalbox bash .gitlab/signalbox-heal-issue.sh heed || echo "GitLab does not say whether a person closed the issue. For now nobody did."
 gate || exit 0
 
 # The branch as it is now, not as it was when this job was queued.
 git fetch --quiet origin "+refs/heads/$CI_COMMIT_BRANCH:refs/remotes/origin/$CI_COMMIT_BRANCH"
 git checkout --quiet -B "$CI_COMMIT_BRANCH" "refs/remotes/origin/$CI_COMMIT_BRANCH"
 export GIT_AUTHOR_NAME=Signalbox GIT_AUTHOR_EMAIL=signalbox@localhost GIT_COMMITTER_NAME=Signalbox GIT_COMMITTER_EMAIL=signalbox@localhost
+before=$(jq --raw-output .last_health_status state.json 2>/dev/null) || true
 code=0
-(unset SIGNALBOX_GITLAB_TOKEN && "$signalbox" heal --unattended) || code=$?
-push
-case $code in
-8 | 9) code=0 ;; # nothing was due
+(unset SIGNALBOX_GITLAB_TOKEN SIGNALBOX_GITLAB_ISSUES_TOKEN && "$signalbox" heal --unattended) || code=$?
+case "$code $before" in
+8\ * | 9\ * | "3 critical") code=0 ;; # nothing was due, or repaired: a person was told when it became critical
 esac
+bash .gitlab/signalbox-heal-issue.sh tell || { echo "The issue about the critical state could not be opened or closed." && code=1; }
+push
 exit "$code"

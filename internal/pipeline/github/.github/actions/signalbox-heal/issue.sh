@@ -1,8 +1,13 @@
 #!/bin/bash
-# Opens an issue about a critical state, once for each time that it became critical: who asks again finds it by its mark.
+# The issue that calls a person when the state is critical, and by which the person answers.
+#   issue.sh heed   before the gate is asked: whoever closed it says that repairs may begin again. Output: renew
+#   issue.sh tell   after a pass: one is open while the state is critical, and closed when three passes in a row found nothing
+# shellcheck disable=SC2016 # in quotes they are jq's variables
 set -euo pipefail
+shopt -s inherit_errexit # else what fails in $( ) would pass for an empty answer
 
-[ "$(jq --raw-output .last_health_status state.json)" = critical ] || exit 0
+status=$(jq --raw-output .last_health_status state.json 2>/dev/null) || exit 0 # nobody looked yet, or it is for others to say what is wrong
+since=$(jq --raw-output 'first(.signalbox.critical_since, .last_attempt_at, "unknown" | select(. // "" | test("^[0-9A-Za-z:.+-]+$")))' state.json)
 
 # ask METHOD PATH prints an answer of GitHub's API to what standard input says. The token is no argument, because other
 # programs see those.
@@ -11,16 +16,85 @@ ask() {
 		--header @<(echo "Authorization: Bearer $TOKEN") --header "Accept: application/vnd.github+json" "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/$2"
 }
 
-mark=$(jq --raw-output '"<!-- signalbox-heal critical since \(.signalbox.critical_since // .updated_at | gsub("[^0-9A-Za-z:.+-]"; "")) -->"' state.json)
-known=$(ask GET "issues?labels=signalbox-heal&state=all&per_page=100" </dev/null |
-	jq --raw-output --arg mark "$mark" '[.[] | select(.body // "" | contains($mark)) | .html_url][0] // empty')
-if [ -n "$known" ]; then
-	echo "There is an issue about it: $known"
-	exit
-fi
-# What an error says comes from anywhere: each of its lines is indented, which makes it text.
-jq --arg mark "$mark" --arg run "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID" '{
-	title: "Self-healing gave up: \(.last_error_id)" | gsub("[[:cntrl:]]"; " ") | .[:200],
-	labels: ["signalbox-heal"],
-	body: "\(.continuous_failure_count) repairs in a row failed. The loop stands still until a person acts.\n\n- last run: \($run)\n- errors detected: \(.total_errors_detected)\n- repairs: \(.total_fixes_succeeded) of \(.total_fixes_attempted) succeeded\n\nWhat is known of the error:\n\n\(.last_error_summary | gsub("\r"; "") | split("\n") | map("    " + .) | join("\n"))\n\nWhen it is mended: start the workflow by hand with person = mended.\n\n\($mark)"
-}' state.json | ask POST issues | jq --raw-output '"Opened an issue about it: \(.html_url)"'
+# ours STATE prints this workflow's issues, the newest first. A stranger may copy the mark, and a person may change the title
+# and the labels: what counts is who GitHub says opened it, and the mark at its beginning, where no error's text can be.
+ours() {
+	local page answer
+	for page in $(seq 1 10); do
+		answer=$(ask GET "issues?creator=github-actions%5Bbot%5D&state=$1&per_page=100&page=$page" </dev/null)
+		jq --compact-output '.[] | select(.pull_request == null and .user.login == "github-actions[bot]" and .user.type == "Bot") | {number, url: .html_url, state,
+			since: (.body // "" | capture("^<!-- signalbox-heal critical since (?<since>[0-9A-Za-z:.+-]+) -->") | .since)}' <<<"$answer"
+		[ "$(jq length <<<"$answer")" = 100 ] || break
+	done
+}
+
+# the WHAT prints the first of the issues on standard input of which this is true, a filter of jq's.
+the() { jq --slurp --compact-output --arg since "$since" "[.[] | select($1)][0] // empty"; }
+
+# closer ISSUE prints who closed it: User for a person. Programs that close what is old have not mended it.
+closer() { ask GET "issues/$(jq .number <<<"$1")" </dev/null | jq --raw-output '.closed_by.type // "nobody"'; }
+
+# remark ISSUE writes standard input below it.
+remark() { jq --raw-input --slurp '{body: .}' | ask POST "issues/$(jq .number <<<"$1")/comments" >/dev/null; }
+
+# text prints what the issue says. What an error says comes from anywhere: each of its lines is indented, which makes it text.
+text() {
+	jq --arg since "$since" --arg run "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID" '{
+		title: "Self-healing gave up: \(.last_error_id)" | gsub("[[:cntrl:]]"; " ") | .[:200],
+		labels: ["signalbox-heal"],
+		body: "<!-- signalbox-heal critical since \($since) -->\n\(.continuous_failure_count) repairs in a row failed. Nothing is repaired until a person acts; looks go on.\n\n- last run: \($run)\n- errors detected: \(.total_errors_detected)\n- repairs: \(.total_fixes_succeeded) of \(.total_fixes_attempted) succeeded\n\nWhat is known of the error:\n\n\(.last_error_summary | gsub("\r"; "") | split("\n") | map("    " + .) | join("\n"))\n\nWhen it is mended, close this issue: the loop looks at once, and repairs again. Three passes in a row that find nothing close it by themselves.\n"
+	}' state.json
+}
+
+heed() {
+	local issue by word
+	issue=$(ours all | the '.since == $since')
+	[ -n "$issue" ] && [ "$(jq --raw-output .state <<<"$issue")" = closed ] || exit 0
+	by=$(closer "$issue")
+	if [ "$by" != User ]; then
+		echo "::warning title=Signalbox waits for you::The issue about the critical state was closed by a program. Reopen and close it yourself when it is mended"
+		exit
+	fi
+	echo "A person closed the issue about the critical state: repairs begin again."
+	word=$(cat /proc/sys/kernel/random/uuid)
+	echo "::stop-commands::$word" # what is printed may come from anywhere
+	"$SIGNALBOX_PROGRAM" health record rearmed
+	echo "::$word::"
+	echo "renew=true" >>"$GITHUB_OUTPUT"
+}
+
+call() {
+	local all issue by
+	all=$(ours all)
+	issue=$(the '.since == $since' <<<"$all")
+	if [ -n "$issue" ]; then
+		echo "There is an issue about it: $(jq --raw-output .url <<<"$issue")"
+		[ "$(jq --raw-output .state <<<"$issue")" = closed ] || exit 0
+		by=$(closer "$issue")
+		if [ "$by" != User ]; then
+			ask PATCH "issues/$(jq .number <<<"$issue")" <<<'{"state": "open"}' | jq --raw-output '"Reopened it, because no person closed it: \(.html_url)"'
+		fi
+		exit
+	fi
+	issue=$(the '.state == "open"' <<<"$all")
+	if [ -n "$issue" ]; then
+		text | jq 'del(.labels)' | ask PATCH "issues/$(jq .number <<<"$issue")" | jq --raw-output '"An issue about an earlier time is open, and is about this one now: \(.html_url)"'
+		remark "$issue" <<<"It is critical again. What is written above is about this time."
+		exit
+	fi
+	text | ask POST issues | jq --raw-output '"Opened an issue about it: \(.html_url)"'
+}
+
+dismiss() {
+	local issue
+	ours open | while read -r issue; do
+		remark "$issue" <<<"Three passes in a row found nothing wrong, so this is closed."
+		ask PATCH "issues/$(jq .number <<<"$issue")" <<<'{"state": "closed", "state_reason": "completed"}' | jq --raw-output '"Closed the issue about it: \(.html_url)"'
+	done
+}
+
+case "$1 $status" in
+"heed critical") heed ;;
+"tell critical") call ;;
+"tell healthy") [ "$(jq '.signalbox.healthy_passes >= 3' state.json)" != true ] || dismiss ;;
+esac

@@ -24,6 +24,6 @@ case $SIGNALBOX in
 	program=$(command -v -- "$SIGNALBOX") || refuse "The runner has no program of the name that SIGNALBOX gives"
 	;;
 esac
-[ -f "$program" ] && [ -x "$program" ] || refuse "What SIGNALBOX names is no program"
+if [ ! -f "$program" ] || [ ! -x "$program" ]; then refuse "What SIGNALBOX names is no program"; fi
 "$program" version
 echo "program=$program" >>"$GITHUB_OUTPUT"

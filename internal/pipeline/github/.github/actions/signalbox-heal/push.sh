@@ -27,7 +27,15 @@ if [ "$(git rev-parse "$branch")" = "$(git rev-parse "refs/remotes/origin/$GITHU
 	echo "There is nothing to push to $GITHUB_REF_NAME."
 	exit
 fi
-git push origin "$branch:$branch" && exit
+# Signalbox itself merges no change of .github without a person; which of its files is Signalbox it cannot know.
+if [[ $SIGNALBOX == */* && $SIGNALBOX != /* && $SIGNALBOX != *@* ]] &&
+	! git diff --quiet "refs/remotes/origin/$GITHUB_REF_NAME" "$branch" -- "$SIGNALBOX" "$SIGNALBOX-docker"; then
+	why="it changes the program that runs here with your keys. Look at it"
+elif git push origin "$branch:$branch"; then
+	exit
+else
+	why="the branch moved meanwhile or is protected"
+fi
 git push origin "$branch:refs/heads/$own/merged"
-echo "::error title=The repair is not on the branch::It was pushed as $own/merged, because the branch moved meanwhile or is protected. Merge it, or leave it: the next pass looks again"
+echo "::error title=The repair is not on the branch::It was pushed as $own/merged, because $why. Merge it, or leave it: the next pass looks again"
 exit 1

@@ -10,11 +10,13 @@ refuse() {
 if [ -n "$RUN" ]; then
 	[ "$DOWNLOAD" = success ] || refuse "The artifact of run $RUN cannot be read"
 	[ -e "$FROM/state.json" ] || refuse "The artifact of run $RUN holds no state.json"
-	for file in state.json state.json.bak .signalbox/heal/log.json .signalbox/heal/checks.json; do
+	for file in state.json state.json.bak .signalbox/heal/{log,checks,totals}.json; do
 		[ -e "$FROM/$file" ] || [ -L "$FROM/$file" ] || continue
 		# It is data: a file, and of the size of one. What is in it Signalbox judges.
-		[ -f "$FROM/$file" ] && [ ! -L "$FROM/$file" ] && [ "$(stat --format %s "$FROM/$file")" -le 16777216 ] || refuse "$file of run $RUN is no document"
-		mkdir -p -m 700 "$(dirname "$file")"
+		if [ ! -f "$FROM/$file" ] || [ -L "$FROM/$file" ] || [ "$(stat --format %s "$FROM/$file")" -gt 16777216 ]; then
+			refuse "$file of run $RUN is no document"
+		fi
+		(umask 077 && mkdir -p "$(dirname "$file")")
 		install -m 600 "$FROM/$file" "$file"
 	done
 	rm -rf "$FROM"

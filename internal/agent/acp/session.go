@@ -1,0 +1,80 @@
+package acp
+
+import (
+	"encoding/json"
+
+	"signalbox/internal/agent"
+)
+
+func (t *Talk) open() {
+	params := map[string]any{"cwd": t.dir, "mcpServers": []any{}}
+	method := "session/new"
+	if t.resumed != nil && agent.ValidConversation(t.resumed.ID) {
+		method, params["sessionId"] = t.Resume, t.resumed.ID
+	} else {
+		t.resumed = nil
+	}
+	t.request(method, params)
+}
+
+func (t *Talk) opened(result json.RawMessage) []agent.Entry {
+	var session struct {
+		ID string `json:"sessionId"`
+	}
+	_ = json.Unmarshal(result, &session)
+	if t.resumed != nil {
+		session.ID = t.resumed.ID
+	}
+	if !agent.ValidConversation(session.ID) {
+		return t.fail(agent.Fail(agent.Crashed, "%s began no session", t.Program))
+	}
+	t.session = session.ID
+	if t.resumed != nil && t.Retells {
+		t.retold = true
+		t.settle()
+	} else {
+		t.say(t.prompt)
+	}
+	return []agent.Entry{{Kind: agent.Began, Conversation: t.session, Model: t.model}}
+}
+
+// settle prompts once nothing of the past is told any more. The past comes in one piece, so that of a
+// request's way there and back something of it would be seen.
+func (t *Talk) settle() {
+	if !t.retold {
+		t.say(t.prompt)
+		return
+	}
+	t.retold = false
+	t.request(t.Settle(t.session))
+	t.settling = t.sent
+}
+
+// say prompts it.
+func (t *Talk) say(text string) {
+	t.request("session/prompt", map[string]any{"sessionId": t.session, "prompt": []any{map[string]string{"type": "text", "text": text}}})
+	t.prompted, t.spoke = t.sent, false
+}
+
+// finished is the end of a prompt. After a denial it is none: it is told why, and to go on without.
+func (t *Talk) finished(result json.RawMessage) []agent.Entry {
+	var end struct {
+		Reason string `json:"stopReason"`
+	}
+	_ = json.Unmarshal(result, &end)
+	spent := t.Spent(result)
+	t.usage = t.usage.Add(spent)
+	entries := append(t.flush(), agent.Entry{Kind: agent.Used, Usage: &spent})
+	switch {
+	case end.Reason != "end_turn":
+		t.failure = agent.Fail(agent.Crashed, "%s stopped: %s", t.Program, end.Reason)
+		t.next.Over = true
+	case t.Cut != nil && t.Cut(spent, t.spoke):
+		return append(entries, t.fail(agent.Fail(agent.Unreachable, "the model's answer ended in its midst"))...)
+	case len(t.refused) > 0 && t.followUps < maxFollowUps:
+		t.say(t.followUp())
+	default:
+		t.over, t.next.Over = true, true
+	}
+	return entries
+}

@@ -1,0 +1,161 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"signalbox/internal/agent"
+)
+
+// notice is what it tells of its own accord. Kinds and fields that are not here are passed over.
+type notice struct {
+	ThreadID string   `json:"threadId"`
+	Item     happened `json:"item"`
+	// Of turn/completed.
+	Turn struct {
+		Status string  `json:"status"`
+		Error  problem `json:"error"`
+	} `json:"turn"`
+	// Of error.
+	Error     problem `json:"error"`
+	WillRetry bool    `json:"willRetry"`
+	// Of thread/tokenUsage/updated: all that the conversation used.
+	Usage struct {
+		Total struct {
+			Input   int64 `json:"inputTokens"`
+			Read    int64 `json:"cachedInputTokens"`
+			Written int64 `json:"cacheWriteInputTokens"`
+			Output  int64 `json:"outputTokens"`
+		} `json:"total"`
+	} `json:"tokenUsage"`
+	// Of warning.
+	Message string `json:"message"`
+	// Of serverRequest/resolved.
+	RequestID json.RawMessage `json:"requestId"`
+}
+
+type problem struct {
+	Message string `json:"message"`
+	Details string `json:"additionalDetails"`
+}
+
+// happened is an item as it is told here; item is the same as "codex exec" tells it.
+type happened struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Status    string          `json:"status"`
+	Command   string          `json:"command"`
+	Output    string          `json:"aggregatedOutput"`
+	ExitCode  int             `json:"exitCode"`
+	Changes   []change        `json:"changes"`
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Result    json.RawMessage `json:"result"`
+	Error     json.RawMessage `json:"error"`
+	Query     string          `json:"query"`
+}
+
+// change is what a patch does to one file.
+type change struct {
+	Path string `json:"path"`
+	Kind struct {
+		Type string `json:"type"`
+		To   string `json:"move_path"`
+	} `json:"kind"`
+	Diff string `json:"diff"`
+}
+
+// types are the names of the other protocol. Items that are not here are no one's business.
+var types = map[string]string{"agentMessage": "agent_message", "commandExecution": commandTool, "fileChange": patchTool,
+	"mcpToolCall": "mcp_tool_call", "webSearch": "web_search"}
+
+func (h happened) item() item {
+	i := item{ID: h.ID, Type: types[h.Type], Text: h.Text, Status: h.Status, Command: h.Command, Output: h.Output, ExitCode: h.ExitCode,
+		Server: h.Server, Tool: h.Tool, Arguments: h.Arguments, Result: h.Result, Error: h.Error, Query: h.Query}
+	for _, c := range h.Changes {
+		i.Changes = append(i.Changes, patched{c.Path, c.Kind.Type})
+	}
+	return i
+}
+
+func (n notice) used() agent.Usage {
+	t := n.Usage.Total
+	return usage{t.Input, t.Read, t.Written, t.Output}.total()
+}
+
+// told reads what it tells of its own accord. Of other conversations, which it has with itself, only the
+// questions count.
+func (a *asking) told(m rpc) []agent.Entry {
+	var n notice
+	_ = json.Unmarshal(m.Params, &n) // a field of another type is left out, and the others are read
+	if n.ThreadID != "" && n.ThreadID != a.thread {
+		return nil
+	}
+	switch m.Method {
+	case "item/started":
+		a.holds(n.Item)
+		return a.begins(n.Item.item())
+	case "item/completed":
+		delete(a.patches, n.Item.ID)
+		a.retrying = ""
+		return a.ends(n.Item.item())
+	case "thread/tokenUsage/updated":
+		a.counts(n.used())
+	case "error":
+		return a.failing(n)
+	case "warning":
+		return []agent.Entry{{Kind: agent.Warned, Text: agent.Text(n.Message)}}
+	case "serverRequest/resolved":
+		a.drop(a.requests[string(n.RequestID)])
+	case "turn/completed":
+		a.next.Over = true
+		return a.finished(n)
+	}
+	return nil
+}
+
+// holds keeps what a patch is to change, of which the request alone does not tell.
+func (a *asking) holds(h happened) {
+	if len(h.Changes) == 0 {
+		return
+	}
+	if len(a.patches) >= maxPatches {
+		clear(a.patches)
+	}
+	a.patches[h.ID] = h.Changes
+}
+
+// maxPatches is more than it has in hand at once.
+const maxPatches = 20
+
+// counts takes what the whole conversation used. It does not become less, as it does in Codex where the
+// conversation became too long.
+func (a *asking) counts(total agent.Usage) {
+	if !a.counting && total.InputTokens < a.before.InputTokens {
+		a.offset = a.before
+	}
+	a.counting = true
+	if total = a.offset.Add(total); total.InputTokens >= a.counted.InputTokens {
+		a.counted = total
+	}
+}
+
+func (a *asking) failing(n notice) []agent.Entry {
+	if !n.WillRetry {
+		return a.fails(n.Error.Message)
+	}
+	attempt, _, _ := retry(n.Error.Message)
+	return a.retries(attempt, cmp.Or(n.Error.Details, n.Error.Message))
+}
+
+func (a *asking) finished(n notice) []agent.Entry {
+	switch n.Turn.Status {
+	case "completed":
+		return a.completes(a.counted)
+	case "failed":
+		return a.fails(cmp.Or(n.Turn.Error.Message, "the turn failed"))
+	}
+	return a.fails("the turn was broken off: " + n.Turn.Status)
+}

@@ -1,0 +1,159 @@
+package codex
+
+import (
+	"encoding/json"
+	"strings"
+
+	"signalbox/internal/agent"
+)
+
+// request is what it wants to do, or to know, and waits with.
+type request struct {
+	id json.RawMessage
+	// thread and turn are those in which it waits.
+	thread, turn string
+	// questions are asked one by one, and answered together: allowed is the response once all of them
+	// were, denied the one as soon as one was not.
+	questions       []agent.Question
+	left            int
+	allowed, denied any
+	// inquiries are of the tool by which the model asks a person, answers those to them by their ids.
+	inquiries []inquiry
+	answers   map[string]any
+}
+
+// wish is what comes with a request.
+type wish struct {
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
+	ItemID   string `json:"itemId"`
+	Reason   string `json:"reason"`
+	// Of a command. One of another kind than "command" is typed into what runs already.
+	Kind    string `json:"kind"`
+	Command string `json:"command"`
+	Cwd     string `json:"cwd"`
+	Network struct {
+		Host     string `json:"host"`
+		Protocol string `json:"protocol"`
+	} `json:"networkApprovalContext"`
+	// Of a server of tools, which may want to know things, too.
+	Server string `json:"serverName"`
+	Meta   struct {
+		Kind   string          `json:"codex_approval_kind"`
+		Tool   string          `json:"tool_name"`
+		Params json.RawMessage `json:"tool_params"`
+	} `json:"_meta"`
+	// Of a person.
+	Questions []inquiry `json:"questions"`
+}
+
+// inquiry is one question to a person.
+type inquiry struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	Secret   bool   `json:"isSecret"`
+	Options  []struct {
+		Label       string `json:"label"`
+		Description string `json:"description"`
+	} `json:"options"`
+}
+
+const (
+	personTool  = "request_user_input"
+	networkTool = "network"
+	// maxInquiries is more than it asks a person at once, maxFiles more than most patches change.
+	maxInquiries = 10
+	maxFiles     = 30
+)
+
+// ofCommand asks for a command, or for what that wants of the network.
+func (w wish) ofCommand(dir string) []agent.Question {
+	command := placed(script(w.Command), w.Cwd, dir)
+	q := agent.Question{Kind: agent.Permission, Tool: commandTool, Subject: command, Text: command}
+	if host := w.Network.Host; host != "" {
+		q.Tool, q.Subject, q.Text = networkTool, host, w.Network.Protocol+" "+host+"\n"+command
+	}
+	q.Altered = command == "" || w.Kind != "" && w.Kind != "command"
+	return []agent.Question{w.reasoned(q)}
+}
+
+// reasoned is q with the model's own word for why.
+func (w wish) reasoned(q agent.Question) agent.Question {
+	if w.Reason != "" {
+		q.Text += "\n" + w.Reason
+	}
+	return q
+}
+
+// ofPatch asks for each file, as patterns know one path at a time. A patch of more than can be asked
+// for so is one question, which no pattern allows.
+func (w wish) ofPatch(changes []change, dir string) (all []agent.Question) {
+	for _, c := range changes {
+		path, to := below(c.Path, dir), below(c.Kind.To, dir)
+		q := agent.Question{Kind: agent.Permission, Tool: patchTool, Subject: path, Text: c.Kind.Type + " " + path + "\n" + c.Diff}
+		all = append(all, w.reasoned(q))
+		if to != "" {
+			q.Subject = to
+			all = append(all, w.reasoned(q))
+		}
+	}
+	if len(all) > 0 && len(all) <= maxFiles {
+		return all
+	}
+	var paths []string
+	for _, q := range all {
+		paths = append(paths, q.Subject)
+	}
+	list := strings.Join(paths, "\n")
+	return []agent.Question{w.reasoned(agent.Question{Kind: agent.Permission, Tool: patchTool, Subject: list, Text: list, Altered: true})}
+}
+
+func (w wish) ofTool() []agent.Question {
+	tool := item{Type: "mcp_tool_call", Server: w.Server, Tool: w.Meta.Tool}.tool()
+	return []agent.Question{{Kind: agent.Permission, Tool: tool, Text: compact(w.Meta.Params)}}
+}
+
+// asked are the questions to a person. What is secret is not for our files, and left out.
+func (w wish) asked() (all []inquiry) {
+	for _, q := range w.Questions {
+		if !q.Secret && len(all) < maxInquiries {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+func (q inquiry) question() agent.Question {
+	asked := agent.Question{Kind: agent.Words, Tool: personTool, Text: q.Question}
+	for _, option := range q.Options {
+		asked.Kind = agent.Choice
+		if option.Description != "" {
+			option.Label += ": " + option.Description
+		}
+		asked.Options = append(asked.Options, option.Label)
+	}
+	return asked
+}
+
+func (q inquiry) answer(a agent.Answer) any {
+	text := a.Text
+	if a.Verdict == agent.Chosen && a.Option >= 0 && a.Option < len(q.Options) {
+		text = q.Options[a.Option].Label
+	}
+	return map[string]any{"answers": []string{text}}
+}
+
+// answered is the response that the request has once its questions are answered; nil is not yet.
+func (r *request) answered(number int, a agent.Answer) any {
+	if a.Verdict == agent.Denied {
+		return r.denied
+	}
+	if number < len(r.inquiries) {
+		q := r.inquiries[number]
+		r.answers[q.ID] = q.answer(a)
+	}
+	if r.left--; r.left > 0 {
+		return nil
+	}
+	return r.allowed
+}

@@ -1,0 +1,98 @@
+package codex
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// shells are those whose "-c" is what it says. The model names the shell, and could name any program.
+var shells = []string{"/bin/bash", "/bin/sh", "/bin/dash", "/bin/zsh", "/usr/bin/bash", "/usr/bin/sh", "/usr/bin/dash", "/usr/bin/zsh"}
+
+// script is the text that a command has a shell run, or else the command as it is.
+func script(command string) string {
+	if words, ok := split(command); ok && len(words) == 3 && slices.Contains(shells, words[0]) && (words[1] == "-lc" || words[1] == "-c") {
+		return words[2]
+	}
+	return command
+}
+
+// placed is a script that runs in cwd, as one would type it in dir.
+func placed(script, cwd, dir string) string {
+	if cwd == "" || path.Clean(cwd) == path.Clean(dir) {
+		return script
+	}
+	return "cd " + quoted(below(cwd, dir)) + " && " + script
+}
+
+// below is a path as seen from dir, where it is in it.
+func below(name, dir string) string {
+	if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsAbs(name) && filepath.IsLocal(rel) {
+		return rel
+	}
+	return name
+}
+
+func quoted(word string) string {
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// plain are the characters that need no quotes in a shell, and mean themselves.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-./:=@_,%"
+
+// split takes apart what words were put together to for a shell. It is not ok where a shell would do more
+// than to take them apart.
+func split(command string) (words []string, ok bool) {
+	for command = strings.TrimLeft(command, " "); command != ""; command = strings.TrimLeft(command, " ") {
+		word, rest, whole := cut(command)
+		if !whole {
+			return nil, false
+		}
+		words, command = append(words, word), rest
+	}
+	return words, true
+}
+
+// cut takes the word off with which text begins.
+func cut(text string) (first, rest string, ok bool) {
+	var word strings.Builder
+	for text != "" && text[0] != ' ' {
+		switch c := text[0]; {
+		case c == '\'' || c == '"':
+			if text, ok = unquote(&word, text[1:], c); !ok {
+				return "", "", false
+			}
+		case strings.IndexByte(plain, c) >= 0:
+			word.WriteByte(c)
+			text = text[1:]
+		default:
+			return "", "", false
+		}
+	}
+	return word.String(), text, true
+}
+
+// unquote adds text up to the closing quote to word, and returns what follows that.
+func unquote(word *strings.Builder, text string, quote byte) (rest string, ok bool) {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == quote:
+			return text[i+1:], true
+		case quote == '"' && (c == '$' || c == '`'):
+			return "", false
+		case quote == '"' && c == '\\':
+			i++
+			if i == len(text) || strings.IndexByte("$`\"\\", text[i]) < 0 {
+				return "", false
+			}
+			word.WriteByte(text[i])
+		default:
+			word.WriteByte(c)
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,146 @@
+package codex
+
+import (
+	"encoding/json"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// asking is a reader of a conversation in which it may ask: "codex app-server" speaks JSON-RPC on both
+// standard streams. It implements agent.Dialogue.
+type asking struct {
+	*reader
+	model, dir, prompt string
+	resumed            *agent.Conversation
+	next               agent.Turn
+	// sent counts our requests.
+	sent int
+	// requests are its own that are not answered yet, by their ids; open are their questions, by theirs.
+	requests map[string]*request
+	open     map[string]place
+	// asked counts questions.
+	asked int
+	// patches are what the patches change that it has in hand, by their items.
+	patches map[string][]change
+	// counting: it said what the conversation used, offset what it did not count of that.
+	counting bool
+	offset   agent.Usage
+	// failure is of the talk itself.
+	failure *agent.Failure
+}
+
+func newAsking(model string, task agent.Task) *asking {
+	a := &asking{reader: newReader(task.Conversation), model: model, dir: task.Dir, prompt: task.Prompt,
+		requests: map[string]*request{}, open: map[string]place{}, patches: map[string][]change{}}
+	if c := task.Conversation; c != nil && agent.ValidConversation(c.ID) {
+		a.resumed = c
+	}
+	return a
+}
+
+// The requests of ours, by their numbers. To those that follow nothing depends on the answer.
+const (
+	initializing = iota + 1
+	opening
+	beginning
+)
+
+// begun is the first line of its input.
+func (a *asking) begun() []byte {
+	a.request("initialize", map[string]any{"clientInfo": map[string]string{"name": "signalbox", "version": "1"}})
+	return a.Turn().Tell
+}
+
+// Line implements agent.Reader. What it says piece by piece it says whole after that.
+func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
+	var m rpc
+	switch err := json.Unmarshal(line, &m); {
+	case err != nil:
+	case m.Method != "" && m.ID != nil:
+		a.requested(m)
+	case m.Method != "":
+		return a.told(m), !strings.HasSuffix(strings.ToLower(m.Method), "delta")
+	case m.ID != nil:
+		return a.responded(m), true
+	}
+	return nil, true
+}
+
+// responded goes on where a request of ours was answered.
+func (a *asking) responded(m rpc) []agent.Entry {
+	var number int
+	switch _ = json.Unmarshal(m.ID, &number); {
+	case number < initializing || number > beginning:
+	case m.Error != nil:
+		return a.refused(number, m.Error.Message)
+	case number == initializing && a.sent == initializing:
+		a.tell(rpc{Method: "initialized"})
+		a.begin()
+	case number == opening && a.sent == opening:
+		return a.opened(m.Result)
+	}
+	return nil
+}
+
+func (a *asking) refused(number int, message string) []agent.Entry {
+	if number == opening && a.resumed != nil {
+		return a.stop(agent.Fail(agent.Lost, "Codex does not know the conversation any more: %s", message))
+	}
+	a.next.Over = true
+	return a.fails(message)
+}
+
+// stop ends the talk for a reason that is not the model's.
+func (a *asking) stop(f *agent.Failure) []agent.Entry {
+	a.failure, a.next.Over = f, true
+	return []agent.Entry{{Kind: agent.Erred, Text: agent.Text(f.Message)}}
+}
+
+// everything is asked for: by no rule of its own it holds anything back, and by none it goes ahead. Codex
+// takes the name from its interface alone.
+const everything = "untrusted"
+
+// begin begins the conversation, or goes on with it. The folder is the one that it was started in: of
+// one that is named it takes for granted that its settings are to be trusted.
+func (a *asking) begin() {
+	params := map[string]any{"approvalPolicy": everything, "approvalsReviewer": "user", "sandbox": "danger-full-access"}
+	if a.model != "" {
+		params["model"] = a.model
+	}
+	method := "thread/start"
+	if a.resumed != nil {
+		method, params["threadId"] = "thread/resume", a.resumed.ID
+	}
+	a.request(method, params)
+}
+
+func (a *asking) opened(result json.RawMessage) []agent.Entry {
+	var opened struct {
+		Thread struct {
+			ID string `json:"id"`
+		} `json:"thread"`
+		Model  string          `json:"model"`
+		Policy json.RawMessage `json:"approvalPolicy"`
+	}
+	_ = json.Unmarshal(result, &opened)
+	switch {
+	case !agent.ValidConversation(opened.Thread.ID):
+		return a.stop(agent.Fail(agent.Crashed, "Codex began no conversation"))
+	case string(opened.Policy) != `"`+everything+`"`:
+		return a.stop(agent.Fail(agent.Unavailable, "this Codex would not ask: it goes by its policy %s", opened.Policy))
+	}
+	a.thread = opened.Thread.ID
+	a.request("turn/start", map[string]any{"threadId": a.thread, "cwd": a.dir, "input": typed(a.prompt)})
+	return []agent.Entry{{Kind: agent.Began, Conversation: a.thread, Model: agent.Text(opened.Model)}}
+}
+
+// End implements agent.Reader.
+func (a *asking) End(end process.Result, stderr string) agent.Ending {
+	e := a.reader.End(end, stderr)
+	if a.failure != nil && !e.Whole {
+		e.Failure = a.failure
+	}
+	return e
+}

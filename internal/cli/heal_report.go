@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+
+	"signalbox/internal/heal"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// printReport says what a pass came to.
+func (a *app) printReport(r *heal.Report) {
+	a.print("%s\n", a.paint(passColors[r.Result], reportWords(r)))
+	for _, u := range r.Health.Loop.Unseen {
+		a.print("  unknown: %s: %s\n", redact.Line(u.Check, 40), redact.Joined(u.Why, 200))
+	}
+	if len(r.Health.Loop.Unseen) > 0 {
+		a.print("  %s\n", unseenAdvice)
+	}
+	for _, next := range nextWords(r) {
+		a.print("  %s\n", next)
+	}
+	if r.Health.LastHealthStatus == workflow.HealthCritical {
+		a.print("%s\n", criticalAdvice(r.Health))
+	}
+}
+
+// unseenAdvice is what a person does about checks that could not be looked at.
+const unseenAdvice = `what is missing here: "signalbox doctor"; once it is mended: "signalbox heal"`
+
+func reportWords(r *heal.Report) string {
+	switch r.Result {
+	case workflow.PassHealthy:
+		return "healthy"
+	case workflow.PassUnknown:
+		return "unknown: nothing failed, but nothing shows that all is well"
+	case workflow.PassRepaired:
+		return "repaired; the next pass verifies it"
+	case workflow.PassWaiting:
+		return "a repair waits"
+	case workflow.PassFailed:
+		return "a repair failed; the next may begin at " + redact.Line(r.Health.CooldownUntil, 40)
+	case workflow.PassCooldown:
+		return "cooldown: nothing was done before " + redact.Line(r.Health.CooldownUntil, 40)
+	}
+	return fmt.Sprintf("critical: %d repairs in a row failed; %d of %d passes since found nothing wrong", r.Health.ContinuousFailureCount,
+		r.Health.Loop.HealthyPasses, workflow.HealthyPasses)
+}
+
+// nextWords are what a person types after a pass that did not end well. A critical state has its own.
+func nextWords(r *heal.Report) (next []string) {
+	if r.Pass != nil {
+		for _, repair := range r.Pass.Repairs {
+			if repair.Request != "" && (repair.Outcome == workflow.RepairFailed || repair.Outcome == workflow.RepairWaiting) {
+				next = append(next, fmt.Sprintf(`where it stopped, and why: "signalbox status %s"`, redact.Line(repair.Request, 40)))
+			}
+		}
+	}
+	switch r.Result {
+	case workflow.PassFailed:
+		next = append(next, `once the cooldown is over: "signalbox heal"`)
+	case workflow.PassCooldown:
+		next = append(next, `what was tried: "signalbox heal log"`)
+	}
+	return next
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// standing is where the self-healing loop stands.
+type standing struct {
+	// state is the document, or what "health restore" would make of a broken one; begun is false if there is none.
+	state workflow.Health
+	begun bool
+	// holder is who makes a pass at this moment, nil if nobody does.
+	holder *store.LockRecord
+}
+
+// cutOff: a pass is in hand, and nobody makes it.
+func (s *standing) cutOff() bool { return s.state.Loop.Pass != nil && s.holder == nil }
+
+// gate decides. While a pass is running no other begins.
+func (s *standing) gate(every time.Duration, now time.Time) workflow.Gate {
+	gate := s.state.Gate(every, now)
+	if s.holder != nil {
+		return gate.Beside(holder(*s.holder))
+	}
+	return gate
+}
+
+func (a *app) standing(ctx context.Context) (standing, error) {
+	s, err := a.openStoreToRead(ctx)
+	if err != nil {
+		return standing{}, err
+	}
+	defer func() { _ = s.Close() }()
+	holder, err := s.Healing(ctx)
+	if err != nil {
+		return standing{}, explained(err)
+	}
+	h, restoration, err := s.Health().LoadOrBackup(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return standing{state: workflow.NewHealth(a.healthTime()), holder: holder}, nil
+	}
+	a.tellRestored(store.Restoration{Broken: restoration.Broken, Backup: restoration.Backup}, "deciding by")
+	at := standing{state: h, begun: true, holder: holder}
+	if err == nil && at.cutOff() { // or begun since we asked
+		at.holder, err = s.Healing(ctx)
+	}
+	return at, explained(err)
+}

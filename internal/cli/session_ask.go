@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/permission"
+	"signalbox/internal/redact"
+	"signalbox/internal/runner"
+	"signalbox/internal/session"
+	"signalbox/internal/workflow"
+)
+
+// sessionAsker answers what a session's agent asks, in the process that hosts it: by the rules of the
+// configuration and what a person has allowed for good, or else by a person.
+type sessionAsker struct {
+	rules permission.Rules
+	// within is how long a person has.
+	within time.Duration
+	redact func(string) string
+	says   *spoken
+	issue  int
+	asked  int
+}
+
+// ask is an agent.Asker.
+func (s *sessionAsker) ask(ctx context.Context, q agent.Question) (agent.Answer, error) {
+	what := strings.TrimPrefix(q.Tool+": "+s.redact(q.Text), ": ")
+	answer, by, ok := runner.Ruled(s.rules, q)
+	if !ok {
+		var err error
+		if answer, by, err = s.person(ctx, q, what); err != nil {
+			return agent.Answer{}, err
+		}
+	}
+	word := map[agent.Verdict]string{agent.Allowed: "allowed", agent.Denied: "denied"}[answer.Verdict]
+	if word == "" {
+		word = "answered"
+	}
+	s.says.quote(word, fmt.Sprintf("%s (by %s)", redact.Line(what, 120), redact.Line(by, 60)))
+	return answer, nil
+}
+
+// person shows the question and waits for an answer, or for the deadline.
+func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string) (_ agent.Answer, by string, err error) {
+	s.asked++
+	documented := runner.DocumentedQuestion(q, s.redact)
+	documented.ID, documented.Role = fmt.Sprintf("Q%d", s.asked), workflow.Implementer
+	documented.AskedAt = now().UTC()
+	documented.Until = documented.AskedAt.Add(s.within)
+	details, err := json.Marshal(documented)
+	if err != nil {
+		return agent.Answer{}, "", fmt.Errorf("ask %s: %w", documented.ID, err)
+	}
+	s.says.quote("asks", fmt.Sprintf("%s (answer it: signalbox answer %d)", redact.Line(what, 120), s.issue))
+	waiting, stop := context.WithTimeout(ctx, s.within)
+	defer stop()
+	given, err := session.Ask(waiting, session.Question{ID: documented.ID, Text: documented.Line1(), Details: details})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return runner.Told(runner.Overdue(documented.ID)), workflow.NobodyInTime, nil
+	}
+	var answer workflow.Answer
+	if err == nil {
+		err = json.Unmarshal(given, &answer)
+	}
+	if err != nil {
+		return agent.Answer{}, "", err
+	}
+	if answer.Always && documented.Always != "" {
+		s.rules.Allow = append(slices.Clone(s.rules.Allow), documented.Always)
+	}
+	return runner.Told(answer), answer.By, nil
+}
+
+// askedBy is the question that a session's agent waits with; nil where it asks nothing.
+func askedBy(info *session.Info) *workflow.Question {
+	var q workflow.Question
+	if info.Question == nil || info.EndedAt != nil || json.Unmarshal(info.Question.Details, &q) != nil {
+		return nil
+	}
+	return &q
+}
+
+// askingSession is the session that works on a run's request, if its agent asks something.
+func (p *project) askingSession(ctx context.Context, run *workflow.Run) (*session.Session, *workflow.Question) {
+	all, err := sessionsOf(p.store)
+	if err != nil {
+		return nil, nil
+	}
+	x, err := all.Open(ctx, session.Name("", run.Journey.Number))
+	if err != nil {
+		return nil, nil
+	}
+	info, err := x.Info(ctx)
+	if err != nil {
+		return nil, nil
+	}
+	return x, askedBy(&info)
+}
+
+// giveSession gives the answer to the session's host.
+func (w *answering) giveSession(ctx context.Context, answer workflow.Answer) error {
+	order := personal(workflow.CommandAnswer, "", "")
+	answer.By, answer.At = order.By, order.At
+	said, err := json.Marshal(answer)
+	if err != nil {
+		return fmt.Errorf("answer %s: %w", answer.Question, err)
+	}
+	err = w.session.Answer(ctx, answer.Question, said)
+	number := w.found.Run.Journey.Number
+	switch {
+	case errors.Is(err, session.ErrNotAsked), errors.Is(err, session.ErrNotRunning):
+		return &problem{err: fmt.Errorf("answer %s: the agent wants no answer to it any more", answer.Question),
+			hint: fmt.Sprintf("see what it does: signalbox session watch %d", number)}
+	case err != nil:
+		return explained(err)
+	case w.json:
+		return w.printJSON(answer)
+	}
+	w.print("%s: %s; the agent goes on; follow it: signalbox session watch %d\n", answer.Question, verdictWord(&answer), number)
+	return nil
+}

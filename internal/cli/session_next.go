@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"fmt"
+
+	"signalbox/internal/session"
+)
+
+// sayNext says what there is to do after a session came to something.
+func (a *app) sayNext(i *session.Info) {
+	switch {
+	case a.json || i.Outcome == nil:
+	case i.EndedAt == nil:
+		a.say(fmt.Sprintf("see it: signalbox session logs %d; end its agent: signalbox session stop %[1]d", i.Issue))
+	case i.Outcome.Kind == session.Complete:
+		a.say(fmt.Sprintf("see it: signalbox session logs %d; what it changed: signalbox env exec %[1]d -- sh -c 'git add -N . && git diff'\n"+
+			"put that on a ref, from which git merges it: signalbox session cleanup %[1]d", i.Issue))
+	default:
+		a.say(fmt.Sprintf("see it: signalbox session logs %d; begin again in the same files: signalbox session start %[1]d", i.Issue))
+	}
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/runner"
+	"signalbox/internal/session"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// layNeeded lets a session begin with the work of what its request depends on, where that is complete
+// and not merged yet: without it a dependent would not see what it depends on.
+func (p *project) layNeeded(ctx context.Context, request forge.Request, run *workflow.Run, laying *sync.Mutex) error {
+	laying.Lock()
+	defer laying.Unlock()
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
+		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
+	var needed []runner.Needed
+	for _, ref := range request.DependsOn {
+		other, err := p.forge.Request(ctx, ref)
+		if err != nil || other.Closed {
+			continue // an unknown one is of no use here; a merged one is in the base
+		}
+		commit, err := p.workOf(ctx, r, other)
+		if err != nil {
+			return err
+		}
+		if commit != "" {
+			needed = append(needed, runner.Needed{Number: other.Number, Commit: commit})
+		}
+	}
+	if len(needed) == 0 {
+		return nil
+	}
+	laid, err := r.Lay(ctx, *run, needed)
+	if errors.Is(err, runner.ErrWorkConflicts) {
+		return &problem{err: fmt.Errorf("start session of request %d: %w", request.Number, err),
+			hint: fmt.Sprintf("merge what it depends on first; what is kept of it: git for-each-ref refs/signalbox/kept/%d", needed[len(needed)-1].Number)}
+	}
+	if laid {
+		var names []int
+		for _, n := range needed {
+			names = append(names, n.Number)
+		}
+		slices.Sort(names)
+		p.say(fmt.Sprintf("#%d begins with the work of %s, which is not merged yet", request.Number, numbers(names)))
+	}
+	return explained(err)
+}
+
+// workOf is a commit with what a complete request's session did; empty where there is none. An agent
+// that has said its last word is ended.
+func (p *project) workOf(ctx context.Context, r *runner.Runner, request forge.Request) (string, error) {
+	done, err := p.isComplete(ctx, request)
+	if err != nil || !done {
+		return "", err
+	}
+	latest, err := p.store.LatestRun(ctx, request.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil // somebody else said that it is complete
+	}
+	if err = errors.Join(err, latest.Err); err != nil {
+		return "", explained(err)
+	}
+	all, err := sessionsOf(p.store)
+	if err != nil {
+		return "", err
+	}
+	x, info, err := openSession(ctx, all, session.Name("", request.Number))
+	if err == nil && info.Outcome != nil && info.EndedAt == nil {
+		err = x.Stop(ctx)
+	}
+	if err != nil && codeOf(err) != exitNotFound {
+		return "", err
+	}
+	commit, err := r.WorkOf(ctx, latest.Run)
+	var held *store.HeldError
+	if errors.As(err, &held) {
+		return "", heldRequest(request.Number, held.Holder)
+	}
+	return commit, explained(err)
+}

@@ -1,0 +1,104 @@
+package heal_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/heal"
+	"signalbox/internal/workflow"
+)
+
+// What cannot be looked at is unknown, named with the reason, and keeps nobody from looking at the others.
+func TestWhatStandsInTheWayOfOneLookStopsNoOther(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken, verdict)
+	s.says("failed")
+	s.config.Place = func(context.Context) (heal.Place, error) { return nil, errors.New("set-up command 1 exited 7") }
+	h := s.pass(t, workflow.PassRepaired).Health
+	if len(h.Loop.Errors) != 1 || h.Loop.Errors[0].Check != "ci" || len(h.Loop.Unseen) != 1 || !strings.HasSuffix(h.Loop.Unseen[0].Why, "set-up command 1 exited 7") {
+		t.Errorf("errors %+v, unseen %+v", h.Loop.Errors, h.Loop.Unseen)
+	}
+	s.config.Branch = func(context.Context) (forge.Check, error) {
+		return forge.Check{}, errors.New("the forge does not answer")
+	}
+	h = s.pass(t, workflow.PassUnknown).Health
+	if len(h.Loop.Unseen) != 2 || h.Loop.Unseen[1].Why != "the forge does not answer" {
+		t.Errorf("unseen %+v", h.Loop.Unseen)
+	}
+}
+
+// A run that merged without the check is held against it when it can be: neither a failure nor a success until then.
+func TestAMergeThatCannotBeHeldAgainstItsCheckWaits(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken)
+	s.config.Carry = s.carryWithoutCheck
+	s.breakIt(t, "order 17 has no price")
+	place := s.config.Place
+	looks := 0
+	s.config.Place = func(ctx context.Context) (heal.Place, error) {
+		if looks++; looks == 2 {
+			return nil, errors.New("no room on the disk")
+		}
+		return place(ctx)
+	}
+	r := s.pass(t, workflow.PassWaiting).Pass.Repairs[0]
+	if r.Outcome != workflow.RepairWaiting || !strings.Contains(r.Why, "no room on the disk") {
+		t.Errorf("the repair is %+v", r)
+	}
+	s.pass(t, workflow.PassFailed)
+}
+
+func TestAPassThatEndedWithAnErrorSaysWithWhichUntilOneDoesNot(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken)
+	s.breakIt(t, "order 17 has no price")
+	carry := s.config.Carry
+	s.config.Carry = func(context.Context, heal.Repair) (workflow.Run, error) {
+		return workflow.Run{}, errors.New("nobody plans for hunter2hunter2")
+	}
+	report, err := heal.New(s.config).Pass(t.Context())
+	if err == nil || !strings.HasSuffix(report.Health.Loop.Stopped, "nobody plans for [redacted]") {
+		t.Errorf("%q after %v", report.Health.Loop.Stopped, err)
+	}
+	s.config.Carry = carry
+	if h := s.pass(t, workflow.PassRepaired).Health; h.Loop.Stopped != "" {
+		t.Errorf("still %q", h.Loop.Stopped)
+	}
+}
+
+// A repair that cannot be carried keeps nobody from looking at the rest, and from repairing it.
+func TestARepairThatCannotBeCarriedHoldsNoOtherUp(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken, workflow.HealthCheck{ID: "late", Severity: workflow.Blocker, Kind: workflow.HealthCommand, Command: "test ! -e late", TimeLimitMS: 60_000, Looks: 1})
+	s.breakIt(t, "order 17 has no price")
+	carry := s.config.Carry
+	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
+		if r.Check.ID == unbroken.ID {
+			return workflow.Run{}, errors.New("stage.json is broken")
+		}
+		run, err := carry(ctx, r)
+		return run, errors.Join(err, os.RemoveAll(filepath.Join(s.dir, "late")))
+	}
+	for i, late := range []bool{false, true} {
+		if late {
+			if err := os.WriteFile(filepath.Join(s.dir, "late"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		report, err := heal.New(s.config).Pass(t.Context())
+		if err == nil || !strings.HasSuffix(report.Health.Loop.Stopped, "stage.json is broken") || report.Health.ContinuousFailureCount != 0 {
+			t.Errorf("pass %d: %q after %v", i, report.Health.Loop.Stopped, err)
+		}
+		if e := report.Health.Loop.Errors[0]; !e.Attempting || e.Attempts != 1 {
+			t.Errorf("pass %d leaves %+v", i, e)
+		}
+	}
+	if exists(t, filepath.Join(s.dir, "late")) {
+		t.Error("the other error was not repaired")
+	}
+}

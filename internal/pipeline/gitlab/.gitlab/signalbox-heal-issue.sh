@@ -1,0 +1,111 @@
+#!/bin/bash
+# Written by "signalbox heal init --gitlab", and yours from then on: the issue that calls a person when the state is critical,
+# and by which the person answers. SIGNALBOX_GITLAB_ISSUES_TOKEN opens and closes it; without that token there is none.
+#   signalbox-heal-issue.sh heed   before the gate is asked: whoever closed it says that repairs may begin again
+#   signalbox-heal-issue.sh tell   after a pass: one is open while the state is critical, and closed when three passes in a row found nothing
+# shellcheck disable=SC2016 # in quotes they are jq's variables
+set -euo pipefail
+shopt -s inherit_errexit # else what fails in $( ) would pass for an empty answer
+
+status=$(jq --raw-output .last_health_status state.json 2>/dev/null) || exit 0 # nobody looked yet, or it is for others to say what is wrong
+since=$(jq --raw-output 'first(.signalbox.critical_since, .last_attempt_at, "unknown" | select(. // "" | test("^[0-9A-Za-z:.+-]+$")))' state.json)
+case "$1 $status" in
+"heed critical" | "tell critical" | "tell healthy") ;;
+*) exit 0 ;;
+esac
+if [ -z "${SIGNALBOX_GITLAB_ISSUES_TOKEN:-}" ]; then
+	[ "$1 $status" != "tell critical" ] || echo "SIGNALBOX_GITLAB_ISSUES_TOKEN is not set, so no issue calls a person."
+	exit
+fi
+
+# ask METHOD PATH prints an answer of GitLab's API to what standard input says. The token is no argument, because other
+# programs see those.
+ask() {
+	curl --silent --show-error --fail --max-time 60 --max-filesize 104857600 --request "$1" --data-binary @- \
+		--header @<(echo "Authorization: Bearer $SIGNALBOX_GITLAB_ISSUES_TOKEN") --header "Content-Type: application/json" "$CI_API_V4_URL/$2"
+}
+issues=projects/$CI_PROJECT_ID/issues
+me=$(ask GET user </dev/null | jq .id)
+
+# ours STATE prints the issues that this token opened, the newest first. A stranger may copy the mark, and a person may change
+# the title and the labels: what counts is who GitLab says opened it, and the mark at its beginning, where no error's text can be.
+ours() {
+	local page answer
+	for page in $(seq 1 10); do
+		answer=$(ask GET "$issues?scope=all&author_id=$me&state=$1&per_page=100&page=$page" </dev/null)
+		jq --compact-output --argjson me "$me" '.[] | select(.author.id == $me) | {number: .iid, url: .web_url, state,
+			since: (.description // "" | capture("^<!-- signalbox-heal critical since (?<since>[0-9A-Za-z:.+-]+) -->") | .since)}' <<<"$answer"
+		[ "$(jq length <<<"$answer")" = 100 ] || break
+	done
+}
+
+# the WHAT prints the first of the issues on standard input of which this is true, a filter of jq's.
+the() { jq --slurp --compact-output --arg since "$since" "[.[] | select($1)][0] // empty"; }
+
+# closer ISSUE prints who closed it: person, or program. Programs that close what is old have not mended it.
+closer() {
+	ask GET "$issues/$(jq .number <<<"$1")" </dev/null | jq --raw-output --argjson me "$me" '.closed_by | if . and .id != $me and
+		(.username | test("^(project|group)_[0-9]+_bot") | not) then "person" else "program" end'
+}
+
+# remark ISSUE writes standard input below it.
+remark() { jq --raw-input --slurp '{body: .}' | ask POST "$issues/$(jq .number <<<"$1")/notes" >/dev/null; }
+
+# text prints what the issue says. What an error says comes from anywhere: each of its lines is indented, which makes it text,
+# and no order to GitLab either.
+text() {
+	jq --arg since "$since" --arg job "$CI_JOB_URL" '{
+		title: "Self-healing gave up: \(.last_error_id)" | gsub("[[:cntrl:]]"; " ") | .[:200],
+		labels: "signalbox-heal",
+		description: "<!-- signalbox-heal critical since \($since) -->\n\(.continuous_failure_count) repairs in a row failed. Nothing is repaired until a person acts; looks go on.\n\n- last job: \($job)\n- errors detected: \(.total_errors_detected)\n- repairs: \(.total_fixes_succeeded) of \(.total_fixes_attempted) succeeded\n\nWhat is known of the error:\n\n\(.last_error_summary | gsub("\r"; "") | split("\n") | map("    " + .) | join("\n"))\n\nWhen it is mended, close this issue: the loop looks at once, and repairs again. Three passes in a row that find nothing close it by themselves.\n"
+	}' state.json
+}
+
+heed() {
+	local issue by
+	issue=$(ours all | the '.since == $since')
+	[ -n "$issue" ] && [ "$(jq --raw-output .state <<<"$issue")" = closed ] || exit 0
+	by=$(closer "$issue")
+	if [ "$by" != person ]; then
+		echo "The issue about the critical state was closed by a program. Reopen and close it yourself when it is mended."
+		exit
+	fi
+	echo "A person closed the issue about the critical state: repairs begin again."
+	"$SIGNALBOX_PROGRAM" health record rearmed
+}
+
+call() {
+	local all issue by
+	all=$(ours all)
+	issue=$(the '.since == $since' <<<"$all")
+	if [ -n "$issue" ]; then
+		echo "There is an issue about it: $(jq --raw-output .url <<<"$issue")"
+		[ "$(jq --raw-output .state <<<"$issue")" = closed ] || exit 0
+		by=$(closer "$issue")
+		if [ "$by" != person ]; then
+			ask PUT "$issues/$(jq .number <<<"$issue")" <<<'{"state_event": "reopen"}' | jq --raw-output '"Reopened it, because no person closed it: \(.web_url)"'
+		fi
+		exit
+	fi
+	issue=$(the '.state == "opened"' <<<"$all")
+	if [ -n "$issue" ]; then
+		text | jq 'del(.labels)' | ask PUT "$issues/$(jq .number <<<"$issue")" | jq --raw-output '"An issue about an earlier time is open, and is about this one now: \(.web_url)"'
+		remark "$issue" <<<"It is critical again. What is written above is about this time."
+		exit
+	fi
+	text | ask POST "$issues" | jq --raw-output '"Opened an issue about it: \(.web_url)"'
+}
+
+dismiss() {
+	local issue
+	ours opened | while read -r issue; do
+		remark "$issue" <<<"Three passes in a row found nothing wrong, so this is closed."
+		ask PUT "$issues/$(jq .number <<<"$issue")" <<<'{"state_event": "close"}' | jq --raw-output '"Closed the issue about it: \(.web_url)"'
+	done
+}
+
+case "$1 $status" in
+"heed critical") heed ;;
+"tell critical") call ;;
+"tell healthy") [ "$(jq '.signalbox.healthy_passes >= 3' state.json)" != true ] || dismiss ;;
+esac

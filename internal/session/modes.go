@@ -1,0 +1,233 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
+// modes are what a program has switched on in its terminal and what outlives it there: the alternate
+// screen, reports of the mouse, keys that come as sequences, a hidden cursor. They are made anew where
+// somebody attaches late, and taken back where somebody leaves.
+type modes struct {
+	sequence sequence
+	private  map[int]bool // private modes that are not as a terminal begins, and how they are
+	// keys are what was asked of the keyboard by kitty's protocol, for the main and the alternate screen.
+	keys [2]keyboard
+	// otherKeys is xterm's modifyOtherKeys, and keypad that it sends sequences.
+	otherKeys int
+	keypad    bool
+	// margins, colours and cursor: rows that scroll alone, how text looks, and the cursor's shape were set.
+	margins, colours, cursor bool
+}
+
+// keyboard is a stack of flags, of which the last count; asked, if not 0, replaces them.
+type keyboard struct {
+	pushed []int
+	asked  int
+}
+
+const (
+	// modesLimit and keysLimit bound what is remembered of a program that goes on switching.
+	modesLimit, keysLimit = 64, 16
+	cursorShown           = 25
+	autoWrap              = 7
+	alternateScreen       = 1049
+)
+
+// usual are the private modes that are on in a terminal from the beginning.
+func usual(mode int) bool { return mode == cursorShown || mode == autoWrap }
+
+func alternates(mode int) bool { return mode == 47 || mode == 1047 || mode == alternateScreen }
+
+func newModes() *modes {
+	m := &modes{private: map[int]bool{}}
+	m.sequence.drop()
+	m.sequence.control, m.sequence.escape = m.control, m.escape
+	return m
+}
+
+// Write takes what was printed. It returns no error.
+func (m *modes) Write(p []byte) (int, error) { return m.skip(p, len(p)), nil }
+
+// skip takes the first n bytes of p, and more up to where no sequence and no character is cut. It
+// returns how many it took.
+func (m *modes) skip(p []byte, n int) int {
+	for at := 0; ; {
+		taken, turned := m.take(p[at:], n-at)
+		if at += taken; !turned {
+			return at
+		}
+	}
+}
+
+// take is skip, but stops where the program turned to the alternate screen or back.
+func (m *modes) take(p []byte, n int) (taken int, turned bool) {
+	before := m.alternate()
+	for i := 0; i < len(p); i++ {
+		switch b := p[i]; {
+		case m.sequence.inside() && b == '\n':
+			m.sequence.drop() // as on the screen
+		case i >= n && !m.sequence.inside() && utf8.RuneStart(b):
+			return i, false
+		case m.sequence.inside() || b == '\x1b':
+			if m.sequence.advance(b); !m.sequence.inside() && m.alternate() != before {
+				return i + 1, true
+			}
+		case i < n:
+			next := bytes.IndexByte(p[i:n], '\x1b')
+			if next < 0 {
+				next = n - i
+			}
+			i += next - 1
+		}
+	}
+	return len(p), false
+}
+
+func (m *modes) escape(final byte) {
+	switch {
+	case m.sequence.intermediate != 0:
+	case final == '=' || final == '>':
+		m.keypad = final == '='
+	case final == 'c':
+		sequence := m.sequence
+		*m = modes{private: map[int]bool{}, sequence: sequence}
+	}
+}
+
+func (m *modes) control(final byte) {
+	q := &m.sequence
+	switch prefix := q.prefix; {
+	case prefix == '?' && (final == 'h' || final == 'l'):
+		for i := range q.parameters {
+			m.set(q.number(i, 0), final == 'h')
+		}
+	case final == 'u' && q.intermediate == 0:
+		m.keyboard().obey(prefix, q)
+	case prefix == '>' && final == 'm' && q.number(0, 0) == 4:
+		m.otherKeys = q.number(1, 0)
+	case prefix != 0:
+	case final == 'q' && q.intermediate == ' ':
+		m.cursor = q.number(0, 0) != 0
+	case final == 'p' && q.intermediate == '!': // a soft reset
+		m.keypad, m.margins, m.colours = false, false, false
+		delete(m.private, cursorShown)
+		delete(m.private, 1)
+	case final == 'r' && q.intermediate == 0:
+		m.margins = len(q.parameters) > 0
+	case final == 'm' && q.intermediate == 0:
+		m.colours = len(q.parameters) > 1 || q.number(0, 0) != 0
+	}
+}
+
+func (m *modes) set(mode int, on bool) {
+	if on == usual(mode) {
+		delete(m.private, mode)
+	} else if len(m.private) < modesLimit {
+		m.private[mode] = on
+	}
+}
+
+// alternate reports whether the alternate screen is shown.
+func (m *modes) alternate() bool {
+	return m.private[47] || m.private[1047] || m.private[alternateScreen]
+}
+
+func (m *modes) keyboard() *keyboard {
+	if m.alternate() {
+		return &m.keys[1]
+	}
+	return &m.keys[0]
+}
+
+func (k *keyboard) obey(prefix byte, q *sequence) {
+	switch prefix {
+	case '>':
+		if len(k.pushed) < keysLimit {
+			k.pushed = append(k.pushed, q.number(0, 0))
+		}
+	case '<':
+		k.pushed, k.asked = k.pushed[:max(0, len(k.pushed)-max(1, q.number(0, 1)))], 0
+	case '=':
+		k.asked = q.number(0, 0)
+	}
+}
+
+func (k *keyboard) restore(out *bytes.Buffer) {
+	for _, flags := range k.pushed {
+		fmt.Fprintf(out, "\x1b[>%du", flags)
+	}
+	if k.asked != 0 {
+		fmt.Fprintf(out, "\x1b[=%du", k.asked)
+	}
+}
+
+func (k *keyboard) reset(out *bytes.Buffer) {
+	if k.asked != 0 {
+		out.WriteString("\x1b[=0u")
+	}
+	if len(k.pushed) > 0 {
+		fmt.Fprintf(out, "\x1b[<%du", len(k.pushed))
+	}
+}
+
+// restore brings a terminal as it begins to these modes. Where text stands and how it looks is not among them.
+func (m *modes) restore() []byte {
+	var out bytes.Buffer
+	m.keys[0].restore(&out)
+	for _, mode := range m.changed(alternates) {
+		fmt.Fprintf(&out, "\x1b[?%dh", mode)
+	}
+	m.keys[1].restore(&out)
+	for _, mode := range m.changed(func(mode int) bool { return !alternates(mode) }) {
+		writeMode(&out, mode, m.private[mode])
+	}
+	if m.otherKeys != 0 {
+		fmt.Fprintf(&out, "\x1b[>4;%dm", m.otherKeys)
+	}
+	if m.keypad {
+		out.WriteString("\x1b=")
+	}
+	return out.Bytes()
+}
+
+// reset brings a terminal with these modes back to how it begins.
+func (m *modes) reset() []byte {
+	var out bytes.Buffer
+	if m.sequence.inside() {
+		out.WriteByte(0x18) // ends it
+	}
+	for _, part := range []struct {
+		set  bool
+		back string
+	}{{m.margins, "\x1b7\x1b[r\x1b8"}, {m.colours, "\x1b[m"}, {m.cursor, "\x1b[0 q"}, {m.otherKeys != 0, "\x1b[>4m"}, {m.keypad, "\x1b>"}} {
+		if part.set {
+			out.WriteString(part.back)
+		}
+	}
+	for _, mode := range m.changed(func(mode int) bool { return !alternates(mode) }) {
+		writeMode(&out, mode, usual(mode))
+	}
+	m.keys[1].reset(&out)
+	for _, mode := range m.changed(alternates) {
+		writeMode(&out, mode, false)
+	}
+	m.keys[0].reset(&out)
+	return out.Bytes()
+}
+
+// changed are the private modes of a kind that are not as a terminal begins.
+func (m *modes) changed(kind func(mode int) bool) []int {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.private)), func(mode int) bool { return !kind(mode) })
+}
+
+func writeMode(out *bytes.Buffer, mode int, on bool) {
+	final := 'l'
+	if on {
+		final = 'h'
+	}
+	fmt.Fprintf(out, "\x1b[?%d%c", mode, final)
+}

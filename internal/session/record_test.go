@@ -1,0 +1,134 @@
+package session
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/process"
+)
+
+// numbered is count lines that say which they are.
+func numbered(from, count int) []byte {
+	var text strings.Builder
+	for i := range count {
+		fmt.Fprintf(&text, "line %07d\n", from+i)
+	}
+	return []byte(text.String())
+}
+
+// inOrder checks that no line comes twice, and returns the last.
+func inOrder(t *testing.T, r io.ReadCloser) (last int) {
+	t.Helper()
+	defer func() { _ = r.Close() }()
+	last = -1
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		var n int
+		if _, err := fmt.Sscanf(lines.Text(), "line %07d", &n); err != nil || len(lines.Text()) != len("line 0000000") {
+			continue // the line that says what is missing, and those it cuts
+		}
+		if n <= last {
+			t.Fatalf("line %d comes behind line %d", n, last)
+		}
+		last = n
+	}
+	return last
+}
+
+func TestARecordThatIsClosedWhileItIsReadHasNothingTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r, err := newRecord(dir, 4000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Write(numbered(0, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := openRecord(dir)
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := inOrder(t, opened); last != 999 {
+		t.Errorf("the last line is %d", last)
+	}
+	again, err := openRecord(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := inOrder(t, again); last != 999 {
+		t.Errorf("read again the last line is %d", last)
+	}
+}
+
+func TestARecordIsReadWhileItsFilesAreDropped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r, err := newRecord(dir, 4000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() {
+		for i := 0; i < 100_000; i += 100 {
+			if _, err := r.Write(numbered(i, 100)); err != nil {
+				written <- err
+				return
+			}
+		}
+		written <- r.Close()
+	}()
+	for err = nil; ; {
+		opened, errOpen := openRecord(dir)
+		if errOpen != nil {
+			t.Fatal(errOpen)
+		}
+		inOrder(t, opened)
+		select {
+		case err = <-written:
+		default:
+			continue
+		}
+		break
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheRecordOfAKilledHostHasNothingTwice(t *testing.T) {
+	t.Parallel()
+	c := shell(42, Terminal, "seq -f 'line %07.0f' 0 9999; echo printed; read line")
+	c.RecordLimit = 40_000
+	x := started(t, newSessions(t), c)
+	p := newTerminal(t)
+	p.attach(t, x, process.TerminalSize{})
+	p.sees(t, "printed")
+	info, err := x.Info(t.Context())
+	if err == nil {
+		err = unix.Kill(info.HostPID, unix.SIGKILL)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited(t, x)
+	output, err := x.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := inOrder(t, output); last != 9999 {
+		t.Errorf("the last line is %d", last)
+	}
+	if kept, err := os.Stat(filepath.Join(x.dir, recordFile)); err != nil || kept.Size() != c.RecordLimit/2 {
+		t.Errorf("the first file is not the first half: %v, %v", kept, err)
+	}
+}

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Who watches reads lines. What a program prints that moves about on the screen makes none: of such a
+// one watchers are told what stands there. All of this is called while detecting is held.
+
+// show tells watchers of what was printed.
+func (h *host) show(p []byte) {
+	if h.order.Config.Mode == Headless || !h.detector.Drawn() {
+		_, _ = h.telling.Write(p)
+		return
+	}
+	h.tellLines(h.drawing().take())
+}
+
+// undrawn is how much of p is lines before a program begins to draw; none where it does not.
+func undrawn(p []byte) (n int) {
+	if !bytes.ContainsRune(p, '\x1b') {
+		return 0
+	}
+	probe := newScreen(defaultRows, 0)
+	for line := range bytes.Lines(p) {
+		if probe.write(line); probe.drawn {
+			return n
+		}
+		n += len(line)
+	}
+	return 0
+}
+
+// leave takes a line that leaves the screen of a program that draws.
+func (h *host) leave(line string) {
+	if h.order.Config.Mode != Headless {
+		h.drawing().leave(h.hide(line))
+	}
+}
+
+// drawing is what stands on the screen but for what watchers have read already.
+func (h *host) drawing() *standing {
+	if h.standing != nil {
+		return h.standing
+	}
+	h.standing = &standing{}
+	_ = h.telling.Close() // what it held back
+	h.beginText()
+	var text lineReader
+	read := func(line string) bool {
+		h.standing.seen(strings.TrimRight(line, " "))
+		return true
+	}
+	if text.split(h.clean.last(), read); text.pending() {
+		read(text.rest())
+		h.tellText([]byte("\n"))
+	}
+	return h.standing
+}
+
+// look tells watchers what stands on the screen since the last look. It reports whether another one may find more.
+func (h *host) look() (more bool) {
+	if h.standing == nil {
+		return false
+	}
+	stand := h.detector.Lines()
+	for i, line := range stand {
+		stand[i] = h.hide(line)
+	}
+	lines, more := h.standing.look(stand)
+	h.tellLines(append(h.standing.take(), lines...))
+	return more
+}
+
+func (h *host) tellLines(lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	h.tellText([]byte(strings.Join(lines, "\n") + "\n"))
+}

@@ -1,0 +1,78 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// textFolder has a record of what there is to read of a program that draws: what it printed before it
+// drew, and then the lines that watchers are told.
+const textFolder = "text"
+
+// beginText begins it. Where that cannot be done there is the record of all that was printed.
+func (h *host) beginText() {
+	err := os.Mkdir(textFolder, privateMode)
+	if err == nil {
+		h.text, err = newRecord(textFolder, h.order.Config.RecordLimit)
+	}
+	if err == nil {
+		err = h.copyUndrawn()
+	}
+	if err != nil {
+		h.dropText(err)
+	}
+}
+
+// copyUndrawn takes what was printed line by line out of the record.
+func (h *host) copyUndrawn() error {
+	printed, err := os.Open(recordFile)
+	if err != nil {
+		return fmt.Errorf("copy what was printed: %w", err)
+	}
+	defer func() { _ = printed.Close() }()
+	n, err := io.Copy(h.text, io.LimitReader(printed, h.undrawn))
+	if n < h.undrawn && err == nil {
+		_, err = fmt.Fprintf(h.text, "\n[signalbox: %d bytes are not shown]\n", h.undrawn-n)
+	}
+	return err
+}
+
+// tellText tells watchers what there is to read, and keeps it.
+func (h *host) tellText(text []byte) {
+	_, _ = h.clean.Write(text)
+	if h.text == nil {
+		return
+	}
+	if _, err := h.text.Write(text); err != nil {
+		h.dropText(err)
+	}
+}
+
+func (h *host) dropText(why error) {
+	h.log.Error("record lines", "error", errors.Join(why, h.text.Close(), os.RemoveAll(textFolder)))
+	h.text = nil
+}
+
+// plain is the way on which nothing is hidden.
+type plain struct{ io.Writer }
+
+// Close implements io.Closer.
+func (plain) Close() error { return nil }
+
+// hide hides the marker's code in a line.
+func (h *host) hide(line string) string {
+	if h.secretCode == nil {
+		return line
+	}
+	return h.secretCode.String(line)
+}
+
+// hiding is the way to a Writer on which the marker's code is hidden.
+func (h *host) hiding(to writerFunc) io.WriteCloser {
+	if h.secretCode == nil {
+		return plain{to}
+	}
+	return h.secretCode.Writer(to)
+}

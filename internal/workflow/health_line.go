@@ -1,0 +1,123 @@
+package workflow
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// normalLine is one line with each of its words made the same as the next time. What a number or the name of a month is depends
+// on the words beside it.
+func normalLine(line string) string {
+	var words, normal []string
+	for _, word := range strings.FieldsFunc(ungrouped(withoutProcess(line)), separates) {
+		words = append(words, strings.Trim(word, ".:!?*-_~#"))
+	}
+	for i, word := range words {
+		before, after := "", ""
+		if i > 0 {
+			before = strings.ToLower(words[i-1])
+		}
+		if i+1 < len(words) {
+			after = strings.ToLower(words[i+1])
+		}
+		if word = normalWord(word, before, after); word != "" {
+			normal = append(normal, word)
+		}
+	}
+	if !slices.ContainsFunc(normal, meaningful) {
+		return ""
+	}
+	return strings.Join(normal, " ")
+}
+
+// ungrouped takes the commas out of numbers. The pattern is made where there is one, for who starts the program does not wait for it.
+func ungrouped(line string) string {
+	if !strings.Contains(line, ",") {
+		return line
+	}
+	return regexp.MustCompile(`\b(\d{1,3}),(\d{3})\b`).ReplaceAllString(line, "$1$2")
+}
+
+func normalWord(word, before, after string) string {
+	switch {
+	case word == "", isMonth(word) && (inDate(before) || inDate(after)), number(word) && (isMonth(before) || isMonth(after)):
+		return ""
+	case isTime(word), isDuration(word), number(word) && (isUnit(before) || isTimeUnit(after)), word == "cached":
+		return ""
+	case isUnit(word) && number(before):
+		return ""
+	case number(word) && (slices.Contains(coded, before) && len(word) <= 5 || slices.Contains(versioned, before)):
+		return word
+	case number(word) && slices.Contains(numbered, before), number(word) && (len(word) > 3 || strings.Contains(word, ".")):
+		return "<n>"
+	}
+	return normalName(withoutPlace(word))
+}
+
+// inDate: what stands beside the name of a month or a day, where it is one.
+func inDate(word string) bool { return number(word) || isTime(word) || isMonth(word) }
+
+var (
+	// numbered words are followed by a number that is new each time.
+	numbered = []string{"goroutine", "pid", "port", "thread", "process", "worker", "line", "fd", "uid", "in", "after", "took", "attempt", "seed"}
+	// coded words are followed by a number that says which error it is, versioned ones by one that says what is wanted.
+	coded     = []string{"error", "err", "errno", "code", "status", "exit", "warning", "sqlstate"}
+	versioned = []string{"python", "node", "go", "java", "ruby", "php", "version", "requires", "glibc", "gcc", "rust", "npm"}
+)
+
+// isCode: so a catalogue names an error, as CVE-2024-1234, ORA-00942, TS2304.
+func isCode(word string) bool {
+	if word == "" || word[0] < 'A' || word[0] > 'Z' || !strings.ContainsAny(word[len(word)-1:], "0123456789") {
+		return false
+	}
+	return regexp.MustCompile(`^[A-Z]{2,6}(-?\d{3,5}|-\d{4}-\d{4,6})$`).MatchString(word)
+}
+
+// root is a folder of machines, below which so many folders differ from one to the next.
+type root struct {
+	name   string
+	depths int
+}
+
+// roots: any other path that begins with a slash may be a service's.
+var roots = []root{{"/tmp/", 2}, {"/var/", 2}, {"/home/", 2}, {"/root/", 1}, {"/usr/", 1}, {"/opt/", 1}, {"/workspace/", 1}, {"/work/", 1}, {"/app/", 0},
+	{"/srv/", 1}, {"/mnt/", 2}, {"/private/", 2}, {"/users/", 2}, {"/builds/", 2}, {"/build/", 1}, {"/src/", 1}, {"/go/", 1}, {"/proc/", 1}, {"/run/", 1},
+	{"/nix/", 2}, {"/etc/", 0}, {"/data/", 1}}
+
+// within are the roots that lie in others where a machine is one in another.
+var within = []string{"/home/", "/users/", "/builds/", "/workspace/"}
+
+func rootOf(lower string) *root {
+	i := slices.IndexFunc(roots, func(r root) bool { return strings.HasPrefix(lower, r.name) })
+	if i < 0 {
+		return nil
+	}
+	return &roots[i]
+}
+
+// lowered keeps every byte where it is, as strings.ToLower does not.
+func lowered(s string) string {
+	small := []byte(s)
+	for i, b := range small {
+		if 'A' <= b && b <= 'Z' {
+			small[i] = b + 'a' - 'A'
+		}
+	}
+	return string(small)
+}
+
+// belowProject is the end of a path below a root, without what lies elsewhere on the next machine: the file, and its folder
+// where that is not one of the machine's.
+func belowProject(name string) string {
+	lower := lowered(name)
+	for _, inner := range within {
+		if i := strings.LastIndex(lower, inner); i > 0 {
+			name, lower = name[i:], lower[i:]
+		}
+	}
+	r := rootOf(lower)
+	parts := strings.Split(strings.TrimRight(name[len(r.name):], "/"), "/")
+	parts = parts[min(r.depths, len(parts)-1):]
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}

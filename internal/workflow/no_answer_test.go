@@ -1,0 +1,31 @@
+package workflow
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestARoleThatItsAgentNeverAnswersInMayBeLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code string
+		want bool
+	}{{"AGENT_NO_ANSWER", true}, {"AGENT_FAILED", false}} {
+		run := lived(t, ordinary(WorkflowFull, true), untilAction(CallAgent), times(3, agentFails(c.code)))
+		said := strings.Join(run.Error.Actions, "\n")
+		if run.State != Failed || strings.Contains(said, "do without a planner: roles: {planner: none}") != c.want {
+			t.Errorf("%s: %s, and to be done is\n%s", c.code, run.State, said)
+		}
+	}
+}
+
+func TestAnAgentThatCannotBeUsedIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]bool{"AGENT_UNAVAILABLE": true, "AGENT_UNAUTHORIZED": true, "AGENT_REQUEST_REFUSED": true, "AGENT_FAILED": false, "AGENT_NO_ANSWER": false} {
+		calls := map[bool]int{true: 1, false: 3}[want]
+		run := lived(t, ordinary(WorkflowFull, true), untilAction(CallAgent), times(calls, agentFails(code)))
+		if (run.State == NeedsInput) != want || run.Error.Unusable() != want {
+			t.Errorf("%s: %s, unusable: %t", code, run.State, run.Error.Unusable())
+		}
+	}
+}

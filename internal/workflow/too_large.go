@@ -1,0 +1,27 @@
+package workflow
+
+import "slices"
+
+// What lies in an environment and is too large to keep stands in the way of whatever begins with
+// the last recorded commit. Nobody but a person may say that it is not needed, and what they say
+// holds for what is there when they say it: it is carried out before anything else runs there.
+
+// dropWorkFirst orders that such work is dropped, before what was to be done.
+func (m *machine) dropWorkFirst() {
+	defer m.before(m.run.Journey.Pending)
+	m.run.Journey.Pending = nil
+	m.order(Action{Kind: DropWork})
+}
+
+// inPlace lets the implementer that was just ordered go on with what it made.
+func (m *machine) inPlace(tooLarge bool) {
+	pending := m.run.Journey.Pending
+	if i := slices.IndexFunc(pending, func(a Action) bool { return a.Kind == CallAgent && a.Role == Implementer }); tooLarge && i >= 0 {
+		pending[i].InPlace = true
+	}
+}
+
+// before lets what was ordered come before rest.
+func (m *machine) before(rest []Action) {
+	m.run.Journey.Pending = append(m.run.Journey.Pending, rest...)
+}

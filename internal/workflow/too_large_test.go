@@ -1,0 +1,39 @@
+package workflow
+
+import (
+	"strings"
+	"testing"
+)
+
+// Work that is too large to keep is lost only by an express word, and that word is carried out before
+// anything runs in the environment again.
+func TestWorkThatIsTooLargeToKeep(t *testing.T) {
+	t.Parallel()
+	full := ordinary(WorkflowFull, true)
+	stands := actionFails(tooLarge, 0)
+	dropped := answered(func(o Outcome, _ Run) Event { return WorkDropped{o} })
+	force := times(1, does(Resumed{Force: true}), does(Admitted{}))
+	refused := answered(func(o Outcome, _ Run) Event {
+		return ChangeRefused{Outcome: o, Problems: []string{"too large"}, TooLarge: true}
+	})
+	tell(t, []story{
+		{"it asks a person", full, []act{untilPhase(TDDGreen), stands}, "NEEDS_INPUT tdd-green WORK_TOO_LARGE"},
+		{"who may have cleared it away", full, []act{untilPhase(TDDGreen), stands, resumed}, "RUNNING tdd-green call_agent S02/1"},
+		{"or let it be lost, first of all", full, []act{untilPhase(TDDGreen), stands, force}, "RUNNING tdd-green drop_work call_agent S02/1"},
+		{"and then as before", full, []act{untilPhase(TDDGreen), stands, force, dropped}, "RUNNING tdd-green call_agent S02/1"},
+		{"one word is for one time", full, []act{untilPhase(TDDGreen), stands, force, dropped, stands}, "NEEDS_INPUT tdd-green WORK_TOO_LARGE"},
+		{"it is no word on anything else", full, []act{untilPhase(TDDGreen), does(StopRequested{}), force}, "RUNNING tdd-green call_agent S02/1"},
+		{"nor is the work of a run that is given up lost without", full, []act{untilPhase(TDDGreen), does(StopRequested{Cancel: true}), stands},
+			"NEEDS_INPUT tdd-green WORK_TOO_LARGE"},
+		{"but with it", full, []act{untilPhase(TDDGreen), does(StopRequested{Cancel: true}), stands, force, dropped}, "RUNNING tdd-green remove_environment"},
+		{"its maker goes on with it", full, []act{untilPhase(TDDGreen), well, refused}, "RUNNING tdd-green call_agent S02/2"},
+	})
+	run := lived(t, full, untilPhase(TDDGreen), well, refused)
+	if a := run.Journey.Pending[0]; !a.InPlace || !strings.Contains(a.Reason, "too large") {
+		t.Errorf("who made what is too large is called with %+v", a)
+	}
+	run = lived(t, full, untilPhase(TDDGreen), well, answered(func(o Outcome, _ Run) Event { return ChangeRefused{Outcome: o} }))
+	if run.Journey.Pending[0].InPlace {
+		t.Error("what can be kept is not begun anew")
+	}
+}
