@@ -71,7 +71,7 @@ var (
 	// vague names say nothing of what is inside.
 	vague = []string{"util", "utils", "common", "helpers", "helper", "manager", "types", "misc", "shared"}
 	// pure is the part of the standard library whose answers depend on arguments alone.
-	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "regexp", "slices", "sort",
+	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort",
 		"strconv", "strings", "time", "unicode", "unicode/utf8"}
 	// clocks are the packages that may look at the time themselves.
 	clocks = []string{"cli", "process"}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -18,8 +19,9 @@ type child struct {
 	p    *project
 	cmd  *exec.Cmd
 	out  *transcript
-	done chan struct{}
 	code int
+	// ended is closed when it is reaped, done when what it printed is read as well.
+	ended, done chan struct{}
 	// request is its number, where the test needs it.
 	request int
 }
@@ -47,7 +49,7 @@ func (p *project) start(args ...string) *child { return p.startWith(nil, args...
 // startWith starts signalbox with further variables.
 func (p *project) startWith(env []string, args ...string) *child {
 	p.Helper()
-	c := &child{p: p, cmd: exec.Command(program(p), args...), out: &transcript{}, done: make(chan struct{}), code: -1}
+	c := &child{p: p, cmd: exec.Command(program(p), args...), out: &transcript{}, ended: make(chan struct{}), done: make(chan struct{}), code: -1}
 	read, write, err := os.Pipe() // of our own: Wait must not wait for whoever inherited it
 	if err != nil {
 		p.Fatal(err)
@@ -57,7 +59,9 @@ func (p *project) startWith(env []string, args ...string) *child {
 		c.cmd.Env = append(os.Environ(), env...)
 	}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if err := c.cmd.Start(); err != nil {
+	started := make(chan error)
+	go c.lead(started)
+	if err := <-started; err != nil {
 		p.Fatal(err)
 	}
 	_ = write.Close()
@@ -68,13 +72,27 @@ func (p *project) startWith(env []string, args ...string) *child {
 		_ = read.Close()
 	}()
 	go func() {
-		_ = c.cmd.Wait()
-		c.code = c.cmd.ProcessState.ExitCode()
+		<-c.ended
 		<-copied
 		close(c.done)
 	}()
 	p.Cleanup(func() { c.signal(syscall.SIGKILL) })
 	return c
+}
+
+// lead starts the program and sees its end on one thread: the kernel ties Pdeathsig to the thread that started the child, and
+// threads end with goroutines that are locked to them.
+func (c *child) lead(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := c.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	_ = c.cmd.Wait()
+	c.code = c.cmd.ProcessState.ExitCode()
+	close(c.ended)
 }
 
 // signal sends to the whole process group; whoever is dead already gets none.

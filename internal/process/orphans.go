@@ -35,7 +35,7 @@ var self = sync.OnceValue(func() string {
 // the kernel for that itself, as bubblewrap's first child does. The control
 // groups of dead starters are removed, too, with whatever is still in them.
 func SweepOrphans(ctx context.Context, tag string) (killed int, err error) {
-	if !assignment.MatchString(tag) {
+	if !assignment().MatchString(tag) {
 		return 0, fmt.Errorf("sweep orphans of %q: not a variable assignment", tag)
 	}
 	killed, err = sweep(ctx, tag, func() ([]int, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // assignment is what a tag must look like; an empty one would match too much.
-var assignment = regexp.MustCompile(`(?s)^[A-Z][A-Z0-9_]*=[^\x00]+$`)
+var assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^[A-Z][A-Z0-9_]*=[^\x00]+$`) })
 
 // Sweep kills every process that was started with exactly this variable assignment in its
 // environment ("SIGNALBOX_RUN_ID=20261120-…"), never the calling one, and returns when none is
@@ -21,7 +22,7 @@ var assignment = regexp.MustCompile(`(?s)^[A-Z][A-Z0-9_]*=[^\x00]+$`)
 // whose environment may not be read, those of other users, are passed over. ctx bounds it; a
 // process that outlives that is ErrUnkillable.
 func Sweep(ctx context.Context, tag string) (killed int, err error) {
-	if !assignment.MatchString(tag) {
+	if !assignment().MatchString(tag) {
 		return 0, fmt.Errorf("sweep processes of %q: not a variable assignment", tag)
 	}
 	return sweep(ctx, tag, processes)

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -31,12 +30,34 @@ func normalLine(line string) string {
 	return strings.Join(normal, " ")
 }
 
-// ungrouped takes the commas out of numbers. The pattern is made where there is one, for who starts the program does not wait for it.
+// ungrouped takes the commas out of numbers: 1,234,567.
 func ungrouped(line string) string {
-	if !strings.Contains(line, ",") {
-		return line
+	parts := strings.Split(line, ",")
+	var out strings.Builder
+	for i, part := range parts {
+		if i > 0 && !(endsInGroup(parts[i-1]) && beginsWithGroup(part)) {
+			out.WriteByte(',')
+		}
+		out.WriteString(part)
 	}
-	return regexp.MustCompile(`\b(\d{1,3}),(\d{3})\b`).ReplaceAllString(line, "$1$2")
+	return out.String()
+}
+
+// endsInGroup: one to three digits, and no more of a word before them.
+func endsInGroup(s string) bool {
+	before := strings.TrimRight(s, decimals)
+	group := len(s) - len(before)
+	return group >= 1 && group <= 3 && (before == "" || !inWord(before[len(before)-1]))
+}
+
+// beginsWithGroup: three digits, and no more of a word after them.
+func beginsWithGroup(s string) bool {
+	after := strings.TrimLeft(s, decimals)
+	return len(s)-len(after) == 3 && (after == "" || !inWord(after[0]))
+}
+
+func inWord(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
 }
 
 func normalWord(word, before, after string) string {
@@ -68,10 +89,21 @@ var (
 
 // isCode: so a catalogue names an error, as CVE-2024-1234, ORA-00942, TS2304.
 func isCode(word string) bool {
-	if word == "" || word[0] < 'A' || word[0] > 'Z' || !strings.ContainsAny(word[len(word)-1:], "0123456789") {
+	rest := strings.TrimLeft(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	if letters := len(word) - len(rest); letters < 2 || letters > 6 {
 		return false
 	}
-	return regexp.MustCompile(`^[A-Z]{2,6}(-?\d{3,5}|-\d{4}-\d{4,6})$`).MatchString(word)
+	number, dashed := strings.CutPrefix(rest, "-")
+	year, serial, two := strings.Cut(number, "-")
+	if two {
+		return dashed && isDigits(year, 4, 4) && isDigits(serial, 4, 6)
+	}
+	return isDigits(number, 3, 5)
+}
+
+// isDigits: from least to most of them, and nothing else.
+func isDigits(s string, least, most int) bool {
+	return len(s) >= least && len(s) <= most && strings.Trim(s, decimals) == ""
 }
 
 // root is a folder of machines, below which so many folders differ from one to the next.

@@ -107,7 +107,7 @@ const stamp = "0000-00-00T00:00:00"
 func withoutStamp(name string) string {
 	for i := 0; i+len(stamp) <= len(name); i++ {
 		if isStamp(name[i : i+len(stamp)]) {
-			return name[:i] + strings.TrimLeft(name[i+len(stamp):], "0123456789_.Z")
+			return name[:i] + strings.TrimLeft(name[i+len(stamp):], decimals+"_.Z")
 		}
 	}
 	return name
@@ -157,7 +157,7 @@ func normalPart(part string) string {
 	case number(part) && len(part) > 3:
 		return "<n>"
 	case digits >= 6 && !isCode(part): // go-build1234567, TestX1234567; TestIssue1234 is a name
-		return strings.TrimRight(part, "0123456789") + "<n>"
+		return strings.TrimRight(part, decimals) + "<n>"
 	case digits >= 2 && len(part) >= 6 && strings.IndexFunc(part, unicode.IsDigit) < len(part)-digits && mixed(part): // mktemp's aB3dE6fG
 		return "<id>"
 	}

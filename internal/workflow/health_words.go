@@ -8,12 +8,14 @@ import (
 
 // The shapes of words that differ each time a program says the same thing.
 
+const decimals = "0123456789"
+
 // number: digits, perhaps with points between them.
 func number(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789.") == "" && unicode.IsDigit(rune(s[0]))
+	return s != "" && strings.Trim(s, decimals+".") == "" && unicode.IsDigit(rune(s[0]))
 }
 
-func hexadecimal(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
+func hexadecimal(s string) bool { return s != "" && strings.Trim(s, decimals+"abcdef") == "" }
 
 // isUUID: 8-4-4-4-12 hexadecimal digits at the beginning.
 func isUUID(s string) bool {
@@ -45,7 +47,7 @@ func timeShape(s, shape string) bool {
 			return false
 		}
 	}
-	return strings.Trim(s[len(shape):], "0123456789:.,TZtz+-") == ""
+	return strings.Trim(s[len(shape):], decimals+":.,TZtz+-") == ""
 }
 
 var (
@@ -68,7 +70,7 @@ func isDuration(s string) bool {
 		return false
 	}
 	for s != "" {
-		rest := strings.TrimLeft(s, "0123456789.")
+		rest := strings.TrimLeft(s, decimals+".")
 		unit := rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(r rune) bool { return !unicode.IsDigit(r) }))]
 		if len(rest) == len(s) || !isUnit(unit) {
 			return false

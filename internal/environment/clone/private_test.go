@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,7 +44,9 @@ func TestAsAUserWhoIsNotRoot(t *testing.T) {
 	c := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", unprivileged)
 	c.Dir, c.Env = temporary, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + temporary, "TMPDIR=" + temporary, "CI=" + os.Getenv("CI")}
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: somebody, Gid: somebody}, Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread() // Pdeathsig is tied to the thread that starts it
 	said, err := c.CombinedOutput()
+	runtime.UnlockOSThread()
 	for _, test := range strings.Split(unprivileged, "|") {
 		name, _, _ := strings.Cut(test, "/")
 		if !strings.Contains(string(said), "--- PASS: "+name) {

@@ -34,11 +34,11 @@ type Server struct {
 // Serve answers connections until ctx ends or the listener breaks, and returns when no command
 // is left.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	var open sync.WaitGroup
 	defer open.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })() // of this ctx: Accept's error is compared with it
 	slots := make(chan struct{}, maxConnections)
 	for {
 		conn, err := l.Accept()
