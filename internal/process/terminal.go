@@ -22,18 +22,43 @@ type TerminalSize struct{ Rows, Columns uint16 }
 
 // openTerminal makes the terminal both what the program reads and what it prints to.
 func (s *streams) openTerminal(c Command) error {
-	ours, theirs, err := pty.Open()
+	opened, theirs, err := pty.Open()
+	if err != nil {
+		return fmt.Errorf("open terminal: %w", err)
+	}
+	s.release = append(s.release, opened, theirs)
+	ours, err := pollable(opened)
 	if err != nil {
 		return fmt.Errorf("open terminal: %w", err)
 	}
 	s.child = [3]*os.File{theirs, theirs, theirs}
-	s.release = append(s.release, theirs)
 	s.outputs = append(s.outputs, &output{pipe: ours, to: c.Stdout, sink: s.sink})
 	s.terminal, s.resize = ours, c.Terminal.Resize
 	if s.input != nil {
 		s.feed = terminalInput{ours}
 	}
 	return s.setSize(c.Terminal.Size)
+}
+
+// pollable is the same open file, whose reads have deadlines. A read that blocks in the kernel may never return: once in
+// some thousand times the end of a terminal's last program is not told to who reads at the other side.
+func pollable(blocking *os.File) (*os.File, error) {
+	raw, err := blocking.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	var dupErr error
+	err = raw.Control(func(original uintptr) {
+		if fd, dupErr = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0); dupErr == nil {
+			dupErr = unix.SetNonblock(fd, true)
+		}
+	})
+	if err := errors.Join(err, dupErr); err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), blocking.Name()), nil
 }
 
 func (s *streams) setSize(size TerminalSize) error {

@@ -3,7 +3,9 @@ package process
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -57,4 +59,26 @@ func TestATerminalIsResizedWhileTheProgramRuns(t *testing.T) {
 	if err != nil || !result.OK() || !bytes.Contains(out.all, []byte("50 132")) {
 		t.Errorf("%+v, %v: %q", result, err, out.all)
 	}
+}
+
+func TestAnEndIsAnEndThoughSomebodyElseHoldsTheTerminal(t *testing.T) {
+	t.Parallel()
+	typed, typing := io.Pipe()
+	out := &reports{text: "\n", seen: make(chan struct{})}
+	held := make(chan *os.File, 1)
+	go func() {
+		<-out.seen
+		file, err := os.OpenFile(strings.TrimSpace(string(out.all)), os.O_RDWR|syscall.O_NOCTTY, 0)
+		if err != nil {
+			t.Error(err)
+		}
+		held <- file
+		_, _ = typing.Write([]byte("\n"))
+	}()
+	result, err := Run(t.Context(), Command{Args: []string{"sh", "-c", "tty; read line; exit 3"}, Env: []string{"PATH=/usr/bin:/bin"}, Stdin: typed, Stdout: out,
+		Terminal: &Terminal{}})
+	if err != nil || result.ExitCode != 3 {
+		t.Errorf("%+v, %v: %q", result, err, out.all)
+	}
+	_, _ = (<-held).Close(), typed.Close()
 }
