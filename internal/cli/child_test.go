@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -49,7 +50,14 @@ func (p *project) start(args ...string) *child { return p.startWith(nil, args...
 // startWith starts signalbox with further variables.
 func (p *project) startWith(env []string, args ...string) *child {
 	p.Helper()
-	c := &child{p: p, cmd: exec.Command(program(p), args...), out: &transcript{}, ended: make(chan struct{}), done: make(chan struct{}), code: -1}
+	return p.startUnder(nil, env, args...)
+}
+
+// startUnder has another program, whose last argument is to be a command, start it.
+func (p *project) startUnder(other, env []string, args ...string) *child {
+	p.Helper()
+	args = slices.Concat(other, []string{program(p)}, args)
+	c := &child{p: p, cmd: exec.Command(args[0], args[1:]...), out: &transcript{}, ended: make(chan struct{}), done: make(chan struct{}), code: -1}
 	read, write, err := os.Pipe() // of our own: Wait must not wait for whoever inherited it
 	if err != nil {
 		p.Fatal(err)

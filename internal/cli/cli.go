@@ -10,9 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,12 +60,10 @@ type app struct {
 	flags overrides
 }
 
-// Main runs one command line and returns the exit code. Interrupting once stops
-// the run and keeps its place; twice ends the program at once.
+// Main runs one command line and returns the exit code. See told for signals.
 func Main(ctx context.Context, args []string, s Streams) int {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := told(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal has its default effect
 	s.Dir = aboveClones(s.Dir)
 	a := &app{Streams: s}
 	root := newRoot(a)

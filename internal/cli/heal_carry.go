@@ -99,7 +99,7 @@ func (p *project) giveUpJudged(ctx context.Context, r *runner.Runner, repair hea
 // not be used then.
 func (p *project) resumeStopped(ctx context.Context, ref store.RunRef) error {
 	run, err := p.store.Stage(ref).Load(ctx)
-	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode && !run.Error.Unusable() {
+	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode && !run.Interrupted() && !run.Error.Unusable() {
 		return err
 	}
 	return p.store.Signal(ctx, ref, func(s *workflow.Signals) error {

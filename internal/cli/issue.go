@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,6 +55,12 @@ func (a *app) issueStatus(ctx context.Context, arg string) (status workflow.Issu
 	if err == nil && status.Status == workflow.IssueRunning && a.settle(ctx, s) {
 		status, err = s.IssueStatus(n).Load(ctx)
 	}
+	if err == nil && status.Status == workflow.IssueRunning {
+		var runs map[int]workflow.Run
+		if runs, err = cutOff(ctx, s); err == nil {
+			status = asLeft(runs, status)
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return workflow.IssueStatus{Issue: n, Status: workflow.IssueUnknown}, false, nil
 	}
@@ -75,6 +82,34 @@ func (a *app) settle(ctx context.Context, s *store.Store) bool {
 		a.log.Warn("look for sessions that were killed", "error", err)
 	}
 	return err == nil
+}
+
+// cutOff are the runs, by issue, that should move and that no process carries.
+func cutOff(ctx context.Context, s *store.Store) (map[int]workflow.Run, error) {
+	all, err := s.Runs(ctx)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	holders, err := s.Holders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	runs := map[int]workflow.Run{}
+	for _, r := range all { // the newest of each request comes last
+		held := slices.ContainsFunc(holders, func(h store.Holding) bool { return h.Name == "request-"+r.Ref.RequestID })
+		if r.Err == nil && !held {
+			runs[r.Run.Journey.Number] = r.Run
+		}
+	}
+	return runs, nil
+}
+
+// asLeft is the status of an issue with what its run, if that was cut off, could not write any more.
+func asLeft(cutOff map[int]workflow.Run, status workflow.IssueStatus) workflow.IssueStatus {
+	if run, found := cutOff[status.Issue]; found {
+		return run.CutOff(status)
+	}
+	return status
 }
 
 // printText prints text from outside as it is to a program, and harmless to a person.

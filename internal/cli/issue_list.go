@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -39,6 +41,13 @@ func (a *app) listIssues(ctx context.Context, only workflow.IssueStatusWord) err
 	defer func() { _ = s.Close() }()
 	a.settle(ctx, s)
 	entries, err := s.IssueStatuses(ctx)
+	if err == nil && slices.ContainsFunc(entries, func(e store.IssueStatusEntry) bool { return e.Status.Status == workflow.IssueRunning }) {
+		var runs map[int]workflow.Run
+		runs, err = cutOff(ctx, s)
+		for i := range entries {
+			entries[i].Status = asLeft(runs, entries[i].Status)
+		}
+	}
 	var listed []workflow.IssueStatus
 	var lines []byte
 	for _, entry := range entries {

@@ -33,7 +33,7 @@ type listing struct {
 	Percent   int            `json:"percent"`
 	Message   string         `json:"message,omitempty"`
 	Problem   string         `json:"problem,omitempty"`
-	// Interrupted: the run should move and no process carries it.
+	// Interrupted: the run should move and no process carries it, or that process was told to end.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func (p *project) listings(latest []store.RunSummary, requests []forge.Request, 
 		}
 		lines = append(lines, listing{Number: r.Run.Journey.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
 			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Journey.Phase.Step()), Percent: r.Run.Progress.Percent,
-			Message: redact.Line(doing(&r.Run), 300)})
+			Message: redact.Line(doing(&r.Run), 300), Interrupted: r.Run.Interrupted()})
 	}
 	for _, request := range requests {
 		if !seen[request.ID] && !runsOnly {
@@ -105,8 +105,11 @@ func (p *project) markInterrupted(ctx context.Context, lines []listing) error {
 		if name, ok := sessions["request-"+l.RequestID]; ok {
 			l.Message = name + " works in its environment; follow it: signalbox session watch " + strconv.Itoa(l.Number)
 		}
-		if (l.State == workflow.Running || l.State == workflow.Queued) && !held["request-"+l.RequestID] {
-			l.Interrupted, l.Message = true, "cut off; go on: signalbox resume "+strconv.Itoa(l.Number)
+		if l.State == workflow.Running || l.State == workflow.Queued {
+			l.Interrupted = !held["request-"+l.RequestID]
+		}
+		if l.Interrupted && sessions["request-"+l.RequestID] == "" {
+			l.Message = "cut off; go on: signalbox resume " + strconv.Itoa(l.Number)
 		}
 	}
 	return nil
@@ -121,7 +124,7 @@ func (p *project) printListing(l listing) {
 	default:
 		label := p.state(l.State) + strings.Repeat(" ", max(0, 12-len(l.State.Label())))
 		if l.Interrupted {
-			label = p.paint(yellow, "Interrupted") + " "
+			label = p.paint(yellow, interruptedLabel) + " "
 		}
 		p.print("%-6s %s %-15s %s  %s\n", "#"+strconv.Itoa(l.Number), label, l.Phase, l.Title, p.paint(faint, l.Message))
 	}

@@ -87,6 +87,9 @@ func (p *progress) news(run *workflow.Run) string {
 	if run.State != workflow.Running {
 		where = strings.ToLower(run.State.Label())
 	}
+	if run.Interrupted() {
+		where = strings.ToLower(interruptedLabel)
+	}
 	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, fit(redact.Line(doing(run), 300), 160))
 }
 

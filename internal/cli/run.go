@@ -76,7 +76,7 @@ func (p *project) fromHere(ref string) string {
 type pick func(context.Context, *runner.Runner) (store.RunRef, error)
 
 // latestOrNew goes on with the request's run unless it is over. One that was only made ready for a
-// session waits for nothing but this.
+// session, or whose process was told to end, waits for nothing but this.
 func (p *project) latestOrNew(request forge.Request) pick {
 	which := p.latestOr(request, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })
 	return func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
@@ -85,7 +85,7 @@ func (p *project) latestOrNew(request forge.Request) pick {
 		if err == nil {
 			run, err = p.store.Stage(ref).Load(ctx)
 		}
-		if err != nil || run.Error == nil || run.Error.ReasonCode != workflow.PreparedCode {
+		if err != nil || run.Error == nil || run.Error.ReasonCode != workflow.PreparedCode && !run.Interrupted() {
 			return ref, err
 		}
 		return ref, p.store.Signal(ctx, ref, func(s *workflow.Signals) error {

@@ -47,12 +47,13 @@ func (a *app) status(ctx context.Context, ref string) error {
 		}
 		return err
 	}
-	if p.json {
-		return p.printJSON(shownRun{found.Run, found.Run.PhaseProgress(), found.Run.SetUpProgress(), found.Run.Journey.HandOver()})
-	}
 	holder, held, err := p.held(ctx, found.Ref.RequestID)
 	if err != nil {
 		return err
+	}
+	if p.json {
+		return p.printJSON(shownRun{found.Run, found.Run.Interrupted() || found.Run.UnderWay() && !held,
+			found.Run.PhaseProgress(), found.Run.SetUpProgress(), found.Run.Journey.HandOver()})
 	}
 	p.printRun(ctx, &found.Run, holder, held)
 	return nil
@@ -61,6 +62,9 @@ func (a *app) status(ctx context.Context, ref string) error {
 // shownRun is stage.json with what every face reads off it.
 type shownRun struct {
 	workflow.Run
+	// Interrupted is as in a listing.
+	Interrupted bool `json:"interrupted"`
+
 	Phases   []workflow.PhaseProgress `json:"progress_phases"`
 	SetUp    *workflow.SetUpProgress  `json:"setup_progress"`
 	HandOver workflow.HandOver        `json:"environment_handover"`

@@ -15,10 +15,10 @@ import (
 // printRun prints all that a person needs of a run (R17).
 func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.LockRecord, held bool) {
 	p.print("%s %s\n", p.paint(bold, "#"+r.Ref()), redact.Line(r.Title, 200))
-	state := p.state(r.State)
-	interrupted := r.State == workflow.Running && !held
+	state := p.stateOf(r)
+	interrupted := r.UnderWay() && !held
 	if interrupted {
-		state = p.paint(yellow, "Interrupted") + " (no process carries it)"
+		state = p.paint(yellow, interruptedLabel) + " (no process carries it)"
 	}
 	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
 	p.print("  %-9s %s\n", "now", redact.Line(doing(r), 300))
@@ -44,7 +44,7 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 	p.printSession(ctx, r)
 	p.printPhases(r)
 	p.printSteps(r)
-	p.printForPrograms(ctx, r)
+	p.printForPrograms(ctx, r, held)
 	if name, ok := strings.CutPrefix(holder.Owner, sessionOwner); ok {
 		p.print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.paint(yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
 		if _, asked := p.askingSession(ctx, r); asked != nil {
@@ -96,9 +96,12 @@ func (a *app) printAside(r *workflow.Run) {
 
 // printForPrograms prints what the published status file says. It has no word for a run that waits
 // for a person.
-func (p *project) printForPrograms(ctx context.Context, r *workflow.Run) {
+func (p *project) printForPrograms(ctx context.Context, r *workflow.Run, held bool) {
 	why, status := "", p.issueFile(ctx, r)
-	if r.State == workflow.NeedsInput && status.Status == workflow.IssueError {
+	switch cutOff := r.CutOff(status); {
+	case !held && cutOff.Status != status.Status:
+		why, status = `; there it is still "running", for who carried it died`, cutOff
+	case r.State == workflow.NeedsInput && status.Status == workflow.IssueError:
 		why = `; "error" is its word for a run that needs you`
 	}
 	p.print("\n%s\n", p.paint(faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Journey.Number, why)))
@@ -158,6 +161,17 @@ func classLine(r *workflow.Run) string {
 		return class + ", but no agent is configured as repairer"
 	}
 	return class
+}
+
+// interruptedLabel is what a person reads of a run that stands still for want of a process.
+const interruptedLabel = "Interrupted"
+
+// stateOf is the label of a run's state.
+func (a *app) stateOf(r *workflow.Run) string {
+	if r.Interrupted() {
+		return a.paint(yellow, interruptedLabel)
+	}
+	return a.state(r.State)
 }
 
 func (a *app) state(s workflow.State) string {
@@ -235,7 +249,7 @@ func (p *project) printEnd(r *workflow.Run) {
 	case workflow.Canceled:
 		p.print("Canceled: #%s %s\n  %s\n", r.Ref(), redact.Line(r.Title, 100), redact.Line(r.Progress.Message, 200))
 	default:
-		p.print("%s #%s %s\n", p.state(r.State)+":", r.Ref(), redact.Line(r.Title, 100))
+		p.print("%s #%s %s\n", p.stateOf(r)+":", r.Ref(), redact.Line(r.Title, 100))
 		p.printStop(r)
 	}
 	p.printAside(r)

@@ -48,8 +48,63 @@ func TestControlCStopsLikeAnOrder(t *testing.T) {
 	p := gatedProject(t, 1, g, g.beforeImplementer()...)
 	c := p.startStandingStill(1)
 	p.mustStop(c, func() { c.signal(syscall.SIGINT) })
+	if r := p.stage(1); r.Error.ReasonCode != workflow.StopRequestedCode {
+		t.Errorf("it is %s", r.Error.ReasonCode)
+	}
+	p.run(3, "run", "1") // a person's stop holds until a person lets it go on
 	g.open()
 	p.mustEndMerged()
+}
+
+// A machine that shuts down and a terminal that is closed are no person who wants the run to stand still:
+// whoever starts it again wants it to go on.
+func TestARunWhoseProcessIsToldToEndGoesOnWithTheNextCommand(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		signals []syscall.Signal
+		next    string
+	}{
+		{[]syscall.Signal{syscall.SIGTERM}, "run"},
+		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGHUP}, "resume"}, // from the kernel and from the shell
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP}, "run"},   // of a service manager
+	} {
+		t.Run(fmt.Sprint(test.signals), func(t *testing.T) {
+			t.Parallel()
+			g := newGate(t)
+			p := gatedProject(t, 1, g, g.beforeImplementer()...)
+			c := p.startStandingStill(1)
+			p.mustStop(c, func() {
+				for _, s := range test.signals {
+					c.signal(s)
+				}
+			})
+			if r := p.stage(1); r.Error.ReasonCode != workflow.InterruptedCode {
+				t.Errorf("it is %s", r.Error.ReasonCode)
+			}
+			if said := p.run(0, "list"); !strings.Contains(said, "Interrupted") || !strings.Contains(said, "signalbox resume 1") {
+				t.Errorf("list says %q", said)
+			}
+			g.open()
+			p.run(0, test.next, "1")
+			p.mustBeMerged(1)
+		})
+	}
+}
+
+func TestWhoHasAskedForHangUpsToBeIgnoredIsObeyed(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	c := p.startUnder([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, nil, "run", "1")
+	if !c.until(func() bool { return p.standsStill(1) }) {
+		t.Fatalf("it ended before the gate:\n%s", c.out)
+	}
+	c.signal(syscall.SIGHUP)
+	g.open()
+	if code := c.wait(); code != 0 {
+		t.Errorf("it ends with exit code %d\n%s", code, c.out)
+	}
+	p.mustBeMerged(1)
 }
 
 func TestASecondControlCLosesNothing(t *testing.T) {

@@ -34,8 +34,11 @@ var errPrepared = errors.New("the environment is there")
 
 // standStill is what the end of ctx says to the run.
 func standStill(ctx context.Context) workflow.Event {
-	if errors.Is(context.Cause(ctx), errPrepared) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errPrepared):
 		return workflow.Prepared{}
+	case errors.Is(cause, ErrInterrupted):
+		return workflow.Interrupted{}
 	}
 	return workflow.StopRequested{}
 }

@@ -93,6 +93,9 @@ func New(c Config) *Runner {
 var (
 	// ErrLost: another runner took the run over; this one stopped before it wrote anything more.
 	ErrLost = errors.New("another runner has taken the run over")
+	// ErrInterrupted as the cause of a canceled context: this process was told to end, by nobody who
+	// wants the run to stand still.
+	ErrInterrupted = fmt.Errorf("told to end: %w", context.Canceled)
 	// ErrNotSaved: stage.json cannot be written or read, so nothing more is done (R14).
 	ErrNotSaved = errors.New("STAGE_WRITE_FAILED")
 )
@@ -104,7 +107,7 @@ const runIDVariable = "SIGNALBOX_RUN_ID"
 // returns it as last saved. which chooses or creates the run; it is called with
 // the request's lock held, so that a request never has two live runs.
 // *store.HeldError: somebody else carries one at this moment. A canceled
-// context stops the run as a person's "stop" does.
+// context stops the run as a person's "stop" does, unless its cause is ErrInterrupted.
 func (r *Runner) Carry(ctx context.Context, requestID, owner string, which func(context.Context) (store.RunRef, error)) (workflow.Run, error) {
 	w := &work{Runner: r, reports: make(chan workflow.AgentReported, 1), found: make(chan workflow.WorkFound), questions: make(chan *question), withdrawn: make(chan *question)}
 	var err error

@@ -61,6 +61,8 @@ func (m *machine) apply(event Event) bool {
 		return m.waiting(e)
 	case StopRequested:
 		return m.stopRequested(e)
+	case Interrupted:
+		return m.interrupted()
 	case Prepared:
 		return m.prepared()
 	case Resumed:

@@ -51,6 +51,9 @@ type (
 		order
 		Cancel bool
 	}
+	// Interrupted: the process that carries the run was told to end, and not by anybody who wants the run
+	// to stand still: the machine shuts down, or the terminal is gone. Whoever carries it next goes on.
+	Interrupted struct{ order }
 	// Prepared: the run was wanted for its environment alone, and has it.
 	Prepared struct{ order }
 	// Resumed: a person says that what stopped the run is settled.

@@ -64,6 +64,19 @@ func (m *machine) stopRequested(e StopRequested) bool {
 	return true
 }
 
+// interrupted lets a run stand still until somebody carries it again. It grants nothing anew when it
+// goes on: nobody looked at it.
+func (m *machine) interrupted() bool {
+	if r := &m.run; r.State != Queued && r.State != Running {
+		return false
+	}
+	stop := m.stoppedByPerson()
+	stop.Category, stop.ReasonCode, stop.Title = CategoryExecution, InterruptedCode, "interrupted"
+	stop.Message = "the process that carried it was told to end, " + stop.Message
+	m.stop(stop)
+	return true
+}
+
 // prepared lets a run stand still as soon as somebody else can work in its environment.
 func (m *machine) prepared() bool {
 	r := &m.run
@@ -114,7 +127,8 @@ func (m *machine) putAway() {
 	m.order(Action{Kind: RemoveEnvironment})
 }
 
-// resumed queues a run that waited for a person; its budgets are granted anew.
+// resumed queues a run that waited for a person; its budgets are granted anew, unless it waited for
+// nobody.
 func (m *machine) resumed(e Resumed) bool {
 	m.run.Signals.ResumeRequested = false
 	m.run.Signals.Commands = without(m.run.Signals.Commands, CommandForce)
@@ -123,7 +137,11 @@ func (m *machine) resumed(e Resumed) bool {
 		if e.Force && m.run.Error.ReasonCode == WorkTooLarge {
 			m.dropWorkFirst()
 		}
+		used, interrupted := m.run.Journey.Used, m.run.Interrupted()
 		m.queueAgain("resumed")
+		if interrupted {
+			m.run.Journey.Used = used
+		}
 	case m.run.Journey.ParkedUntil != nil:
 		m.run.Journey.ParkedUntil = nil
 		m.say("resumed before its time")

@@ -14,6 +14,11 @@ func TestOrdersOfPeople(t *testing.T) {
 	tell(t, []story{
 		{"a run is wanted for its environment alone", full, []act{untilPhase(DesignRead), does(Prepared{})}, "NEEDS_INPUT design-read PREPARED"},
 		{"and goes on from there", full, []act{untilPhase(DesignRead), does(Prepared{}), resumed}, "RUNNING design-read read_design"},
+		{"a run whose process was told to end keeps what is pending", full, []act{untilPhase(TDDGreen), does(Interrupted{})}, "NEEDS_INPUT tdd-green INTERRUPTED"},
+		{"and goes on with it", full, []act{untilPhase(TDDGreen), does(Interrupted{}), resumed}, "RUNNING tdd-green call_agent S02/1"},
+		{"one that made nothing yet is not canceled by that", full, []act{does(Interrupted{})}, "NEEDS_INPUT branch-create INTERRUPTED"},
+		{"its budgets are not granted anew", full, []act{untilPhase(TDDGreen), times(2, agentFails("AGENT_HUNG")), does(Interrupted{}), resumed, agentFails("AGENT_HUNG")},
+			"FAILED tdd-green AGENT_HUNG"},
 		{"a stopped run keeps what is pending", full, []act{untilPhase(TDDGreen), stops}, "NEEDS_INPUT tdd-green STOP_REQUESTED"},
 		{"a resumed run performs it", full, []act{untilPhase(TDDGreen), stops, resumed}, "RUNNING tdd-green call_agent S02/1"},
 		{"a stop during a wait keeps the wait and what it is for", full, []act{untilPhase(EnvCreate), actionFails(gitFailed, 0), stops, resumed},

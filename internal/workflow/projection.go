@@ -66,6 +66,18 @@ func (r *Run) AsIssueStatus() IssueStatus {
 	return s
 }
 
+// UnderWay reports whether some process should be carrying the run.
+func (r *Run) UnderWay() bool { return r.State == Queued || r.State == Running }
+
+// CutOff is the issue's status, as read from its file, once no process carries the run that is under way:
+// whoever carried it died before it could say so. What somebody else wrote since stands.
+func (r *Run) CutOff(written IssueStatus) IssueStatus {
+	if r.UnderWay() && written.Status == IssueRunning && !written.Timestamp.After(r.UpdatedAt) {
+		written.Status, written.ErrorMessage = IssueError, "interrupted: no process carries it; go on: signalbox resume "+r.Ref()
+	}
+	return written
+}
+
 // SessionName is that of the run's issue.
 func (r *Run) SessionName() string { return SessionName(r.Journey.Number) }
 

@@ -86,9 +86,15 @@ var blockedTitles = map[BlockedReason]string{
 const (
 	ApprovalRequired  = "APPROVAL_REQUIRED" // the change is tested and waits for a person's consent
 	StopRequestedCode = "STOP_REQUESTED"    // somebody stopped the run
+	InterruptedCode   = "INTERRUPTED"       // the process that carried the run was told to end; any that carries it goes on
 	PreparedCode      = "PREPARED"          // its environment was made for a session, and nothing else was asked for
 	WorkTooLarge      = "WORK_TOO_LARGE"    // what lies in the environment can neither be kept nor be in the way
 )
+
+// Interrupted reports whether the run stands still for want of a process, and not for a person.
+func (r *Run) Interrupted() bool {
+	return r.State == NeedsInput && r.Error != nil && r.Error.ReasonCode == InterruptedCode
+}
 
 func (m *machine) stoppedByPerson() Error {
 	r := &m.run

@@ -86,7 +86,7 @@ var transitions = map[State][]State{
 // MayBecome reports whether a run in state s may be saved in state next (R16).
 // Three rows are ours: RUNNING→QUEUED, a run that waits again for its slot after
 // its runner died; QUEUED→NEEDS_INPUT, a person stopping a run that waits and
-// has work to keep; and FAILED→CANCELED, a person giving up.
+// has work to keep, or its process being told to end; and FAILED→CANCELED, a person giving up.
 func (s State) MayBecome(next State) bool {
 	return s == next || slices.Contains(transitions[s], next)
 }
