@@ -28,8 +28,13 @@ var rooms = map[string][]string{
 	"agent":                       {"process"},
 	"environment":                 {"process"},
 	"agent/*":                     {"agent", "process"},
-	"agent/opencode":              {"agent", "agent/acp", "process"}, // acp is no driver: it is a protocol that two of them speak
+	"agent/jsonrpc":               {}, // acp, jsonrpc and pending are no drivers: they are what more than one of them speaks, or waits with
+	"agent/pending":               {"agent"},
+	"agent/acp":                   {"agent", "agent/jsonrpc", "process"},
+	"agent/opencode":              {"agent", "agent/acp", "process"},
 	"agent/gemini":                {"agent", "agent/acp", "process"},
+	"agent/claude":                {"agent", "agent/pending", "process"},
+	"agent/codex":                 {"agent", "agent/jsonrpc", "agent/pending", "process"},
 	"environment/*":               {"environment", "git", "process"},
 	"environment/cache":           {},
 	"environment/clone":           {"environment", "environment/cache", "environment/egress", "git", "process"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"unicode"
 )
@@ -101,4 +102,12 @@ func (q *Question) shown(s string, limit int, oneLine bool) string {
 	}
 	q.Altered = q.Altered || clean != s
 	return clean
+}
+
+// Below is a path as a Subject has it: relative to dir where it is below it.
+func Below(dir, path string) string {
+	if below, err := filepath.Rel(dir, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(below) {
+		return below
+	}
+	return path
 }

@@ -3,38 +3,9 @@
 package acp
 
 import (
-	"encoding/json"
-	"strings"
-
 	"signalbox/internal/agent"
-	"signalbox/internal/process"
+	"signalbox/internal/agent/jsonrpc"
 )
-
-// Dialect is what one vendor's program says in its own way.
-type Dialect struct {
-	// Program is its name in words for people.
-	Program string
-	// Resume is the method by which a conversation is gone on with. Retells: the program then tells all
-	// of that conversation again, at its own time; Settle is a request that it answers at once, by which
-	// the end of that is known.
-	Resume  string
-	Retells bool
-	Settle  func(session string) (method string, params any)
-	// Question is what a request for permission asks, without its ID; Input what a person sees of a tool's input.
-	Question func(Use) agent.Question
-	Input    func(Use) string
-	// Tool is the program's own name of a tool, where a call tells it; empty is what the call's beginning told.
-	Tool func(Use) string
-	// Spent is what a prompt used, read of its whole result.
-	Spent func(result json.RawMessage) agent.Usage
-	// Failure is what a problem means for a prompt, Silent why a program that did not say that it had
-	// finished ended so, nil where that is not told.
-	Failure func(Problem, process.Result) *agent.Failure
-	Silent  func(end process.Result, stderr string) *agent.Failure
-	// Cut is of a program that says that its turn is over also where the model's answer broke off: whether
-	// it did, by what was used and whether anything was said after the last tool.
-	Cut func(spent agent.Usage, spoke bool) bool
-}
 
 // Talk is a reader of a conversation in which a program may ask. It implements agent.Dialogue.
 type Talk struct {
@@ -43,14 +14,15 @@ type Talk struct {
 	resumed            *agent.Conversation
 	session            string
 	next               agent.Turn
-	// sent counts our requests; prompted is the one of the prompt in hand, settling the one by which the
-	// end of what is told again is known, and retold that some of it was told since that.
-	sent, prompted, settling int
-	retold                   bool
+	peer               jsonrpc.Peer
+	// prompted is the request of the prompt in hand, settling the one by which the end of what is told
+	// again is known, and retold that some of it was told since that.
+	prompted, settling int
+	retold             bool
 	saying
 	using
 	// asked are the program's requests by our questions, refused is what it is to be told of what was denied.
-	asked     map[string]rpc
+	asked     map[string]jsonrpc.Message
 	refused   []string
 	denied    []string
 	followUps int
@@ -67,7 +39,8 @@ const maxFollowUps = 20
 // New is the talk about a task, with a model by the name that is to be noted.
 func New(d Dialect, model string, task agent.Task) *Talk {
 	return &Talk{Dialect: d, model: model, dir: task.Dir, prompt: task.Prompt, resumed: task.Conversation,
-		using: using{tools: map[string]string{}, began: map[string]bool{}}, asked: map[string]rpc{}}
+		peer:  jsonrpc.Peer{Version: "2.0"},
+		using: using{tools: map[string]string{}, began: map[string]bool{}}, asked: map[string]jsonrpc.Message{}}
 }
 
 // The requests of ours, by their numbers; prompts follow.
@@ -78,35 +51,32 @@ const (
 
 // Begin is the first line of the program's input.
 func (t *Talk) Begin() []byte {
-	t.request("initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{},
+	t.peer.Request("initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{},
 		"clientInfo": map[string]string{"name": "signalbox", "version": "1"}})
 	return t.Turn().Tell
 }
 
 // Line implements agent.Reader.
 func (t *Talk) Line(line []byte) (entries []agent.Entry, keep bool) {
-	var m rpc
-	switch err := json.Unmarshal(line, &m); {
-	case err != nil && m.Error == nil: // data of another kind is left out of a problem
+	m, ok := jsonrpc.Read(line)
+	switch {
+	case !ok:
 	case m.Method == "session/update":
 		return t.updated(m.Params), true
-	case m.Method == "session/request_permission" && m.ID != nil:
+	case m.Method == "session/request_permission" && m.IsRequest():
 		return t.permission(m), true
-	case m.Method != "" && m.ID != nil:
-		t.tell(rpc{ID: m.ID, Error: &Problem{Code: unknownMethod, Message: "this is not known here"}})
-	case m.Method == "" && m.ID != nil:
+	case m.IsRequest():
+		t.peer.Refuse(m)
+	case m.IsResponse():
 		return t.responded(m), true
 	}
 	return nil, true
 }
 
 // responded goes on where a request of ours was answered.
-func (t *Talk) responded(m rpc) []agent.Entry {
-	var number int
-	if json.Unmarshal(m.ID, &number) != nil {
-		return nil
-	}
-	switch {
+func (t *Talk) responded(m jsonrpc.Message) []agent.Entry {
+	switch number, ok := m.Number(); {
+	case !ok: // no request of ours
 	case m.Error != nil:
 		return t.failed(number, *m.Error)
 	case number == initializing:
@@ -121,53 +91,9 @@ func (t *Talk) responded(m rpc) []agent.Entry {
 	return nil
 }
 
-// failed takes the problem for the end of the talk.
-func (t *Talk) failed(number int, p Problem) []agent.Entry {
-	t.problem = &p
-	said := p.Message
-	if p.Data.Details != "" {
-		said += ": " + p.Data.Details
-	}
-	if number == opening && t.resumed != nil {
-		t.failure = agent.Fail(agent.Lost, "%s does not know the conversation any more: %s", t.Program, said)
-	}
-	t.next.Over = true
-	return append(t.flush(), agent.Entry{Kind: agent.Erred, Text: agent.Text(said)})
-}
-
-// fail ends the talk for a reason of ours.
-func (t *Talk) fail(f *agent.Failure) []agent.Entry {
-	t.failure, t.next.Over = f, true
-	return append(t.flush(), agent.Entry{Kind: agent.Erred, Text: f.Message})
-}
-
-// End implements agent.Reader.
-func (t *Talk) End(end process.Result, stderr string) agent.Ending {
-	e := agent.Ending{Usage: t.usage, Denied: t.denied, Failure: t.failure, Whole: t.over, Answer: t.answer}
-	if t.session != "" {
-		e.Conversation = &agent.Conversation{ID: t.session}
-	}
-	switch {
-	case e.Failure != nil || t.over:
-	case t.problem != nil:
-		e.Failure = t.Failure(*t.problem, end)
-	default:
-		e.Failure = t.Silent(end, stderr)
-	}
-	return e
-}
-
 // Turn implements agent.Dialogue.
 func (t *Talk) Turn() agent.Turn {
 	next := t.next
-	t.next = agent.Turn{}
+	next.Tell, t.next = t.peer.Told(), agent.Turn{}
 	return next
-}
-
-// followUp is what it is told after a denial.
-func (t *Talk) followUp() string {
-	t.followUps++
-	said := strings.Join(t.refused, "\n")
-	t.refused = nil
-	return said
 }

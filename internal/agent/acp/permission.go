@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
+	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/jsonrpc"
 )
 
 // choice is an answer that a program takes.
@@ -17,7 +18,7 @@ type choice struct {
 }
 
 // permission puts a request as a question. Some programs tell of a call only by it.
-func (t *Talk) permission(m rpc) []agent.Entry {
+func (t *Talk) permission(m jsonrpc.Message) []agent.Entry {
 	var p struct {
 		Use Use `json:"toolCall"`
 	}
@@ -53,11 +54,11 @@ func (t *Talk) Answered(q agent.Question, answer agent.Answer) {
 			t.denied = append(t.denied, q.Tool)
 		}
 	}
-	t.tell(rpc{ID: m.ID, Result: outcome(m.Params, kind)})
+	t.peer.Respond(m, outcome(m.Params, kind))
 }
 
 // outcome is the answer of a kind among those that a request takes.
-func outcome(params json.RawMessage, kind string) []byte {
+func outcome(params json.RawMessage, kind string) any {
 	var p struct {
 		Options []choice `json:"options"`
 	}
@@ -66,13 +67,13 @@ func outcome(params json.RawMessage, kind string) []byte {
 	if i := slices.IndexFunc(p.Options, func(c choice) bool { return c.Kind == kind }); i >= 0 {
 		of = map[string]string{"outcome": "selected", "optionId": p.Options[i].ID}
 	}
-	return encoded(map[string]any{"outcome": of})
+	return map[string]any{"outcome": of}
 }
 
-// Below is a path relative to dir where it is below it.
-func Below(dir, path string) string {
-	if below, err := filepath.Rel(dir, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(below) {
-		return below
-	}
-	return path
+// followUp is what it is told after a denial.
+func (t *Talk) followUp() string {
+	t.followUps++
+	said := strings.Join(t.refused, "\n")
+	t.refused = nil
+	return said
 }

@@ -14,7 +14,7 @@ func (t *Talk) open() {
 	} else {
 		t.resumed = nil
 	}
-	t.request(method, params)
+	t.peer.Request(method, params)
 }
 
 func (t *Talk) opened(result json.RawMessage) []agent.Entry {
@@ -46,14 +46,14 @@ func (t *Talk) settle() {
 		return
 	}
 	t.retold = false
-	t.request(t.Settle(t.session))
-	t.settling = t.sent
+	t.peer.Request(t.Settle(t.session))
+	t.settling = t.peer.Sent
 }
 
 // say prompts it.
 func (t *Talk) say(text string) {
-	t.request("session/prompt", map[string]any{"sessionId": t.session, "prompt": []any{map[string]string{"type": "text", "text": text}}})
-	t.prompted, t.spoke = t.sent, false
+	t.peer.Request("session/prompt", map[string]any{"sessionId": t.session, "prompt": []any{map[string]string{"type": "text", "text": text}}})
+	t.prompted, t.spoke = t.peer.Sent, false
 }
 
 // finished is the end of a prompt. After a denial it is none: it is told why, and to go on without.

@@ -2,44 +2,9 @@ package acp
 
 import (
 	"encoding/json"
-	"strings"
 
 	"signalbox/internal/agent"
 )
-
-// Use is a use of a tool, as far as a line tells it.
-type Use struct {
-	Call   string `json:"toolCallId"`
-	Title  string `json:"title"`
-	Kind   string `json:"kind"`
-	Status string `json:"status"`
-	// Input is the tool's own input, where the program tells it.
-	Input json.RawMessage `json:"rawInput"`
-	// Content is a list for a tool, and one thing for a message.
-	Content json.RawMessage `json:"content"`
-	Output  struct {
-		Output string `json:"output"`
-		Error  string `json:"error"`
-	} `json:"rawOutput"`
-	// Dir is where the agent works, which no line tells.
-	Dir string `json:"-"`
-}
-
-// Part is one thing that a tool shows: a text, or a file before and after.
-type Part struct {
-	Content struct {
-		Text string `json:"text"`
-	} `json:"content"`
-	Path string `json:"path"`
-	Old  string `json:"oldText"`
-	New  string `json:"newText"`
-}
-
-// Parts are what a tool shows.
-func (u Use) Parts() (parts []Part) {
-	_ = json.Unmarshal(u.Content, &parts) // a message's is none
-	return parts
-}
 
 // update is what a program tells while it works.
 type update struct {
@@ -48,31 +13,14 @@ type update struct {
 	Use
 }
 
-// saying is what is said at the moment, of the message with this id, and the last message, which is the
-// answer. Spoke is whether there was one since the last tool.
-type saying struct {
-	message   strings.Builder
-	messageID string
-	answer    string
-	spoke     bool
-}
-
-// using are the names of tools by their calls, and the calls that were told.
-type using struct {
-	tools map[string]string
-	began map[string]bool
-}
-
-// maxTools is more than a program uses at once.
-const maxTools = 1000
-
+// updated reads it. What is told of the past counts for nothing.
 func (t *Talk) updated(params json.RawMessage) []agent.Entry {
 	var p struct {
 		Update update `json:"update"`
 	}
 	_ = json.Unmarshal(params, &p) // a field of another type is left out
 	p.Update.Dir = t.dir
-	if t.prompted == 0 { // of the past
+	if t.prompted == 0 {
 		t.retold = t.retold || p.Update.What != "available_commands_update"
 		return nil
 	}
@@ -86,72 +34,4 @@ func (t *Talk) updated(params json.RawMessage) []agent.Entry {
 		return append(t.flush(), t.worked(u.Use)...)
 	}
 	return nil
-}
-
-// note keeps the name of a tool.
-func (t *Talk) note(u Use) {
-	if len(t.tools)+len(t.began) > maxTools {
-		clear(t.tools)
-		clear(t.began)
-	}
-	if t.tools[u.Call] = t.Tool(u); t.tools[u.Call] == "" {
-		t.tools[u.Call] = u.Title
-	}
-	t.spoke = false
-}
-
-// chunk is a piece of a message; the last message is the answer.
-func (t *Talk) chunk(u update) (entries []agent.Entry) {
-	var content struct {
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(u.Content, &content)
-	if u.MessageID != t.messageID {
-		entries = t.flush()
-		t.messageID = u.MessageID
-	}
-	t.spoke = t.spoke || content.Text != ""
-	if t.message.Len()+len(content.Text) <= agent.MaxAnswer {
-		t.message.WriteString(content.Text)
-	}
-	return entries
-}
-
-// flush tells the message that was said in pieces.
-func (t *Talk) flush() []agent.Entry {
-	text := t.message.String()
-	t.message.Reset()
-	if text == "" {
-		return nil
-	}
-	t.answer = text
-	return []agent.Entry{{Kind: agent.Said, Text: agent.Text(text)}}
-}
-
-// worked is a tool that begins, with all its input, or ended.
-func (t *Talk) worked(u Use) []agent.Entry {
-	switch u.Status {
-	case "in_progress":
-		return t.begins(u)
-	case "completed", "failed":
-		text := u.Output.Output + u.Output.Error
-		for _, part := range u.Parts() {
-			if u.Output.Output+u.Output.Error == "" {
-				text += part.Content.Text
-			}
-		}
-		delete(t.tools, u.Call)
-		delete(t.began, u.Call)
-		return []agent.Entry{{Kind: agent.ToolReturned, Call: agent.Text(u.Call), Failed: u.Status == "failed", Text: agent.Text(text)}}
-	}
-	return nil
-}
-
-// begins tells of a call, once.
-func (t *Talk) begins(u Use) []agent.Entry {
-	if t.began[u.Call] {
-		return nil
-	}
-	t.began[u.Call] = true
-	return []agent.Entry{{Kind: agent.ToolCalled, Tool: agent.Text(t.tools[u.Call]), Call: agent.Text(u.Call), Text: agent.Text(t.Input(u))}}
 }

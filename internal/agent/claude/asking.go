@@ -2,9 +2,9 @@ package claude
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/pending"
 )
 
 // asking is a reader of a conversation in which it may ask: with --input-format=stream-json and
@@ -15,21 +15,12 @@ type asking struct {
 	// dir is the working directory, as the agent sees it.
 	dir  string
 	next agent.Turn
-	// requests are those not answered yet, by their ids; open are their questions, by theirs.
-	requests map[string]*request
-	open     map[string]place
-	// asked counts questions.
-	asked int
-}
-
-// place is where a question belongs.
-type place struct {
-	*request
-	number int
+	// requests are those not answered yet.
+	requests pending.Requests[*request]
 }
 
 func newAsking(resumed *agent.Conversation, dir string) *asking {
-	return &asking{reader: newReader(resumed), dir: dir, requests: map[string]*request{}, open: map[string]place{}}
+	return &asking{reader: newReader(resumed), dir: dir}
 }
 
 // control is a line that is about what it may do, not about the conversation.
@@ -51,7 +42,7 @@ func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
 	case "control_request":
 		a.requested(c)
 	case "control_cancel_request":
-		a.drop(a.requests[c.RequestID])
+		a.drop(c.RequestID)
 	case "result":
 		a.next.Over = true
 	}
@@ -63,42 +54,26 @@ func (a *asking) requested(c control) {
 	switch {
 	case c.Request.Subtype != "can_use_tool":
 		a.tell("error", c.RequestID, "error", "this is not known here: "+c.Request.Subtype)
-	case a.requests[c.RequestID] == nil:
-		r := newRequest(c.RequestID, c.Request.Tool, c.Request.Input)
-		a.requests[r.id] = r
-		for number, q := range r.asks(a.dir) {
-			a.asked++
-			q.ID = fmt.Sprint(a.asked)
-			a.open[q.ID] = place{r, number}
-			a.next.Ask = append(a.next.Ask, q)
-		}
+	case !a.requests.Has(c.RequestID):
+		r := newRequest(c.Request.Tool, c.Request.Input)
+		a.next.Ask = append(a.next.Ask, a.requests.Put(c.RequestID, r, r.asks(a.dir))...)
 	}
 }
 
-// drop lets go of a request, nil being none, with those of its questions that wait.
-func (a *asking) drop(r *request) {
-	for id, p := range a.open {
-		if p.request == r {
-			delete(a.open, id)
-			a.next.Withdrawn = append(a.next.Withdrawn, id)
-		}
-	}
-	if r != nil {
-		delete(a.requests, r.id)
-	}
+// drop lets go of a request with those of its questions that wait.
+func (a *asking) drop(id string) {
+	a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(id)...)
 }
 
 // Answered implements agent.Dialogue.
 func (a *asking) Answered(q agent.Question, answer agent.Answer) {
-	p, ok := a.open[q.ID]
-	if !ok {
+	id, r, number, waits := a.requests.Answered(q)
+	if !waits {
 		return
 	}
-	delete(a.open, q.ID)
-	response := p.answered(p.number, answer)
-	if response != nil {
-		a.tell("success", p.id, "response", response)
-		a.drop(p.request)
+	if response := r.answered(number, answer); response != nil {
+		a.tell("success", id, "response", response)
+		a.drop(id)
 	}
 }
 

@@ -3,29 +3,20 @@ package claude
 import (
 	"cmp"
 	"encoding/json"
-	"path/filepath"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/pending"
 )
 
 // request is a tool that it wants to use, and waits with.
 type request struct {
-	id, tool string
-	input    json.RawMessage
+	tool  string
+	input json.RawMessage
 	// questions are of the tool by which the model asks a person; nil of a permission. They are asked
 	// one by one and told together, by their own words.
-	questions []inquiry
+	questions []pending.Inquiry
 	answers   map[string]string
 	left      int
-}
-
-// inquiry is one question of AskUserQuestion.
-type inquiry struct {
-	Question string `json:"question"`
-	Options  []struct {
-		Label       string `json:"label"`
-		Description string `json:"description"`
-	} `json:"options"`
 }
 
 const (
@@ -34,10 +25,10 @@ const (
 	maxInquiries = 10
 )
 
-func newRequest(id, tool string, input json.RawMessage) *request {
-	r := &request{id: id, tool: tool, input: input, answers: map[string]string{}}
+func newRequest(tool string, input json.RawMessage) *request {
+	r := &request{tool: tool, input: input, answers: map[string]string{}}
 	var asked struct {
-		Questions []inquiry `json:"questions"`
+		Questions []pending.Inquiry `json:"questions"`
 	}
 	if tool == personTool && json.Unmarshal(input, &asked) == nil {
 		r.questions = asked.Questions[:min(len(asked.Questions), maxInquiries)]
@@ -49,15 +40,7 @@ func newRequest(id, tool string, input json.RawMessage) *request {
 // asks are the questions of the request.
 func (r *request) asks(dir string) (all []agent.Question) {
 	for _, q := range r.questions {
-		asked := agent.Question{Kind: agent.Words, Tool: r.tool, Text: q.Question}
-		for _, option := range q.Options {
-			asked.Kind = agent.Choice
-			if option.Description != "" {
-				option.Label += ": " + option.Description
-			}
-			asked.Options = append(asked.Options, option.Label)
-		}
-		all = append(all, asked)
+		all = append(all, q.Ask(r.tool))
 	}
 	if all == nil {
 		return []agent.Question{{Kind: agent.Permission, Tool: r.tool, Subject: subject(r.input, dir), Text: wanted(r.input)}}
@@ -71,19 +54,12 @@ func (r *request) answered(number int, a agent.Answer) any {
 		return map[string]string{"behavior": "deny", "message": cmp.Or(a.Text, "This was denied.")}
 	}
 	if len(r.questions) > 0 {
-		r.answers[r.questions[number].Question] = r.questions[number].answer(a)
+		r.answers[r.questions[number].Question] = r.questions[number].Reply(a)
 	}
 	if r.left--; r.left > 0 {
 		return nil
 	}
 	return map[string]any{"behavior": "allow", "updatedInput": r.completed()}
-}
-
-func (q inquiry) answer(a agent.Answer) string {
-	if a.Verdict == agent.Chosen && a.Option >= 0 && a.Option < len(q.Options) {
-		return q.Options[a.Option].Label
-	}
-	return a.Text
 }
 
 // completed is the tool's input, with the answers in it.
@@ -97,7 +73,7 @@ func (r *request) completed() any {
 	return fields
 }
 
-// subject is what a rule about a tool is about: a path is relative to dir where it is below it.
+// subject is what a rule about a tool is about.
 func subject(input json.RawMessage, dir string) string {
 	var of struct {
 		Command  string `json:"command"`
@@ -109,9 +85,5 @@ func subject(input json.RawMessage, dir string) string {
 	if json.Unmarshal(input, &of) != nil {
 		return ""
 	}
-	path := cmp.Or(of.File, of.Notebook, of.Path)
-	if below, err := filepath.Rel(dir, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(below) {
-		path = below
-	}
-	return cmp.Or(of.Command, path, of.URL)
+	return cmp.Or(of.Command, agent.Below(dir, cmp.Or(of.File, of.Notebook, of.Path)), of.URL)
 }

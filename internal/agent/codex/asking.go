@@ -5,36 +5,31 @@ import (
 	"fmt"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/jsonrpc"
 )
 
-// place is where a question belongs.
-type place struct {
-	*request
-	number int
-}
-
 // requested puts a request as questions. What is not known here is refused, so that nothing waits for it.
-func (a *asking) requested(m rpc) {
+func (a *asking) requested(m jsonrpc.Message) {
 	id := string(m.ID)
-	if a.requests[id] != nil {
+	if a.requests.Has(id) {
 		return
 	}
 	r := a.wished(m)
 	switch {
 	case r == nil:
-		a.tell(rpc{ID: m.ID, Error: &rpcError{unknownMethod, "this is not known here"}})
+		a.peer.Refuse(m)
 	case len(r.questions) == 0:
-		a.tell(rpc{ID: m.ID, Result: encoded(r.denied)})
+		a.peer.Respond(m, r.denied)
 	default:
-		a.ask(r)
+		a.next.Ask = append(a.next.Ask, a.requests.Put(id, r, r.questions)...)
 	}
 }
 
 // wished is the request, nil where it is not known.
-func (a *asking) wished(m rpc) *request {
+func (a *asking) wished(m jsonrpc.Message) *request {
 	var w wish
 	_ = json.Unmarshal(m.Params, &w) // a field of another type is left out: nothing is allowed that is not seen
-	r := &request{id: m.ID, thread: w.ThreadID, turn: w.TurnID, answers: map[string]any{}}
+	r := &request{message: m, thread: w.ThreadID, turn: w.TurnID, answers: map[string]any{}}
 	r.allowed, r.denied = map[string]string{"decision": "accept"}, map[string]string{"decision": "decline"}
 	switch {
 	case m.Method == "item/commandExecution/requestApproval":
@@ -49,7 +44,7 @@ func (a *asking) wished(m rpc) *request {
 	case m.Method == "item/tool/requestUserInput":
 		r.allowed, r.denied = map[string]any{"answers": r.answers}, map[string]any{"answers": map[string]any{}}
 		for _, q := range w.asked() {
-			r.inquiries, r.questions = append(r.inquiries, q), append(r.questions, q.question())
+			r.inquiries, r.questions = append(r.inquiries, q), append(r.questions, q.Ask(personTool))
 		}
 	default:
 		return nil
@@ -58,64 +53,41 @@ func (a *asking) wished(m rpc) *request {
 	return r
 }
 
-func (a *asking) ask(r *request) {
-	a.requests[string(r.id)] = r
-	for number, q := range r.questions {
-		a.asked++
-		q.ID = fmt.Sprint(a.asked)
-		a.open[q.ID] = place{r, number}
-		a.next.Ask = append(a.next.Ask, q)
-	}
-}
-
-// drop lets go of a request, nil being none, with those of its questions that wait.
-func (a *asking) drop(r *request) {
-	for id, p := range a.open {
-		if p.request == r {
-			delete(a.open, id)
-			a.next.Withdrawn = append(a.next.Withdrawn, id)
-		}
-	}
-	if r != nil {
-		delete(a.requests, string(r.id))
-	}
+// drop lets go of a request with those of its questions that wait.
+func (a *asking) drop(id string) {
+	a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(id)...)
 }
 
 // Answered implements agent.Dialogue. A denial has no words in this protocol, so they are said in the
 // midst of the turn, before it goes on.
 func (a *asking) Answered(q agent.Question, answer agent.Answer) {
-	p, waits := a.open[q.ID]
+	id, r, number, waits := a.requests.Answered(q)
 	if !waits {
 		return
 	}
-	delete(a.open, q.ID)
-	response := p.answered(p.number, answer)
+	response := r.answered(number, answer)
 	if response == nil {
 		return
 	}
 	if answer.Verdict == agent.Denied {
 		a.deny(q.Tool)
 		if answer.Text != "" {
-			a.request("turn/steer", map[string]any{"threadId": p.thread, "expectedTurnId": p.turn,
+			a.peer.Request("turn/steer", map[string]any{"threadId": r.thread, "expectedTurnId": r.turn,
 				"input": typed(fmt.Sprintf("You were not allowed to use %s: %s", q.Tool, answer.Text))})
 		}
 	}
-	a.tell(rpc{ID: p.id, Result: encoded(response)})
-	a.drop(p.request)
+	a.peer.Respond(r.message, response)
+	a.drop(id)
 }
 
 // Turn implements agent.Dialogue.
 func (a *asking) Turn() agent.Turn {
 	next := a.next
-	a.next = agent.Turn{}
+	next.Tell, a.next = a.peer.Told(), agent.Turn{}
 	return next
 }
 
-func (a *asking) request(method string, params any) {
-	a.sent++
-	a.tell(rpc{ID: encoded(a.sent), Method: method, Params: encoded(params)})
-}
-
-func (a *asking) tell(m rpc) {
-	a.next.Tell = append(append(a.next.Tell, encoded(m)...), '\n')
+// typed is a text as an input of a turn.
+func typed(text string) []any {
+	return []any{map[string]any{"type": "text", "text": text, "text_elements": []any{}}}
 }

@@ -15,6 +15,16 @@ func TestLive(t *testing.T) {
 	livetest.Run(t, "codex", livetest.With(codex.New, "gpt-5"), livetest.Fences)
 }
 
+// The model that it takes by itself gets its tools in another way.
+func TestLiveWithItsOwnModel(t *testing.T) {
+	t.Parallel()
+	livetest.Run(t, "codex", livetest.With(codex.New, ""), livetest.Fences)
+}
+
+func TestLiveWithItsOwnModelAsks(t *testing.T) {
+	livetest.Asks(t, "codex", livetest.With(codex.New, ""))
+}
+
 func TestLiveAsks(t *testing.T) {
 	livetest.Asks(t, "codex", livetest.With(codex.New, "gpt-5.5"))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/jsonrpc"
 )
 
 // notice is what it tells of its own accord. Kinds and fields that are not here are passed over.
@@ -39,22 +40,12 @@ type problem struct {
 	Details string `json:"additionalDetails"`
 }
 
-// happened is an item as it is told here; item is the same as "codex exec" tells it.
+// happened is an item as it is told here: item, which is how "codex exec" tells it, with other names.
 type happened struct {
-	ID        string          `json:"id"`
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	Status    string          `json:"status"`
-	Command   string          `json:"command"`
-	Output    string          `json:"aggregatedOutput"`
-	ExitCode  int             `json:"exitCode"`
-	Changes   []change        `json:"changes"`
-	Server    string          `json:"server"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
-	Result    json.RawMessage `json:"result"`
-	Error     json.RawMessage `json:"error"`
-	Query     string          `json:"query"`
+	item
+	Output   string   `json:"aggregatedOutput"`
+	ExitCode int      `json:"exitCode"`
+	Changes  []change `json:"changes"`
 }
 
 // change is what a patch does to one file.
@@ -71,9 +62,9 @@ type change struct {
 var types = map[string]string{"agentMessage": "agent_message", "commandExecution": commandTool, "fileChange": patchTool,
 	"mcpToolCall": "mcp_tool_call", "webSearch": "web_search"}
 
-func (h happened) item() item {
-	i := item{ID: h.ID, Type: types[h.Type], Text: h.Text, Status: h.Status, Command: h.Command, Output: h.Output, ExitCode: h.ExitCode,
-		Server: h.Server, Tool: h.Tool, Arguments: h.Arguments, Result: h.Result, Error: h.Error, Query: h.Query}
+func (h happened) plain() item {
+	i := h.item
+	i.Type, i.Output, i.ExitCode, i.Changes = types[h.Type], h.Output, h.ExitCode, nil
 	for _, c := range h.Changes {
 		i.Changes = append(i.Changes, patched{c.Path, c.Kind.Type})
 	}
@@ -87,7 +78,7 @@ func (n notice) used() agent.Usage {
 
 // told reads what it tells of its own accord. Of other conversations, which it has with itself, only the
 // questions count.
-func (a *asking) told(m rpc) []agent.Entry {
+func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 	var n notice
 	_ = json.Unmarshal(m.Params, &n) // a field of another type is left out, and the others are read
 	if n.ThreadID != "" && n.ThreadID != a.thread {
@@ -96,11 +87,11 @@ func (a *asking) told(m rpc) []agent.Entry {
 	switch m.Method {
 	case "item/started":
 		a.holds(n.Item)
-		return a.begins(n.Item.item())
+		return a.begins(n.Item.plain())
 	case "item/completed":
 		delete(a.patches, n.Item.ID)
 		a.retrying = ""
-		return a.ends(n.Item.item())
+		return a.ends(n.Item.plain())
 	case "thread/tokenUsage/updated":
 		a.counts(n.used())
 	case "error":
@@ -108,7 +99,7 @@ func (a *asking) told(m rpc) []agent.Entry {
 	case "warning":
 		return []agent.Entry{{Kind: agent.Warned, Text: agent.Text(n.Message)}}
 	case "serverRequest/resolved":
-		a.drop(a.requests[string(n.RequestID)])
+		a.drop(string(n.RequestID))
 	case "turn/completed":
 		a.next.Over = true
 		return a.finished(n)

@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/jsonrpc"
+	"signalbox/internal/agent/pending"
 )
 
 // request is what it wants to do, or to know, and waits with.
 type request struct {
-	id json.RawMessage
+	message jsonrpc.Message
 	// thread and turn are those in which it waits.
 	thread, turn string
 	// questions are asked one by one, and answered together: allowed is the response once all of them
@@ -49,13 +51,9 @@ type wish struct {
 
 // inquiry is one question to a person.
 type inquiry struct {
-	ID       string `json:"id"`
-	Question string `json:"question"`
-	Secret   bool   `json:"isSecret"`
-	Options  []struct {
-		Label       string `json:"label"`
-		Description string `json:"description"`
-	} `json:"options"`
+	ID     string `json:"id"`
+	Secret bool   `json:"isSecret"`
+	pending.Inquiry
 }
 
 const (
@@ -89,7 +87,7 @@ func (w wish) reasoned(q agent.Question) agent.Question {
 // for so is one question, which no pattern allows.
 func (w wish) ofPatch(changes []change, dir string) (all []agent.Question) {
 	for _, c := range changes {
-		path, to := below(c.Path, dir), below(c.Kind.To, dir)
+		path, to := agent.Below(dir, c.Path), agent.Below(dir, c.Kind.To)
 		q := agent.Question{Kind: agent.Permission, Tool: patchTool, Subject: path, Text: c.Kind.Type + " " + path + "\n" + c.Diff}
 		all = append(all, w.reasoned(q))
 		if to != "" {
@@ -123,26 +121,6 @@ func (w wish) asked() (all []inquiry) {
 	return all
 }
 
-func (q inquiry) question() agent.Question {
-	asked := agent.Question{Kind: agent.Words, Tool: personTool, Text: q.Question}
-	for _, option := range q.Options {
-		asked.Kind = agent.Choice
-		if option.Description != "" {
-			option.Label += ": " + option.Description
-		}
-		asked.Options = append(asked.Options, option.Label)
-	}
-	return asked
-}
-
-func (q inquiry) answer(a agent.Answer) any {
-	text := a.Text
-	if a.Verdict == agent.Chosen && a.Option >= 0 && a.Option < len(q.Options) {
-		text = q.Options[a.Option].Label
-	}
-	return map[string]any{"answers": []string{text}}
-}
-
 // answered is the response that the request has once its questions are answered; nil is not yet.
 func (r *request) answered(number int, a agent.Answer) any {
 	if a.Verdict == agent.Denied {
@@ -150,7 +128,7 @@ func (r *request) answered(number int, a agent.Answer) any {
 	}
 	if number < len(r.inquiries) {
 		q := r.inquiries[number]
-		r.answers[q.ID] = q.answer(a)
+		r.answers[q.ID] = map[string]any{"answers": []string{q.Reply(a)}}
 	}
 	if r.left--; r.left > 0 {
 		return nil

@@ -2,9 +2,10 @@ package codex
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"signalbox/internal/agent"
 )
 
 // shells are those whose "-c" is what it says. The model names the shell, and could name any program.
@@ -23,15 +24,7 @@ func placed(script, cwd, dir string) string {
 	if cwd == "" || path.Clean(cwd) == path.Clean(dir) {
 		return script
 	}
-	return "cd " + quoted(below(cwd, dir)) + " && " + script
-}
-
-// below is a path as seen from dir, where it is in it.
-func below(name, dir string) string {
-	if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsAbs(name) && filepath.IsLocal(rel) {
-		return rel
-	}
-	return name
+	return "cd " + quoted(agent.Below(dir, cwd)) + " && " + script
 }
 
 func quoted(word string) string {

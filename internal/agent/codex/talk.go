@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/jsonrpc"
+	"signalbox/internal/agent/pending"
 	"signalbox/internal/process"
 )
 
@@ -15,13 +17,9 @@ type asking struct {
 	model, dir, prompt string
 	resumed            *agent.Conversation
 	next               agent.Turn
-	// sent counts our requests.
-	sent int
-	// requests are its own that are not answered yet, by their ids; open are their questions, by theirs.
-	requests map[string]*request
-	open     map[string]place
-	// asked counts questions.
-	asked int
+	peer               jsonrpc.Peer
+	// requests are its own that are not answered yet.
+	requests pending.Requests[*request]
 	// patches are what the patches change that it has in hand, by their items.
 	patches map[string][]change
 	// counting: it said what the conversation used, offset what it did not count of that.
@@ -33,7 +31,7 @@ type asking struct {
 
 func newAsking(model string, task agent.Task) *asking {
 	a := &asking{reader: newReader(task.Conversation), model: model, dir: task.Dir, prompt: task.Prompt,
-		requests: map[string]*request{}, open: map[string]place{}, patches: map[string][]change{}}
+		patches: map[string][]change{}}
 	if c := task.Conversation; c != nil && agent.ValidConversation(c.ID) {
 		a.resumed = c
 	}
@@ -49,36 +47,35 @@ const (
 
 // begun is the first line of its input.
 func (a *asking) begun() []byte {
-	a.request("initialize", map[string]any{"clientInfo": map[string]string{"name": "signalbox", "version": "1"}})
+	a.peer.Request("initialize", map[string]any{"clientInfo": map[string]string{"name": "signalbox", "version": "1"}})
 	return a.Turn().Tell
 }
 
 // Line implements agent.Reader. What it says piece by piece it says whole after that.
 func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
-	var m rpc
-	switch err := json.Unmarshal(line, &m); {
-	case err != nil:
-	case m.Method != "" && m.ID != nil:
+	m, ok := jsonrpc.Read(line)
+	switch {
+	case !ok:
+	case m.IsRequest():
 		a.requested(m)
-	case m.Method != "":
-		return a.told(m), !strings.HasSuffix(strings.ToLower(m.Method), "delta")
-	case m.ID != nil:
+	case m.IsResponse():
 		return a.responded(m), true
+	default:
+		return a.told(m), !strings.HasSuffix(strings.ToLower(m.Method), "delta")
 	}
 	return nil, true
 }
 
 // responded goes on where a request of ours was answered.
-func (a *asking) responded(m rpc) []agent.Entry {
-	var number int
-	switch _ = json.Unmarshal(m.ID, &number); {
+func (a *asking) responded(m jsonrpc.Message) []agent.Entry {
+	switch number, _ := m.Number(); {
 	case number < initializing || number > beginning:
 	case m.Error != nil:
 		return a.refused(number, m.Error.Message)
-	case number == initializing && a.sent == initializing:
-		a.tell(rpc{Method: "initialized"})
+	case number == initializing && a.peer.Sent == initializing:
+		a.peer.Notify("initialized")
 		a.begin()
-	case number == opening && a.sent == opening:
+	case number == opening && a.peer.Sent == opening:
 		return a.opened(m.Result)
 	}
 	return nil
@@ -113,7 +110,7 @@ func (a *asking) begin() {
 	if a.resumed != nil {
 		method, params["threadId"] = "thread/resume", a.resumed.ID
 	}
-	a.request(method, params)
+	a.peer.Request(method, params)
 }
 
 func (a *asking) opened(result json.RawMessage) []agent.Entry {
@@ -132,7 +129,7 @@ func (a *asking) opened(result json.RawMessage) []agent.Entry {
 		return a.stop(agent.Fail(agent.Unavailable, "this Codex would not ask: it goes by its policy %s", opened.Policy))
 	}
 	a.thread = opened.Thread.ID
-	a.request("turn/start", map[string]any{"threadId": a.thread, "cwd": a.dir, "input": typed(a.prompt)})
+	a.peer.Request("turn/start", map[string]any{"threadId": a.thread, "cwd": a.dir, "input": typed(a.prompt)})
 	return []agent.Entry{{Kind: agent.Began, Conversation: a.thread, Model: agent.Text(opened.Model)}}
 }
 

@@ -60,7 +60,7 @@ func question(u acp.Use) agent.Question {
 		command := commandIn(where, u.Title)
 		return agent.Question{Subject: command, Text: command}
 	case u.Kind == "edit" && len(parts) == 1 && parts[0].Path != "":
-		path := acp.Below(u.Dir, parts[0].Path)
+		path := agent.Below(u.Dir, parts[0].Path)
 		return agent.Question{Subject: path, Text: path + "\n" + change(parts[0].Old, parts[0].New)}
 	}
 	return agent.Question{Subject: u.Title, Text: u.Title, Altered: true}

@@ -48,5 +48,5 @@ func subject(input json.RawMessage, dir string) string {
 		URL      string `json:"url"`
 	}
 	_ = json.Unmarshal(input, &of)
-	return cmp.Or(of.Command, acp.Below(dir, cmp.Or(of.FilePath, of.Filepath, of.Path)), of.URL)
+	return cmp.Or(of.Command, agent.Below(dir, cmp.Or(of.FilePath, of.Filepath, of.Path)), of.URL)
 }

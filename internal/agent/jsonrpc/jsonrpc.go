@@ -1,0 +1,97 @@
+// Package jsonrpc is JSON-RPC as agents' programs speak it on their standard streams, a message a line.
+// What a method means it leaves to those who speak it.
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Message is a request, which has a method and an ID, a notification, which has no ID, or a response,
+// which has no method.
+type Message struct {
+	Version string          `json:"jsonrpc,omitempty"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *Problem        `json:"error,omitempty"`
+}
+
+// Problem is why a request came to nothing. Code is what the program takes for one: JSON-RPC's, or an
+// HTTP status.
+type Problem struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// UnknownMethod is the code for a method that there is not.
+const UnknownMethod = -32601
+
+// Read takes a line apart. It is not ok where the line is no message; a problem is one whatever it says.
+func Read(line []byte) (m Message, ok bool) {
+	err := json.Unmarshal(line, &m)
+	return m, (err == nil || m.Error != nil) && (m.Method != "" || m.ID != nil)
+}
+
+// IsRequest reports whether a message waits for a response.
+func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
+
+// IsResponse reports whether a message answers a request.
+func (m Message) IsResponse() bool { return m.Method == "" && m.ID != nil }
+
+// Number is the ID as we number our requests, from one on; zero is null, as where a program could not
+// read what it was told. Another kind of ID is not ok.
+func (m Message) Number() (number int, ok bool) {
+	ok = json.Unmarshal(m.ID, &number) == nil
+	return number, ok
+}
+
+// Peer is our side: what is to be told to the program.
+type Peer struct {
+	// Version is that of every message; empty is for a program that is told none.
+	Version string
+	// Sent counts our requests: it is the number of the last.
+	Sent int
+	told []byte
+}
+
+// Request asks the program for something.
+func (p *Peer) Request(method string, params any) {
+	p.Sent++
+	p.tell(Message{ID: encoded(p.Sent), Method: method, Params: encoded(params)})
+}
+
+// Notify tells the program something.
+func (p *Peer) Notify(method string) { p.tell(Message{Method: method}) }
+
+// Respond answers a request of the program's.
+func (p *Peer) Respond(to Message, result any) { p.tell(Message{ID: to.ID, Result: encoded(result)}) }
+
+// Refuse answers a request of the program's that is not known here, so that nothing waits for it.
+func (p *Peer) Refuse(to Message) {
+	p.tell(Message{ID: to.ID, Error: &Problem{Code: UnknownMethod, Message: "this is not known here"}})
+}
+
+// Told is what is to be told since it was asked for last.
+func (p *Peer) Told() []byte {
+	told := p.told
+	p.told = nil
+	return told
+}
+
+func (p *Peer) tell(m Message) {
+	m.Version = p.Version
+	p.told = append(append(p.told, encoded(m)...), '\n')
+}
+
+// encoded is a value of ours, or with what was JSON before.
+func encoded(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("jsonrpc: encode: %v", err))
+	}
+	return bytes.TrimSpace(text)
+}
