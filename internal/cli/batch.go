@@ -113,7 +113,7 @@ func (b *batch) work(ctx context.Context, n int) batchResult {
 			word = "is at work already, and waited for"
 		}
 		b.app.news("#%d %s: %s", n, word, redact.Line(info.Agent, 60))
-		info, err = x.Wait(ctx)
+		info, err = x.WaitHearing(ctx, newQuestions(func(i session.Info) { b.app.news("#%d %s", n, sessionSays(&i)) }))
 	}
 	switch {
 	case ctx.Err() != nil:

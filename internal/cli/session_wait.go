@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/session"
@@ -18,8 +19,8 @@ func newSessionWait(a *app) *cobra.Command {
 		Use:   "wait [ISSUE...]",
 		Short: "Wait until sessions have come to something",
 		Long: "Wait until each session is complete or an error, and say which. Without an issue: all sessions that have not ended. It\n" +
-			"is told by the sessions themselves and asks nobody in between. Exit code 0: all are complete; 4: one is an error; 1: the\n" +
-			"time is over.",
+			"is told by the sessions themselves and asks nobody in between. What an agent asks meanwhile is said on standard error, with\n" +
+			"--json as lines like those of watch. Exit code 0: all are complete; 4: one is an error; 1: the time is over.",
 		Example:           "  signalbox session wait 41 42\n  signalbox session wait --fail-fast --timeout 2h",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.offerSessions(true, anySession),
@@ -61,7 +62,7 @@ func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool,
 	results := make(chan result)
 	for _, x := range chosen {
 		go func() {
-			info, err := x.Wait(waiting)
+			info, err := x.WaitHearing(waiting, newQuestions(a.sayAsked))
 			if err != nil {
 				info = x.info
 			}
@@ -94,6 +95,32 @@ func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool,
 		err = a.printJSON(shown)
 	}
 	return errors.Join(err, worstOf(problems))
+}
+
+// newQuestions calls tell for each question of a session once, when it is asked.
+func newQuestions(tell func(session.Info)) func(session.Info) {
+	last := ""
+	return func(info session.Info) {
+		asked := askedBy(&info)
+		if asked == nil || asked.ID == last {
+			return
+		}
+		last = asked.ID
+		tell(info)
+	}
+}
+
+// sayAsked says what an agent waits with, beside the output, which is what sessions come to.
+func (a *app) sayAsked(info session.Info) {
+	line := fmt.Sprintf("#%d %s", info.Issue, sessionSays(&info))
+	if a.json {
+		data, err := json.Marshal(eventOf(info.Issue, &session.Event{Info: &info}), json.Deterministic(true))
+		if err != nil {
+			return
+		}
+		line = string(data)
+	}
+	a.say(line)
 }
 
 // stillRunning says that a session was not waited for to its end, and why.

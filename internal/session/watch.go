@@ -171,18 +171,25 @@ func (l *lineReader) rest() string {
 }
 
 // Wait returns when the session has come to something: at its first last word, or its end.
-func (x *Session) Wait(ctx context.Context) (Info, error) {
+func (x *Session) Wait(ctx context.Context) (Info, error) { return x.WaitHearing(ctx, func(Info) {}) }
+
+// WaitHearing is Wait, and hears where the session stands on the way.
+func (x *Session) WaitHearing(ctx context.Context, hear func(Info)) (Info, error) {
 	for {
 		info, err := x.Info(ctx)
 		if err != nil || info.Outcome != nil {
 			return info, err
 		}
+		hear(info)
 		watching, cancel := context.WithCancel(ctx)
 		events, err := x.Watch(watching)
 		for err == nil {
 			e, open := <-events
 			if !open || e.Info != nil && e.Info.Outcome != nil {
 				break
+			}
+			if e.Info != nil {
+				hear(*e.Info)
 			}
 		}
 		cancel()
