@@ -28,7 +28,7 @@ func (anthropic) read(_ *http.Request, body []byte) (Conversation, error) {
 	}
 	c := Conversation{API: Anthropic, Model: request.Model, Stream: request.Stream, System: request.System.String()}
 	for _, t := range request.Tools {
-		c.Tools = append(c.Tools, Offer{t.Name, t.InputSchema})
+		c.Tools = append(c.Tools, Offer{Name: t.Name, Schema: t.InputSchema})
 	}
 	for _, m := range request.Messages {
 		if m.Role == "user" {

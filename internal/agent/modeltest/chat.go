@@ -28,7 +28,7 @@ func (chat) read(_ *http.Request, body []byte) (Conversation, error) {
 	}
 	c := Conversation{API: Chat, Model: request.Model, Stream: request.Stream}
 	for _, t := range request.Tools {
-		c.Tools = append(c.Tools, Offer{t.Function.Name, t.Function.Parameters})
+		c.Tools = append(c.Tools, Offer{Name: t.Function.Name, Schema: t.Function.Parameters})
 	}
 	for _, m := range request.Messages {
 		c.hearsOpenAI(m.Role, m.Content.String())

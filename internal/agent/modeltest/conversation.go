@@ -35,6 +35,8 @@ type Offer struct {
 	Name string
 	// Schema is the JSON Schema of its arguments; empty where it takes plain text.
 	Schema Schema
+	// Namespace is what OpenAI's newer models are told to find it in, if anything.
+	Namespace string
 }
 
 // Schema is as much of a JSON Schema as is needed to call a tool.

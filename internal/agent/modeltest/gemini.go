@@ -44,7 +44,7 @@ func (gemini) read(r *http.Request, body []byte) (Conversation, error) {
 			if f.Parameters.Properties == nil {
 				f.Parameters = f.ParametersJSONSchema
 			}
-			c.Tools = append(c.Tools, Offer{f.Name, f.Parameters})
+			c.Tools = append(c.Tools, Offer{Name: f.Name, Schema: f.Parameters})
 		}
 	}
 	c.instructs(request.SystemInstruction.text())

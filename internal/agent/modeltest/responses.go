@@ -14,22 +14,33 @@ func (responses) read(_ *http.Request, body []byte) (Conversation, error) {
 		Stream       bool            `json:"stream"`
 		Instructions string          `json:"instructions"`
 		Input        json.RawMessage `json:"input"`
-		Tools        []struct {
-			Type       string `json:"type"`
-			Name       string `json:"name"`
-			Parameters Schema `json:"parameters"`
-		} `json:"tools"`
+		Tools        []offered       `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &request); err != nil {
 		return Conversation{}, err
 	}
 	c := Conversation{API: Responses, Model: request.Model, Stream: request.Stream, System: request.Instructions}
-	for _, t := range request.Tools {
-		if t.Type == "function" || t.Type == "custom" { // else one that OpenAI itself performs
-			c.Tools = append(c.Tools, Offer{t.Name, t.Parameters})
-		}
-	}
+	c.offers("", request.Tools)
 	return c, c.hearsInput(request.Input)
+}
+
+// offered is a tool of a request, or a namespace of them.
+type offered struct {
+	Type       string    `json:"type"`
+	Name       string    `json:"name"`
+	Parameters Schema    `json:"parameters"`
+	Tools      []offered `json:"tools"`
+}
+
+func (c *Conversation) offers(namespace string, tools []offered) {
+	for _, t := range tools {
+		switch t.Type {
+		case "function", "custom":
+			c.Tools = append(c.Tools, Offer{Name: t.Name, Schema: t.Parameters, Namespace: namespace})
+		case "namespace":
+			c.offers(t.Name, t.Tools)
+		} // else one that OpenAI itself performs
+	}
 }
 
 // hearsInput reads a list of items, or the one text that stands for a user's message.
@@ -40,10 +51,11 @@ func (c *Conversation) hearsInput(input json.RawMessage) error {
 		return nil
 	}
 	var items []struct {
-		Type    string `json:"type"`
-		Role    string `json:"role"`
-		Content texts  `json:"content"`
-		Output  texts  `json:"output"`
+		Type    string    `json:"type"`
+		Role    string    `json:"role"`
+		Content texts     `json:"content"`
+		Output  texts     `json:"output"`
+		Tools   []offered `json:"tools"`
 	}
 	if err := json.Unmarshal(input, &items); err != nil {
 		return err
@@ -52,6 +64,8 @@ func (c *Conversation) hearsInput(input json.RawMessage) error {
 		switch item.Type {
 		case "function_call_output", "custom_tool_call_output":
 			c.hearsOpenAI("tool", item.Output.String())
+		case "additional_tools":
+			c.offers("", item.Tools)
 		case "message", "":
 			c.hearsOpenAI(item.Role, item.Content.String())
 		}
@@ -90,7 +104,11 @@ func outputText(text string) object {
 
 func (c call) item() object {
 	kind, key := c.itemWords()
-	return object{"type": kind, "id": "item_" + c.id, "call_id": c.id, "name": c.name, key: c.arguments, "status": "completed"}
+	item := object{"type": kind, "id": "item_" + c.id, "call_id": c.id, "name": c.name, key: c.arguments, "status": "completed"}
+	if c.namespace != "" {
+		item["namespace"] = c.namespace
+	}
+	return item
 }
 
 // itemWords: a tool that takes plain text is a custom one.

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -13,6 +14,7 @@ type call struct {
 	// arguments is JSON, or for a tool without a schema the text that it takes.
 	arguments string
 	plain     bool
+	namespace string
 }
 
 // names are what agents call a tool that does it, the more special ones first.
@@ -32,11 +34,14 @@ func (c Call) in(dir string, offers []Offer) (call, error) {
 		c.target = absolute(dir, c.target)
 	}
 	offer, found := pick(names[c.verb], offers)
+	if code, only := pick([]string{codeTool}, offers); !found && only {
+		return call{name: code.Name, arguments: c.code(), plain: true, namespace: code.Namespace}, nil
+	}
 	if !found && c.verb != run {
 		return c.byCommand().in(dir, offers)
 	}
 	if !found {
-		return call{}, fmt.Errorf("%s: no tool for it among %q", c.verb, offered(offers))
+		return call{}, fmt.Errorf("%s: no tool for it among %q", c.verb, namesOf(offers))
 	}
 	if offer.Schema.Properties == nil && c.verb == write {
 		return call{name: offer.Name, arguments: c.patch(), plain: true}, nil
@@ -46,6 +51,22 @@ func (c Call) in(dir string, offers []Offer) (call, error) {
 		return call{}, fmt.Errorf("%s with tool %q: %w", c.verb, offer.Name, err)
 	}
 	return call{name: offer.Name, arguments: arguments}, nil
+}
+
+// codeTool takes JavaScript that calls the other tools. Codex offers nothing else to its default model.
+const codeTool = "exec"
+
+// code is the call as such a program, which prints what came of it.
+func (c Call) code() string {
+	inner, argument := "exec_command", any(object{"cmd": c.target})
+	switch c.verb {
+	case write:
+		inner, argument = "apply_patch", c.patch()
+	case read:
+		argument = object{"cmd": c.byCommand().target}
+	}
+	text, _ := json.Marshal(argument) // strings
+	return fmt.Sprintf("text(await tools.%s(%s));", inner, text)
 }
 
 func absolute(dir, name string) string {
@@ -65,7 +86,7 @@ func pick(names []string, offers []Offer) (Offer, bool) {
 	return Offer{}, false
 }
 
-func offered(offers []Offer) (names []string) {
+func namesOf(offers []Offer) (names []string) {
 	for _, o := range offers {
 		names = append(names, o.Name)
 	}
