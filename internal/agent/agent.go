@@ -47,9 +47,14 @@ type Task struct {
 	Conversation *Conversation
 	// Endpoint is where the model is; nil leaves the agent to its own login.
 	Endpoint *Endpoint
+	// Private is a folder of this machine that goes with the environment and that nothing inside sees
+	// unless it is asked for; empty where there is none.
+	Private string
 	// Login is the agent's own, where it has one: by its name below HOME ("~/.claude") the host path
-	// that is shown there and may be written. An empty path takes away what an earlier call was shown.
+	// that is found there. An empty path takes away what an earlier call was shown.
 	Login map[string]string
+	// Reads and Writes are host paths that are shown for it, beside the program's own.
+	Reads, Writes []string
 	// Ceiling is what the call may use; who serves Endpoint holds it to that.
 	Ceiling Ceiling
 	// Idle and Total are the deadlines; OutputLimit the number of bytes kept.

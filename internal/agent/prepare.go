@@ -47,13 +47,3 @@ func (p Program) arguments(t Task) []string {
 	}
 	return append(args, p.Args...)
 }
-
-// writes are what of the host the program may write.
-func (t Task) writes() (paths []string) {
-	for _, path := range slices.Sorted(maps.Values(t.Login)) {
-		if path != "" {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"signalbox/internal/process"
@@ -65,8 +66,8 @@ func (p Program) command(task Task) process.Command {
 		Idle:        task.Idle,
 		Total:       task.Total,
 		OutputLimit: task.OutputLimit,
-		Reads:       p.reads(),
-		Writes:      task.writes(),
+		Reads:       slices.Concat(p.reads(), task.Reads),
+		Writes:      task.Writes,
 		Reaches:     task.Endpoint.address(),
 	}
 }

@@ -108,8 +108,8 @@ func (a *app) login(v vendor, c config.Agent) (login, key, folder string) {
 	if s := v.server(c); c.Login != config.LoginOwn && s.key != "" && a.Env(s.key) != "" {
 		return config.LoginKey, s.key, ""
 	}
-	if c.Login == config.LoginOwn || loggedIn(filepath.Join(a.Env("HOME"), v.login)) {
-		return config.LoginOwn, "", v.folders[0]
+	if c.Login == config.LoginOwn || loggedIn(filepath.Join(a.Env("HOME"), v.login.Folder, v.login.File)) {
+		return config.LoginOwn, "", v.login.Folder
 	}
 	return "", "", ""
 }

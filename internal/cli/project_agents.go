@@ -117,7 +117,7 @@ func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	login, key, _ := p.login(v, c)
 	switch {
 	case login == config.LoginKey:
-		return p.guarded(ctx, name, withoutLogin(built, v), v.server(c), p.Env(key), c)
+		return p.guarded(ctx, name, withoutLogin{built, v.login}, v.server(c), p.Env(key), c)
 	case c.Login == config.LoginKey:
 		return nil, &problem{err: fmt.Errorf("agent %q: there is no key in %s", name, cmp.Or(v.server(c).key, "any variable: set agents."+name+".key")),
 			hint: "export it, or set agents." + name + ".login: own"}

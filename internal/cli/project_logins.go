@@ -4,55 +4,78 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/login"
 	"signalbox/internal/config"
+	"signalbox/internal/environment/clone"
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
 
-// withLogin is an agent that is shown its own login's folders, or none any more (see agent.Task).
+// withoutLogin is an agent that is not shown any more what an earlier call was: its way to the model
+// is another now.
+type withoutLogin struct {
+	agent.Agent
+	login login.Login
+}
+
+// Run implements agent.Agent.
+func (a withoutLogin) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	task.Login = map[string]string{"~/" + a.login.Folder: ""}
+	return a.Agent.Run(ctx, task, exec)
+}
+
+// withLogin is an agent that is lent its own login, for a call at a time.
 type withLogin struct {
 	agent.Agent
-	login map[string]string
-	// again is what to type where the login is refused; empty where there is none.
+	login login.Login
+	// again is what to type where the login is refused.
 	again string
+	log   *slog.Logger
 }
 
 // Run implements agent.Agent.
 func (a withLogin) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
-	task.Login = a.login
-	result, err := a.Agent.Run(ctx, task, exec)
-	if f := result.Failure; f != nil && f.Code == agent.Unauthorized && a.again != "" {
+	loan, err := a.login.Lend(ctx, task.Private)
+	if err != nil {
+		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
+	}
+	result, err := a.Agent.Run(ctx, loan.Task(task), exec)
+	if err := loan.Return(); err != nil { // its work is none the worse, and the next start tries again
+		a.log.Warn("a renewed login is not yet in its place", "agent", a.Name(), "err", err)
+	}
+	if f := result.Failure; f != nil && f.Code == agent.Unauthorized {
 		result.Failure = agent.Fail(f.Code, "its own login was refused: %s: %s", a.again, f.Message)
 	}
 	return result, err
 }
 
-// withoutLogin takes away what an earlier call was shown: its way to the model is another now.
-func withoutLogin(a agent.Agent, v vendor) agent.Agent {
-	none := map[string]string{}
-	for _, folder := range v.folders {
-		none["~/"+folder] = ""
-	}
-	return withLogin{Agent: a, login: none}
-}
-
 func (p *project) withOwnLogin(a agent.Agent, v vendor, c config.Agent) agent.Agent {
-	shown := map[string]string{}
-	for _, folder := range v.folders {
-		if path := filepath.Join(p.Env("HOME"), folder); exists(path) {
-			shown["~/"+folder] = path
-		}
-	}
+	p.settleLogins()
 	again := "log in again with \"" + v.logIn(c) + "\""
 	if closed := p.closedTo(v); len(closed) > 0 {
 		again += ", and have environment.allow name " + strings.Join(closed, " and ")
 	}
-	return withLogin{a, shown, again}
+	lent := v.login
+	lent.Home = p.Env("HOME")
+	return withLogin{a, lent, again, p.log}
+}
+
+// settleLogins brings back what was renewed in calls whose Signalbox was killed.
+func (p *project) settleLogins() {
+	c := p.cloneConfig()
+	lent, err := filepath.Glob(filepath.Join(c.State, "*", clone.AgentsFolder))
+	if err == nil {
+		err = login.Settle(lent...)
+	}
+	if err != nil {
+		p.app.warn("a login that was renewed in an environment is not yet in its place: %v", err)
+	}
 }
 
 // logIn is the command by which a person logs in.
@@ -94,5 +117,5 @@ func (p *project) warnOfLogin(c config.Agent) {
 
 // ownLogin is what an agent's own login means, in the words of doctor and of whoever starts it.
 func ownLogin(folder string) string {
-	return fmt.Sprintf("own login: ~/%s is shown inside, and what is written there stays", folder)
+	return fmt.Sprintf("own login: a copy of its tokens and settings in ~/%s is inside; of what is written there only renewed tokens come back", folder)
 }

@@ -70,7 +70,7 @@ func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *ses
 // Exec implements process.Executor.
 func (s *sessionAgent) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	inside := &sessionCommand{sessionAgent: s, session: c}
-	task := agent.Task{Key: "session", Role: string(workflow.Implementer), Prompt: c.Args[len(c.Args)-1], Dir: s.place.Dir(), Log: c.Stdout,
+	task := agent.Task{Key: "session", Role: string(workflow.Implementer), Prompt: c.Args[len(c.Args)-1], Dir: s.place.Dir(), Private: s.place.Private(), Log: c.Stdout,
 		Terminal: c.Terminal != nil, Reports: s.reports, Ceiling: s.ceiling, Idle: c.Idle, Total: c.Total}
 	if s.understood {
 		says := &spoken{to: c.Stdout}

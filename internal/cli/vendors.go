@@ -7,6 +7,7 @@ import (
 	"signalbox/internal/agent/claude"
 	"signalbox/internal/agent/codex"
 	"signalbox/internal/agent/gemini"
+	"signalbox/internal/agent/login"
 	"signalbox/internal/agent/opencode"
 	"signalbox/internal/agent/pi"
 	"signalbox/internal/config"
@@ -19,10 +20,8 @@ type vendor struct {
 	title, install string
 	// models is whose server it asks; empty where the model's name says that, before a slash.
 	models string
-	// login is the file, below HOME, that is there once it has a login of its own; folders are what it
-	// then needs of HOME.
-	login   string
-	folders []string
+	// login is its own, which it has once the login's file is there.
+	login login.Login
 	// logsIn are the arguments by which a person logs in, hosts where that login is used and renewed.
 	logsIn string
 	hosts  []string
@@ -32,17 +31,31 @@ type vendor struct {
 }
 
 var vendors = []vendor{
-	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", ".claude/.credentials.json", []string{".claude"}, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true,
+	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", claudeLogin, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true,
 		func(s agent.Settings) (agent.Agent, error) { return claude.New(s) }},
-	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", ".codex/auth.json", []string{".codex"}, "login", []string{"chatgpt.com", "auth.openai.com"}, false,
+	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", codexLogin, "login", []string{"chatgpt.com", "auth.openai.com"}, false,
 		func(s agent.Settings) (agent.Agent, error) { return codex.New(s) }},
-	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", ".local/share/opencode/auth.json", []string{".local/share/opencode"}, "auth login", nil, false,
+	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", opencodeLogin, "auth login", nil, false,
 		func(s agent.Settings) (agent.Agent, error) { return opencode.New(s) }},
-	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", ".pi/agent/auth.json", []string{".pi"}, "", nil, false,
+	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", piLogin, "", nil, false,
 		func(s agent.Settings) (agent.Agent, error) { return pi.New(s) }},
-	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", ".gemini/oauth_creds.json", []string{".gemini"}, "", nil, false,
+	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", geminiLogin, "", nil, false,
 		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
 }
+
+// The logins of agents, and what of a person's settings counts inside. What is not named stays outside:
+// conversations with other projects, histories, caches, and whatever a later version keeps there.
+var (
+	claudeLogin = login.Login{Folder: ".claude", File: ".credentials.json", Settings: []string{"settings.json", "CLAUDE.md",
+		"agents", "commands", "hooks", "output-styles", "plugins", "rules", "skills"}}
+	codexLogin = login.Login{Folder: ".codex", File: "auth.json", Settings: []string{"config.toml", "*.config.toml", "AGENTS.md",
+		"AGENTS.override.md", "hooks.json", "hooks", "plugins", "prompts", "rules", "skills"}}
+	opencodeLogin = login.Login{Folder: ".local/share/opencode", File: "auth.json"}
+	piLogin       = login.Login{Folder: ".pi", File: "agent/auth.json", Settings: []string{"agent/settings.json", "agent/models.json", "agent/*.md",
+		"agent/extensions", "agent/git", "agent/npm", "agent/prompts", "agent/skills", "agent/themes", "agent/tools"}}
+	geminiLogin = login.Login{Folder: ".gemini", File: "oauth_creds.json", Settings: []string{"settings.json", "google_accounts.json",
+		"installation_id", "trustedFolders.json", ".env", "*.md", "agents", "commands", "extensions", "policies", "skills"}}
+)
 
 func vendorOf(driver string) (vendor, bool) {
 	for _, v := range vendors {

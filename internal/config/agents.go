@@ -37,7 +37,7 @@ type Agent struct {
 	// Args are further arguments for the program.
 	Args []string `yaml:"args"`
 	// Login is key (the API key stays with Signalbox, which passes requests on) or own (the agent's
-	// own login, whose folder it is shown). Empty means key where Key is set, and otherwise own.
+	// own login, which it is lent). Empty means key where Key is set, and otherwise own.
 	Login string `yaml:"login"`
 	// Key is the environment variable with the API key, URL the model's server, where they are not
 	// the vendor's usual ones.

@@ -38,6 +38,9 @@ type Environment interface {
 	// and version, isolation, and the image or this machine's toolchain. Two environments with
 	// the same one give the same set-up the same result.
 	Fingerprint() string
+	// Private is a folder of this machine that goes with the environment and is empty after Renew, for
+	// what is kept for its commands. It may not be there yet, and no command sees it that does not ask for it.
+	Private() string
 	// Renew brings the environment to where its set-up begins: the tracked content of commit,
 	// nothing untracked, nothing ignored, an empty HOME. Where an environment was kept under the
 	// key it begins with what that one had instead, and warm is true. Nothing that an agent left

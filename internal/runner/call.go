@@ -64,7 +64,7 @@ func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Act
 	defer end(nil)
 	c := &call{work: w, key: a.Key, name: store.LogName(string(a.Role), w.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, allowed: allowed, end: end}
 	limits, ceiling := w.run.Journey.Settings.Limits, allowed.both()
-	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(),
+	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(), Private: env.Private(),
 		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
 		Transcript: c.heard, Ask: c.asker(calling, a.Role), Ceiling: agent.Ceiling{Tokens: ceiling.Tokens, CostUSD: float64(ceiling.CostMicroUSD) / 1e6}, Conversation: w.conversation(a.Role, program.Name()),
 		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)

@@ -59,6 +59,9 @@ func (e *Environment) HostHome() string { e.show(); return e.layout.home() }
 // Isolation implements environment.Environment.
 func (e *Environment) Isolation() string { return e.driver.isolation() }
 
+// Private implements environment.Environment.
+func (e *Environment) Private() string { return e.layout.agents() }
+
 // Exec implements process.Executor. HOME lasts as long as the environment, /tmp as long as the
 // command. A program that a signal ended shows as exit code 128 plus its number in the sandbox.
 func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Result, error) {

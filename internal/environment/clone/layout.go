@@ -46,6 +46,12 @@ func (l layout) gone() string  { return filepath.Join(l.trees(), ".old-"+filepat
 // home is the folder behind HOME.
 func (l layout) home() string { return filepath.Join(l.private, "home") }
 
+// AgentsFolder is what Private is called, in an environment's folder below Config.State.
+const AgentsFolder = "agents"
+
+// agents is what is kept for agents and not in HOME, see Private.
+func (l layout) agents() string { return filepath.Join(l.private, AgentsFolder) }
+
 // scratch holds one new folder per command, its /tmp.
 func (l layout) scratch() string { return filepath.Join(l.private, "tmp") }
 

@@ -81,6 +81,9 @@ func (e *Environment) emptyHome() error {
 	if err := e.layout.retireHome(); err != nil {
 		return fmt.Errorf("empty HOME: %w", err)
 	}
+	if err := removeTree(e.layout.agents()); err != nil {
+		return fmt.Errorf("empty what is kept for agents: %w", err)
+	}
 	if err := os.Mkdir(e.layout.home(), 0o700); err != nil {
 		return fmt.Errorf("empty HOME: %w", err)
 	}

@@ -14,6 +14,9 @@ import (
 // Dir implements environment.Environment.
 func (e *Environment) Dir() string { return workspace }
 
+// Private implements environment.Environment.
+func (e *Environment) Private() string { return e.clone.Private() }
+
 // Isolation implements environment.Environment.
 func (e *Environment) Isolation() string { return "container" }
 

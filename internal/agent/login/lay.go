@@ -1,0 +1,111 @@
+package login
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// lay puts the settings inside, in the place of what an earlier call made there of them: what one role
+// planted is not what the next one goes by.
+func (l *Loan) lay() error {
+	if err := makeFolder(l.inside, filepath.Dir(l.tokens())); err != nil {
+		return err
+	}
+	for _, pattern := range l.login.Settings {
+		if err := l.clear(pattern); err != nil {
+			return fmt.Errorf("clear %s: %w", pattern, err)
+		}
+		found, err := filepath.Glob(filepath.Join(l.login.Home, l.login.Folder, pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range found {
+			if err := l.setting(path); err != nil {
+				return fmt.Errorf("lay out %s: %w", path, err)
+			}
+		}
+	}
+	return nil
+}
+
+// clear takes away what the inside has of a pattern.
+func (l *Loan) clear(pattern string) error {
+	dir := filepath.Join(l.login.Folder, filepath.Dir(pattern))
+	if err := makeFolder(l.inside, dir); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(l.inside.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if matched, err := filepath.Match(filepath.Base(pattern), entry.Name()); err == nil && matched {
+			if err := l.inside.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// setting lays out a person's file or folder.
+func (l *Loan) setting(path string) error {
+	name, err := filepath.Rel(l.login.Home, path)
+	if err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) { // a link that leads nowhere
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		l.reads[name] = real
+		return l.inside.Symlink(real, name)
+	case !info.Mode().IsRegular() || info.Size() > maxSetting:
+		return nil
+	}
+	text, err := os.ReadFile(real)
+	if err != nil {
+		return err
+	}
+	return l.inside.WriteFile(name, text, 0o600)
+}
+
+// maxSetting is many times what a person writes.
+const maxSetting = 8 << 20
+
+// makeFolder makes a folder inside whose every part is a folder. Whoever was inside before can have put
+// something else there.
+func makeFolder(inside *os.Root, name string) error {
+	part := ""
+	for word := range strings.SplitSeq(name, string(filepath.Separator)) {
+		part = filepath.Join(part, word)
+		info, err := inside.Lstat(part)
+		switch {
+		case err == nil && info.IsDir():
+			continue
+		case err == nil:
+			err = inside.RemoveAll(part)
+		case errors.Is(err, fs.ErrNotExist):
+			err = nil
+		}
+		if err == nil {
+			err = inside.Mkdir(part, 0o700)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
