@@ -25,7 +25,7 @@ func newHeal(a *app) *cobra.Command {
 			"error open a request, once, and carry it to a merged change that the check passed on. Facts go into state.json;\n" +
 			"whether a pass is due is decided by \"heal gate\", in CI, or by \"heal watch\". A pass that was cut off at any\n" +
 			"instant is gone on with by the next. docs/healing.md has the rest.\n\n" +
-			"Exit codes:\n  0  healthy, or repaired\n  1  unknown: nothing failed, but nothing shows that all is well, because a check could not be looked at\n  3  a repair waits for your approval or for an agent that can be used, or the state is critical: only a person goes on\n" +
+			"Exit codes:\n  0  healthy, or repaired\n  1  unknown: nothing failed, but nothing shows that all is well, because a check could not be looked at;\n     or something stood in the way of one repair or request, while the rest was done\n  3  a repair waits for your approval or for an agent that can be used, or the state is critical: only a person goes on\n" +
 			"  4  a repair failed; the next one waits 300 seconds\n  5  another process is at it\n  9  cooldown: a repair failed less than 300 seconds ago, nothing was done",
 		Example: "  signalbox heal\n  signalbox heal gate && signalbox heal\n  signalbox heal --json | jq -r .result\n  signalbox heal watch --every 5m",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.heal(c.Context(), unattended) },
@@ -85,21 +85,21 @@ func (a *app) healthSettings() (settings config.Health, known bool) {
 }
 
 func (a *app) heal(ctx context.Context, unattended bool) error {
-	report, err := a.healOnce(ctx, 0, unattended)
-	if err != nil {
-		return err
-	}
-	if a.json {
+	report, stood := a.healOnce(ctx, 0, unattended)
+	switch { // what stood in the way of one repair is told beside what the pass came to
+	case report.Result == "":
+		return stood
+	case !a.json:
+		a.printReport(&report)
+	default:
 		if err := a.printJSON(report); err != nil {
 			return err
 		}
-	} else {
-		a.printReport(&report)
 	}
-	if code := passCodes[report.Result]; code != exitOK {
+	if code := passCodes[report.Result]; stood == nil && code != exitOK {
 		return &problem{code: code}
 	}
-	return nil
+	return stood
 }
 
 var passCodes = map[workflow.HealthResult]int{workflow.PassHealthy: exitOK, workflow.PassRepaired: exitOK, workflow.PassWaiting: exitNeedsInput,

@@ -21,7 +21,7 @@ func (p *pass) attendCritical(ctx context.Context) error {
 	}
 	request, err := Escalate(ctx, p.Forge, p.Redact, p.state)
 	if err != nil {
-		return err
+		return p.setAside(ctx, err)
 	}
 	if known == "" || !request.Closed {
 		return p.escalated(ctx, request)
@@ -38,7 +38,7 @@ func (p *pass) escalate(ctx context.Context) error {
 	}
 	request, err := Escalate(ctx, p.Forge, p.Redact, p.state)
 	if err != nil {
-		return err
+		return p.setAside(ctx, err)
 	}
 	return p.escalated(ctx, request)
 }

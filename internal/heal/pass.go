@@ -22,8 +22,8 @@ type pass struct {
 	begun  workflow.HealthPass
 	seen   memory
 	report Report
-	// uncarried is why repairs could not be carried.
-	uncarried []error
+	// aside is what stood in the way of one repair or one request, and held up nothing else.
+	aside []error
 }
 
 // Pass looks and repairs once. A pass that was cut off at any instant is gone on with by the next.
@@ -44,7 +44,7 @@ func (h *Healer) Pass(ctx context.Context) (report Report, err error) {
 	}()
 	p := &pass{Healer: h, doc: h.Store.Health(), report: report}
 	if err = p.perform(ctx); err == nil {
-		err = errors.Join(p.uncarried...)
+		err = errors.Join(p.aside...)
 	}
 	if err != nil && ctx.Err() == nil {
 		p.stopped(ctx, err)
@@ -78,8 +78,33 @@ func (p *pass) perform(ctx context.Context) error {
 	case len(failures) > 0:
 		return p.repairAll(ctx, failures, sight)
 	case p.state.Loop.Pass != nil:
-		return p.finish(ctx)
-	case !p.state.Shows(sight):
+		return p.goOn(ctx, sight)
+	}
+	return p.quiet(ctx, sight)
+}
+
+// goOn ends a pass that judged repairs which were begun before, and in which nothing fails. One that was cut off before it
+// did anything is none.
+func (p *pass) goOn(ctx context.Context, sight workflow.HealthSight) error {
+	err := p.update(ctx, func(h *workflow.Health) {
+		h.Loop.Unseen = sight.Unseen
+		h.Unmet(nil)
+	})
+	if err != nil {
+		return err
+	}
+	if p.state.Loop.Pass == nil {
+		return p.quiet(ctx, sight)
+	}
+	if err := p.remember(ctx); err != nil {
+		return err
+	}
+	return p.finish(ctx)
+}
+
+// quiet ends a pass in which nothing failed.
+func (p *pass) quiet(ctx context.Context, sight workflow.HealthSight) error {
+	if !p.state.Shows(sight) {
 		return p.unclear(ctx, sight)
 	}
 	return p.well(ctx, sight)
@@ -195,22 +220,21 @@ func (p *pass) finish(ctx context.Context) error {
 // well ends a pass that found nothing wrong. Only a change is written to the log, or told to anybody.
 func (p *pass) well(ctx context.Context, sight workflow.HealthSight) error {
 	before, now := p.state.LastHealthStatus, p.Clock()
-	closed := p.state.ToClose()
-	for _, id := range closed {
-		if err := p.closeRequest(ctx, id); err != nil {
-			return err
-		}
+	closed, unclosed, err := p.closeRequests(ctx, p.state.ToClose())
+	if err != nil {
+		return err
 	}
 	var ended workflow.HealthPass
-	err := p.update(ctx, func(h *workflow.Health) {
+	err = p.update(ctx, func(h *workflow.Health) {
 		h.Loop.Unseen = sight.Unseen
 		ended = h.Well(p.begun, p.Every, now)
+		h.Loop.Unclosed = unclosed
 	})
 	if err != nil {
 		return err
 	}
 	p.report.Result = ended.Result
-	if p.state.LastHealthStatus != before || len(closed) > 0 {
+	if p.state.LastHealthStatus != before || closed > 0 {
 		p.report.Pass = &ended
 		if err := p.log(ctx, ended); err != nil {
 			return err
@@ -231,6 +255,30 @@ func (p *pass) unclear(ctx context.Context, sight workflow.HealthSight) error {
 	}
 	p.report.Result = ended.Result
 	return p.remember(ctx)
+}
+
+// closeRequests closes those that it can. What the forge does not let it close is closed by a later pass.
+func (p *pass) closeRequests(ctx context.Context, ids []string) (closed int, unclosed []string, err error) {
+	for _, id := range ids {
+		if err := p.closeRequest(ctx, id); err == nil {
+			closed++
+		} else if err := p.setAside(ctx, err); err != nil {
+			return closed, unclosed, err
+		} else {
+			unclosed = append(unclosed, id)
+		}
+	}
+	return closed, unclosed, nil
+}
+
+// setAside keeps an error that says nothing of what else there is to look at and to repair, for whoever reads how the pass
+// ended; it returns what ends the pass itself.
+func (p *pass) setAside(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	p.aside = append(p.aside, err)
+	return nil
 }
 
 // closeRequest closes a request about an error that is gone by itself; one that is not there is closed.

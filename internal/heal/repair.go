@@ -25,7 +25,7 @@ func (p *pass) repair(ctx context.Context, id string) (workflow.RepairOutcome, e
 	}
 	request, err := p.request(ctx, id, check)
 	if err != nil {
-		return "", err
+		return p.putOff(ctx, id, err)
 	}
 	if err := p.update(ctx, func(h *workflow.Health) { h.Attempt(id, request.ID, p.Clock()) }); err != nil {
 		return "", err
@@ -36,18 +36,22 @@ func (p *pass) repair(ctx context.Context, id string) (workflow.RepairOutcome, e
 	if errors.As(err, &held) {
 		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: "another process carries the request"})
 	}
-	if ctx.Err() != nil {
-		return "", fmt.Errorf("carry request %s: %w", request.ID, errors.Join(err, ctx.Err()))
-	}
-	if err != nil { // it says nothing of other errors, nor of what else there is to look at
-		p.uncarried = append(p.uncarried, fmt.Errorf("carry request %s: %w", request.ID, err))
-		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: redact.Line(p.Redact.String(err.Error()), 200)})
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return p.putOff(ctx, id, fmt.Errorf("carry request %s: %w", request.ID, err))
 	}
 	judged, err := p.cameTo(ctx, id, check, &run)
 	if err != nil {
 		return "", err
 	}
 	return p.judge(ctx, judged)
+}
+
+// putOff has a repair wait that nobody could open a request for, or carry.
+func (p *pass) putOff(ctx context.Context, id string, why error) (workflow.RepairOutcome, error) {
+	if err := p.setAside(ctx, why); err != nil {
+		return "", err
+	}
+	return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: redact.Line(p.Redact.String(why.Error()), 200)})
 }
 
 // goneBy reports whether an error is gone by what this pass merged for another, which had the same cause: a repair that finds

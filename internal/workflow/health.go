@@ -62,6 +62,8 @@ type HealthLoop struct {
 	Request string `json:"request,omitzero"`
 	// Earlier are the requests about earlier critical times that nobody has closed.
 	Earlier []string `json:"earlier_requests,omitempty"`
+	// Unclosed are the requests about what is gone that the forge could not be told to close.
+	Unclosed []string `json:"unclosed_requests,omitempty"`
 
 	// NextRunAt is when a healthy project is looked at again. It is kept apart from the cooldown, so
 	// that a schedule and a cooldown of the same length do not starve each other.
@@ -84,7 +86,7 @@ type HealthLoop struct {
 
 // calmed is what stays of the loop when somebody reports that all is well.
 func (l HealthLoop) calmed() HealthLoop {
-	calm := HealthLoop{Earlier: l.Earlier, Errors: l.Errors, Pass: l.Pass, Undone: l.Undone, Unknown: l.Unknown}
+	calm := HealthLoop{Earlier: l.Earlier, Unclosed: l.Unclosed, Errors: l.Errors, Pass: l.Pass, Undone: l.Undone, Unknown: l.Unknown}
 	if l.Request != "" {
 		calm.Earlier = append(slices.Clone(l.Earlier), l.Request)
 	}

@@ -83,10 +83,11 @@ func (h *Health) Well(pass HealthPass, every time.Duration, now time.Time) Healt
 
 // ToClose are the requests that one more pass which finds nothing closes.
 func (h *Health) ToClose() (requests []string) {
+	requests = slices.Clone(h.Loop.Unclosed)
 	if h.Loop.HealthyPasses+1 < HealthyPasses {
-		return nil
+		return requests
 	}
-	requests = slices.Clone(h.Loop.Earlier)
+	requests = append(requests, h.Loop.Earlier...)
 	if h.Loop.Request != "" {
 		requests = append(requests, h.Loop.Request)
 	}

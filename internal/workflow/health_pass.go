@@ -11,7 +11,7 @@ import (
 // that is open already is the same error. In a critical state nothing is repaired, and neither is anything in a pass that finds
 // that a repair did not hold: its cooldown begins before anything else does.
 func (h *Health) Found(pass HealthPass, failures []HealthFailure, now time.Time) {
-	if h.Loop.Pass == nil {
+	if h.Unmet(failures); h.Loop.Pass == nil {
 		h.Loop.Pass = &pass
 	}
 	h.Loop.HealthyPasses = 0
@@ -123,6 +123,7 @@ func (h *Health) Attempt(errorID, request string, now time.Time) {
 		return
 	}
 	e.Request = request
+	h.Loop.Unclosed = slices.DeleteFunc(h.Loop.Unclosed, func(unclosed string) bool { return unclosed == request })
 	if r := h.repair(errorID); r != nil {
 		r.Request = request
 	}
@@ -135,10 +136,10 @@ func (h *Health) Attempt(errorID, request string, now time.Time) {
 	h.UpdatedAt = h.LastAttemptAt
 }
 
-// Judge says what the repair of an error came to. A repair is judged once; one that waits is none yet.
+// Judge says what the repair of an error came to. A repair is judged once; one that waits is none yet, begun or not.
 func (h *Health) Judge(judged HealthRepair, now time.Time) {
 	e, r := h.Error(judged.ErrorID), h.repair(judged.ErrorID)
-	if e == nil || r == nil || judged.Outcome == "" || !e.Attempting || h.judged(e.ID) {
+	if e == nil || r == nil || judged.Outcome == "" || !e.Attempting && judged.Outcome != RepairWaiting || h.judged(e.ID) {
 		return
 	}
 	r.Run, r.Outcome, r.Why, r.Tokens, r.CostMicroUSD, r.Calls = judged.Run, judged.Outcome, judged.Why, judged.Tokens, judged.CostMicroUSD, judged.Calls

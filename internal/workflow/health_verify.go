@@ -39,6 +39,21 @@ func (h *Health) Gone(errorID string) {
 	}
 }
 
+// Unmet takes out of the pass in hand what the look before it was cut off found and this one does not: no check fails that a
+// repair could be held against. A pass in which nothing else was done is none.
+func (h *Health) Unmet(failures []HealthFailure) {
+	p := h.Loop.Pass
+	if p == nil {
+		return
+	}
+	p.Repairs = slices.DeleteFunc(p.Repairs, func(r HealthRepair) bool {
+		return r.Outcome == "" && !slices.ContainsFunc(failures, func(f HealthFailure) bool { return f.ErrorID == r.ErrorID })
+	})
+	if len(p.Repairs) == 0 {
+		h.Loop.Pass = nil
+	}
+}
+
 func (h *Health) forgetVerified(failures []HealthFailure) {
 	h.Loop.Errors = slices.DeleteFunc(h.Loop.Errors, func(e HealthError) bool {
 		return e.Fixed && !h.judged(e.ID) && !slices.ContainsFunc(failures, func(f HealthFailure) bool { return f.Check == e.Check }) &&
