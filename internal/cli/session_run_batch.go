@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -44,9 +45,12 @@ func (b *batch) command(ctx context.Context, refs []string, dry, sequential bool
 		return err
 	}
 	if dry {
-		return b.printWaves()
+		return errors.Join(b.sayUnmerged(ctx), b.printWaves())
 	}
 	b.how = b.project.meant(b.how)
+	if _, c, err := b.project.sessionAgent(b.how.agent, b.how.program); err == nil {
+		b.project.warnOfLogin(c)
+	}
 	b.places = b.project.config.MaxParallel
 	if sequential {
 		b.places = 1
@@ -61,6 +65,27 @@ func (b *batch) printWaves() error {
 	}
 	for i, wave := range waves {
 		b.app.print("wave %d: %s\n", i+1, numbers(wave))
+	}
+	return nil
+}
+
+// sayUnmerged says which sessions will begin with work that nobody has merged.
+func (b *batch) sayUnmerged(ctx context.Context) error {
+	for _, n := range b.plan.order {
+		done, err := b.project.isComplete(ctx, b.plan.requests[n])
+		if err != nil {
+			return err
+		}
+		if done {
+			continue
+		}
+		needed, err := b.project.unmerged(ctx, b.plan.requests[n])
+		if err != nil {
+			return err
+		}
+		if len(needed) > 0 {
+			b.app.say(fmt.Sprintf("#%d will begin with the work of %s, which is not merged yet", n, numbers(needed)))
+		}
 	}
 	return nil
 }

@@ -55,6 +55,31 @@ func (p *project) layNeeded(ctx context.Context, request forge.Request, run *wor
 	return explained(err)
 }
 
+// unmerged are those of what a request depends on whose work is, or will be, a session's that nobody has
+// merged.
+func (p *project) unmerged(ctx context.Context, request forge.Request) (needed []int, err error) {
+	for _, ref := range request.DependsOn {
+		other, err := p.forge.Request(ctx, ref)
+		if err != nil || other.Closed {
+			continue // as in layNeeded
+		}
+		done, err := p.isComplete(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		_, err = p.store.LatestRun(ctx, other.ID)
+		switch {
+		case done && errors.Is(err, fs.ErrNotExist): // somebody else said that it is complete
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, explained(err)
+		default:
+			needed = append(needed, other.Number)
+		}
+	}
+	slices.Sort(needed)
+	return slices.Compact(needed), nil
+}
+
 // workOf is a commit with what a complete request's session did; empty where there is none. An agent
 // that has said its last word is ended.
 func (p *project) workOf(ctx context.Context, r *runner.Runner, request forge.Request) (string, error) {
