@@ -142,8 +142,8 @@ func TestAnAnswerThatBreaksOffIsCountedAsFarAsItCame(t *testing.T) {
 				}
 				s := open(t, start(t, config), server.URL, func(c *gateway.SessionConfig) { c.MaxFailures = 1 })
 				got := c.ask(t, s.Endpoint(), true)
-				if (got.broken == nil) != (kind == modeltest.Ended) {
-					t.Errorf("the agent saw %v", got.broken)
+				if got.broken == nil {
+					t.Error("the agent saw a whole answer")
 				}
 				next := c.ask(t, s.Endpoint(), true)
 				s.Close()

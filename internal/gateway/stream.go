@@ -10,6 +10,9 @@ import (
 // errAgentGone is of an agent that does not take its answer.
 var errAgentGone = errors.New("the agent is gone")
 
+// errHalf is of a stream that ends as a whole one does, without its last events.
+var errHalf = errors.New("the answer lacks its end")
+
 // chunk is how much of an answer is passed on at once, at most.
 const chunk = 32 << 10
 
@@ -37,6 +40,9 @@ func (x *exchange) follow(ctx context.Context, w http.ResponseWriter, r *http.Re
 	documents.finish()
 	_ = x.session.count(x, known, known.supposeInput(x.asked)) // a session that is cut now has its reason
 	x.ended(ctx, r, known, err)
+	if err == nil && isEvents && !known.whole && known.problem == nil {
+		return errHalf // after a tool Gemini CLI would take it for all that there is to say
+	}
 	return err
 }
 
