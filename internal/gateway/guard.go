@@ -32,8 +32,8 @@ func (a *guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 		return agent.Result{}, err
 	}
 	defer s.Close()
-	endpoint := s.Endpoint()
-	task.Endpoint = &endpoint
+	endpoint, whole := s.Endpoint(), task.Transcript
+	task.Endpoint, task.Transcript = &endpoint, s.withoutCounted(whole)
 	result, err := a.Agent.Run(ctx, task, exec)
 	s.Close()
 	if err != nil {
@@ -42,8 +42,8 @@ func (a *guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 	result.Usage = seen(s.Report(), result.Usage)
 	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent) {
 		result.Failure = f
-		if task.Transcript != nil { // the agent itself knows only that its session was ended
-			task.Transcript(agent.Entry{Kind: agent.Erred, Text: string(f.Code) + ": " + f.Message})
+		if whole != nil { // the agent itself knows only that its session was ended
+			whole(agent.Entry{Kind: agent.Erred, Text: string(f.Code) + ": " + f.Message})
 		}
 	}
 	return result, nil
@@ -62,6 +62,23 @@ func telling(transcript func(agent.Entry)) func(agent.Usage) {
 		since := now.Sub(before)
 		if before = now; since != (agent.Usage{}) {
 			transcript(agent.Entry{Kind: agent.Used, Usage: &since})
+		}
+	}
+}
+
+// withoutCounted leaves out of what the agent tells of itself what the gateway tells already: else
+// whoever adds up the transcript counts it twice. Of models without a price the cost is left in.
+func (s *Session) withoutCounted(transcript func(agent.Entry)) func(agent.Entry) {
+	if transcript == nil {
+		return nil
+	}
+	return func(e agent.Entry) {
+		if e.Kind != agent.Used || e.Usage == nil {
+			transcript(e)
+			return
+		}
+		if r := s.Report(); e.Usage.CostUSD > 0 && r.Usage.CostUSD == 0 && len(r.Unpriced) > 0 {
+			transcript(agent.Entry{Time: e.Time, Kind: agent.Used, Usage: &agent.Usage{CostUSD: e.Usage.CostUSD}})
 		}
 	}
 }
