@@ -59,15 +59,15 @@ func (p *progress) observe(run workflow.Run) {
 	p.print("%s %s\n", now().Format("15:04:05"), line)
 }
 
-// tellAside says when work is set aside; a terminal, where lines do not stay, is told at the end.
+// tellAside says when work is set aside; where, is told at the end, and to a terminal, where lines do not stay, only there.
 func (p *progress) tellAside(run *workflow.Run) {
 	told, known := p.aside[run.RunID]
 	p.aside[run.RunID] = len(run.Journey.Aside)
 	if !known || p.Terminal {
 		return
 	}
-	for _, ref := range run.Journey.Aside[min(told, len(run.Journey.Aside)):] {
-		p.print("%s #%s  what lay in its environment is set aside on %s\n", now().Format("15:04:05"), run.Ref(), ref)
+	for range run.Journey.Aside[min(told, len(run.Journey.Aside)):] {
+		p.print("%s #%s  what lay in its environment is set aside on a ref\n", now().Format("15:04:05"), run.Ref())
 	}
 }
 

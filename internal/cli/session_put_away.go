@@ -25,10 +25,10 @@ func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.Run
 			p.printEnd(&run)
 			return nil, &problem{code: codeOf(ended(run.State))}
 		}
-		p.sayKept(run.Journey.KeptRef, "the work is kept on "+run.Journey.KeptRef)
+		p.sayKept(run.Journey.KeptRef, "the work is kept on a ref")
 	}
 	for _, ref := range run.Journey.Aside {
-		p.sayKept(ref, "kept earlier")
+		p.sayKept(ref, "what was kept earlier")
 	}
 	kept = slices.Concat([]string{}, run.Journey.Aside)
 	if run.Journey.KeptRef != "" {
@@ -40,7 +40,8 @@ func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.Run
 // sayKept says how to come by the work on a ref; nothing where there is none.
 func (a *app) sayKept(ref, where string) {
 	if ref != "" {
-		a.print("%s; take it over: git merge %s; see it first: git show %[2]s\n", where, ref)
+		a.print("%s\n", where)
+		a.printRef("  ", ref)
 	}
 }
 

@@ -89,9 +89,18 @@ func (p *project) printSession(ctx context.Context, r *workflow.Run) {
 // printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
 func (a *app) printAside(r *workflow.Run) {
 	for _, ref := range r.Journey.Aside {
-		a.print("  %-9s what lay in its environment when it went on: %s\n", "set aside", ref)
-		a.print("            see it: git show %s; take it over: git merge %[1]s\n", ref)
+		a.print("  %-9s what lay in its environment when it went on\n", "set aside")
+		a.printRef("            ", ref)
 	}
+	if r.State == workflow.Canceled && r.Journey.KeptRef != "" {
+		a.print("  %-9s its work\n", "kept")
+		a.printRef("            ", r.Journey.KeptRef)
+	}
+}
+
+// printRef says how to come by the work on a ref. A ref's name is long, so each command has its line.
+func (a *app) printRef(indent, ref string) {
+	a.print("%[1]ssee it: git show %[2]s\n%[1]stake it over: git merge %[2]s\n", indent, ref)
 }
 
 // printForPrograms prints what the published status file says. It has no word for a run that waits
@@ -247,7 +256,10 @@ func (p *project) printEnd(r *workflow.Run) {
 			redact.Line(r.Journey.Base, 100), r.Journey.MergeCommit, p.elapsed(r), r.Artifacts.ReportMD)
 		p.printSetUpNotes(r)
 	case workflow.Canceled:
-		p.print("Canceled: #%s %s\n  %s\n", r.Ref(), redact.Line(r.Title, 100), redact.Line(r.Progress.Message, 200))
+		p.print("Canceled: #%s %s\n", r.Ref(), redact.Line(r.Title, 100))
+		if r.Journey.KeptRef == "" {
+			p.print("  %s\n", redact.Line(r.Progress.Message, 200))
+		}
 	default:
 		p.print("%s #%s %s\n", p.stateOf(r)+":", r.Ref(), redact.Line(r.Title, 100))
 		p.printStop(r)

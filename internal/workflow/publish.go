@@ -108,7 +108,7 @@ func (m *machine) finish(state State) {
 	} else if j.KeptRef == "" {
 		m.say("canceled; no work was left in it to keep")
 	} else {
-		m.say("canceled; the work is kept on %s", j.KeptRef)
+		m.say("canceled; its work is kept on a ref")
 	}
 	m.end(state)
 }
