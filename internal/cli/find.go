@@ -55,7 +55,7 @@ func (p *project) aboutHealth(ctx context.Context, request string) error {
 	}
 	switch critical, earlier := h.About(request); {
 	case critical:
-		return &problem{err: fmt.Errorf("request %s calls a person: %d repairs in a row failed; no run answers it", request, h.ContinuousFailureCount),
+		return &problem{err: fmt.Errorf("request %s calls a person: %s; no run answers it", request, h.FailedInARow()),
 			code: exitNotFound, hint: fmt.Sprintf("when it is mended, or to have it tried again: %q", rearm)}
 	case earlier:
 		return &problem{err: fmt.Errorf("request %s called a person about repairs that failed, who acted; no run answers it", request), code: exitNotFound,

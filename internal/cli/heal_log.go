@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ func (a *app) healLog(ctx context.Context, last int) error {
 		}{past.Passes, sum})
 	}
 	for _, p := range past.Passes {
-		a.print("%s  %s%s\n", redact.Line(p.StartedAt, 30), a.paint(passColors[p.Result], redact.Line(string(p.Result), 20)), againWords(&p))
+		a.print("%s  %s%s\n", moment(p.StartedAt), a.paint(passColors[p.Result], redact.Line(string(p.Result), 20)), againWords(&p))
 		for _, r := range p.Repairs {
 			a.print("  %s\n", repairLine(&r))
 		}
@@ -64,7 +65,7 @@ func againWords(p *workflow.HealthPass) string {
 	if p.Again == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" ×%d, last at %s", p.Again+1, redact.Line(p.LastAt, 30))
+	return fmt.Sprintf(" ×%d, last at %s", p.Again+1, moment(p.LastAt))
 }
 
 func repairLine(r *workflow.HealthRepair) string {
@@ -77,13 +78,35 @@ func repairLine(r *workflow.HealthRepair) string {
 	if r.Why != "" {
 		line += ": " + redact.Line(r.Why, 160)
 	}
-	if r.Request != "" {
+	switch {
+	case r.Request == "":
+	case r.Run == "":
+		line += fmt.Sprintf(" (request %s)", redact.Line(r.Request, 40))
+	default:
 		line += fmt.Sprintf(" (request %s, run %s, %s)", redact.Line(r.Request, 40), redact.Line(r.Run, 40), costWords(r.Calls, r.Tokens, r.CostMicroUSD))
 	}
 	return line
 }
 
-// costWords say what agents used.
+// costWords say what agents used, as far as they say.
 func costWords(calls int, tokens, microUSD int64) string {
-	return fmt.Sprintf("%s of agents, %s, $%.2f", count(calls, "call"), count(int(tokens), "token"), float64(microUSD)/1e6)
+	used := workflow.Usage{OutputTokens: tokens, CostMicroUSD: microUSD}.String()
+	switch {
+	case calls == 0:
+		return "no call of an agent"
+	case used == "":
+		used = "cost unknown"
+	case microUSD == 0:
+		used += ", cost unknown"
+	}
+	return count(calls, "call") + " of agents, " + used
+}
+
+// moment is a time of the loop's documents where people read it, as their clocks show it.
+func moment(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return redact.Line(text, 30)
+	}
+	return at.Local().Format("2006-01-02 15:04:05")
 }

@@ -20,9 +20,7 @@ func (a *app) printReport(r *heal.Report) {
 	for _, next := range nextWords(r) {
 		a.print("  %s\n", next)
 	}
-	if r.Health.LastHealthStatus == workflow.HealthCritical {
-		a.print("%s\n", criticalAdvice(r.Health))
-	}
+	a.printCriticalAdvice(r.Health)
 }
 
 // unseenAdvice is what a person does about checks that could not be looked at.
@@ -39,11 +37,11 @@ func reportWords(r *heal.Report) string {
 	case workflow.PassWaiting:
 		return "a repair waits"
 	case workflow.PassFailed:
-		return "a repair failed; the next may begin at " + redact.Line(r.Health.CooldownUntil, 40)
+		return "a repair failed; the next may begin at " + moment(r.Health.CooldownUntil)
 	case workflow.PassCooldown:
-		return "cooldown: nothing was done before " + redact.Line(r.Health.CooldownUntil, 40)
+		return "cooldown: nothing is done until " + moment(r.Health.CooldownUntil)
 	}
-	return fmt.Sprintf("critical: %d repairs in a row failed; %d of %d passes since found nothing wrong", r.Health.ContinuousFailureCount,
+	return fmt.Sprintf("critical: %s; %d of %d passes since found nothing wrong", r.Health.FailedInARow(),
 		r.Health.Loop.HealthyPasses, workflow.HealthyPasses)
 }
 

@@ -90,14 +90,22 @@ func (a *app) printHealth(h workflow.Health, gate workflow.Gate) {
 	if h.Loop.Undone > 0 {
 		undone = fmt.Sprintf(" (%d did not hold)", h.Loop.Undone)
 	}
-	a.print("  %-10s %s, %s detected, %s begun, %d succeeded%s; %s in a row failed\n", "totals", count(h.RunCount, "pass"), count(h.TotalErrorsDetected, "error"),
-		count(h.TotalFixesAttempted, "repair"), h.TotalFixesSucceeded, undone, count(h.ContinuousFailureCount, "pass"))
+	inARow := ""
+	if h.ContinuousFailureCount > 0 {
+		inARow = "; " + h.FailedInARow()
+	}
+	a.print("  %-10s %s, %s detected, %s begun, %d succeeded%s%s\n", "totals", count(h.RunCount, "pass"), count(h.TotalErrorsDetected, "error"),
+		count(h.TotalFixesAttempted, "repair"), h.TotalFixesSucceeded, undone, inARow)
 	if h.LastAttemptAt != "" {
-		a.print(healthLine, "attempted", "the last repair was begun at "+text(h.LastAttemptAt))
+		a.print(healthLine, "attempted", "the last repair was begun at "+moment(h.LastAttemptAt))
 	}
 	if h.UpdatedAt != "" {
-		a.print(healthLine, "written", text(h.UpdatedAt))
+		a.print(healthLine, "written", moment(h.UpdatedAt))
 	}
+}
+
+// printCriticalAdvice ends what is shown about a critical state.
+func (a *app) printCriticalAdvice(h workflow.Health) {
 	if h.LastHealthStatus == workflow.HealthCritical {
 		a.print("%s\n", criticalAdvice(h))
 	}
@@ -122,7 +130,7 @@ func until(g workflow.Gate) string {
 	if g.Until.IsZero() {
 		return ""
 	}
-	return " (" + g.Until.Format(time.RFC3339) + ")"
+	return " (" + moment(g.Until.Format(time.RFC3339)) + ")"
 }
 
 // rearm is what a person types about a critical state, behind every gate.

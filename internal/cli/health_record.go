@@ -117,7 +117,7 @@ func (a *app) escalate(ctx context.Context) error {
 	if err != nil {
 		return restorable(err)
 	}
-	_, _ = fmt.Fprintf(a.Err, "%s %d repairs in a row failed; request %s is open about it (%s)\n", a.paint(red, "critical:"), h.ContinuousFailureCount, request.ID, request.Path)
+	_, _ = fmt.Fprintf(a.Err, "%s %s; request %s is open about it (%s)\n", a.paint(red, "critical:"), h.FailedInARow(), request.ID, request.Path)
 	return nil
 }
 

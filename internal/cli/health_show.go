@@ -16,6 +16,7 @@ func newHealthShow(a *app) *cobra.Command {
 				return a.printJSON(h)
 			}
 			a.printHealth(h, h.Gate(0, a.healthTime()))
+			a.printCriticalAdvice(h)
 			return nil
 		},
 	}

@@ -49,7 +49,7 @@ func (p *pass) escalated(ctx context.Context, request forge.Request) error {
 	if p.state.Loop.Request == request.ID {
 		return nil
 	}
-	p.Observe(fmt.Sprintf("%d repairs in a row failed; request %s is open about it", p.state.ContinuousFailureCount, request.ID))
+	p.Observe(fmt.Sprintf("%s; request %s is open about it", p.state.FailedInARow(), request.ID))
 	return p.update(ctx, func(h *workflow.Health) {
 		if h.CriticalKey() == key {
 			h.Loop.Request = request.ID
@@ -81,7 +81,7 @@ func criticalBody(h workflow.Health) string {
 	if tried.Len() > 0 {
 		tried.WriteString("\n")
 	}
-	return fmt.Sprintf("%d repairs in a row failed. Nothing is repaired until a person acts.\n\n"+
+	return fmt.Sprintf("Repairs failed in %d passes in a row. Nothing is repaired until a person acts.\n\n"+
 		"- error: %s\n- last attempt: %s\n- errors detected: %d\n- repairs: %d of %d succeeded\n\n%s"+
 		"What is known of the error:\n\n%s\n\nWhen it is mended, or to have it tried again, type:\n\n    signalbox health record rearmed\n\n"+
 		"The next pass looks at once, and repairs what still fails. %d passes in a row that find nothing wrong close this request.\n",

@@ -66,7 +66,7 @@ func TestAPersonWhoClosesTheIssueRearmsTheLoop(t *testing.T) {
 	s.saved(time.Hour, map[string]string{"state.json": criticalJustNow()})
 	strangers := s.opened(eve, "Self-healing gave up", criticalMark+"\n")
 	strangers.close(eve)
-	ours := s.opened(workflowItself, "Self-healing gave up: e1", criticalMark+"\n3 repairs in a row failed.\n")
+	ours := s.opened(workflowItself, "Self-healing gave up: e1", criticalMark+"\nRepairs failed in 3 passes in a row.\n")
 	quoting := s.opened(workflowItself, "Somebody said", "> "+criticalMark+"\n")
 	quoting.close(ada)
 	for what, act := range map[string]func(){

@@ -51,7 +51,7 @@ func TestTheGitLabJobOpensOneIssueAndClosesItAfterThreeHealthyPasses(t *testing.
 	}
 	called.Title = "The shop is broken"
 	log, err := s.labOnce(p, time.Hour)
-	if err != nil || !strings.Contains(log, "critical: 3 repairs in a row failed") || strings.Contains(log, "There is an issue") {
+	if err != nil || !strings.Contains(log, "critical: repairs failed in 3 passes in a row") || strings.Contains(log, "There is an issue") {
 		t.Fatalf("a look is not due yet: %v\n%s", err, log)
 	}
 	if log, err := s.labOnce(p, time.Hour); err != nil || !strings.Contains(log, "There is an issue about it: "+called.URL) || len(p.issues) != 2 {

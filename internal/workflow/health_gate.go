@@ -34,7 +34,7 @@ func (h *Health) Gate(every time.Duration, now time.Time) Gate {
 	switch {
 	case h.LastHealthStatus == HealthCritical:
 		_, waits := h.waits(every, now)
-		return Gate{Decision: GateCritical, Reason: fmt.Sprintf("%d repairs in a row failed; a person must act", h.ContinuousFailureCount), Look: !waits}
+		return Gate{Decision: GateCritical, Reason: h.FailedInARow() + "; a person must act", Look: !waits}
 	case h.RetryRequired:
 		if until := h.cooldown(now); until.After(now) {
 			return Gate{Decision: GateCooldown, Reason: "a repair failed; the next one waits for the end of its cooldown", Until: until}
@@ -47,6 +47,14 @@ func (h *Health) Gate(every time.Duration, now time.Time) Gate {
 		return Gate{Decision: GateStop, Reason: "healthy, and the next health check is not due yet", Until: next}
 	}
 	return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last one is not within the last %s", every)}
+}
+
+// FailedInARow says what continuous_failure_count counts: passes, each with as many repairs as there were errors.
+func (h *Health) FailedInARow() string {
+	if h.ContinuousFailureCount == 1 {
+		return "repairs failed in 1 pass"
+	}
+	return fmt.Sprintf("repairs failed in %d passes in a row", h.ContinuousFailureCount)
 }
 
 // Beside is the decision while a pass is running, which pass says by whom: no other begins.

@@ -27,10 +27,10 @@ func (h *Health) Found(pass HealthPass, failures []HealthFailure, now time.Time)
 			continue // in this pass: what it did is verified by the next
 		}
 		h.open(f, now)
-		if h.LastHealthStatus == HealthCritical {
-			continue
+		if h.LastHealthStatus != HealthCritical {
+			h.LastHealthStatus = HealthDegraded
 		}
-		if h.LastHealthStatus = HealthDegraded; held {
+		if held {
 			h.repair(f.ErrorID)
 		}
 	}
@@ -102,9 +102,10 @@ func (h *Health) Settle(pass HealthPass) (open []string) {
 	return open
 }
 
-// ToRepair are the errors of the pass in hand whose repair is not judged, most severe first.
+// ToRepair are the errors of the pass in hand whose repair is not judged, most severe first. In a critical state there are none:
+// the pass only notes what it found.
 func (h *Health) ToRepair() (ids []string) {
-	if h.Loop.Pass == nil {
+	if h.Loop.Pass == nil || h.LastHealthStatus == HealthCritical {
 		return nil
 	}
 	for _, r := range h.Loop.Pass.Repairs {

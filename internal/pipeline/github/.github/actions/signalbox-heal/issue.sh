@@ -42,7 +42,7 @@ text() {
 	jq --arg since "$since" --arg run "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID" '{
 		title: "Self-healing gave up: \(.last_error_id)" | gsub("[[:cntrl:]]"; " ") | .[:200],
 		labels: ["signalbox-heal"],
-		body: "<!-- signalbox-heal critical since \($since) -->\n\(.continuous_failure_count) repairs in a row failed. Nothing is repaired until a person acts; looks go on.\n\n- last run: \($run)\n- errors detected: \(.total_errors_detected)\n- repairs: \(.total_fixes_succeeded) of \(.total_fixes_attempted) succeeded\n\nWhat is known of the error:\n\n\(.last_error_summary | gsub("\r"; "") | split("\n") | map("    " + .) | join("\n"))\n\nWhen it is mended, close this issue: the loop looks at once, and repairs again. Three passes in a row that find nothing close it by themselves.\n"
+		body: "<!-- signalbox-heal critical since \($since) -->\nRepairs failed in \(.continuous_failure_count) passes in a row. Nothing is repaired until a person acts; looks go on.\n\n- last run: \($run)\n- errors detected: \(.total_errors_detected)\n- repairs: \(.total_fixes_succeeded) of \(.total_fixes_attempted) succeeded\n\nWhat is known of the error:\n\n\(.last_error_summary | gsub("\r"; "") | split("\n") | map("    " + .) | join("\n"))\n\nWhen it is mended, close this issue: the loop looks at once, and repairs again. Three passes in a row that find nothing close it by themselves.\n"
 	}' state.json
 }
 
