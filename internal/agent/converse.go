@@ -60,7 +60,7 @@ func (p Program) result(task Task, end process.Result, stderr string) Result {
 	answer := tail{limit: MaxAnswer}
 	_, _ = answer.Write([]byte(e.Answer))
 	result := Result{Answer: clean(answer.last()), Process: end, Usage: e.Usage, Conversation: e.Conversation, Denied: e.Denied}
-	fell := endOf(p.Agent, p.Args[0], task, end, lastLine(stderr))
+	fell := p.endOf(task, end, lastLine(stderr))
 	switch {
 	case e.Whole:
 		result.Failure = e.Failure

@@ -48,7 +48,8 @@ func line(s string) string {
 // endOf applies the rule that all drivers share: how the program ended, nil if
 // it ended well. Last is the end of what it printed, and goes into the message
 // because it is most often the reason.
-func endOf(name, program string, task Task, end process.Result, last string) *Failure {
+func (p Program) endOf(task Task, end process.Result, last string) *Failure {
+	name := p.Agent
 	switch {
 	case end.Ending == process.Idled:
 		return Fail(Hung, "agent %q printed nothing for %s", name, task.Idle)
@@ -58,8 +59,8 @@ func endOf(name, program string, task Task, end process.Result, last string) *Fa
 		return Fail(NoMemory, "agent %q was ended by the kernel: out of memory", name)
 	case end.OK():
 		return nil
-	case end.ExitCode == exitNotFound && last == "":
-		return Fail(Unavailable, "program %q of agent %q was not found", program, name)
+	case notStarted(end):
+		return p.unseen(last)
 	}
 	how := fmt.Sprintf("exited with code %d", end.ExitCode)
 	if end.Signal != "" {
@@ -70,10 +71,6 @@ func endOf(name, program string, task Task, end process.Result, last string) *Fa
 	}
 	return Fail(Crashed, "agent %q %s", name, how)
 }
-
-// exitNotFound is how shells and wrappers say that there is no such program.
-// With something printed it may as well be the program's own word.
-const exitNotFound = 127
 
 // lastLine is the last line of text that holds anything visible.
 func lastLine(text string) string {

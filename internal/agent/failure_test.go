@@ -28,12 +28,15 @@ func TestEndOf(t *testing.T) {
 		{name: "silence ended politely is silence", end: process.Result{Ending: process.Idled}, code: Hung, message: `agent "a" printed nothing for 1m0s`},
 		{name: "no end", end: process.Result{Ending: process.TimedOut}, code: TimedOut, message: `agent "a" had not ended after 1h0m0s`},
 		{name: "out of memory", end: process.Result{Ending: process.NoMemory, ExitCode: -1, Signal: "SIGKILL"}, code: NoMemory, message: `agent "a" was ended by the kernel: out of memory`},
-		{name: "127 in silence is a missing program", end: process.Result{Ending: process.Exited, ExitCode: 127}, code: Unavailable, message: `program "p" of agent "a" was not found`},
-		{name: "127 with a word is the program's own", end: process.Result{Ending: process.Exited, ExitCode: 127}, last: "x", code: Crashed, message: `agent "a" exited with code 127: x`},
+		{name: "127 in silence is a missing program", end: process.Result{Ending: process.Exited, ExitCode: 127}, code: Unavailable, message: `program "p" of agent "a" cannot be started: "p" is not found where it runs: install it there`},
+		{name: "127 of a shell names another", end: process.Result{Ending: process.Exited, ExitCode: 127}, last: "agent.sh: 3: no-such-linter: not found", code: Unavailable,
+			message: `program "p" of agent "a" cannot be started: "no-such-linter" is not found where it runs: install it there (agent.sh: 3: no-such-linter: not found)`},
+		{name: "126 is a program that cannot be run", end: process.Result{Ending: process.Exited, ExitCode: 126}, last: "sh: 1: exec: p: Argument list too long", code: Unavailable,
+			message: `program "p" of agent "a" cannot be started: sh: 1: exec: p: Argument list too long`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got := endOf("a", "p", task, test.end, test.last)
+			got := Program{Agent: "a", Args: []string{"p"}}.endOf(task, test.end, test.last)
 			if got == nil {
 				got = &Failure{}
 			}

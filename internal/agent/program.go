@@ -49,7 +49,7 @@ func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Res
 		return p.notRun(end, err)
 	}
 	result := Result{Answer: clean(answer.last()), Process: end}
-	result.Failure = endOf(p.Agent, p.Args[0], task, end, lastLine(clean(last.last())))
+	result.Failure = p.endOf(task, end, lastLine(clean(last.last())))
 	if result.Failure == nil && result.Answer == "" && task.Role != implementer {
 		result.Failure = Fail(NoAnswer, "agent %q ended well but printed no answer", p.Agent)
 	}
@@ -83,8 +83,7 @@ func (p Program) notRun(end process.Result, err error) (Result, error) {
 	if !unwell || errors.Is(err, process.ErrUnkillable) {
 		return Result{Process: end}, fmt.Errorf("run agent %q: %w", p.Agent, err)
 	}
-	return Result{Process: end, Failure: Fail(Unavailable,
-		"program %q of agent %q cannot be started: %v", p.Args[0], p.Agent, err)}, nil
+	return Result{Process: end, Failure: p.unseen(err.Error())}, nil
 }
 
 // lastBytes holds a last line of any sensible length.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,13 +27,37 @@ func (p Program) Version(ctx context.Context) (version string, err error) {
 		return "", fmt.Errorf("make a HOME for agent %q: %w", p.Agent, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	end, text, err := p.askVersion(ctx, thisMachine{}, process.Command{Args: installation.Args, Dir: home,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home}})
+	return p.version(ctx, end, text, err)
+}
+
+// VersionIn asks the program where exec runs commands. One that is not seen there is an error that
+// names what is missing.
+func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version string, err error) {
+	located := p.Located()
+	end, text, err := p.askVersion(ctx, exec, process.Command{Args: located.Args, Reads: located.reads()})
+	switch {
+	case ctx.Err() == nil && err != nil:
+		return "", errors.New(located.unseen(err.Error()).Message)
+	case err == nil && notStarted(end):
+		return "", errors.New(located.unseen(lastLine(text)).Message)
+	}
+	return p.version(ctx, end, text, err)
+}
+
+// askVersion runs c, which starts the program, to have its version printed.
+func (p Program) askVersion(ctx context.Context, exec process.Executor, c process.Command) (end process.Result, text string, err error) {
 	said, problems := tail{limit: lastBytes}, tail{limit: lastBytes}
-	end, err := process.Run(ctx, process.Command{
-		Args: append(installation.Args, "--version"), Dir: home, Stdout: &said, Stderr: &problems,
-		Env:   Task{}.environ(append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "DO_NOT_TRACK=1"}, p.Env...)),
-		Total: versionWait, OutputLimit: lastBytes,
-	})
-	text := clean(said.last()) + "\n" + clean(problems.last())
+	c.Args, c.Stdout, c.Stderr = slices.Concat(c.Args, []string{"--version"}), &said, &problems
+	c.Env = Task{}.environ(slices.Concat(c.Env, []string{"DO_NOT_TRACK=1"}, p.Env))
+	c.Total, c.OutputLimit = versionWait, lastBytes
+	end, err = exec.Exec(ctx, c)
+	return end, clean(said.last()) + "\n" + clean(problems.last()), err
+}
+
+// version reads what was printed.
+func (p Program) version(ctx context.Context, end process.Result, text string, err error) (string, error) {
 	switch {
 	case err == nil && end.OK():
 		return firstLine(text), nil
@@ -42,6 +67,13 @@ func (p Program) Version(ctx context.Context) (version string, err error) {
 		err = fmt.Errorf("%s with code %d: %s", end.Ending, end.ExitCode, lastLine(text))
 	}
 	return "", fmt.Errorf("ask agent %q for its version: %w", p.Agent, err)
+}
+
+// thisMachine runs commands as they are.
+type thisMachine struct{}
+
+func (thisMachine) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	return process.Run(ctx, c)
 }
 
 // firstLine is the first line of text that holds anything visible.

@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
+	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
 
@@ -53,6 +54,38 @@ var withoutRole = map[workflow.Role]string{
 	workflow.Repairer: "nobody: a set-up that fails is not corrected",
 }
 
+// tryInside starts the agent's program where it is to work, and says if that was not done.
+func (p *project) tryInside(ctx context.Context, name string, v vendor, c config.Agent) (says string, err error) {
+	if p.unsandboxed() {
+		return "", nil
+	}
+	inside, ok := p.environments.(tryer)
+	if !ok {
+		return "; not tried inside a container", nil
+	}
+	if _, err := p.environments.Check(ctx); err != nil { // which is said where isolation is
+		return "; not tried inside", nil
+	}
+	program := cmp.Or(c.Program, v.driver)
+	if strings.Contains(program, "/") {
+		program = p.abs(program)
+	}
+	_, err = agent.Program{Agent: name, Args: []string{program}, Env: c.Env}.VersionIn(ctx, tryIn{inside})
+	return "", err
+}
+
+// tryer is a driver of environments in which a command can run before there is one.
+type tryer interface {
+	Try(ctx context.Context, c process.Command) (process.Result, error)
+}
+
+type tryIn struct{ tryer }
+
+// Exec implements process.Executor.
+func (t tryIn) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	return t.Try(ctx, c)
+}
+
 func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(finding)) {
 	version, err := a.Check(ctx)
 	if err != nil {
@@ -73,6 +106,12 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		add(finding{"agent " + a.Name(), verdictWarning, v.title + " tells no cost, so no ceiling of money holds for it",
 			"set agents." + a.Name() + ".prices, or limits.tokens"})
 	}
+	tried, err := p.tryInside(ctx, a.Name(), v, c)
+	if err != nil {
+		add(finding{"agent " + a.Name(), verdictMissing, says + "; but in the sandbox: " + err.Error(), ""})
+		return
+	}
+	says += tried
 	switch login, key, folder := p.login(v, c); login {
 	case config.LoginKey:
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"})
