@@ -81,9 +81,12 @@ func (a *Agent) arguments(c *agent.Conversation) []string {
 	return append(args, a.settings.Args...)
 }
 
-// settings are for a program that nobody watches, and that does not try again by itself.
+// settings are for a program that nobody watches, and that does not try again by itself. Nor does it tidy up:
+// every conversation that is gone on with leaves an empty file of the same name beside its own, for which
+// the next call that asks would remove both.
 const settings = `{"security": {"auth": {"selectedType": "gemini-api-key"}},` +
-	` "general": {"maxAttempts": 1, "retryFetchErrors": false, "disableAutoUpdate": true, "enableAutoUpdate": false},` +
+	` "general": {"maxAttempts": 1, "retryFetchErrors": false, "disableAutoUpdate": true, "enableAutoUpdate": false,` +
+	` "sessionRetention": {"enabled": false}},` +
 	` "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}`
 
 // files are its settings, and the rule by which commands that report may be run in any mode.

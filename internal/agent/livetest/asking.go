@@ -88,9 +88,10 @@ func (s *session) goesOnAsking(t *testing.T, c *agent.Conversation) {
 
 // AsksAfterKill holds such a driver to going on with a conversation that was killed while it waited for an
 // answer: it asks again, and the same conversation can be gone on with by who may do everything.
-func AsksAfterKill(t *testing.T, name string, make Make) {
+func AsksAfterKill(t *testing.T, name string, make Make, traits ...Trait) {
 	t.Parallel()
 	s := newSession(t, installed(t, name), make)
+	s.minutely = slices.Contains(traits, Minutely)
 	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Run("sh -c 'echo hello >hello.txt'")), modeltest.Say(written)}})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
