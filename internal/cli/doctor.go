@@ -49,7 +49,7 @@ func (a *app) doctor(ctx context.Context) error {
 		p.lookAtAgents(ctx, add)
 		p.lookAtBroughtSettings(ctx, add)
 	}
-	p.lookAtHealth(add)
+	p.lookAtHealth(ctx, add)
 	p.lookAtPrompts(add)
 	p.lookAtRequests(ctx, add)
 	p.lookAtRuns(ctx, add)

@@ -35,19 +35,6 @@ func (p *project) lookAtConfig(add func(finding)) bool {
 	return p.configError == nil
 }
 
-// lookAtHealth names the logs that health checks read and that are not there: such a check knows nothing.
-func (p *project) lookAtHealth(add func(finding)) {
-	for _, c := range p.config.Health.Checks {
-		if c.Kind != config.CheckLog {
-			continue
-		}
-		if info, err := os.Stat(p.abs(c.File)); err != nil || !info.Mode().IsRegular() {
-			add(finding{"health", verdictWarning, fmt.Sprintf("the log %q of health check %s is not there, so nothing is known of it", c.File, c.ID),
-				"mend its file in " + config.Name + ", or have the log written"})
-		}
-	}
-}
-
 func (p *project) lookAtPrompts(add func(finding)) {
 	if own, err := p.prompts(); err != nil {
 		add(finding{"prompts", verdictMissing, err.Error(), "mend the file below " + promptsDir})

@@ -55,7 +55,7 @@ func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]by
 	if err != nil {
 		return nil, nil, fmt.Errorf("read pattern: %w", err)
 	}
-	file, err := p.openLog(c.File)
+	file, err := OpenLog(p.Root, c.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &sight{}, fmt.Errorf("log %s is not there", c.File) // what it will say then is new
 	}
@@ -100,12 +100,12 @@ func matching(news []byte, pattern *regexp.Regexp) []byte {
 	return bytes.Join(found, []byte("\n"))
 }
 
-// openLog opens a regular file. One below the project root cannot lead out of it.
-func (p *pass) openLog(name string) (file *os.File, err error) {
+// OpenLog opens a regular file. One below the project root cannot lead out of it.
+func OpenLog(project, name string) (file *os.File, err error) {
 	if filepath.IsAbs(name) {
 		file, err = os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	} else {
-		root, openErr := os.OpenRoot(p.Root)
+		root, openErr := os.OpenRoot(project)
 		if openErr != nil {
 			return nil, fmt.Errorf("open project: %w", openErr)
 		}

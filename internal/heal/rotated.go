@@ -20,7 +20,7 @@ func (p *pass) rotated(name string, known sight) ([]byte, error) {
 		return nil, err
 	}
 	for _, sibling := range siblings[:min(len(siblings), maxRotated)] {
-		file, err := p.openLog(sibling)
+		file, err := OpenLog(p.Root, sibling)
 		if err != nil {
 			continue // a folder, or one that was removed meanwhile
 		}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"signalbox/internal/config"
+	"signalbox/internal/forge"
+	"signalbox/internal/heal"
+)
+
+// lookAtHealth names the health checks that know nothing as things stand: what they look at is not there.
+func (p *project) lookAtHealth(ctx context.Context, add func(finding)) {
+	blind := 0
+	for _, c := range p.config.Health.Checks {
+		why, next := p.blind(ctx, c)
+		if why == "" {
+			continue
+		}
+		blind++
+		add(finding{"health", verdictWarning, fmt.Sprintf("%s, so nothing is known by health check %s", why, c.ID), next})
+	}
+	if all := len(p.config.Health.Checks); all > blind {
+		add(finding{What: "health", Verdict: verdictOK, Says: count(all-blind, "health check") + ` for "signalbox heal"`})
+	}
+}
+
+// blind says why a check can see nothing, and what to do about it; empty if it can, as far as that is known before it looks.
+func (p *project) blind(ctx context.Context, c config.Check) (why, next string) {
+	switch c.Kind {
+	case config.CheckLog:
+		next = "mend its file in " + config.Name + ", or have the log written"
+		file, err := heal.OpenLog(p.root, c.File)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Sprintf("the log %q is not there", c.File), next
+		}
+		if err != nil {
+			return err.Error(), next
+		}
+		_ = file.Close()
+	case config.CheckForgeCI:
+		next = "take kind branch-tests, which runs the tests itself"
+		branches, ok := p.forge.(forge.Branches)
+		if !ok {
+			return "this forge knows of no CI", next
+		}
+		base, err := p.base(ctx)
+		if err != nil { // it is said above
+			return "", ""
+		}
+		if _, err = branches.BranchCheck(ctx, base); errors.Is(err, forge.ErrNoChecks) {
+			return fmt.Sprintf("no CI has looked at what is on %s now", base), next
+		}
+		if err != nil {
+			return err.Error(), next
+		}
+	}
+	return "", ""
+}
