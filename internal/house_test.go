@@ -29,8 +29,10 @@ var rooms = map[string][]string{
 	"environment":                 {"process"},
 	"agent/*":                     {"agent", "process"},
 	"agent/jsonrpc":               {}, // acp, jsonrpc and pending are no drivers: they are what more than one of them speaks, or waits with
+	"agent/jsonrpc/jsonrpctest":   {"process"},
 	"agent/pending":               {"agent"},
 	"agent/acp":                   {"agent", "agent/jsonrpc", "process"},
+	"agent/acp/acptest":           {"agent/jsonrpc/jsonrpctest"},
 	"agent/opencode":              {"agent", "agent/acp", "process"},
 	"agent/gemini":                {"agent", "agent/acp", "process"},
 	"agent/claude":                {"agent", "agent/pending", "process"},

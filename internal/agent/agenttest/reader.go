@@ -19,6 +19,35 @@ func (d Driver) ReadsAnything(f *testing.F, odd string) {
 	f.Fuzz(func(t *testing.T, stdout []byte) { reads(t, d.Reader(), stdout) })
 }
 
+// TalksAnything does the same with a program that may ask, and is answered now so and now so.
+func (d Driver) TalksAnything(f *testing.F, streams ...string) {
+	for _, stream := range streams {
+		f.Add([]byte(stream))
+	}
+	f.Fuzz(func(t *testing.T, stdout []byte) { reads(t, &answered{Dialogue: d.Dialogue()}, stdout) })
+}
+
+// answered is a Dialogue whose every question is answered at once.
+type answered struct {
+	agent.Dialogue
+	asked int
+}
+
+// Line implements agent.Reader.
+func (a *answered) Line(line []byte) (entries []agent.Entry, keep bool) {
+	entries, keep = a.Dialogue.Line(line)
+	for turn := a.Turn(); len(turn.Ask) > 0; turn = a.Turn() {
+		for _, q := range turn.Ask {
+			answer := agent.Answer{Verdict: agent.Denied, Text: "no"}
+			if a.asked++; a.asked%2 == 0 {
+				answer = agent.Answer{Verdict: agent.Allowed}
+			}
+			a.Answered(q, answer)
+		}
+	}
+	return entries, keep
+}
+
 func reads(t *testing.T, r agent.Reader, stdout []byte) {
 	for line := range bytes.Lines(stdout) {
 		entries, _ := r.Line(line)

@@ -72,13 +72,7 @@ func (d Driver) Replays(t *testing.T, wants map[string]Outcome) {
 func (d Driver) Replay(t *testing.T, r Recorded, resumed *agent.Conversation) (result agent.Result, kinds string) {
 	t.Helper()
 	result, entries := d.replay(t, r, resumed)
-	for i, e := range entries {
-		if i > 0 {
-			kinds += " "
-		}
-		kinds += string(e.Kind)
-	}
-	return result, kinds
+	return result, kindsOf(entries)
 }
 
 func (d Driver) replay(t *testing.T, r Recorded, resumed *agent.Conversation) (result agent.Result, entries []agent.Entry) {

@@ -61,7 +61,7 @@ func asks(in *bufio.Reader, out io.Writer, deaf int, commands ...string) (told [
 	return told
 }
 
-var driver = agenttest.Driver{Name: "claude", Conversation: session, New: agenttest.New(claude.New), Reader: claude.NewReader, CountsOn: true, Asks: true}
+var driver = agenttest.Driver{Name: "claude", Conversation: session, New: agenttest.New(claude.New), Reader: claude.NewReader, CountsOn: true, Asks: true, Dialogue: claude.NewAsking}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

@@ -2,54 +2,37 @@ package codex_test
 
 import (
 	"bufio"
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/agenttest"
-	"signalbox/internal/agent/codex"
+	"signalbox/internal/agent/jsonrpc/jsonrpctest"
 	"signalbox/internal/agent/modeltest"
-	"signalbox/internal/process"
 )
 
-// message is a line of the protocol, as far as the fake program reads it.
-type message struct {
-	ID     int    `json:"id"`
-	Method string `json:"method"`
-	Params struct {
+// What it is told: params are of a request, result is of a response.
+type (
+	params struct {
 		ThreadID string                  `json:"threadId"`
 		Turn     string                  `json:"expectedTurnId"`
 		Policy   string                  `json:"approvalPolicy"`
 		Cwd      string                  `json:"cwd"`
 		Input    []struct{ Text string } `json:"input"`
-	} `json:"params"`
-	Result struct {
+	}
+	result struct {
 		Decision string                                `json:"decision"`
 		Action   string                                `json:"action"`
 		Answers  map[string]struct{ Answers []string } `json:"answers"`
-	} `json:"result"`
-	Error struct{ Code int } `json:"error"`
-}
+	}
+	message = jsonrpctest.Message[params, result]
+	talking = jsonrpctest.Talking[params, result]
+)
 
-func heard(in *bufio.Reader) (m message) {
-	line, err := in.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &m)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(3)
-	}
-	return m
-}
+func heard(in *bufio.Reader) message { return jsonrpctest.Heard[message](in) }
 
 func responds(out io.Writer, id int, result any) {
 	_, _ = io.WriteString(out, agenttest.Line(map[string]any{"id": id, "result": result}))
@@ -113,96 +96,21 @@ func endsTalk(text string) string {
 		tells("turn/completed", map[string]any{"turn": map[string]any{"status": "completed"}})
 }
 
-// talking prints a talk. It waits for what it responds to before it responds, and after each request of its
-// own until that is answered.
-type talking struct {
-	stream []byte
-	told   []message
-	// kinds are those of the transcript's entries.
-	kinds []string
-}
-
-func (p *talking) Exec(_ context.Context, c process.Command) (process.Result, error) {
-	in, end := bufio.NewReader(c.Stdin), process.Result{Started: agenttest.Started, Duration: time.Second, Ending: process.Exited}
-	for line := range bytes.Lines(p.stream) {
-		var m struct {
-			ID     *int
-			Method string
-		}
-		_ = json.Unmarshal(line, &m)
-		if m.ID != nil && m.Method == "" {
-			p.hears(in, *m.ID, true)
-		}
-		if _, err := c.Stdout.Write(line); err != nil {
-			return end, err
-		}
-		if m.ID != nil && m.Method != "" {
-			p.hears(in, *m.ID, false)
-		}
-	}
-	_, err := io.Copy(io.Discard, in) // its input ends when it has said its last
-	return end, err
-}
-
-// hears is told things until it was told a request of a number, or the response to one.
-func (p *talking) hears(in *bufio.Reader, id int, request bool) {
-	for !slices.ContainsFunc(p.told, func(m message) bool { return m.ID == id && (m.Method != "") == request }) {
-		p.told = append(p.told, heard(in))
-	}
-}
-
-// response is what it was told of a request of its own.
-func (p *talking) response(id int) (found message) {
-	for _, m := range p.told {
-		if m.Method == "" && m.ID == id {
-			found = m
-		}
-	}
-	return found
-}
-
-// requests are what it was told to do by a name.
-func (p *talking) requests(method string) (found []message) {
-	return slices.DeleteFunc(slices.Clone(p.told), func(m message) bool { return m.Method != method })
-}
-
 // talk runs the driver with a talk and the answers to what is asked in it.
-func talk(t *testing.T, stream string, resumed *agent.Conversation, answers ...agent.Answer) (result agent.Result, asked []agent.Question, p *talking) {
+func talk(t *testing.T, stream string, resumed *agent.Conversation, answers ...agent.Answer) (agenttest.Talk, *talking) {
 	t.Helper()
-	p = &talking{stream: []byte(stream)}
-	task := agent.Task{Role: "implementer", Prompt: "Write the file.", Dir: "/work", Log: io.Discard, OutputLimit: 8 << 20, Conversation: resumed,
-		Transcript: func(e agent.Entry) { p.kinds = append(p.kinds, string(e.Kind)) },
-		Ask: func(_ context.Context, q agent.Question) (agent.Answer, error) {
-			asked = append(asked, q)
-			if len(answers) < len(asked) {
-				return agent.Answer{Verdict: agent.Allowed}, nil
-			}
-			return answers[len(asked)-1], nil
-		}}
-	result, err := driver.Make(t, agent.Settings{Name: "a", Model: "gpt-5", Permissions: agent.Ask}).Run(t.Context(), task, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result, asked, p
+	p := &talking{Stream: stream}
+	return driver.Talk(t, p, agent.Task{Conversation: resumed}, answers...), p
 }
 
 // opened is the beginning of a talk.
 var opened = agenttest.Line(map[string]any{"id": 1, "result": map[string]any{}}) + agenttest.Line(map[string]any{"id": 2, "result": opens()})
 
-func recorded(t *testing.T, name string) string {
-	t.Helper()
-	stream, err := os.ReadFile("testdata/" + name + ".jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(stream)
-}
-
 func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
 	t.Parallel()
-	result, asked, p := talk(t, recorded(t, "asked"), nil, agent.Answer{Verdict: agent.Allowed}, agent.Answer{Verdict: agent.Denied, Text: "Not now."},
+	result, p := talk(t, agenttest.RecordedTalk(t, "asked"), nil, agent.Answer{Verdict: agent.Allowed}, agent.Answer{Verdict: agent.Denied, Text: "Not now."},
 		agent.Answer{Verdict: agent.Chosen, Option: 1}, agent.Answer{Verdict: agent.Replied, Text: "Zoe"})
-	if result.Failure != nil || result.Answer != "It is written." || !slices.Equal(result.Denied, []string{"command_execution"}) || result.Conversation.ID != session {
+	if result.Failure != nil || result.Answer != "It is written." || !slices.Equal(result.Denied, []string{"command_execution"}) || result.Conversation.ID != session || len(result.Asked) != 5 {
 		t.Fatalf("%+v, failure %+v", result, result.Failure)
 	}
 	if want := (agent.Usage{InputTokens: 6000, CachedTokens: 1000, OutputTokens: 150}); result.Usage != want || result.Conversation.Usage != want {
@@ -215,21 +123,21 @@ func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
 		{ID: "4", Kind: agent.Choice, Tool: "request_user_input", Text: "Which name?", Options: []string{"Ann", "Ben"}},
 		{ID: "5", Kind: agent.Permission, Tool: "file_change", Subject: "hello.txt", Text: "add hello.txt\nhello"},
 	} {
-		if got := fmt.Sprintf("%+v", asked[i]); got != fmt.Sprintf("%+v", want) {
+		if got := fmt.Sprintf("%+v", result.Asked[i]); got != fmt.Sprintf("%+v", want) {
 			t.Errorf("question %d is %s, want %+v", i, got, want)
 		}
 	}
-	steered := p.requests("turn/steer")
-	if p.response(0).Result.Decision != "accept" || p.response(1).Result.Decision != "decline" || p.response(3).Result.Decision != "accept" ||
+	steered := p.Requests("turn/steer")
+	if p.Response(0).Result.Decision != "accept" || p.Response(1).Result.Decision != "decline" || p.Response(3).Result.Decision != "accept" ||
 		len(steered) != 1 || steered[0].Params.Input[0].Text != "You were not allowed to use command_execution: Not now." || steered[0].Params.Turn == "" {
-		t.Errorf("it was told %+v", p.told)
+		t.Errorf("it was told %+v", p.Told)
 	}
-	if got := fmt.Sprint(p.response(2).Result.Answers); got != "map[colour:{[Blue]} name:{[Zoe]}]" {
+	if got := fmt.Sprint(p.Response(2).Result.Answers); got != "map[colour:{[Blue]} name:{[Zoe]}]" {
 		t.Errorf("it was answered %s", got)
 	}
 	const kinds = "begin tool_call permission_asked tool_result message tool_call permission_asked permission_denied tool_result " +
 		"question_asked question_asked tool_call permission_asked tool_result message usage end"
-	if got := strings.Join(p.kinds, " "); got != kinds {
+	if got := result.Kinds(); got != kinds {
 		t.Errorf("entries %s\nwant    %s", got, kinds)
 	}
 }
@@ -237,10 +145,10 @@ func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
 func TestItIsToldToAskForEverythingInTheFolderThatItIsStartedIn(t *testing.T) {
 	t.Parallel()
 	for method, resumed := range map[string]*agent.Conversation{"thread/start": nil, "thread/resume": {ID: session}} {
-		_, _, p := talk(t, opened+endsTalk("x"), resumed)
-		found := p.requests(method)
+		_, p := talk(t, opened+endsTalk("x"), resumed)
+		found := p.Requests(method)
 		if len(found) != 1 || found[0].Params.Policy != "untrusted" || found[0].Params.Cwd != "" || resumed != nil && found[0].Params.ThreadID != session {
-			t.Errorf("%s: it was told %+v", method, p.told)
+			t.Errorf("%s: it was told %+v", method, p.Told)
 		}
 	}
 }
@@ -252,11 +160,11 @@ func TestErrorsInATalkAreThoseOfACommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want, _ := driver.Replay(t, agenttest.Recorded(modeltest.Recorded(t, "codex", name)), nil)
-			got, _, p := talk(t, recorded(t, name), nil)
+			got, _ := talk(t, agenttest.RecordedTalk(t, name), nil)
 			if got.Failure == nil || got.Failure.Code != want.Failure.Code || !got.Failure.Until.Equal(want.Failure.Until) || !strings.HasSuffix(want.Failure.Message, got.Failure.Message) {
 				t.Errorf("Failure = %+v, want %+v", got.Failure, want.Failure)
 			}
-			if kinds := strings.Join(p.kinds, " "); !strings.HasSuffix(kinds, " error end") || strings.Count(kinds, "error") != 1 {
+			if kinds := got.Kinds(); !strings.HasSuffix(kinds, " error end") || strings.Count(kinds, "error") != 1 {
 				t.Errorf("entries %s", kinds)
 			}
 			if got.Conversation == nil || got.Conversation.ID != session {
@@ -289,8 +197,8 @@ func TestATalkThatComesToNothing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			result, _, _ := talk(t, test.stream, test.resumed)
-			agenttest.CheckFailure(t, result, test.code, test.message)
+			result, _ := talk(t, test.stream, test.resumed)
+			agenttest.CheckFailure(t, result.Result, test.code, test.message)
 		})
 	}
 }
@@ -310,7 +218,7 @@ func TestUsageInATalkDoesNotBecomeLess(t *testing.T) {
 		"of a conversation with itself": {counts(180) + strings.Replace(counts(999), session, "other", 1), 80, 180},
 		"never told":                    {"", 0, 100},
 	} {
-		result, _, _ := talk(t, opened+test.stream+endsTalk("x"), &agent.Conversation{ID: session, Usage: agent.Usage{InputTokens: 100}})
+		result, _ := talk(t, opened+test.stream+endsTalk("x"), &agent.Conversation{ID: session, Usage: agent.Usage{InputTokens: 100}})
 		if result.Usage.InputTokens != test.used || result.Conversation.Usage.InputTokens != test.now {
 			t.Errorf("%s: Usage = %+v of %+v, want %d of %d", name, result.Usage, result.Conversation.Usage, test.used, test.now)
 		}
@@ -318,27 +226,8 @@ func TestUsageInATalkDoesNotBecomeLess(t *testing.T) {
 }
 
 func FuzzTalk(f *testing.F) {
-	f.Add([]byte(opened + wantsCommand(0, "ls") + wantsCommand("x", "ls") + endsTalk("x")))
-	f.Add([]byte(`{"id":2,"result":{"thread":7}}` + "\n" + `{"id":[],"method":"item/fileChange/requestApproval","params":{"itemId":1}}`))
-	f.Add([]byte(tells("item/started", map[string]any{"item": map[string]any{"type": "fileChange", "changes": []any{3, map[string]any{"kind": 4}}}})))
-	f.Add([]byte(wants("item/tool/requestUserInput", 1, map[string]any{"questions": []any{map[string]any{"id": "a", "options": []any{1}}, 2}})))
-	f.Fuzz(func(t *testing.T, stream []byte) {
-		d := codex.NewAsking()
-		for line := range bytes.Lines(stream) {
-			entries, _ := d.Line(line)
-			for turn := d.Turn(); len(turn.Ask) > 0; turn = d.Turn() {
-				for _, q := range turn.Ask {
-					d.Answered(q, agent.Answer{Verdict: agent.Denied, Text: "no"})
-				}
-			}
-			for _, e := range entries {
-				if e.Text != agent.Text(e.Text) || e.Tool != agent.Text(e.Tool) || e.Model != agent.Text(e.Model) {
-					t.Errorf("entry %+v", e)
-				}
-			}
-		}
-		if e := d.End(process.Result{Ending: process.Exited}, ""); e.Whole && e.Failure != nil {
-			t.Errorf("%+v", e)
-		}
-	})
+	driver.TalksAnything(f, agenttest.RecordedTalk(f, "asked"), opened+wantsCommand(0, "ls")+wantsCommand("x", "ls")+endsTalk("x"),
+		`{"id":2,"result":{"thread":7}}`+"\n"+`{"id":[],"method":"item/fileChange/requestApproval","params":{"itemId":1}}`,
+		tells("item/started", map[string]any{"item": map[string]any{"type": "fileChange", "changes": []any{3, map[string]any{"kind": 4}}}}),
+		wants("item/tool/requestUserInput", 1, map[string]any{"questions": []any{map[string]any{"id": "a", "options": []any{1}}, 2}}))
 }

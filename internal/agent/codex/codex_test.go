@@ -27,7 +27,8 @@ func said(text string) string {
 	return agenttest.Line(map[string]any{"type": "item.completed", "item": map[string]any{"id": "item_1", "type": "agent_message", "text": text}})
 }
 
-var driver = agenttest.Driver{Name: "codex", Conversation: session, New: agenttest.New(codex.New), Reader: codex.NewReader, CountsOn: true, Asks: true}
+var driver = agenttest.Driver{Name: "codex", Conversation: session, New: agenttest.New(codex.New), Reader: codex.NewReader, CountsOn: true,
+	Asks: true, Dialogue: codex.NewAsking, Model: "gpt-5"}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

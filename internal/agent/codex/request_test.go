@@ -1,18 +1,14 @@
 package codex_test
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/agenttest"
 	"signalbox/internal/agent/codex"
-	"signalbox/internal/process"
 )
 
 func file(path, kind, to string) map[string]any {
@@ -68,16 +64,16 @@ func TestWhatItWantsIsAskedForAsWhatItIs(t *testing.T) {
 			if test.denied {
 				answers = []agent.Answer{{Verdict: agent.Denied}}
 			}
-			result, asked, p := talk(t, opened+test.stream+endsTalk("x"), nil, answers...)
-			if result.Failure != nil || len(asked) != len(test.asked) || len(p.requests("turn/steer")) > 0 {
-				t.Fatalf("Failure = %+v, asked %+v", result.Failure, asked)
+			result, p := talk(t, opened+test.stream+endsTalk("x"), nil, answers...)
+			if result.Failure != nil || len(result.Asked) != len(test.asked) || len(p.Requests("turn/steer")) > 0 {
+				t.Fatalf("Failure = %+v, asked %+v", result.Failure, result.Asked)
 			}
 			for i, want := range test.asked {
-				if got := shown(asked[i]); !strings.HasPrefix(got, want) {
+				if got := shown(result.Asked[i]); !strings.HasPrefix(got, want) {
 					t.Errorf("question %d is %s, want %s", i, got, want)
 				}
 			}
-			if got := response(p.response(0)); got != test.told {
+			if got := response(p.Response(0)); got != test.told {
 				t.Errorf("it was told %q, want %q", got, test.told)
 			}
 			if slices.Contains(result.Denied, "jira.close") != (test.denied && strings.Contains(test.name, "server")) {
@@ -104,60 +100,23 @@ func response(m message) string {
 
 func TestAQuestionIsShownCleanAndBounded(t *testing.T) {
 	t.Parallel()
-	hostile := "echo \x1b[2J\x1b]0;title\x07\u202e\r\nrm -rf ~ " + strings.Repeat("x", 1<<20)
-	options := []any{map[string]string{"label": "Yes\x1b[31m\n", "description": strings.Repeat("y", 1<<16)}}
-	for range 40 {
-		options = append(options, map[string]string{"label": "No"})
+	stream := wantsCommand(0, agenttest.Hostile) +
+		wantsPatch(1, map[string]any{"path": "/work/\x1b[31m\u202eb", "kind": map[string]string{"type": "add"}, "diff": agenttest.Hostile}) +
+		wants("item/tool/requestUserInput", 2, map[string]any{"questions": []any{map[string]any{"id": "a", "question": "Really?\u202e", "options": agenttest.HostileOptions()}}})
+	allowed := agent.Answer{Verdict: agent.Allowed}
+	result, p := talk(t, opened+stream+endsTalk("x"), nil, allowed, allowed, agent.Answer{Verdict: agent.Chosen, Option: 0})
+	if result.Failure != nil || len(result.Asked) != 3 {
+		t.Fatalf("Failure = %+v, %d questions", result.Failure, len(result.Asked))
 	}
-	stream := wantsCommand(0, hostile) + wantsPatch(1, map[string]any{"path": "/work/\x1b[31m\u202eb", "kind": map[string]string{"type": "add"}, "diff": hostile}) +
-		wants("item/tool/requestUserInput", 2, map[string]any{"questions": []any{map[string]any{"id": "a", "question": "Really?\u202e", "options": options}}})
-	result, asked, p := talk(t, opened+stream+endsTalk("x"), nil, agent.Answer{Verdict: agent.Allowed}, agent.Answer{Verdict: agent.Allowed}, agent.Answer{Verdict: agent.Chosen, Option: 0})
-	if result.Failure != nil || len(asked) != 3 {
-		t.Fatalf("Failure = %+v, %d questions", result.Failure, len(asked))
-	}
-	for _, q := range asked {
-		for _, s := range append([]string{q.Tool, q.Text, q.Subject}, q.Options...) {
-			if s != agent.Text(s) || !q.Altered || len(q.Options) > agent.MaxOptions {
-				t.Errorf("%.200q (altered %v)", s, q.Altered)
-			}
-		}
-	}
-	if got := p.response(2).Result.Answers["a"].Answers; !slices.Equal(got, []string{"Yes\x1b[31m\n"}) {
+	agenttest.CheckShown(t, result.Asked)
+	if got := p.Response(2).Result.Answers["a"].Answers; !slices.Equal(got, []string{"Yes\x1b[31m\n"}) {
 		t.Errorf("it was answered %q, not in its own words", got)
 	}
 }
 
 func TestAQuestionThatIsWithdrawnEnds(t *testing.T) {
 	t.Parallel()
-	program := &withdrawing{asked: make(chan struct{}), ended: make(chan struct{})}
-	task := agent.Task{Role: "implementer", Dir: "/work", Log: io.Discard, OutputLimit: 1 << 20, Ask: func(ctx context.Context, _ agent.Question) (agent.Answer, error) {
-		close(program.asked)
-		<-ctx.Done()
-		close(program.ended)
-		return agent.Answer{}, ctx.Err()
-	}}
-	result, err := driver.Make(t, agent.Settings{Name: "a", Permissions: agent.Ask}).Run(t.Context(), task, program)
-	if err != nil || result.Failure != nil || result.Answer != "done" {
-		t.Errorf("%+v, %v", result, err)
-	}
-}
-
-// withdrawing asks, thinks better of it, and ends once nobody is asked any more.
-type withdrawing struct{ asked, ended chan struct{} }
-
-func (w *withdrawing) Exec(_ context.Context, c process.Command) (process.Result, error) {
-	end := process.Result{Started: agenttest.Started, Duration: time.Second, Ending: process.Exited}
-	_, _ = io.WriteString(c.Stdout, opened+wantsCommand(7, "ls"))
-	<-w.asked
-	_, _ = io.WriteString(c.Stdout, tells("serverRequest/resolved", map[string]any{"requestId": 7}))
-	select {
-	case <-w.ended:
-	case <-time.After(10 * time.Second):
-		end.Ending = process.TimedOut
-		return end, nil
-	}
-	_, err := io.WriteString(c.Stdout, endsTalk("done"))
-	return end, err
+	driver.Withdraws(t, opened+wantsCommand(7, "ls"), tells("serverRequest/resolved", map[string]any{"requestId": 7}), endsTalk("done"))
 }
 
 func TestTheCommandIsWhatTheShellIsGiven(t *testing.T) {

@@ -22,14 +22,15 @@ var protocol = agenttest.Protocol{
 	Answer: func(text string) string {
 		return said(text) + agenttest.Line(map[string]any{"type": "result", "status": "success"})
 	},
-	Asks: asks, EndsTalk: endsTalk,
+	Asks: fake.Asks, EndsTalk: fake.EndsTalk,
 }
 
 func said(text string) string {
 	return agenttest.Line(map[string]any{"type": "message", "role": "assistant", "content": text, "delta": true})
 }
 
-var driver = agenttest.Driver{Name: "gemini", Conversation: session, New: agenttest.New(gemini.New), Reader: gemini.NewReader, Asks: true}
+var driver = agenttest.Driver{Name: "gemini", Conversation: session, New: agenttest.New(gemini.New), Reader: gemini.NewReader,
+	Asks: true, Dialogue: gemini.NewTalk, Model: "m1"}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
@@ -80,8 +81,10 @@ func TestCommandLine(t *testing.T) {
 					t.Errorf("Env = %q, with %q %t", got.Env, part, !led)
 				}
 			}
-			if strings.Contains(all, `"selectedType": "gemini-api-key"`) != led {
-				t.Errorf("Args = %q", got.Args)
+			for _, part := range []string{`"selectedType": "gemini-api-key"`, `"sessionRetention": {"enabled": false}`} {
+				if strings.Contains(all, part) != led {
+					t.Errorf("Args = %q, with %q %t", got.Args, part, !led)
+				}
 			}
 		})
 	}

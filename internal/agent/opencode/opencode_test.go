@@ -22,14 +22,15 @@ var protocol = agenttest.Protocol{
 	Answer: func(text string) string {
 		return encoded("step_start", nil) + encoded("text", map[string]any{"text": text}) + encoded("step_finish", map[string]any{"reason": "stop"})
 	},
-	Asks: asks, EndsTalk: endsTalk,
+	Asks: fake.Asks, EndsTalk: fake.EndsTalk,
 }
 
 func encoded(kind string, part map[string]any) string {
 	return agenttest.Line(map[string]any{"type": kind, "sessionID": "ses_1", "part": part})
 }
 
-var driver = agenttest.Driver{Name: "opencode", Conversation: session, New: agenttest.New(opencode.New), Reader: opencode.NewReader, Asks: true}
+var driver = agenttest.Driver{Name: "opencode", Conversation: session, New: agenttest.New(opencode.New), Reader: opencode.NewReader,
+	Asks: true, Dialogue: opencode.NewTalk, Model: "anthropic/m1"}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,137 @@
+// Package acptest has a fake program that speaks the Agent Client Protocol, and the lines that it prints.
+package acptest
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"maps"
+	"strings"
+
+	"signalbox/internal/agent/jsonrpc/jsonrpctest"
+)
+
+// What a program is told.
+type (
+	// Params are of a request.
+	Params struct {
+		Prompt  []struct{ Text string } `json:"prompt"`
+		Session string                  `json:"sessionId"`
+	}
+	// Response is what a person decided.
+	Response struct {
+		Outcome struct {
+			Kind string `json:"outcome"`
+			ID   string `json:"optionId"`
+		} `json:"outcome"`
+	}
+	// Message is either, and Talking a program that prints a talk.
+	Message = jsonrpctest.Message[Params, Response]
+	Talking = jsonrpctest.Talking[Params, Response]
+)
+
+func line(message map[string]any) string {
+	message["jsonrpc"] = "2.0"
+	text, err := json.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	return string(text) + "\n"
+}
+
+// Responds is the response to a request of ours.
+func Responds(id int, result any) string {
+	return line(map[string]any{"id": id, "result": result})
+}
+
+// Fails is a response that tells a problem.
+func Fails(id, code int, message string, data any) string {
+	return line(map[string]any{"id": id, "error": map[string]any{"code": code, "message": message, "data": data}})
+}
+
+// Opens begins a talk: a session by this ID is begun.
+func Opens(session string) string {
+	return Responds(1, map[string]any{"protocolVersion": 1}) + Responds(2, map[string]any{"sessionId": session})
+}
+
+// Updates tells something of its work.
+func Updates(what string, update map[string]any) string {
+	update = maps.Clone(update)
+	update["sessionUpdate"] = what
+	return line(map[string]any{"method": "session/update", "params": map[string]any{"sessionId": "s", "update": update}})
+}
+
+// Says is a piece of a message.
+func Says(message, text string) string {
+	return Updates("agent_message_chunk", map[string]any{"messageId": message, "content": map[string]string{"type": "text", "text": text}})
+}
+
+// The answers that a program takes.
+const (
+	Always = "always"
+	Once   = "once"
+	Reject = "reject"
+)
+
+// Requests asks for permission to use a tool.
+func Requests(id int, use map[string]any) string {
+	return line(map[string]any{"id": id, "method": "session/request_permission", "params": map[string]any{"toolCall": use,
+		"options": []any{map[string]any{"optionId": Always, "kind": "allow_always"}, map[string]any{"optionId": Once, "kind": "allow_once"},
+			map[string]any{"optionId": Reject, "kind": "reject_once"}}}})
+}
+
+// Ends is the end of a prompt.
+func Ends(prompt int, result map[string]any) string {
+	result = maps.Clone(result)
+	if result == nil {
+		result = map[string]any{}
+	}
+	result["stopReason"] = "end_turn"
+	return Responds(prompt, result)
+}
+
+// Program is what one vendor's fake says in its own way.
+type Program struct {
+	// Tool is its name for what runs commands, Use how it tells of the number'th command.
+	Tool string
+	Use  func(number int, command string) map[string]any
+	// Denied are its words after a denial, which end its turn, and Result is what it adds to every end.
+	Denied string
+	Result map[string]any
+	// prompted is the prompt that it works at.
+	prompted int
+}
+
+// Asks is agenttest.Protocol's. Of a denial it is told why once its turn is over.
+func (p *Program) Asks(in *bufio.Reader, out io.Writer, deaf int, commands ...string) (told []string) {
+	for _, result := range []map[string]any{{"protocolVersion": 1}, {"sessionId": "ses_1"}} {
+		say(out, Responds(hear(in).ID, result))
+	}
+	p.prompted = hear(in).ID
+	for i, command := range commands {
+		say(out, Requests(i, p.Use(i, command)))
+		if i == deaf {
+			return told
+		}
+		if m := hear(in); m.ID == i && m.Result.Outcome.ID == Once {
+			told = append(told, "allow")
+			continue
+		}
+		if p.Denied != "" {
+			say(out, Says("", p.Denied))
+		}
+		say(out, Ends(p.prompted, p.Result))
+		again := hear(in)
+		p.prompted = again.ID
+		_, why, _ := strings.Cut(again.Params.Prompt[0].Text, p.Tool+": ")
+		told = append(told, "deny: "+why)
+	}
+	return told
+}
+
+// EndsTalk is agenttest.Protocol's.
+func (p *Program) EndsTalk(text string) string { return Says("m1", text) + Ends(p.prompted, p.Result) }
+
+func hear(in *bufio.Reader) Message { return jsonrpctest.Heard[Message](in) }
+
+func say(out io.Writer, text string) { _, _ = io.WriteString(out, text) }

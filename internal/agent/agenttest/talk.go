@@ -1,0 +1,145 @@
+package agenttest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// Talk is what a call came to in which the program may ask.
+type Talk struct {
+	agent.Result
+	Asked   []agent.Question
+	Entries []agent.Entry
+}
+
+// Talk runs the driver with a program, of which only the talk matters, that gets these answers, in their order, and leave for all that it
+// asks after them. A task that has an Ask gets its answers there.
+func (d Driver) Talk(t *testing.T, program process.Executor, task agent.Task, answers ...agent.Answer) (talk Talk) {
+	t.Helper()
+	var mu sync.Mutex
+	task.Role, task.Dir, task.Log, task.OutputLimit = "implementer", "/work", io.Discard, 8<<20
+	task.Prompt = cmp.Or(task.Prompt, "Write the file.")
+	task.Transcript = func(e agent.Entry) {
+		mu.Lock()
+		defer mu.Unlock()
+		talk.Entries = append(talk.Entries, e)
+	}
+	if task.Ask == nil {
+		task.Ask = func(_ context.Context, q agent.Question) (agent.Answer, error) {
+			if talk.Asked = append(talk.Asked, q); len(talk.Asked) > len(answers) {
+				return agent.Answer{Verdict: agent.Allowed}, nil
+			}
+			return answers[len(talk.Asked)-1], nil
+		}
+	}
+	talk.Result = d.run(t, agent.Settings{Model: d.Model, Permissions: agent.Ask}, task, ending{program})
+	return talk
+}
+
+// Kinds are those of the transcript's entries.
+func (t Talk) Kinds() string { return kindsOf(t.Entries) }
+
+func kindsOf(entries []agent.Entry) string {
+	var all []string
+	for _, e := range entries {
+		all = append(all, string(e.Kind))
+	}
+	return strings.Join(all, " ")
+}
+
+// RecordedTalk is what a program printed in a talk, which is kept beside the driver's tests.
+func RecordedTalk(t testing.TB, name string) string {
+	t.Helper()
+	stream, err := os.ReadFile("testdata/" + name + ".jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(stream)
+}
+
+// ending ends as programs do that are not really run.
+type ending struct{ program process.Executor }
+
+// Exec implements process.Executor.
+func (e ending) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	_, err := e.program.Exec(ctx, c)
+	return process.Result{Started: Started, Duration: time.Second, Ending: process.Exited}, err
+}
+
+// Withdraws holds the driver to ending a question to which its program wants no answer any more. Asks and
+// withdraws are what it prints for that, and ends is how it ends well with the answer "done" after it.
+func (d Driver) Withdraws(t *testing.T, asks, withdraws, ends string) {
+	t.Helper()
+	program := &withdrawing{asks: asks, withdraws: withdraws, ends: ends, asked: make(chan struct{}), dropped: make(chan struct{})}
+	talk := d.Talk(t, program, agent.Task{Ask: func(ctx context.Context, _ agent.Question) (agent.Answer, error) {
+		close(program.asked)
+		<-ctx.Done()
+		close(program.dropped)
+		return agent.Answer{}, ctx.Err()
+	}})
+	if talk.Failure != nil || talk.Answer != "done" {
+		t.Errorf("Failure = %+v, answer %q", talk.Failure, talk.Answer)
+	}
+}
+
+// withdrawing asks, thinks better of it, and ends once nobody is asked any more.
+type withdrawing struct {
+	asks, withdraws, ends string
+	asked, dropped        chan struct{}
+}
+
+var errStill = errors.New("somebody is still asked, or nobody was")
+
+// Exec implements process.Executor.
+func (w *withdrawing) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	late := time.After(patience)
+	_, _ = io.WriteString(c.Stdout, w.asks)
+	for _, s := range []struct {
+		next chan struct{}
+		text string
+	}{{w.asked, w.withdraws}, {w.dropped, w.ends}} {
+		select {
+		case <-s.next:
+		case <-late:
+			return process.Result{}, errStill
+		}
+		if _, err := io.WriteString(c.Stdout, s.text); err != nil {
+			return process.Result{}, err
+		}
+	}
+	return process.Result{}, nil
+}
+
+// Hostile is a command that hides what it does, and is longer than anybody reads.
+var Hostile = "echo \x1b[2J\x1b]0;title\x07\u202e\r\nrm -rf ~ " + strings.Repeat("x", 1<<20)
+
+// HostileOptions are more than anybody chooses from, with a first one that hides something.
+func HostileOptions() []any {
+	options := []any{map[string]string{"label": "Yes\x1b[31m\n", "description": strings.Repeat("y", 1<<16)}}
+	for range 40 {
+		options = append(options, map[string]string{"label": "No"})
+	}
+	return options
+}
+
+// CheckShown checks that questions that hide something are shown clean, bounded, and as altered.
+func CheckShown(t *testing.T, asked []agent.Question) {
+	t.Helper()
+	for _, q := range asked {
+		for _, s := range append([]string{q.Tool, q.Text, q.Subject}, q.Options...) {
+			if s != agent.Text(s) || !q.Altered || len(q.Options) > agent.MaxOptions {
+				t.Errorf("%.200q (altered %v)", s, q.Altered)
+			}
+		}
+	}
+}

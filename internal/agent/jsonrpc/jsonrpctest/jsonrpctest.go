@@ -1,0 +1,118 @@
+// Package jsonrpctest has programs that are talked with in JSON-RPC, for tests of those who talk with them.
+package jsonrpctest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"signalbox/internal/process"
+)
+
+// Message is what a program is told: P is what comes with a request, R with a response.
+type Message[P, R any] struct {
+	ID     int    `json:"id"`
+	Method string `json:"method"`
+	Params P      `json:"params"`
+	Result R      `json:"result"`
+	Error  struct {
+		Code int `json:"code"`
+	} `json:"error"`
+}
+
+// Heard is the next line that a fake program is told. It ends where there is none.
+func Heard[M any](in *bufio.Reader) M {
+	m, err := hears[M](in)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(3)
+	}
+	return m
+}
+
+func hears[M any](in *bufio.Reader) (m M, err error) {
+	line, err := in.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &m)
+	}
+	if err != nil {
+		return m, fmt.Errorf("hear what it is told: %w", err)
+	}
+	return m, nil
+}
+
+// Talking is a program that prints a talk in JSON-RPC. It waits for what it responds to before it
+// responds, and after each request of its own until that is answered.
+type Talking[P, R any] struct {
+	Stream string
+	Told   []Message[P, R]
+}
+
+// Exec implements process.Executor.
+func (p *Talking[P, R]) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	in := bufio.NewReader(c.Stdin)
+	for line := range strings.Lines(p.Stream) {
+		var m struct {
+			ID     *int
+			Method string
+		}
+		_ = json.Unmarshal([]byte(line), &m) // what is no message is printed as it is
+		if m.ID != nil && m.Method == "" {
+			if err := p.hear(in, *m.ID, true); err != nil {
+				return process.Result{}, err
+			}
+		}
+		if _, err := io.WriteString(c.Stdout, line); err != nil {
+			return process.Result{}, err
+		}
+		if m.ID != nil && m.Method != "" {
+			if err := p.hear(in, *m.ID, false); err != nil {
+				return process.Result{}, err
+			}
+		}
+	}
+	_, err := io.Copy(io.Discard, in) // its input ends when it has said its last
+	return process.Result{}, err
+}
+
+// hear is told things until it was told a request of a number, or the response to one.
+func (p *Talking[P, R]) hear(in *bufio.Reader, id int, request bool) error {
+	for !slices.ContainsFunc(p.Told, func(m Message[P, R]) bool { return m.ID == id && (m.Method != "") == request }) {
+		m, err := hears[Message[P, R]](in)
+		if err != nil {
+			return err
+		}
+		p.Told = append(p.Told, m)
+	}
+	return nil
+}
+
+// Response is what it was told of a request of its own.
+func (p *Talking[P, R]) Response(id int) (found Message[P, R]) {
+	for _, m := range p.Told {
+		if m.Method == "" && m.ID == id {
+			found = m
+		}
+	}
+	return found
+}
+
+// Requests are what it was told to do by a name.
+func (p *Talking[P, R]) Requests(method string) []Message[P, R] {
+	return slices.DeleteFunc(slices.Clone(p.Told), func(m Message[P, R]) bool { return m.Method != method })
+}
+
+// Methods are those of all that it was told to do.
+func (p *Talking[P, R]) Methods() (all []string) {
+	for _, m := range p.Told {
+		if m.Method != "" {
+			all = append(all, m.Method)
+		}
+	}
+	return all
+}
