@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"signalbox/internal/forge"
 	"signalbox/internal/workflow"
 )
 
@@ -15,6 +16,10 @@ func (p *project) lookAtRequests(ctx context.Context, add func(finding)) {
 		add(finding{"requests", verdictWarning, err.Error(), "mend the file"})
 	}
 	add(finding{What: "requests", Verdict: verdictOK, Says: fmt.Sprintf("%d in requests/", len(requests))})
+	var base *problem
+	if errors.As(p.mayMergeInto(ctx, p.config.Base, forge.Request{}), &base) && p.config.Base != "" && base.hint != firstCommit { // that is said of the repository
+		add(finding{"base", verdictMissing, base.Error(), base.hint})
+	}
 }
 
 func (p *project) lookAtRuns(ctx context.Context, add func(finding)) {

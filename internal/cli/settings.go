@@ -25,11 +25,8 @@ func (p *project) start(ctx context.Context, request forge.Request) (workflow.St
 			return workflow.Start{}, err
 		}
 	}
-	if _, err := p.repo.Resolve(ctx, "refs/heads/"+base); err != nil {
-		if _, none := p.repo.DefaultBranch(ctx); errors.Is(none, git.ErrNotFound) {
-			return workflow.Start{}, nothingCommitted()
-		}
-		return workflow.Start{}, &problem{err: fmt.Errorf("find base branch %q: %w", base, err), hint: "see which branches there are: git branch"}
+	if err := p.mayMergeInto(ctx, base, request); err != nil {
+		return workflow.Start{}, err
 	}
 	if _, err := p.repo.Remote(ctx, local.Remote); err == nil {
 		settings.PushesTo = local.Remote
@@ -51,6 +48,26 @@ func (p *project) base(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("find the branch to merge into: %w", err)
 	}
 	return base, nil
+}
+
+// mayMergeInto refuses a base branch that is not there, before anything is made for it.
+func (p *project) mayMergeInto(ctx context.Context, base string, request forge.Request) error {
+	_, err := p.repo.Resolve(ctx, "refs/heads/"+base)
+	if err == nil || !errors.Is(err, git.ErrNotFound) {
+		return explained(err)
+	}
+	if _, none := p.repo.DefaultBranch(ctx); errors.Is(none, git.ErrNotFound) {
+		return nothingCommitted()
+	}
+	where := "base in " + config.Name
+	switch {
+	case request.Base != "":
+		where = "base in " + request.Path
+	case p.flags.base != "":
+		where = "--base"
+	}
+	return &problem{err: fmt.Errorf("there is no branch %q to merge into, which is named by %s", base, where),
+		hint: fmt.Sprintf("name one of those that \"git branch\" lists, or make it: git branch %s", shellWord(base))}
 }
 
 func nothingCommitted() error {
