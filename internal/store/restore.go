@@ -11,11 +11,11 @@ import (
 
 // Restoration is what became of a document that could not be read.
 type Restoration struct {
-	// Broken says what was wrong; nil when the document was sound, or was not there.
+	// Broken says what was wrong; nil when the document was sound, or neither it nor its backup was there.
 	Broken error
 	// Backup: the backup stands in its place; otherwise the document was begun anew.
 	Backup bool
-	// Kept is where the broken file is now, below the project root.
+	// Kept is where the broken file is now, below the project root; empty if it was gone.
 	Kept string
 }
 
@@ -23,7 +23,7 @@ type Restoration struct {
 // without a sound backup is as at the beginning. It writes nothing.
 func (d *Document[T]) LoadOrBackup(ctx context.Context) (T, Restoration, error) {
 	value, err := d.Load(ctx)
-	if !errors.Is(err, ErrBroken) {
+	if !errors.Is(err, ErrBroken) && !errors.Is(err, fs.ErrNotExist) {
 		return value, Restoration{}, err
 	}
 	f, openErr := d.store.openFolder(d.dir)
@@ -31,6 +31,9 @@ func (d *Document[T]) LoadOrBackup(ctx context.Context) (T, Restoration, error) 
 		return value, Restoration{}, openErr
 	}
 	defer f.close()
+	if err = d.lost(f, err); !errors.Is(err, ErrBroken) {
+		return value, Restoration{}, err
+	}
 	value, backup := d.fallback(f)
 	return value, Restoration{Broken: err, Backup: backup}, nil
 }
@@ -40,7 +43,7 @@ func (d *Document[T]) LoadOrBackup(ctx context.Context) (T, Restoration, error) 
 func (d *Document[T]) Restore(ctx context.Context) (done Restoration, err error) {
 	err = d.locked(ctx, func(f *folder) error {
 		_, _, err := d.read(f)
-		if !errors.Is(err, ErrBroken) {
+		if err = d.lost(f, err); !errors.Is(err, ErrBroken) {
 			return ignoreAbsent(err)
 		}
 		value, backup := d.fallback(f)
@@ -49,7 +52,7 @@ func (d *Document[T]) Restore(ctx context.Context) (done Restoration, err error)
 			return writeError(d.Path(), failed)
 		}
 		done = Restoration{Broken: err, Backup: backup}
-		if done.Kept, err = d.keepAside(f, "broken"); err != nil {
+		if done.Kept, err = d.keepAside(f, "broken"); ignoreAbsent(err) != nil {
 			return err
 		}
 		return d.put(f, nil, data)
@@ -79,6 +82,17 @@ func ignoreAbsent(err error) error {
 		return nil
 	}
 	return err
+}
+
+// lost makes of a document that is gone, while its backup is sound, a broken one: nobody who begins anew leaves that.
+func (d *Document[T]) lost(f *folder, err error) error {
+	if !d.backup || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, sound := d.fallback(f); !sound {
+		return err
+	}
+	return broken(d.Path(), nil, errors.New("it is gone, and "+d.name+".bak is there"))
 }
 
 func (d *Document[T]) fallback(f *folder) (value T, backup bool) {

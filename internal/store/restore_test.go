@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +82,24 @@ func TestTotalsNeverShrinkWhateverIsBroken(t *testing.T) {
 		if now, backup := read(t, s, "state.json"), read(t, s, "state.json.bak"); now != backup {
 			t.Errorf("%s broken: the backup is not what was restored: %s", name, backup)
 		}
+	}
+}
+
+func TestHealthThatIsGoneIsRestoredFromItsBackup(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	if h, found, err := s.Health().LoadOrBackup(t.Context()); !errors.Is(err, fs.ErrNotExist) || found.Broken != nil {
+		t.Errorf("nothing is there: %+v, %+v, %v", h, found, err)
+	}
+	write(t, s, "state.json.bak", `{"run_count":7,"created_at":"2026-01-01T00:00:00Z"}`)
+	if h, found, err := s.Health().LoadOrBackup(t.Context()); err != nil || h.RunCount != 7 || found.Broken == nil || !found.Backup {
+		t.Errorf("looking gives %+v, %+v, %v", h, found, err)
+	}
+	if done, err := s.Health().Restore(t.Context()); err != nil || done.Broken == nil || !done.Backup || done.Kept != "" {
+		t.Errorf("restored as %+v, %v", done, err)
+	}
+	if h, err := s.Health().Load(t.Context()); err != nil || h.RunCount != 7 {
+		t.Errorf("it is %+v, %v", h, err)
 	}
 }
 
