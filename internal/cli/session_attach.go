@@ -35,32 +35,38 @@ func newSessionAttach(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) attach(ctx context.Context, x *session.Session, info *session.Info) (err error) {
-	at := session.Attachment{In: a.In, Out: a.Out}
-	if file, ok := a.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		before, err := term.MakeRaw(int(file.Fd()))
-		if err != nil {
-			return fmt.Errorf("prepare terminal: %w", err)
-		}
-		defer func() { err = errors.Join(err, term.Restore(int(file.Fd()), before)) }()
-		resize, stop := sizes(file)
-		defer stop()
-		at.Size, at.Resize = sizeOf(file), resize
-	}
-	detached, err := x.Attach(ctx, at)
+func (a *app) attach(ctx context.Context, x *session.Session, info *session.Info) error {
+	left, err := a.sitDown(ctx, x)
 	if err != nil {
 		return sessionProblem(err, info)
 	}
-	if detached {
-		a.say(fmt.Sprintf("\r\nleft; the session goes on: signalbox session attach %d", info.Issue))
+	if left {
+		a.say(fmt.Sprintf("\nleft; the session goes on: signalbox session attach %d", info.Issue))
 		return nil
 	}
 	after, err := x.Info(ctx)
 	if err != nil {
 		return explained(err)
 	}
-	a.say(fmt.Sprintf("\r\nthe session has ended: %s", endOfSession(&after)))
+	a.say(fmt.Sprintf("\nthe session has ended: %s", endOfSession(&after)))
 	return sessionEnded(&after)
+}
+
+// sitDown joins the person's terminal to the session's until they leave or it ends. Afterwards the
+// terminal is as it was: what is printed to a raw one begins where the line before ended.
+func (a *app) sitDown(ctx context.Context, x *session.Session) (left bool, err error) {
+	at := session.Attachment{In: a.In, Out: a.Out}
+	if file, ok := a.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		var before *term.State
+		if before, err = term.MakeRaw(int(file.Fd())); err != nil {
+			return false, fmt.Errorf("prepare terminal: %w", err)
+		}
+		defer func() { err = errors.Join(err, term.Restore(int(file.Fd()), before)) }()
+		resize, stop := sizes(file)
+		defer stop()
+		at.Size, at.Resize = sizeOf(file), resize
+	}
+	return x.Attach(ctx, at)
 }
 
 // endOfSession is what a session came to, for people.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"signalbox/internal/session"
 )
@@ -15,6 +16,8 @@ func (a *app) sayNext(i *session.Info) {
 	case i.Outcome.Kind == session.Complete:
 		a.say(fmt.Sprintf("see it: signalbox session logs %d; what it changed: signalbox env exec %[1]d -- sh -c 'git add -N . && git diff'\n"+
 			"put that on a ref, from which git merges it: signalbox session cleanup %[1]d", i.Issue))
+	case strings.Contains(i.Outcome.Message, errSpent.Error()) && !strings.Contains(i.Outcome.Message, "limits.per_day"):
+		a.say(fmt.Sprintf("see it: signalbox session logs %d; begin again with as much granted anew: signalbox session start %[1]d --grant", i.Issue))
 	default:
 		a.say(fmt.Sprintf("see it: signalbox session logs %d; begin again in the same files: signalbox session start %[1]d", i.Issue))
 	}

@@ -85,11 +85,20 @@ func TestASessionCountsForItsRequestAndItsDay(t *testing.T) {
 	session(4, "wait", "1")
 
 	session(0, "start", "2", "--headless")
-	must(session(4, "wait", "2"), "AGENT_OVERSPENT: the day's agents have used 360 tokens of 300 (limits.per_day.tokens)")
+	said := session(4, "wait", "2")
+	must(said, "AGENT_OVERSPENT: the day's agents have used 360 tokens of 300 (limits.per_day.tokens)")
+	if strings.Contains(said, "--grant") {
+		t.Errorf("a day's ceiling is not granted anew:\n%s", said)
+	}
 	must(session(1, "start", "3"), "nothing is left of the day's ceiling: the day's agents have used 360 tokens of 300 (limits.per_day.tokens)")
 	if len(days(3)) > 0 || len(p.stages()) != 2 {
 		t.Errorf("a session that may not begin made a run")
 	}
+
+	configured("{tokens: 300}")
+	session(0, "start", "2", "--headless", "--grant")
+	must(session(4, "wait", "2"), "of 300 (limits.tokens)")
+	must(session(4, "wait", "2"), "signalbox session start 2 --grant")
 
 	configured("{calls: 1}")
 	must(session(1, "start", "1"), "its agents have used 1 call of 1 (limits.calls)")

@@ -83,7 +83,9 @@ func (p *project) printSession(ctx context.Context, r *workflow.Run) {
 	}
 	p.print("  %-9s %s\n", "session", redact.Line(came, 300))
 	p.print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
-	p.print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
+	if info.EndedAt != nil { // until then it is refused
+		p.print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
+	}
 }
 
 // printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
