@@ -79,7 +79,7 @@ func (t *Talk) responded(m jsonrpc.Message) []agent.Entry {
 	case !ok: // no request of ours
 	case m.Error != nil:
 		return t.failed(number, *m.Error)
-	case number == initializing:
+	case number == initializing && t.peer.Sent == initializing:
 		t.open()
 	case number == opening && t.prompted+t.settling == 0:
 		return t.opened(m.Result)

@@ -54,10 +54,7 @@ func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
 			t.Errorf("answer %d is %+v, want %s", i, got, want)
 		}
 	}
-	last := program.Told[len(program.Told)-1]
-	if last.Method != "session/prompt" || last.Params.Prompt[0].Text != "You were not allowed to use run_shell_command: Stay." {
-		t.Errorf("after the denial it is told %+v", last)
-	}
+	acptest.CheckToldWhy(t, program, "run_shell_command", "Stay.")
 	if got := talk.Kinds(); strings.Count(got, "tool_call ") != 3 || strings.Count(got, "permission_asked") != 3 || !strings.HasPrefix(got, "begin tool_call") {
 		t.Errorf("entries %s", got)
 	}

@@ -9,4 +9,8 @@ import (
 func NewReader() agent.Reader { return &reader{} }
 
 // NewTalk is the reader of a first call in which it may ask.
-func NewTalk() agent.Dialogue { return acp.New(dialect, "m1", agent.Task{Dir: "/work"}) }
+func NewTalk() agent.Dialogue {
+	talk := acp.New(dialect, "m1", agent.Task{Dir: "/work"})
+	talk.Begin()
+	return talk
+}

@@ -28,10 +28,7 @@ func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
 			t.Errorf("question %d is %+v, want %q", i, q, want)
 		}
 	}
-	last := program.Told[len(program.Told)-1]
-	if last.Method != "session/prompt" || last.Params.Prompt[0].Text != "You were not allowed to use bash: Stay." {
-		t.Errorf("after the denial it is told %+v", last)
-	}
+	acptest.CheckToldWhy(t, program, "bash", "Stay.")
 	if got := talk.Kinds(); strings.Count(got, "tool_call ") != 3 || strings.Count(got, "permission_asked") != 3 || !strings.HasPrefix(got, "begin ") {
 		t.Errorf("entries %s", got)
 	}

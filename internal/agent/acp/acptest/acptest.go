@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"strings"
+	"testing"
 
 	"signalbox/internal/agent/jsonrpc/jsonrpctest"
 )
@@ -135,3 +136,15 @@ func (p *Program) EndsTalk(text string) string { return Says("m1", text) + Ends(
 func hear(in *bufio.Reader) Message { return jsonrpctest.Heard[Message](in) }
 
 func say(out io.Writer, text string) { _, _ = io.WriteString(out, text) }
+
+// CheckToldWhy checks that a program was told last why it may not use a tool.
+func CheckToldWhy(t *testing.T, p *Talking, tool, why string) {
+	t.Helper()
+	if len(p.Told) == 0 {
+		t.Fatal("it was told nothing")
+	}
+	last := p.Told[len(p.Told)-1]
+	if want := "You were not allowed to use " + tool + ": " + why; last.Method != "session/prompt" || last.Params.Prompt[0].Text != want {
+		t.Errorf("after the denial it is told %+v, want %q", last, want)
+	}
+}
