@@ -153,9 +153,13 @@ func ended(t testing.TB, x *Session) Info {
 	return last
 }
 
-func output(t testing.TB, x *Session) string {
+func output(t testing.TB, x *Session) string { t.Helper(); return readAll(t, x.Output) }
+
+func readText(t testing.TB, x *Session) string { t.Helper(); return readAll(t, x.Text) }
+
+func readAll(t testing.TB, open func() (io.ReadCloser, error)) string {
 	t.Helper()
-	r, err := x.Output()
+	r, err := open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,24 +1,9 @@
 package session
 
 import (
-	"io"
 	"strings"
 	"testing"
 )
-
-func readText(t *testing.T, x *Session) string {
-	t.Helper()
-	r, err := x.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = r.Close() }()
-	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // What stood on an interface is read line by line, each line once; the code behind a marker by nobody.
 func TestTheTextOfAnInterfaceIsWhatStoodOnIt(t *testing.T) {
