@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -24,11 +24,14 @@ const (
 type checker struct {
 	places   places
 	problems []error
-	visited  int
+	// told is where problems are.
+	told    told
+	visited int
 }
 
 // check looks at one value; key is its place in the file, as in "environment.verify[1].command".
 func (c *checker) check(n *yaml.Node, t reflect.Type, key string) {
+	here := n
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -38,6 +41,12 @@ func (c *checker) check(n *yaml.Node, t reflect.Type, key string) {
 	if _, known := c.places[key]; !known {
 		c.places[key] = n.Line
 	}
+	before := len(c.problems)
+	defer func() {
+		if len(c.problems) > before && slices.Contains(c.told.wrong, key) {
+			*here = blank(t, here.Line, strings.HasSuffix(key, "]"))
+		}
+	}()
 	_, own := reflect.New(t).Interface().(yaml.Unmarshaler)
 	switch kind := t.Kind(); {
 	case own:
@@ -51,28 +60,8 @@ func (c *checker) check(n *yaml.Node, t reflect.Type, key string) {
 	case kind == reflect.Slice:
 		c.wants(n, key, "a list")
 	case n.Kind != yaml.ScalarNode || n.Decode(reflect.New(t).Interface()) != nil || t == duration && n.Tag == "!!int" && n.Value != "0":
-		c.wants(n, key, scalar(t))
+		c.wants(n, key, scalar(t, n.Value))
 	}
-}
-
-var duration = reflect.TypeFor[time.Duration]()
-
-// scalar is a type in the words of people.
-func scalar(t reflect.Type) string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case t == duration:
-		return "a time such as 90s, 10m or 2h"
-	case t.Kind() == reflect.String:
-		return "text"
-	case t.Kind() == reflect.Bool:
-		return "true or false"
-	case t.Kind() == reflect.Float64:
-		return "a number"
-	}
-	return "a whole number"
 }
 
 // mapping looks at the keys of a struct, which are given, or of a map, which are free.
@@ -82,28 +71,41 @@ func (c *checker) mapping(n *yaml.Node, t reflect.Type, key string) {
 		return
 	}
 	seen := map[string]int{}
+	var good []*yaml.Node
+	defer func() { n.Content = good }()
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := n.Content[i], n.Content[i+1]
 		if c.visited++; c.visited > maxNodes {
 			return
 		}
 		if name.Kind == yaml.ScalarNode && name.Tag == "!!merge" {
-			continue // the decoder looks at what it brings
+			good = append(good, name, value) // the decoder looks at what it brings
+			continue
 		}
 		of, known := valueType(t, name)
 		path := strings.TrimPrefix(key+"."+name.Value, ".")
 		switch line, twice := seen[name.Value]; {
-		case !known && key == "":
-			c.problem(name.Line, "there is no key %q", shown(name.Value))
 		case !known:
-			c.problem(name.Line, "there is no key %q in %s", shown(name.Value), key)
+			c.unknown(name, key)
 		case twice:
 			c.problem(name.Line, "%s is there already, in line %d", path, line)
 		default:
 			seen[name.Value], c.places[path] = name.Line, name.Line
 			c.check(value, of, path)
+			good = append(good, name, value)
 		}
 	}
+}
+
+// unknown tells of a key that is not there. What it was meant for is missing in its place, which is not
+// told as well.
+func (c *checker) unknown(name *yaml.Node, in string) {
+	if in == "" {
+		c.problem(name.Line, "there is no key %q", shown(name.Value))
+	} else {
+		c.problem(name.Line, "there is no key %q in %s", shown(name.Value), in)
+	}
+	c.told.lacks = append(c.told.lacks, in)
 }
 
 // valueType is what the value of a key in t must be; known is false where t has no such key.
@@ -136,6 +138,7 @@ func (c *checker) own(n *yaml.Node, t reflect.Type, key string) {
 		_, _ = fmt.Sscan(found[1], &line)
 		says = found[2]
 	}
+	c.told.wrong = append(c.told.wrong, key)
 	c.problem(line, "%s: %s", key, says)
 }
 
@@ -144,6 +147,7 @@ func (c *checker) wants(n *yaml.Node, key, what string) {
 	if is == "" {
 		is = fmt.Sprintf("%q", shown(n.Value))
 	}
+	c.told.wrong = append(c.told.wrong, key)
 	if key == "" {
 		key = "the file"
 	}
@@ -152,7 +156,7 @@ func (c *checker) wants(n *yaml.Node, key, what string) {
 
 func (c *checker) problem(line int, format string, args ...any) {
 	if len(c.problems) < maxProblems {
-		c.problems = append(c.problems, fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...)))
+		c.problems = append(c.problems, &located{line, fmt.Errorf(format, args...)})
 	}
 }
 

@@ -71,6 +71,18 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"a time below none", "limits: {test_total: -10m}\n", "line 1: limits.test_total is -10m0s: want a positive number, or 0 for the default"},
 		{"several, in the order of the file", "approve: maybe\nmax_parallel: 0\nenvironment: {driver: x}\n",
 			"line 1: approve is \"maybe\": want manual or auto\nline 2: max_parallel is 0: want 1 to 256\nline 3: environment.driver is \"x\": want clone or container"},
+		{"a time that is too long hides nothing else", "health:\n  every: 999999999999h\napprove: maybe\nmax_parallel: 0\nlimits: {autofix: often, calls: -1}\n",
+			"line 2: health.every is \"999999999999h\": want a time that is shorter: 2562047h is the longest\nline 3: approve is \"maybe\": want manual or auto\n" +
+				"line 4: max_parallel is 0: want 1 to 256\nline 5: limits.autofix is \"often\": want a whole number\nline 5: limits.calls is -1: want a positive number, or 0 for the default"},
+		{"an unknown key, nor", "aprove: auto\nmax_parallel: 0\n", "line 1: there is no key \"aprove\"\nline 2: max_parallel is 0: want 1 to 256"},
+		{"nor what it may have been meant for", "agent: {a: {driver: command, command: [sh]}}\nroles: {planner: a}\napprove: maybe\n",
+			"line 1: there is no key \"agent\"\nline 3: approve is \"maybe\": want manual or auto"},
+		{"a key that is there twice, nor", "approve: maybe\napprove: auto\n", "line 1: approve is \"maybe\": want manual or auto\nline 2: approve is there already, in line 1"},
+		{"nothing more is said of a value that is wrong", "agents: {a: {driver: command, command: sh}}\n", "line 1: agents.a.command is \"sh\": want a list"},
+		{"nor of what leads to it", "agents: [a]\nroles: {planner: a}\nworkflows: {mine: {roles: {reviewer: a}}}\n", "line 1: agents is a list: want keys with values"},
+		{"nor of one of several agents", "agents: {a: sh, b: {driver: x}}\nroles: {planner: a, reviewer: c}\n", "line 1: agents.a is \"sh\": want keys with values\n" +
+			"line 1: agents.b.driver is \"x\": want command or claude or codex or opencode or pi or gemini\nline 2: roles.reviewer names \"c\", which is no agent of this file"},
+		{"a verification that is a word", "environment:\n  verify: [make, {command: ''}]\n", "line 2: environment.verify[1] is \"make\": want keys with values\nline 2: environment.verify[2].command is empty: want a line for sh"},
 		{"an alias of itself", "environment: {verify: &a [*a]}\n", "line 1: environment.verify[1] is a list: want keys with values"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,7 +116,7 @@ func TestAVariablesValueIsNotBlamedOnTheFile(t *testing.T) {
 func TestOnlySoManyProblemsAreTold(t *testing.T) {
 	t.Parallel()
 	var c Config
-	_, err := c.parse(strings.NewReader(strings.Repeat("x: 1\n", 1000)))
+	_, _, err := c.parse(strings.NewReader(strings.Repeat("x: 1\n", 1000)))
 	if err == nil || len(flat(err)) != maxProblems || errors.Unwrap(err) != nil {
 		t.Errorf("%d problems", len(flat(err)))
 	}

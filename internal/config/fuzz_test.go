@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +21,8 @@ func FuzzConfiguration(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		begun := time.Now()
 		c := Default()
-		if p, err := c.parse(bytes.NewReader(data)); err == nil {
-			_ = p.located(c.validate())
+		if p, told, err := c.parse(bytes.NewReader(data)); p != nil {
+			_ = p.located(errors.Join(err, told.beyond(c.validate(), p)))
 		}
 		if took := time.Since(begun); took > fuzzBudget {
 			t.Fatalf("took %s", took)

@@ -45,6 +45,8 @@ func (l *Lines) UnmarshalYAML(node *yaml.Node) error {
 func Load(path string, getenv func(string) string) (c Config, found bool, err error) {
 	c = Default()
 	var places places
+	var already told
+	var problems error
 	file, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -53,15 +55,15 @@ func Load(path string, getenv func(string) string) (c Config, found bool, err er
 	default:
 		defer func() { _ = file.Close() }()
 		found = true
-		if places, err = c.parse(file); err != nil {
-			return c, true, fmt.Errorf("configuration %s: %w", path, err)
+		if places, already, problems = c.parse(file); places == nil {
+			return c, true, fmt.Errorf("configuration %s: %w", path, problems)
 		}
 	}
 	if err := c.environment(getenv, places); err != nil {
 		return c, found, err
 	}
 	c.Environment.expand(getenv("HOME"))
-	if err := places.located(c.validate()); err != nil {
+	if err := places.located(errors.Join(problems, already.beyond(c.validate(), places))); err != nil {
 		return c, found, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	return c, found, nil

@@ -15,36 +15,36 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-func (c *Config) parse(r io.Reader) (places, error) {
+// parse takes the settings from the file. What is wrong with single values is in the error, which is
+// told together with what else is wrong: such a value is left at its default. Where there are no places, nothing could be read.
+func (c *Config) parse(r io.Reader) (_ places, _ told, _ error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
-		return nil, err
+		return nil, told{}, err
 	}
 	if len(data) > maxSize {
-		return nil, fmt.Errorf("has more than %d bytes", maxSize)
+		return nil, told{}, fmt.Errorf("has more than %d bytes", maxSize)
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document yaml.Node
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-		return nil, nil // an empty file
+		return places{}, told{}, nil // an empty file
 	} else if err != nil {
-		return nil, inWords(err, data)
+		return nil, told{}, inWords(err, data)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("holds more than one document")
+		return nil, told{}, errors.New("holds more than one document")
 	}
 	check := checker{places: places{}}
 	check.check(document.Content[0], reflect.TypeFor[Config](), "")
 	if check.visited > maxNodes {
-		return nil, errors.New("its aliases lead too far")
+		return nil, told{}, errors.New("its aliases lead too far")
 	}
-	if err := errors.Join(check.problems...); err != nil {
-		return nil, err
+	err = errors.Join(check.problems...)
+	if e := document.Decode(c); e != nil && err == nil {
+		return nil, told{}, inWords(e, data)
 	}
-	if err := document.Decode(c); err != nil {
-		return nil, inWords(err, data)
-	}
-	return check.places, nil
+	return check.places, check.told, err
 }
 
 // syntaxLine is how the decoder names the line that it cannot read.
