@@ -25,8 +25,8 @@ type subscription struct {
 	files                       map[string]string
 	env                         string
 	token                       string
-	// renewed: its first token is refused, and the agent has to renew it.
-	renewed bool
+	// environment is what the configuration says of it beside the model's address, to which its login is renewed.
+	environment string
 }
 
 // idToken is signed by nobody.
@@ -46,25 +46,39 @@ func idToken(name string) string {
 func subscriptions() map[string]subscription {
 	chatGPT := fmt.Sprintf(`{"OPENAI_API_KEY": null, "tokens": {"id_token": %q, "access_token": %q, "refresh_token": "rt_made-up-0123456789abcdef", "account_id": "account-1"}, "last_refresh": "2026-01-01T00:00:00Z"}`,
 		idToken("first"), idToken("first"))
-	const claudes = "sk-ant-oat01-made-up-0123456789abcdef0123456789"
+	const claudes = "sk-ant-oat01-made-up-the-second-0123456789abcdef"
 	return map[string]subscription{
 		"claude": {driver: "driver: claude, model: claude-sonnet-4-5", folder: ".claude", file: ".credentials.json", again: "/login", token: claudes,
+			env: `, env: ["HTTPS_PROXY=MODEL", "NODE_EXTRA_CA_CERTS=AUTHORITY"]`, environment: "network: full, read: [AUTHORITY]",
 			files: map[string]string{".claude/settings.json": `{"env": {"ANTHROPIC_BASE_URL": "MODEL"}}`,
-				".claude/.credentials.json": `{"claudeAiOauth": {"accessToken": "` + claudes + `", "refreshToken": "sk-ant-ort01-made-up-0123456789abcdef0123456789", ` +
-					`"expiresAt": 4102444800000, "scopes": ["user:inference", "user:profile"], "subscriptionType": "max"}}`}},
-		"codex": {driver: "driver: codex, model: gpt-5", folder: ".codex", file: "auth.json", again: "login", token: idToken("second"), renewed: true,
+				".claude/.credentials.json": `{"claudeAiOauth": {"accessToken": "sk-ant-oat01-made-up-0123456789abcdef0123456789", "refreshToken": "sk-ant-ort01-made-up-0123456789abcdef0123456789", ` +
+					`"expiresAt": 1000, "scopes": ["user:inference", "user:profile"], "subscriptionType": "max"}}`}},
+		"codex": {driver: "driver: codex, model: gpt-5", folder: ".codex", file: "auth.json", again: "login", token: idToken("second"), environment: "allow: [ADDRESS]",
 			env: `, env: ["CODEX_REFRESH_TOKEN_URL_OVERRIDE=MODEL/oauth/token"]`,
 			files: map[string]string{".codex/auth.json": chatGPT, ".codex/config.toml": "model_provider = \"plan\"\n[model_providers.plan]\nname = \"plan\"\n" +
 				"base_url = \"MODEL/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = true\n"}},
 	}
 }
 
+// vendor renews logins, whose token becomes the second.
+func vendor() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /oauth/token", func(w http.ResponseWriter, _ *http.Request) { // Codex's
+		_ = json.NewEncoder(w).Encode(object{"id_token": idToken("second"), "access_token": idToken("second"), "refresh_token": "rt_made-up-the-second-0123456789"})
+	})
+	mux.HandleFunc("POST /v1/oauth/token", func(w http.ResponseWriter, _ *http.Request) { // Claude Code's
+		_ = json.NewEncoder(w).Encode(object{"token_type": "Bearer", "access_token": subscriptions()["claude"].token,
+			"refresh_token": "sk-ant-ort01-made-up-the-second-0123456789", "expires_in": 1 << 30, "scope": "user:inference user:profile"})
+	})
+	return mux
+}
+
 // person is somebody with a HOME, and the model that their login leads to.
 type person struct {
 	*project
 	subscription
-	home, address string
-	model         *modeltest.Server
+	home  string
+	model *modeltest.Server
 }
 
 // newPerson has an agent named for request 1 that uses its own login.
@@ -73,20 +87,26 @@ func newPerson(t *testing.T, name string, model modeltest.Config) *person {
 	program := installedAgent(t, name)
 	s := subscriptions()[name]
 	p := &person{project: newProject(t, 1), subscription: s, home: t.TempDir(), model: modeltest.New(model)}
+	authority := filepath.Join(t.TempDir(), "authority", "ca.pem")
+	proxy := impersonate(t, authority, vendor())
 	mux := http.NewServeMux()
 	mux.Handle("/", p.model)
-	mux.HandleFunc("POST /oauth/token", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(object{"id_token": idToken("second"), "access_token": idToken("second"), "refresh_token": "rt_made-up-the-second-0123456789"})
-	})
-	server := httptest.NewServer(mux)
+	mux.Handle("POST /oauth/token", vendor())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodConnect {
+			proxy(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
-	p.address = strings.TrimPrefix(server.URL, "http://")
+	here := strings.NewReplacer("MODEL", server.URL, "ADDRESS", strings.TrimPrefix(server.URL, "http://"), "AUTHORITY", authority)
 	for path, text := range s.files {
 		path = filepath.Join(p.home, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "MODEL", server.URL)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(here.Replace(text)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,8 +115,8 @@ func newPerson(t *testing.T, name string, model modeltest.Config) *person {
 			t.Fatal(err)
 		}
 	}
-	p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: {allow: [%q]}\n"+
-		"agents:\n  it: {%s, program: %q, login: own%s}\n", p.address, s.driver, program, strings.ReplaceAll(s.env, "MODEL", server.URL)))
+	p.write(".signalbox/config.yaml", fmt.Sprintf("tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: {%s}\n"+
+		"agents:\n  it: {%s, program: %q, login: own%s}\n", here.Replace(s.environment), s.driver, program, here.Replace(s.env)))
 	p.git("commit", "--quiet", "-am", "Name the agent")
 	return p
 }
