@@ -212,7 +212,8 @@ func TestTwoWatchAtOnce(t *testing.T) {
 func TestWatchersAreToldOfWhatIsRecorded(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
-	x := started(t, newSessions(t), shell(42, Terminal, "read line; for i in $(seq 50); do echo \"<$i>\"; sleep 0.01; done; echo '"+done+"'"))
+	told, path := fifo(t)
+	x := started(t, newSessions(t), shell(42, Terminal, "read line; exec 3<'"+path+"'; for i in $(seq 50); do echo \"<$i>\"; read told <&3; done; echo '"+done+"'"))
 	events, err := x.Watch(within(t))
 	if err != nil {
 		t.Fatal(err)
@@ -232,10 +233,28 @@ func TestWatchersAreToldOfWhatIsRecorded(t *testing.T) {
 		if e.RecordedAt.Before(begun) || e.RecordedAt.After(time.Now()) {
 			t.Errorf("%s was recorded at %s", e.Line, e.RecordedAt)
 		}
+		if _, err := told.WriteString("told\n"); err != nil { // it prints the next
+			t.Fatal(err)
+		}
 	}
 	if lines != 50 {
 		t.Errorf("%d of 50 lines came", lines)
 	}
+}
+
+// fifo is one that is open for writing, and its path.
+func fifo(t *testing.T) (f *os.File, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "fifo")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f, path
 }
 
 func TestNudgeTypesTextAndThenEnter(t *testing.T) {
