@@ -47,10 +47,14 @@ func (p *progress) observe(run workflow.Run) {
 	}
 	p.tellAside(&run)
 	line := p.news(&run)
-	if p.said[run.RunID] == line {
+	news := line
+	if !p.Terminal && run.State == workflow.Queued {
+		news, _, _ = strings.Cut(line, ", held by ") // else all that wait would say so again with every slot that changes hands
+	}
+	if p.said[run.RunID] == news {
 		return
 	}
-	p.said[run.RunID] = line
+	p.said[run.RunID] = news
 	p.since[run.RunID] = now()
 	if p.Terminal {
 		p.keep(run)

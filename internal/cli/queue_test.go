@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -85,6 +86,12 @@ func TestOneProcessCarriesEightRequestsThroughThreeSlots(t *testing.T) {
 	p.mustRunThreeAtMost(c)
 	if code := c.wait(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, c.out)
+	}
+	for n := 1; n <= crowd; n++ {
+		waits := regexp.MustCompile(fmt.Sprintf(`(?m)#%d .* waiting for one of 3 slots`, n))
+		if said := waits.FindAllString(c.out.String(), -1); len(said) > 1 {
+			t.Errorf("run %d says %d times that it waits:\n%s", n, len(said), strings.Join(said, "\n"))
+		}
 	}
 	p.mustBeMerged(crowd)
 	p.mustPassItsTests()
