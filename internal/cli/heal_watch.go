@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/heal"
 	"signalbox/internal/workflow"
 )
 
@@ -35,13 +37,19 @@ func newHealWatch(a *app) *cobra.Command {
 // least is the shortest time between two passes that --every can ask for.
 const least = time.Second
 
+// unknownEvery is how soon a pass is tried again where nobody ever said how often: the configuration does not hold.
+const unknownEvery = 5 * time.Minute
+
 func (a *app) healWatch(ctx context.Context, every time.Duration) error {
+	known := unknownEvery
 	for ctx.Err() == nil {
-		wait, err := a.watchOnce(ctx, every)
+		started := a.healthTime()
+		report, err := a.watchOnce(ctx, every)
 		if err != nil {
 			return err
 		}
-		timer := time.NewTimer(wait)
+		known = cmp.Or(every, report.Every, known)
+		timer := time.NewTimer(a.untilNext(&report, known, started))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -51,33 +59,36 @@ func (a *app) healWatch(ctx context.Context, every time.Duration) error {
 	return nil
 }
 
-// watchOnce makes a pass and says how long to wait for the next.
-func (a *app) watchOnce(ctx context.Context, every time.Duration) (wait time.Duration, err error) {
-	started := a.healthTime()
-	report, err := a.healOnce(ctx, every, false)
-	if every == 0 {
-		every = report.Every
-	}
-	if every == 0 {
-		every = workflow.HealthInterval
-	}
+// watchOnce makes a pass and tells what it came to, and what stood in its way, which the next may find gone.
+func (a *app) watchOnce(ctx context.Context, every time.Duration) (heal.Report, error) {
+	report, stood := a.healOnce(ctx, every, false)
 	var p *problem
 	switch {
 	case ctx.Err() != nil:
-		return 0, nil
-	case errors.As(err, &p) && p.code == exitUsage:
-		return 0, err
-	case err != nil:
-		a.show(err)
-		return every, nil
+		return report, nil
+	case errors.As(stood, &p) && p.code == exitUsage:
+		return report, stood
+	}
+	a.show(stood)
+	switch {
+	case report.Result == "":
+		return report, nil
 	case a.json:
-		err = a.printJSONLine(report)
-	default:
-		a.printReport(&report)
+		return report, a.printJSONLine(report)
+	}
+	a.printReport(&report)
+	return report, nil
+}
+
+// untilNext is how long to wait for the next pass: counted from the beginning of this one, or from now if it came to nothing.
+func (a *app) untilNext(report *heal.Report, every time.Duration, started time.Time) time.Duration {
+	now := a.healthTime()
+	if report.Result == "" {
+		return every
 	}
 	next := started.Add(every)
-	if gate := report.Health.Gate(every, a.healthTime()); gate.Decision == workflow.GateCooldown {
+	if gate := report.Health.Gate(every, now); gate.Decision == workflow.GateCooldown {
 		next = gate.Until
 	}
-	return max(next.Sub(a.healthTime()), 0), err
+	return max(next.Sub(now), 0)
 }

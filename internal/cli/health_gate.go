@@ -27,7 +27,12 @@ func newHealthGate(a *app) *cobra.Command {
 			"Exit codes:\n  0  go: a repair or a health check is due\n  3  critical: only a person goes on\n  8  stop: nothing is due, or a pass is running\n" +
 			"  9  cooldown: a repair failed less than 300 seconds ago",
 		Example: "  signalbox health gate && ./heal.sh\n  signalbox health gate --check-every 15m --json",
-		RunE:    func(c *cobra.Command, _ []string) error { return a.gate(c.Context(), every) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if every <= 0 {
+				return &problem{err: fmt.Errorf("--check-every is %s", every), hint: "want a time above zero", code: exitUsage}
+			}
+			return a.gate(c.Context(), every)
+		},
 	}
 	c.Flags().DurationVar(&every, "check-every", workflow.HealthInterval, "how long a healthy project is left alone")
 	return c
