@@ -24,7 +24,7 @@ func (w *work) act(ctx context.Context, a workflow.Action) (workflow.Event, erro
 	case workflow.DetectEnvironment:
 		return w.detectEnvironment(ctx, o)
 	case workflow.CreateEnvironment:
-		return w.createEnvironment(ctx, o)
+		return w.createEnvironment(ctx, o, a)
 	case workflow.ReadDesign:
 		return w.readDesign(ctx, o)
 	case workflow.CallAgent:

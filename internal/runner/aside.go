@@ -59,6 +59,15 @@ func (w *work) visited(ctx context.Context) (bool, error) {
 	return slices.Contains(names, w.run.SessionName()), err
 }
 
+// keepVisit sets aside what a session left, before the environment goes.
+func (w *work) keepVisit(ctx context.Context, a workflow.Action) error {
+	visited, err := w.visited(ctx)
+	if err == nil && visited {
+		_, err = w.ready(ctx, a)
+	}
+	return err
+}
+
 // dropWork clears the environment because a person said so. What can be kept still is.
 func (w *work) dropWork(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	env, err := w.environment(ctx)

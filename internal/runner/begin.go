@@ -62,15 +62,25 @@ func (w *work) createBranch(ctx context.Context, o workflow.Outcome) (workflow.E
 	case errors.Is(err, git.ErrNotFound):
 		err = w.Repo.CreateBranch(ctx, j.Branch, base)
 	case err == nil && at != base:
-		if err = w.keep(ctx, at); err == nil {
-			err = w.Repo.UpdateRef(ctx, w.branchRef(), base, at)
-		}
+		err = w.moveBranch(ctx, at, base)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create branch %q: %w", j.Branch, err)
 	}
 	w.origin = base
 	return workflow.BranchCreated{Outcome: o, BaseCommit: base}, nil
+}
+
+// moveBranch puts the run's branch on another commit; what only it had is kept.
+func (w *work) moveBranch(ctx context.Context, from, to string) error {
+	merged, err := w.Repo.IsAncestor(ctx, from, to)
+	if err == nil && !merged {
+		err = w.keep(ctx, from)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Repo.UpdateRef(ctx, w.branchRef(), to, from)
 }
 
 // keptRef is where a commit is kept that would otherwise be reachable from nowhere.
@@ -97,9 +107,12 @@ func (w *work) spec() environment.Spec {
 
 // createEnvironment makes the environment and registers it. One that cannot be
 // registered is torn down again (E13).
-func (w *work) createEnvironment(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (w *work) createEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	spec := w.spec()
 	if w.run.Journey.EnvID != "" { // a new start on another base
+		if err := w.keepVisit(ctx, a); err != nil {
+			return nil, err
+		}
 		if err := w.Environments.Remove(ctx, spec); err != nil {
 			return nil, fmt.Errorf("remove environment %s: %w", spec.ID, err)
 		}

@@ -12,6 +12,14 @@ func (m *machine) dependenciesChecked(e DependenciesChecked) {
 	m.order(Action{Kind: CreateBranch})
 }
 
+// beginAsOrdered lets a run begin that so far made room for a session: with the base branch of today, once what it depends on
+// is merged there. For the session neither was asked.
+func (m *machine) beginAsOrdered() {
+	if j := &m.run.Journey; j.Head == j.BaseCommit {
+		j.Pending, j.Phase = nil, BranchCreate
+	}
+}
+
 func (m *machine) branchCreated(e BranchCreated) {
 	j := &m.run.Journey
 	j.BaseCommit, j.Head, j.StepBase = e.BaseCommit, e.BaseCommit, e.BaseCommit

@@ -137,6 +137,9 @@ func (m *machine) resumed(e Resumed) bool {
 		if e.Force && m.run.Error.ReasonCode == WorkTooLarge {
 			m.dropWorkFirst()
 		}
+		if m.run.Error.ReasonCode == PreparedCode {
+			m.beginAsOrdered()
+		}
 		used, interrupted := m.run.Journey.Used, m.run.Interrupted()
 		m.queueAgain("resumed")
 		if interrupted {

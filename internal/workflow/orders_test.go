@@ -13,7 +13,8 @@ func TestOrdersOfPeople(t *testing.T) {
 	}
 	tell(t, []story{
 		{"a run is wanted for its environment alone", full, []act{untilPhase(DesignRead), does(Prepared{})}, "NEEDS_INPUT design-read PREPARED"},
-		{"and goes on from there", full, []act{untilPhase(DesignRead), does(Prepared{}), resumed}, "RUNNING design-read read_design"},
+		{"and itself begins as any other", full, []act{untilPhase(DesignRead), does(Prepared{}), resumed}, "RUNNING branch-create check_dependencies"},
+		{"unless it has a change", full, []act{untilPhase(ReviewRequest), does(Prepared{}), resumed}, "RUNNING review-request call_agent reviewer"},
 		{"a run whose process was told to end keeps what is pending", full, []act{untilPhase(TDDGreen), does(Interrupted{})}, "NEEDS_INPUT tdd-green INTERRUPTED"},
 		{"and goes on with it", full, []act{untilPhase(TDDGreen), does(Interrupted{}), resumed}, "RUNNING tdd-green call_agent S02/1"},
 		{"one that made nothing yet is not canceled by that", full, []act{does(Interrupted{})}, "NEEDS_INPUT branch-create INTERRUPTED"},
