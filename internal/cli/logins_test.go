@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"signalbox/internal/environment/container/containertest"
 )
@@ -70,5 +72,54 @@ func TestAMisledAgentPlantsNothingInThePersonsFolder(t *testing.T) {
 				t.Errorf("the agent saw %q of its settings", seen)
 			}
 		})
+	}
+}
+
+// A token that was renewed when Signalbox was killed is the person's again with the next command, whatever that is.
+func TestARenewedLoginOutlivesAKill(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	v := newVictimIn(t, home, filepath.Join(home, "project"), "")
+	const login = `{"claudeAiOauth": {"accessToken": "sk-ant-oat01-first", "refreshToken": "sk-ant-ort01-first", "expiresAt": 1}}`
+	v.write("../.claude/.credentials.json", login)
+	v.write("../bin/claude", "#!/bin/sh\n[ \"$1\" = --version ] && { echo 9.9.9; exit; }\n>~/.claude/begun; sleep 300\n")
+	if err := os.Chmod(filepath.Join(home, "bin/claude"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	v.write(".signalbox/config.yaml", fmt.Sprintf("workflow: simple\ntests: \"true\"\nagents:\n  claude: {driver: claude, program: %q, login: own}\n", filepath.Join(home, "bin/claude")))
+	v.ok("git", "commit", "--quiet", "--all", "--message=Name the agent")
+	run := v.command("signalbox", "run", "1")
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var inside []string
+	for deadline := time.After(patience); len(inside) == 0; {
+		select {
+		case <-deadline:
+			_ = run.Process.Kill()
+			t.Fatal("the agent is not called")
+		case <-time.After(10 * time.Millisecond):
+			inside, _ = filepath.Glob(filepath.Join(v.root, ".signalbox/environments/*/agents/inside/.claude/begun"))
+		}
+	}
+	// It stands still, so that nobody but the next command can bring the token back.
+	if err := run.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	lent := filepath.Join(filepath.Dir(inside[0]), ".credentials.json")
+	if err := os.WriteFile(lent, []byte(strings.ReplaceAll(login, "first", "second")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := v.contents(filepath.Join(home, ".claude")); !strings.Contains(got[filepath.Join(home, ".claude/.credentials.json")], "ort01-first") {
+		t.Fatalf("somebody brought it back: %q", got)
+	}
+	_ = run.Process.Kill()
+	_ = run.Wait()
+	v.ok("signalbox", "list")
+	if got := v.contents(filepath.Join(home, ".claude")); len(got) != 1 || !strings.Contains(got[filepath.Join(home, ".claude/.credentials.json")], "ort01-second") {
+		t.Errorf("the login is %q", got)
+	}
+	if _, err := os.Stat(lent); !os.IsNotExist(err) {
+		t.Errorf("a copy is left: %v", err)
 	}
 }

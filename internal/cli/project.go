@@ -120,6 +120,7 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	if err := hide(repo.GitDir()); err != nil {
 		return nil, err
 	}
+	p.settleLogins()
 	p.environments = p.driver()
 	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Logger: a.log})
 	return p, nil
@@ -185,10 +186,14 @@ func (p *project) driver() environment.Driver {
 	return clone.New(c)
 }
 
+func (p *project) environmentsFolder() string {
+	return filepath.Join(p.root, ".signalbox", "environments")
+}
+
 func (p *project) cloneConfig() clone.Config {
 	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
 	return clone.Config{Repo: p.repo, Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
-		State: filepath.Join(p.root, ".signalbox", "environments"), Variables: p.variables(),
+		State: p.environmentsFolder(), Variables: p.variables(),
 		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
 		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log}
 }

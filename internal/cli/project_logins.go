@@ -56,7 +56,6 @@ func (a withLogin) Run(ctx context.Context, task agent.Task, exec process.Execut
 }
 
 func (p *project) withOwnLogin(a agent.Agent, v vendor, c config.Agent) agent.Agent {
-	p.settleLogins()
 	again := "log in again with \"" + v.logIn(c) + "\""
 	if closed := p.closedTo(v); len(closed) > 0 {
 		again += ", and have environment.allow name " + strings.Join(closed, " and ")
@@ -66,10 +65,10 @@ func (p *project) withOwnLogin(a agent.Agent, v vendor, c config.Agent) agent.Ag
 	return withLogin{a, lent, again, p.log}
 }
 
-// settleLogins brings back what was renewed in calls whose Signalbox was killed.
+// settleLogins brings back what was renewed in calls whose Signalbox was killed. Every command does it
+// first: it may be one that removes the environment, and the person's own agent needs the new token.
 func (p *project) settleLogins() {
-	c := p.cloneConfig()
-	lent, err := filepath.Glob(filepath.Join(c.State, "*", clone.AgentsFolder))
+	lent, err := filepath.Glob(filepath.Join(p.environmentsFolder(), "*", clone.AgentsFolder))
 	if err == nil {
 		err = login.Settle(lent...)
 	}
