@@ -35,7 +35,7 @@ type Task struct {
 	// Log receives everything the agent prints, already redacted by whoever made it; never nil.
 	Log io.Writer
 	// Transcript is told what happens; nil discards. Drivers that do not understand their program's
-	// output tell nothing.
+	// output tell nothing. Calls may overlap.
 	Transcript func(Entry)
 	// Ask answers what the agent asks, in a goroutine of its own and one question at a time; nil denies.
 	// Idle does not run meanwhile, Total does.

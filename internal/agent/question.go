@@ -104,9 +104,14 @@ func (q *Question) shown(s string, limit int, oneLine bool) string {
 	return clean
 }
 
-// Below is a path as a Subject has it: relative to dir where it is below it.
+// Below is a path as a Subject has it: relative to dir where it is below it. Whichever way it takes
+// there is not said, so that one that is denied is denied by any name.
 func Below(dir, path string) string {
-	if below, err := filepath.Rel(dir, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(below) {
+	whole := path
+	if !filepath.IsAbs(path) && strings.Contains(path, "..") {
+		whole = filepath.Join(dir, path)
+	}
+	if below, err := filepath.Rel(dir, whole); err == nil && filepath.IsAbs(whole) && filepath.IsLocal(below) {
 		return below
 	}
 	return path

@@ -1,6 +1,7 @@
 package acp_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,5 +92,23 @@ func TestAToolThatIsToldOnlyByItsRequestIsToldOnce(t *testing.T) {
 		acptest.Updates("tool_call_update", map[string]any{"toolCallId": "c1", "status": "failed", "content": []any{map[string]any{"content": map[string]string{"text": "no"}}}})+whole)
 	if kinds := got.Kinds(); kinds != "begin tool_call permission_asked tool_result message usage end" || !got.Entries[3].Failed || got.Entries[3].Text != "no" {
 		t.Errorf("entries %s: %+v", kinds, got.Entries)
+	}
+}
+
+func TestCallsThatNeverEndAreNotRememberedForEver(t *testing.T) {
+	t.Parallel()
+	d := opened()
+	begins := func(call int) int {
+		entries, _ := d.Line([]byte(acptest.Updates("tool_call_update", map[string]any{"toolCallId": strconv.Itoa(call), "status": "in_progress"})))
+		return len(entries)
+	}
+	if first, again := begins(0), begins(0); first != 1 || again != 0 {
+		t.Errorf("a call is told %d times, and then %d", first, again)
+	}
+	for call := range 2000 {
+		begins(1 + call)
+	}
+	if begins(0) != 1 {
+		t.Error("2000 calls later the first is remembered")
 	}
 }

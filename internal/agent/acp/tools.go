@@ -49,12 +49,17 @@ type using struct {
 // maxTools is more than a program uses at once.
 const maxTools = 1000
 
+// makeRoom forgets where a program begins calls and ends none.
+func (u using) makeRoom() {
+	if len(u.tools)+len(u.began) > maxTools {
+		clear(u.tools)
+		clear(u.began)
+	}
+}
+
 // note keeps the name of a tool.
 func (t *Talk) note(u Use) {
-	if len(t.tools)+len(t.began) > maxTools {
-		clear(t.tools)
-		clear(t.began)
-	}
+	t.makeRoom()
 	if t.tools[u.Call] = t.Tool(u); t.tools[u.Call] == "" {
 		t.tools[u.Call] = u.Title
 	}
@@ -85,6 +90,8 @@ func (t *Talk) begins(u Use) []agent.Entry {
 	if t.began[u.Call] {
 		return nil
 	}
+	name := t.tools[u.Call]
+	t.makeRoom()
 	t.began[u.Call] = true
-	return []agent.Entry{{Kind: agent.ToolCalled, Tool: agent.Text(t.tools[u.Call]), Call: agent.Text(u.Call), Text: agent.Text(t.Input(u))}}
+	return []agent.Entry{{Kind: agent.ToolCalled, Tool: agent.Text(name), Call: agent.Text(u.Call), Text: agent.Text(t.Input(u))}}
 }
