@@ -33,6 +33,8 @@ type listing struct {
 	Percent   int            `json:"percent"`
 	Message   string         `json:"message,omitempty"`
 	Problem   string         `json:"problem,omitempty"`
+	// Closed: no run answers the request, and none is to.
+	Closed bool `json:"closed,omitempty"`
 	// Interrupted: the run should move and no process carries it, or that process was told to end.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
@@ -81,7 +83,7 @@ func (p *project) listings(latest []store.RunSummary, requests []forge.Request, 
 	}
 	for _, request := range requests {
 		if !seen[request.ID] && !runsOnly {
-			lines = append(lines, listing{Number: request.Number, RequestID: request.ID, Title: request.Title})
+			lines = append(lines, listing{Number: request.Number, RequestID: request.ID, Title: request.Title, Closed: request.Closed})
 		}
 	}
 	return lines
@@ -119,6 +121,8 @@ func (p *project) printListing(l listing) {
 	switch {
 	case l.Problem != "":
 		p.print("%-6s %s  %s\n", "?", p.paint(red, "broken"), l.RequestID+"/"+l.RunID+": "+l.Problem)
+	case l.Closed:
+		p.print("%-6s %-12s %-15s %s\n", "#"+strconv.Itoa(l.Number), "closed", "", p.paint(faint, l.Title))
 	case l.State == "":
 		p.print("%-6s %-12s %-15s %s\n", "#"+strconv.Itoa(l.Number), "new", "", l.Title)
 	default:
