@@ -55,10 +55,11 @@ func (m *machine) agentFailed(e AgentFailed) {
 	case "AGENT_CONTEXT_OVERFLOW", "AGENT_CONVERSATION_LOST":
 		m.forget(m.answered.Role)
 	}
-	if used.AgentRetries < r.Journey.Settings.Limits.AgentRetries {
+	if limit := r.Journey.Settings.Limits.AgentRetries; used.AgentRetries < limit {
 		used.AgentRetries++
 		r.Counters.Retries++
 		m.callAgain(m.answered.Reason)
+		m.say("%s and is called again, retry %d of %d: %s", stop.Title, used.AgentRetries, limit, firstLine(e.Message))
 		return
 	}
 	again := m.answered

@@ -59,6 +59,15 @@ func TestARunThatWaitsForItsModelSaysWhy(t *testing.T) {
 	}
 }
 
+// An agent that is begun anew does not look as if it had worked all the time.
+func TestARunSaysThatItsAgentIsCalledAgainAndWhy(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), agentFails("AGENT_CONTEXT_OVERFLOW"))
+	if want := "the implementer said more than its model can hold and is called again, retry 1 of 2: it ended"; run.Progress.Message != want {
+		t.Errorf("it says %q, want %q", run.Progress.Message, want)
+	}
+}
+
 func TestAParkedRunSaysUntilWhen(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
