@@ -50,13 +50,16 @@ func subscriptions() map[string]subscription {
 	return map[string]subscription{
 		"claude": {driver: "driver: claude, model: claude-sonnet-4-5", folder: ".claude", file: ".credentials.json", again: "/login", token: claudes,
 			env: `, env: ["HTTPS_PROXY=MODEL", "NODE_EXTRA_CA_CERTS=AUTHORITY"]`, environment: "network: full, read: [AUTHORITY]",
-			files: map[string]string{".claude/settings.json": `{"env": {"ANTHROPIC_BASE_URL": "MODEL"}}`,
+			files: map[string]string{".claude/settings.json": `{"env": {"ANTHROPIC_BASE_URL": "MODEL"}}`, ".claude/CLAUDE.md": "Be kind.", ".claude/hooks/none.sh": "true",
+				".claude/skills/fish/SKILL.md": "---\nname: fish\ndescription: Swims.\n---\nSwim.", ".claude/plugins/known_marketplaces.json": "{}", ".claude/agents/a.md": "---\nname: a\ndescription: Is asked.\n---\nAnswer.",
 				".claude/.credentials.json": `{"claudeAiOauth": {"accessToken": "sk-ant-oat01-made-up-0123456789abcdef0123456789", "refreshToken": "sk-ant-ort01-made-up-0123456789abcdef0123456789", ` +
 					`"expiresAt": 1000, "scopes": ["user:inference", "user:profile"], "subscriptionType": "max"}}`}},
 		"codex": {driver: "driver: codex, model: gpt-5", folder: ".codex", file: "auth.json", again: "login", token: idToken("second"), environment: "allow: [ADDRESS]",
 			env: `, env: ["CODEX_REFRESH_TOKEN_URL_OVERRIDE=MODEL/oauth/token"]`,
-			files: map[string]string{".codex/auth.json": chatGPT, ".codex/config.toml": "model_provider = \"plan\"\n[model_providers.plan]\nname = \"plan\"\n" +
-				"base_url = \"MODEL/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = true\n"}},
+			files: map[string]string{".codex/auth.json": chatGPT, ".codex/AGENTS.md": "Be kind.", ".codex/prompts/swim.md": "Swim.", ".codex/plugins/none.txt": "",
+				".codex/skills/fish/SKILL.md": "---\nname: fish\ndescription: Swims.\n---\nSwim.", ".codex/rules/default.rules": "prefix_rule(pattern=[\"ls\"], decision=\"allow\")\n",
+				".codex/config.toml": "model_provider = \"plan\"\n[model_providers.plan]\nname = \"plan\"\n" +
+					"base_url = \"MODEL/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = true\n"}},
 	}
 }
 
@@ -192,7 +195,7 @@ func (p *person) mustBeLoggedIn() {
 func (p *person) mustHaveSeen(seen string) {
 	p.Helper()
 	shown, rest, _ := strings.Cut(seen, "\n\n")
-	if strings.Contains(shown, "private.txt") || strings.Contains(rest, "nobody else") || strings.Contains(rest, p.token) {
+	if shown != p.folder || strings.Contains(rest, "nobody else") || strings.Contains(rest, p.token) {
 		p.Errorf("the agent saw %s", seen)
 	}
 }
