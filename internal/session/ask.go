@@ -31,12 +31,12 @@ func Ask(ctx context.Context, q Question) (answer json.RawMessage, err error) {
 		return nil, fmt.Errorf("ask %s: there is no session", q.ID)
 	}
 	answers := make(chan json.RawMessage, 1)
+	defer func() { // also what could not be shown
+		err = errors.Join(err, h.save(context.WithoutCancel(ctx), func(i *Info) { i.Question, h.answers = nil, nil }))
+	}()
 	if err := h.save(ctx, func(i *Info) { i.Question, h.answers = &q, answers }); err != nil {
 		return nil, fmt.Errorf("ask %s: %w", q.ID, err)
 	}
-	defer func() {
-		err = errors.Join(err, h.save(context.WithoutCancel(ctx), func(i *Info) { i.Question, h.answers = nil, nil }))
-	}()
 	select {
 	case answer := <-answers:
 		return answer, nil

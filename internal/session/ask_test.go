@@ -89,3 +89,32 @@ func TestAStopEndsAQuestion(t *testing.T) {
 		t.Errorf("after the stop it is %+v, %v", info, err)
 	}
 }
+
+// late is an executor whose agent asks, and then once more when that is over already.
+type late struct{}
+
+func (late) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	if _, err := Ask(ctx, Question{ID: "Q1", Text: "May I?"}); err != nil {
+		return process.Result{}, err
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := Ask(over, Question{ID: "Q2", Text: "May I?"})
+	_, errPrint := fmt.Fprintf(c.Stdout, "canceled: %t\n", errors.Is(err, context.Canceled))
+	return process.Result{}, errPrint
+}
+
+func TestAQuestionThatIsOverIsNotLeftBehind(t *testing.T) {
+	t.Parallel()
+	x := started(t, newSessions(t), Config{Issue: 42, Mode: Headless, Args: []string{"x"}, Place: "asks late"})
+	waitsWith(t, x, "Q1")
+	if err := x.Answer(t.Context(), "Q1", json.RawMessage(`"yes"`)); err != nil {
+		t.Error(err)
+	}
+	if info := ended(t, x); info.Question != nil {
+		t.Errorf("it still asks %+v", info.Question)
+	}
+	if text := output(t, x); !strings.Contains(text, "canceled: true") {
+		t.Errorf("it printed %q", text)
+	}
+}
