@@ -109,6 +109,12 @@ func (m *machine) park(e AgentFailed) {
 	m.say("parked until %s: %s", until.Format("2006-01-02 15:04:05 MST"), e.Message)
 }
 
+// refusedForTheDay: of what the day's ceiling kept from being begun there is no call to book.
+func refusedForTheDay(e Event) bool {
+	failed, ok := e.(AgentFailed)
+	return ok && failed.Code == "AGENT_DAY_SPENT"
+}
+
 func (m *machine) stopOverspent(ceiling string) {
 	stop := m.problem(CategoryExecution, "AGENT_OVERSPENT", "the agents have used what the run may use", ceiling)
 	stop.Actions = []string{"grant as much again, or more after raising limits: signalbox resume " + m.run.Ref(), "or give it up: signalbox stop --cancel " + m.run.Ref()}

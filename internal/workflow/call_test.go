@@ -68,6 +68,22 @@ func TestARunSaysThatItsAgentIsCalledAgainAndWhy(t *testing.T) {
 	}
 }
 
+func TestACallThatTheDayRefusesIsNotBooked(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen))
+	calls := run.Journey.Used.Calls
+	if run = agentFails("AGENT_DAY_SPENT")(t, run); run.Journey.ParkedUntil == nil || run.Journey.Used.Calls != calls || run.SpentOn(DateOf(epoch)).Calls != calls {
+		t.Errorf("it began with %d calls and has %d, %+v; parked until %v", calls, run.Journey.Used.Calls, run.Journey.Days, run.Journey.ParkedUntil)
+	}
+	call := answered(func(o Outcome, _ Run) Event {
+		o.Call = &Call{Usage: Usage{InputTokens: 7}}
+		return AgentFailed{Outcome: o, Code: "AGENT_DAY_SPENT", Message: "it ended"}
+	})
+	if run = call(t, does(Admitted{Epoch: 2})(t, run)); run.Journey.Used.Calls != calls+1 {
+		t.Errorf("a call that reached the day's ceiling is booked as %d", run.Journey.Used.Calls-calls)
+	}
+}
+
 func TestAParkedRunSaysUntilWhen(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

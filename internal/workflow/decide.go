@@ -100,7 +100,9 @@ func (m *machine) apply(event Event) bool {
 // outcome dispatches what an action brought.
 func (m *machine) outcome(event Event) {
 	if e, ok := event.(interface{ ofCall() *Call }); ok && m.answered.Kind == CallAgent {
-		m.account(m.answered.Role, cmp.Or(e.ofCall(), m.run.Journey.Calling, &Call{}))
+		if call := cmp.Or(e.ofCall(), m.run.Journey.Calling); call != nil || !refusedForTheDay(event) {
+			m.account(m.answered.Role, cmp.Or(call, &Call{}))
+		}
 	}
 	switch m.answered.Kind {
 	case CallAgent, RunTests, RenewEnvironment, DropWork:
