@@ -124,6 +124,8 @@ func (a *app) healOnce(ctx context.Context, every time.Duration, unattended bool
 	a.tellRestored(report.Restored, "going on from")
 	var held *store.HeldError
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return report, &problem{err: errors.New("interrupted; what was begun is gone on with by the next pass"), hint: "go on: signalbox heal"}
 	case errors.As(err, &held):
 		return report, &problem{code: exitHeld, err: fmt.Errorf("another process looks after the project's health: %s", holder(held.Holder)),
 			hint: "see what it finds: signalbox heal status"}

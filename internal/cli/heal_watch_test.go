@@ -20,7 +20,7 @@ type answering struct {
 
 func (a *answering) Write(data []byte) (int, error) {
 	a.said.Write(data)
-	if len(a.on) > 0 && strings.HasPrefix(string(data), a.on[0]) {
+	if len(a.on) > 0 && strings.Contains(string(data), a.on[0]) {
 		a.do[0]()
 		a.on, a.do = a.on[1:], a.do[1:]
 	}
@@ -48,5 +48,22 @@ func TestHealWatchGoesOnAsOftenOnceItsConfigurationIsMended(t *testing.T) {
 		Env: os.Getenv, Dir: p.dir, Clock: time.Now})
 	if code != 0 || len(terminal.on) > 0 {
 		t.Errorf("exit code %d, and nobody said %q:\n%s", code, terminal.on, &terminal.said)
+	}
+}
+
+func TestAPassThatIsInterruptedSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	terminal := &answering{on: []string{"greeting: repairing"}, do: []func(){stop}}
+	code := cli.Main(ctx, []string{"heal"}, cli.Streams{In: strings.NewReader(""), Out: terminal, Err: terminal, Width: func() int { return 80 },
+		Env: os.Getenv, Dir: p.dir, Clock: time.Now})
+	if said := terminal.said.String(); code != 1 || !strings.Contains(said, "error: interrupted; ") || !strings.Contains(said, "go on: signalbox heal\n") || strings.Contains(said, "canceled") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
+	p.run(0, "heal")
+	if h := p.health(); h.TotalFixesAttempted != 1 || h.TotalFixesSucceeded != 1 {
+		t.Errorf("%+v", h)
 	}
 }

@@ -275,7 +275,7 @@ func (p *pass) closeRequests(ctx context.Context, ids []string) (closed int, unc
 // ended; it returns what ends the pass itself.
 func (p *pass) setAside(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return errors.Join(err, ctx.Err())
+		return err
 	}
 	p.aside = append(p.aside, err)
 	return nil

@@ -1,6 +1,7 @@
 package heal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (p *pass) repair(ctx context.Context, id string) (workflow.RepairOutcome, e
 	if errors.As(err, &held) {
 		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: "another process carries the request"})
 	}
-	if err = errors.Join(err, ctx.Err()); err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return p.putOff(ctx, id, fmt.Errorf("carry request %s: %w", request.ID, err))
 	}
 	judged, err := p.cameTo(ctx, id, check, &run)
