@@ -1,0 +1,188 @@
+package clone_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/environmenttest"
+)
+
+func TestTheLeastRecentlyUsedBaseGoesFirstAndOneInUseNever(t *testing.T) {
+	eachWay(t, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
+		keep := func(id, key string) {
+			t.Helper()
+			e, err := d.Make(t.Context(), p.Spec(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if warm, err := e.Renew(t.Context(), p.Commit, key); err != nil || warm {
+				t.Fatal(warm, err)
+			}
+			expect(t, e, setUp, "")
+			if err := e.Keep(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, id := range []string{"one", "two", "three"} {
+			keep(id, id)
+		}
+		for _, id := range []string{"one", "two"} {
+			if err := d.Remove(t.Context(), p.Spec(id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := d.Make(t.Context(), p.Spec("four"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if warm, err := e.Renew(t.Context(), p.Commit, "one"); err != nil || !warm {
+			t.Fatal(warm, err)
+		}
+		if err := d.Remove(t.Context(), p.Spec("four")); err != nil {
+			t.Fatal(err)
+		}
+		list, err := d.List(t.Context())
+		if err != nil || len(list) != 3 {
+			t.Fatal(list, err)
+		}
+		var names []string
+		for _, entry := range list {
+			names = append(names, entry.Key+strings.Join(entry.Users, ""))
+		}
+		if want := "one threethree two"; strings.Join(names, " ") != want {
+			t.Errorf("listed %q, want %q", names, want)
+		}
+		for _, step := range []struct {
+			limit int64
+			gone  string
+		}{{list[0].Bytes * 3, ""}, {list[0].Bytes * 2, "two"}, {1, "one"}, {0, ""}} {
+			for _, dry := range []bool{true, false} {
+				gone, err := d.Prune(t.Context(), step.limit, dry)
+				if err != nil {
+					t.Fatal(err)
+				}
+				names := ""
+				for _, entry := range gone {
+					names += entry.Key
+				}
+				if names != step.gone {
+					t.Errorf("limit %d deletes %q, want %q", step.limit, names, step.gone)
+				}
+			}
+		}
+		expect(t, madeAs(t, d, p.Spec("three")), verify, verified)
+		if left, err := filepath.Glob(filepath.Join(state(p), "cache", "*")); err != nil || len(left) != 2 { // and the lock
+			t.Errorf("left are %q, %v", left, err)
+		}
+	})
+}
+
+func madeAs(t testing.TB, d *clone.Driver, s environment.Spec) environment.Environment {
+	t.Helper()
+	e, err := d.Make(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestWhatIsLargerThanTheCacheIsNotKept(t *testing.T) {
+	t.Parallel()
+	p, _ := keeping(t, clone.Auto)
+	c := keepingConfig(t, p, clone.Auto)
+	c.Cache = 4096
+	d := clone.New(c)
+	e := renewed(t, d, p.Spec("site"), false)
+	expect(t, e, setUp, "")
+	if err := e.Keep(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, e, verify, verified)
+	if found := bases(t, p); len(found) != 0 {
+		t.Errorf("kept are %q", found)
+	}
+}
+
+// The fingerprint changes with what a set-up depends on and no run can change.
+func TestTheFingerprintKnowsTheMachinesTools(t *testing.T) {
+	t.Parallel()
+	p := environmenttest.NewProject(t)
+	bin := t.TempDir()
+	fingerprint := func(id string) string {
+		t.Helper()
+		c := config(t, p)
+		c.Variables = []string{"PATH=" + bin + ":/usr/bin:/bin"}
+		return madeAs(t, clone.New(c), p.Spec(id)).Fingerprint()
+	}
+	seen := map[string]string{fingerprint("one"): "at first"}
+	if _, ok := seen[fingerprint("two")]; !ok {
+		t.Error("another environment has another one")
+	}
+	for i, change := range []func() error{
+		func() error { return os.WriteFile(filepath.Join(bin, "node"), []byte("#!/bin/sh\n"), 0o700) },
+		func() error { return os.Chtimes(filepath.Join(bin, "node"), time.Unix(1, 0), time.Unix(1, 0)) },
+		func() error { return os.WriteFile(filepath.Join(bin, "node"), []byte("#!/bin/sh\n#\n"), 0o700) },
+		func() error { return os.WriteFile(filepath.Join(p.Root, ".env"), []byte("KEY=other\n"), 0o600) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		now := fingerprint(fmt.Sprintf("change-%d", i))
+		if before, ok := seen[now]; ok {
+			t.Errorf("change %d has the fingerprint of %s", i, before)
+		}
+		seen[now] = fmt.Sprintf("change %d", i)
+	}
+}
+
+// What no command ran in is not built twice; what any command ran in is, even if it changed nothing.
+func TestACloneIsBuiltAgainOnceACommandRanInIt(t *testing.T) {
+	t.Parallel()
+	p, d := keeping(t, clone.Copy)
+	e := made(t, d, p)
+	if err := e.Reset(t.Context(), p.Commit, "refs/signalbox/kept/42"); err != nil {
+		t.Fatal(err)
+	}
+	inode := func() uint64 {
+		t.Helper()
+		var s unix.Stat_t
+		if err := unix.Stat(folder(p)+"/README.md", &s); err != nil {
+			t.Fatal(err)
+		}
+		return s.Ino
+	}
+	hold, err := os.Open(folder(p) + "/README.md") // its inode is nobody else's as long as it is open
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = hold.Close() }()
+	built := inode()
+	renewed(t, d, p.Spec("site"), false)
+	if inode() != built {
+		t.Error("a clone in which nothing ran was built again")
+	}
+	expect(t, e, "true", "")
+	renewed(t, d, p.Spec("site"), false)
+	if inode() == built {
+		t.Error("a clone in which a command ran was kept")
+	}
+	e.(*clone.Environment).HostDir()
+	again, err := os.Open(folder(p) + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = again.Close() }()
+	built = inode()
+	renewed(t, d, p.Spec("site"), false)
+	if inode() == built {
+		t.Error("a clone that was shown to others was kept")
+	}
+}
