@@ -166,7 +166,7 @@ func (b *batch) take(r batchResult) {
 // news is a line of progress, which a program that reads JSON is spared.
 func (a *app) news(format string, args ...any) {
 	if !a.json {
-		a.print("%s %s\n", now().Format("15:04:05"), fmt.Sprintf(format, args...))
+		a.print("%s %s\n", clock(now()), fmt.Sprintf(format, args...))
 	}
 }
 

@@ -38,7 +38,7 @@ func (p *project) planBatch(ctx context.Context, refs []string) (*batchPlan, err
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, &problem{err: fmt.Errorf("there is no request %s", strings.Trim(fmt.Sprintf("%q", unknown), "[]")), hint: `see which requests there are: "signalbox list"`, code: exitNotFound}
+		return nil, &problem{err: fmt.Errorf("there is no request %s", strings.Trim(fmt.Sprintf("%q", unknown), "[]")), hint: `see which requests there are: signalbox list`, code: exitNotFound}
 	}
 	for n, request := range plan.requests {
 		needs, err := p.batchNeeds(ctx, plan, request)

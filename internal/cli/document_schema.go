@@ -21,7 +21,7 @@ func newDocumentSchema(a *app) *cobra.Command {
 			}
 			text, err := schema.Text(args[0])
 			if errors.Is(err, schema.ErrUnknown) {
-				return &problem{err: err, hint: `see which there are: "signalbox document schema"`, code: exitNotFound}
+				return &problem{err: err, hint: `see which there are: signalbox document schema`, code: exitNotFound}
 			}
 			a.print("%s", text)
 			return err

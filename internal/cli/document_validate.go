@@ -74,7 +74,7 @@ func (a *app) validateDocuments(kind store.Kind, files []string) error {
 		return nil
 	}
 	return &problem{err: fmt.Errorf("%d of %d documents not valid", broken, len(files)), code: exitError,
-		hint: `mend by hand, or have what an older writer left mended: "signalbox document migrate"`}
+		hint: `mend by hand, or have what an older writer left mended: signalbox document migrate`}
 }
 
 func (a *app) showVerdict(v verdict) {

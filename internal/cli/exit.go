@@ -90,13 +90,13 @@ func explained(err error) error {
 		is   error
 		hint string
 	}{
-		{git.ErrNotRepository, `go to a git repository, or make this one: "git init"`},
-		{git.ErrNoGit, `install git: "apt-get install git"`},
+		{git.ErrNotRepository, `go to a git repository, or make this one: git init`},
+		{git.ErrNoGit, "install git: apt-get install git"},
 		{git.ErrTooOld, "install a newer git"},
 		{environment.ErrNoIsolation, `install bubblewrap ("apt-get install bubblewrap"), or add --unsandboxed if you trust what will run`},
 		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
 		{store.ErrBroken, `the file is kept as it is; mend it by hand, "signalbox doctor" says what is wrong`},
-		{forge.ErrNotFound, `see which requests there are: "signalbox list"`},
+		{forge.ErrNotFound, `see which requests there are: signalbox list`},
 		{local.ErrDouble, "give one of them a number and an id of its own; until then neither can be meant"},
 		{runner.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
 	} {

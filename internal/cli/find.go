@@ -59,7 +59,7 @@ func (p *project) aboutHealth(ctx context.Context, request string) error {
 			code: exitNotFound, hint: fmt.Sprintf("when it is mended, or to have it tried again: %q", rearm)}
 	case earlier:
 		return &problem{err: fmt.Errorf("request %s called a person about repairs that failed, who acted; no run answers it", request), code: exitNotFound,
-			hint: `it is closed once nothing fails any more; look again: "signalbox heal"`}
+			hint: `it is closed once nothing fails any more; look again: signalbox heal`}
 	}
 	return nil
 }

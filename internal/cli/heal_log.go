@@ -108,5 +108,5 @@ func moment(text string) string {
 	if err != nil {
 		return redact.Line(text, 30)
 	}
-	return at.Local().Format("2006-01-02 15:04:05")
+	return when(at)
 }

@@ -121,6 +121,6 @@ func ownProgram() (string, error) {
 
 func (p *project) tellPass(line string) {
 	if !p.json {
-		p.print("%s %s\n", now().Format("15:04:05"), redact.Line(line, 300))
+		p.print("%s %s\n", clock(now()), redact.Line(line, 300))
 	}
 }

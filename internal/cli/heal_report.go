@@ -24,7 +24,7 @@ func (a *app) printReport(r *heal.Report) {
 }
 
 // unseenAdvice is what a person does about checks that could not be looked at.
-const unseenAdvice = `what is missing here: "signalbox doctor"; once it is mended: "signalbox heal"`
+const unseenAdvice = `what is missing here: signalbox doctor; once it is mended: signalbox heal`
 
 func reportWords(r *heal.Report) string {
 	switch r.Result {
@@ -50,15 +50,15 @@ func nextWords(r *heal.Report) (next []string) {
 	if r.Pass != nil {
 		for _, repair := range r.Pass.Repairs {
 			if repair.Request != "" && (repair.Outcome == workflow.RepairFailed || repair.Outcome == workflow.RepairWaiting) {
-				next = append(next, fmt.Sprintf(`where it stopped, and why: "signalbox status %s"`, redact.Line(repair.Request, 40)))
+				next = append(next, fmt.Sprintf(`where it stopped, and why: signalbox status %s`, redact.Line(repair.Request, 40)))
 			}
 		}
 	}
 	switch r.Result {
 	case workflow.PassFailed:
-		next = append(next, `once the cooldown is over: "signalbox heal"`)
+		next = append(next, `once the cooldown is over: signalbox heal`)
 	case workflow.PassCooldown:
-		next = append(next, `what was tried: "signalbox heal log"`)
+		next = append(next, `what was tried: signalbox heal log`)
 	}
 	return next
 }

@@ -76,9 +76,9 @@ func (a *app) healStatus(ctx context.Context) error {
 	case at.holder != nil:
 		a.print(healthLine, "at it", holder(*at.holder))
 	case at.state.Loop.Stopped != "":
-		a.print(healthLine, "stopped", "the last pass ended with an error: "+redact.Line(at.state.Loop.Stopped, 300)+`; what to do, or to go on: "signalbox heal"`)
+		a.print(healthLine, "stopped", "the last pass ended with an error: "+redact.Line(at.state.Loop.Stopped, 300)+`; what to do, or to go on: signalbox heal`)
 	case at.cutOff():
-		a.print("  %-10s the pass that began at %s; go on with it: \"signalbox heal\"\n", "cut off", moment(at.state.Loop.Pass.StartedAt))
+		a.print("  %-10s the pass that began at %s; go on with it: signalbox heal\n", "cut off", moment(at.state.Loop.Pass.StartedAt))
 	}
 	a.printCriticalAdvice(at.state)
 	return nil

@@ -41,7 +41,7 @@ func (a *app) withHealth(ctx context.Context, use func(*store.Document[workflow.
 // restorable names the command that mends a broken state.json.
 func restorable(err error) error {
 	if errors.Is(err, store.ErrBroken) {
-		return &problem{err: err, hint: `bring it back from state.json.bak: "signalbox health restore"`}
+		return &problem{err: err, hint: `bring it back from state.json.bak: signalbox health restore`}
 	}
 	return explained(err)
 }
@@ -138,7 +138,7 @@ const rearm = "signalbox health record rearmed"
 
 // criticalAdvice is what a person does about a critical state.
 func criticalAdvice(h workflow.Health) string {
-	about := `open the request about it: "signalbox health escalate"`
+	about := `open the request about it: signalbox health escalate`
 	if h.Loop.Request != "" {
 		about = "see request " + redact.Line(h.Loop.Request, 60)
 	}

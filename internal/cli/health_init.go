@@ -29,7 +29,7 @@ func newHealthInit(a *app) *cobra.Command {
 				_, err := doc.Load(c.Context())
 				if err == nil {
 					return &problem{err: errors.New("there is a state.json, and its totals only grow"),
-						hint: `see it: "signalbox health show"; or begin anew: "signalbox health init --force"`}
+						hint: `see it: signalbox health show; or begin anew: signalbox health init --force`}
 				}
 				if !errors.Is(err, fs.ErrNotExist) {
 					return err

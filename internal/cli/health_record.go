@@ -80,9 +80,9 @@ func (a *app) tellRearmed(fact workflow.HealthFactKind, was, is string) {
 	case fact == workflow.FactRearmed && was != workflow.HealthCritical:
 		a.print("the state is %s, not critical: nothing to rearm\n", redact.Line(is, 60))
 	case fact == workflow.FactRearmed:
-		a.print("rearmed; look at once, and repair what still fails: \"signalbox heal\"\n")
+		a.print("rearmed; look at once, and repair what still fails: signalbox heal\n")
 	case fact == workflow.FactHealthy && is != workflow.HealthHealthy:
-		a.print("noted; errors are open that nobody saw gone, so a look is due: \"signalbox heal\"\n")
+		a.print("noted; errors are open that nobody saw gone, so a look is due: signalbox heal\n")
 	}
 }
 
@@ -102,7 +102,7 @@ func (a *app) escalate(ctx context.Context) error {
 	}
 	key := h.CriticalKey()
 	if key == "" {
-		return &problem{err: errors.New("the state is not critical; there is nothing to open a request about"), hint: `see it: "signalbox health show"`}
+		return &problem{err: errors.New("the state is not critical; there is nothing to open a request about"), hint: `see it: signalbox health show`}
 	}
 	request, err := heal.Escalate(ctx, p.forge, p.redact, h)
 	if err != nil {
@@ -123,5 +123,5 @@ func (a *app) escalate(ctx context.Context) error {
 
 func notEscalated(err error) error {
 	return &problem{err: fmt.Errorf("the fact is recorded and the state critical, but no request is open about it: %w", err),
-		hint: `when that is mended: "signalbox health escalate"`}
+		hint: `when that is mended: signalbox health escalate`}
 }

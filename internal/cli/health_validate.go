@@ -13,7 +13,7 @@ func newHealthValidate(a *app) *cobra.Command {
 				return err
 			}
 			if err := h.Validate(); err != nil {
-				return &problem{err: err, hint: `mend state.json, or begin anew: "signalbox health init --force"`}
+				return &problem{err: err, hint: `mend state.json, or begin anew: signalbox health init --force`}
 			}
 			if a.json {
 				return a.printJSON(map[string]bool{"valid": true})

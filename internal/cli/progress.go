@@ -60,7 +60,7 @@ func (p *progress) observe(run workflow.Run) {
 		p.keep(run)
 		return
 	}
-	p.print("%s %s\n", now().Format("15:04:05"), line)
+	p.print("%s %s\n", clock(now()), line)
 }
 
 // tellAside says when work is set aside; where, is told at the end, and to a terminal, where lines do not stay, only there.
@@ -71,7 +71,7 @@ func (p *progress) tellAside(run *workflow.Run) {
 		return
 	}
 	for range run.Journey.Aside[min(told, len(run.Journey.Aside)):] {
-		p.print("%s #%s  what lay in its environment is set aside on a ref\n", now().Format("15:04:05"), run.Ref())
+		p.print("%s #%s  what lay in its environment is set aside on a ref\n", clock(now()), run.Ref())
 	}
 }
 

@@ -302,8 +302,10 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 // notAnAgent says why what --agent names cannot work.
 func (p *project) notAnAgent(err error) error {
 	wrong := &problem{err: fmt.Errorf("--agent %s: %w", p.flags.agent, err), code: exitUsage,
-		hint: "want an agent of " + config.Name + ", or a program by name or by its path from the project's root"}
-	if _, configured := p.config.Agents[p.flags.agent]; !configured && errors.Is(err, os.ErrNotExist) && !strings.Contains(p.flags.agent, "/") {
+		hint: "want an agent of " + config.Name + ", or a program by name or by its path from the project's root: --agent ./agent.sh"}
+	c := p.config.Agents[p.flags.agent]
+	configured := c.Driver != "" && !slices.Equal(c.Command, []string{p.flags.agent}) // else onlyAgent took it for a program
+	if !configured && errors.Is(err, os.ErrNotExist) && !strings.Contains(p.flags.agent, "/") {
 		wrong.err = fmt.Errorf("--agent %s: there is no such agent in %s, and no such program in PATH", p.flags.agent, config.Name)
 	}
 	return wrong

@@ -181,7 +181,7 @@ func holder(r store.LockRecord) string {
 	if r.PID == 0 {
 		return "it has not said which"
 	}
-	return fmt.Sprintf("pid %d on %s since %s", r.PID, r.Host, r.AcquiredAt.Local().Format("15:04:05"))
+	return fmt.Sprintf("pid %d on %s since %s", r.PID, r.Host, when(r.AcquiredAt))
 }
 
 // outcome shows how each run ended and returns the worst of it.

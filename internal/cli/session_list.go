@@ -77,7 +77,7 @@ func (a *app) listSessions(ctx context.Context) error {
 	for i := range list {
 		s := &list[i]
 		_, _ = fmt.Fprintf(out, "#%d\t%s\t%s\t%s\t%s\t%s\n", s.Issue, sessionState(s), redact.Line(s.Agent, 60), s.Mode,
-			s.StartedAt.Local().Format("2006-01-02 15:04:05"), sessionSays(s))
+			when(s.StartedAt), sessionSays(s))
 	}
 	return flush()
 }

@@ -136,7 +136,7 @@ func (p *project) sessionAgent(name, program string) (string, config.Agent, erro
 	c, ok := p.config.Agents[name]
 	if !ok {
 		return "", c, &problem{err: fmt.Errorf("there is no agent %q in %s", name, config.Name), code: exitUsage,
-			hint: "name one that is there, or a program by its path: --agent ./agent.sh"}
+			hint: "want an agent of " + config.Name + ", or a program by its path: --agent ./agent.sh"}
 	}
 	return name, c, nil
 }

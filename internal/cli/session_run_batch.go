@@ -48,9 +48,11 @@ func (b *batch) command(ctx context.Context, refs []string, dry, sequential bool
 		return errors.Join(b.sayUnmerged(ctx), b.printWaves())
 	}
 	b.how = b.project.meant(b.how)
-	if _, c, err := b.project.sessionAgent(b.how.agent, b.how.program); err == nil {
-		b.project.warnOfLogin(c)
+	_, c, err := b.project.sessionAgent(b.how.agent, b.how.program)
+	if err != nil {
+		return err
 	}
+	b.project.warnOfLogin(c)
 	b.places = b.project.config.MaxParallel
 	if sequential {
 		b.places = 1

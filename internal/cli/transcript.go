@@ -20,8 +20,8 @@ func (a *app) transcriptLine(line string) string {
 	if what == "" {
 		return ""
 	}
-	clock := e.Time.Local().Format("15:04:05")
-	return fmt.Sprintf("%s %-8s %s\n", clock, what, indented(redact.Clean(says)))
+	at := clock(e.Time)
+	return fmt.Sprintf("%s %-8s %s\n", at, what, indented(redact.Clean(says)))
 }
 
 // entry is the word for what happened, and what there is to say of it.

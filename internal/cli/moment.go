@@ -1,0 +1,14 @@
+package cli
+
+import "time"
+
+// How people read times: in local time, on the clock in the lines of a stream, and elsewhere with the day.
+// Documents, --json and what the published formats say are RFC 3339.
+const (
+	clockFormat  = "15:04:05"
+	momentFormat = "2006-01-02 15:04:05"
+)
+
+func clock(t time.Time) string { return t.Local().Format(clockFormat) }
+
+func when(t time.Time) string { return t.Local().Format(momentFormat) }
