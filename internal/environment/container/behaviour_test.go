@@ -358,3 +358,29 @@ func TestADockerfileOfTheProjectIsBuiltOnce(t *testing.T) {
 		t.Errorf("a missing Dockerfile: %v", err)
 	}
 }
+
+// What a command was shown can be deleted by the person whose it is: later commands do without it.
+func TestAFolderThatWasShownAndIsGoneIsShownNoMore(t *testing.T) {
+	t.Parallel()
+	_, _, _, e := open(t, nil)
+	shown := filepath.Join(t.TempDir(), "shown")
+	if err := os.Mkdir(shown, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	show := process.Command{Args: []string{"ls", "-d", shown}, Reads: []string{shown}, Total: time.Minute, OutputLimit: 1 << 20}
+	if result, err := e.Exec(t.Context(), show); err != nil || !result.OK() {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if err := os.RemoveAll(shown); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, e, "[ -d "+shown+"/. ] && echo there; echo works"); got != "works\n" {
+		t.Errorf("the next command says %q", got)
+	}
+	if err := os.Mkdir(shown, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := e.Exec(t.Context(), show); err != nil || !result.OK() {
+		t.Errorf("when it is there again: %+v, %v", result, err)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -99,6 +101,28 @@ func (e *Environment) show(ctx context.Context, missing []engine.Mount) error {
 		return err
 	}
 	return e.bringUp(ctx)
+}
+
+// hideGone shows no more what a command asked for and was deleted since: without it no container could
+// be made. The caller holds e.mu.
+func (e *Environment) hideGone(ctx context.Context) error {
+	gone := func(m engine.Mount) bool {
+		_, err := os.Stat(m.Source)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if !slices.ContainsFunc(e.state.Shown, gone) {
+		return nil
+	}
+	if e.guest { // whose container it is makes it again
+		e.state.Shown = slices.DeleteFunc(e.state.Shown, gone)
+		return nil
+	}
+	image, err := e.saved(ctx)
+	if err != nil {
+		return err
+	}
+	e.state.Image, e.state.Shown = image, slices.DeleteFunc(e.state.Shown, gone)
+	return e.save()
 }
 
 // inside is where a command starts: Command.Dir relative to the work folder, or a path in it.

@@ -73,6 +73,9 @@ func (e *Environment) settle(ctx context.Context, s environment.Spec) error {
 // answer is started again, and one that does not start is made again. The caller holds e.mu.
 func (e *Environment) bringUp(ctx context.Context) error {
 	e.server = nil
+	if err := e.hideGone(ctx); err != nil {
+		return err
+	}
 	var problems []error
 	for _, attempt := range []func(context.Context) error{e.use, e.restart, e.replace} {
 		err := attempt(ctx)

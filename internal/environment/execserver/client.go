@@ -115,7 +115,11 @@ func (c *Client) checkPeer(conn *net.UnixConn) error {
 func (c *Client) identities() (mounts []Mount, err error) {
 	for inside, host := range c.Mounts {
 		var stat unix.Stat_t
-		if err := unix.Stat(host, &stat); err != nil {
+		err := unix.Stat(host, &stat)
+		if errors.Is(err, unix.ENOENT) {
+			return nil, fmt.Errorf("%w: %s is gone", ErrStale, host)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("look at %s: %w", host, err)
 		}
 		mounts = append(mounts, Mount{Path: inside, Device: stat.Dev, Inode: stat.Ino})

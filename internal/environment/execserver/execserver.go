@@ -28,7 +28,7 @@ var (
 	// ErrLost: the server went away, or stopped making sense, after it was given a command. What
 	// became of the command is not known; with the server everything inside is ended.
 	ErrLost = errors.New("the container's exec server was lost")
-	// ErrStale: the container shows another folder than is there now. Nothing was started; the
+	// ErrStale: the container shows another folder than is there now, or one that is gone. Nothing was started; the
 	// container has to be started again.
 	ErrStale = errors.New("the container shows a folder that was replaced")
 )
