@@ -217,6 +217,9 @@ func TestCeilingsEndACallAndAreRaised(t *testing.T) {
 	if !c.until(func() bool { return p.stage(1).Journey.ParkedUntil != nil }) {
 		t.Fatalf("the day's ceiling parks nothing:\n%s", c.out)
 	}
+	if said := p.run(0, "status", "1"); !strings.Contains(said, "or at once: signalbox resume 1") {
+		t.Errorf("nobody says what to type:\n%s", said)
+	}
 	c.signal(syscall.SIGINT)
 	if c.wait(); !strings.Contains(c.out.String(), "limits.per_day.tokens") {
 		t.Errorf("the day's ceiling is not named:\n%s", c.out)

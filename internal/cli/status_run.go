@@ -21,7 +21,11 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 		state = p.paint(yellow, interruptedLabel) + " (no process carries it)"
 	}
 	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
-	p.print("  %-9s %s\n", "now", redact.Line(doing(r), 300))
+	does := doing(r)
+	if interrupted && r.Journey.Question != nil {
+		does = "asked something when it was cut off: " + r.Journey.Question.Line1() // which nobody can answer any more
+	}
+	p.print("  %-9s %s\n", "now", redact.Line(does, 300))
 	p.print("  %-9s %s\n", "elapsed", p.elapsed(r))
 	if spent := r.SpentSoFar().String(); spent != "" {
 		p.print("  %-9s %s\n", "used", spent)
@@ -57,6 +61,9 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 	}
 	if r.Journey.Question != nil && held {
 		p.printQuestion(r)
+	}
+	if until := r.Journey.ParkedUntil; until != nil && r.State == workflow.Queued && held {
+		p.print("\n%s\n  nothing: it goes on by itself at %s\n  or at once: signalbox resume %s\n", p.paint(bold, "What to do:"), when(*until), r.Ref())
 	}
 	if interrupted {
 		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
