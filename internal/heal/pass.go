@@ -3,12 +3,10 @@ package heal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"time"
 
-	"signalbox/internal/forge"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -255,47 +253,4 @@ func (p *pass) unclear(ctx context.Context, sight workflow.HealthSight) error {
 	}
 	p.report.Result = ended.Result
 	return p.remember(ctx)
-}
-
-// closeRequests closes those that it can. What the forge does not let it close is closed by a later pass.
-func (p *pass) closeRequests(ctx context.Context, ids []string) (closed int, unclosed []string, err error) {
-	for _, id := range ids {
-		if err := p.closeRequest(ctx, id); err == nil {
-			closed++
-		} else if err := p.setAside(ctx, err); err != nil {
-			return closed, unclosed, err
-		} else {
-			unclosed = append(unclosed, id)
-		}
-	}
-	return closed, unclosed, nil
-}
-
-// setAside keeps an error that says nothing of what else there is to look at and to repair, for whoever reads how the pass
-// ended; it returns what ends the pass itself.
-func (p *pass) setAside(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	p.aside = append(p.aside, err)
-	return nil
-}
-
-// closeRequest closes a request about an error that is gone by itself; one that is not there is closed.
-func (p *pass) closeRequest(ctx context.Context, id string) error {
-	request, err := p.Forge.Request(ctx, id)
-	if errors.Is(err, forge.ErrNotFound) || err == nil && request.Closed {
-		return nil
-	}
-	if err == nil {
-		err = p.Forge.Comment(ctx, request, "health-closed", fmt.Sprintf("%d passes in a row found nothing wrong, so this is closed.", workflow.HealthyPasses))
-	}
-	if err == nil {
-		err = p.Forge.CloseRequest(ctx, request, "")
-	}
-	if err != nil {
-		return fmt.Errorf("close request %s: %w", id, err)
-	}
-	p.Observe(fmt.Sprintf("closed request %s: %d passes in a row found nothing wrong", id, workflow.HealthyPasses))
-	return nil
 }

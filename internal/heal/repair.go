@@ -47,14 +47,6 @@ func (p *pass) repair(ctx context.Context, id string) (workflow.RepairOutcome, e
 	return p.judge(ctx, judged)
 }
 
-// putOff has a repair wait that nobody could open a request for, or carry.
-func (p *pass) putOff(ctx context.Context, id string, why error) (workflow.RepairOutcome, error) {
-	if err := p.setAside(ctx, why); err != nil {
-		return "", err
-	}
-	return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: redact.Line(p.Redact.String(why.Error()), 200)})
-}
-
 // goneBy reports whether an error is gone by what this pass merged for another, which had the same cause: a repair that finds
 // nothing to mend would count as failed.
 func (p *pass) goneBy(ctx context.Context, id string, merged bool) (bool, error) {
