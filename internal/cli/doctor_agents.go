@@ -86,6 +86,14 @@ func (t tryIn) Exec(ctx context.Context, c process.Command) (process.Result, err
 	return t.Try(ctx, c)
 }
 
+// costTold says what a ceiling of money is worth where its models have no prices.
+func (v vendor) costTold() string {
+	if v.reckons {
+		return v.title + " tells its cost when a call ends, and in a session at its own interface not at all, so a ceiling of money ends nothing meanwhile"
+	}
+	return v.title + " tells no cost, so no ceiling of money holds for it"
+}
+
 func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(finding)) {
 	version, err := a.Check(ctx)
 	if err != nil {
@@ -102,9 +110,8 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
 		return
 	}
-	if l := p.config.Limits; (l.CostUSD > 0 || l.PerDay.CostUSD > 0) && len(c.Prices) == 0 && !v.reckons {
-		add(finding{"agent " + a.Name(), verdictWarning, v.title + " tells no cost, so no ceiling of money holds for it",
-			"set agents." + a.Name() + ".prices, or limits.tokens"})
+	if l := p.config.Limits; (l.CostUSD > 0 || l.PerDay.CostUSD > 0) && len(c.Prices) == 0 {
+		add(finding{"agent " + a.Name(), verdictWarning, v.costTold(), "set agents." + a.Name() + ".prices, or limits.tokens"})
 	}
 	tried, err := p.tryInside(ctx, a.Name(), v, c)
 	if err != nil {

@@ -25,7 +25,7 @@ type vendor struct {
 	// logsIn are the arguments by which a person logs in, hosts where that login is used and renewed.
 	logsIn string
 	hosts  []string
-	// reckons: it tells what a call cost.
+	// reckons: it tells what a call cost, when that has ended.
 	reckons bool
 	build   func(agent.Settings) (agent.Agent, error)
 }
