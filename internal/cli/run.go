@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -123,7 +124,7 @@ func (p *project) latestIf(request forge.Request, may func() error, begin func(c
 		if err != nil {
 			return store.RunRef{}, err
 		}
-		if start.RunID, err = store.NewRunID(now(), rand.Reader); err != nil {
+		if start.RunID, err = runIDAfter(latest.Ref.RunID); err != nil {
 			return store.RunRef{}, err
 		}
 		if err := p.warnOfSettings(ctx, start.Base); err != nil {
@@ -133,6 +134,22 @@ func (p *project) latestIf(request forge.Request, may func() error, begin func(c
 		return store.RefOf(&run), p.store.CreateRun(ctx, &run)
 	}
 }
+
+// runIDAfter is a run's id that sorts behind another, empty for none: the newest run is found by its id,
+// which knows seconds, and a clock may be set back.
+func runIDAfter(other string) (string, error) {
+	id, err := store.NewRunID(now(), rand.Reader)
+	if err != nil || id > other {
+		return id, err
+	}
+	before, err := time.Parse(runIDTime, other[:min(len(other), len(runIDTime))])
+	if err != nil {
+		return "", fmt.Errorf("begin a run after run %s: %w", other, err)
+	}
+	return store.NewRunID(before.Add(time.Second), rand.Reader)
+}
+
+const runIDTime = "20060102-150405"
 
 // settingsStand refuses flags that a run which began without them would ignore.
 func (p *project) settingsStand(run *workflow.Run) error {
