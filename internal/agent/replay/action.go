@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // action is one thing that the script does. It may have been done before, in
@@ -94,6 +96,9 @@ func (hanging) perform(ctx context.Context, s stage) error {
 }
 
 func (c crashing) perform(ctx context.Context, s stage) error {
+	if signal.Ignored(syscall.Signal(c)) { // by who started it, as nohup does
+		return fmt.Errorf("end by %s: it is ignored here", unix.SignalName(syscall.Signal(c)))
+	}
 	signal.Reset(syscall.Signal(c))
 	if err := syscall.Kill(os.Getpid(), syscall.Signal(c)); err != nil {
 		return err
