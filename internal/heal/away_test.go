@@ -98,9 +98,7 @@ func TestARepairThatWasBegunWaitsForAForgeThatIsAway(t *testing.T) {
 // The state is critical all the same, looks go on, and the person is called once the forge is back.
 func TestACriticalStateIsToldOnceTheForgeIsBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, unbroken)
-	s.comes = workflow.Failed
-	s.breakIt(t, "order 17 has no price")
+	s := newBroken(t)
 	s.goesAway("Self-healing gave up")
 	for range 2 {
 		s.pass(t, workflow.PassFailed)
@@ -120,18 +118,7 @@ func TestACriticalStateIsToldOnceTheForgeIsBack(t *testing.T) {
 
 func TestWhatTheForgeCouldNotCloseIsClosedLaterAndKeepsNobodyCritical(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, unbroken)
-	s.comes = workflow.Failed
-	s.breakIt(t, "order 17 has no price")
-	for range 3 {
-		s.clock.move(workflow.RepairCooldown)
-		_, _ = heal.New(s.config).Pass(t.Context())
-	}
-	if err := os.Remove(filepath.Join(s.dir, "broken")); err != nil {
-		t.Fatal(err)
-	}
-	s.pass(t, workflow.PassCritical)
-	s.pass(t, workflow.PassCritical)
+	s := newMended(t)
 	s.goesAway("Self-healing gave up")
 	if h := s.held(t, workflow.PassHealthy).Health; h.LastHealthStatus != workflow.HealthHealthy {
 		t.Errorf("the state is %s", h.LastHealthStatus)
@@ -152,14 +139,10 @@ func TestWhatTheForgeCouldNotCloseIsClosedLaterAndKeepsNobodyCritical(t *testing
 // The request of an error that is there again is answered, whatever was left to be closed.
 func TestARequestThatWasLeftOpenIsNotClosedOverAnErrorThatIsBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, unbroken)
-	s.comes = workflow.Failed
-	s.breakIt(t, "order 17 has no price")
+	s := newBroken(t)
 	s.pass(t, workflow.PassFailed)
 	s.clock.move(workflow.RepairCooldown)
-	if err := os.Remove(filepath.Join(s.dir, "broken")); err != nil {
-		t.Fatal(err)
-	}
+	s.mend(t)
 	s.goesAway("Health check")
 	s.pass(t, workflow.PassHealthy)
 	s.pass(t, workflow.PassHealthy)

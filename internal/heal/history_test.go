@@ -12,9 +12,7 @@ import (
 
 func TestPassesThatSayTheSameAreOneEntry(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, unbroken)
-	s.comes = workflow.Failed
-	s.breakIt(t, "order 17 has no price")
+	s := newBroken(t)
 	for _, want := range []workflow.HealthResult{workflow.PassFailed, workflow.PassFailed, workflow.PassCritical} {
 		s.clock.move(time.Hour)
 		s.pass(t, want)

@@ -65,9 +65,7 @@ func (s *site) mustHoldNoSecret(t *testing.T) {
 // A bug that no agent can repair, over hours: patterns 3 and 4, one request, and a person who acts.
 func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, unbroken)
-	s.comes = workflow.Failed
-	s.breakIt(t, "order 17 has no price")
+	s := newBroken(t)
 	s.pass(t, workflow.PassFailed)
 	before := s.counts(t)
 	for range 4 { // looked at every minute, as a schedule would
@@ -108,18 +106,7 @@ func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 
 func TestWhatAPersonMendsIsClosedAfterThreePassesThatFindNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, unbroken)
-	s.comes = workflow.Failed
-	s.breakIt(t, "order 17 has no price")
-	for range 3 {
-		s.clock.move(time.Hour)
-		_, _ = heal.New(s.config).Pass(t.Context())
-	}
-	if err := os.Remove(filepath.Join(s.dir, "broken")); err != nil {
-		t.Fatal(err)
-	}
-	s.pass(t, workflow.PassCritical)
-	s.pass(t, workflow.PassCritical)
+	s := newMended(t)
 	if open, _ := s.requests(t); len(open) != 2 {
 		t.Errorf("open after two passes: %q", open)
 	}
@@ -258,9 +245,7 @@ func TestABrokenStateIsRestoredOrBegunAnewAndTold(t *testing.T) {
 
 func TestAClockThatGoesBackAndForwardStopsNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, unbroken)
-	s.comes = workflow.Failed
-	s.breakIt(t, "order 17 has no price")
+	s := newBroken(t)
 	s.pass(t, workflow.PassFailed)
 	s.clock.move(-30 * 24 * time.Hour)
 	s.pass(t, workflow.PassFailed) // the end of the cooldown was written by another clock
@@ -313,9 +298,7 @@ func TestTwoPassesAtOnceAreOneAndARefusal(t *testing.T) {
 // In CI every pass has a folder of its own, and of the last one state.json alone.
 func TestACriticalStateThatComesToANewFolderStaysCritical(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, unbroken)
-	s.comes = workflow.Failed
-	s.breakIt(t, "order 17 has no price")
+	s := newBroken(t)
 	for range 3 {
 		s.clock.move(time.Hour)
 		_, _ = heal.New(s.config).Pass(t.Context())

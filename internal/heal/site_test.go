@@ -77,6 +77,29 @@ func openSite(ctx context.Context, dir string, checks ...workflow.HealthCheck) (
 	return s, nil
 }
 
+// newBroken is a site with an error that no repair mends.
+func newBroken(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t, unbroken)
+	s.comes = workflow.Failed
+	s.breakIt(t, "order 17 has no price")
+	return s
+}
+
+// newMended is one where a person mended it after three repairs had failed, and two passes have seen that.
+func newMended(t *testing.T) *site {
+	t.Helper()
+	s := newBroken(t)
+	for _, comes := range []workflow.HealthResult{workflow.PassFailed, workflow.PassFailed, workflow.PassCritical} {
+		s.clock.move(workflow.RepairCooldown)
+		s.pass(t, comes)
+	}
+	s.mend(t)
+	s.pass(t, workflow.PassCritical)
+	s.pass(t, workflow.PassCritical)
+	return s
+}
+
 func newSite(t *testing.T, checks ...workflow.HealthCheck) *site {
 	t.Helper()
 	s, err := openSite(t.Context(), newRepository(t), checks...)
@@ -154,6 +177,14 @@ func (s *site) carryAfter(begun chan<- struct{}, goOn <-chan struct{}) func(cont
 		close(begun)
 		<-goOn
 		return s.carry(ctx, r)
+	}
+}
+
+// mend is what a person does about breakIt.
+func (s *site) mend(t *testing.T) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(s.dir, "broken")); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,13 +1,16 @@
 package login
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"signalbox/internal/agent"
 )
@@ -238,17 +241,24 @@ func TestWhileItIsLentBothSidesHaveTheNewestTokens(t *testing.T) {
 	l, keeps := claude(t), []string{t.TempDir(), t.TempDir()}
 	one, inOne := lend(t, l, keeps[0])
 	two, inTwo := lend(t, l, keeps[1])
-	person := filepath.Join(l.Home, ".claude/.credentials.json")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for _, step := range []struct{ who, name string }{{filepath.Join(inOne, ".credentials.json"), "second"}, {filepath.Join(inTwo, ".credentials.json"), "third"}, {person, "fourth"}} {
-		write(t, step.who, tokens(step.name))
-		for _, path := range []string{person, filepath.Join(inOne, ".credentials.json"), filepath.Join(inTwo, ".credentials.json")} {
-			for !strings.Contains(read(path), "ort01-"+step.name) && ctx.Err() == nil {
-				<-time.After(exchangeEvery / 10)
-			}
-			if ctx.Err() != nil {
-				t.Fatalf("%s has not %s: %s", path, step.name, read(path))
+	sides := []string{filepath.Join(l.Home, ".claude/.credentials.json"), filepath.Join(inOne, ".credentials.json"), filepath.Join(inTwo, ".credentials.json")}
+	changes, err := fsnotify.NewWatcher()
+	for _, path := range sides {
+		err = errors.Join(err, changes.Add(filepath.Dir(path)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = changes.Close() }()
+	hung := time.After(time.Minute)
+	for step, name := range []string{"second", "third", "fourth"} {
+		write(t, sides[step], tokens(name))
+		behind := func(path string) bool { return !strings.Contains(read(path), "ort01-"+name) }
+		for slices.ContainsFunc(sides, behind) {
+			select {
+			case <-changes.Events:
+			case <-hung:
+				t.Fatalf("somebody has not %s", name)
 			}
 		}
 	}
