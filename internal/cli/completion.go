@@ -51,7 +51,7 @@ func (a *app) runs(takes func(listing) bool, several bool) cobra.CompletionFunc 
 		if err != nil {
 			return nil
 		}
-		return slices.DeleteFunc(p.listings(latest, nil, true), func(l listing) bool { return l.Problem != "" || !takes(l) })
+		return slices.DeleteFunc(p.listings(ctx, latest, nil, true), func(l listing) bool { return l.Problem != "" || !takes(l) })
 	})
 }
 
@@ -63,7 +63,7 @@ func (a *app) requests() cobra.CompletionFunc {
 			return nil
 		}
 		requests, _ := p.forge.Requests(ctx) // the broken ones are list's to show
-		return slices.DeleteFunc(p.listings(latest, requests, false), func(l listing) bool {
+		return slices.DeleteFunc(p.listings(ctx, latest, requests, false), func(l listing) bool {
 			return l.Problem != "" || l.State == workflow.Done
 		})
 	})

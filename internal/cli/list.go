@@ -53,7 +53,7 @@ func (a *app) list(ctx context.Context, runsOnly bool) error {
 	if requestErr != nil {
 		p.show(explained(requestErr)) // the broken ones; the others are listed
 	}
-	lines := p.listings(latest, requests, runsOnly)
+	lines := p.listings(ctx, latest, requests, runsOnly)
 	if err := p.markInterrupted(ctx, lines); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *app) list(ctx context.Context, runsOnly bool) error {
 	return nil
 }
 
-func (p *project) listings(latest []store.RunSummary, requests []forge.Request, runsOnly bool) (lines []listing) {
+func (p *project) listings(ctx context.Context, latest []store.RunSummary, requests []forge.Request, runsOnly bool) (lines []listing) {
 	seen := map[string]bool{}
 	for _, r := range latest {
 		seen[r.Ref.RequestID] = true
@@ -79,7 +79,7 @@ func (p *project) listings(latest []store.RunSummary, requests []forge.Request, 
 		}
 		lines = append(lines, listing{Number: r.Run.Journey.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
 			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Journey.Phase.Step()), Percent: r.Run.Progress.Percent,
-			Message: redact.Line(doing(&r.Run), 300), Interrupted: r.Run.Interrupted()})
+			Message: redact.Line(p.doingOrDone(ctx, &r.Run), 300), Interrupted: r.Run.Interrupted()})
 	}
 	for _, request := range requests {
 		if !seen[request.ID] && !runsOnly {
@@ -87,6 +87,16 @@ func (p *project) listings(latest []store.RunSummary, requests []forge.Request, 
 		}
 	}
 	return lines
+}
+
+// doingOrDone is what the run does; of one that was made ready for a session, what that came to.
+func (p *project) doingOrDone(ctx context.Context, r *workflow.Run) string {
+	if e := r.Error; e != nil && e.ReasonCode == workflow.PreparedCode {
+		if info := p.sessionOf(ctx, r); info != nil {
+			return "its session is " + cameTo(info)
+		}
+	}
+	return doing(r)
 }
 
 func (p *project) markInterrupted(ctx context.Context, lines []listing) error {

@@ -72,27 +72,40 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 
 // printSession prints what the issue's session came to, whose work is in the run's environment.
 func (p *project) printSession(ctx context.Context, r *workflow.Run) {
-	all, err := sessionsOf(p.store)
-	if err != nil || r.State.Final() {
+	info := p.sessionOf(ctx, r)
+	if info == nil || r.State.Final() {
 		return
 	}
-	x, err := all.Open(ctx, session.Name("", r.Journey.Number))
-	if err != nil {
-		return
-	}
-	info, err := x.Info(ctx)
-	if err != nil {
-		return
-	}
-	came := string(sessionState(&info))
-	if info.Outcome != nil && info.Outcome.Message != "" {
-		came += ": " + info.Outcome.Message
-	}
-	p.print("  %-9s %s\n", "session", redact.Line(came, 300))
+	p.print("  %-9s %s\n", "session", redact.Line(cameTo(info), 300))
 	p.print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
 	if info.EndedAt != nil { // until then it is refused
 		p.print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
 	}
+}
+
+// sessionOf is the latest session of the run's issue, nil where there is none that can be read.
+func (p *project) sessionOf(ctx context.Context, r *workflow.Run) *session.Info {
+	all, err := sessionsOf(p.store)
+	if err != nil {
+		return nil
+	}
+	x, err := all.Open(ctx, session.Name("", r.Journey.Number))
+	if err != nil {
+		return nil
+	}
+	info, err := x.Info(ctx)
+	if err != nil {
+		return nil
+	}
+	return &info
+}
+
+func cameTo(info *session.Info) string {
+	came := string(sessionState(info))
+	if info.Outcome != nil && info.Outcome.Message != "" {
+		came += ": " + info.Outcome.Message
+	}
+	return came
 }
 
 // printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
