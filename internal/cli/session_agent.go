@@ -80,9 +80,17 @@ func (s *sessionAgent) Exec(ctx context.Context, c process.Command) (process.Res
 	}
 	result, err := s.perform(ctx, task, inside)
 	if err == nil && result.Failure != nil {
-		err = fmt.Errorf("%s: %s", result.Failure.Code, s.redact(result.Failure.Message))
+		err = errors.New(s.redact(toldOf(result.Failure)))
 	}
 	return inside.result, err
+}
+
+// toldOf is a failure in the words of a session's outcome.
+func toldOf(f *agent.Failure) string {
+	if f.Until.IsZero() {
+		return fmt.Sprintf("%s: %s", f.Code, f.Message)
+	}
+	return fmt.Sprintf("%s until %s: %s", f.Code, when(f.Until), f.Message)
 }
 
 // sessionCommand runs the program that a driver chose, connected as the session is.

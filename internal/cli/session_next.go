@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"signalbox/internal/agent"
 	"signalbox/internal/session"
 )
 
@@ -18,6 +19,8 @@ func (a *app) sayNext(i *session.Info) {
 			"put that on a ref, from which git merges it: signalbox session cleanup %[1]d", i.Issue))
 	case strings.Contains(i.Outcome.Message, errSpent.Error()) && !strings.Contains(i.Outcome.Message, "limits.per_day"):
 		a.say(fmt.Sprintf("see it: signalbox session logs %d; begin again with as much granted anew: signalbox session start %[1]d --grant", i.Issue))
+	case strings.Contains(i.Outcome.Message, string(agent.Unauthorized)):
+		a.say(fmt.Sprintf("see what is missing: signalbox doctor; begin again in the same files: signalbox session start %d", i.Issue))
 	default:
 		a.say(fmt.Sprintf("see it: signalbox session logs %d; begin again in the same files: signalbox session start %[1]d", i.Issue))
 	}

@@ -108,3 +108,35 @@ func TestASessionCountsForItsRequestAndItsDay(t *testing.T) {
 		t.Errorf("two sessions are booked as %+v", d)
 	}
 }
+
+// What a model refuses a session is told with when it ends, or with what mends it.
+func TestASessionSaysWhyItsModelRefusedIt(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[modeltest.Kind][]string{
+		modeltest.UsageLimited: {"AGENT_USAGE_LIMITED until 2", "begin again in the same files: signalbox session start 2"},
+		modeltest.Unauthorized: {"AGENT_UNAUTHORIZED: ", "see what is missing: signalbox doctor"},
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			model := modeltest.Start(t, modeltest.Config{Key: apiKey, Script: modeltest.Script{
+				Turns: []modeltest.Turn{{Fault: modeltest.Fault{Kind: kind, RetryAfter: 2 * time.Hour}}}}})
+			p := newProject(t, 2)
+			t.Cleanup(func() { endSessions(p.dir) })
+			p.write("asker.sh", asker)
+			if err := os.Chmod(filepath.Join(p.dir, "asker.sh"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			p.write(".signalbox/config.yaml", fmt.Sprintf("environment: {sandbox: none}\nagents:\n  it: {driver: claude, program: ./asker.sh, url: %q, key: SIGNALBOX_TEST_KEY}\n", model.URL))
+			p.startWithAgents("session", "start", "2", "--headless").waitFor(time.Minute)
+			c := p.startWithAgents("session", "wait", "2")
+			if code := c.waitFor(time.Minute); code != 4 {
+				t.Errorf("exit code %d, want 4", code)
+			}
+			for _, part := range want {
+				if said := c.out.String(); !strings.Contains(said, part) {
+					t.Errorf("%q is not in\n%s", part, said)
+				}
+			}
+		})
+	}
+}
