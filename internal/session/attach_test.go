@@ -167,3 +167,36 @@ func TestNothingIsCutInASequenceOrACharacter(t *testing.T) {
 		}
 	}
 }
+
+func TestPeopleAttachDetachAndResize(t *testing.T) {
+	t.Parallel()
+	x := started(t, newSessions(t), shell(42, Terminal, "trap 'stty size' WINCH; echo ready; while read line; do echo heard $line; done; while :; do read line && echo heard $line; done"))
+	first := newTerminal(t)
+	left, resize := first.attach(t, x, process.TerminalSize{Rows: 30, Columns: 100})
+	first.sees(t, "ready")
+	first.types(t, "one\n")
+	first.sees(t, "heard one")
+	resize <- process.TerminalSize{Rows: 31, Columns: 101}
+	first.sees(t, "31 101")
+
+	second := newTerminal(t)
+	secondLeft, _ := second.attach(t, x, process.TerminalSize{Rows: 40, Columns: 120})
+	second.sees(t, "heard one") // what was shown before
+	first.sees(t, "40 120")     // the size of the last
+	second.types(t, "two\n")
+	first.sees(t, "heard two")
+	second.sees(t, "heard two")
+
+	first.types(t, "\x1c")
+	if l := <-left; !l.detached || l.err != nil {
+		t.Fatalf("left with %+v", l)
+	}
+	second.types(t, "three\n")
+	second.sees(t, "heard three")
+	if err := x.Stop(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if l := <-secondLeft; l.detached || l.err != nil {
+		t.Errorf("left with %+v", l)
+	}
+}

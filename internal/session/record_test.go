@@ -132,3 +132,37 @@ func TestTheRecordOfAKilledHostHasNothingTwice(t *testing.T) {
 		t.Errorf("the first file is not the first half: %v, %v", kept, err)
 	}
 }
+
+func TestRecordHoldsNoSecrets(t *testing.T) {
+	t.Parallel()
+	c := shell(42, Terminal, "echo the key is $KEY; echo token $"+TokenVariable+"; "+reporter(t, "error it is hunter2-hunter2"))
+	c.Env = append(c.Env, "KEY=hunter2-hunter2")
+	c.Secrets = map[string]string{"KEY": "hunter2-hunter2"}
+	x := started(t, newSessions(t), c)
+	told := waited(t, x)
+	info := ended(t, x)
+	text := output(t, x)
+	if told.Outcome.Message != "it is [redacted]" {
+		t.Errorf("told %q", told.Outcome.Message)
+	}
+	if !strings.Contains(text, "the key is [redacted]") || !strings.Contains(text, "token [redacted]") || strings.Contains(info.Outcome.Message, "hunter2") {
+		t.Errorf("recorded %q, came to %q", text, info.Outcome.Message)
+	}
+}
+
+func TestRecordKeepsTheBeginningAndTheEnd(t *testing.T) {
+	t.Parallel()
+	c := shell(42, Headless, fmt.Sprintf("echo beginning; yes $(printf %%080d 0) | head -c %d; echo end; echo '%s'", printedBytes, done))
+	c.RecordLimit = 1 << 20
+	x := started(t, newSessions(t), c)
+	info := ended(t, x)
+	text := output(t, x)
+	if info.Outcome.Kind != Complete || len(text) > 1<<20+100 || !strings.HasPrefix(text, "beginning\n") ||
+		!strings.HasSuffix(text, "end\n"+done+"\n") || !strings.Contains(text, "bytes are not kept]") {
+		t.Errorf("came to %+v; %d bytes are kept, from %.20q", info.Outcome, len(text), text)
+	}
+	peak, _ := os.ReadFile(filepath.Join(x.dir, logFile))
+	if len(peak) > 0 {
+		t.Errorf("the host complains: %s", peak)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -123,122 +122,6 @@ func TestAgentReportsWithTheSessionsToken(t *testing.T) {
 	}
 	if notes := strings.Join(info.Notes, "\n"); !strings.Contains(notes, "refused") || !strings.Contains(notes, "later, by report: complete") {
 		t.Errorf("notes are %q", info.Notes)
-	}
-}
-
-func TestRecordHoldsNoSecrets(t *testing.T) {
-	t.Parallel()
-	c := shell(42, Terminal, "echo the key is $KEY; echo token $"+TokenVariable+"; "+reporter(t, "error it is hunter2-hunter2"))
-	c.Env = append(c.Env, "KEY=hunter2-hunter2")
-	c.Secrets = map[string]string{"KEY": "hunter2-hunter2"}
-	x := started(t, newSessions(t), c)
-	told := waited(t, x)
-	info := ended(t, x)
-	text := output(t, x)
-	if told.Outcome.Message != "it is [redacted]" {
-		t.Errorf("told %q", told.Outcome.Message)
-	}
-	if !strings.Contains(text, "the key is [redacted]") || !strings.Contains(text, "token [redacted]") || strings.Contains(info.Outcome.Message, "hunter2") {
-		t.Errorf("recorded %q, came to %q", text, info.Outcome.Message)
-	}
-}
-
-func TestPeopleAttachDetachAndResize(t *testing.T) {
-	t.Parallel()
-	x := started(t, newSessions(t), shell(42, Terminal, "trap 'stty size' WINCH; echo ready; while read line; do echo heard $line; done; while :; do read line && echo heard $line; done"))
-	first := newTerminal(t)
-	left, resize := first.attach(t, x, process.TerminalSize{Rows: 30, Columns: 100})
-	first.sees(t, "ready")
-	first.types(t, "one\n")
-	first.sees(t, "heard one")
-	resize <- process.TerminalSize{Rows: 31, Columns: 101}
-	first.sees(t, "31 101")
-
-	second := newTerminal(t)
-	secondLeft, _ := second.attach(t, x, process.TerminalSize{Rows: 40, Columns: 120})
-	second.sees(t, "heard one") // what was shown before
-	first.sees(t, "40 120")     // the size of the last
-	second.types(t, "two\n")
-	first.sees(t, "heard two")
-	second.sees(t, "heard two")
-
-	first.types(t, "\x1c")
-	if l := <-left; !l.detached || l.err != nil {
-		t.Fatalf("left with %+v", l)
-	}
-	second.types(t, "three\n")
-	second.sees(t, "heard three")
-	if err := x.Stop(within(t)); err != nil {
-		t.Fatal(err)
-	}
-	if l := <-secondLeft; l.detached || l.err != nil {
-		t.Errorf("left with %+v", l)
-	}
-}
-
-func TestTwoWatchAtOnce(t *testing.T) {
-	t.Parallel()
-	x := started(t, newSessions(t), shell(42, Terminal, "read line; echo 'a \033[31mred\033[0m line'; echo '"+done+"'"))
-	var watching [2]<-chan Event
-	for i := range watching {
-		events, err := x.Watch(within(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e := <-events; e.Info == nil || e.Info.Outcome != nil {
-			t.Fatalf("first is told %+v", e)
-		}
-		watching[i] = events
-	}
-	if err := x.Nudge(within(t), "go"); err != nil {
-		t.Fatal(err)
-	}
-	for i, events := range watching {
-		var lines []string
-		var last Info
-		for e := range events {
-			if e.Info != nil {
-				last = *e.Info
-			} else {
-				lines = append(lines, e.Line)
-			}
-		}
-		if text := strings.Join(lines, "|"); !strings.Contains(text, "|a red line|"+done) || last.EndedAt == nil || last.Outcome.Kind != Complete {
-			t.Errorf("watcher %d saw %q and %+v", i, text, last.Outcome)
-		}
-	}
-}
-
-func TestWatchersAreToldOfWhatIsRecorded(t *testing.T) {
-	t.Parallel()
-	begun := time.Now()
-	told, path := fifo(t)
-	x := started(t, newSessions(t), shell(42, Terminal, "read line; exec 3<'"+path+"'; for i in $(seq 50); do echo \"<$i>\"; read told <&3; done; echo '"+done+"'"))
-	events, err := x.Watch(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Nudge(within(t), "go"); err != nil {
-		t.Fatal(err)
-	}
-	lines := 0
-	for e := range events {
-		if !strings.HasPrefix(e.Line, "<") {
-			continue
-		}
-		lines++
-		if !strings.Contains(output(t, x), e.Line) {
-			t.Errorf("%s is not recorded yet", e.Line)
-		}
-		if e.RecordedAt.Before(begun) || e.RecordedAt.After(time.Now()) {
-			t.Errorf("%s was recorded at %s", e.Line, e.RecordedAt)
-		}
-		if _, err := told.WriteString("told\n"); err != nil { // it prints the next
-			t.Fatal(err)
-		}
-	}
-	if lines != 50 {
-		t.Errorf("%d of 50 lines came", lines)
 	}
 }
 
@@ -438,22 +321,5 @@ func TestStuckReaderHoldsNobodyUp(t *testing.T) {
 	}
 	if lost == 0 {
 		t.Error("it was not told what it lost")
-	}
-}
-
-func TestRecordKeepsTheBeginningAndTheEnd(t *testing.T) {
-	t.Parallel()
-	c := shell(42, Headless, fmt.Sprintf("echo beginning; yes $(printf %%080d 0) | head -c %d; echo end; echo '%s'", printedBytes, done))
-	c.RecordLimit = 1 << 20
-	x := started(t, newSessions(t), c)
-	info := ended(t, x)
-	text := output(t, x)
-	if info.Outcome.Kind != Complete || len(text) > 1<<20+100 || !strings.HasPrefix(text, "beginning\n") ||
-		!strings.HasSuffix(text, "end\n"+done+"\n") || !strings.Contains(text, "bytes are not kept]") {
-		t.Errorf("came to %+v; %d bytes are kept, from %.20q", info.Outcome, len(text), text)
-	}
-	peak, _ := os.ReadFile(filepath.Join(x.dir, logFile))
-	if len(peak) > 0 {
-		t.Errorf("the host complains: %s", peak)
 	}
 }

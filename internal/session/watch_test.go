@@ -111,3 +111,69 @@ func TestWhatScrollsAwayOfAnInterfaceIsTold(t *testing.T) {
 		t.Errorf("told %d rows: %q", len(rows), rows)
 	}
 }
+
+func TestTwoWatchAtOnce(t *testing.T) {
+	t.Parallel()
+	x := started(t, newSessions(t), shell(42, Terminal, "read line; echo 'a \033[31mred\033[0m line'; echo '"+done+"'"))
+	var watching [2]<-chan Event
+	for i := range watching {
+		events, err := x.Watch(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := <-events; e.Info == nil || e.Info.Outcome != nil {
+			t.Fatalf("first is told %+v", e)
+		}
+		watching[i] = events
+	}
+	if err := x.Nudge(within(t), "go"); err != nil {
+		t.Fatal(err)
+	}
+	for i, events := range watching {
+		var lines []string
+		var last Info
+		for e := range events {
+			if e.Info != nil {
+				last = *e.Info
+			} else {
+				lines = append(lines, e.Line)
+			}
+		}
+		if text := strings.Join(lines, "|"); !strings.Contains(text, "|a red line|"+done) || last.EndedAt == nil || last.Outcome.Kind != Complete {
+			t.Errorf("watcher %d saw %q and %+v", i, text, last.Outcome)
+		}
+	}
+}
+
+func TestWatchersAreToldOfWhatIsRecorded(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	told, path := fifo(t)
+	x := started(t, newSessions(t), shell(42, Terminal, "read line; exec 3<'"+path+"'; for i in $(seq 50); do echo \"<$i>\"; read told <&3; done; echo '"+done+"'"))
+	events, err := x.Watch(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Nudge(within(t), "go"); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for e := range events {
+		if !strings.HasPrefix(e.Line, "<") {
+			continue
+		}
+		lines++
+		if !strings.Contains(output(t, x), e.Line) {
+			t.Errorf("%s is not recorded yet", e.Line)
+		}
+		if e.RecordedAt.Before(begun) || e.RecordedAt.After(time.Now()) {
+			t.Errorf("%s was recorded at %s", e.Line, e.RecordedAt)
+		}
+		if _, err := told.WriteString("told\n"); err != nil { // it prints the next
+			t.Fatal(err)
+		}
+	}
+	if lines != 50 {
+		t.Errorf("%d of 50 lines came", lines)
+	}
+}
