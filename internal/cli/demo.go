@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -64,8 +65,18 @@ func (a *app) demo(ctx context.Context, dir string) (err error) {
 	if err := errors.Join(a.showCommand(ctx, dir, "git", "--no-pager", "log", "--graph", "--oneline"), a.showCommand(ctx, dir, "go", "test", "./...")); err != nil {
 		return err
 	}
-	a.print("\nLook around: cd %s && signalbox status 1\n", dir)
+	a.print("\nLook around: cd %s && %s status 1\n", dir, typedName())
 	return nil
+}
+
+// typedName is how a person who has this program, but perhaps not yet in PATH, types it.
+func typedName() string {
+	const name = "signalbox"
+	self, err := os.Executable()
+	if _, missing := exec.LookPath(name); missing == nil || err != nil {
+		return name
+	}
+	return self
 }
 
 func (a *app) makeDemo(ctx context.Context, dir string) error {
