@@ -20,17 +20,19 @@ import (
 var rooms = map[string][]string{
 	"workflow":                    {},
 	"redact":                      {},
+	"flock":                       {}, // what every lock file of ours is held by
 	"process":                     {},
 	"process/processtest":         {},
 	"config":                      {"permission"}, // whose patterns it takes
 	"forge":                       {},
-	"git":                         {"process"},
+	"git":                         {"flock", "process"},
 	"agent":                       {"process"},
 	"environment":                 {"process"},
 	"agent/*":                     {"agent", "process"},
 	"agent/jsonrpc":               {}, // acp, jsonrpc and pending are no drivers: they are what more than one of them speaks, or waits with
 	"agent/jsonrpc/jsonrpctest":   {"process"},
 	"agent/pending":               {"agent"},
+	"agent/login":                 {"agent", "flock"}, // lends and takes back files: it is no driver, and starts nothing
 	"agent/acp":                   {"agent", "agent/jsonrpc", "process"},
 	"agent/acp/acptest":           {"agent/jsonrpc/jsonrpctest"},
 	"agent/opencode":              {"agent", "agent/acp", "process"},
@@ -38,8 +40,8 @@ var rooms = map[string][]string{
 	"agent/claude":                {"agent", "agent/pending", "process"},
 	"agent/codex":                 {"agent", "agent/jsonrpc", "agent/pending", "process"},
 	"environment/*":               {"environment", "git", "process"},
-	"environment/cache":           {},
-	"environment/clone":           {"environment", "environment/cache", "environment/egress", "git", "process"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
+	"environment/cache":           {"flock"},
+	"environment/clone":           {"environment", "environment/cache", "environment/egress", "flock", "git", "process"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
 	"environment/egress":          {},
 	"environment/detect":          {}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},
@@ -50,19 +52,19 @@ var rooms = map[string][]string{
 	// The container driver is the clone driver with commands that run elsewhere: it keeps the work
 	// folder through it, and reaches the inside and Docker through packages of their own.
 	"environment/container": {"environment", "environment/cache", "environment/clone", "environment/container/engine", "environment/egress",
-		"environment/execserver", "git", "process"},
+		"environment/execserver", "flock", "git", "process"},
 	"environment/container/containertest": {},
 	"environment/container/docker":        {"environment/container/engine"},
 	"environment/container/engine":        {"environment", "process"},
 	"environment/execserver":              {"environment/egress", "process"},
 	"forge/forgetest":                     {"forge"},
-	"store":                               {"workflow", "redact"},
+	"store":                               {"workflow", "redact", "flock"},
 	"schema":                              {},
 	"pipeline":                            {},
 	"probe":                               {"workflow", "process", "redact"},                            // is a program inside environments, too: it can reach no document
 	"heal":                                {"workflow", "store", "probe", "process", "redact", "forge"}, // carries no run itself: how one is carried is given to it
 	"gateway":                             {"agent", "process"},                                         // stands between an agent and its model: what it finds is told in the port's words
-	"session":                             {"process", "redact", "store"},                               // holds an agent's process; what environment it runs in is an Executor that cli hands in
+	"session":                             {"flock", "process", "redact", "store"},                      // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"permission":                          {},                                                           // answers strangers' questions by patterns: text alone
 	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
 	"tui":                                 {"workflow", "store", "runner"},

@@ -64,7 +64,7 @@ func (r *Repo) withCheckouts(ctx context.Context, branchRef, old, id string, do 
 	if err := errors.Join(checkRef(branchRef), checkIDs(old, id)); err != nil {
 		return fmt.Errorf("update checkout: %w", err)
 	}
-	unlock, err := r.flock(ctx, "signalbox-checkout.lock")
+	unlock, err := r.hold(ctx, "signalbox-checkout.lock")
 	if err != nil {
 		return err
 	}

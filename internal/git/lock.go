@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"signalbox/internal/flock"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,7 +49,7 @@ func (r *Repo) removeStaleLock(ctx context.Context, path string) bool {
 	if err != nil || !filepath.IsLocal(inside) {
 		return false
 	}
-	unlock, err := r.flock(ctx, "signalbox-stale.lock")
+	unlock, err := r.hold(ctx, "signalbox-stale.lock")
 	if err != nil {
 		return false
 	}
@@ -88,33 +89,17 @@ func (r *Repo) ReleaseMoved(ctx context.Context, ref string) {
 	}
 }
 
-// flock holds a lock file of ours in the git folder, against this process and
-// others. The kernel frees it when its holder dies; the file stays, since
+// hold holds a lock file of ours in the git folder. The file stays, since
 // removing it would let two hold it.
-func (r *Repo) flock(ctx context.Context, name string) (unlock func(), err error) {
+func (r *Repo) hold(ctx context.Context, name string) (unlock func(), err error) {
 	file, err := os.OpenFile(filepath.Join(r.gitDir, name), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
-	// The kernel tells nobody that a lock became free, other than by blocking a thread for good.
-	retry := time.NewTicker(20 * time.Millisecond)
-	defer retry.Stop()
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { _ = file.Close() }, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			_ = file.Close()
-			return nil, fmt.Errorf("lock %s: %w", name, err)
-		}
-		select {
-		case <-ctx.Done():
-			_ = file.Close()
-			return nil, fmt.Errorf("lock %s: %w", name, context.Cause(ctx))
-		case <-retry.C:
-		}
+	if err := flock.Wait(ctx, file); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
+	return func() { _ = flock.Release(file) }, nil
 }
 
 func heldByLiveProcess(path string, own int64, folders []string) bool {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"signalbox/internal/flock"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
@@ -25,7 +26,7 @@ func (h *host) hold(ctx context.Context, c HostConfig, starter *frames) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }()
+	defer func() { _ = flock.Release(lock) }()
 	h.redactor = redact.New(secretsWith(h.order.Config.Secrets, h.token))
 	st, err := store.Open(ctx, store.Config{Root: h.order.Root, AllowNetworkFS: h.order.AllowNetworkFS, Redact: h.redactor.String, Clock: h.clock})
 	if err != nil {

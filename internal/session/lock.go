@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"signalbox/internal/flock"
 )
 
 // lockTries and lockPause: how long the lock of a session is waited for, because somebody may
@@ -20,9 +22,9 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open lock of session: %w", err)
 	}
+	got := false
 	for range lockTries {
-		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if !errors.Is(err, unix.EWOULDBLOCK) {
+		if got, err = flock.Try(file); got || err != nil {
 			break
 		}
 		select {
@@ -30,7 +32,7 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 		case <-time.After(lockPause):
 		}
 	}
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	if err == nil && !got {
 		err = ErrRunning
 	}
 	if err != nil {
@@ -48,10 +50,10 @@ func held(path string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("open lock of session: %w", err)
 	}
-	defer func() { _ = file.Close() }()
-	err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB)
-	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
+	defer func() { _ = flock.Release(file) }()
+	free, err := flock.TryShared(file)
+	if err != nil {
 		return false, fmt.Errorf("look at lock of session: %w", err)
 	}
-	return err != nil, nil
+	return !free, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"signalbox/internal/flock"
 )
 
 // Remove forgets a session that has ended, with what it printed. Its lock stays, because a lock
@@ -22,7 +24,7 @@ func (x *Session) Remove(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("remove session %s: %w", x.name, err)
 	}
-	defer func() { _ = lock.Close() }()
+	defer func() { _ = flock.Release(lock) }()
 	entries, err := os.ReadDir(x.dir)
 	if err != nil {
 		return fmt.Errorf("remove session %s: %w", x.name, err)

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"signalbox/internal/flock"
 	"signalbox/internal/process"
 	"signalbox/internal/store"
 )
@@ -182,7 +183,7 @@ func (s *Sessions) reconcile(ctx context.Context, dir, name string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }()
+	defer func() { _ = flock.Release(lock) }()
 	doc := store.Session[Info](s.Store, name)
 	info, err := doc.Load(ctx)
 	if err != nil || info.EndedAt != nil {

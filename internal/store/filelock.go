@@ -3,16 +3,13 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
-	"golang.org/x/sys/unix"
+	"signalbox/internal/flock"
 )
 
-// fileLock is an exclusive flock. The kernel frees it when its holder dies;
-// close-on-exec keeps children from inheriting it. Its file is never removed by
-// us: whoever waits on a removed file would hold a lock that nobody else sees.
+// fileLock is an exclusive flock. Its file is never removed by us: whoever waits on a removed file would hold a lock that nobody else sees.
 type fileLock struct {
 	folder *folder
 	name   string
@@ -34,7 +31,8 @@ func (l *fileLock) acquire(ctx context.Context) error {
 			}
 			l.file = file
 		}
-		if err := l.wait(ctx); err != nil {
+		if err := flock.Wait(ctx, l.file); err != nil {
+			l.file = nil
 			return err
 		}
 		current, err := l.folder.same(l.name, l.file)
@@ -45,62 +43,13 @@ func (l *fileLock) acquire(ctx context.Context) error {
 	}
 }
 
-// wait locks l.file. A thread waiting in the kernel cannot be called back: when
-// ctx ends it is left behind with the file, which it closes when it gets the lock.
-func (l *fileLock) wait(ctx context.Context) error {
-	got, err := flock(l.file, unix.LOCK_EX|unix.LOCK_NB)
-	if got || err != nil {
-		return err
-	}
-	file, done := l.file, make(chan error, 1)
-	go func() {
-		_, err := flock(file, unix.LOCK_EX)
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		l.file = nil
-		go func() {
-			<-done //nolint:errcheck // whether it got the lock or not, closing gives it back
-			_ = file.Close()
-		}()
-		return ctx.Err()
-	}
-}
-
-func (l *fileLock) release() error {
-	_, err := flock(l.file, unix.LOCK_UN)
-	return err
-}
+func (l *fileLock) release() error { return flock.Free(l.file) }
 
 func (l *fileLock) close() {
 	if l.file != nil {
-		_ = l.file.Close()
+		_ = flock.Release(l.file)
 		l.file = nil
 	}
-}
-
-// flock reports whether the lock was got; with LOCK_NB it may be somebody else's.
-func flock(file *os.File, how int) (bool, error) {
-	conn, err := file.SyscallConn()
-	if err != nil {
-		return false, fmt.Errorf("lock %s: %w", file.Name(), err)
-	}
-	var locking error
-	if err := conn.Control(func(fd uintptr) {
-		locking = uninterrupted(func() error { return unix.Flock(int(fd), how) })
-	}); err != nil {
-		return false, fmt.Errorf("lock %s: %w", file.Name(), err)
-	}
-	if errors.Is(locking, unix.EWOULDBLOCK) {
-		return false, nil
-	}
-	if locking != nil {
-		return false, fmt.Errorf("lock %s: %w", file.Name(), locking)
-	}
-	return true, nil
 }
 
 // same reports whether file is what is at name now. If not, somebody removed or

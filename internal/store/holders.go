@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"golang.org/x/sys/unix"
 
+	"signalbox/internal/flock"
 	"signalbox/internal/workflow"
 )
 
@@ -160,8 +160,8 @@ func (s *Store) probe(name string) (LockRecord, bool, error) {
 	if err != nil {
 		return LockRecord{}, false, err
 	}
-	defer func() { _ = file.Close() }()
-	free, err := flock(file, unix.LOCK_SH|unix.LOCK_NB)
+	defer func() { _ = flock.Release(file) }()
+	free, err := flock.TryShared(file)
 	if err != nil {
 		return LockRecord{}, false, err
 	}

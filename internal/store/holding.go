@@ -7,8 +7,7 @@ import (
 	"path"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"signalbox/internal/flock"
 	"signalbox/internal/workflow"
 )
 
@@ -89,9 +88,7 @@ func (l *Lock) Release() error {
 		l.record.ReleasedAt, l.gone = &now, true
 		err = writeRecord(l.file, l.record)
 	}
-	// Closing alone would leave the lock with a child between its fork and its exec.
-	_, unlocking := flock(l.file, unix.LOCK_UN)
-	err = errors.Join(err, unlocking, l.file.Close())
+	err = errors.Join(err, flock.Release(l.file))
 	l.file = nil
 	return err
 }

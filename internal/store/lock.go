@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"signalbox/internal/flock"
 )
 
 // Owner is who takes a lock (R19).
@@ -125,13 +125,13 @@ func (s *Store) tryTake(name string, owner Owner) (*Lock, error) {
 	}
 	lock, err := s.takeFile(file, name, owner)
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, flock.Release(file))
 	}
 	return lock, nil
 }
 
 func (s *Store) takeFile(file *os.File, name string, owner Owner) (*Lock, error) {
-	got, err := flock(file, unix.LOCK_EX|unix.LOCK_NB)
+	got, err := flock.Try(file)
 	if err != nil {
 		return nil, err
 	}

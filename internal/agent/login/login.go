@@ -16,9 +16,8 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"signalbox/internal/agent"
+	"signalbox/internal/flock"
 )
 
 // Login is an agent's own as it lies in a person's HOME.
@@ -126,16 +125,20 @@ func (l *Loan) close() {
 // tokens is where the copy lies, below inside.
 func (l *Loan) tokens() string { return filepath.Join(l.login.Folder, l.login.File) }
 
-// lock holds a loan's folder for this process. The kernel frees it when that ends, however it does.
+// lock holds a loan's folder for this process.
 func lock(keep string) (unlock func(), err error) {
 	f, err := os.Open(keep)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", errLent, err), f.Close())
+	got, err := flock.Try(f)
+	if err == nil && !got {
+		err = errLent
 	}
-	return func() { _ = f.Close() }, nil
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = flock.Release(f) }, nil
 }
 
 // errNowhere: there is no environment that it could be lent to.

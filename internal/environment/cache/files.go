@@ -7,36 +7,18 @@ import (
 	"io/fs"
 	"os"
 
-	"golang.org/x/sys/unix"
+	"signalbox/internal/flock"
 )
 
-// lock takes an exclusive flock, which the kernel frees when its holder dies.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the cache: %w", err)
 	}
-	// A thread waiting in the kernel cannot be called back: when ctx ends it is left behind.
-	done := make(chan error, 1)
-	go func() { done <- flock(f) }()
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		go func() { _ = errors.Join(<-done, f.Close()) }()
-		return nil, ctx.Err()
+	if err := flock.Wait(ctx, f); err != nil {
+		return nil, fmt.Errorf("lock the cache: %w", err)
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock the cache: %w", err), f.Close())
-	}
-	return func() { _ = f.Close() }, nil
-}
-
-func flock(f *os.File) error {
-	for {
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
+	return func() { _ = flock.Release(f) }, nil
 }
 
 func writeDurably(path string, data []byte) error {

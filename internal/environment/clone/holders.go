@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/flock"
 	"signalbox/internal/process"
 )
 
@@ -23,7 +24,7 @@ func (e *Environment) hold(ctx context.Context, anew bool) (*namespace, error) {
 	if d.config.Unsandboxed || d.config.OnHost {
 		return nil, fmt.Errorf("%w: it was made for a sandbox that mounts its folders, and commands no longer run in one", ErrOtherSpec)
 	}
-	unlock, err := e.layout.lock()
+	unlock, err := e.layout.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func isNamespace(f *os.File) bool {
 
 // letGo lets go of an environment's namespace, and says that it has none. Another process that
 // holds it sees that at its next call; until then it holds what nobody writes to.
-func (d *Driver) letGo(l layout) error {
+func (d *Driver) letGo(ctx context.Context, l layout) error {
 	d.holding.Lock()
 	defer d.holding.Unlock()
 	d.held[l.private].close()
@@ -147,7 +148,7 @@ func (d *Driver) letGo(l layout) error {
 	if !isFolder(l.private) {
 		return nil
 	}
-	unlock, err := l.lock()
+	unlock, err := l.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,15 +160,13 @@ func (d *Driver) letGo(l layout) error {
 }
 
 // lock keeps others from mounting at the same time: what is locked is the environment's private folder.
-func (l layout) lock() (unlock func(), err error) {
+func (l layout) lock(ctx context.Context) (unlock func(), err error) {
 	f, err := os.Open(l.private)
 	if err == nil {
-		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-			err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
-		}
+		err = flock.Wait(ctx, f)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock the environment's mounts: %w", err)
 	}
-	return func() { _ = f.Close() }, nil
+	return func() { _ = flock.Release(f) }, nil
 }

@@ -217,7 +217,7 @@ func makeParents(lower string, upper *os.Root, dir string) error {
 
 // replaceLayeredGit takes everything back that was written over the base's .git.
 func (e *Environment) replaceLayeredGit(ctx context.Context, m *made) error {
-	if err := errors.Join(e.driver.letGo(e.layout), unmount(e.layout.work)); err != nil {
+	if err := errors.Join(e.driver.letGo(ctx, e.layout), unmount(e.layout.work)); err != nil {
 		return err
 	}
 	git := filepath.Join(e.layout.treeLayer().upper(), ".git")

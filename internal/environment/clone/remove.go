@@ -40,7 +40,7 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	if _, err := process.Sweep(ctx, l.tag()); err != nil {
 		return fmt.Errorf("end its processes: %w", err)
 	}
-	if err := errors.Join(d.retire(l), unmount(l.home()), l.removeTrial()); err != nil {
+	if err := errors.Join(d.retire(ctx, l), unmount(l.home()), l.removeTrial()); err != nil {
 		return err
 	}
 	if err := d.forget(ctx, s); err != nil {
@@ -62,8 +62,8 @@ func (d *Driver) forget(ctx context.Context, s environment.Spec) error {
 
 // retire deletes the clone, but not HOME. Everything is renamed first, so that a crash never
 // leaves half of it in place.
-func (d *Driver) retire(l layout) error {
-	if err := errors.Join(l.removeLeftovers(), d.letGo(l), unmount(l.work)); err != nil {
+func (d *Driver) retire(ctx context.Context, l layout) error {
+	if err := errors.Join(l.removeLeftovers(), d.letGo(ctx, l), unmount(l.work)); err != nil {
 		return err
 	}
 	// The mount point goes first: an empty one that stayed would be taken for a clone.

@@ -68,7 +68,7 @@ func (e *Environment) clear(ctx context.Context) error {
 	if _, err := process.Sweep(ctx, e.layout.tag()); err != nil {
 		return fmt.Errorf("end its processes: %w", err)
 	}
-	if err := e.driver.retire(e.layout); err != nil {
+	if err := e.driver.retire(ctx, e.layout); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(e.layout.index(), "index")); err != nil && !os.IsNotExist(err) {

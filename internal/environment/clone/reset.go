@@ -201,7 +201,7 @@ func (e *Environment) rebuild(ctx context.Context, m *made) error {
 	if err := e.layout.save(m); err != nil {
 		return err
 	}
-	if err := e.driver.retire(e.layout); err != nil {
+	if err := e.driver.retire(ctx, e.layout); err != nil {
 		return err
 	}
 	return e.settle(ctx, m)

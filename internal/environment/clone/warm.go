@@ -197,7 +197,7 @@ func (e *Environment) stackAgain(ctx context.Context, m *made) error {
 		}
 	}
 	m.Warm.Pending = true
-	if err := errors.Join(e.layout.save(m), e.driver.retire(e.layout)); err != nil {
+	if err := errors.Join(e.layout.save(m), e.driver.retire(ctx, e.layout)); err != nil {
 		return err
 	}
 	return e.stack(ctx, m)

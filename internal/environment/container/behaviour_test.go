@@ -1,9 +1,11 @@
 package container_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +23,7 @@ import (
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/environmenttest"
 	"signalbox/internal/environment/execserver"
+	"signalbox/internal/flock"
 	"signalbox/internal/process"
 )
 
@@ -382,5 +385,49 @@ func TestAFolderThatWasShownAndIsGoneIsShownNoMore(t *testing.T) {
 	}
 	if result, err := e.Exec(t.Context(), show); err != nil || !result.OK() {
 		t.Errorf("when it is there again: %+v, %v", result, err)
+	}
+}
+
+func TestACommandReachesTheProxyThoughItIsChangingHands(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("served")) }))
+	t.Cleanup(server.Close)
+	policy, err := egress.NewPolicy([]string{strings.TrimPrefix(server.URL, "http://")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, p, _, e := open(t, func(c *container.Config) { c.Network, c.Egress = egress.Registries, policy })
+	// Another process of ours has the proxy, and no longer serves.
+	places, err := filepath.Glob(filepath.Join(state(p), "*", "egress"))
+	if err != nil || len(places) != 1 {
+		t.Fatal(places, err)
+	}
+	other, err := os.Open(places[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := flock.Try(other); !got || err != nil {
+		t.Fatal(got, err)
+	}
+	said, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		r, err := e.Exec(t.Context(), process.Command{Stdout: out, Total: time.Minute, Args: []string{"perl", "-MIO::Socket::INET", "-e",
+			`$s=IO::Socket::INET->new(PeerAddr=>"127.0.0.1:41080") or die $!; print $s "GET $ARGV[0] HTTP/1.0\r\n\r\n"; syswrite STDOUT, "asked\n"; print <$s>`, server.URL + "/"}})
+		if err == nil && !r.OK() {
+			err = fmt.Errorf("%+v", r)
+		}
+		ended <- errors.Join(err, out.Close())
+	}()
+	lines := bufio.NewReader(said)
+	if line, err := lines.ReadString('\n'); line != "asked\n" {
+		t.Fatal(line, err, <-ended)
+	}
+	if err := flock.Release(other); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(lines)
+	if err := errors.Join(err, <-ended); err != nil || !strings.HasSuffix(string(got), "served") {
+		t.Errorf("got %q, %v", got, err)
 	}
 }

@@ -10,12 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/execserver"
+	"signalbox/internal/flock"
 	"signalbox/internal/process"
 )
 
@@ -124,58 +122,46 @@ func (g *gate) blocked(host string) {
 	}
 }
 
-// takeOver is how often a process asks whether it is the one to serve the proxy. Nothing tells
-// when another, a person's shell beside a run, has ended.
-const takeOver = 100 * time.Millisecond
-
-// serveProxy serves the proxy at the environment's socket. One process does at a time; another
-// takes over when that one ends.
+// serveProxy serves the proxy at the environment's socket. One process does at a time; another, a
+// person's shell beside a run, takes over when that one ends.
 func (e *Environment) serveProxy(ctx context.Context, blocked func(string)) (stop func() error, err error) {
 	dir, err := os.Open(e.egressFolder())
 	if err != nil {
 		return nil, fmt.Errorf("open folder of the proxy: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	listener, err := claim(ctx, dir)
+	first, err := flock.Try(dir)
+	var listener net.Listener
+	if first {
+		listener, err = listen(ctx, dir)
+	}
 	if err != nil {
 		cancel()
-		return nil, errors.Join(err, dir.Close())
+		return nil, errors.Join(fmt.Errorf("claim the proxy's socket: %w", err), flock.Release(dir))
 	}
 	ended := make(chan error, 1)
-	go func() {
-		var err error
-		for listener == nil && err == nil {
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(takeOver):
-				listener, err = claim(ctx, dir)
-			}
-		}
-		if listener != nil {
-			err = e.driver.proxy.Serve(ctx, []net.Listener{listener}, blocked)
-		}
-		ended <- err
-	}()
-	return func() error {
-		cancel()
-		err := <-ended
-		if errors.Is(err, context.Canceled) {
-			err = nil
-		}
-		return errors.Join(err, dir.Close()) // which frees the claim
-	}, nil
+	go func() { ended <- e.serveInTurn(ctx, dir, listener, blocked) }()
+	return func() error { cancel(); return <-ended }, nil
 }
 
-// claim listens in dir if no other process does; nil without an error if one does.
-func claim(ctx context.Context, dir *os.File) (net.Listener, error) {
-	err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, nil
+// serveInTurn serves the proxy until ctx ends, at once if there is a listener, and lets go of dir.
+func (e *Environment) serveInTurn(ctx context.Context, dir *os.File, listener net.Listener, blocked func(string)) (err error) {
+	if listener == nil {
+		err := flock.Wait(ctx, dir)
+		if err != nil && ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("wait for the proxy's socket: %w", err)
+		}
+		if listener, err = listen(ctx, dir); err != nil {
+			return errors.Join(err, flock.Release(dir))
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("claim the proxy's socket: %w", err)
-	}
+	return errors.Join(e.driver.proxy.Serve(ctx, []net.Listener{listener}, blocked), flock.Release(dir))
+}
+
+func listen(ctx context.Context, dir *os.File) (net.Listener, error) {
 	return egress.ListenUnix(ctx, filepath.Join(inFolder(dir), egressSocket))
 }
 

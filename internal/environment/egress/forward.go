@@ -8,6 +8,7 @@ import (
 	"net/textproto"
 	"os"
 	"strings"
+	"time"
 )
 
 // ListenUnix listens on a socket in the file system, for a proxy whose clients are in another
@@ -54,7 +55,7 @@ func Forward(ctx context.Context, addresses []string, socket string) error {
 // forward leads one connection to the proxy, and to target behind it unless that is empty. A
 // client of a proxy that is not there sees what it would see of a server that is down.
 func forward(ctx context.Context, client net.Conn, socket, target string) {
-	proxy, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	proxy, err := dialProxy(ctx, socket)
 	if err != nil {
 		_ = client.Close()
 		return
@@ -66,6 +67,26 @@ func forward(ctx context.Context, client net.Conn, socket, target string) {
 		}
 	}
 	tunnel(ctx, client, proxy)
+}
+
+// The proxy may be changing hands, from a process that ended to another that takes over: a
+// client waits changeover for it, and looks again after changeoverPause.
+const changeover, changeoverPause = 2 * time.Second, 5 * time.Millisecond
+
+func dialProxy(ctx context.Context, socket string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, changeover)
+	defer cancel()
+	for {
+		proxy, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+		if err == nil {
+			return proxy, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(changeoverPause):
+		}
+	}
 }
 
 // through asks the proxy for a tunnel to target. It takes over the connection.
