@@ -9,7 +9,8 @@ import (
 	"signalbox/internal/flock"
 )
 
-// fileLock is an exclusive flock. Its file is never removed by us: whoever waits on a removed file would hold a lock that nobody else sees.
+// fileLock is an exclusive flock. Its file is never removed by us: whoever waits
+// on a removed file would hold a lock that nobody else sees.
 type fileLock struct {
 	folder *folder
 	name   string
