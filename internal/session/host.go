@@ -128,10 +128,11 @@ func hostSession(ctx context.Context, args []string, c HostConfig) error {
 const orderLimit = 10 * time.Second
 
 func newHost(ctx context.Context, conn net.Conn, dir string, c HostConfig) (*host, error) {
-	if err := errors.Join(checkPeer(conn), conn.SetDeadline(c.Clock().Add(orderLimit))); err != nil {
+	if err := errors.Join(checkPeer(conn), conn.SetReadDeadline(c.Clock().Add(orderLimit))); err != nil {
 		return nil, fmt.Errorf("ask for the order: %w", err)
 	}
 	kind, payload, err := readFrame(conn, maxOrder)
+	_ = conn.SetReadDeadline(time.Time{}) // else every host wakes once more when it has long been idle
 	if err == nil && kind != frameOrder {
 		err = errFrame
 	}
