@@ -19,22 +19,17 @@ func newHealthInit(a *app) *cobra.Command {
 		Example: "  signalbox health init",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withHealth(c.Context(), func(doc *store.Document[workflow.Health]) error {
-				if force {
-					kept, err := doc.BeginAnew(c.Context())
-					if err == nil && kept != "" {
-						a.print("the one that was there is kept as %s\n", kept)
-					}
-					return err
-				}
-				_, err := doc.Load(c.Context())
-				if err == nil {
+				if _, err := doc.Load(c.Context()); err == nil && !force {
 					return &problem{err: errors.New("there is a state.json, and its totals only grow"),
 						hint: `see it: signalbox health show; or begin anew: signalbox health init --force`}
-				}
-				if !errors.Is(err, fs.ErrNotExist) {
+				} else if !errors.Is(err, fs.ErrNotExist) && !force {
 					return err
 				}
-				return doc.Update(c.Context(), func(*workflow.Health) error { return nil })
+				kept, err := doc.BeginAnew(c.Context())
+				if err == nil && kept != "" {
+					a.print("the one that was there is kept as %s\n", kept)
+				}
+				return err
 			})
 		},
 	}

@@ -243,6 +243,21 @@ func TestABrokenStateIsRestoredOrBegunAnewAndTold(t *testing.T) {
 	}
 }
 
+func TestTheTotalsOfAStateThatIsGoneWithItsBackupGoOn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, unbroken)
+	s.pass(t, workflow.PassHealthy)
+	for _, name := range []string{"state.json", "state.json.bak"} {
+		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.pass(t, workflow.PassHealthy)
+	if got, want := s.counts(t), "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=2"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestAClockThatGoesBackAndForwardStopsNothing(t *testing.T) {
 	t.Parallel()
 	s := newBroken(t)

@@ -32,7 +32,7 @@ type Document[T any] struct {
 	backup bool
 	// ahead writes elsewhere what must be there before the document says it; nil if nothing must.
 	ahead func(data []byte) error
-	// anew is what a broken document takes over that is begun anew; nil if nothing.
+	// anew is what a document takes over that begins in the place of a lost one; nil if nothing.
 	anew func(*T)
 	// err: the document has no valid name; every use of it returns err.
 	err error

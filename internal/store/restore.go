@@ -101,11 +101,16 @@ func (d *Document[T]) fallback(f *folder) (value T, backup bool) {
 			return value, true
 		}
 	}
-	value = d.initial()
+	return d.begun(), false
+}
+
+// begun is a document that begins because the one before was lost, or because there was none.
+func (d *Document[T]) begun() T {
+	value := d.initial()
 	if d.anew != nil {
 		d.anew(&value)
 	}
-	return value, false
+	return value
 }
 
 // keepAside gives what is at the document's name a second name. Its first one

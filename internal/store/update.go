@@ -70,7 +70,7 @@ func (d *Document[T]) writeWaiting(f *folder) error {
 func (d *Document[T]) begin(f *folder) ([]byte, T, error) {
 	data, value, err := d.read(f)
 	if errors.Is(err, fs.ErrNotExist) && d.initial != nil {
-		return nil, d.initial(), nil
+		return nil, d.begun(), nil
 	}
 	return data, value, err
 }
