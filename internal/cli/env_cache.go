@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,7 +85,7 @@ func (a *app) printKept(kept []cache.Entry) error {
 		if len(e.Users) > 0 {
 			users = strings.Join(e.Users, ",")
 		}
-		_, _ = fmt.Fprintln(out, strings.Join([]string{keptName(&e), diskSize(e.Bytes), e.Used.UTC().Format(time.RFC3339),
+		_, _ = fmt.Fprintln(out, strings.Join([]string{keptName(&e), diskSize(e.Bytes), when(e.Used),
 			redact.Line(e.Environment, 100), redact.Line(users, 200)}, "\t"))
 	}
 	return flush()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -56,22 +55,14 @@ func (a *app) printEnvironment(e *workflow.Environment) {
 		field("pr", strconv.Itoa(*e.PRNumber))
 	}
 	field("area", e.Area)
-	field("created", instant(e.CreatedAt))
-	field("last used", instant(e.LastUsedAt))
+	field("created", known(e.CreatedAt))
+	field("last used", known(e.LastUsedAt))
 	if b := e.Blocked; b != nil {
 		field("blocked", string(b.Reason)+": "+b.Description)
-		field("since", instant(b.BlockedAt))
+		field("since", known(b.BlockedAt))
 		field("suggested", b.SuggestedAction)
 	}
 	for _, finding := range e.PendingIssues {
 		field("finding", finding)
 	}
-}
-
-// instant is a time for people; nothing if it is not known.
-func instant(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Format(time.RFC3339)
 }

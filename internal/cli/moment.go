@@ -12,3 +12,11 @@ const (
 func clock(t time.Time) string { return t.Local().Format(clockFormat) }
 
 func when(t time.Time) string { return t.Local().Format(momentFormat) }
+
+// known is when, and nothing for a time that is not known.
+func known(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return when(t)
+}
