@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -79,41 +78,6 @@ func (p *pass) perform(ctx context.Context) error {
 		return p.goOn(ctx, sight)
 	}
 	return p.quiet(ctx, sight)
-}
-
-// goOn ends a pass that judged repairs which were begun before, and in which nothing fails. One that was cut off before it
-// did anything is none.
-func (p *pass) goOn(ctx context.Context, sight workflow.HealthSight) error {
-	err := p.update(ctx, func(h *workflow.Health) {
-		h.Loop.Unseen = sight.Unseen
-		h.Unmet(nil)
-	})
-	if err != nil {
-		return err
-	}
-	if p.state.Loop.Pass == nil {
-		return p.quiet(ctx, sight)
-	}
-	if err := p.remember(ctx); err != nil {
-		return err
-	}
-	return p.finish(ctx)
-}
-
-// quiet ends a pass in which nothing failed.
-func (p *pass) quiet(ctx context.Context, sight workflow.HealthSight) error {
-	if !p.state.Shows(sight) {
-		return p.unclear(ctx, sight)
-	}
-	return p.well(ctx, sight)
-}
-
-// stopped writes down why the pass ended before it came to a result, for whoever asks where the loop stands.
-func (p *pass) stopped(ctx context.Context, why error) {
-	line := redact.Line(p.Redact.String(why.Error()), 300)
-	if err := p.update(ctx, func(h *workflow.Health) { h.Loop.Stopped = line }); err != nil {
-		p.Logger.Warn("write down why the pass ended", "err", err)
-	}
 }
 
 // begin reads the state, restored if it cannot be read, and what earlier passes saw.
@@ -195,62 +159,4 @@ func (p *pass) repairAll(ctx context.Context, failures []workflow.HealthFailure,
 		merged = merged || outcome == workflow.RepairFixed
 	}
 	return p.finish(ctx)
-}
-
-// finish ends a pass that did something. What it did is in the log before it is out of the state.
-func (p *pass) finish(ctx context.Context) error {
-	now := p.Clock()
-	ahead, err := p.doc.Load(ctx)
-	if err != nil {
-		return err
-	}
-	ended := ahead.Finish(p.Every, now)
-	if err := p.log(ctx, ended); err != nil {
-		return err
-	}
-	if err := p.update(ctx, func(h *workflow.Health) { h.Finish(p.Every, now) }); err != nil {
-		return err
-	}
-	p.report.Result, p.report.Pass = ended.Result, &ended
-	return p.escalate(ctx)
-}
-
-// well ends a pass that found nothing wrong. Only a change is written to the log, or told to anybody.
-func (p *pass) well(ctx context.Context, sight workflow.HealthSight) error {
-	before, now := p.state.LastHealthStatus, p.Clock()
-	closed, unclosed, err := p.closeRequests(ctx, p.state.ToClose())
-	if err != nil {
-		return err
-	}
-	var ended workflow.HealthPass
-	err = p.update(ctx, func(h *workflow.Health) {
-		h.Loop.Unseen = sight.Unseen
-		ended = h.Well(p.begun, p.Every, now)
-		h.Loop.Unclosed = unclosed
-	})
-	if err != nil {
-		return err
-	}
-	p.report.Result = ended.Result
-	if p.state.LastHealthStatus != before || closed > 0 {
-		p.report.Pass = &ended
-		if err := p.log(ctx, ended); err != nil {
-			return err
-		}
-	}
-	return p.remember(ctx)
-}
-
-// unclear ends a pass that found nothing wrong because it could not look.
-func (p *pass) unclear(ctx context.Context, sight workflow.HealthSight) error {
-	var ended workflow.HealthPass
-	err := p.update(ctx, func(h *workflow.Health) {
-		h.Loop.Unseen = sight.Unseen
-		ended = h.Unclear(p.begun, p.Every, p.Clock())
-	})
-	if err != nil {
-		return err
-	}
-	p.report.Result = ended.Result
-	return p.remember(ctx)
 }

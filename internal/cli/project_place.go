@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"signalbox/internal/config"
+	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/egress"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// passedOn are the variables that commands get without being asked for: where
+// programs are, which language they speak, and where packages come from.
+var passedOn = []string{"PATH", "LANG", "LC_ALL", "TZ", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN",
+	"NPM_CONFIG_REGISTRY", "npm_config_registry", "PIP_INDEX_URL", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+
+func (p *project) variables() (variables []string) {
+	for _, name := range append(slices.Clone(passedOn), p.config.Environment.Variables...) {
+		if strings.Contains(name, "=") {
+			variables = append(variables, name)
+		} else if value := p.Env(name); value != "" {
+			variables = append(variables, name+"="+value)
+		}
+	}
+	return variables
+}
+
+func (p *project) driver() environment.Driver {
+	c := p.cloneConfig()
+	if p.config.Environment.Driver == config.DriverContainer {
+		return p.containerDriver(c)
+	}
+	return clone.New(c)
+}
+
+func (p *project) environmentsFolder() string {
+	return filepath.Join(p.root, ".signalbox", "environments")
+}
+
+func (p *project) cloneConfig() clone.Config {
+	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
+	return clone.Config{Repo: p.repo, Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
+		State: p.environmentsFolder(), Variables: p.variables(),
+		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
+		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log}
+}
+
+// policy is what commands reach when the network is that of registries. What a variable names,
+// of those that commands and agents get, is reached: nobody passes on GOPROXY for nothing.
+func (p *project) policy() egress.Policy {
+	variables := p.variables()
+	for _, a := range p.config.Agents {
+		variables = append(variables, a.Env...)
+	}
+	policy, err := egress.NewPolicy(p.config.Environment.Allow, variables)
+	if err != nil && p.configError == nil {
+		p.configError = &problem{err: err, hint: "mend environment.allow in " + config.Name}
+	}
+	return policy
+}
+
+func (p *project) limits() process.Limits {
+	e := p.config.Environment
+	return process.Limits{Memory: int64(e.Memory), CPUs: e.CPUs, Processes: e.Processes}
+}
+
+// readable are the host paths that the configuration opens, and absolute paths
+// that an agent's arguments name.
+func (p *project) readable() []string {
+	paths := slices.Clone(p.config.Environment.Read)
+	for _, a := range p.config.Agents {
+		for _, argument := range a.Command[min(1, len(a.Command)):] {
+			if filepath.IsAbs(argument) {
+				paths = append(paths, argument)
+			}
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Stat(path)
+		return err != nil
+	})
+}
+
+// mayBegin says why no new run can be started here, nil if one can.
+func (p *project) mayBegin() error {
+	if name, _, ok := p.config.AgentFor(string(workflow.Implementer), p.workflowName()); !ok {
+		if several := slices.Sorted(maps.Keys(p.config.Agents)); name == "" && len(several) > 1 {
+			return &problem{err: fmt.Errorf("no role says which agent implements: there are %s", redact.Line(strings.Join(several, ", "), 200)),
+				hint: fmt.Sprintf("say it in %s: roles: {implementer: %s}", config.Name, several[0])}
+		}
+		return &problem{err: errors.New("no agent is configured that could implement anything"),
+			hint: fmt.Sprintf("name one in %s (\"signalbox init\" writes a commented one), or give a program: --agent ./agent.sh", config.Name)}
+	}
+	return p.inMainTree()
+}
+
+// inMainTree says why nothing can begin in a linked work tree, nil if this is none.
+func (p *project) inMainTree() error {
+	// State lies in one folder and refs in one repository: two work trees of it would each
+	// take the other's branches for their own.
+	if link, err := os.ReadFile(filepath.Join(p.root, ".git")); err == nil && strings.Contains(string(link), "/worktrees/") {
+		main := filepath.Dir(p.repo.GitDir())
+		return &problem{err: errors.New("this is a linked work tree, and Signalbox keeps its place in the main one"),
+			hint: fmt.Sprintf("cd %s; a request's base says which branch it is merged into", main)}
+	}
+	return nil
+}
+
+func (p *project) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.root, path)
+}
+
+// hidden are the project's folders and files of ours that git must not offer to commit.
+var hidden = []string{"/runs/", "/.worktrees/", "/environments.json", "/state.json", "/state.json.bak", "/state.json.broken-*", "/state.json.former-*"}
+
+// hide adds them to the repository's own exclude file, which changes nothing that is tracked.
+func hide(gitDir string) error {
+	path := filepath.Join(gitDir, "info", "exclude")
+	present, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	lines := strings.Split(string(present), "\n")
+	var missing []string
+	for _, pattern := range hidden {
+		if !slices.Contains(lines, pattern) {
+			missing = append(missing, pattern)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return fmt.Errorf("hide own files from git: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return fmt.Errorf("hide own files from git: %w", err)
+	}
+	text := "# Signalbox\n" + strings.Join(missing, "\n") + "\n"
+	if len(present) > 0 && !strings.HasSuffix(string(present), "\n") {
+		text = "\n" + text
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,145 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// line is a line as the program meant it, from row first to before row next.
+type line struct {
+	text        string
+	first, next int
+}
+
+// line returns the line that row y is part of.
+func (d *Detector) line(y int) line {
+	rows := d.screen.rows
+	first := y
+	for first > 0 && rows[first-1].wrapped {
+		first--
+	}
+	var text []byte
+	if first == 0 {
+		text = slices.Clone(d.context.carry)
+	}
+	next := first
+	for ; next < len(rows); next++ {
+		text = rows[next].appendTo(text)
+		if !rows[next].wrapped {
+			next++
+			break
+		}
+	}
+	return line{text: string(text), first: first, next: next}
+}
+
+// above is the context of the line that begins in row y.
+func (d *Detector) above(y int) passage {
+	context := d.context.clone()
+	for at := 0; at < y; {
+		l := d.line(at)
+		context.pass([]byte(l.text))
+		at = l.next
+	}
+	return context
+}
+
+// judge reports the word that a line says.
+func (d *Detector) judge(above passage, text string) (Word, bool) {
+	if !strings.Contains(text, markerStart) {
+		return Word{}, false
+	}
+	bare := undecorated(text)
+	for kind, marker := range d.markers {
+		message, found := strings.CutPrefix(bare, marker)
+		if found && d.code != "" {
+			message, found = strings.CutPrefix(message, " "+d.code)
+			found = found && (message == "" || strings.ContainsAny(message[:1], ": "))
+		}
+		if !found || kind == Complete && message != "" {
+			continue
+		}
+		if above.hidden(text, d.code != "") || d.continues(above.last, marker) || d.echoed(above, marker) {
+			return Word{}, false
+		}
+		return Word{Kind: kind, Message: strings.TrimLeft(message, ": ")}, true
+	}
+	return Word{}, false
+}
+
+// continues reports whether a program that breaks lines itself may have broken a sentence before the marker.
+func (d *Detector) continues(last int, marker string) bool {
+	return d.screen.drawn && last > 0 && last+1+len(marker) > d.screen.width()
+}
+
+const (
+	// echoContext is how many letters before a marker tell that it is the prompt's, and
+	// echoEnough how many do at least.
+	echoContext, echoEnough = 48, 12
+	// greeting bounds what a program prints before it echoes a prompt that begins with a marker.
+	greeting = 200
+)
+
+// echoed reports whether the marker stands behind what it stands behind in the prompt.
+func (d *Detector) echoed(above passage, marker string) bool {
+	marker = compact(marker)
+	if !strings.Contains(d.prompt, marker) {
+		return false
+	}
+	history := compact(string(above.history) + string(above.carry))
+	for at := 0; ; {
+		next := strings.Index(d.prompt[at:], marker)
+		if next < 0 {
+			return false
+		}
+		at += next
+		before := d.prompt[max(0, at-echoContext):at]
+		early := !above.trimmed && len(history) <= at+greeting
+		if strings.HasSuffix(history, before) && (len(before) >= echoEnough || early) {
+			return true
+		}
+		at += len(marker)
+	}
+}
+
+// compact leaves the letters and digits of a text: what is the same however it is wrapped and decorated.
+func compact(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// undecorated is a line without the space, the frame and the bullet that programs put around text.
+func undecorated(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || decorates(r) })
+}
+
+func decorates(r rune) bool {
+	return 0x2500 <= r && r <= 0x259f || r == '●' || r == '•' || r == '⏺' || r == '⎿'
+}
+
+// mayMark reports whether the row can be part of a marker's line.
+func (r *row) mayMark() bool { return slices.Contains(r.cells, '#') }
+
+// appendTo appends the row's text, without what is blank at its end unless the line goes on.
+func (r *row) appendTo(text []byte) []byte {
+	start := len(text)
+	for _, c := range r.cells {
+		switch c {
+		case 0:
+			text = append(text, ' ')
+		case spacer:
+		default:
+			text = utf8.AppendRune(text, c)
+		}
+	}
+	for !r.wrapped && len(text) > start && text[len(text)-1] == ' ' {
+		text = text[:len(text)-1]
+	}
+	return text
+}
