@@ -5,14 +5,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // child is a running signalbox, leader of a process group.
@@ -128,42 +125,14 @@ func (c *child) waitFor(patience time.Duration) int {
 	}
 }
 
-// watched are the folders in which a run shows what it does.
-var watched = []string{"", "runs", "runs/*", "runs/*/[0-9]*", "runs/*/[0-9]*/logs", "runs/*/[0-9]*/patches", ".signalbox", ".signalbox/pulls",
-	".signalbox/requests", ".worktrees", ".git/refs/heads", ".git/refs/heads/signalbox"}
-
-// until waits until what those folders show fulfils the condition, and reports
-// whether it did before the child ended.
+// until waits until what the project's folders show fulfils the condition, and reports whether it
+// did before the child ended.
 func (c *child) until(condition func() bool) bool {
 	c.p.Helper()
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		c.p.Fatal(err)
-	}
-	defer func() { _ = watcher.Close() }()
-	deadline := time.After(patience)
-	c.p.watch(watcher)
-	for !condition() {
-		select {
-		case e := <-watcher.Events:
-			if info, err := os.Lstat(e.Name); e.Has(fsnotify.Create) && err == nil && info.IsDir() {
-				c.p.watch(watcher)
-			}
-		case <-c.done:
-			return false
-		case <-deadline:
-			c.p.Fatalf("what was waited for does not come:\n%s", c.out)
+	defer func() {
+		if c.p.Failed() {
+			c.p.Logf("%s", c.out)
 		}
-	}
-	return true
-}
-
-// watch adds the folders that there are now, each before those within it.
-func (p *project) watch(watcher *fsnotify.Watcher) {
-	for _, pattern := range watched {
-		dirs, _ := filepath.Glob(filepath.Join(p.dir, pattern))
-		for _, dir := range dirs {
-			_ = watcher.Add(dir) // again is no change, and one that just went needs none
-		}
-	}
+	}()
+	return until(c.p, c.p.dir, c.done, condition)
 }

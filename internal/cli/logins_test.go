@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"signalbox/internal/environment/container/containertest"
 )
@@ -81,6 +80,7 @@ func TestARenewedLoginOutlivesAKill(t *testing.T) {
 	home := t.TempDir()
 	v := newVictimIn(t, home, filepath.Join(home, "project"), "")
 	const login = `{"claudeAiOauth": {"accessToken": "sk-ant-oat01-first", "refreshToken": "sk-ant-ort01-first", "expiresAt": 1}}`
+	const lentFolder = ".signalbox/environments/*/agents/inside/.claude"
 	v.write("../.claude/.credentials.json", login)
 	v.write("../bin/claude", "#!/bin/sh\n[ \"$1\" = --version ] && { echo 9.9.9; exit; }\n>~/.claude/begun; sleep 300\n")
 	if err := os.Chmod(filepath.Join(home, "bin/claude"), 0o755); err != nil {
@@ -93,15 +93,10 @@ func TestARenewedLoginOutlivesAKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	var inside []string
-	for deadline := time.After(patience); len(inside) == 0; {
-		select {
-		case <-deadline:
-			_ = run.Process.Kill()
-			t.Fatal("the agent is not called")
-		case <-time.After(10 * time.Millisecond):
-			inside, _ = filepath.Glob(filepath.Join(v.root, ".signalbox/environments/*/agents/inside/.claude/begun"))
-		}
-	}
+	until(t, v.root, nil, func() bool {
+		inside, _ = filepath.Glob(filepath.Join(v.root, lentFolder, "begun"))
+		return len(inside) > 0
+	}, ".signalbox/environments", ".signalbox/environments/*", ".signalbox/environments/*/agents", ".signalbox/environments/*/agents/inside", lentFolder)
 	// It stands still, so that nobody but the next command can bring the token back.
 	if err := run.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
