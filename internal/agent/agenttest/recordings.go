@@ -72,6 +72,11 @@ func (d Driver) Replays(t *testing.T, wants map[string]Outcome) {
 func (d Driver) Replay(t *testing.T, r Recorded, resumed *agent.Conversation) (result agent.Result, kinds string) {
 	t.Helper()
 	result, entries := d.replay(t, r, resumed)
+	for _, e := range entries {
+		if e.Kind == agent.PermissionDenied && e.Text == "" {
+			t.Errorf("what was denied is not said: %+v", e)
+		}
+	}
 	return result, kindsOf(entries)
 }
 

@@ -48,9 +48,10 @@ func TestEndingsThatNoRecordingHas(t *testing.T) {
 
 func TestDeniedToolsAreToldOnceEach(t *testing.T) {
 	t.Parallel()
-	result, kinds := driver.Replay(t, printed(`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"c1"}`+"\n"+
+	result, kinds := driver.Replay(t, printed(`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"go vet"}}]}}`+"\n"+
+		`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"c1"}`+"\n"+
 		`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"I could not.","permission_denials":[{"tool_name":"Bash"},{"tool_name":"Write"},{"tool_name":"Bash"}]}`), nil)
-	if result.Failure != nil || !slices.Equal(result.Denied, []string{"Bash", "Write"}) || kinds != "begin permission_denied usage end" {
+	if result.Failure != nil || !slices.Equal(result.Denied, []string{"Bash", "Write"}) || kinds != "begin tool_call permission_denied usage end" {
 		t.Errorf("Denied = %q, entries %q, %+v", result.Denied, kinds, result.Failure)
 	}
 }
