@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -22,15 +21,11 @@ type TerminalSize struct{ Rows, Columns uint16 }
 
 // openTerminal makes the terminal both what the program reads and what it prints to.
 func (s *streams) openTerminal(c Command) error {
-	opened, theirs, err := pty.Open()
+	ours, theirs, err := newTerminal()
 	if err != nil {
 		return fmt.Errorf("open terminal: %w", err)
 	}
-	s.release = append(s.release, opened, theirs)
-	ours, err := pollable(opened)
-	if err != nil {
-		return fmt.Errorf("open terminal: %w", err)
-	}
+	s.release = append(s.release, theirs)
 	s.child = [3]*os.File{theirs, theirs, theirs}
 	s.outputs = append(s.outputs, &output{pipe: ours, to: c.Stdout, sink: s.sink})
 	s.terminal, s.resize = ours, c.Terminal.Resize
@@ -40,25 +35,37 @@ func (s *streams) openTerminal(c Command) error {
 	return s.setSize(c.Terminal.Size)
 }
 
-// pollable is the same open file, whose reads have deadlines. A read that blocks in the kernel may never return: once in
-// some thousand times the end of a terminal's last program is not told to who reads at the other side.
-func pollable(blocking *os.File) (*os.File, error) {
-	raw, err := blocking.SyscallConn()
+// newTerminal opens a terminal: our side, whose reads have deadlines, and the program's, which the
+// kernel opens from ours (TIOCGPTPEER, since Linux 4.13). Asked for by its number it might be another's:
+// github.com/creack/pty hands the kernel an address that the Go runtime does not know of, and when the
+// stack has moved meanwhile, once in some thousand times, it opens terminal 0 instead.
+func newTerminal() (ours, theirs *os.File, err error) {
+	if ours, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		return nil, nil, err
+	}
+	var peer uintptr
+	raw, err := ours.SyscallConn()
+	if err == nil {
+		var failed error
+		err = raw.Control(func(fd uintptr) {
+			if failed = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); failed == nil {
+				peer, failed = openPeer(fd)
+			}
+		})
+		err = errors.Join(err, failed)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, errors.Join(err, ours.Close())
 	}
-	fd := -1
-	var dupErr error
-	err = raw.Control(func(original uintptr) {
-		if fd, dupErr = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0); dupErr == nil {
-			dupErr = unix.SetNonblock(fd, true)
-		}
-	})
-	if err := errors.Join(err, dupErr); err != nil {
-		_ = unix.Close(fd)
-		return nil, err
+	return ours, os.NewFile(peer, "terminal"), nil
+}
+
+func openPeer(fd uintptr) (peer uintptr, err error) {
+	peer, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
+	if errno != 0 {
+		return 0, os.NewSyscallError("open the program's side", errno)
 	}
-	return os.NewFile(uintptr(fd), blocking.Name()), nil
+	return peer, nil
 }
 
 func (s *streams) setSize(size TerminalSize) error {

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -10,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/process"
@@ -53,28 +54,22 @@ func TestSessionInTmuxIsShownThereAndHeardByUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := info.TmuxArgs()
-	client := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	client.Env = append(os.Environ(), "TERM=xterm")
-	screen, err := pty.StartWithSize(client, &pty.Winsize{Rows: 30, Cols: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = screen.Close(); _ = client.Wait() }()
 	shown := newTerminal(t)
-	go func() {
-		buffer := make([]byte, 4096)
-		for n, err := screen.Read(buffer); err == nil; n, err = screen.Read(buffer) {
-			_, _ = shown.Write(buffer[:n])
-		}
-	}()
+	typed, typing := io.Pipe()
+	client := process.Command{Args: info.TmuxArgs(), Env: append(os.Environ(), "TERM=xterm"), Stdin: typed, Stdout: shown,
+		Terminal: &process.Terminal{Size: process.TerminalSize{Rows: 30, Columns: 100}}}
+	left := make(chan error, 1)
+	go func() { _, err := process.Run(t.Context(), client); left <- err }()
 	shown.sees(t, "ready")
-	if _, err := screen.WriteString("one\r"); err != nil {
+	if _, err := io.WriteString(typing, "one\r"); err != nil {
 		t.Fatal(err)
 	}
 	ours.sees(t, "heard one")
 	ours.types(t, "two\r")
 	shown.sees(t, "heard two")
+	if err := errors.Join(typing.Close(), <-left); err != nil {
+		t.Error(err)
+	}
 	if info := waited(t, x); info.Outcome.Kind != Complete {
 		t.Errorf("came to %+v", info.Outcome)
 	}
