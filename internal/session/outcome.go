@@ -186,7 +186,7 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 
 // withoutCancel is what else went wrong than that we ended the agent.
 func withoutCancel(err error) (other error) {
-	joined, several := err.(interface{ Unwrap() []error }) //nolint:errorlint // only what is joined right here is taken apart
+	joined, several := err.(interface{ Unwrap() []error }) // only what is joined right here is taken apart
 	if !several {
 		if errors.Is(err, context.Canceled) {
 			return nil

@@ -87,7 +87,7 @@ func TestARecordIsReadWhileItsFilesAreDropped(t *testing.T) {
 		}
 		written <- r.Close()
 	}()
-	for err = nil; ; {
+	for {
 		opened, errOpen := openRecord(dir)
 		if errOpen != nil {
 			t.Fatal(errOpen)

@@ -168,12 +168,3 @@ func fstat(file *os.File) (unix.Stat_t, error) {
 	}
 	return st, nil
 }
-
-// uninterrupted repeats a system call that a signal interrupted.
-func uninterrupted(call func() error) error {
-	for {
-		if err := call(); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}

@@ -35,7 +35,7 @@ func ungrouped(line string) string {
 	parts := strings.Split(line, ",")
 	var out strings.Builder
 	for i, part := range parts {
-		if i > 0 && !(endsInGroup(parts[i-1]) && beginsWithGroup(part)) {
+		if inGroup := i > 0 && endsInGroup(parts[i-1]) && beginsWithGroup(part); i > 0 && !inGroup {
 			out.WriteByte(',')
 		}
 		out.WriteString(part)

@@ -31,17 +31,17 @@ func (a *asking) wished(m jsonrpc.Message) *request {
 	_ = json.Unmarshal(m.Params, &w) // a field of another type is left out: nothing is allowed that is not seen
 	r := &request{message: m, thread: w.ThreadID, turn: w.TurnID, answers: map[string]any{}}
 	r.allowed, r.denied = map[string]string{"decision": "accept"}, map[string]string{"decision": "decline"}
-	switch {
-	case m.Method == "item/commandExecution/requestApproval":
+	switch m.Method {
+	case "item/commandExecution/requestApproval":
 		r.questions = w.ofCommand(a.dir)
-	case m.Method == "item/fileChange/requestApproval":
+	case "item/fileChange/requestApproval":
 		r.questions = w.ofPatch(a.patches[w.ItemID], a.dir)
-	case m.Method == "mcpServer/elicitation/request":
+	case "mcpServer/elicitation/request":
 		r.allowed, r.denied = map[string]any{"action": "accept", "content": map[string]any{}}, map[string]any{"action": "decline"}
 		if w.Meta.Kind == "mcp_tool_call" { // else the server itself wants to know something
 			r.questions = w.ofTool()
 		}
-	case m.Method == "item/tool/requestUserInput":
+	case "item/tool/requestUserInput":
 		r.allowed, r.denied = map[string]any{"answers": r.answers}, map[string]any{"answers": map[string]any{}}
 		for _, q := range w.asked() {
 			r.inquiries, r.questions = append(r.inquiries, q), append(r.questions, q.Ask(personTool))
