@@ -63,7 +63,8 @@ func TestOutputBeyondTheLimitIsDropped(t *testing.T) {
 	if !got.OK() || !got.Truncated || int64(out.Len()) != c.OutputLimit {
 		t.Errorf("got %d bytes and %+v, want %d bytes, truncated", out.Len(), got, c.OutputLimit)
 	}
-	if taken := after.TotalAlloc - before.TotalAlloc; taken > 16<<20 {
+	// Looking for what is left of its tree takes some, the more processes there are.
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 64<<20 {
 		t.Errorf("took %d bytes of memory", taken)
 	}
 	t.Logf("1 GiB in %v", got.Duration)
