@@ -24,7 +24,7 @@ var realAgents = map[string]string{
 
 	"opencode": "driver: opencode, model: anthropic/claude-sonnet-4-5",
 	"pi":       "driver: pi, model: anthropic/claude-sonnet-4-5",
-	"gemini":   "driver: gemini, model: gemini-2.5-pro",
+	"gemini":   "driver: gemini", // asks a small model first which model is to work
 }
 
 // Each agent plans, writes a test, makes it pass, tidies and reviews, as its real program does, while
@@ -58,7 +58,7 @@ func TestARealAgentWorksInAContainer(t *testing.T) {
 func (p *project) carryWith(model *modeltest.Server, agent, environment string) {
 	p.Helper()
 	p.write(".signalbox/config.yaml", "tests: [for test in tests/*.sh; do sh \"$test\" || exit 1; done]\napprove: auto\nenvironment: "+environment+
-		"\nagents:\n  it: "+agent+", key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}, gpt-6.1-sol: {input: 3, output: 15}, gemini-2.5-pro: {input: 3, output: 15}}}\n")
+		"\nagents:\n  it: "+agent+", key: SIGNALBOX_TEST_KEY, prices: {claude-sonnet-4-5: {input: 3, output: 15}, gpt-6.1-sol: {input: 3, output: 15}, gemini-3.8-flash: {input: 3, output: 15}}}\n")
 	p.git("commit", "--quiet", "-am", "Name the agent")
 	c := p.startWithAgents("run", "1")
 	if got := c.waitFor(10 * time.Minute); got != 0 {

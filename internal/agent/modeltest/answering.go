@@ -70,10 +70,14 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *exchange, s
 }
 
 // compose puts a turn into the words of the agent that asks.
-func (s *Server) compose(turn Turn, dir string, c Conversation) (answer, error) {
-	a := answer{id: s.numbers.next(), model: c.Model, text: turn.Say, usage: turn.Usage, created: s.config.Clock().Unix()}
+func (s *Server) compose(turn Turn, dir string, c Conversation) (a answer, err error) {
+	a = answer{id: s.numbers.next(), model: c.Model, text: turn.Say, usage: turn.Usage, created: s.config.Clock().Unix()}
 	if a.usage == (Usage{}) {
 		a.usage = DefaultUsage
+	}
+	if c.Form != nil {
+		a.text, err = c.Form.anyAnswer()
+		return a, err
 	}
 	if len(turn.Calls) > 0 && len(c.Tools) == 0 {
 		a.text = defaultTitle

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // The names that agents give to arguments of one meaning.
@@ -49,6 +50,17 @@ func (s Schema) shaped(name, value string) any {
 	return value
 }
 
+// anyAnswer is JSON of this schema, of which any will do: an agent asks for it beside the work, which of
+// its models is to do that for one.
+func (s Schema) anyAnswer() (string, error) {
+	values := map[string]any{}
+	if err := s.complete(values); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(values)
+	return string(text), err
+}
+
 // complete adds what else the tool requires: descriptions and switches, of which any will do.
 func (s Schema) complete(values map[string]any) error {
 	for _, name := range s.Required {
@@ -56,14 +68,16 @@ func (s Schema) complete(values map[string]any) error {
 			continue
 		}
 		property := s.Properties[name]
+		kind, _ := property.Type.(string)
+		kind = strings.ToLower(kind) // some of Google's are in capitals
 		switch {
 		case len(property.Enum) > 0:
 			values[name] = property.Enum[0]
-		case property.Type == "string":
+		case kind == "string":
 			values[name] = "as scripted"
-		case property.Type == "boolean":
+		case kind == "boolean":
 			values[name] = false
-		case property.Type == "number" || property.Type == "integer":
+		case kind == "number" || kind == "integer":
 			values[name] = 1
 		default:
 			return fmt.Errorf("it requires %q of type %v", name, property.Type)

@@ -26,7 +26,9 @@ type Conversation struct {
 	// Results are what the calls since then came to, as text, in their order.
 	Results []string
 	// Tools are those that the agent offers. A request without any is for a title or a summary.
-	Tools  []Offer
+	Tools []Offer
+	// Form is what the answer has to be, as JSON; nil where any text will do.
+	Form   *Schema
 	Stream bool
 }
 

@@ -33,12 +33,15 @@ func (gemini) read(r *http.Request, body []byte) (Conversation, error) {
 				ParametersJSONSchema Schema `json:"parametersJsonSchema"`
 			} `json:"functionDeclarations"`
 		} `json:"tools"`
+		GenerationConfig struct {
+			ResponseJSONSchema *Schema `json:"responseJsonSchema"`
+		} `json:"generationConfig"`
 	}
 	if err := json.Unmarshal(body, &request); err != nil {
 		return Conversation{}, err
 	}
 	model, method, _ := strings.Cut(path.Base(r.URL.Path), ":")
-	c := Conversation{API: Gemini, Model: model, Stream: strings.HasPrefix(method, "stream")}
+	c := Conversation{API: Gemini, Model: model, Stream: strings.HasPrefix(method, "stream"), Form: request.GenerationConfig.ResponseJSONSchema}
 	for _, t := range request.Tools {
 		for _, f := range t.FunctionDeclarations {
 			if f.Parameters.Properties == nil {

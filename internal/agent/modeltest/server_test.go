@@ -1,6 +1,7 @@
 package modeltest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -121,3 +122,30 @@ type discard struct{}
 func (discard) Header() http.Header         { return http.Header{} }
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) WriteHeader(int)             {}
+
+func TestWhoAsksForJSONGetsSome(t *testing.T) {
+	t.Parallel()
+	server := modeltest.Start(t, modeltest.Config{Script: modeltest.Script{Turns: []modeltest.Turn{modeltest.Say("Words.")}}})
+	const asked = `{"contents": [{"role": "user", "parts": [{"text": "Which model?"}]}], "generationConfig": {"responseMimeType": "application/json",
+		"responseJsonSchema": {"properties": {"why": {"type": "STRING"}, "score": {"type": "integer"}, "model": {"type": "string", "enum": ["flash", "pro"]},
+		"else": {"type": "string"}}, "required": ["why", "score", "model"]}}}`
+	response, err := http.Post(server.URL+"/v1beta/models/m1:generateContent", "application/json", strings.NewReader(asked))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var answer struct {
+		Candidates []struct {
+			Content struct {
+				Parts []struct{ Text string }
+			}
+		}
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || len(answer.Candidates) != 1 {
+		t.Fatal(err, answer)
+	}
+	const want = `{"model":"flash","score":1,"why":"as scripted"}`
+	if got := answer.Candidates[0].Content.Parts; len(got) != 1 || got[0].Text != want {
+		t.Errorf("got %+v, want %s", got, want)
+	}
+}
