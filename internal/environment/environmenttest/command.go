@@ -20,6 +20,7 @@ import (
 
 var commandTests = []conformance{
 	{"a command's exit code, output, errors and input are its own", testStreams},
+	{"a command sits at a terminal of its own if it wants one", testTerminal},
 	{"a command starts in the folder it names and in no other", testFolders},
 	{"a program that is not there is an error that names it", testMissingProgram},
 	{"a program that speaks like bwrap and fails is a program that failed", testImpostor},
@@ -47,6 +48,19 @@ func testStreams(t *testing.T, s *site) {
 	equal(t, "ending", r.Ending, process.Exited)
 	equal(t, "output", stdout.String(), "input")
 	equal(t, "errors", stderr.String(), "a $(b) 'c'\n")
+}
+
+func testTerminal(t *testing.T, s *site) {
+	var out bytes.Buffer
+	r, err := s.Exec(t.Context(), process.Command{
+		Args:  []string{"sh", "-c", `test -t 0 && test -t 1 && test -t 2 && read line && echo "got $line" && exec stty size </dev/tty`},
+		Stdin: strings.NewReader("typed\n"), Stdout: &out, Terminal: &process.Terminal{Size: process.TerminalSize{Rows: 31, Columns: 97}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "exit code", r.ExitCode, 0)
+	equal(t, "what is on the screen", out.String(), "typed\r\ngot typed\r\n31 97\r\n")
 }
 
 func testFolders(t *testing.T, s *site) {
