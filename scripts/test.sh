@@ -88,6 +88,7 @@ go vet ./...
 # shellcheck disable=SC2086 # empty means no word
 go test $race -timeout 75m ./...
 if [ -n "${SIGNALBOX_AGENTS:-}" ]; then
-	go test -timeout 30m -tags agents -run Live ./internal/agent/claude ./internal/agent/codex ./internal/agent/opencode ./internal/agent/pi
-	go test -timeout 30m -tags agents -run "LiveAsks|LiveThatAsks" ./internal/agent/gemini
+	# All at once: what they do most is wait for deadlines.
+	go test -p 5 -timeout 30m -tags agents -run Live ./internal/agent/claude ./internal/agent/codex ./internal/agent/opencode ./internal/agent/pi \
+		./internal/agent/gemini
 fi
