@@ -184,7 +184,12 @@ func (h *host) passOn(conn net.Conn, out *frames, from *audience, r *reader) {
 		}
 		p := r.take(buffer)
 		buffer = p.output
-		if err := pass(out, p); err != nil || p.closed {
+		err := pass(out, p)
+		if err != nil { // the client left, or reads nothing; what it typed before that counts
+			_ = conn.SetReadDeadline(h.clock().Add(farewell))
+			<-left
+		}
+		if err != nil || p.closed {
 			return
 		}
 	}
