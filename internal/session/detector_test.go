@@ -116,6 +116,7 @@ var detections = []detection{
 	{name: "a line of its own", printed: "working\r\n" + done + "\r\n", want: saysDone},
 	{name: "without a line feed at the end", printed: "working\r\n" + done, want: saysDone},
 	{name: "through a pipe", columns: -1, printed: "working\n" + done + "\n", want: saysDone},
+	{name: "before a window's title of which a character has the byte 0x9c", printed: done + "\x1b]0;✳ Claude Code\a\r\n", want: saysDone},
 	{name: "an error with its message", printed: failed + " no compiler here\r\n", want: saysWhy},
 	{name: "an error with its message on the next line", printed: failed + "\r\nno compiler here\r\n", want: saysWhy},
 	{name: "an error with its message on the next line, which does not end", printed: failed + "\r\nno compiler here", want: saysWhy},

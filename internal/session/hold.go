@@ -145,18 +145,19 @@ func (h *host) answerStarter(starter *frames) {
 }
 
 // obey ends the session at a signal. Where a window hangs up the session is lost with it; without
-// one there is nothing to hang up.
+// one there is nothing to hang up. What is typed at a terminal is for the agent; it is not ignored here,
+// for programs inherit that.
 func (h *host) obey(ctx context.Context) {
 	signals := make(chan os.Signal, 1)
-	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP)
 	go func() {
 		for {
 			select {
 			case s := <-signals:
-				if s == syscall.SIGTERM {
+				switch {
+				case s == syscall.SIGTERM:
 					h.end(Stopped)
-				} else if h.order.Config.Mode == Tmux {
+				case s == syscall.SIGHUP && h.order.Config.Mode == Tmux:
 					h.end(Gone)
 				}
 			case <-ctx.Done():
