@@ -45,8 +45,8 @@ func (p *pass) once(ctx context.Context, c workflow.HealthCheck, place Place) (s
 		command := p.Ask(c)
 		command.Total = limit
 		s, err := p.run(ctx, place, command, limit)
-		for _, said := range []*string{&s.message, &s.signature} {
-			*said = strings.TrimPrefix(*said, exited(1)+":\n") // it says itself what is wrong
+		if said := strings.TrimSpace(s.said); s.head == exited(1) && said != "" { // it says itself what is wrong
+			s = answered(said)
 		}
 		return s, nil, err
 	}
@@ -66,9 +66,15 @@ func judged(err error) (seen, error) {
 	case err == nil:
 		return seen{outcome: LookPassed}, nil
 	case errors.As(err, &answer):
-		return seen{outcome: LookFailed, message: answer.Problem}, nil
+		return answered(answer.Problem), nil
 	}
 	return seen{}, err
+}
+
+// answered is a failure of which probe says in one line what is wrong, and below it what the service said.
+func answered(problem string) seen {
+	head, said, _ := strings.Cut(problem, "\n")
+	return seen{outcome: LookFailed, message: problem, head: head, said: said}
 }
 
 // run runs a command in the place, as a look that may take limit or the last part of it. It fails by its exit code, or by taking
@@ -91,18 +97,16 @@ func (p *pass) run(ctx context.Context, place Place, c process.Command, limit ti
 	s := seen{outcome: LookFailed}
 	switch result.Ending {
 	case process.TimedOut:
-		s.signature = fmt.Sprintf("took longer than its time limit of %s", limit)
-		s.message = headed(s.signature, text)
+		s.head = fmt.Sprintf("took longer than its time limit of %s", limit)
 	case process.NoMemory:
-		s.signature = "ended by the kernel: out of memory"
-		s.message = headed(s.signature, text)
+		s.head = "ended by the kernel: out of memory"
 	default:
-		head := exited(result.ExitCode)
+		s.head, s.said = exited(result.ExitCode), whole
 		if result.Signal != "" {
-			head = "ended by " + result.Signal
+			s.head = "ended by " + result.Signal
 		}
-		s.message, s.signature = headed(head, text), headed(head, whole)
 	}
+	s.message = headed(s.head, text)
 	return s, nil
 }
 
@@ -121,7 +125,7 @@ func (p *pass) tests(ctx context.Context, place Place, limit time.Duration) (s s
 	for _, line := range p.Tests {
 		took := s.took
 		if s, err = p.run(ctx, place, process.Command{Args: shell(line), Total: max(limit-took, 1)}, limit); err != nil || s.outcome != LookPassed {
-			s.message, s.signature = headed("$ "+line, s.message), headed("$ "+line, s.signature)
+			s.message, s.head = headed("$ "+line, s.message), "$ "+line+"\n"+s.head
 			return s, err
 		}
 		s.took += took
@@ -143,7 +147,7 @@ func (p *pass) ci(ctx context.Context) (seen, error) {
 	case check.State == forge.CheckPassed:
 		return seen{outcome: LookPassed}, nil
 	}
-	return seen{outcome: LookFailed, message: headed(check.Command, check.Summary)}, nil
+	return seen{outcome: LookFailed, message: headed(check.Command, check.Summary), head: check.Command, said: check.Summary}, nil
 }
 
 // tail keeps what was written last.

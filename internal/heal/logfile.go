@@ -24,9 +24,6 @@ const (
 	maxLine  = 1 << 10
 )
 
-// stillThere marks a look that found the error of an earlier one.
-const stillThere = "still there"
-
 // readLog looks for errors among the lines that were added since the last look. What was there before
 // the first look is not looked at. A log says nothing of an error that is not met again, so one that is
 // open is asked for by its rerun.
@@ -37,15 +34,13 @@ func (p *pass) readLog(ctx context.Context, c workflow.HealthCheck, place Place)
 		return seen{outcome: LookUnknown, message: err.Error()}, fresh, nil
 	}
 	if len(lines) > 0 {
-		return seen{outcome: LookFailed, message: string(lines)}, fresh, nil
+		return seen{outcome: LookFailed, message: string(lines), said: string(lines)}, fresh, nil
 	}
 	if p.open(c) == nil || place == nil {
 		return seen{outcome: LookPassed}, fresh, nil
 	}
 	s, err := p.run(ctx, place, process.Command{Args: shell(c.Rerun), Total: c.Limit()}, c.Limit())
-	if s.outcome == LookFailed {
-		s.signature = stillThere
-	}
+	s.still = s.outcome == LookFailed
 	return s, fresh, err
 }
 

@@ -33,12 +33,13 @@ const (
 	LookNotDue  LookOutcome = "not due" // it passed within its interval
 )
 
-// seen is what one look at one check brought. signature tells it from others, where that is not the
-// whole message.
+// seen is what one look at one check brought. head, which is ours, and said, which is the program's, tell a failure from others;
+// still: it is the one that is open.
 type seen struct {
-	outcome            LookOutcome
-	message, signature string
-	took               time.Duration // of what passed
+	outcome             LookOutcome
+	message, head, said string
+	still               bool
+	took                time.Duration // of what passed
 }
 
 // look looks at every check that is due and returns those that failed, once for each error, and what it saw of the others.
@@ -144,12 +145,8 @@ func (p *pass) seenAs(c workflow.HealthCheck, s seen, took time.Duration) Look {
 	if s.outcome != LookFailed {
 		return l
 	}
-	signature := l.Message
-	if s.signature != "" {
-		signature = p.shown(s.signature)
-	}
-	l.ErrorID = workflow.ErrorID(c.ID, signature)
-	if e := p.open(c); e != nil && s.signature == stillThere {
+	l.ErrorID = workflow.ErrorID(c.ID, p.shown(s.head), p.shown(s.said))
+	if e := p.open(c); e != nil && s.still {
 		l.ErrorID, l.Message = e.ID, e.Summary
 	}
 	return l

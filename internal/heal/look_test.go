@@ -68,11 +68,38 @@ func TestEveryKindOfCheckSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s does not say %q: %+v", id, want, report.Looks)
 		}
 	}
-	if e := report.Health.Error(workflow.ErrorID("lint", "exit code 3\nmain.go:7: unused variable")); e == nil {
-		t.Error("what stands between the lines changes the id of an error")
+	if e := report.Health.Error(workflow.ErrorID("lint", "exit code 3", "main.go:7: unused variable")); e == nil {
+		t.Error("the id is not of the head and of what was said")
 	}
 	if got := len(report.Health.Loop.Errors); got != 6 {
 		t.Errorf("%d errors are open, want 6", got)
+	}
+}
+
+// The command is the same, and so is its exit code: what it says is another error, in whatever words.
+func TestWhatACheckSaysInItsOwnWordsIsAnotherError(t *testing.T) {
+	t.Parallel()
+	answer := "" // of the service
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = fmt.Fprintln(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	s := newSite(t, command("value", "cat value.cfg; exit 1"), workflow.HealthCheck{ID: "live", Kind: workflow.HealthService, TimeLimitMS: 5000, Looks: 1,
+		HTTP: &workflow.HealthHTTP{URL: server.URL, Method: "GET", Status: 200}}, workflow.HealthCheck{ID: "tests", Kind: workflow.HealthBranchTests, TimeLimitMS: 60_000, Looks: 1})
+	known := map[string]string{}
+	for i, says := range []string{"database is down", "certificate expired yesterday"} {
+		if err := os.WriteFile(filepath.Join(s.dir, "value.cfg"), []byte(says+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		answer, s.config.Tests = says, []string{[]string{"false", "! true"}[i]}
+		for _, id := range []string{"value", "live", "tests"} {
+			l := s.looked(t, id)
+			if before, twice := known[l.ErrorID]; twice || l.Outcome != heal.LookFailed {
+				t.Errorf("%s %q has the id of %q", id, l.Message, before)
+			}
+			known[l.ErrorID] = l.Message
+		}
 	}
 }
 

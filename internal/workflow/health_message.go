@@ -9,37 +9,39 @@ import (
 )
 
 // ErrorID identifies an error by the check that found it and by what it says, whatever changes from one
-// time to the next taken out of it.
-func ErrorID(check, message string) string {
-	return fmt.Sprintf("%s-%.6x", check, sha256.Sum256([]byte(check+"\n"+NormalMessage(message))))
+// time to the next taken out of it. head is what we say of it ourselves, said the program's own words.
+func ErrorID(check, head, said string) string {
+	return fmt.Sprintf("%s-%.6x", check, sha256.Sum256([]byte(check+"\n"+NormalMessage(head, said))))
 }
 
 // signatureLines is how many lines of a message tell one error from another.
 const signatureLines = 500
 
-// NormalMessage is the part of a program's words that stays the same when the same thing fails again:
-// the lines that name an error (all, where none does), without times, durations, ports, addresses,
+// NormalMessage is the part of a failure that stays the same when the same thing fails again: the head and, of what the program
+// said, the lines that name an error (all, where none does), without times, durations, ports, addresses,
 // process numbers, folders, temporary names and ids. They are in an order of their own: tests that
-// run beside each other end in any.
-func NormalMessage(message string) string {
-	var all, telling []string
+// run beside each other end in any. The head is there whatever failed, so it does not stand for what the program said.
+func NormalMessage(head, said string) string {
+	all := normalLines(said)
+	lines := slices.DeleteFunc(slices.Clone(all), func(line string) bool { return !tells(line) })
+	if len(lines) == 0 {
+		lines = all
+	}
+	lines = append(lines, normalLines(head)...)
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	return strings.Join(lines[:min(len(lines), signatureLines)], "\n")
+}
+
+func normalLines(text string) (lines []string) {
 	known := map[string]bool{}
-	for line := range strings.Lines(message) {
-		line = normalLine(line)
-		if line == "" || known[line] {
-			continue
-		}
-		known[line] = true
-		all = append(all, line)
-		if tells(line) {
-			telling = append(telling, line)
+	for line := range strings.Lines(text) {
+		if line = normalLine(line); line != "" && !known[line] {
+			known[line] = true
+			lines = append(lines, line)
 		}
 	}
-	if len(telling) == 0 {
-		telling = all
-	}
-	slices.Sort(telling)
-	return strings.Join(telling[:min(len(telling), signatureLines)], "\n")
+	return lines
 }
 
 // errorWords are what programs say, in small letters, where something is wrong.
@@ -148,6 +150,8 @@ func normalPart(part string) string {
 	digits := strings.Count(strings.Map(onlyDigits, part), "0")
 	lower := strings.ToLower(part)
 	switch {
+	case len(part) >= 16 && digits >= 3 && strings.ContainsFunc(part, beyondASCII): // no id, but words that nothing separates: 2026年11月21日に
+		return strings.Join(strings.FieldsFunc(part, unicode.IsDigit), "<n>")
 	case isUUID(part):
 		return "<id>"
 	case strings.HasPrefix(lower, "0x") && hexadecimal(lower[2:]):
@@ -163,6 +167,8 @@ func normalPart(part string) string {
 	}
 	return part
 }
+
+func beyondASCII(r rune) bool { return r > unicode.MaxASCII }
 
 func onlyDigits(r rune) rune {
 	if unicode.IsDigit(r) {

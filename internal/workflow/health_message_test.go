@@ -54,12 +54,12 @@ func TestTheSameErrorHasTheSameIDWheneverAndWhereverItHappens(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
 	for _, o := range append(recorded(t), made...) {
-		first, again, other := workflow.ErrorID("check", o.first), workflow.ErrorID("check", o.again), workflow.ErrorID("check", o.other)
+		first, again, other := workflow.ErrorID("check", "", o.first), workflow.ErrorID("check", "", o.again), workflow.ErrorID("check", "", o.other)
 		if first != again {
-			t.Errorf("%s: two ids, of\n%s\nand\n%s", o.name, workflow.NormalMessage(o.first), workflow.NormalMessage(o.again))
+			t.Errorf("%s: two ids, of\n%s\nand\n%s", o.name, workflow.NormalMessage("", o.first), workflow.NormalMessage("", o.again))
 		}
 		if first == other {
-			t.Errorf("%s: one id, of\n%s", o.name, workflow.NormalMessage(o.other))
+			t.Errorf("%s: one id, of\n%s", o.name, workflow.NormalMessage("", o.other))
 		}
 		for of, id := range map[string]string{o.name: first, "other than " + o.name: other} {
 			if known, twice := ids[id]; twice {
@@ -67,7 +67,7 @@ func TestTheSameErrorHasTheSameIDWheneverAndWhereverItHappens(t *testing.T) {
 			}
 			ids[id] = of
 		}
-		if workflow.ErrorID("another", o.first) == first || !strings.HasPrefix(first, "check-") || len(first) != len("check-")+12 {
+		if workflow.ErrorID("another", "", o.first) == first || !strings.HasPrefix(first, "check-") || len(first) != len("check-")+12 {
 			t.Errorf("%s: %q", o.name, first)
 		}
 	}
@@ -100,8 +100,8 @@ func TestAWordTellsOneErrorFromAnotherOrDoesNot(t *testing.T) {
 		{"--- FAIL: TestA\n--- FAIL: TestB (0.01s)\nFAIL", "--- FAIL: TestB (0.02s)\n--- FAIL: TestA\nFAIL"}:          true,
 		{"error in /tmp/go-build1234567/b001/x.go", "error in /tmp/go-build7654321/b001/x.go"}:                        true,
 	} {
-		if (workflow.ErrorID("c", pair[0]) == workflow.ErrorID("c", pair[1])) != same {
-			t.Errorf("%q and %q: the same is %t\n%s\n%s", pair[0], pair[1], !same, workflow.NormalMessage(pair[0]), workflow.NormalMessage(pair[1]))
+		if (workflow.ErrorID("c", "", pair[0]) == workflow.ErrorID("c", "", pair[1])) != same {
+			t.Errorf("%q and %q: the same is %t\n%s\n%s", pair[0], pair[1], !same, workflow.NormalMessage("", pair[0]), workflow.NormalMessage("", pair[1]))
 		}
 	}
 }
@@ -110,11 +110,35 @@ func TestLinesThatComeInAnotherNumberAreTheSameError(t *testing.T) {
 	t.Parallel()
 	once := "connection refused by 10.0.0.7:5432"
 	many := strings.Repeat("connection refused by 10.0.0.7:5433\n", 50)
-	if a, b := workflow.ErrorID("c", once), workflow.ErrorID("c", many); a != b {
-		t.Errorf("%q and %q", workflow.NormalMessage(once), workflow.NormalMessage(many))
+	if a, b := workflow.ErrorID("c", "", once), workflow.ErrorID("c", "", many); a != b {
+		t.Errorf("%q and %q", workflow.NormalMessage("", once), workflow.NormalMessage("", many))
 	}
-	if workflow.ErrorID("c", "") == workflow.ErrorID("c", once) {
+	if workflow.ErrorID("c", "", "") == workflow.ErrorID("c", "", once) {
 		t.Error("silence is an error of its own")
+	}
+}
+
+// What no word of a list tells is told by all lines, whatever our own line above them says.
+func TestTheHeadDoesNotHideWhatTheProgramSaid(t *testing.T) {
+	t.Parallel()
+	ids := map[string]string{}
+	for _, f := range [][2]string{
+		{"exit code 1", "database is down"}, {"exit code 1", "certificate expired yesterday"}, {"exit code 1", "Killed"}, {"exit code 1", "Segmentation fault"},
+		{"exit code 1", "license expired"}, {"exit code 1", "values differ: 3 != 4"}, {"exit code 1", "データベースに接続できません"}, {"exit code 1", "証明書の期限が切れています"},
+		{"exit code 1", "2026年11月21日に注文を保存できません"}, {"exit code 1", "2026年11月21日に請求書を保存できません"},
+		{"exit code 1", ""}, {"exit code 2", "database is down"}, {"$ make lint\nexit code 1", "database is down"}, {"$ make test\nexit code 1", "database is down"},
+		{"GET http://shop/: status 500, want 200", "the shop is closed"}, {"GET http://shop/: status 500, want 200", "the till is empty"},
+	} {
+		id := workflow.ErrorID("c", f[0], f[1])
+		if other, twice := ids[id]; twice {
+			t.Errorf("%q has the id of %s", f, other)
+		}
+		ids[id] = fmt.Sprintf("%q", f)
+		later := strings.ReplaceAll(f[1], "11月21日", "2月3日") + "\n[21/Nov/2026 07:04:33] \"GET / HTTP/1.1\" 500 -\n2026-11-21 listening on :8123, pid 77"
+		again := strings.NewReplacer("21/Nov", "03/Dec", "07:04", "19:31", "11-21", "12-03", "8123", "9321", "77", "991", "2月3日", "12月24日").Replace(later)
+		if a, b := workflow.NormalMessage(f[0], later), workflow.NormalMessage(f[0], again); a != b {
+			t.Errorf("%q and %q", a, b)
+		}
 	}
 }
 
@@ -124,12 +148,12 @@ func FuzzNormalMessageIsStable(f *testing.F) {
 	}
 	f.Add("\xff\x00 0x :::1 --- //// 1234567890abcdef")
 	f.Fuzz(func(t *testing.T, text string) {
-		normal := workflow.NormalMessage(text)
-		if workflow.NormalMessage(text) != normal || strings.Count(normal, "\n") >= 500 {
+		normal := workflow.NormalMessage("", text)
+		if workflow.NormalMessage("", text) != normal || strings.Count(normal, "\n") >= 500 {
 			t.Errorf("%q", normal)
 		}
-		if stamped := fmt.Sprintf("2026-11-21T07:04:33Z %s", strings.ReplaceAll(text, "\n", "\n2026-11-21T07:04:33Z ")); len(text) < 1000 && strings.Count(text, "\n") == 0 && workflow.NormalMessage(stamped) != normal {
-			t.Errorf("%q with a time is %q", normal, workflow.NormalMessage(stamped))
+		if stamped := fmt.Sprintf("2026-11-21T07:04:33Z %s", strings.ReplaceAll(text, "\n", "\n2026-11-21T07:04:33Z ")); len(text) < 1000 && strings.Count(text, "\n") == 0 && workflow.NormalMessage("", stamped) != normal {
+			t.Errorf("%q with a time is %q", normal, workflow.NormalMessage("", stamped))
 		}
 	})
 }
