@@ -45,6 +45,9 @@ func newAnswer(a *app) *cobra.Command {
 			"  signalbox answer 42 --option 2\n  signalbox answer 42 --json | jq -r .text",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("option") && f.option < 1 {
+				return &problem{err: fmt.Errorf("--option is %d", f.option), hint: "options are counted from 1", code: exitUsage}
+			}
 			return a.answer(c.Context(), args[0], slices.Concat(args[1:], []string{""})[0], f)
 		},
 	}
@@ -85,7 +88,7 @@ func (a *app) answer(ctx context.Context, ref, text string, f answerFlags) error
 	}
 	answer, given := f.answer(text)
 	if !given {
-		if answer, given, err = w.ask(); err != nil || !given {
+		if answer, given, err = w.ask(ctx); err != nil || !given {
 			return err
 		}
 	}

@@ -105,7 +105,7 @@ func (c *envCleanup) one(ctx context.Context, s *store.Store, found workflow.Cle
 		return line, nil
 	}
 	line.Done = cleanupKept
-	if agreed, err := c.agreed(&line); err != nil || !agreed {
+	if agreed, err := c.agreed(ctx, &line); err != nil || !agreed {
 		return line, err
 	}
 	if line.KeptRef, err = c.delete(ctx, s, run, found.EnvID); err != nil {
@@ -116,7 +116,7 @@ func (c *envCleanup) one(ctx context.Context, s *store.Store, found workflow.Cle
 }
 
 // agreed is whether a person wants what is not proven. Nobody to ask is no.
-func (c *envCleanup) agreed(line *cleared) (bool, error) {
+func (c *envCleanup) agreed(ctx context.Context, line *cleared) (bool, error) {
 	if line.Unproven == "" || c.yes {
 		return true, nil
 	}
@@ -128,7 +128,10 @@ func (c *envCleanup) agreed(line *cleared) (bool, error) {
 	}
 	c.warn("%s (issue #%d, %s): %s", line.EnvID, line.IssueNumber, line.Why, line.Unproven)
 	_, _ = fmt.Fprint(c.Err, "Delete it? [y/N] ")
-	answer, _ := c.answers.ReadString('\n') // what ends before an answer is none
+	answer, err := readLine(ctx, c.answers)
+	if ctx.Err() != nil {
+		return false, err
+	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", nil
 }

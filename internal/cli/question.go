@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -72,7 +73,7 @@ func answers(r *workflow.Run) (commands []string) {
 }
 
 // ask shows the question and, where a person sits at a terminal, asks for the answer.
-func (w *answering) ask() (answer workflow.Answer, given bool, err error) {
+func (w *answering) ask(ctx context.Context) (answer workflow.Answer, given bool, err error) {
 	if w.json {
 		return answer, false, w.printJSON(w.asked)
 	}
@@ -83,7 +84,7 @@ func (w *answering) ask() (answer workflow.Answer, given bool, err error) {
 	lines := bufio.NewReader(io.LimitReader(w.In, 1<<20))
 	for !given {
 		w.print("%s ", w.paint(bold, prompts[w.asked.Kind]))
-		line, err := lines.ReadString('\n')
+		line, err := readLine(ctx, lines)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return answer, false, fmt.Errorf("read the answer: %w", err)
 		}
@@ -91,8 +92,28 @@ func (w *answering) ask() (answer workflow.Answer, given bool, err error) {
 		if err != nil {
 			break
 		}
+		if !given {
+			w.print("that is no answer\n")
+		}
 	}
 	return answer, given, nil
+}
+
+// readLine reads a line, unless ctx ends first: then whoever reads is left behind, as nobody can call it back.
+func readLine(ctx context.Context, lines *bufio.Reader) (string, error) {
+	var line string
+	read := make(chan error, 1)
+	go func() {
+		var err error
+		line, err = lines.ReadString('\n')
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		return line, err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
 }
 
 var prompts = map[workflow.QuestionKind]string{

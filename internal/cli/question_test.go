@@ -2,6 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -43,7 +46,7 @@ func TestAtATerminalAPersonIsAskedUntilTheySaySomethingThatIsAnAnswer(t *testing
 		w := asked(test.q)
 		var out bytes.Buffer
 		w.Terminal, w.In, w.Out = true, strings.NewReader(test.types), &out
-		got, given, err := w.ask()
+		got, given, err := w.ask(t.Context())
 		test.want.Question = got.Question
 		if err != nil || given != test.given || given && !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%q to %s is %+v, %v, %v; want %+v", test.types, test.q.Kind, got, given, err, test.want)
@@ -54,12 +57,24 @@ func TestAtATerminalAPersonIsAskedUntilTheySaySomethingThatIsAnAnswer(t *testing
 	}
 }
 
+func TestAPersonWhoIsAskedMayLeave(t *testing.T) {
+	t.Parallel()
+	w := asked(workflow.Question{Kind: workflow.TextQuestion, Text: "Why?"})
+	typed, typing := io.Pipe()
+	defer func() { _ = typing.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	w.Terminal, w.In, w.Out = true, typed, prompted(cancel)
+	if _, given, err := w.ask(ctx); given || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", given, err)
+	}
+}
+
 func TestWhoSitsAtNoTerminalIsShownTheQuestionAndNotAsked(t *testing.T) {
 	t.Parallel()
 	w := asked(workflow.Question{Kind: workflow.ChoiceQuestion, Text: "Which?", Options: []string{"Red\x1b[2J", "Blue"}, Altered: true})
 	var out bytes.Buffer
 	w.In, w.Out = strings.NewReader("1\n"), &out
-	if _, given, err := w.ask(); given || err != nil {
+	if _, given, err := w.ask(t.Context()); given || err != nil {
 		t.Errorf("%v, %v", given, err)
 	}
 	for _, want := range []string{"It asks: the implementer lets you choose (Q1)", "  1. Red", "  signalbox answer 42 --option 1", "not all of it is shown"} {
@@ -70,4 +85,14 @@ func TestWhoSitsAtNoTerminalIsShownTheQuestionAndNotAsked(t *testing.T) {
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("%q", out.String())
 	}
+}
+
+// prompted is told of the prompt.
+type prompted func()
+
+func (tell prompted) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("your answer, or")) {
+		tell()
+	}
+	return len(p), nil
 }
