@@ -96,10 +96,10 @@ func (p *project) giveUpJudged(ctx context.Context, r *runner.Runner, repair hea
 }
 
 // resumeStopped lets a run go on that stands still because the pass before was interrupted, or because its agent could
-// not be used then.
+// not be used then, or because something else than its change was in the way.
 func (p *project) resumeStopped(ctx context.Context, ref store.RunRef) error {
 	run, err := p.store.Stage(ref).Load(ctx)
-	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode && !run.Interrupted() && !run.Error.Unusable() {
+	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode && !run.Interrupted() && !run.Error.Unusable() && !run.Hindered() {
 		return err
 	}
 	return p.store.Signal(ctx, ref, func(s *workflow.Signals) error {

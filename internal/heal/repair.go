@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
@@ -119,6 +120,10 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 		r.Outcome, r.Why = workflow.RepairWaiting, "the change waits for your approval: signalbox approve "+run.Ref()
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.Unusable():
 		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(run.Error.Title, 200)+"; see what is missing: signalbox doctor"
+	case run.Hindered() && p.Unattended && r.Calls > 0:
+		r.Why = redact.Line(run.Error.Title, 120) + ", and an unattended pass keeps no change for the next"
+	case run.Hindered():
+		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(strings.Join(append([]string{run.Error.Title}, run.Error.Actions...), "; "), 200)
 	case run.Error != nil:
 		r.Why = redact.Line(run.Error.Title, 200)
 	default:

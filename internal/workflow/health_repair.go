@@ -78,7 +78,7 @@ type RepairOutcome string
 const (
 	RepairFixed   RepairOutcome = "fixed"   // merged, and the check passed on what was merged
 	RepairFailed  RepairOutcome = "failed"  // the run ended without a merge
-	RepairWaiting RepairOutcome = "waiting" // the change waits for a person's approval
+	RepairWaiting RepairOutcome = "waiting" // the run waits for a person: for an approval, or until what is in its way is gone
 )
 
 // HealthResult is what a pass came to.
@@ -88,7 +88,7 @@ const (
 	PassHealthy  HealthResult = "healthy"  // nothing failed, and what failed before passed
 	PassRepaired HealthResult = "repaired" // every error was repaired; the next pass verifies it
 	PassFailed   HealthResult = "failed"   // a repair failed; the next waits for the cooldown
-	PassWaiting  HealthResult = "waiting"  // a repair waits for a person's approval
+	PassWaiting  HealthResult = "waiting"  // a repair waits for a person
 	PassCritical HealthResult = "critical" // only a person goes on, or HealthyPasses in a row
 	PassUnknown  HealthResult = "unknown"  // nothing failed, but nothing shows that all is well
 	PassCooldown HealthResult = "cooldown" // nothing was done: a repair failed just before

@@ -1,0 +1,36 @@
+package workflow
+
+import (
+	"testing"
+)
+
+func TestARunIsHinderedByWhatIsNoFaultOfItsChange(t *testing.T) {
+	t.Parallel()
+	full := ordinary(WorkflowFull, true)
+	fails := func(code string) act {
+		return actionFails(Error{Category: CategoryGit, ReasonCode: code, Title: "no", Message: "no"}, 0)
+	}
+	for _, test := range []struct {
+		name string
+		acts []act
+		want bool
+	}{
+		{"the checkout is in the way", []act{untilPhase(MergeCleanup), fails("CHECKOUT_IN_THE_WAY")}, true},
+		{"the remote moved", []act{untilPhase(MergeCleanup), fails("REMOTE_MOVED")}, true},
+		{"the forge is away while the pull request is opened", []act{untilPhase(PRCreate), fails("ACTION_FAILED")}, true},
+		{"the forge is away while the checks are watched", []act{untilPhase(CIWatch), fails("ACTION_FAILED")}, true},
+		{"the forge says nothing of its checks", []act{untilPhase(CIWatch), checks(ChecksSilent)}, true},
+		{"the environment cannot be made", []act{untilPhase(EnvCreate), fails("ACTION_FAILED")}, true},
+		{"the disk is full while the agent works", []act{untilPhase(TDDGreen), fails("NO_SPACE")}, true},
+		{"the agent's action fails", []act{untilPhase(TDDGreen), fails("ACTION_FAILED")}, false},
+		{"the work is too large", []act{untilPhase(TDDGreen), fails(WorkTooLarge)}, false},
+		{"the checks fail", []act{times(3, untilPhase(CIWatch), checks(ChecksFailed))}, false},
+		{"a person is asked for consent", []act{untilPhase(ApprovalWait)}, false},
+		{"the agent fails", []act{untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG"))}, false},
+	} {
+		run := lived(t, full, test.acts...)
+		if run.Hindered() != test.want {
+			t.Errorf("%s: hindered is %t at %s", test.name, run.Hindered(), where(run))
+		}
+	}
+}
