@@ -21,8 +21,6 @@ const (
 	// signedOutput is how much of it tells one error from another, in bytes: far more, or which lines do would hang on how long
 	// the others are.
 	signedOutput = 256 << 10
-	// outputLimit is how much is read of it before the rest is dropped, in bytes.
-	outputLimit = 32 << 20
 )
 
 // once looks at one check.
@@ -81,7 +79,7 @@ func answered(problem string) seen {
 // longer than it may, which is the same error however far it came.
 func (p *pass) run(ctx context.Context, place Place, c process.Command, limit time.Duration) (seen, error) {
 	said := &tail{}
-	c.Stdout, c.Stderr, c.OutputLimit = said, said, outputLimit
+	c.Stdout, c.Stderr, c.OutputLimit = said, said, 0 // all of it is read: why it failed is at the end
 	result, err := place.Exec(ctx, c)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
@@ -93,7 +91,12 @@ func (p *pass) run(ctx context.Context, place Place, c process.Command, limit ti
 		return seen{outcome: LookPassed, took: result.Duration}, nil
 	}
 	below := strings.NewReplacer(place.Dir()+"/", "")
-	text, whole := below.Replace(said.last(shownOutput)), below.Replace(said.last(signedOutput))
+	text, cut := said.last(shownOutput)
+	if cut {
+		text = workflow.LeftOut + "\n" + text
+	}
+	whole, _ := said.last(signedOutput)
+	text, whole = below.Replace(text), below.Replace(whole)
 	s := seen{outcome: LookFailed}
 	switch result.Ending {
 	case process.TimedOut:
@@ -167,16 +170,17 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last are the whole lines among the last n bytes; of a line that is longer, its end.
-func (t *tail) last(n int) string {
+// last are the whole lines among the last n bytes; of a line that is longer, its end. cut: there was more before.
+func (t *tail) last(n int) (text string, cut bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	data, cut := t.data, t.cut
+	data := t.data
+	cut = t.cut
 	if len(data) > n {
 		data, cut = data[len(data)-n:], true
 	}
 	if i := bytes.IndexByte(data, '\n'); cut && i >= 0 && i+1 < len(data) {
 		data = data[i+1:]
 	}
-	return string(data)
+	return string(data), cut
 }

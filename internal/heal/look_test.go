@@ -116,8 +116,8 @@ func TestALongOutputInAnotherOrderIsTheSameError(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := s.looked(t, "tests")
-		if lines := strings.Split(l.Message, "\n"); len(l.Message) > 9<<10 || lines[0] != "exit code 1:" || !strings.HasPrefix(lines[1], "=== RUN") && !strings.HasPrefix(lines[1], "---") && !strings.HasPrefix(lines[1], "    order") {
-			t.Errorf("%d bytes that begin with %q", len(l.Message), lines[:2])
+		if lines := strings.Split(l.Message, "\n"); len(l.Message) > 9<<10 || lines[0] != "exit code 1:" || lines[1] != workflow.LeftOut || !strings.HasPrefix(lines[2], "=== RUN") && !strings.HasPrefix(lines[2], "---") && !strings.HasPrefix(lines[2], "    order") {
+			t.Errorf("%d bytes that begin with %q", len(l.Message), lines[:3])
 		}
 		return l.ErrorID
 	}
@@ -127,6 +127,20 @@ func TestALongOutputInAnotherOrderIsTheSameError(t *testing.T) {
 	}
 	if other := says(0, 99, 1, "0.01s"); other == first {
 		t.Error("one id, although another test passes")
+	}
+}
+
+// More than is kept of any output: why it failed is told in its last line.
+func TestWhatALongOutputSaysAtItsEndIsTold(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, command("tests", "yes all is tidy so far | head -c 40000000; echo; echo the price of order 17 is lost; exit 1"))
+	s.comes = workflow.NeedsInput
+	report := s.pass(t, workflow.PassWaiting)
+	for where, text := range map[string]string{"look": report.Looks[0].Message, "state": report.Health.LastErrorSummary} {
+		head := "exit code 1:\n" + workflow.LeftOut + "\n"
+		if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, "\nthe price of order 17 is lost") || strings.Count(text, workflow.LeftOut) != 1 {
+			t.Errorf("%s: %d bytes, %.60q … %q", where, len(text), text, text[max(0, len(text)-60):])
+		}
 	}
 }
 

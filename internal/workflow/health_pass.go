@@ -157,15 +157,6 @@ func (h *Health) Judge(judged HealthRepair, now time.Time) {
 	h.LastErrorID, h.LastErrorSummary = e.ID, e.Summary
 }
 
-// summarized keeps what state.json has room for.
-func summarized(text string) string {
-	text = strings.TrimSpace(text)
-	if runes := []rune(text); len(runes) > maxSummary {
-		return string(runes[:maxSummary-1]) + "…"
-	}
-	return text
-}
-
 // inShort is the beginning of a text, for lists, with a mark between its lines, unless one is the head of the next.
 func inShort(text string) string {
 	const most = 200

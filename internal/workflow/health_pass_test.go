@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -260,6 +261,24 @@ func TestTheLastErrorIsTheOneWhoseRepairFailedLast(t *testing.T) {
 	called("in a critical state in which more fails", filed)
 	pass(nil, other)
 	called("in a critical state in which only another fails", other)
+}
+
+func TestASummaryThatIsCutKeepsItsBeginningAndItsEnd(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("all is tidy\n", 1000)
+	for name, c := range map[string]struct{ said, begins, ends string }{
+		"an answer and a log": {"status 500, want 200\nno table\n" + long + "no disk", "status 500, want 200\nno table\nall is tidy\n", "\nall is tidy\nno disk"},
+		"cut before":          {"exit code 1:\n" + workflow.LeftOut + "\n" + long + "no disk", "exit code 1:\n" + workflow.LeftOut + "\nall is tidy\n", "all is tidy\nno disk"},
+		"one line":            {strings.Repeat("ä", 9000) + "ö", "ää", "äö"},
+		"a long last line":    {"exit code 1:\n" + long + strings.Repeat("ä", 2900) + "\nö", "exit code 1:\nall", "ä\nö"},
+	} {
+		h := workflow.NewHealth(healthStart)
+		h.Found(newPass(healthStart), []workflow.HealthFailure{{Check: "a", ErrorID: "a-1", Summary: c.said}}, healthStart)
+		got := h.LastErrorSummary
+		if n := len([]rune(got)); n > 4000 || n < 3900 || !strings.HasPrefix(got, c.begins) || !strings.HasSuffix(got, c.ends) || strings.Count(got, workflow.LeftOut) != 1 {
+			t.Errorf("%s: %d characters, %.80q … %q", name, n, got, got[len(got)-40:])
+		}
+	}
 }
 
 func TestALineAboutARepairTellsTheLinesOfItsErrorApart(t *testing.T) {
