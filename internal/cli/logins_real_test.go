@@ -139,16 +139,18 @@ func TestASubscriptionCarriesARequest(t *testing.T) {
 			t.Parallel()
 			var once sync.Once
 			reached := make(chan struct{})
-			var home string
+			homes := make(chan string, 1)
 			p := newPerson(t, name, modeltest.Config{Key: s.token, Choose: func(c modeltest.Conversation) modeltest.Script {
 				script := playTheRole(c)
 				if strings.Contains(c.Prompt, "Step S02") {
+					home := <-homes
+					homes <- home
 					script.Turns = append([]modeltest.Turn{modeltest.Do(modeltest.Run(looksAround(home, s.folder)))}, script.Turns...)
 					once.Do(func() { script.Turns[0].Fault = modeltest.Fault{Kind: modeltest.Stalled}; close(reached) })
 				}
 				return script
 			}})
-			home = p.home
+			homes <- p.home
 			c := p.does("run", "1")
 			select {
 			case <-reached:

@@ -56,7 +56,7 @@ func TestSessionInTmuxIsShownThereAndHeardByUs(t *testing.T) {
 	}
 	shown := newTerminal(t)
 	typed, typing := io.Pipe()
-	client := process.Command{Args: info.TmuxArgs(), Env: append(os.Environ(), "TERM=xterm"), Stdin: typed, Stdout: shown,
+	client := process.Command{Args: info.TmuxArgs(), Env: append([]string{"TERM=xterm"}, os.Environ()...), Stdin: typed, Stdout: shown,
 		Terminal: &process.Terminal{Size: process.TerminalSize{Rows: 30, Columns: 100}}}
 	left := make(chan error, 1)
 	go func() { _, err := process.Run(t.Context(), client); left <- err }()
