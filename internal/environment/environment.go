@@ -6,6 +6,7 @@ package environment
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"signalbox/internal/process"
 )
@@ -80,7 +81,8 @@ type Change struct {
 type Driver interface {
 	// Name is the name under which the configuration knows it.
 	Name() string
-	// Make creates the environment, or attaches to it if it is there.
+	// Make creates the environment, or attaches to it if it is there. One that was made from
+	// something else is an *OtherSpecError.
 	Make(ctx context.Context, spec Spec) (Environment, error)
 	// Attach finds the environment and changes nothing. One that is not there is fs.ErrNotExist.
 	Attach(ctx context.Context, spec Spec) (Environment, error)
@@ -94,6 +96,18 @@ type Driver interface {
 
 // ErrTooLarge: the work folder holds more new content than a change can sensibly have.
 var ErrTooLarge = errors.New("the new content is too large to record")
+
+// ErrOtherSpec: an environment with this ID was made from something else. Trying again does not help.
+var ErrOtherSpec = errors.New("an environment with this id was made from another specification")
+
+// OtherSpecError is ErrOtherSpec that says from what: Make attaches to the environment by Made.
+type OtherSpecError struct{ Made Spec }
+
+func (e *OtherSpecError) Error() string {
+	return fmt.Sprintf("%v: it has commit %s on %s in %s", ErrOtherSpec, e.Made.Commit, e.Made.Branch, e.Made.Dir)
+}
+
+func (e *OtherSpecError) Unwrap() error { return ErrOtherSpec }
 
 // ErrNoIsolation: nothing here can keep a command away from the host, and the
 // configuration did not say that it may run without.

@@ -96,6 +96,10 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, environment.ErrNoIsolation):
 		e.ReasonCode, e.Retryable = "NO_ISOLATION", false
 		e.Actions = []string{"install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected: signalbox resume --unsandboxed " + w.run.Ref()}
+	case errors.Is(err, environment.ErrOtherSpec):
+		e.ReasonCode, e.Retryable, e.Category = "OTHER_ENVIRONMENT", false, workflow.CategoryEnvironment
+		e.Actions = []string{"bring back the configuration that it was made with, or have it removed after its work is on a ref: signalbox env remove " +
+			w.run.Journey.EnvID, resume}
 	case errors.Is(err, environment.ErrNoContainer):
 		e.ReasonCode, e.Retryable, e.Category = "NO_CONTAINER", false, workflow.CategoryEnvironment
 		e.Actions = []string{"see what is missing: signalbox doctor", resume}

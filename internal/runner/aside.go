@@ -62,20 +62,28 @@ func (w *work) visited(ctx context.Context) (bool, error) {
 // keepVisit sets aside what a session left, before the environment goes.
 func (w *work) keepVisit(ctx context.Context, a workflow.Action) error {
 	visited, err := w.visited(ctx)
-	if err == nil && visited {
-		_, err = w.ready(ctx, a)
+	if err != nil || !visited {
+		return err
 	}
-	return err
+	env, head, err := w.left(ctx)
+	if err != nil {
+		return err
+	}
+	w.content, w.testedAt = "", ""
+	if err = env.Reset(ctx, head, w.asideRef(a)); err != nil {
+		return fmt.Errorf("keep what a session left: %w", err)
+	}
+	w.entered = true
+	return w.tellFound(ctx)
 }
 
 // dropWork clears the environment because a person said so. What can be kept still is.
 func (w *work) dropWork(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
-	env, err := w.environment(ctx)
+	env, head, err := w.left(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w.content = ""
-	head := w.run.Journey.Head
 	if err = env.Reset(ctx, head, w.asideRef(a)); errors.Is(err, environment.ErrTooLarge) {
 		err = env.Reset(ctx, head, "")
 	}

@@ -143,6 +143,18 @@ func (w *work) register(ctx context.Context, spec environment.Spec) error {
 	})
 }
 
+// left is the run's environment as it was left, and the commit that its content goes on from. One
+// that was made before the run's base commit changed is still the environment of that one.
+func (w *work) left(ctx context.Context) (environment.Environment, string, error) {
+	env, err := w.environment(ctx)
+	var other *environment.OtherSpecError
+	if !errors.As(err, &other) {
+		return env, w.run.Journey.Head, err
+	}
+	env, err = w.Environments.Make(ctx, other.Made)
+	return env, other.Made.Commit, err
+}
+
 // environment attaches to the run's environment.
 func (w *work) environment(ctx context.Context) (environment.Environment, error) {
 	if w.env != nil {

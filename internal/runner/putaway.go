@@ -77,13 +77,16 @@ func (w *work) unrecorded(ctx context.Context) (commit string, err error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || j.Head == "" {
 		return j.Head, nil
 	}
-	env, err := w.environment(ctx)
+	env, head, err := w.left(ctx)
 	if err != nil {
 		return "", err
 	}
 	message := "Work not recorded by a run\n\nSignalbox-Request: " + w.run.RequestID + "\n"
-	change, err := env.Record(ctx, j.Head, message)
-	if err == nil && change.Changed && j.Upon != "" {
+	change, err := env.Record(ctx, head, message)
+	if err == nil && !change.Changed {
+		return j.Head, nil
+	}
+	if err == nil && j.Upon != "" {
 		change, err = env.Record(ctx, j.Upon, message)
 	}
 	if err != nil {

@@ -78,8 +78,6 @@ var (
 	ErrSandbox = errors.New("the sandbox cannot be built")
 	// ErrOccupied: the work folder is there but was not made by Signalbox.
 	ErrOccupied = errors.New("the folder is not an environment of Signalbox")
-	// ErrOtherSpec: an environment with this ID was made from something else.
-	ErrOtherSpec = errors.New("an environment with this id was made from another specification")
 )
 
 // Driver implements environment.Driver.

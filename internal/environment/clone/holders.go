@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/flock"
 	"signalbox/internal/process"
 )
@@ -22,7 +23,7 @@ import (
 func (e *Environment) hold(ctx context.Context, anew bool) (*namespace, error) {
 	d := e.driver
 	if d.config.Unsandboxed || d.config.OnHost {
-		return nil, fmt.Errorf("%w: it was made for a sandbox that mounts its folders, and commands no longer run in one", ErrOtherSpec)
+		return nil, fmt.Errorf("%w: it was made for a sandbox that mounts its folders, and commands no longer run in one", environment.ErrOtherSpec)
 	}
 	unlock, err := e.layout.lock(ctx)
 	if err != nil {

@@ -40,7 +40,7 @@ func (e *Environment) make(ctx context.Context) error {
 	case m == nil && there:
 		return fmt.Errorf("%s: %w: move it away", e.layout.work, ErrOccupied)
 	case m != nil && m.Spec != e.spec:
-		return fmt.Errorf("%w: it has commit %s on %s in %s", ErrOtherSpec, m.Spec.Commit, m.Spec.Branch, m.Spec.Dir)
+		return &environment.OtherSpecError{Made: m.Spec}
 	case m == nil:
 		return e.begin(ctx)
 	case m.Keeping != "":

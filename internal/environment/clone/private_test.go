@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/environmenttest"
 	"signalbox/internal/process"
@@ -165,7 +166,7 @@ func TestPrivateMountsAreNotForOthersThanExec(t *testing.T) {
 	} {
 		c := keepingConfig(t, p, clone.Auto)
 		change(&c)
-		if _, err := clone.New(c).Make(t.Context(), p.Spec("site")); !errors.Is(err, clone.ErrOtherSpec) {
+		if _, err := clone.New(c).Make(t.Context(), p.Spec("site")); !errors.Is(err, environment.ErrOtherSpec) {
 			t.Errorf("%s got %v", name, err)
 		}
 	}

@@ -35,7 +35,7 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	case m == nil && there:
 		return fmt.Errorf("%s: %w", l.work, ErrOccupied)
 	case m != nil && m.Spec.Dir != s.Dir:
-		return fmt.Errorf("%w: it has folder %s", ErrOtherSpec, m.Spec.Dir)
+		return fmt.Errorf("%w: it has folder %s", environment.ErrOtherSpec, m.Spec.Dir)
 	}
 	if _, err := process.Sweep(ctx, l.tag()); err != nil {
 		return fmt.Errorf("end its processes: %w", err)

@@ -16,6 +16,9 @@ import (
 // started if it is not running, and replaced if it was made from something else.
 func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Environment, error) {
 	made, err := d.clone.Make(ctx, withoutImage(s))
+	if other := new(environment.OtherSpecError); errors.As(err, &other) {
+		other.Made.Image = s.Image
+	}
 	if err != nil {
 		return nil, err
 	}

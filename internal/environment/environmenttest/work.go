@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"signalbox/internal/environment"
 )
 
 var workTests = []conformance{
@@ -117,9 +119,13 @@ func testMakeAgain(t *testing.T, s *site) {
 	equal(t, "work", s.must(t, "cat x"), "x\n")
 	other := s.spec
 	other.Branch = "signalbox/42-another"
-	if _, err := s.Driver.Make(t.Context(), other); err == nil {
-		t.Error("the environment was made again from another specification")
+	_, err := s.Driver.Make(t.Context(), other)
+	made := new(environment.OtherSpecError)
+	if !errors.As(err, &made) {
+		t.Fatalf("the environment was made again from another specification: %v", err)
 	}
+	s.Environment = s.make(t, made.Made)
+	equal(t, "work by what it was made from", s.must(t, "cat x"), "x\n")
 }
 
 func testFolderDeleted(t *testing.T, s *site) {
