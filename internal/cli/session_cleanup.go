@@ -21,7 +21,8 @@ func newSessionCleanup(a *app) *cobra.Command {
 		Long: "Put away the sessions of the issues named, of those whose change is merged (--merged), or that have no environment any\n" +
 			"more (--orphans). The run is given up if it is not over, and its environment removed after everything in it is on a\n" +
 			"ref; the branch is removed when its commits are on that ref or merged. The status stays for 7 days, because somebody\n" +
-			"may wait for it (--all removes it). A session that runs is refused: stop it first.\n" +
+			"may wait for it (--all removes it). A session that runs is refused: stop it first. So is one whose run has a change\n" +
+			"that waits for approval: decide first.\n" +
 			"--json: issue, session, done, status_kept and kept_refs of each.",
 		Example:           "  signalbox session cleanup 42\n  signalbox session cleanup --merged --dry-run\n  signalbox session cleanup --orphans",
 		Args:              cobra.ArbitraryArgs,
@@ -160,17 +161,19 @@ func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
 func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) error {
 	n := strconv.Itoa(x.info.Issue)
 	put := putAway{Issue: x.info.Issue, Name: x.info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
-	if c.dry {
+	found, err := p.find(ctx, n)
+	noRun := codeOf(err) == exitNotFound
+	if err == nil {
+		err = undecided(&found.Run)
+	}
+	switch {
+	case err != nil && !noRun:
+		return err
+	case c.dry:
 		c.put = append(c.put, put)
 		c.print("would put away #%s: %s\n", n, endOfSession(&x.info))
 		return nil
-	}
-	found, err := p.find(ctx, n)
-	switch {
-	case codeOf(err) == exitNotFound:
-	case err != nil:
-		return err
-	default:
+	case !noRun:
 		if put.KeptRefs, err = c.giveUp(ctx, p, found); err != nil {
 			return err
 		}

@@ -37,14 +37,28 @@ func heldRequest(number int, by store.LockRecord) error {
 		err: fmt.Errorf("request %d is carried by another process: %s", number, holder(by))}
 }
 
+// waitsForApproval: the run's change is made, and a person is to decide on it.
+func waitsForApproval(run *workflow.Run) bool {
+	return run.State == workflow.NeedsInput && run.Journey.Phase == workflow.ApprovalWait
+}
+
+// undecided refuses what would take a change away from whoever decides on it.
+func undecided(run *workflow.Run) error {
+	if !waitsForApproval(run) {
+		return nil
+	}
+	n := run.Journey.Number
+	return &problem{err: fmt.Errorf("the change of request %d waits for approval", n), code: exitHeld,
+		hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d", n)}
+}
+
 // environmentFor is the request's run, with an environment.
 func (p *project) environmentFor(ctx context.Context, request forge.Request) (workflow.Run, error) {
 	latest, err := p.store.LatestRun(ctx, request.ID)
 	if err == nil && latest.Err == nil {
 		run := latest.Run
-		if run.State == workflow.NeedsInput && run.Journey.Phase == workflow.ApprovalWait {
-			return run, &problem{err: fmt.Errorf("the change of request %d waits for approval", request.Number), code: exitHeld,
-				hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d", request.Number)}
+		if err := undecided(&run); err != nil {
+			return run, err
 		}
 		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed, workflow.Queued}, run.State) {
 			return run, nil // one that was cut off is stopped in order first

@@ -78,7 +78,7 @@ func (p *project) printSession(ctx context.Context, r *workflow.Run) {
 	}
 	p.print("  %-9s %s\n", "session", redact.Line(cameTo(info), 300))
 	p.print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
-	if info.EndedAt != nil { // until then it is refused
+	if info.EndedAt != nil && !waitsForApproval(r) { // until then it is refused
 		p.print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
 	}
 }
