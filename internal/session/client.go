@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,7 +38,7 @@ func (s *Sessions) Open(ctx context.Context, name string) (*Session, error) {
 	return x, nil
 }
 
-// List is all sessions of the project, by name. The end of one whose host was killed is found and
+// List is all sessions of the project, by issue. The end of one whose host was killed is found and
 // written down by this.
 func (s *Sessions) List(ctx context.Context) ([]Info, error) {
 	names, err := s.Store.Sessions(ctx)
@@ -58,6 +60,7 @@ func (s *Sessions) List(ctx context.Context) ([]Info, error) {
 		}
 		all = append(all, info)
 	}
+	slices.SortStableFunc(all, func(a, b Info) int { return cmp.Compare(a.Issue, b.Issue) })
 	return all, nil
 }
 

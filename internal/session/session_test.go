@@ -323,3 +323,15 @@ func TestStuckReaderHoldsNobodyUp(t *testing.T) {
 		t.Error("it was not told what it lost")
 	}
 }
+
+func TestSessionsAreListedByTheirIssuesNumbers(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t)
+	for _, issue := range []int{20, 3, 100} {
+		ended(t, started(t, s, shell(issue, Headless, "true")))
+	}
+	list, err := s.List(t.Context())
+	if err != nil || len(list) != 3 || list[0].Issue != 3 || list[1].Issue != 20 || list[2].Issue != 100 {
+		t.Errorf("got %+v, %v", list, err)
+	}
+}
