@@ -49,6 +49,7 @@ func (a *app) record(ctx context.Context, fact workflow.HealthFact) error {
 	if err := fact.Validate(); err != nil {
 		return &problem{err: err, hint: `see "signalbox health record --help"`, code: exitUsage}
 	}
+	fact.Summary = redact.Named(redact.Clean(fact.Summary))
 	var h workflow.Health
 	var was string
 	err := a.withHealth(ctx, func(doc *store.Document[workflow.Health]) error {

@@ -14,6 +14,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
+	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
 
@@ -141,6 +142,35 @@ func TestWhatALongOutputSaysAtItsEndIsTold(t *testing.T) {
 		if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, "\nthe price of order 17 is lost") || strings.Count(text, workflow.LeftOut) != 1 {
 			t.Errorf("%s: %d bytes, %.60q … %q", where, len(text), text, text[max(0, len(text)-60):])
 		}
+	}
+}
+
+func TestARequestHoldsNoSecretOfItsChecksLine(t *testing.T) {
+	t.Parallel()
+	login := command("api-token", "echo DB_PASSWORD=hunter2xx; false")
+	login.Recipe = "log in with password=hunter2yy"
+	asked := func(id, start string) workflow.HealthCheck {
+		return workflow.HealthCheck{ID: id, Kind: workflow.HealthService, Severity: workflow.Minor, TimeLimitMS: 5000, Looks: 1,
+			HTTP: &workflow.HealthHTTP{Start: start, URL: "http://127.0.0.1:1/?token=hunter2zz&x=1", Method: "GET", Status: 200}}
+	}
+	s := newSite(t, login, asked("live", ""), asked("started", "SECRET=hunter2vv ./serve"))
+	s.config.Ask = func(workflow.HealthCheck) process.Command {
+		return process.Command{Args: []string{"sh", "-c", "echo it ended; exit 1"}}
+	}
+	s.comes = workflow.NeedsInput
+	s.pass(t, workflow.PassWaiting)
+	var all strings.Builder
+	for _, r := range s.runs {
+		all.WriteString(r.Request.Title + "\n" + r.Request.Body)
+	}
+	for _, want := range []string{"- check: api-token: echo DB_PASSWORD=[redacted]", "- check: live: GET http://127.0.0.1:1/?token=[redacted]&x=1",
+		"started by: SECRET=[redacted] ./serve", "log in with password=[redacted]"} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("no request holds %q", want)
+		}
+	}
+	if len(s.runs) != 3 || strings.Contains(all.String(), "hunter2") {
+		t.Errorf("%d requests hold a secret:\n%s", len(s.runs), all.String())
 	}
 }
 

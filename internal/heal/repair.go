@@ -160,16 +160,22 @@ func title(e *workflow.HealthError) string {
 	return fmt.Sprintf("Health check %s fails: %s", e.Check, redact.Joined(e.Summary, 100))
 }
 
+// masked is a check's line without the secrets in it. Its id is no name of one, though it may be "token".
+func masked(check workflow.HealthCheck) string {
+	line, _ := strings.CutPrefix(check.Title(), check.ID)
+	return redact.Line(check.ID+redact.Named(line), 300)
+}
+
 // body is the request: what failed, what is known about it, and what will show that it is repaired.
 func body(e *workflow.HealthError, check workflow.HealthCheck) string {
 	text := fmt.Sprintf("The health check %q of this project fails. Find the cause and repair it; do not change the check or a test that shows the failure.\n\n"+
-		"- check: %s\n- error: %s\n- severity: %s\n", e.Check, redact.Line(check.Title(), 300), e.ID, e.Severity)
+		"- check: %s\n- error: %s\n- severity: %s\n", e.Check, masked(check), e.ID, e.Severity)
 	if c := check.HTTP; c != nil && c.Start != "" {
-		text += "- the service is started by: " + redact.Line(c.Start, 300) + "\n"
+		text += "- the service is started by: " + redact.Line(redact.Named(c.Start), 300) + "\n"
 	}
 	text += "\nWhat it says:\n\n" + quoted(e.Summary) + "\n"
 	if check.Recipe != "" {
-		text += "\nWhat is known about such errors:\n\n" + redact.Clean(check.Recipe) + "\n"
+		text += "\nWhat is known about such errors:\n\n" + redact.Named(redact.Clean(check.Recipe)) + "\n"
 	}
 	return text + "\nThe check is run again on exactly what would be merged, and has to pass there.\n"
 }
