@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,11 +54,21 @@ func (a *app) loadHealth(ctx context.Context) (workflow.Health, error) {
 		return workflow.Health{}, err
 	}
 	defer func() { _ = s.Close() }()
-	h, err := s.Health().Load(ctx)
+	h, err := loadOrLost(ctx, s.Health())
 	if errors.Is(err, fs.ErrNotExist) {
 		return h, &problem{err: errors.New("there is no state.json"), hint: "begin one: signalbox health init", code: exitNotFound}
 	}
 	return h, restorable(err)
+}
+
+// loadOrLost reads the document as it is. One that is gone while its backup is sound is broken: there is something to restore.
+func loadOrLost(ctx context.Context, doc *store.Document[workflow.Health]) (workflow.Health, error) {
+	h, err := doc.Load(ctx)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return h, err
+	}
+	_, lost, looked := doc.LoadOrBackup(ctx)
+	return h, cmp.Or(lost.Broken, looked, err)
 }
 
 // tellRestored says on standard error what became of a broken file.

@@ -13,13 +13,14 @@ import (
 func newHealthInit(a *app) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use:     "init",
-		Short:   "Begin state.json, with every total at zero",
-		Long:    "Begin state.json. One that is there is not touched, unless --force; then it is kept as state.json.former-<time>.",
+		Use:   "init",
+		Short: "Begin state.json, with every total at zero",
+		Long: "Begin state.json. One that is there, or whose state.json.bak is, is not touched,\n" +
+			"unless --force; then it is kept as state.json.former-<time>.",
 		Example: "  signalbox health init",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withHealth(c.Context(), func(doc *store.Document[workflow.Health]) error {
-				if _, err := doc.Load(c.Context()); err == nil && !force {
+				if _, err := loadOrLost(c.Context(), doc); err == nil && !force {
 					return &problem{err: errors.New("there is a state.json, and its totals only grow"),
 						hint: `see it: signalbox health show; or begin anew: signalbox health init --force`}
 				} else if !errors.Is(err, fs.ErrNotExist) && !force {

@@ -97,7 +97,7 @@ func (a *app) escalate(ctx context.Context) error {
 	}
 	defer func() { _ = p.store.Close() }()
 	doc := p.store.Health()
-	h, err := doc.Load(ctx)
+	h, err := loadOrLost(ctx, doc)
 	if err != nil {
 		return restorable(err)
 	}
