@@ -125,7 +125,7 @@ func (e *Environment) mounts(scratch string, c process.Command) (mounts, error) 
 		e.driver.request(m, readWrite, c.Writes),
 		e.driver.request(m, readOnly, e.driver.config.ReadOnly),
 		e.driver.request(m, readOnly, c.Reads))
-	m.prune()
+	e.driver.follow(m)
 	return m, errors.Join(err, e.showShared(m))
 }
 

@@ -54,6 +54,7 @@ func (d *Driver) base() (mounts, error) {
 	}
 	m.nameServers()
 	m.hideSecrets(d.secrets())
+	d.follow(m)
 	return m, nil
 }
 

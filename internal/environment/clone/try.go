@@ -23,6 +23,7 @@ func (d *Driver) Try(ctx context.Context, c process.Command) (process.Result, er
 	if err := errors.Join(d.request(m, readOnly, d.config.ReadOnly), d.request(m, readOnly, c.Reads)); err != nil {
 		return process.Result{}, fmt.Errorf("try %q: %w", c.Args, err)
 	}
+	d.follow(m)
 	c.Env = lastOfEach(slices.Concat(d.config.Variables, []string{"PATH=" + d.path, "HOME=" + homeInside, "TMPDIR=/tmp"}, c.Env))
 	return d.sandboxed(ctx, view{mounts: m}, workspace, c, noNetwork)
 }
