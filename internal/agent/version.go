@@ -46,6 +46,22 @@ func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version 
 	return p.version(ctx, end, text, err)
 }
 
+// FindIn looks where exec runs commands for a program that nobody may start to be asked. The error names
+// what is missing.
+func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
+	c := process.Command{Args: []string{"sh", "-c", `command -v "$1"`, "sh", p.Args[0]}, Reads: p.reads(), Total: versionWait, OutputLimit: lastBytes}
+	c.Env = Task{}.environ(p.Env)
+	switch end, err := exec.Exec(ctx, c); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return errors.New(p.unseen(err.Error()).Message)
+	case !end.OK():
+		return errors.New(p.unseen("").Message)
+	}
+	return nil
+}
+
 // askVersion runs c, which starts the program, to have its version printed.
 func (p Program) askVersion(ctx context.Context, exec process.Executor, c process.Command) (end process.Result, text string, err error) {
 	said, problems := tail{limit: lastBytes}, tail{limit: lastBytes}

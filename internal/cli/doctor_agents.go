@@ -54,8 +54,8 @@ var withoutRole = map[workflow.Role]string{
 	workflow.Repairer: "nobody: a set-up that fails is not corrected",
 }
 
-// tryInside starts the agent's program where it is to work, and says if that was not done.
-func (p *project) tryInside(ctx context.Context, name string, v vendor, c config.Agent) (says string, err error) {
+// tryInside tries the agent's program where it is to work, and says if that was not done.
+func (p *project) tryInside(ctx context.Context, try func(context.Context, process.Executor) error) (says string, err error) {
 	if p.unsandboxed() {
 		return "", nil
 	}
@@ -66,12 +66,30 @@ func (p *project) tryInside(ctx context.Context, name string, v vendor, c config
 	if _, err := p.environments.Check(ctx); err != nil { // which is said where isolation is
 		return "; not tried inside", nil
 	}
-	program := cmp.Or(c.Program, v.driver)
+	return "", try(ctx, tryIn{inside})
+}
+
+// starting asks an agent that is known for its version. Any other program is only looked for: what it would do is its own affair.
+func (p *project) starting(name string, c config.Agent) func(context.Context, process.Executor) error {
+	program := agent.Program{Agent: name, Args: []string{p.programOf(c)}, Env: c.Env}
+	if _, known := vendorOf(c.Driver); !known {
+		return program.FindIn
+	}
+	return func(ctx context.Context, exec process.Executor) error {
+		_, err := program.VersionIn(ctx, exec)
+		return err
+	}
+}
+
+func (p *project) programOf(c config.Agent) string {
+	program := cmp.Or(c.Program, c.Driver)
+	if len(c.Command) > 0 {
+		program = c.Command[0]
+	}
 	if strings.Contains(program, "/") {
 		program = p.abs(program)
 	}
-	_, err = agent.Program{Agent: name, Args: []string{program}, Env: c.Env}.VersionIn(ctx, tryIn{inside})
-	return "", err
+	return program
 }
 
 // tryer is a driver of environments in which a command can run before there is one.
@@ -105,20 +123,24 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		says = version + ": " + roles
 	}
 	c := p.config.Agents[a.Name()]
-	v, ok := vendorOf(c.Driver)
-	if !ok {
+	v, known := vendorOf(c.Driver)
+	if !known && c.Driver != config.DriverCommand {
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
 		return
 	}
-	if l := p.config.Limits; (l.CostUSD > 0 || l.PerDay.CostUSD > 0) && len(c.Prices) == 0 {
+	if l := p.config.Limits; (l.CostUSD > 0 || l.PerDay.CostUSD > 0) && len(c.Prices) == 0 && known {
 		add(finding{"agent " + a.Name(), verdictWarning, v.costTold(), "set agents." + a.Name() + ".prices, or limits.tokens"})
 	}
-	tried, err := p.tryInside(ctx, a.Name(), v, c)
+	tried, err := p.tryInside(ctx, p.starting(a.Name(), c))
 	if err != nil {
 		add(finding{"agent " + a.Name(), verdictMissing, says + "; but in the sandbox: " + err.Error(), ""})
 		return
 	}
 	says += tried
+	if !known {
+		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
+		return
+	}
 	switch login, key, folder := p.login(v, c); login {
 	case config.LoginKey:
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"})
