@@ -46,7 +46,10 @@ func newHealGate(a *app) *cobra.Command {
 		if err := a.wantsRepository(); err != nil {
 			return err
 		}
-		configured, known := a.healthSettings()
+		configured, known, err := a.healthSettings()
+		if err != nil {
+			return err
+		}
 		if known && len(configured.Checks) == 0 {
 			return withoutChecks() // else whoever asks the gate begins a pass for ever
 		}
@@ -73,15 +76,18 @@ func (a *app) wantsRepository() error {
 	return explained(err)
 }
 
-// healthSettings are the configuration's; not known where there is none, or where it does not hold, which is for a pass to
-// say: the gate may be asked where variables that they name are not to be had.
-func (a *app) healthSettings() (settings config.Health, known bool) {
+// healthSettings are the configuration's; not known where there is none. What a file that does not hold says may not be what
+// was meant, so nothing is decided by it.
+func (a *app) healthSettings() (settings config.Health, known bool, err error) {
 	root, _, err := documentsRoot(a.Dir)
 	if err != nil {
-		return settings, false
+		return settings, false, err
 	}
 	all, found, err := config.Load(filepath.Join(root, config.Name), a.Env)
-	return all.Health, err == nil && found
+	if err != nil {
+		return settings, false, &problem{err: err, hint: mendConfiguration}
+	}
+	return all.Health, found, nil
 }
 
 func (a *app) heal(ctx context.Context, unattended bool) error {

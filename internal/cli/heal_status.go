@@ -48,7 +48,10 @@ func (a *app) healStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	configured, known := a.healthSettings()
+	configured, known, err := a.healthSettings()
+	if err != nil {
+		a.warn("%s", err)
+	}
 	s := healing{State: at.state, Gate: at.gate(configured.Every, a.healthTime()), Holder: at.holder, CutOff: at.cutOff(), Sum: past.Sum()}
 	if known && len(configured.Checks) == 0 && s.Gate.Decision == workflow.GateGo {
 		s.Gate = workflow.Gate{Decision: workflow.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToLookAt}

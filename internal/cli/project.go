@@ -54,7 +54,7 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	p := &project{app: a, root: repo.Root(), repo: repo}
 	if p.config, p.configured, err = config.Load(filepath.Join(p.root, config.Name), a.Env); err != nil {
 		p.config = config.Default()
-		p.configError = &problem{err: err, hint: "mend the file; \"signalbox init --print\" shows a commented one"}
+		p.configError = &problem{err: err, hint: mendConfiguration}
 	}
 	if err := a.flags.apply(&p.config, p.root); err != nil {
 		return nil, err
@@ -72,6 +72,9 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Logger: a.log})
 	return p, nil
 }
+
+// mendConfiguration is what to do about a file whose settings do not hold.
+const mendConfiguration = `mend the file; "signalbox init --print" shows a commented one`
 
 // warn says of a configuration that does not hold what it would have said, where a run is only
 // looked at.
