@@ -79,7 +79,12 @@ type pick func(context.Context, *runner.Runner) (store.RunRef, error)
 // latestOrNew goes on with the request's run unless it is over. One that was only made ready for a
 // session, or whose process was told to end, waits for nothing but this.
 func (p *project) latestOrNew(request forge.Request) pick {
-	which := p.latestOr(request, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })
+	which := p.latestOr(request, func(ctx context.Context) (workflow.Start, error) {
+		if err := p.notARepair(ctx, request); err != nil {
+			return workflow.Start{}, err
+		}
+		return p.start(ctx, request)
+	})
 	return func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
 		ref, err := which(ctx, r)
 		var run workflow.Run
