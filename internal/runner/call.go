@@ -72,6 +72,9 @@ func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Act
 		err = context.Cause(calling)
 		c.heard(agent.Entry{Kind: agent.Over, Failed: true, Text: err.Error()})
 	}
+	if ctx.Err() != nil {
+		c.cutOff()
+	}
 	return result, c.cameTo(result), path, errors.Join(err, log.Close(), c.close())
 }
 

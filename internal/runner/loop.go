@@ -84,7 +84,10 @@ func (w *work) perform(ctx context.Context, action workflow.Action) (workflow.Ev
 		var err error
 		select {
 		case event := <-done:
-			return event, nil
+			if event == nil {
+				err = w.noteLast(ctx, &latest)
+			}
+			return event, err
 		case report := <-w.reports:
 			err = w.note(ctx, &latest, report)
 		case found := <-w.found:
@@ -110,6 +113,16 @@ func (w *work) perform(ctx context.Context, action workflow.Action) (workflow.Ev
 			<-done
 			return nil, err
 		}
+	}
+}
+
+// noteLast saves what a call that was stopped had used by its end.
+func (w *work) noteLast(ctx context.Context, latest *workflow.Run) error {
+	select {
+	case report := <-w.reports:
+		return w.note(ctx, latest, report)
+	default:
+		return nil
 	}
 }
 

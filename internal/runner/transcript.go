@@ -22,15 +22,18 @@ type call struct {
 	// name is its log's. The transcript is there from the first entry on.
 	name string
 	file io.WriteCloser
-	// soFar is reported to the run at the beginning of a conversation and then every reportEvery.
-	soFar    workflow.Call
-	reported time.Time
-	allowed  allowance
+	// soFar is reported to the run at the beginning of a conversation, then with what the agent tells
+	// after each answer of its model and every reportEvery, and when the call is cut off. Unreported: its
+	// usage grew since.
+	soFar      workflow.Call
+	reported   time.Time
+	unreported bool
+	allowed    allowance
 	// end ends the call, saying why.
 	end context.CancelCauseFunc
 }
 
-// reportEvery is how much of a call's cost a crash may lose.
+// reportEvery is how much of a call's cost a crash may lose where the agent tells nothing.
 const reportEvery = 10 * time.Second
 
 // errOverspent ends a call that used up what the run may use.
@@ -53,6 +56,19 @@ func (c *call) heard(e agent.Entry) {
 		}
 	case agent.Used:
 		c.uses(e.Usage)
+	default:
+		if c.unreported {
+			c.report()
+		}
+	}
+}
+
+// cutOff reports what a call used whose end nobody waits for.
+func (c *call) cutOff() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unreported {
+		c.report()
 	}
 }
 
@@ -88,6 +104,7 @@ func (c *call) uses(u *agent.Usage) {
 		return
 	}
 	before := c.soFar.Usage
+	c.unreported = true
 	c.soFar.Usage = usage(agentUsage(before).Add(*u))
 	if _, reached := c.allowed.reached(c.soFar.Usage); reached != "" {
 		c.end(fmt.Errorf("%w: %s", errOverspent, reached))
@@ -114,7 +131,7 @@ func (c *call) cameTo(r agent.Result) workflow.Call {
 // report hands what the call has come to so far to the loop, in the place of an earlier report
 // that it has not taken yet.
 func (c *call) report() {
-	c.reported = c.Clock.Now()
+	c.reported, c.unreported = c.Clock.Now(), false
 	report := workflow.AgentReported{Key: c.key, Call: c.soFar}
 	for {
 		select {
