@@ -33,11 +33,7 @@ func (c Call) fill(s Schema) (string, error) {
 		}
 		values[m.names[i]] = s.shaped(m.names[i], m.value)
 	}
-	if err := s.complete(values); err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(values)
-	return string(text), err
+	return s.completed(values)
 }
 
 func (s Schema) has(name string) bool { _, ok := s.Properties[name]; return ok }
@@ -52,8 +48,10 @@ func (s Schema) shaped(name, value string) any {
 
 // anyAnswer is JSON of this schema, of which any will do: an agent asks for it beside the work, which of
 // its models is to do that for one.
-func (s Schema) anyAnswer() (string, error) {
-	values := map[string]any{}
+func (s Schema) anyAnswer() (string, error) { return s.completed(map[string]any{}) }
+
+// completed is complete as JSON.
+func (s Schema) completed(values map[string]any) (string, error) {
 	if err := s.complete(values); err != nil {
 		return "", err
 	}

@@ -309,17 +309,24 @@ func TestWhatIsMissingIsNamedWithWhatToDo(t *testing.T) {
 	}
 }
 
-func TestOnlyNamedHostsAreReached(t *testing.T) {
-	t.Parallel()
+// named is a server, and a policy that names it.
+func named(t *testing.T) (address string, policy egress.Policy) {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("served")) }))
 	t.Cleanup(server.Close)
 	policy, err := egress.NewPolicy([]string{strings.TrimPrefix(server.URL, "http://")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return server.URL, policy
+}
+
+func TestOnlyNamedHostsAreReached(t *testing.T) {
+	t.Parallel()
+	address, policy := named(t)
 	_, _, _, e := open(t, func(c *container.Config) { c.Network, c.Egress = egress.Registries, policy })
 	const get = `perl -MIO::Socket::INET -e '$s=IO::Socket::INET->new(PeerAddr=>"127.0.0.1:41080") or die $!; print $s "GET $ARGV[0] HTTP/1.0\r\n\r\n"; print <$s>' `
-	if got := must(t, e, get+server.URL+"/"); !strings.HasSuffix(got, "served") {
+	if got := must(t, e, get+address+"/"); !strings.HasSuffix(got, "served") {
 		t.Errorf("a named host: %q", got)
 	}
 	got := must(t, e, get+"http://169.254.169.254/latest/")
@@ -390,12 +397,7 @@ func TestAFolderThatWasShownAndIsGoneIsShownNoMore(t *testing.T) {
 
 func TestACommandReachesTheProxyThoughItIsChangingHands(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("served")) }))
-	t.Cleanup(server.Close)
-	policy, err := egress.NewPolicy([]string{strings.TrimPrefix(server.URL, "http://")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address, policy := named(t)
 	_, p, _, e := open(t, func(c *container.Config) { c.Network, c.Egress = egress.Registries, policy })
 	// Another process of ours has the proxy, and no longer serves.
 	places, err := filepath.Glob(filepath.Join(state(p), "*", "egress"))
@@ -413,7 +415,7 @@ func TestACommandReachesTheProxyThoughItIsChangingHands(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		r, err := e.Exec(t.Context(), process.Command{Stdout: out, Total: time.Minute, Args: []string{"perl", "-MIO::Socket::INET", "-e",
-			`$s=IO::Socket::INET->new(PeerAddr=>"127.0.0.1:41080") or die $!; print $s "GET $ARGV[0] HTTP/1.0\r\n\r\n"; syswrite STDOUT, "asked\n"; print <$s>`, server.URL + "/"}})
+			`$s=IO::Socket::INET->new(PeerAddr=>"127.0.0.1:41080") or die $!; print $s "GET $ARGV[0] HTTP/1.0\r\n\r\n"; syswrite STDOUT, "asked\n"; print <$s>`, address + "/"}})
 		if err == nil && !r.OK() {
 			err = fmt.Errorf("%+v", r)
 		}
