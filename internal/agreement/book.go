@@ -1,0 +1,232 @@
+package agreement
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Book holds the agreements of one project.
+type Book struct{ project, folder string }
+
+// maxSize is the largest record that is read, in bytes.
+const maxSize = 4 << 20
+
+// Open returns the agreements of the project at an absolute root, below $XDG_STATE_HOME or ~/.local/state. It touches
+// nothing. The error says why this machine has no place for them: agreements are never kept inside the project.
+func Open(project string, getenv func(string) string) (Book, error) {
+	state := getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // which the XDG specification has programs ignore
+		home := getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return Book{}, errors.New("find the state folder: neither XDG_STATE_HOME nor HOME is an absolute path")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	folder := filepath.Join(state, "signalbox", "trust", Fingerprint(project))
+	if inside(folder, project) || inside(real(folder), real(project)) {
+		return Book{}, fmt.Errorf("the state folder %s is inside the project: set XDG_STATE_HOME to one outside", state)
+	}
+	return Book{project: project, folder: folder}, nil
+}
+
+// Agreed reports whether the person agreed to exactly this content.
+func (b Book) Agreed(kind Kind, fingerprint string) (bool, error) {
+	root, err := b.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = root.Close() }()
+	a, err := b.read(root, name(kind, fingerprint))
+	return err == nil && a.Kind == kind && a.Fingerprint == fingerprint, err
+}
+
+// Agree records that the person agreed. It may be done twice.
+func (b Book) Agree(kind Kind, fingerprint, how string, items []string, now time.Time) error {
+	if digits, err := hex.DecodeString(fingerprint); err != nil || len(digits) != 32 {
+		return fmt.Errorf("record agreement: %q is no fingerprint", fingerprint)
+	}
+	a := Agreement{Version: version, Project: b.project, Kind: kind, Fingerprint: fingerprint, Items: items, How: how, AgreedAt: now.UTC()}
+	if err := b.write(a); err != nil {
+		return fmt.Errorf("record agreement: %w", err)
+	}
+	return nil
+}
+
+// List returns the agreements of a kind, the oldest first. Records that cannot be read are left out: what they said
+// is asked again.
+func (b Book) List(kind Kind) (list []Agreement, err error) {
+	root, err := b.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	names, err := recorded(root, kind)
+	for _, name := range names {
+		if a, err := b.read(root, name); err == nil && a.Kind == kind {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(x, y Agreement) int {
+		return cmp.Or(x.AgreedAt.Compare(y.AgreedAt), strings.Compare(x.Fingerprint, y.Fingerprint))
+	})
+	return list, err
+}
+
+// Withdraw forgets every agreement of a kind and returns how many there were.
+func (b Book) Withdraw(kind Kind) (n int, err error) {
+	root, err := b.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = root.Close() }()
+	names, err := recorded(root, kind)
+	for _, name := range names {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return n, fmt.Errorf("withdraw agreement: %w", err)
+		}
+		n++
+	}
+	return n, err
+}
+
+// open opens the project's folder, which must be the user's alone: whoever can write there agrees for them.
+func (b Book) open() (*os.Root, error) {
+	root, err := os.OpenRoot(b.folder)
+	if err != nil {
+		return nil, fmt.Errorf("open agreements: %w", err)
+	}
+	info, err := root.Stat(".")
+	if err == nil {
+		err = ownedAlone(b.folder, info)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open agreements: %w", err), root.Close())
+	}
+	return root, nil
+}
+
+func (b Book) write(a Agreement) (err error) {
+	data, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(b.folder, 0o700); err != nil {
+		return err
+	}
+	root, err := b.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	temp := ".tmp-" + rand.Text()
+	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(data, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = root.Rename(temp, name(a.Kind, a.Fingerprint))
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return synced(root)
+}
+
+// read reads one record. One that is missing or broken is no agreement; one that others could have written is an error.
+func (b Book) read(root *os.Root, name string) (a Agreement, err error) {
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Agreement{}, nil
+	}
+	if err != nil {
+		return Agreement{}, fmt.Errorf("read agreement: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err == nil {
+		err = ownedAlone(filepath.Join(b.folder, name), info)
+	}
+	if err != nil {
+		return Agreement{}, fmt.Errorf("read agreement: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxSize))
+	if err != nil {
+		return Agreement{}, fmt.Errorf("read agreement: %w", err)
+	}
+	if json.Unmarshal(data, &a) != nil || a.Version != version || a.Project != b.project {
+		return Agreement{}, nil
+	}
+	return a, nil
+}
+
+func name(kind Kind, fingerprint string) string { return string(kind) + "-" + fingerprint + ".json" }
+
+// recorded are the names of the records of a kind.
+func recorded(root *os.Root, kind Kind) (names []string, err error) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, fmt.Errorf("list agreements: %w", err)
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), string(kind)+"-") {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
+}
+
+// ownedAlone refuses what another user owns or may write.
+func ownedAlone(path string, info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || int(stat.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 || !info.IsDir() && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not yours alone: remove it, or take it over with chown and chmod go-w", path)
+	}
+	return nil
+}
+
+// inside reports whether a clean absolute path is dir or below it.
+func inside(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// real is a path with the links of its longest part that exists followed.
+func real(path string) string {
+	for at := path; ; at = filepath.Dir(at) {
+		if found, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(found, strings.TrimPrefix(path, at))
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+	}
+}
+
+func synced(root *os.Root) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
