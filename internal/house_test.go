@@ -24,7 +24,7 @@ var rooms = map[string][]string{
 	"process":                     {},
 	"process/processtest":         {},
 	"config":                      {"permission"}, // whose patterns it takes
-	"agreement":                   {}, // what a person agreed to, kept outside every repository
+	"agreement":                   {},             // what a person agreed to, kept outside every repository
 	"forge":                       {},
 	"git":                         {"flock", "process"},
 	"agent":                       {"process"},
