@@ -100,7 +100,7 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, one document")
 	root.AddCommand(newSession(a), newReport(a))
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newInit(a), newDoctor(a), newAgents(a), newRun(a), newStatus(a), newList(a), newLogs(a), newWatch(a), newResume(a), newRetry(a),
+	root.AddCommand(newInit(a), newDoctor(a), newAgents(a), newNew(a), newRun(a), newStatus(a), newList(a), newLogs(a), newDiff(a), newWatch(a), newResume(a), newRetry(a),
 		newStop(a), newApprove(a), newReject(a), newAnswer(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHeal(a), newHealth(a), newDocument(a))
 	a.complete(root)
@@ -200,6 +200,7 @@ const (
 	red    = "31"
 	green  = "32"
 	yellow = "33"
+	cyan   = "36"
 	bold   = "1"
 	faint  = "2"
 )

@@ -23,6 +23,7 @@ func (a *app) complete(root *cobra.Command) {
 		"run":     a.requests(),
 		"status":  a.runs(anyState, false),
 		"logs":    a.logs,
+		"diff":    a.runs(anyState, false),
 		"watch":   a.runs(anyState, true),
 		"resume":  a.runs(stateIs(workflow.NeedsInput, workflow.Running, workflow.Queued), false),
 		"retry":   a.runs(stateIs(workflow.Failed), false),

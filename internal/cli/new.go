@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+)
+
+func newNew(a *app) *cobra.Command {
+	n := &newRequest{app: a}
+	c := &cobra.Command{
+		Use:   "new [TITLE]",
+		Short: "Write a new request, with a number of its own",
+		Long: "Write requests/<id>.md with a new id and number. On a terminal your editor ($VISUAL, $EDITOR) opens it to describe the\n" +
+			"change, unless --body or --from-file has the description. Without TITLE, the description's first line is the title.",
+		Example: "  signalbox new \"Count words whatever the space between them\"\n  signalbox new \"Fix the parser\" --body \"It drops the last line.\"\n" +
+			"  signalbox new --from-file notes.md --edit\n  git log -1 --format=%B | signalbox new --from-file -",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return n.write(c.Context(), strings.Join(args, "")) },
+	}
+	c.Flags().StringVar(&n.body, "body", "", "the description")
+	c.Flags().StringVarP(&n.from, "from-file", "f", "", "read the description from a file; - is standard input")
+	c.Flags().BoolVarP(&n.edit, "edit", "e", false, "open the editor even when the description is given")
+	c.MarkFlagsMutuallyExclusive("body", "from-file")
+	return c
+}
+
+// newRequest is one use of "signalbox new".
+type newRequest struct {
+	*app
+	body, from string
+	edit       bool
+}
+
+func (n *newRequest) write(ctx context.Context, title string) error {
+	p, err := n.open(ctx)
+	if err != nil {
+		return err
+	}
+	body := n.body
+	if n.from != "" {
+		if body, err = n.read(); err != nil {
+			return err
+		}
+	}
+	if title == "" {
+		title, body = titled(body)
+	}
+	if strings.TrimSpace(title) == "" {
+		return &problem{err: errors.New("a request needs a title"), hint: `signalbox new "what should be different"`, code: exitUsage}
+	}
+	request, err := p.forge.OpenRequest(ctx, "new/"+rand.Text(), title, body)
+	if err != nil {
+		return explained(err)
+	}
+	if n.edit || body == "" && n.interactive() {
+		if request, err = p.edited(ctx, request); err != nil {
+			return err
+		}
+	}
+	if p.json {
+		return p.printJSON(request)
+	}
+	p.print("%s is request %d: %s\n", redact.Line(request.Path, 200), request.Number, redact.Line(request.Title, 200))
+	p.print("start it: signalbox run %d\n", request.Number)
+	return nil
+}
+
+// maxDescription is how much of a file --from-file reads, in bytes; a request file is no larger.
+const maxDescription = 1 << 20
+
+func (n *newRequest) read() (string, error) {
+	source := n.In
+	if n.from != "-" {
+		name := n.from
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(n.Dir, name)
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return "", fmt.Errorf("read description: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		source = file
+	}
+	data, err := io.ReadAll(io.LimitReader(source, maxDescription+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read description: %w", err)
+	case len(data) > maxDescription:
+		return "", fmt.Errorf("read description: %s is larger than %d bytes", n.from, maxDescription)
+	}
+	return string(data), nil
+}
+
+// titled splits a description into its first line, without a Markdown heading's marks, and the rest.
+func titled(text string) (title, body string) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(strings.TrimLeft(first, "# ")), strings.TrimSpace(rest)
+}
+
+// interactive reports whether a person can be shown an editor.
+func (a *app) interactive() bool {
+	in, ok := a.In.(*os.File)
+	return ok && !a.json && a.Terminal && term.IsTerminal(int(in.Fd()))
+}
+
+// edited has the person edit the request's file and reads it back. The file stays as they left it, also when it is
+// broken.
+func (p *project) edited(ctx context.Context, request forge.Request) (forge.Request, error) {
+	if err := p.openEditor(ctx, filepath.Join(p.root, request.Path)); err != nil {
+		return request, &problem{err: err, hint: fmt.Sprintf("the request is in %s; edit it there, then: signalbox run %d", request.Path, request.Number)}
+	}
+	edited, err := p.forge.Request(ctx, request.Path)
+	if errors.Is(err, forge.ErrNotFound) {
+		return request, &problem{err: fmt.Errorf("%s was deleted in the editor", request.Path), code: exitNotFound}
+	}
+	return edited, explained(err)
+}
+
+// openEditor runs the person's own editor on the terminal and waits for it. Its words come from their environment,
+// as with git and crontab, and are split at spaces; nothing of a project is among them.
+func (a *app) openEditor(ctx context.Context, path string) error {
+	words := a.own("vi", "VISUAL", "EDITOR")
+	return process.Foreground(ctx, append(words, path), os.Environ(), a.In, a.Out, a.Err)
+}
+
+// own is the program, with its arguments, that the first of the variables names which has a value.
+func (a *app) own(usual string, variables ...string) []string {
+	for _, name := range variables {
+		if words := strings.Fields(a.Env(name)); len(words) > 0 {
+			return words
+		}
+	}
+	return strings.Fields(usual)
+}
