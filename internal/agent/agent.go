@@ -37,6 +37,9 @@ type Task struct {
 	// Transcript is told what happens; nil discards. Drivers that do not understand their program's
 	// output tell nothing. Calls may overlap.
 	Transcript func(Entry)
+	// InFlight is told what the requests on their way to the model may yet use, whenever that changes and
+	// before the first of them is sent; nil discards. Calls may overlap.
+	InFlight func(Usage)
 	// Ask answers what the agent asks, in a goroutine of its own and one question at a time; nil denies.
 	// Idle does not run meanwhile, Total does.
 	Ask Asker
@@ -73,6 +76,9 @@ type Result struct {
 	Usage   Usage
 	// Conversation is what a later call can go on with; nil if the agent has none.
 	Conversation *Conversation
+	// Title is the program's name for people ("Claude Code"), Model the model that did the work, in the
+	// server's own name for it; each is empty where it is not known.
+	Title, Model string
 	// Denied are the tools that the agent wanted to use and was not allowed to. It may have done
 	// without them: whether there is a change is another fact.
 	Denied []string

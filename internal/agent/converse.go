@@ -44,6 +44,9 @@ func (p Program) line(task Task, raw io.Writer, read readLine, line []byte, cut 
 	}
 	entries, keep := read(line)
 	for _, entry := range entries {
+		if entry.Kind == Began {
+			entry.Program = p.Title
+		}
 		task.tell(entry)
 	}
 	if !keep {
@@ -59,7 +62,7 @@ func (p Program) result(task Task, end process.Result, stderr string) Result {
 	e := p.Reader.End(end, stderr)
 	answer := tail{limit: MaxAnswer}
 	_, _ = answer.Write([]byte(e.Answer))
-	result := Result{Answer: clean(answer.last()), Process: end, Usage: e.Usage, Conversation: e.Conversation, Denied: e.Denied}
+	result := Result{Answer: clean(answer.last()), Process: end, Title: p.Title, Usage: e.Usage, Conversation: e.Conversation, Denied: e.Denied}
 	fell := p.endOf(task, end, lastLine(stderr))
 	switch {
 	case e.Whole:

@@ -14,8 +14,9 @@ type Entry struct {
 	Call string `json:"call,omitempty"`
 	// Failed is of a tool's result.
 	Failed bool `json:"failed,omitempty"`
-	// Conversation and Model are of a beginning.
+	// Conversation, Program and Model are of a beginning; Program is the program's name for people.
 	Conversation string `json:"conversation,omitempty"`
+	Program      string `json:"program,omitempty"`
 	Model        string `json:"model,omitempty"`
 	// Attempt is of a retry: the agent's own count from 1. Wait is how long it says to wait.
 	Attempt int           `json:"attempt,omitempty"`

@@ -15,6 +15,8 @@ import (
 type Program struct {
 	// Agent is the name under which the configuration knows the agent.
 	Agent string
+	// Title is the program's name for people ("Claude Code"); empty where only Args names it.
+	Title string
 	// Args is the program and its arguments; Args[0] has no slash or is absolute.
 	Args []string
 	// Env are the driver's own variables (KEY=value); one of the task's replaces one of the same name.
@@ -48,7 +50,7 @@ func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Res
 	if err != nil {
 		return p.notRun(end, err)
 	}
-	result := Result{Answer: clean(answer.last()), Process: end}
+	result := Result{Answer: clean(answer.last()), Process: end, Title: p.Title}
 	result.Failure = p.endOf(task, end, lastLine(clean(last.last())))
 	if result.Failure == nil && result.Answer == "" && task.Role != implementer {
 		result.Failure = Fail(NoAnswer, "agent %q ended well but printed no answer", p.Agent)

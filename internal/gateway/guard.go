@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"signalbox/internal/agent"
@@ -39,7 +41,7 @@ func (a *guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 	if err != nil {
 		return result, err
 	}
-	result.Usage = seen(s.Report(), result.Usage)
+	result.Usage, result.Model = seen(s.Report(), result.Usage), cmp.Or(mostUsed(s.Report()), result.Model)
 	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent) {
 		result.Failure = f
 		if whole != nil { // the agent itself knows only that its session was ended
@@ -47,6 +49,16 @@ func (a *guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 		}
 	}
 	return result, nil
+}
+
+// mostUsed is the model that did most of the work: agents have a small one make up titles.
+func mostUsed(r Report) (model string) {
+	for _, name := range slices.Sorted(maps.Keys(r.Models)) {
+		if name != otherModels && (model == "" || r.Models[name].OutputTokens > r.Models[model].OutputTokens) {
+			model = name
+		}
+	}
+	return model
 }
 
 // telling tells a transcript what was used since it was told last.

@@ -66,7 +66,7 @@ func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Act
 	limits, ceiling := w.run.Journey.Settings.Limits, allowed.both()
 	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(), Private: env.Private(),
 		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
-		Transcript: c.heard, Ask: c.asker(calling, a.Role), Ceiling: agent.Ceiling{Tokens: ceiling.Tokens, CostUSD: float64(ceiling.CostMicroUSD) / 1e6}, Conversation: w.conversation(a.Role, program.Name()),
+		Transcript: c.heard, InFlight: c.inFlight, Ask: c.asker(calling, a.Role), Ceiling: agent.Ceiling{Tokens: ceiling.Tokens, CostUSD: float64(ceiling.CostMicroUSD) / 1e6}, Conversation: w.conversation(a.Role, program.Name()),
 		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
 	if err != nil && ctx.Err() == nil && calling.Err() != nil {
 		err = context.Cause(calling)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,6 +51,7 @@ func (c *call) heard(e agent.Entry) {
 	}
 	switch e.Kind {
 	case agent.Began:
+		c.soFar.Program, c.soFar.Model = redact.Line(e.Program, 100), redact.Line(c.Redact.String(e.Model), 100)
 		if agent.ValidConversation(e.Conversation) {
 			c.soFar.Conversation = &workflow.Conversation{Agent: c.soFar.Agent, ID: e.Conversation}
 			c.report()
@@ -60,6 +62,18 @@ func (c *call) heard(e agent.Entry) {
 		if c.unreported {
 			c.report()
 		}
+	}
+}
+
+// inFlight notes what the requests on their way may yet use. It is saved before they can have come far:
+// a kill must not make them free.
+func (c *call) inFlight(u agent.Usage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.soFar.Reserved
+	c.soFar.Reserved, c.unreported = usage(u), true
+	if c.soFar.Reserved.Tokens() > before.Tokens() || c.soFar.Reserved.CostMicroUSD > before.CostMicroUSD {
+		c.report()
 	}
 }
 
@@ -116,9 +130,12 @@ func (c *call) uses(u *agent.Usage) {
 
 // cameTo is what the call came to in the end; the agent's own reckoning counts where it has one.
 func (c *call) cameTo(r agent.Result) workflow.Call {
+	c.soFar.Reserved = workflow.Usage{}
 	if r.Usage != (agent.Usage{}) {
 		c.soFar.Usage = usage(r.Usage)
 	}
+	c.soFar.Program = cmp.Or(redact.Line(r.Title, 100), c.soFar.Program)
+	c.soFar.Model = cmp.Or(redact.Line(c.Redact.String(r.Model), 100), c.soFar.Model)
 	if r.Conversation != nil && agent.ValidConversation(r.Conversation.ID) {
 		c.soFar.Conversation = &workflow.Conversation{Agent: c.soFar.Agent, ID: r.Conversation.ID, Counted: usage(r.Conversation.Usage)}
 	}

@@ -10,7 +10,14 @@ import (
 type Call struct {
 	// Agent is the name under which the configuration knows it.
 	Agent string `json:"agent,omitempty"`
-	Usage Usage  `json:"usage,omitzero"`
+	// Program is its program's name for people ("Claude Code"), Model the model that did the work.
+	// Each is empty where it is not known.
+	Program string `json:"program,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Usage   Usage  `json:"usage,omitzero"`
+	// Reserved is what the requests on their way to the model may yet use. A call that is cut off counts
+	// it, because the vendor may bill what nobody received.
+	Reserved Usage `json:"reserved,omitzero"`
 	// Conversation is the agent's own memory of it, nil if it keeps none.
 	Conversation *Conversation `json:"conversation,omitempty"`
 	// Denied are the tools that the agent was not allowed to use.
@@ -131,9 +138,35 @@ func (m *machine) workFound(e WorkFound) bool {
 func (m *machine) account(role Role, call *Call) {
 	j := &m.run.Journey
 	j.Calling, j.Denied = nil, call.Denied
-	m.spend(call.Usage, 1)
+	m.spend(call.Usage.plus(call.Reserved), 1)
+	m.credit(role, call)
 	if call.Conversation != nil {
 		m.remember(role, call.Conversation)
+	}
+}
+
+// Assistant is an agent that took part in the run, for whoever writes down whose work a change is.
+type Assistant struct {
+	Role Role `json:"role"`
+	// Agent is the configuration's name of it; Program and Model are as in Call.
+	Agent   string  `json:"agent"`
+	Program string  `json:"program,omitempty"`
+	Model   string  `json:"model,omitempty"`
+	Unknown Unknown `json:",embed"`
+}
+
+// maxAssistants is more than a run has use for; a server that makes up names gets no more.
+const maxAssistants = 50
+
+// credit notes down who took part, in the order of their first calls.
+func (m *machine) credit(role Role, call *Call) {
+	j := &m.run.Journey
+	a := Assistant{Role: role, Agent: call.Agent, Program: call.Program, Model: call.Model}
+	same := func(b Assistant) bool {
+		return a.Role == b.Role && a.Agent == b.Agent && a.Program == b.Program && a.Model == b.Model
+	}
+	if call.Agent != "" && len(j.Assistants) < maxAssistants && !slices.ContainsFunc(j.Assistants, same) {
+		j.Assistants = append(slices.Clone(j.Assistants), a)
 	}
 }
 

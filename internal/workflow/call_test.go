@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -151,14 +152,33 @@ func TestACallThatIsCutOffLosesNeitherItsCostNorItsConversation(t *testing.T) {
 	if run.State != Running || len(run.Journey.Pending) != 1 || run.Journey.Spent.InputTokens != 0 {
 		t.Fatalf("a report moved the run: %s, %+v", where(run), run.Journey.Spent)
 	}
-	call.Usage.InputTokens = 100
+	call.Usage.InputTokens, call.Reserved.OutputTokens = 90, 10 // an answer was on its way
 	run = crash(t, does(AgentReported{Key: run.Journey.Pending[0].Key, Call: call})(t, run))
-	if got := run.Journey.Spent.InputTokens; got != 100 || run.Journey.Conversations[Implementer].ID != "c1" || run.Journey.Calling != nil {
+	if got := run.Journey.Spent.Tokens(); got != 100 || run.Journey.Conversations[Implementer].ID != "c1" || run.Journey.Calling != nil {
 		t.Errorf("after the crash: %d tokens, %+v, %+v", got, run.Journey.Conversations, run.Journey.Calling)
 	}
 	run = crash(t, uses(Usage{InputTokens: 11})(t, run))
-	if got := run.Journey.Spent.InputTokens; got != 111 {
+	if got := run.Journey.Spent.Tokens(); got != 111 {
 		t.Errorf("%d tokens in all, want 111", got)
+	}
+}
+
+func TestTheRunNotesWhoTookPart(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen))
+	calls := []Call{{Agent: "claude", Program: "Claude Code", Model: "m1"}, {Agent: "claude", Program: "Claude Code", Model: "m2"},
+		{Agent: "claude", Program: "Claude Code", Model: "m1"}}
+	for _, call := range calls {
+		run = crash(t, does(AgentReported{Key: run.Journey.Pending[0].Key, Call: call})(t, run))
+	}
+	var noted []string
+	for _, a := range run.Journey.Assistants {
+		if a.Role == Implementer {
+			noted = append(noted, a.Program+" "+a.Model)
+		}
+	}
+	if want := []string{"Claude Code m1", "Claude Code m2"}; !slices.Equal(noted, want) {
+		t.Errorf("the implementers are %q, want %q", noted, want)
 	}
 }
 

@@ -61,6 +61,8 @@ type Journey struct {
 	Calling       *Call                 `json:"calling,omitempty"`
 	Conversations map[Role]Conversation `json:"conversations,omitempty"`
 	Spent         Usage                 `json:"spent"`
+	// Assistants are the agents that took part, by role, program and model, in the order of their first calls.
+	Assistants []Assistant `json:"assistants,omitempty"`
 	// Days is what was used on each day (UTC), oldest first.
 	Days []Day `json:"days,omitempty"`
 	// Question is what the call in hand asks and waits with, Questions how many were ever put to people.

@@ -12,8 +12,11 @@ import (
 	"signalbox/internal/process"
 )
 
-// usualName is the program where the settings name none.
-const usualName = "claude"
+const (
+	// usualName is the program where the settings name none, title its name for people.
+	usualName = "claude"
+	title     = "Claude Code"
+)
 
 // Agent is the driver.
 type Agent struct {
@@ -62,7 +65,7 @@ var quiet = []string{
 }
 
 func (a *Agent) program() agent.Program {
-	p := agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+	p := agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
 	if !a.settings.ProjectSettings {
 		p.Env = append(p.Env, "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1")
 	}

@@ -14,8 +14,11 @@ import (
 	"signalbox/internal/process"
 )
 
-// usualName is the program where the settings name none.
-const usualName = "codex"
+const (
+	// usualName is the program where the settings name none, title its name for people.
+	usualName = "codex"
+	title     = "Codex"
+)
 
 // Agent is the driver.
 type Agent struct {
@@ -64,7 +67,7 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 const zone = "TZ=UTC"
 
 func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(a.settings.Env, []string{zone})}
+	return agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program}, Env: slices.Concat(a.settings.Env, []string{zone})}
 }
 
 // modes are the arguments for what it may do. A conversation that is gone on with does not keep its

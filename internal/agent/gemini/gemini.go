@@ -14,7 +14,11 @@ import (
 	"signalbox/internal/process"
 )
 
-const usualName = "gemini"
+const (
+	// usualName is the program where the settings name none, title its name for people.
+	usualName = "gemini"
+	title     = "Gemini CLI"
+)
 
 // Agent is the driver.
 type Agent struct {
@@ -59,7 +63,7 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 
 // A folder that nobody trusted is one in which it may do nothing unasked, and whose settings it leaves out.
 func (a *Agent) program(trusting bool) agent.Program {
-	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program},
+	return agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program},
 		Env: slices.Concat([]string{"GEMINI_CLI_TRUST_WORKSPACE=" + strconv.FormatBool(trusting), "GEMINI_TELEMETRY_ENABLED=false"}, a.settings.Env)}
 }
 

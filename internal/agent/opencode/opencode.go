@@ -17,7 +17,11 @@ import (
 	"signalbox/internal/process"
 )
 
-const usualName = "opencode"
+const (
+	// usualName is the program where the settings name none, title its name for people.
+	usualName = "opencode"
+	title     = "opencode"
+)
 
 // Agent is the driver.
 type Agent struct {
@@ -67,7 +71,7 @@ var quiet = []string{
 }
 
 func (a *Agent) program() agent.Program {
-	p := agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+	p := agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
 	if !a.settings.ProjectSettings {
 		p.Env = append(p.Env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
 	}

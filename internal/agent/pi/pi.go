@@ -13,7 +13,11 @@ import (
 	"signalbox/internal/process"
 )
 
-const usualName = "pi"
+const (
+	// usualName is the program where the settings name none, title its name for people.
+	usualName = "pi"
+	title     = "pi"
+)
 
 // Agent is the driver.
 type Agent struct {
@@ -56,7 +60,7 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 }
 
 func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.settings.Name, Args: []string{a.settings.Program},
+	return agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program},
 		Env: slices.Concat([]string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"}, a.settings.Env)}
 }
 
