@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +41,45 @@ func TestTwoRunsStartedTogetherAreOneRun(t *testing.T) {
 		t.Errorf("exit codes are %v, want 0 of who carried it and 5 of who met them", codes)
 	}
 	p.mustBeMerged(1)
+}
+
+func TestARunKilledInTheQueueComesBackAsItWasStarted(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 2, g, g.beforeImplementer()...)
+	p.write(".signalbox/agent.sh", "#!/bin/sh\ncat >/dev/null\necho echo hello $SIGNALBOX_ISSUE >greet-$SIGNALBOX_ISSUE.sh\n")
+	if err := os.Chmod(filepath.Join(p.dir, ".signalbox/agent.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	first := p.startStandingStill(1)
+	command := []string{"run", "2", "--agent", "./.signalbox/agent.sh", "--workflow", "simple", "--approve", "auto", "--base", "main", "--max-parallel", "1"}
+	queued := p.start(command...)
+	if !queued.until(func() bool { return strings.HasPrefix(p.stage(2).Progress.Message, "waiting for") }) {
+		t.Fatalf("it does not wait:\n%s", queued.out)
+	}
+	if lock := p.stage(2).Locks.Request; !lock.Held || lock.Path == "" || lock.AcquiredAt == nil {
+		t.Errorf("a queued run shows its request lock as %+v", lock)
+	}
+	queued.signal(syscall.SIGKILL)
+	queued.wait()
+	if r := p.stage(2); r.Journey.Program != "./.signalbox/agent.sh" {
+		t.Fatalf("killed in the queue, its agent is %q", r.Journey.Program)
+	}
+	other := slices.Clone(command)
+	other[5] = "full"
+	if said := p.run(2, other...); !strings.Contains(said, "--workflow (it is simple)") {
+		t.Errorf("another workflow is refused by %q", said)
+	}
+	g.open()
+	first.wait()
+	p.run(0, "resume", "2")
+	p.run(0, command...)
+	if got := p.git("show", "main:greet-2.sh"); got != "echo hello 2" {
+		t.Errorf("its agent's file on main is %q", got)
+	}
+	if calls := p.stage(2).Counters.PlannerCalls; calls != 0 {
+		t.Errorf("its planner was called %d times, though --agent leaves it out", calls)
+	}
 }
 
 func TestAnOrderLeftWithAProcessThatDiesIsCarriedOut(t *testing.T) {

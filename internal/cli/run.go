@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,12 +9,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/config"
 	"signalbox/internal/forge"
+	"signalbox/internal/redact"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -116,7 +121,7 @@ func (p *project) latestIf(request forge.Request, may func() error, begin func(c
 		case latest.Err != nil:
 			return store.RunRef{}, latest.Err
 		case latest.Run.State != workflow.Canceled:
-			return latest.Ref, p.settingsStand(&latest.Run)
+			return latest.Ref, p.settingsStand(&latest.Run, request)
 		default:
 			if err := r.Settle(ctx, latest.Run); err != nil {
 				return store.RunRef{}, err
@@ -156,13 +161,33 @@ func runIDAfter(other string) (string, error) {
 
 const runIDTime = "20060102-150405"
 
-// settingsStand refuses flags that a run which began without them would ignore.
-func (p *project) settingsStand(run *workflow.Run) error {
-	if run.State.Final() || len(p.flags.workflow) == 0 && p.flags.approve == "" && p.flags.base == "" {
+// settingsStand refuses flags that say something else than the settings which the run began with: it would
+// ignore them.
+func (p *project) settingsStand(run *workflow.Run, request forge.Request) error {
+	if run.State.Final() {
 		return nil
 	}
-	return &problem{err: fmt.Errorf("run %s is under way with the settings it began with", run.Ref()), code: exitUsage,
-		hint: fmt.Sprintf("go on without --workflow, --approve and --base, or give it up first: signalbox stop --cancel %s", run.Ref())}
+	began, differ := &run.Journey.Settings, []string(nil)
+	if len(p.flags.workflow) > 0 {
+		name, phases, err := workflow.WorkflowPhases(p.flags.workflow...)
+		if err != nil {
+			return &problem{err: err, hint: "see what there is: signalbox run --help", code: exitUsage}
+		}
+		if name != began.Workflow || !slices.Equal(phases, began.Phases) {
+			differ = append(differ, "--workflow (it is "+began.Workflow+")")
+		}
+	}
+	if approve := p.flags.approve; approve != "" && (approve == config.ApproveAuto) != began.AutoApprove {
+		differ = append(differ, "--approve")
+	}
+	if base := cmp.Or(request.Base, p.flags.base); p.flags.base != "" && base != run.Journey.Base {
+		differ = append(differ, "--base (it is "+redact.Line(run.Journey.Base, 60)+")")
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	return &problem{err: fmt.Errorf("run %s is under way and began with another %s", run.Ref(), strings.Join(differ, " and ")), code: exitUsage,
+		hint: fmt.Sprintf("continue it as it began: signalbox resume %s; or give it up first: signalbox stop --cancel %[1]s", run.Ref())}
 }
 
 // carryAll carries one run per request, all at once; the queue keeps their number down.

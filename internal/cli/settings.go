@@ -32,7 +32,7 @@ func (p *project) start(ctx context.Context, request forge.Request) (workflow.St
 		settings.PushesTo = local.Remote
 	}
 	return workflow.Start{RequestID: request.ID, Number: request.Number, Title: request.Title, RequestPath: request.Path,
-		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, git.Slug(request.Title)), Base: base, Settings: settings}, nil
+		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, git.Slug(request.Title)), Base: base, Settings: settings, Program: p.flags.agent}, nil
 }
 
 // base is the branch to merge into where a request names none.

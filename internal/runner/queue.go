@@ -42,7 +42,7 @@ func (w *work) queue(ctx context.Context) (admitted bool, err error) {
 func (w *work) admit(ctx context.Context, slot *store.Lock) (bool, error) {
 	w.slot = slot
 	err := w.decide(ctx, workflow.Admitted{Request: w.request.View(), Queue: slot.View(), Epoch: w.request.Epoch(),
-		Isolation: w.Isolation, Ceiling: w.PerRun, Program: w.Program})
+		Isolation: w.Isolation, Ceiling: w.PerRun})
 	if err != nil {
 		w.logged("release slot", slot.Release())
 		return false, err
@@ -52,7 +52,7 @@ func (w *work) admit(ctx context.Context, slot *store.Lock) (bool, error) {
 
 // wait says what the run waits for and returns when that may have changed.
 func (w *work) wait(ctx context.Context, freed <-chan struct{}, holders []store.LockRecord) error {
-	if err := w.decide(ctx, workflow.Waiting{For: w.slotsHeldBy(holders)}); err != nil {
+	if err := w.decide(ctx, workflow.Waiting{For: w.slotsHeldBy(holders), Request: w.request.View()}); err != nil {
 		return err
 	}
 	select {

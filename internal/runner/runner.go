@@ -125,6 +125,9 @@ func (r *Runner) Carry(ctx context.Context, requestID, owner string, which func(
 	if err := w.outrank(ctx, owner); err != nil {
 		return w.run, err
 	}
+	if err := w.decide(ctx, workflow.Named{Program: w.Program}); err != nil {
+		return w.run, err
+	}
 	if err := w.named(ctx); err != nil {
 		return w.run, err
 	}

@@ -57,6 +57,8 @@ func (m *machine) apply(event Event) bool {
 	switch e := event.(type) {
 	case Admitted:
 		return m.admitted(e)
+	case Named:
+		return m.named(e)
 	case Waiting:
 		return m.waiting(e)
 	case StopRequested:
@@ -178,9 +180,8 @@ func (m *machine) settle() {
 	m.settleQuestion()
 	r.UpdatedAt = m.now
 	r.Progress.Percent = r.percent()
-	if r.State.Ended() {
-		r.Locks.Request.Held, r.Locks.Queue.Held = false, false
-	}
+	r.Locks.Request.Held = r.Locks.Request.Held && !r.State.Ended()
+	r.Locks.Queue.Held = r.Locks.Queue.Held && r.State == Running
 	r.Artifacts.ErrorsJSON = nil
 	if r.Error != nil {
 		name := r.dir() + "/errors.json"

@@ -38,13 +38,19 @@ type (
 		// Ceiling is what the run's agents may use from now on; nil means as before. It is no goal of
 		// the run, so a changed configuration counts at once.
 		Ceiling *Spending
-		// Program is what a person named to implement the request from now on; empty means as before.
+	}
+	// Named: a person named Program to implement the request from now on. It is saved before the run waits
+	// for anything, so that a crash in the queue does not lose it.
+	Named struct {
+		order
 		Program string
 	}
-	// Waiting: no slot, or another run must end first; For says which, for people.
+	// Waiting: no slot, or another run must end first; For says which, for people. The run is in the
+	// hands of a runner, which holds Request.
 	Waiting struct {
 		order
-		For string
+		For     string
+		Request Lock
 	}
 	// StopRequested: a person wants the run to stand still, or (Cancel) to be given up.
 	StopRequested struct {

@@ -14,6 +14,8 @@ type Start struct {
 	RequestPath      string // relative to the project root; empty when it is no file
 	Branch, Base     string
 	Settings         Settings
+	// Program is what a person named to implement the request; empty if they named none.
+	Program string
 }
 
 // New is a run before anything happened: QUEUED at INIT.
@@ -26,7 +28,7 @@ func New(s Start, now time.Time) Run {
 		Artifacts: Artifacts{RequestPath: s.RequestPath, ReportMD: path.Join(dir, "report.md"),
 			LogsDir: path.Join(dir, "logs")},
 		Journey: Journey{Number: s.Number, StepName: BranchCreate.Step(), Settings: s.Settings,
-			Branch: s.Branch, Base: s.Base},
+			Branch: s.Branch, Base: s.Base, Program: s.Program},
 	}
 	for _, row := range Positions {
 		record := PhaseRecord{Phase: row.Phase, Step: row.Step, Status: StepPending}

@@ -1,9 +1,6 @@
 package workflow
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // admitted starts a run, or lets it go on after a wait, a stop or a crash. What
 // was pending stays pending; a run that stopped with nothing pending opens its
@@ -21,7 +18,6 @@ func (m *machine) admitted(e Admitted) bool {
 	m.ceil(e.Ceiling)
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
 	r.Journey.Epoch = e.Epoch
-	r.Journey.Program = cmp.Or(e.Program, r.Journey.Program)
 	if r.Journey.EnvID != "" && e.Isolation == IsolationNone {
 		r.Journey.Isolation = IsolationNone // said of the whole run once any command of it ran unprotected
 	}
@@ -36,12 +32,22 @@ func (m *machine) admitted(e Admitted) bool {
 	return true
 }
 
+func (m *machine) named(e Named) bool {
+	j := &m.run.Journey
+	if e.Program == "" || e.Program == j.Program {
+		return false
+	}
+	j.Program = e.Program
+	return true
+}
+
 func (m *machine) waiting(e Waiting) bool {
 	message := "waiting for " + e.For
 	if m.run.State != Queued && m.run.State != Running || m.run.State == Queued && m.run.Progress.Message == message {
 		return false
 	}
 	m.run.State = Queued
+	m.run.Locks.Request = e.Request
 	m.say("%s", message)
 	return true
 }

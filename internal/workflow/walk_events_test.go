@@ -9,7 +9,7 @@ import (
 // outcome of the action that would be performed now.
 func eventsFor(r Run) []Event {
 	head := r.Journey.Head
-	events := []Event{Admitted{Epoch: 1}, Waiting{For: "a slot"}, Interrupted{}, Prepared{}, WorkLaid{Commit: "upon"}, SessionBegan{}, SessionUsed{Usage: Usage{OutputTokens: 1}}, WorkFound{Ref: "refs/signalbox/kept/42/found"}, StopRequested{}, StopRequested{Cancel: true}, Resumed{}, Resumed{Force: true}, Retried{},
+	events := []Event{Admitted{Epoch: 1}, Named{Program: "./agent.sh"}, Waiting{For: "a slot"}, Interrupted{}, Prepared{}, WorkLaid{Commit: "upon"}, SessionBegan{}, SessionUsed{Usage: Usage{OutputTokens: 1}}, WorkFound{Ref: "refs/signalbox/kept/42/found"}, StopRequested{}, StopRequested{Cancel: true}, Resumed{}, Resumed{Force: true}, Retried{},
 		Approved{Commit: head, By: "ada"}, Approved{Commit: "of another time"}, Rejected{Reason: "no"}}
 	if len(r.Journey.Pending) > 0 {
 		a := r.Journey.Pending[0]
