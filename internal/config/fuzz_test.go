@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -21,8 +20,11 @@ func FuzzConfiguration(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		begun := time.Now()
 		c := Default()
-		if p, told, err := c.parse(bytes.NewReader(data)); p != nil {
+		if p, told, err := c.parse(data); p != nil {
 			_ = p.located(errors.Join(err, told.beyond(c.validate(), p)))
+			if bare := c.WithoutReach(false); len(bare.Reaches(false)) > 0 {
+				t.Fatalf("reaches the machine without it: %v", bare.Reaches(false))
+			}
 		}
 		if took := time.Since(begun); took > fuzzBudget {
 			t.Fatalf("took %s", took)

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,30 +44,52 @@ func (l *Lines) UnmarshalYAML(node *yaml.Node) error {
 // Load reads the file at path over the defaults, then the environment over
 // both. A missing file is no error: found says whether there was one.
 func Load(path string, getenv func(string) string) (c Config, found bool, err error) {
-	c = Default()
+	data, found, err := Read(path)
+	if err != nil {
+		return Default(), found, err
+	}
+	c, err = Parse(path, data, getenv)
+	return c, found, err
+}
+
+// Read returns the bytes of the file at path, as far as Parse needs them. A missing file is no error: found says
+// whether there was one.
+func Read(path string) (data []byte, found bool, err error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read configuration: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	data, err = io.ReadAll(io.LimitReader(file, maxSize+1))
+	if err != nil {
+		return nil, true, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return data, true, nil
+}
+
+// Parse takes the settings from the bytes of the file called name over the defaults, then the environment over both.
+// Without bytes there is no file.
+func Parse(name string, data []byte, getenv func(string) string) (Config, error) {
+	c := Default()
 	var places places
 	var already told
 	var problems error
-	file, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return c, false, fmt.Errorf("read configuration: %w", err)
-	default:
-		defer func() { _ = file.Close() }()
-		found = true
-		if places, already, problems = c.parse(file); places == nil {
-			return c, true, fmt.Errorf("configuration %s: %w", path, problems)
+	if data != nil {
+		if places, already, problems = c.parse(data); places == nil {
+			return c, fmt.Errorf("configuration %s: %w", name, problems)
 		}
 	}
 	if err := c.environment(getenv, places); err != nil {
-		return c, found, err
+		return c, err
 	}
 	c.Environment.expand(getenv("HOME"))
 	if err := places.located(errors.Join(problems, already.beyond(c.validate(), places))); err != nil {
-		return c, found, fmt.Errorf("configuration %s: %w", path, err)
+		return c, fmt.Errorf("configuration %s: %w", name, err)
 	}
-	return c, found, nil
+	return c, nil
 }
 
 // environment lets variables win over the file: SIGNALBOX_WORKFLOW,

@@ -17,11 +17,7 @@ import (
 
 // parse takes the settings from the file. What is wrong with single values is in the error, which is
 // told together with what else is wrong: such a value is left at its default. Where there are no places, nothing could be read.
-func (c *Config) parse(r io.Reader) (_ places, _ told, _ error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
-	if err != nil {
-		return nil, told{}, err
-	}
+func (c *Config) parse(data []byte) (_ places, _ told, _ error) {
 	if len(data) > maxSize {
 		return nil, told{}, fmt.Errorf("has more than %d bytes", maxSize)
 	}
@@ -40,7 +36,7 @@ func (c *Config) parse(r io.Reader) (_ places, _ told, _ error) {
 	if check.visited > maxNodes {
 		return nil, told{}, errors.New("its aliases lead too far")
 	}
-	err = errors.Join(check.problems...)
+	err := errors.Join(check.problems...)
 	if e := document.Decode(c); e != nil && err == nil {
 		return nil, told{}, inWords(e, data)
 	}

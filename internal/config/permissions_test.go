@@ -9,7 +9,7 @@ import (
 func TestPatternsOfAnAgentAndOfItsRoleCountTogether(t *testing.T) {
 	t.Parallel()
 	c := Default()
-	if _, _, err := c.parse(strings.NewReader("agents: {it: {driver: claude, permissions: ask, allow: [Read], deny: [\"Bash(rm *)\"]}}\n" +
+	if _, _, err := c.parse([]byte("agents: {it: {driver: claude, permissions: ask, allow: [Read], deny: [\"Bash(rm *)\"]}}\n" +
 		"roles: {implementer: {agent: it, allow: [\"Bash(go test *)\"]}, reviewer: {agent: it, permissions: read-only}}\n")); err != nil {
 		t.Fatal(err)
 	}
