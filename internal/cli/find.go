@@ -37,7 +37,7 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 		if err := p.aboutHealth(ctx, request.ID); err != nil {
 			return store.RunSummary{}, err
 		}
-		return store.RunSummary{}, &problem{err: fmt.Errorf("there is no run of %q", ref), code: exitNotFound,
+		return store.RunSummary{}, &problem{err: fmt.Errorf("%w %q", errNoRun, ref), code: exitNotFound,
 			hint: fmt.Sprintf("start one: signalbox run %s; or see what there is: signalbox list", ref)}
 	}
 	if found.Err != nil {
@@ -45,6 +45,9 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 	}
 	return *found, nil
 }
+
+// errNoRun: the request is there, and no run answers it yet.
+var errNoRun = errors.New("there is no run of")
 
 // aboutHealth says what to do about a request that the self-healing loop opened to call a person, nil if it is none: no run
 // answers such a one.

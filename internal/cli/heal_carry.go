@@ -18,7 +18,7 @@ import (
 // carryRepair carries the request of an error as far as it goes without a person: on with the run that
 // is under way, or with a new one that has the failing check among its tests.
 func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow.Run, error) {
-	progress := newProgress(p.app, false)
+	progress := newProgress(p.app, false, p.lastWords)
 	defer progress.close()
 	r, err := p.runner(ctx, progress.observe)
 	if err != nil {

@@ -15,22 +15,37 @@ import (
 type progress struct {
 	*app
 	several bool
+	// header is what stands above the runs on a terminal; empty for none.
+	header string
+	// words are the last words of a run's agent, shown below its line; nil shows none.
+	words   func(*workflow.Run) string
 	mu      sync.Mutex
 	runs    []workflow.Run
 	since   map[string]time.Time // when a run's message last changed, by run id
 	drawn   int
+	left    bool // the person looks away: what is drawn stays
 	said    map[string]string
 	aside   map[string]int // how many refs of work set aside were told of, by run id
+	last    map[string]lastWords
 	done    chan struct{}
 	stopped chan struct{}
 }
 
+// lastWords are what a run's agent said last, as far as was looked at a moment ago.
+type lastWords struct {
+	text string
+	at   time.Time
+}
+
+// lookEvery is how often an agent's last words are looked at.
+const lookEvery = time.Second
+
 // redrawEvery is how often the clock in a progress line moves.
 const redrawEvery = time.Second / 5
 
-func newProgress(a *app, several bool) *progress {
-	p := &progress{app: a, several: several, said: map[string]string{}, aside: map[string]int{}, since: map[string]time.Time{},
-		done: make(chan struct{}), stopped: make(chan struct{})}
+func newProgress(a *app, several bool, words func(*workflow.Run) string) *progress {
+	p := &progress{app: a, several: several, words: words, said: map[string]string{}, aside: map[string]int{}, since: map[string]time.Time{},
+		last: map[string]lastWords{}, done: make(chan struct{}), stopped: make(chan struct{})}
 	if a.json || !a.Terminal {
 		close(p.stopped)
 		return p
@@ -120,7 +135,9 @@ func (p *progress) redraw() {
 			p.draw()
 		case <-p.done:
 			p.mu.Lock()
-			p.erase()
+			if !p.left {
+				p.erase()
+			}
 			p.mu.Unlock()
 			return
 		}
@@ -130,11 +147,38 @@ func (p *progress) redraw() {
 func (p *progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	lines := p.lines()
 	p.erase()
-	for i := range p.runs {
-		p.print("%s\n", p.bar(&p.runs[i]))
+	for _, line := range lines {
+		p.print("%s\n", line)
 	}
-	p.drawn = len(p.runs)
+	p.drawn = len(lines)
+}
+
+// lines are what a terminal shows now, none wider than it.
+func (p *progress) lines() (lines []string) {
+	if p.header != "" {
+		lines = append(lines, p.paint(faint, fit(p.header, p.Width()-1)))
+	}
+	for i := range p.runs {
+		lines = append(lines, p.bar(&p.runs[i]))
+		if said := p.wordsOf(&p.runs[i]); said != "" {
+			lines = append(lines, p.paint(faint, fit("   "+said, p.Width()-1)))
+		}
+	}
+	return lines
+}
+
+func (p *progress) wordsOf(run *workflow.Run) string {
+	if p.words == nil {
+		return ""
+	}
+	last := p.last[run.RunID]
+	if at := now(); at.Sub(last.at) >= lookEvery {
+		last = lastWords{p.words(run), at}
+		p.last[run.RunID] = last
+	}
+	return last.text
 }
 
 func (p *progress) erase() {
@@ -217,6 +261,14 @@ func atWord(cut string) string {
 		return cut[:at]
 	}
 	return cut
+}
+
+// stay ends the drawing and leaves what was drawn last, for a person who looks away.
+func (p *progress) stay() {
+	p.mu.Lock()
+	p.left = true
+	p.mu.Unlock()
+	p.close()
 }
 
 // close ends the drawing; it may be called twice.

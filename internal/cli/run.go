@@ -193,7 +193,7 @@ func (p *project) settingsStand(run *workflow.Run, request forge.Request) error 
 // carryAll carries one run per request, all at once; the queue keeps their number down.
 func (p *project) carryAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick) error {
 	p.warnOfLogins()
-	progress := newProgress(p.app, len(requests) > 1)
+	progress := newProgress(p.app, len(requests) > 1, p.lastWords)
 	defer progress.close()
 	if err := settleSessions(ctx, p.store); err != nil {
 		return explained(err)

@@ -12,11 +12,11 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// printRun prints all that a person needs of a run (R17).
+// printRun prints all that a person needs of a run (R17): first its state, why it stopped and what to do, then the rest.
 func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.LockRecord, held bool) {
+	interrupted := r.UnderWay() && !held
 	p.print("%s %s\n", p.paint(bold, "#"+r.Ref()), redact.Line(r.Title, 200))
 	state := p.stateOf(r)
-	interrupted := r.UnderWay() && !held
 	if interrupted {
 		state = p.paint(yellow, interruptedLabel) + " (no process carries it)"
 	}
@@ -26,29 +26,15 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 		does = "asked something when it was cut off: " + r.Journey.Question.Line1() // which nobody can answer any more
 	}
 	p.print("  %-9s %s\n", "now", redact.Line(does, 300))
-	p.print("  %-9s %s\n", "elapsed", p.elapsed(r))
-	if spent := r.SpentSoFar().String(); spent != "" {
-		p.print("  %-9s %s\n", "used", spent)
-	}
-	p.print("  %-9s %s\n", "run", store.RefOf(r).Dir())
-	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
-		p.print("  %-9s %.10s on %s, into %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100))
-	}
-	if s := r.Journey.SetUp; s != nil {
-		p.print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
-		p.printSetUpNotes(r)
-	}
-	if r.Journey.Isolation == workflow.IsolationNone {
-		p.print("  %-9s %s\n", "warning", p.paint(yellow, "commands of this run are not isolated from this machine"))
-	}
-	if r.Signals.Notes != nil {
-		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
-	}
-	p.printAside(r)
-	p.printSession(ctx, r)
+	p.printNext(ctx, r, holder, held)
+	p.printDetails(ctx, r)
 	p.printPhases(r)
 	p.printSteps(r)
 	p.printForPrograms(ctx, r, held)
+}
+
+// printNext says why the run stands still, if it does, and what to type.
+func (p *project) printNext(ctx context.Context, r *workflow.Run, holder store.LockRecord, held bool) {
 	if name, ok := strings.CutPrefix(holder.Owner, sessionOwner); ok {
 		p.print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.paint(yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
 		if _, asked := p.askingSession(ctx, r); asked != nil {
@@ -65,9 +51,32 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 	if until := r.Journey.ParkedUntil; until != nil && r.State == workflow.Queued && held {
 		p.print("\n%s\n  nothing: it goes on by itself at %s\n  or at once: signalbox resume %s\n", p.paint(bold, "What to do:"), when(*until), r.Ref())
 	}
-	if interrupted {
+	if r.UnderWay() && !held {
 		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
 	}
+}
+
+func (p *project) printDetails(ctx context.Context, r *workflow.Run) {
+	p.print("\nDetails\n  %-9s %s\n", "elapsed", p.elapsed(r))
+	if spent := r.SpentSoFar().String(); spent != "" {
+		p.print("  %-9s %s\n", "used", spent)
+	}
+	p.print("  %-9s %s\n", "run", store.RefOf(r).Dir())
+	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
+		p.print("  %-9s %.10s on %s, into %s; see it: signalbox diff %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100), r.Ref())
+	}
+	if s := r.Journey.SetUp; s != nil {
+		p.print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
+		p.printSetUpNotes(r)
+	}
+	if r.Journey.Isolation == workflow.IsolationNone {
+		p.print("  %-9s %s\n", "warning", p.paint(yellow, "commands of this run are not isolated from this machine"))
+	}
+	if r.Signals.Notes != nil {
+		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
+	}
+	p.printAside(r)
+	p.printSession(ctx, r)
 }
 
 // printSession prints what the session came to, whose work is in the run's environment.
@@ -224,11 +233,24 @@ func (a *app) elapsed(r *workflow.Run) string {
 var marks = map[workflow.StepStatus]string{workflow.StepDone: "✓", workflow.StepRunning: "▶", workflow.StepSkipped: "–",
 	workflow.StepFailed: "✗", workflow.StepNeedsInput: "!", workflow.StepPending: " "}
 
+// printPhases prints the phases of the run's workflow; those that it leaves out share a line for each reason.
 func (p *project) printPhases(r *workflow.Run) {
 	p.print("\nPhases\n")
+	var reasons []string
+	skipped := map[string][]string{}
 	for _, record := range r.Journey.Phases {
-		line := strings.TrimRight(redact.Line(record.Note, 120), " ")
-		p.print("  %s %2d %-15s %s\n", marks[record.Status], record.Phase, record.Step, p.paint(faint, line))
+		note := strings.TrimRight(redact.Line(record.Note, 120), " ")
+		if record.Status != workflow.StepSkipped {
+			p.print("  %s %2d %-15s %s\n", marks[record.Status], record.Phase, record.Step, p.paint(faint, note))
+			continue
+		}
+		if skipped[note] == nil {
+			reasons = append(reasons, note)
+		}
+		skipped[note] = append(skipped[note], string(record.Step))
+	}
+	for _, reason := range reasons {
+		p.print("  %s  %s\n", marks[workflow.StepSkipped], p.paint(faint, strings.Join(skipped[reason], ", ")+": "+reason))
 	}
 }
 

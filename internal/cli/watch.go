@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -16,8 +18,9 @@ func newWatch(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [RUN...]",
 		Short: "Follow runs live until they stand still",
-		Long: "Follow runs that other processes carry: redrawn on a terminal, one line per piece of news elsewhere, one JSON\n" +
-			"document per line with --json. Without a run: every one that is not at an end.",
+		Long: "Follow runs that other processes carry: redrawn on a terminal, with the agent's last words; one line per piece of\n" +
+			"news elsewhere, one JSON document per line with --json. Without a run: every one that is not at an end. A request\n" +
+			"without a run is waited for. Keys on a terminal: q leaves, and the runs go on; s twice stops the run.",
 		Example: "  signalbox watch\n  signalbox watch 42\n  signalbox watch 42 --json | jq -r .progress.message",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(c *cobra.Command, args []string) error { return a.watch(c.Context(), args) },
@@ -30,20 +33,28 @@ func (a *app) watch(ctx context.Context, refs []string) error {
 		return err
 	}
 	watched, err := p.watched(ctx, refs)
-	if err != nil {
+	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	if len(watched) == 0 {
 		p.print("no run is under way; start one: signalbox run REQUEST\n")
 		return nil
 	}
-	progress := newProgress(p.app, len(watched) > 1)
+	progress := newProgress(p.app, len(watched) > 1, p.lastWords)
+	progress.header = "watching " + count(len(watched), "run") + "; q leaves, s twice stops it"
+	if len(watched) > 1 {
+		progress.header = "watching " + count(len(watched), "run") + "; q leaves"
+	}
 	defer progress.close()
-	runs, err := p.follow(ctx, watched, progress)
-	progress.close()
-	if ctx.Err() != nil {
+	following, leave := context.WithCancel(ctx)
+	defer leave()
+	defer p.obeyKeys(following, leave, watched)()
+	runs, err := p.follow(following, watched, progress)
+	if following.Err() != nil {
+		progress.stay()
 		return nil // who watches may look away
 	}
+	progress.close()
 	if err != nil {
 		return explained(err)
 	}
@@ -53,10 +64,41 @@ func (a *app) watch(ctx context.Context, refs []string) error {
 	return p.outcome(runs, make([]error, len(runs)))
 }
 
+// obeyKeys lets the person leave with q and stop the one run they watch by typing s twice. The function returned gives
+// the terminal back.
+func (p *project) obeyKeys(ctx context.Context, leave func(), watched []store.RunRef) (restore func()) {
+	typed, restore := p.keys(ctx)
+	go func() {
+		var before byte
+		for {
+			select {
+			case key := <-typed:
+				switch {
+				case key == 'q':
+					leave()
+				case key == 's' && before == 's' && len(watched) == 1:
+					err := p.store.Signal(ctx, watched[0], func(s *workflow.Signals) error {
+						s.StopRequested = true
+						return nil
+					})
+					if err != nil {
+						p.log.Warn("leave the order to stop", "run", watched[0].RunID, "err", err)
+					}
+				}
+				before = key
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return restore
+}
+
+// watched are the runs to follow; a request that has none yet is waited for.
 func (p *project) watched(ctx context.Context, refs []string) (watched []store.RunRef, err error) {
 	for _, ref := range refs {
-		found, err := p.find(ctx, ref)
-		if err != nil {
+		found, err := p.begun(ctx, ref)
+		if err != nil || ctx.Err() != nil {
 			return nil, err
 		}
 		watched = append(watched, found.Ref)
@@ -72,6 +114,27 @@ func (p *project) watched(ctx context.Context, refs []string) (watched []store.R
 	}
 	return watched, err
 }
+
+// begun is the latest run that ref names. It waits for the first run of a request that has none.
+func (p *project) begun(ctx context.Context, ref string) (store.RunSummary, error) {
+	found, err := p.find(ctx, ref)
+	if !errors.Is(err, errNoRun) {
+		return found, err
+	}
+	p.say(fmt.Sprintf("request %s has no run yet; waiting for one (start it: signalbox run %[1]s)", redact.Line(ref, 100)))
+	for errors.Is(err, errNoRun) {
+		select {
+		case <-ctx.Done():
+			return found, nil
+		case <-time.After(beginPoll):
+		}
+		found, err = p.find(ctx, ref)
+	}
+	return found, err
+}
+
+// beginPoll is how often a run that is waited for is looked for.
+const beginPoll = time.Second / 2
 
 // follow shows every change of the runs until all of them stand still.
 func (p *project) follow(ctx context.Context, refs []store.RunRef, show *progress) ([]workflow.Run, error) {
