@@ -82,7 +82,7 @@ func (m *machine) openApproval() {
 	stop.Severity = Minor
 	stop.RelatedPaths = append([]string{r.Artifacts.ReportMD}, r.Artifacts.Patches...)
 	stop.Actions = []string{
-		fmt.Sprintf("look at it: git diff %s %s", shortID(j.BaseCommit), shortID(j.Head)),
+		"look at it: signalbox diff " + r.Ref(),
 		m.agreeAction(),
 		"or send it back: signalbox reject " + r.Ref() + ` "what to change"`,
 	}

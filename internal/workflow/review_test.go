@@ -56,7 +56,7 @@ func TestAPersonIsToldWhyTheyMustLook(t *testing.T) {
 			t.Errorf("the message is %q", run.Error.Message)
 		}
 	}
-	for i, word := range []string{"git diff ", "signalbox approve 42", "signalbox reject 42"} {
+	for i, word := range []string{"signalbox diff 42", "signalbox approve 42", "signalbox reject 42"} {
 		if !strings.Contains(run.Error.Actions[i], word) {
 			t.Errorf("action %d is %q", i, run.Error.Actions[i])
 		}
