@@ -19,15 +19,15 @@ import (
 // of ours. "*" stands for every package; a pattern's last "/*" for any name.
 var rooms = map[string][]string{
 	"workflow":                    {},
-	"redact":                      {},
+	"redact":                      {}, // whoever takes control characters out asks it: half a sequence left splits a secret that nothing finds again
 	"flock":                       {}, // what every lock file of ours is held by
 	"process":                     {},
 	"process/processtest":         {},
 	"config":                      {"permission"}, // whose patterns it takes
 	"agreement":                   {},             // what a person agreed to, kept outside every repository
 	"forge":                       {},
-	"git":                         {"flock", "process"},
-	"agent":                       {"process"},
+	"git":                         {"flock", "process", "redact"},
+	"agent":                       {"process", "redact"},
 	"environment":                 {"process"},
 	"agent/*":                     {"agent", "process"},
 	"agent/jsonrpc":               {}, // acp, jsonrpc and pending are no drivers: they are what more than one of them speaks, or waits with
@@ -42,11 +42,11 @@ var rooms = map[string][]string{
 	"agent/codex":                 {"agent", "agent/jsonrpc", "agent/pending", "process"},
 	"environment/*":               {"environment", "git", "process"},
 	"environment/cache":           {"flock"},
-	"environment/clone":           {"environment", "environment/cache", "environment/egress", "flock", "git", "process"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
+	"environment/clone":           {"environment", "environment/cache", "environment/egress", "flock", "git", "process", "redact"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
 	"environment/egress":          {},
-	"environment/detect":          {}, // reads what strangers wrote: it can start nothing and reach nothing
+	"environment/detect":          {"redact"}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},
-	"forge/local":                 {"forge", "git", "store"},
+	"forge/local":                 {"forge", "git", "redact", "store"},
 	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded
 	"agent/livetest":              {"agent", "agent/modeltest", "environment/egress", "process"}, // real programs, with a model and no other network
 	"environment/environmenttest": {"environment", "environment/egress", "process"},
@@ -57,7 +57,7 @@ var rooms = map[string][]string{
 	"environment/container/containertest": {},
 	"environment/container/docker":        {"environment/container/engine"},
 	"environment/container/engine":        {"environment", "process"},
-	"environment/execserver":              {"environment/egress", "process"},
+	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
 	"store":                               {"workflow", "redact", "flock"},
 	"schema":                              {},

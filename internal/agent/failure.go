@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 )
 
 // messageRunes keeps a Failure's message a line on a terminal, not a page.
@@ -23,7 +24,7 @@ func cleaned(s string, limit int) string {
 			return -1
 		}
 		return r
-	}, strings.TrimSpace(s))
+	}, strings.TrimSpace(redact.Clean(s)))
 	if runes := []rune(s); len(runes) > limit {
 		s = string(runes[:limit-1]) + "…"
 	}
@@ -37,7 +38,7 @@ func line(s string) string {
 			return ' '
 		}
 		return r
-	}, s)
+	}, redact.Clean(s))
 	runes := []rune(strings.Join(strings.Fields(s), " "))
 	if len(runes) > messageRunes {
 		runes = append(runes[:messageRunes-1], '…')

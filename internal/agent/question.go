@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+
+	"signalbox/internal/redact"
 )
 
 // Question is what an agent asks while it works, and waits with. All of it is the agent's own word,
@@ -96,7 +98,7 @@ func (q *Question) shown(s string, limit int, oneLine bool) string {
 			return -1
 		}
 		return r
-	}, s)
+	}, redact.Clean(s))
 	if runes := []rune(clean); len(runes) > limit {
 		clean = string(runes[:limit-1]) + "…"
 	}

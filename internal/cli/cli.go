@@ -53,7 +53,10 @@ func System() Streams {
 
 // app is one invocation.
 type app struct {
+	// Streams mask what is printed; bare are as they were given, for the terminal of another program.
 	Streams
+	bare Streams
+	mask *mask
 	log  *slog.Logger
 	json bool
 	// overrides of the configuration by flags; zero values mean none.
@@ -65,12 +68,13 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	ctx, stop := told(ctx)
 	defer stop()
 	s.Dir = aboveClones(s.Dir)
-	a := &app{Streams: s}
+	a := &app{Streams: s, bare: s, mask: &mask{}}
+	a.Out, a.Err = maskedWriter{s.Out, a.mask}, maskedWriter{s.Err, a.mask}
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(s.In)
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
 	err := root.ExecuteContext(ctx)
 	a.show(err)
 	return codeOf(err)

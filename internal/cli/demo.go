@@ -121,7 +121,7 @@ func (a *app) showCommand(ctx context.Context, dir string, args ...string) error
 	if args[0] != "git" || args[1] == "--no-pager" {
 		a.print("%s\n", a.paint(faint, "$ "+strings.Join(args, " ")))
 	}
-	result, err := process.Run(ctx, process.Command{Args: args, Dir: dir, Env: os.Environ(), Stdout: a.Out, Stderr: a.Out, Total: demoLimit})
+	result, err := process.Run(ctx, process.Command{Args: args, Dir: dir, Env: os.Environ(), Stdout: a.bare.Out, Stderr: a.bare.Out, Total: demoLimit})
 	if err != nil {
 		return &problem{err: fmt.Errorf("run %s: %w", args[0], err), hint: fmt.Sprintf("the demonstration needs %s: apt-get install git golang", args[0])}
 	}

@@ -27,7 +27,7 @@ func newEnvExec(a *app) *cobra.Command {
 		ValidArgsFunction: a.offerEnvironments(),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.enter(c.Context(), args[0], func(ctx context.Context, place *runner.Place) error {
-				err := a.execIn(ctx, place, process.Command{Args: args[1:], Stdin: a.In, Stdout: a.Out, Stderr: a.Err})
+				err := a.execIn(ctx, place, process.Command{Args: args[1:], Stdin: a.In, Stdout: a.bare.Out, Stderr: a.bare.Err})
 				if codeOf(err) == exitNoProgram {
 					return noProgram(ctx, place, args[0], args[1], err)
 				}

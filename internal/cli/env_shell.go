@@ -38,7 +38,7 @@ var preferredShell = []string{"sh", "-c", `PS1=$SIGNALBOX_PROMPT; export PS1; un
 command -v bash >/dev/null 2>&1 && exec bash --norc -i; exec sh -i`}
 
 func (a *app) shellIn(ctx context.Context, place *runner.Place) (err error) {
-	c := process.Command{Args: preferredShell, Stdin: a.In, Stdout: a.Out, Stderr: a.Err,
+	c := process.Command{Args: preferredShell, Stdin: a.In, Stdout: a.bare.Out, Stderr: a.bare.Err,
 		Env: []string{"SIGNALBOX_PROMPT=(signalbox " + place.Run().Ref() + ") \\w \\$ ", "TERM=" + a.Env("TERM")}}
 	file, ok := a.In.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

@@ -134,7 +134,7 @@ func (p *project) edited(ctx context.Context, request forge.Request) (forge.Requ
 // as with git and crontab, and are split at spaces; nothing of a project is among them.
 func (a *app) openEditor(ctx context.Context, path string) error {
 	words := a.own("vi", "VISUAL", "EDITOR")
-	return process.Foreground(ctx, append(words, path), os.Environ(), a.In, a.Out, a.Err)
+	return process.Foreground(ctx, append(words, path), os.Environ(), a.In, a.bare.Out, a.bare.Err)
 }
 
 // own is the program, with its arguments, that the first of the variables names which has a value.

@@ -60,6 +60,7 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 		return nil, err
 	}
 	p.redact = redact.New(p.secrets())
+	a.mask.use(p.redact)
 	p.store, err = store.Open(ctx, store.Config{Root: p.root, Redact: p.redact.String, Logger: a.log})
 	if err != nil {
 		return nil, err
@@ -90,26 +91,6 @@ func (a *app) host() process.Host {
 		a.log.Debug("program ended", "program", filepath.Base(c.Args[0]), "exit", r.ExitCode,
 			"started", r.Started.Format(time.RFC3339Nano), "took", r.Duration)
 	}}
-}
-
-// secretWords are parts of names of variables that hold secrets more often than not.
-var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY", "CREDENTIAL"}
-
-func (p *project) secrets() map[string]string {
-	secrets := map[string]string{}
-	for _, pair := range os.Environ() {
-		name, value, _ := strings.Cut(pair, "=")
-		if value != "" && (slices.Contains(p.config.Secrets, name) || secretName(name)) {
-			secrets[name] = value
-		}
-	}
-	return secrets
-}
-
-// secretName reports whether a variable, or what is assigned to one, is likely to be a secret by its name.
-func secretName(variable string) bool {
-	name, _, _ := strings.Cut(strings.ToUpper(variable), "=")
-	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
 func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {

@@ -55,7 +55,7 @@ func (a *app) attach(ctx context.Context, x *session.Session, info *session.Info
 // sitDown joins the person's terminal to the session's until they leave or it ends. Afterwards the
 // terminal is as it was: what is printed to a raw one begins where the line before ended.
 func (a *app) sitDown(ctx context.Context, x *session.Session) (left bool, err error) {
-	at := session.Attachment{In: a.In, Out: a.Out}
+	at := session.Attachment{In: a.In, Out: a.bare.Out}
 	if file, ok := a.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		var before *term.State
 		if before, err = term.MakeRaw(int(file.Fd())); err != nil {

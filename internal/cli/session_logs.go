@@ -56,7 +56,7 @@ func (a *app) sessionLogs(ctx context.Context, ref string, raw bool) error {
 	}
 	defer func() { _ = output.Close() }()
 	if raw {
-		if _, err := io.Copy(a.Out, output); err != nil {
+		if _, err := io.Copy(a.bare.Out, output); err != nil {
 			return fmt.Errorf("print log: %w", err)
 		}
 		return nil

@@ -44,7 +44,7 @@ func newReplayAgent(a *app) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if code := replay.Main(c.Context(), args, os.Getenv, a.In, a.Out, a.Err); code != 0 {
+			if code := replay.Main(c.Context(), args, os.Getenv, a.In, a.bare.Out, a.bare.Err); code != 0 {
 				return &problem{code: code}
 			}
 			return nil

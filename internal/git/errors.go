@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"signalbox/internal/redact"
 )
 
 // commandError is git ending with something else than success.
@@ -60,7 +62,7 @@ func clean(text string) string {
 			return -1
 		}
 		return c
-	}, strings.ToValidUTF8(text, ""))
+	}, strings.ToValidUTF8(redact.Clean(text), ""))
 	if len(text) > 300 {
 		text = strings.ToValidUTF8(text[:300], "") + "…"
 	}

@@ -22,7 +22,7 @@ const (
 // forms returns value in the forms in which programs print it, or nothing when it is too short.
 func forms(value string) (all []string) {
 	value = strings.TrimSpace(value)
-	if len(value) < MinLength {
+	if len(value) < MinLength || commonWord(value) {
 		return nil
 	}
 	all = append(all, value)
@@ -38,6 +38,18 @@ func forms(value string) (all []string) {
 		}
 	}
 	return all
+}
+
+// commonWord reports whether a variable with the name of a secret holds no secret but a choice, which stands in much of
+// what is printed: SECRET_BACKEND=production. Values like "true" and "8080" are too short to count anyway.
+func commonWord(value string) bool {
+	switch strings.ToLower(value) {
+	case "default", "enabled", "disabled", "required", "optional", "production", "development", "staging", "testing",
+		"localhost", "127.0.0.1", "0.0.0.0", "undefined", "unknown", "system", "basic", "bearer", "keyring", "keychain", "libsecret",
+		"manager", "database", "kubernetes", "docker", "github", "gitlab", "google", "process", "native", "always":
+		return true
+	}
+	return false
 }
 
 func escaped(v string) []string {

@@ -2,103 +2,118 @@
 // characters by which text plays tricks on a terminal or a page. It refuses to
 // know where secrets come from and where the text goes.
 //
-// Text from outside is cleaned first and redacted then: a secret that is
-// broken by an escape sequence is whole again after Clean.
+// A Redactor looks for secrets in a text as it is and as Clean leaves it, so cleaning
+// before or after makes no difference: nothing that Clean removes can split a secret.
 package redact
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Replacement stands where a secret was.
 const Replacement = "[redacted]"
 
-// Redactor removes secrets: the values it was made with, in the forms in which programs print
+// Redactor removes secrets: the values that it knows, in the forms in which programs print
 // them, and whatever looks like a well-known kind of token. A nil Redactor knows no values and
 // still removes the well-known kinds. It is safe for use by several goroutines.
 type Redactor struct {
-	// forms are the values in all their forms, by their first byte.
-	forms [256][]string
-	// patterns are the well-known kinds, by the first byte of their prefix.
-	patterns [256][]*pattern
-	// pairs tells by the first two bytes where a secret may start; most text starts none.
-	pairs [256][256]bool
+	adding sync.Mutex
+	table  atomic.Pointer[table]
 }
 
-// patternsOnly serves the nil Redactor.
-var patternsOnly = sync.OnceValue(func() *Redactor { return New(nil) })
-
 // New makes a Redactor for secrets, which are values by their names ("GITHUB_TOKEN"). Values
-// shorter than MinLength are ignored.
+// shorter than MinLength and common words are ignored.
 func New(secrets map[string]string) *Redactor {
 	r := &Redactor{}
-	for i := range patterns {
-		p := &patterns[i]
-		r.patterns[p.prefix[0]] = append(r.patterns[p.prefix[0]], p)
-		r.mayStart(p.prefix)
-		if first := upper(p.prefix[0]); p.fold && first != p.prefix[0] {
-			r.patterns[first] = append(r.patterns[first], p)
-			r.mayStart(p.prefix[:1] + strings.ToUpper(p.prefix[1:]))
-			r.mayStart(strings.ToUpper(p.prefix[:1]) + p.prefix[1:])
-			r.mayStart(strings.ToUpper(p.prefix))
-		}
-	}
-	known := map[string]bool{}
-	for _, value := range secrets {
-		for _, form := range forms(value) {
-			if !known[form] {
-				known[form] = true
-				r.forms[form[0]] = append(r.forms[form[0]], form)
-				r.mayStart(form)
-			}
-		}
-	}
+	r.Add(secrets)
 	return r
 }
 
-func (r *Redactor) mayStart(prefix string) { r.pairs[prefix[0]][prefix[1]] = true }
+// Add makes further values known, by names: from now on also to the Writers that are in use. A name
+// may have several values.
+func (r *Redactor) Add(secrets map[string]string) {
+	r.adding.Lock()
+	defer r.adding.Unlock()
+	var known []named
+	if t := r.table.Load(); t != nil {
+		known = t.named
+	}
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		known = append(slices.Clip(known), named{name, strings.TrimSpace(secrets[name])})
+	}
+	r.table.Store(newTable(known))
+}
 
-// String returns s without secrets.
+// patternsOnly serves the nil Redactor.
+var patternsOnly = sync.OnceValue(func() *table { return newTable(nil) })
+
+func (r *Redactor) known() *table {
+	if r == nil {
+		return patternsOnly()
+	}
+	return r.table.Load()
+}
+
+// String returns s without secrets. What is not for the eye stays, unless it is within a secret.
 func (r *Redactor) String(s string) string { return string(r.Bytes([]byte(s))) }
 
-// Bytes returns a copy of p without secrets.
+// Text returns s without secrets and cleaned: what a person or a program may be shown.
+func (r *Redactor) Text(s string) string { return Clean(r.String(s)) }
+
+// Line returns s without secrets, cleaned, as one line of at most limit characters. See the function Line.
+func (r *Redactor) Line(s string, limit int) string { return Line(r.String(s), limit) }
+
+// Bytes returns a copy of p without secrets, as String does.
 func (r *Redactor) Bytes(p []byte) []byte {
-	s := r.newScanner()
-	out, _ := s.scan(make([]byte, 0, len(p)), p, true)
-	return out
+	out := (&view{scanner: r.newScanner()}).pass(make([]byte, 0, len(p)), p, true)
+	if visibleASCII.count(out) == len(out) {
+		return out
+	}
+	return (&hidden{scanner: r.newScanner()}).pass(make([]byte, 0, len(out)), out, true)
 }
 
 // Writer returns a Writer which passes on to w what it is given, without secrets, also when one
-// comes in pieces. It holds back only what may still turn out to be part of a secret: rarely
-// anything after the end of a line, and never more than the longest secret or half a kilobyte.
-// Close passes on the rest; it does not close w.
+// comes in pieces. It holds back only what may still turn out to be part of a secret or of an escape
+// sequence: rarely anything after the end of a line, and never more than the longest secret or eight
+// kilobytes. Close passes on the rest; it does not close w.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
-	return &writer{to: w, scanner: r.newScanner()}
+	return &writer{to: w, stages: []stage{&view{scanner: r.newScanner()}, &hidden{scanner: r.newScanner()}}}
+}
+
+// CleanWriter is Writer for what is kept or shown as text: it also cleans, as Clean does.
+func (r *Redactor) CleanWriter(w io.Writer) io.WriteCloser {
+	return &writer{to: w, stages: []stage{&view{scanner: r.newScanner()}, &hidden{scanner: r.newScanner()}, &cleaner{}}}
+}
+
+// stage appends to out what it makes of text, as far as that can be told; all of it when text is final.
+type stage interface {
+	pass(out, text []byte, final bool) []byte
 }
 
 type writer struct {
-	to      io.Writer
-	scanner scanner
-	held    []byte
-	out     []byte
+	to     io.Writer
+	stages []stage
+	// texts are what came out of each stage the last time: the space is used again.
+	texts [3][]byte
 }
 
-func (w *writer) Write(p []byte) (int, error) {
-	w.held = append(w.held, p...)
-	return len(p), w.pass(false)
-}
+func (w *writer) Write(p []byte) (int, error) { return len(p), w.pass(p, false) }
 
-func (w *writer) Close() error { return w.pass(true) }
+func (w *writer) Close() error { return w.pass(nil, true) }
 
-func (w *writer) pass(final bool) error {
-	var done int
-	w.out, done = w.scanner.scan(w.out[:0], w.held, final)
-	w.held = append(w.held[:0], w.held[done:]...)
-	if len(w.out) == 0 {
+func (w *writer) pass(text []byte, final bool) error {
+	for i, s := range w.stages {
+		w.texts[i] = s.pass(w.texts[i][:0], text, final)
+		text = w.texts[i]
+	}
+	if len(text) == 0 {
 		return nil
 	}
-	_, err := w.to.Write(w.out)
+	_, err := w.to.Write(text)
 	return err
 }

@@ -7,9 +7,11 @@ import "bytes"
 // whole come out the same.
 type scanner struct {
 	redactor *Redactor
+	table    *table // the redactor's, while a text is scanned
 	spans    []span // secrets that are not over yet
 	previous byte   // the byte before; a newline at the start
 	hiding   bool   // the byte before was part of a secret
+	marks    []mark // what is unseen in the text, in order
 }
 
 // span is a part of the text to hide, counted from the byte that is looked at. It goes on as long
@@ -20,18 +22,24 @@ type span struct {
 }
 
 func (r *Redactor) newScanner() scanner {
-	if r == nil {
-		r = patternsOnly()
-	}
 	return scanner{redactor: r, previous: '\n'}
 }
 
 // scan appends the redacted text to out, and returns how many bytes of it were decided. The rest
 // has to be given again, with what follows it; when text is final there is no rest.
 func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
+	s.table = s.redactor.known()
 	for done < len(text) {
+		open := len(s.spans) > 0
+		if !open && len(s.marks) > 0 {
+			out = s.show(out, done, true)
+		}
 		if plain := s.plain(text[done:]); plain > 0 {
-			out = append(out, text[done:done+plain]...)
+			if len(s.marks) > 0 {
+				out = s.copyPlain(out, text, done, done+plain)
+			} else {
+				out = append(out, text[done:done+plain]...)
+			}
 			done += plain
 			s.previous, s.hiding = text[done-1], false
 			continue
@@ -40,6 +48,9 @@ func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
 			return out, done
 		}
 		hide := s.covered(text[done])
+		if len(s.marks) > 0 { // what is unseen within a secret goes with it
+			out = s.show(out, done, !open || !hide)
+		}
 		switch {
 		case !hide:
 			out = append(out, text[done])
@@ -50,6 +61,9 @@ func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
 		s.advance()
 		done++
 	}
+	if final || len(s.spans) == 0 {
+		out = s.show(out, done, true)
+	}
 	return out, done
 }
 
@@ -59,7 +73,7 @@ func (s *scanner) plain(text []byte) int {
 		return 0
 	}
 	for i := range len(text) - 1 {
-		if s.redactor.pairs[text[i]][text[i+1]] {
+		if s.table.pairs[text[i]][text[i+1]] {
 			return i
 		}
 	}
@@ -70,7 +84,7 @@ func (s *scanner) plain(text []byte) int {
 // without what follows.
 func (s *scanner) find(text []byte, final bool) bool {
 	known := len(s.spans)
-	for _, form := range s.redactor.forms[text[0]] {
+	for _, form := range s.table.forms[text[0]] {
 		if len(text) >= len(form) {
 			if string(text[:len(form)]) == form {
 				s.spans = append(s.spans, span{to: len(form)})
@@ -81,7 +95,7 @@ func (s *scanner) find(text []byte, final bool) bool {
 		}
 	}
 	closing := false
-	for _, p := range s.redactor.patterns[text[0]] {
+	for _, p := range s.table.patterns[text[0]] {
 		found, decided := s.match(p, text, final)
 		if !decided {
 			s.spans = s.spans[:known]

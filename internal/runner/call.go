@@ -138,7 +138,8 @@ func (w *work) variables() []string {
 	return append(variables, portVariables(w.run.Journey.Number)...)
 }
 
-// log opens a log of the run; secrets are taken out before anything reaches it.
+// log opens a log of the run. Secrets and all that acts on a terminal are taken out before anything reaches it: what is
+// printed with cat puts nothing together again.
 func (w *work) log(role, step string, attempt int) (io.WriteCloser, string, error) {
 	return openLog(w.Store, w.Redact, w.ref, role, step, attempt)
 }
@@ -148,7 +149,7 @@ func openLog(s *store.Store, r *redact.Redactor, ref store.RunRef, role, step st
 	if err != nil {
 		return nil, "", fmt.Errorf("open log: %w", err)
 	}
-	return closers{r.Writer(file), file}, path, nil
+	return closers{r.CleanWriter(file), file}, path, nil
 }
 
 // closers writes to the first and closes both, the first one first.
@@ -169,7 +170,7 @@ func (c closers) Close() error {
 const messageLimit = 4000
 
 func (w *work) clean(text string) string {
-	return shorten(redact.Clean(w.Redact.String(text)), messageLimit)
+	return shorten(w.Redact.Text(text), messageLimit)
 }
 
 // shorten keeps the end of a text, where programs say what went wrong.

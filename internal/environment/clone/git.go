@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 )
 
 // gitTimeout is longer than git needs for the largest projects and ends one that waits for something.
@@ -113,7 +114,7 @@ func complaint(stderr string) string {
 			return ' '
 		}
 		return r
-	}, strings.Join(lines, "; "))
+	}, redact.Clean(strings.Join(lines, "; ")))
 	return said[:min(len(said), 2000)]
 }
 

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"signalbox/internal/redact"
 )
 
 // What strangers wrote is read within these limits.
@@ -158,7 +160,7 @@ func short(text string) string {
 			return -1
 		}
 		return c
-	}, text[:min(len(text), 4*maxText)])
+	}, redact.Clean(text[:min(len(text), 4*maxText)]))
 	if runes := []rune(text); len(runes) > maxText {
 		text = string(runes[:maxText]) + "…"
 	}

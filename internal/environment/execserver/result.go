@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 )
 
 // maxMessage bounds what an error from inside may say.
@@ -67,6 +68,6 @@ func clean(message string) string {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(message, "?"))
+	}, redact.Clean(strings.ToValidUTF8(message, "?")))
 	return message[:min(len(message), maxMessage)]
 }

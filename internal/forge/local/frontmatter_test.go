@@ -47,7 +47,7 @@ func TestParseRequest(t *testing.T) {
 		{
 			"a title loses what would steer a terminal or hide text",
 			"---\nid: RQ-20261120-012\ntitle: \"a\\e[31m\\u202Eb\\u009b\\n c\\U000E0041$(id)\"\n---\n",
-			forge.Request{ID: "RQ-20261120-012", Number: 12, Title: "a[31mb c$(id)"},
+			forge.Request{ID: "RQ-20261120-012", Number: 12, Title: "ab c$(id)"},
 		},
 	}
 	for _, c := range cases {

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"signalbox/internal/git"
+	"signalbox/internal/redact"
 )
 
 func line(node *yaml.Node) (string, error) {
@@ -97,6 +98,6 @@ func clean(text string) string {
 			return -1
 		}
 		return r
-	}, text)
+	}, redact.Clean(text))
 	return strings.Join(strings.Fields(visible), " ")
 }

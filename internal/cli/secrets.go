@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// secretWords are parts of names of variables that hold secrets more often than not.
+var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"}
+
+// secrets are the values that must not be written or shown, by the names of their variables.
+func (p *project) secrets() map[string]string { return secretsOf(os.Environ(), p.config.Secrets) }
+
+// secretsOf are those of the variables that are secrets by their names, or that are named.
+func secretsOf(variables, names []string) map[string]string {
+	secrets := map[string]string{}
+	for _, pair := range variables {
+		name, value, _ := strings.Cut(pair, "=")
+		if value != "" && (slices.Contains(names, name) || secretName(name)) {
+			secrets[name] = value
+		}
+	}
+	return secrets
+}
+
+// secretName reports whether a variable, or what is assigned to one, is likely to be a secret by its name.
+func secretName(variable string) bool {
+	name, _, _ := strings.Cut(strings.ToUpper(variable), "=")
+	return strings.HasSuffix(name, "_KEY") || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
+}
