@@ -18,6 +18,11 @@ const queuePoll = time.Second
 // queue waits for a slot and admits the run. It answers false when an order
 // ended the run before it was admitted.
 func (w *work) queue(ctx context.Context) (admitted bool, err error) {
+	place := w.line.join()
+	defer w.line.leave(place)
+	if front, err := w.comeToTheFront(ctx, place); err != nil || !front {
+		return false, err
+	}
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
 	freed, err := w.Store.Watch(watch, ".signalbox/locks")
@@ -33,7 +38,22 @@ func (w *work) queue(ctx context.Context) (admitted bool, err error) {
 		if slot != nil {
 			return w.admit(ctx, slot)
 		}
-		if err := w.wait(ctx, freed, holders); err != nil || w.run.State.Ended() {
+		if err := w.wait(ctx, freed, w.Clock.After(queuePoll), w.slotsHeldBy(holders)); err != nil || w.run.State.Ended() {
+			return false, err
+		}
+	}
+}
+
+// comeToTheFront waits until the run is in front of the line. It keeps nothing open meanwhile but the
+// request's lock.
+func (w *work) comeToTheFront(ctx context.Context, place *place) (front bool, err error) {
+	for {
+		select {
+		case <-place.turn:
+			return true, nil
+		default:
+		}
+		if err := w.wait(ctx, place.turn, nil, w.slots()+", behind other runs of this process"); err != nil || w.run.State.Ended() {
 			return false, err
 		}
 	}
@@ -51,15 +71,20 @@ func (w *work) admit(ctx context.Context, slot *store.Lock) (bool, error) {
 }
 
 // wait says what the run waits for and returns when that may have changed.
-func (w *work) wait(ctx context.Context, freed <-chan struct{}, holders []store.LockRecord) error {
-	if err := w.decide(ctx, workflow.Waiting{For: w.slotsHeldBy(holders), Request: w.request.View()}); err != nil {
+func (w *work) wait(ctx context.Context, freed <-chan struct{}, poll <-chan time.Time, what string) error {
+	if err := w.decide(ctx, workflow.Waiting{For: what, Request: w.request.View()}); err != nil {
 		return err
+	}
+	if poll == nil {
+		w.writer.Rest()
 	}
 	select {
 	case <-freed:
-	case <-w.Clock.After(queuePoll):
+	case <-poll:
 	case <-w.changes:
 		return w.takeOrders(ctx)
+	case <-w.request.Lost():
+		return ErrLost
 	case <-ctx.Done():
 		return w.decide(ctx, standStill(ctx))
 	}
@@ -74,12 +99,15 @@ func (w *work) slotsHeldBy(holders []store.LockRecord) string {
 		}
 	}
 	slices.Sort(names)
-	what := "a free slot"
-	if w.MaxParallel > 1 {
-		what = fmt.Sprintf("one of %d slots", w.MaxParallel)
-	}
 	if len(names) == 0 {
-		return what
+		return w.slots()
 	}
-	return what + ", held by " + strings.Join(names, ", ")
+	return w.slots() + ", held by " + strings.Join(names, ", ")
+}
+
+func (w *work) slots() string {
+	if w.MaxParallel > 1 {
+		return fmt.Sprintf("one of %d slots", w.MaxParallel)
+	}
+	return "a free slot"
 }

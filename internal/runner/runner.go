@@ -68,11 +68,12 @@ type Clock struct {
 	After func(d time.Duration) <-chan time.Time
 }
 
-// Runner carries runs. It has no state of its own: everything is in the store.
+// Runner carries runs. It has no state of its own but the order in which its runs wait: everything is in the store.
 type Runner struct {
 	Config
 	// prepares: runs go no further than Prepare says.
 	prepares bool
+	line     *line
 }
 
 // New returns a runner.
@@ -87,7 +88,7 @@ func New(c Config) *Runner {
 		c.Observe = func(workflow.Run) {}
 	}
 	c.MaxParallel = max(c.MaxParallel, 1)
-	return &Runner{Config: c}
+	return &Runner{Config: c, line: &line{}}
 }
 
 var (

@@ -20,7 +20,9 @@ import (
 )
 
 var roles = map[string]func(ctx context.Context, s *Store, args []string) error{
-	"register": registerMany, "signal": signalMany, "hold": hold, "hold with child": holdWithChild, "die": dieBeforeTheLine, "cut": cutUpdate, "write for ever": writeForEver, "crowd": joinCrowd,
+	"watch a thousand folders": watchAThousandFolders,
+	"watch without instances":  watchWithoutInstances,
+	"register":                 registerMany, "signal": signalMany, "hold": hold, "hold with child": holdWithChild, "die": dieBeforeTheLine, "cut": cutUpdate, "write for ever": writeForEver, "crowd": joinCrowd,
 }
 
 const (

@@ -20,6 +20,9 @@ func (w *RunWriter) Save(ctx context.Context, run *workflow.Run, event Transitio
 	if w.failed != nil {
 		return w.failed
 	}
+	if err := w.wake(); err != nil {
+		return fmt.Errorf("open run %s: %w", w.ref, err)
+	}
 	if err := w.lock.acquire(ctx); err != nil {
 		return fmt.Errorf("lock run %s: %w", w.ref, err)
 	}

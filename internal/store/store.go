@@ -77,6 +77,7 @@ type Store struct {
 	readOnly bool
 	statfs   statfsFunc
 	index    indexRules
+	watches  *hub
 }
 
 // Open opens the project at cfg.Root and makes what a Store needs below it. It
@@ -100,6 +101,7 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 	}
 	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, mended: cfg.Mended, self: self, shared: shared, readOnly: cfg.ReadOnly,
 		updating: &updating{queues: map[queueKey]any{}}, statfs: stat, index: defaultIndexRules}
+	s.watches = &hub{store: s, every: pollEvery}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

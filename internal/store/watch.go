@@ -2,78 +2,47 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
 )
 
-// Watch tells that something at one of paths (slash paths below the project
-// root; of a folder: anything in it) may have changed since the last telling.
-// Tellings coalesce: one that is not taken yet stands for all that follow. The
+// exhaustion is what the kernel says when it has no inotify instance (EMFILE), file (ENFILE), or watch
+// (ENOSPC) left to give.
+var exhaustion = []error{unix.EMFILE, unix.ENFILE, unix.ENOSPC}
+
+// Watch signals that something at one of paths (slash paths below the project
+// root; of a folder: anything in it) may have changed since the last signal.
+// Signals coalesce: one that is not taken yet stands for all that follow. The
 // folder of a file must exist, the file need not. The channel is closed when
 // ctx ends. A holder that dies writes nothing, so a watch of locks misses it.
+//
+// All watches of a Store share one inotify instance. Where the kernel has none
+// left they are signaled a few times a second, changed or not.
 func (s *Store) Watch(ctx context.Context, paths ...string) (<-chan struct{}, error) {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return nil, fmt.Errorf("watch project: %w", err)
-	}
-	watched := map[string]bool{}
+	watched, folders := map[string]bool{}, []string(nil)
 	for _, rel := range paths {
-		if err := s.addWatch(watcher, watched, rel); err != nil {
-			return nil, errors.Join(fmt.Errorf("watch %s: %w", rel, err), watcher.Close())
+		abs, err := s.Abs(rel)
+		if err != nil {
+			return nil, fmt.Errorf("watch %s: %w", rel, err)
+		}
+		watched[abs] = true
+		if info, err := s.root.Stat(rel); err != nil || !info.IsDir() {
+			abs = filepath.Dir(abs) // never a file: a replaced file is another file
+		}
+		folders = append(folders, abs)
+	}
+	sub := &subscription{concerns: func(event fsnotify.Event) bool {
+		return watched[event.Name] || watched[filepath.Dir(event.Name)]
+	}}
+	cancel := s.watches.subscribe(ctx, sub)
+	for _, folder := range folders {
+		if err := s.watches.add(sub, folder); err != nil {
+			cancel()
+			return nil, fmt.Errorf("watch %s: %w", folder, err)
 		}
 	}
-	changes := make(chan struct{}, 1)
-	go forward(ctx, watcher, watched, changes)
-	return changes, nil
-}
-
-// addWatch watches folders, never files: a replaced file is another file.
-func (s *Store) addWatch(watcher *fsnotify.Watcher, watched map[string]bool, rel string) error {
-	abs, err := s.Abs(rel)
-	if err != nil {
-		return err
-	}
-	watched[abs] = true
-	if info, err := s.root.Stat(rel); err != nil || !info.IsDir() {
-		abs = filepath.Dir(abs)
-	}
-	return watcher.Add(abs)
-}
-
-func forward(ctx context.Context, watcher *fsnotify.Watcher, watched map[string]bool, changes chan<- struct{}) {
-	defer close(changes)
-	defer func() { _ = watcher.Close() }()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case event, ok := <-watcher.Events:
-			if !ok {
-				return
-			}
-			if !concerns(watched, event) {
-				continue
-			}
-		case _, ok := <-watcher.Errors:
-			// An overflow, most likely: events were lost, and any of them may have been ours.
-			if !ok {
-				return
-			}
-		}
-		select {
-		case changes <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func concerns(watched map[string]bool, event fsnotify.Event) bool {
-	if event.Op == fsnotify.Chmod || strings.HasPrefix(filepath.Base(event.Name), ".tmp-") {
-		return false
-	}
-	return watched[event.Name] || watched[filepath.Dir(event.Name)]
+	return sub.signal, nil
 }

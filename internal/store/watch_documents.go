@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -26,14 +25,13 @@ type Change struct {
 // begin meanwhile. A document that is replaced several times before it is looked
 // at is told once, as it is then. The channel is closed when ctx ends.
 func (s *Store) WatchDocuments(ctx context.Context, paths ...string) (<-chan Change, error) {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return nil, fmt.Errorf("watch project: %w", err)
-	}
-	w := &documentWatch{store: s, watcher: watcher, paths: paths, seen: map[string]identity{}, changes: make(chan Change)}
+	w := &documentWatch{store: s, paths: paths, seen: map[string]identity{}, changes: make(chan Change),
+		sub: &subscription{collects: true, concerns: func(fsnotify.Event) bool { return true }}}
+	cancel := s.watches.subscribe(ctx, w.sub)
 	w.addFolders(".")
 	if err := w.look(ctx, false); err != nil {
-		return nil, errors.Join(err, watcher.Close())
+		cancel()
+		return nil, err
 	}
 	go w.run(ctx)
 	return w.changes, nil
@@ -41,7 +39,7 @@ func (s *Store) WatchDocuments(ctx context.Context, paths ...string) (<-chan Cha
 
 type documentWatch struct {
 	store   *Store
-	watcher *fsnotify.Watcher
+	sub     *subscription
 	paths   []string
 	seen    map[string]identity
 	changes chan Change
@@ -49,24 +47,15 @@ type documentWatch struct {
 
 func (w *documentWatch) run(ctx context.Context) {
 	defer close(w.changes)
-	defer func() { _ = w.watcher.Close() }()
-	for {
+	for range w.sub.signal {
+		names, all := w.store.watches.take(w.sub)
 		var err error
-		select {
-		case <-ctx.Done():
-			return
-		case event, ok := <-w.watcher.Events:
-			if !ok {
-				return
-			}
-			err = w.follow(ctx, event)
-		case _, ok := <-w.watcher.Errors:
-			// An overflow, most likely: events were lost.
-			if !ok {
-				return
-			}
+		if all {
 			w.addFolders(".")
 			err = w.look(ctx, true)
+		}
+		for _, name := range names {
+			err = errors.Join(err, w.follow(ctx, name))
 		}
 		if err != nil {
 			w.store.log.Warn("documents cannot be watched", "error", err)
@@ -74,12 +63,12 @@ func (w *documentWatch) run(ctx context.Context) {
 	}
 }
 
-func (w *documentWatch) follow(ctx context.Context, event fsnotify.Event) error {
-	rel, err := w.store.Rel(event.Name)
-	if err != nil || event.Op == fsnotify.Chmod || strings.HasPrefix(path.Base(rel), ".tmp-") {
+func (w *documentWatch) follow(ctx context.Context, name string) error {
+	rel, err := w.store.Rel(name)
+	if err != nil {
 		return nil //nolint:nilerr // an event about something else
 	}
-	if mayHoldDocuments(rel) && event.Has(fsnotify.Create) {
+	if mayHoldDocuments(rel) {
 		w.addFolders(rel) // before the look: what comes later is told by an event
 		return w.look(ctx, true)
 	}
@@ -96,7 +85,7 @@ func (w *documentWatch) addFolders(dir string) {
 	if err != nil {
 		return
 	}
-	_ = w.watcher.Add(abs)
+	_ = w.store.watches.add(w.sub, abs)
 	entries, _ := w.store.list(dir)
 	for _, entry := range entries {
 		if at := path.Join(dir, entry.Name()); entry.IsDir() && mayHoldDocuments(at) {

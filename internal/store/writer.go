@@ -80,6 +80,24 @@ func (w *RunWriter) open(ctx context.Context) (workflow.Run, error) {
 func (w *RunWriter) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.rest()
+	return nil
+}
+
+// Rest closes what the writer keeps open; the next Save or Refresh opens it again. A run that waits among a
+// thousand others rests.
+func (w *RunWriter) Rest() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed == nil {
+		w.rest()
+	}
+}
+
+func (w *RunWriter) rest() {
+	if w.folder == nil {
+		return
+	}
 	w.lock.close()
 	w.folder.close()
 	for _, file := range []*os.File{w.current, w.events} {
@@ -87,6 +105,24 @@ func (w *RunWriter) Close() error {
 			_ = file.Close()
 		}
 	}
+	w.folder, w.lock, w.current, w.events = nil, nil, nil, nil
+}
+
+// wake opens what a writer that rests has closed.
+func (w *RunWriter) wake() error {
+	if w.folder != nil {
+		return nil
+	}
+	dir, err := w.store.openFolder(w.ref.Dir())
+	if err != nil {
+		return err
+	}
+	events, _, err := dir.openRegular(eventsFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, publicFile)
+	if err != nil {
+		dir.close()
+		return err
+	}
+	w.folder, w.lock, w.events = dir, &fileLock{folder: dir, name: runLock, perm: publicFile}, events
 	return nil
 }
 
@@ -127,6 +163,9 @@ func (w *RunWriter) Refresh(ctx context.Context, run *workflow.Run) (bool, error
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := errors.Join(w.failed, ctx.Err()); err != nil {
+		return false, err
+	}
+	if err := w.wake(); err != nil {
 		return false, err
 	}
 	if err := w.lookAgain(); err != nil || w.theirs == nil {

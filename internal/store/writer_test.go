@@ -297,3 +297,28 @@ func TestArtifactsAreWhereTheRunSaysTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAWriterThatRestsHasNothingOpenAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	w, run := createRun(t, s)
+	w.Rest()
+	if w.folder != nil || w.current != nil || w.events != nil || w.lock != nil {
+		t.Errorf("it rests with something open: %+v", w)
+	}
+	if err := s.Signal(t.Context(), testRef, func(g *workflow.Signals) error { g.StopRequested = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if news, err := w.Refresh(t.Context(), &run); err != nil || !news || !run.Signals.StopRequested {
+		t.Errorf("woken, it sees %t (%t), %v", run.Signals.StopRequested, news, err)
+	}
+	w.Rest()
+	run.Signals.StopRequested = false
+	save(t, w, &run)
+	w.Rest()
+	w.Rest()
+	save(t, w, &run)
+	if on, err := s.Stage(testRef).Load(t.Context()); err != nil || on.Signals.StopRequested || on.Journey.Transition != run.Journey.Transition {
+		t.Errorf("on disk is transition %d, stop %t, %v", on.Journey.Transition, on.Signals.StopRequested, err)
+	}
+}
