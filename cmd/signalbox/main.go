@@ -3,21 +3,29 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"signalbox/internal/cli"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/execserver"
+	"signalbox/internal/process"
 	"signalbox/internal/session"
 )
 
 func main() {
-	switch filepath.Base(os.Args[0]) {
+	name := filepath.Base(os.Args[0])
+	if name == egress.EnterName {
+		egress.Enter(context.Background(), os.Args[1:]) // and becomes a program that gets the open files that were named for it
+	}
+	if err := process.DropInherited(); err != nil {
+		fmt.Fprintln(os.Stderr, "error: keep what the caller left from programs:", err)
+		os.Exit(1)
+	}
+	switch name {
 	case execserver.Name:
 		os.Exit(execserver.Main(context.Background(), os.Args[1:]))
-	case egress.EnterName:
-		egress.Enter(context.Background(), os.Args[1:])
 	case session.HostName:
 		os.Exit(session.Host(context.Background(), os.Args[1:], cli.SessionHost()))
 	}

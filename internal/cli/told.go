@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"signalbox/internal/process"
 	"signalbox/internal/runner"
 )
 
@@ -16,7 +17,7 @@ import (
 func told(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
+	if !process.IgnoredAtStart(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	came := make(chan os.Signal, 1)

@@ -48,6 +48,7 @@ func children() map[string]func() {
 		"have a glutton and fail":   func() { runChild("take memory"); os.Exit(3) },
 		"start 50 sleepers":         startSleepers,
 		"run a limited child":       func() { runLimited("hang") },
+		"drop and hang up":          dropAndHangUp,
 		"wait for one tidying up":   func() { spawn("tidy up on SIGTERM", true, true); hang() },
 	}
 }
@@ -220,4 +221,17 @@ func runLimited(name string) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// dropAndHangUp says whether it outlives a signal that it was started to ignore, and what its child then ignores.
+func dropAndHangUp() {
+	if err := process.DropInherited(); err != nil {
+		fmt.Println(err)
+	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGHUP)
+	fmt.Println("alive", process.IgnoredAtStart(syscall.SIGHUP), process.IgnoredAtStart(syscall.SIGINT))
+	c := exec.Command("grep", "SigIgn", "/proc/self/status")
+	c.Stdout = os.Stdout
+	_ = c.Run()
+	fmt.Printf("umask %#o\n", syscall.Umask(0))
 }

@@ -52,6 +52,10 @@ type Command struct {
 	// Sandbox says that the program is one whose end is the end of all in it at once: the polite
 	// signal goes to those in it and not to itself, so that they get their grace.
 	Sandbox bool
+	// Fresh starts the program with a umask (022), a personality and a scheduling policy that do not
+	// depend on who started us. Every command of an environment is fresh, and the git that checks out its
+	// files; git in the project works as its user's does.
+	Fresh bool
 
 	// Reads are host paths that the program must be able to read. An executor which hides the
 	// host shows them read-only; plain Run ignores them.

@@ -53,7 +53,7 @@ func start(c Command, s *streams, tag string) (*program, error) {
 		return nil, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
 	startErr := make(chan error)
-	go p.lead(path, c.Args, attr, c.Network, startErr)
+	go p.lead(path, c, attr, startErr)
 	if err := <-startErr; err != nil {
 		return nil, errors.Join(fmt.Errorf("start %q in %q: %w", c.Args[0], c.Dir, err), p.group.remove())
 	}
@@ -63,13 +63,13 @@ func start(c Command, s *streams, tag string) (*program, error) {
 
 // lead starts the program and sees its end on one thread: the kernel ties Pdeathsig to the thread
 // that started the child, not to the process.
-func (p *program) lead(path string, args []string, attr *os.ProcAttr, network *os.File, startErr chan<- error) {
+func (p *program) lead(path string, c Command, attr *os.ProcAttr, startErr chan<- error) {
 	runtime.LockOSThread()
-	if p.group == nil && network == nil {
+	if p.group == nil && c.Network == nil && !c.Fresh {
 		defer runtime.UnlockOSThread()
 	} // else the thread is no longer like the others, and ends with this function
 	p.started = time.Now()
-	err := p.startIn(network, path, args, attr)
+	err := unblocked(func() error { return p.startIn(path, c, attr) })
 	startErr <- err
 	if err != nil {
 		return
@@ -80,17 +80,22 @@ func (p *program) lead(path string, args []string, attr *os.ProcAttr, network *o
 }
 
 // startIn starts the program in a network namespace and in its control group: a child begins
-// where the thread is that starts it. So it runs no instruction outside of either.
-func (p *program) startIn(network *os.File, path string, args []string, attr *os.ProcAttr) (err error) {
-	if network != nil {
-		if err := unix.Setns(int(network.Fd()), unix.CLONE_NEWNET); err != nil {
+// as the thread is that starts it. So it runs no instruction outside of either.
+func (p *program) startIn(path string, c Command, attr *os.ProcAttr) (err error) {
+	if c.Network != nil {
+		if err := unix.Setns(int(c.Network.Fd()), unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("enter network namespace: %w", err)
+		}
+	}
+	if c.Fresh {
+		if err := freshen(); err != nil {
+			return err
 		}
 	}
 	if err := p.group.enter(attr.Sys); err != nil {
 		return err
 	}
-	p.process, err = os.StartProcess(path, args, attr)
+	p.process, err = os.StartProcess(path, c.Args, attr)
 	p.group.leave()
 	return err
 }

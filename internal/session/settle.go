@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,27 +23,9 @@ func settleIn(dir string) error {
 	if err := unix.Dup3(int(log.Fd()), 2, 0); err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
-	return closeInherited()
+	return nil
 }
 
 // hostGC is the garbage, in percent of what is in use, that a host lets pile up: there are many
 // of them and each has little to do.
 const hostGC = 25
-
-// closeInherited closes what a careless parent left open. Ours are all closed on exec.
-func closeInherited() error {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return fmt.Errorf("list descriptors: %w", err)
-	}
-	for _, entry := range entries {
-		fd, err := strconv.Atoi(entry.Name())
-		if err != nil || fd <= 2 {
-			continue
-		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
-			_ = unix.Close(fd)
-		}
-	}
-	return nil
-}

@@ -86,7 +86,7 @@ func (e *Environment) exec(ctx context.Context, c process.Command) (result proce
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	if e.driver.config.Unsandboxed {
-		c.Dir, c.Env, c.Limits = dir, e.variables(scratch, c.Env), e.driver.config.Limits
+		c.Dir, c.Env, c.Fresh, c.Limits = dir, e.variables(scratch, c.Env), true, e.driver.config.Limits
 		return e.driver.config.Exec.Exec(ctx, c)
 	}
 	c.Env = e.variables("/tmp", c.Env)

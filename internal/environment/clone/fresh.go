@@ -45,7 +45,7 @@ const uploadPack = "git -c pack.window=0 upload-pack"
 // is checked out yet.
 func (e *Environment) initialize(ctx context.Context, base *cache.Entry, commit string) error {
 	fresh := e.layout.fresh()
-	if _, err := e.driver.git(ctx, process.Command{Args: initArgs(commit, "--initial-branch="+e.spec.Branch, fresh)}); err != nil {
+	if _, err := e.driver.git(ctx, process.Command{Fresh: true, Args: initArgs(commit, "--initial-branch="+e.spec.Branch, fresh)}); err != nil {
 		return fmt.Errorf("initialize %s: %w", fresh, err)
 	}
 	if base != nil {
@@ -79,7 +79,7 @@ func initArgs(commit string, further ...string) []string {
 
 func (e *Environment) inFresh(ctx context.Context, args ...string) (string, error) {
 	fresh := e.layout.fresh()
-	return e.driver.git(ctx, process.Command{Args: args, Dir: fresh, Env: []string{
+	return e.driver.git(ctx, process.Command{Fresh: true, Args: args, Dir: fresh, Env: []string{
 		"GIT_DIR=" + filepath.Join(fresh, ".git"), "GIT_WORK_TREE=" + fresh, e.layout.tag(),
 	}})
 }

@@ -131,7 +131,7 @@ func (d *Driver) bubblewrap(ctx context.Context, v view, dir string, c process.C
 	args = append(args, "--dev", "/dev", "--remount-ro", "/", "--chdir", dir, "--")
 	c.Args = append(args, c.Args...)
 	c.Env = append(c.Env[:len(c.Env):len(c.Env)], d.tag())
-	c.Dir, c.Reads, c.Writes, c.Sandbox, c.Limits = "/", nil, nil, true, d.config.Limits
+	c.Dir, c.Reads, c.Writes, c.Sandbox, c.Fresh, c.Limits = "/", nil, nil, true, true, d.config.Limits
 	return d.config.Exec.Exec(ctx, c)
 }
 

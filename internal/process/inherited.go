@@ -1,0 +1,141 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// DropInherited keeps what this process got from its starter out of the programs that this process
+// starts: open files beyond the three standard ones, ignored signals and soft resource limits. It is
+// the first thing that a program of ours does. (A thread's blocked signals are dropped when it starts
+// a program, and so are the umask and the like where Command.Fresh asks for that.)
+//
+// Inherited files stay open for this process: "signalbox … <(command)" names one by /dev/fd/63.
+func DropInherited() error {
+	// A umask that takes rights from the owner locks us out of the folders that we make. What it takes from
+	// others is how private a person wants the project, and stays.
+	unix.Umask(unix.Umask(0) &^ 0o700)
+	return errors.Join(sealFiles(), dropIgnored(), resetLimits())
+}
+
+// firstInherited is the first file descriptor that has no standard meaning.
+const firstInherited = 3
+
+// sealFiles marks every open file but the standard ones close-on-exec.
+func sealFiles() error {
+	err := unix.CloseRange(firstInherited, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil {
+		return nil
+	}
+	entries, err := os.ReadDir("/proc/self/fd") // Linux before 5.11
+	if err != nil {
+		return fmt.Errorf("find inherited files: %w", err)
+	}
+	for _, entry := range entries {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= firstInherited {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// ignoredAtStart are the signals that stay without effect on this process although its children take
+// them. Signals are numbered from 1.
+var ignoredAtStart [65]bool
+
+// IgnoredAtStart reports whether this process's starter had it ignore a signal, as nohup does.
+func IgnoredAtStart(s syscall.Signal) bool {
+	return ignoredAtStart[s] || signal.Ignored(s)
+}
+
+// dropIgnored has programs that this one starts take the signals that it was started to ignore. The
+// kernel passes "ignored" on, and "handled" not, so what must stay ignored here gets a handler that
+// does nothing. Go's runtime has handlers for most others already.
+func dropIgnored() error {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return fmt.Errorf("find ignored signals: %w", err)
+	}
+	_, rest, _ := strings.Cut(string(status), "\nSigIgn:\t")
+	word, _, _ := strings.Cut(rest, "\n")
+	ignored, err := strconv.ParseUint(word, 16, 64)
+	if err != nil {
+		return fmt.Errorf("find ignored signals: %w", err)
+	}
+	for s := syscall.Signal(1); s <= 64; s++ {
+		if ignored&(1<<(s-1)) == 0 {
+			continue
+		}
+		switch s {
+		case syscall.SIGHUP, syscall.SIGINT, syscall.SIGTSTP:
+			ignoredAtStart[s] = true
+			signal.Notify(make(chan os.Signal, 1), s)
+		default:
+			// Reading or writing at a terminal from the background cannot be answered by a handler
+			// that does nothing: the kernel would ask again for ever.
+			if err := resetSignal(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// resetSignal gives a signal its default effect. Package signal cannot: its Reset restores what was inherited.
+func resetSignal(s syscall.Signal) error {
+	var action [4]uint64 // handler, flags, restorer and mask: all zero is the default
+	const maskSize = 8
+	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, maskSize, 0, 0); errno != 0 {
+		return fmt.Errorf("reset signal %d: %w", int(s), errno)
+	}
+	return nil
+}
+
+const (
+	unlimited = math.MaxUint64
+	// noCore is the one value with which a crash starts no handler of the machine's: core_pattern may
+	// name a program that runs outside of every sandbox with the crashed program's memory, and 0 does
+	// not keep the kernel from it.
+	noCore = 1
+	// openFiles is enough for any build, and little enough for programs that close each possible one.
+	openFiles = 1 << 16
+)
+
+// softLimits are the soft limits that programs begin with, as far as the hard ones allow: what the kernel
+// gives a process of its own accord, but for core and open files. Hard limits stay. They are a
+// decision of whoever runs this machine, and nobody else may lift them.
+var softLimits = map[int]uint64{
+	unix.RLIMIT_CPU: unlimited, unix.RLIMIT_FSIZE: unlimited, unix.RLIMIT_DATA: unlimited, unix.RLIMIT_AS: unlimited,
+	unix.RLIMIT_RSS: unlimited, unix.RLIMIT_NPROC: unlimited, unix.RLIMIT_LOCKS: unlimited, unix.RLIMIT_SIGPENDING: unlimited,
+	unix.RLIMIT_RTTIME: unlimited, unix.RLIMIT_STACK: 8 << 20, unix.RLIMIT_MEMLOCK: 8 << 20, unix.RLIMIT_MSGQUEUE: 819200,
+	unix.RLIMIT_NICE: 0, unix.RLIMIT_RTPRIO: 0, unix.RLIMIT_CORE: noCore, unix.RLIMIT_NOFILE: openFiles,
+}
+
+// resetLimits sets the soft limits of this process, and so of all that it starts.
+func resetLimits() error {
+	for resource, soft := range softLimits {
+		var l syscall.Rlimit
+		err := syscall.Getrlimit(resource, &l)
+		if resource == unix.RLIMIT_CORE {
+			l.Max = min(l.Max, noCore) // else the program could raise it
+		}
+		l.Cur = min(soft, l.Max)
+		if err == nil {
+			err = syscall.Setrlimit(resource, &l) // of the runtime's own package, which restores another limit of open files otherwise
+		}
+		if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, unix.EINVAL) {
+			return fmt.Errorf("set resource limit %d: %w", resource, err)
+		}
+	}
+	return nil
+}
