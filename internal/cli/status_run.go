@@ -119,6 +119,9 @@ func cameTo(info *session.Info) string {
 
 // printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
 func (a *app) printAside(r *workflow.Run) {
+	for _, move := range r.Journey.Moves {
+		a.print("  %-9s %s\n", "branch", redact.Line(move.String(), 300))
+	}
 	for _, ref := range r.Journey.Aside {
 		a.print("  %-9s what lay in its environment when it went on\n", "set aside")
 		a.printRef("            ", ref)

@@ -107,7 +107,8 @@ type Forge interface {
 	Checks(ctx context.Context, number int) (Check, error)
 	// Merge puts exactly checked.Tree on the base branch as a merge commit of checked.Base and
 	// checked.Head, with message. ErrBaseMoved: the base has another commit by now and the
-	// result of merging with that one was not checked. Merging what is merged returns it.
+	// result of merging with that one was not checked. ErrHeadMoved: the branch has another commit than
+	// checked.Head, and nothing was merged. Merging what is merged returns it.
 	Merge(ctx context.Context, number int, checked Check, message string) (PullRequest, error)
 	// ClosePullRequest closes it unmerged.
 	ClosePullRequest(ctx context.Context, number int) error
@@ -128,6 +129,8 @@ var (
 	ErrNotFound  = errors.New("not found")
 	ErrConflict  = errors.New("does not merge with the base branch")
 	ErrBaseMoved = errors.New("the base branch moved")
+	// ErrHeadMoved: the pull request's branch has another commit than the one that was offered.
+	ErrHeadMoved = errors.New("the branch of the pull request moved")
 	ErrNoChecks  = errors.New("no checks were reported")
 	// ErrRemoteMoved: the remote's base branch has commits that the project lacks.
 	ErrRemoteMoved = errors.New("the remote's base branch has commits that are missing here")

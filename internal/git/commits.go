@@ -14,9 +14,10 @@ type Identity struct {
 	Email string
 }
 
-// Commit is one line of a history. Subject comes from whoever wrote the commit.
+// Commit is one line of a history. Author and Subject are what its author said: untrusted text.
 type Commit struct {
 	ID      string
+	Author  string
 	Subject string
 }
 
@@ -33,6 +34,14 @@ func (r *Repo) IsAncestor(ctx context.Context, ancestor, commit string) (bool, e
 		return false, fmt.Errorf("compare histories of %s and %s: %w", ancestor, commit, err)
 	}
 	return true, nil
+}
+
+// MergeBase is the best common ancestor of two commits. ErrNotFound if their histories are unrelated.
+func (r *Repo) MergeBase(ctx context.Context, one, other string) (string, error) {
+	if err := checkIDs(one, other); err != nil {
+		return "", fmt.Errorf("compare histories: %w", err)
+	}
+	return r.one(ctx, call{args: []string{"merge-base", one, other}}, "find common ancestor of "+one+" and "+other)
 }
 
 // TreeOf is the tree of a commit. ErrNotFound if there is no such commit.
@@ -121,7 +130,7 @@ func (r *Repo) withoutMergeDrivers(ctx context.Context) ([]string, error) {
 // Log lists the commits that are in to but not in from, newest first, at most
 // limit of them; an empty from means the whole history.
 func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, error) {
-	args := []string{"rev-list", "--no-commit-header", "--format=%H %s", fmt.Sprintf("--max-count=%d", limit), to}
+	args := []string{"rev-list", "--no-commit-header", "--format=%H%x09%an%x09%s", fmt.Sprintf("--max-count=%d", limit), to}
 	err := checkIDs(to)
 	if from != "" {
 		err = errors.Join(err, checkIDs(from))
@@ -136,8 +145,9 @@ func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, e
 	}
 	var commits []Commit
 	for line := range strings.Lines(string(out)) {
-		id, subject, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		commits = append(commits, Commit{ID: id, Subject: subject})
+		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		author, subject, _ := strings.Cut(rest, "\t")
+		commits = append(commits, Commit{ID: id, Author: author, Subject: subject})
 	}
 	return commits, nil
 }

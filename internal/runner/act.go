@@ -112,9 +112,6 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = "NOT_FOUND", false, workflow.CategoryInput
 		e.Actions = []string{"see what is missing: signalbox list", resume}
-	case errors.Is(err, errMoved):
-		e.ReasonCode, e.Retryable, e.Category = "BRANCH_MOVED", false, workflow.CategoryGit
-		e.Actions = []string{fmt.Sprintf("put the branch back: git branch -f %s %.10s", w.run.Journey.Branch, w.run.Journey.Head), resume}
 	case errors.Is(err, errUnknownAction), errors.Is(err, store.ErrBroken):
 		e.Retryable = false
 		e.Actions = []string{"see what is wrong: signalbox doctor", resume}

@@ -67,7 +67,6 @@ func (w *work) createBranch(ctx context.Context, o workflow.Outcome) (workflow.E
 	if err != nil {
 		return nil, fmt.Errorf("create branch %q: %w", j.Branch, err)
 	}
-	w.origin = base
 	return workflow.BranchCreated{Outcome: o, BaseCommit: base}, nil
 }
 

@@ -44,7 +44,6 @@ type work struct {
 	testedAt string
 	asked    *forge.Request
 	shown    shown
-	origin   string // the branch ref's commit as we last set it
 }
 
 // loop performs what is pending until nothing is, looking for orders in between.
@@ -55,6 +54,11 @@ func (w *work) loop(ctx context.Context) error {
 		}
 		if w.run.State != workflow.Running {
 			return nil
+		}
+		if moved, err := w.lookAtBranch(ctx); err != nil {
+			return err
+		} else if moved {
+			continue
 		}
 		event, err := w.perform(ctx, w.run.Journey.Pending[0])
 		if err != nil {

@@ -134,28 +134,20 @@ func (w *work) projectReport(ctx context.Context) error {
 	return err
 }
 
-// projectBranch moves the branch to the last recorded commit, unless somebody
-// else moved it: that is found, and said, before the pull request is opened.
+// projectBranch moves the branch to the last recorded commit from where the document says that it may
+// be moved. Where somebody else put it is looked at before the next action: see lookAtBranch.
 func (w *work) projectBranch(ctx context.Context) error {
-	head := w.run.Journey.Head
-	if head == "" || head == w.origin || w.run.Journey.EnvRemoved {
+	j := w.run.Journey
+	if j.Head == "" || j.Head == j.BranchAt || j.EnvRemoved {
 		return nil
 	}
-	at, err := w.Repo.Resolve(ctx, w.branchRef())
-	if err == nil && at != head {
-		if w.origin != "" && at != w.origin {
-			w.Logger.Warn("branch was moved by somebody else", "run", w.ref.RunID, "branch", w.run.Journey.Branch)
-			return nil
-		}
-		err = w.Repo.UpdateRef(ctx, w.branchRef(), head, at)
+	at, err := w.branchAt(ctx)
+	if err == nil && at != j.Head && at == j.BranchAt {
+		err = w.Repo.UpdateRef(ctx, w.branchRef(), j.Head, at)
 	}
-	switch {
-	case errors.Is(err, git.ErrNotFound), errors.Is(err, git.ErrRefMoved):
-		return nil
-	case err != nil:
-		return fmt.Errorf("move branch %q: %w", w.run.Journey.Branch, err)
+	if err != nil && !errors.Is(err, git.ErrRefMoved) {
+		return fmt.Errorf("move branch %q: %w", j.Branch, err)
 	}
-	w.origin = head
 	return nil
 }
 

@@ -11,18 +11,13 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// errMoved: the branch is not where we put it.
-var errMoved = errors.New("the branch was moved by somebody else")
-
 // openPullRequest offers the change, if the branch still is what was tested and approved.
 func (w *work) openPullRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
 	j := w.run.Journey
-	at, err := w.Repo.Resolve(ctx, w.branchRef())
-	if err != nil {
-		return nil, fmt.Errorf("find branch %q: %w", j.Branch, err)
-	}
-	if at != j.Head {
-		return nil, fmt.Errorf("%w: %q is at %.10s, recorded was %.10s", errMoved, j.Branch, at, j.Head)
+	if at, err := w.branchAt(ctx); err != nil {
+		return nil, err
+	} else if at != j.Head {
+		return workflow.HeadMoved{Outcome: o}, nil
 	}
 	pr, err := w.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: w.ref.RunID, Request: w.run.RequestID,
 		Title: w.run.Title, Body: w.evidence(), Branch: j.Branch, Base: j.Base, Head: j.Head})
@@ -63,6 +58,8 @@ func (w *work) merge(ctx context.Context, o workflow.Outcome) (workflow.Event, e
 	switch {
 	case errors.Is(err, forge.ErrBaseMoved):
 		return workflow.BaseMoved{Outcome: o}, nil
+	case errors.Is(err, forge.ErrHeadMoved):
+		return workflow.HeadMoved{Outcome: o}, nil
 	case err != nil:
 		return nil, err
 	}

@@ -61,7 +61,12 @@ func (w *work) comeToTheFront(ctx context.Context, place *place) (front bool, er
 
 func (w *work) admit(ctx context.Context, slot *store.Lock) (bool, error) {
 	w.slot = slot
-	err := w.decide(ctx, workflow.Admitted{Request: w.request.View(), Queue: slot.View(), Epoch: w.request.Epoch(),
+	_, err := w.lookAtBranch(ctx)
+	if err != nil || w.run.State.Ended() {
+		w.logged("release slot", slot.Release())
+		return false, err
+	}
+	err = w.decide(ctx, workflow.Admitted{Request: w.request.View(), Queue: slot.View(), Epoch: w.request.Epoch(),
 		Isolation: w.Isolation, Ceiling: w.PerRun})
 	if err != nil {
 		w.logged("release slot", slot.Release())

@@ -31,6 +31,9 @@ func (w *work) report() string {
 	if j.Isolation == workflow.IsolationNone {
 		p("\n**Commands of this run were not isolated from this machine.**")
 	}
+	for _, move := range j.Moves {
+		p("\n%s.", redact.Line(move.String(), 400))
+	}
 	for _, note := range j.SetUp.Warnings() {
 		p("\n**Warning**: %s", redact.Line(note, 1000))
 	}

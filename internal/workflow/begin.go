@@ -22,7 +22,7 @@ func (m *machine) beginAsOrdered() {
 
 func (m *machine) branchCreated(e BranchCreated) {
 	j := &m.run.Journey
-	j.BaseCommit, j.Head, j.StepBase = e.BaseCommit, e.BaseCommit, e.BaseCommit
+	j.BaseCommit, j.Head, j.StepBase, j.BranchAt = e.BaseCommit, e.BaseCommit, e.BaseCommit, e.BaseCommit
 	m.advance("")
 }
 
@@ -58,6 +58,7 @@ func (m *machine) startOver() {
 	}
 	m.run.CurrentStepIndex = 0
 	j.Findings, j.Approval, j.Flags = nil, nil, nil
+	j.dropTaken()
 	if j.SetUp != nil {
 		j.SetUp.beginAgain()
 	}

@@ -49,6 +49,7 @@ func (m *machine) takes(event Event) bool {
 		return false
 	}
 	m.answered, j.Pending = j.Pending[0], j.Pending[1:]
+	j.BranchAt = j.Head // nothing is performed before the branch was brought there
 	return true
 }
 
@@ -88,6 +89,8 @@ func (m *machine) apply(event Event) bool {
 		return m.run.State != Running
 	case WorkFound:
 		return m.workFound(e)
+	case BranchMoved:
+		return m.branchMoved(e)
 	case Asked:
 		return m.questionAsked(e)
 	case Answered:
@@ -157,6 +160,8 @@ func (m *machine) outcome(event Event) {
 		m.merged(e)
 	case BaseMoved:
 		m.enter(CIWatch)
+	case HeadMoved:
+		m.enter(PRCreate)
 	case PullRequestClosed:
 		m.putAway()
 	case EnvironmentRemoved:
@@ -230,7 +235,7 @@ func (r Run) clone() Run {
 	r.Signals.Commands = slices.Clone(r.Signals.Commands)
 	j := &r.Journey
 	j.Phases, j.Pending = slices.Clone(j.Phases), slices.Clone(j.Pending)
-	j.Aside = slices.Clone(j.Aside)
+	j.Aside, j.Moves = slices.Clone(j.Aside), slices.Clone(j.Moves)
 	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clone(j.Flags), slices.Clone(j.Evidence)
 	if j.SetUp != nil {
 		setUp := *j.SetUp

@@ -104,6 +104,18 @@ type (
 		order
 		Ref string
 	}
+	// BranchMoved: the run's branch is at Commit, where Signalbox did not put it; an empty Commit means that
+	// it is gone. OnTop: Commit continues Head. Commits is how many commits it has that Head lacks, By who
+	// wrote them, KeptRef the ref that holds them. Whole is what the change would be with them.
+	BranchMoved struct {
+		order
+		Commit  string
+		OnTop   bool
+		Commits int
+		By      []string
+		KeptRef string
+		Whole   []FileChange
+	}
 	// Asked: the agent of the pending action Question.Key asks, and waits. What is not the agent's own
 	// word in Question is not read.
 	Asked struct {
@@ -261,6 +273,8 @@ type (
 		Commit string
 	}
 	PullRequestClosed struct{ Outcome }
+	// HeadMoved: the branch has commits that the checks have not seen.
+	HeadMoved struct{ Outcome }
 	// BaseMoved: the base branch has commits that the checks have not seen.
 	BaseMoved struct{ Outcome }
 	// EnvironmentRemoved: KeptRef holds its work.

@@ -38,6 +38,10 @@ type Journey struct {
 	BaseCommit string    `json:"base_commit"`
 	Head       string    `json:"head"`
 	Approval   *Approval `json:"approval"`
+	// BranchAt is the commit from which the branch may be moved to Head without losing anything: where we
+	// put it last, or what is kept by now of what a person put there. Moves tells of the latter.
+	BranchAt string       `json:"branch_at,omitempty"`
+	Moves    []BranchMove `json:"branch_moves,omitempty"`
 
 	// Upon is the commit on which a session works where that is not Head: Head with the work, not merged
 	// yet, of what the request depends on. No part of it is ever the run's own; empty once the run goes on.
@@ -244,7 +248,7 @@ type Approval struct {
 
 // Finding is one thing a review, a check or a person found wrong.
 type Finding struct {
-	// Source is "review", "ci", "stress" or "person".
+	// Source is "review", "ci", "stress", "tests" or "person".
 	Source  string  `json:"source"`
 	File    string  `json:"file,omitempty"`
 	Line    int     `json:"line,omitempty"`

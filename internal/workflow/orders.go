@@ -178,6 +178,7 @@ func (m *machine) approved(e Approved) bool {
 		m.say("an approval of %.10s was not taken: the change is now %.10s", e.Commit, j.Head)
 	default:
 		j.Approval = &Approval{Commit: e.Commit, By: e.By, At: m.now}
+		j.agreeToMoves()
 		m.queueAgain("approved")
 	}
 	return true

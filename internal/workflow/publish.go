@@ -58,6 +58,12 @@ func (m *machine) ciFailed(e ChecksEnded) {
 
 func (m *machine) conflicted(e ChecksEnded) {
 	r, j := &m.run, &m.run.Journey
+	if j.taken() { // carrying the steps out again would leave a person's commits out
+		stop := m.problem(CategoryGit, "MERGE_CONFLICT", "the change does not merge with "+j.Base, e.Summary)
+		stop.Actions = []string{m.resolveByHand(), "or give the run up: signalbox stop --cancel " + r.Ref()}
+		m.stop(stop)
+		return
+	}
 	if j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
 		j.Used.BaseConflicts++
 		m.startOver()

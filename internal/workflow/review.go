@@ -1,6 +1,9 @@
 package workflow
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 func (m *machine) reviewAnswered(e ReviewAnswered) {
 	if len(e.Review.Findings) == 0 {
@@ -45,14 +48,19 @@ func (m *machine) roundFailed(findings []Finding) {
 // openMend begins a change that answers the findings.
 func (m *machine) openMend() {
 	j := &m.run.Journey
-	if len(j.Findings) == 0 {
-		m.leave(ReviewFix)
+	untested := j.untested()
+	if len(j.Findings) == 0 && !untested {
+		m.advance("")
 		return
 	}
 	j.Mends++
 	j.MendAttempt = 0
 	j.StepBase = j.Head
 	j.Used.Autofix, j.Used.AgentRetries = 0, 0
+	if len(j.Findings) == 0 {
+		m.testChange(mendID(j.Mends), 1)
+		return
+	}
 	m.callImplementer("")
 }
 
@@ -75,6 +83,9 @@ func (m *machine) openApproval() {
 	if failure := j.SetUp.Failure(); failure != "" {
 		message += ";\n" + failure + "; the tests ran without it"
 	}
+	if taken := j.moves(true); len(taken) > 0 {
+		message += ";\n" + joinWords(taken)
+	}
 	if reasons := m.reasonsToLook(); len(reasons) > 0 {
 		message += ";\na person must look because " + joinWords(reasons)
 	}
@@ -92,10 +103,11 @@ func (m *machine) openApproval() {
 // reasonsToLook are why a person is asked even where approval is automatic.
 func (m *machine) reasonsToLook() []string {
 	j := &m.run.Journey
+	flags := slices.Concat(j.moves(false), j.Flags)
 	if !j.Settings.Proves() {
-		return append([]string{"no test is configured, so nothing proves the change"}, j.Flags...)
+		return append([]string{"no test is configured, so nothing proves the change"}, flags...)
 	}
-	return j.Flags
+	return flags
 }
 
 // agreeAction says what agreeing does beyond this machine, if anything.

@@ -119,7 +119,7 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 			step.PatchPath = &e.PatchPath
 		}
 	}
-	m.testChange()
+	m.testChange(m.answered.StepID, m.answered.Attempt)
 }
 
 func (m *machine) refuseChange(problems []string, tooLarge bool) {
@@ -136,7 +136,7 @@ func (m *machine) refuseChange(problems []string, tooLarge bool) {
 }
 
 // testChange runs the project's tests on what was recorded.
-func (m *machine) testChange() {
+func (m *machine) testChange(stepID string, attempt int) {
 	settings := &m.run.Journey.Settings
 	if !settings.Proves() {
 		if step := m.currentStep(); step != nil {
@@ -150,8 +150,8 @@ func (m *machine) testChange() {
 		step.Test.Unit = TestResult{Status: TestRunning, Command: &command}
 	}
 	m.run.Stage = StageTesting
-	m.say("%s: %s", m.answered.StepID, m.whyTest())
-	m.order(Action{Kind: RunTests, Purpose: UnitTests, StepID: m.answered.StepID, Attempt: m.answered.Attempt, Commands: settings.TestCommands()})
+	m.say("%s: %s", stepID, m.whyTest())
+	m.order(Action{Kind: RunTests, Purpose: UnitTests, StepID: stepID, Attempt: attempt, Commands: settings.TestCommands()})
 }
 
 func appendNew(list []string, more ...string) []string {

@@ -35,6 +35,9 @@ func (m *machine) testsEnded(e TestsEnded) {
 		m.finishChange()
 		return
 	}
+	if step == nil && len(j.Findings) == 0 { // commits of a person, which the implementer goes on from
+		j.Findings = []Finding{{Source: "tests", Text: "The tests fail:\n" + e.Summary}}
+	}
 	if j.Used.Autofix < m.autofixes() {
 		j.Used.Autofix++
 		m.run.Counters.AutofixCycles++

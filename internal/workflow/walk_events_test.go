@@ -11,6 +11,11 @@ func eventsFor(r Run) []Event {
 	head := r.Journey.Head
 	events := []Event{Admitted{Epoch: 1}, Named{Program: "./agent.sh"}, Waiting{For: "a slot"}, Interrupted{}, Prepared{}, WorkLaid{Commit: "upon"}, SessionBegan{}, SessionUsed{Usage: Usage{OutputTokens: 1}}, WorkFound{Ref: "refs/signalbox/kept/42/found"}, StopRequested{}, StopRequested{Cancel: true}, Resumed{}, Resumed{Force: true}, Retried{},
 		Approved{Commit: head, By: "ada"}, Approved{Commit: "of another time"}, Rejected{Reason: "no"}}
+	if commit := fmt.Sprintf("p%04d", r.Journey.Orders); r.Journey.Settings.Workflow == WorkflowCustom && len(r.Journey.Moves) == 0 { // see movable; one tells all
+		kept := "refs/signalbox/kept/42/" + commit
+		events = append(events, BranchMoved{Commit: commit, OnTop: true, Commits: 2, By: []string{"Ada"}, KeptRef: kept},
+			BranchMoved{Commit: commit, Commits: 1, By: []string{"Ada"}, KeptRef: kept})
+	}
 	if len(r.Journey.Pending) > 0 {
 		a := r.Journey.Pending[0]
 		events = append(events, outcomes(r, a)...)
@@ -79,7 +84,7 @@ func outcomes(r Run, a Action) []Event {
 		}
 		return events
 	case MergePullRequest:
-		return append(events, Merged{o, "m1"}, BaseMoved{o})
+		return append(events, Merged{o, "m1"}, BaseMoved{o}, HeadMoved{o})
 	case ClosePullRequest:
 		return append(events, PullRequestClosed{o})
 	case RemoveEnvironment:
@@ -139,6 +144,8 @@ func eventName(event Event) string {
 		says = oneOf(e.Force, "force", "")
 	case AgentFailed:
 		says = e.Code
+	case BranchMoved:
+		says = oneOf(e.OnTop, "on", "beside")
 	}
 	return strings.TrimSpace(name + " " + says)
 }

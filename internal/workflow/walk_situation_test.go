@@ -27,6 +27,7 @@ type situation struct {
 	setUpStatus string
 	warm        bool
 	tooLarge    bool
+	moved       [4]bool
 }
 
 type situationOfStep struct {
@@ -48,6 +49,7 @@ func abstract(r Run) situation {
 		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase, begun: j.StepBase != j.BaseCommit,
 		approved: j.Approval != nil && j.Approval.Commit == j.Head, offered: j.PullRequest != nil, merged: j.MergeCommit != ""}
 	s.checked = s.offered && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
+	s.moved = [4]bool{len(j.Moves) > 0, j.taken(), j.untested(), len(j.moves(false)) > 0}
 	s.tooLarge = r.Error != nil && r.Error.ReasonCode == WorkTooLarge
 	for i, step := range r.Steps {
 		s.steps[i] = situationOfStep{step.Status, step.Phase}

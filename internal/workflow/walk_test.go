@@ -138,6 +138,13 @@ func TestEveryReachableStateIsLegalAndCanEnd(t *testing.T) {
 	}
 }
 
+// movable are the settings of a run whose branch a person moves, with next to no budgets: a space of its own.
+func movable() Settings {
+	s := settings(string(ReviewRequest.Step()), false)
+	s.Limits = Limits{ReviewRounds: 1, CIFailures: 1, Autofix: 1, BaseConflicts: 1}
+	return s
+}
+
 // walks are the spaces that together hold every rule of Decide.
 var walks = func() func(t *testing.T) []*walk {
 	var once sync.Once
@@ -153,6 +160,7 @@ var walks = func() func(t *testing.T) []*walk {
 				explore(t, nil, nil, newRun(settings(WorkflowSimple, false))),
 				explore(t, nil, nil, newRun(settings(WorkflowFull, true))),
 				explore(t, nil, stay, beforeSetUp(t)),
+				explore(t, nil, nil, newRun(movable())),
 			}
 		})
 		return all

@@ -69,6 +69,11 @@ func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message 
 	if checked.Head != p.Head {
 		return fmt.Errorf("%s was checked and the head is %s by now: %w", checked.Head, p.Head, forge.ErrNoChecks)
 	}
+	if at, err := idOrNone(f.repo.Resolve(ctx, branchRef(p.Branch))); err != nil {
+		return fmt.Errorf("find branch %q: %w", p.Branch, err)
+	} else if at != "" && at != p.Head {
+		return fmt.Errorf("%q is at %s and %s was offered: %w", p.Branch, at, p.Head, forge.ErrHeadMoved)
+	}
 	commit, err := f.mergedByHand(ctx, p)
 	if err != nil {
 		return fmt.Errorf("look for %s on %q: %w", p.Head, p.Base, err)
