@@ -64,7 +64,7 @@ var rooms = map[string][]string{
 	"pipeline":                            {},
 	"probe":                               {"workflow", "process", "redact"},                            // is a program inside environments, too: it can reach no document
 	"heal":                                {"workflow", "store", "probe", "process", "redact", "forge"}, // carries no run itself: how one is carried is given to it
-	"gateway":                             {"agent", "process"},                                         // stands between an agent and its model: what it finds is told in the port's words
+	"gateway":                             {"agent", "flock", "process"},                                // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
 	"session":                             {"flock", "process", "redact", "store"},                      // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"permission":                          {},                                                           // answers strangers' questions by patterns: text alone
 	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},

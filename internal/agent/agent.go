@@ -114,6 +114,7 @@ const (
 	ModelFailed  FailureCode = "AGENT_MODEL_FAILED"     // the model's server failed or is overloaded
 	Refused      FailureCode = "AGENT_REQUEST_REFUSED"  // the model's server takes no such request: an unknown model, say
 	Overspent    FailureCode = "AGENT_OVERSPENT"        // the call used up its Ceiling
+	DaySpent     FailureCode = "AGENT_DAY_SPENT"        // all calls together used up what the day allows
 
 	// Lost: the conversation that was to be gone on with is not known to the agent any more.
 	Lost FailureCode = "AGENT_CONVERSATION_LOST"

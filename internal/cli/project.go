@@ -38,6 +38,8 @@ type project struct {
 	forge        forge.Forge
 	// gateway is started by the first agent that reaches its model through it.
 	gateway *gateway.Gateway
+	// day is what agents may use in a day, in this process and others; nil where nothing limits it.
+	day *gateway.Ledger
 }
 
 // open finds the project around the working directory.

@@ -16,6 +16,7 @@ import (
 	"signalbox/internal/gateway"
 	"signalbox/internal/permission"
 	"signalbox/internal/process"
+	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -72,7 +73,27 @@ func (p *project) workflowName() string {
 	return name
 }
 
+// agent is one whose calls count in the day's budget.
 func (p *project) agent(ctx context.Context, name string, c config.Agent) (agent.Agent, error) {
+	built, err := p.uncounted(ctx, name, c)
+	day := p.ledger()
+	if err != nil || day == nil {
+		return built, err
+	}
+	_, itself := built.(*gateway.Guarded)
+	return day.Counted(built, !itself), nil
+}
+
+// ledger is what the day's calls are counted in; nil where nothing limits them.
+func (p *project) ledger() *gateway.Ledger {
+	if l := p.perDay(); p.day == nil && l != (workflow.Spending{}) {
+		p.day = gateway.NewLedger(gateway.LedgerConfig{Root: p.root, Dir: store.SpendingDir, Clock: now,
+			Ceiling: gateway.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD}, Calls: int64(l.Calls)})
+	}
+	return p.day
+}
+
+func (p *project) uncounted(ctx context.Context, name string, c config.Agent) (agent.Agent, error) {
 	if v, ok := vendorOf(c.Driver); ok {
 		return p.vendorAgent(ctx, name, v, c)
 	}
@@ -193,7 +214,11 @@ func (p *project) guarded(ctx context.Context, name string, a agent.Agent, s ser
 	for model, price := range c.Prices {
 		prices[model] = gateway.Price{Input: price.Input, Cached: price.Cached, Output: price.Output}
 	}
-	return p.gateway.Guard(a, gateway.SessionConfig{Upstream: s.url, Key: key, Prices: prices}), nil
+	how := gateway.SessionConfig{Upstream: s.url, Key: key, Prices: prices}
+	if day := p.ledger(); day != nil {
+		how.Budgets = []gateway.Budget{day}
+	}
+	return p.gateway.Guard(a, how), nil
 }
 
 func exists(path string) bool {

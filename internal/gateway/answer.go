@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 
 	"signalbox/internal/agent"
 )
@@ -24,6 +25,7 @@ func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Re
 	case response.StatusCode >= http.StatusMultipleChoices:
 		text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // half an error is told as it is
 		text = x.scrubbed(text)
+		x.refused = !slices.Contains(givenUp, response.StatusCode)
 		x.failed(w, r, response, told(response.StatusCode, text), text)
 	default:
 		x.session.handBack(w.Header(), response.Header)
@@ -31,6 +33,9 @@ func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Re
 		x.stream(ctx, w, r, body, isEvents(response.Header))
 	}
 }
+
+// givenUp are the words of what stands before a vendor's server, and waited for it too long: that works on.
+var givenUp = []int{http.StatusGatewayTimeout, 522, 524}
 
 func (x *exchange) scrubbed(text []byte) []byte {
 	s := scrubber{key: []byte(x.session.config.Key)}

@@ -82,8 +82,8 @@ func TestRequestsAtTheSameTimeAreBounded(t *testing.T) {
 	for range 16 {
 		<-arrived
 	}
-	if got := clients[0].ask(t, s.Endpoint(), false); got.status != http.StatusTooManyRequests {
-		t.Errorf("the seventeenth: %d %s", got.status, got.body)
+	if got := clients[0].ask(t, s.Endpoint(), false); got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
+		t.Errorf("the seventeenth: %d %s %v", got.status, got.body, got.header)
 	}
 	close(release)
 	for range 16 {
@@ -153,9 +153,9 @@ func TestACeilingThatOneStreamPassesCutsTheOthersOfTheSession(t *testing.T) {
 		if c.Model == "slow" {
 			return modeltest.Script{Turns: []modeltest.Turn{{Say: "a word", Fault: modeltest.Fault{Kind: modeltest.Stalled, Events: 4}}}}
 		}
-		return modeltest.Script{}
+		return modeltest.Script{Turns: []modeltest.Turn{{Say: "ok", Usage: modeltest.Usage{Input: 10_000}}}} // more than it was reserved for
 	}})
-	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Tokens = 2000 })
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Tokens = 10_000 })
 	slow := clients[0]
 	slow.streamBody = strings.Replace(slow.streamBody, `"model":"m"`, `"model":"slow"`, 1)
 	response, err := transport(t).RoundTrip(slow.request(t, s.Endpoint(), true))

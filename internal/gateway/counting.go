@@ -1,62 +1,128 @@
 package gateway
 
 import (
+	"cmp"
+	"context"
 	"errors"
 
 	"signalbox/internal/agent"
 )
 
-// reserve asks every budget for one more request. Nothing is kept of one that any refuses.
-func (s *Session) reserve() error {
-	for i, b := range s.budgets {
-		if err := b.Reserve(); err != nil {
-			for _, asked := range s.budgets[:i] {
-				_ = asked.Spend(Spending{Requests: -1})
+// reserve asks every budget for one more request, and waits where others are in its way. Nothing is kept
+// of one that any refuses.
+func (s *Session) reserve(ctx context.Context, x *exchange, body []byte) error {
+	want := x.ask(body)
+	for _, b := range s.budgets {
+		hold, err := b.Reserve(ctx, want)
+		if err != nil {
+			for _, h := range x.holds {
+				_ = h.Spend(Spending{Requests: -1})
+				h.Release()
 			}
-			s.cut(agent.Fail(agent.Overspent, "%v", err))
+			x.holds = nil
+			if ctx.Err() == nil {
+				s.cut(overspent(err))
+			}
 			return err
 		}
+		x.holds = append(x.holds, hold)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.used.Requests++
+	x.begun = true
+	s.mu.Unlock()
+	s.tellInFlight()
 	return nil
+}
+
+// overspent is the failure of a session whose budget refuses.
+func overspent(err error) *agent.Failure {
+	var s *spent
+	if errors.As(err, &s) && !s.until.IsZero() {
+		failure := agent.Fail(agent.DaySpent, "%v", err)
+		failure.Until = s.until
+		return failure
+	}
+	return agent.Fail(agent.Overspent, "%v", err)
+}
+
+// settle counts a request that is over. Of one that was sent and got no answer nobody knows what the
+// vendor bills: it is all that was set aside.
+func (s *Session) settle(x *exchange) {
+	if !x.route.answers {
+		return
+	}
+	s.mu.Lock()
+	unknown := x.sent.Load() && !x.refused && x.counted == share{}
+	x.begun = false
+	s.mu.Unlock()
+	if unknown {
+		_ = s.book(x, "", x.most, x.most.input+x.most.output) // it is over: there is nothing to cut off
+	}
+	for _, h := range x.holds {
+		h.Release()
+	}
+	s.tellInFlight()
+}
+
+// tellInFlight tells what the requests on their way may yet use.
+func (s *Session) tellInFlight() {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	var sum agent.Usage
+	s.mu.Lock()
+	for x := range s.running {
+		if !x.begun {
+			continue
+		}
+		p, _ := price(s.config.Prices, x.model)
+		before := x.counted
+		sum = sum.Add(agent.Usage{InputTokens: max(0, x.most.input-before.tokens.input), OutputTokens: max(0, x.most.output-before.tokens.output),
+			CostUSD: dollars(max(0, p.cost(x.most)-before.microUSD))})
+	}
+	s.mu.Unlock()
+	s.config.OnInFlight(sum)
 }
 
 // count brings what was counted of an answer up to what is known of it by now, and cuts the session
 // where that is too much.
 func (s *Session) count(x *exchange, r *reading, guessedInput int64) error {
 	t, guessed := r.count()
-	now := share{tokens: t, guessed: guessed + guessedInput}
-	p, priced := price(s.config.Prices, x.model, r.model)
+	return s.book(x, r.model, t, guessed+guessedInput)
+}
+
+// book puts t in the place of what was counted of an answer before. Answered is the model's own name.
+func (s *Session) book(x *exchange, answered string, t tokens, guessed int64) error {
+	now := share{tokens: t, guessed: guessed}
+	p, priced := price(s.config.Prices, x.model, answered)
 	now.microUSD, now.unpriced = p.cost(t), !priced
-	before := x.counted
 	s.mu.Lock()
+	before := x.counted
 	if now != before {
 		s.used.replace(s.used.known(x.model), before, now)
 	}
 	total := s.used.Usage
+	x.counted = now
 	s.mu.Unlock()
-	if x.counted = now; now == before {
+	if now == before {
 		return nil
 	}
 	s.config.OnUsage(total)
-	return s.spend(now.spending().sub(before.spending()))
+	return s.spend(x, now.spending().sub(before.spending()))
 }
 
-func (s *Session) spend(more Spending) error {
-	var problems []error
-	for _, b := range s.budgets {
-		problems = append(problems, b.Spend(more))
+func (s *Session) spend(x *exchange, more Spending) error {
+	var problem error
+	for _, h := range x.holds {
+		problem = cmp.Or(problem, h.Spend(more))
 	}
-	err := errors.Join(problems...)
-	if err != nil {
-		s.cut(agent.Fail(agent.Overspent, "%v", err))
+	if err := problem; err != nil {
+		s.cut(overspent(err))
 		s.mu.Lock()
 		s.stopAll()
 		s.mu.Unlock()
 	}
-	return err
+	return problem
 }
 
 // cut ends the session for a reason; the first is kept.

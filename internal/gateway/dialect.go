@@ -49,13 +49,20 @@ func (r *reading) count() (t tokens, guessed int64) {
 	return t, guessed
 }
 
-// supposeInput guesses the input of an answer that was broken off before its usage was told.
-func (r *reading) supposeInput(requestBytes int) (guessed int64) {
-	if !r.untold {
-		return 0
+// suppose guesses what was not told of an answer when it is over: its input, and of one that was cut off
+// what is billed and was not seen, which is all that it may have had.
+func (r *reading) suppose(x *exchange) (guessed int64) {
+	seen, _ := r.count()
+	if r.untold {
+		guessed = believed(int64(x.asked / bytesPerToken))
+		r.told.input = guessed
 	}
-	r.told.input = believed(int64(requestBytes / bytesPerToken))
-	return r.told.input
+	cut := !r.whole && !r.closed && r.problem == nil
+	if unseen := x.most.output - seen.output; cut && unseen > 0 && (x.wants.hidden || r.untold && r.text == 0) {
+		r.told.output += unseen
+		guessed += unseen
+	}
+	return guessed
 }
 
 // decode is lenient: what the vendor sends was meant for others, and reaches them as it is.

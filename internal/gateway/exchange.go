@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"signalbox/internal/agent"
@@ -23,9 +25,17 @@ type exchange struct {
 	cancel  context.CancelCauseFunc
 	// silence ends the exchange when upstream says nothing.
 	silence *time.Timer
-	// asked is the size of the request, counted what the session has counted of its answer.
-	asked   int
+	// asked is the size of the request, wants what it says of its answer, most what it was reserved for.
+	asked int
+	wants wants
+	most  tokens
+	holds []Hold
+	// sent: the vendor has the request. Refused: it answered that there will be no answer.
+	sent    atomic.Bool
+	refused bool
+	// counted is what the session has counted of its answer, begun: there is one. The session's mu guards them.
 	counted share
+	begun   bool
 }
 
 var (
@@ -50,20 +60,22 @@ func (s *Session) serve(w http.ResponseWriter, r *http.Request, to route, path s
 		return
 	default:
 		drain(w, r)
+		w.Header().Set("Retry-After", "1") // without it Codex gives up at once
 		refuse(w, to.dialect, status, "Too many requests at the same time.")
 		return
 	}
 	defer s.leave(x)
 	body, err := x.receive(w, r)
 	if err == nil && to.answers {
-		err = s.reserve()
+		err = s.reserve(ctx, x, body)
 	}
 	if err != nil {
 		turnDown(w, r, to.dialect, err)
 		return
 	}
+	defer s.settle(x)
 	x.asked = len(body)
-	x.ask(ctx, w, r, body)
+	x.send(ctx, w, r, body)
 	if errors.Is(context.Cause(ctx), errStopped) {
 		panic(http.ErrAbortHandler) // a stream that was cut must not look like a whole one
 	}
@@ -115,14 +127,17 @@ func turnDown(w http.ResponseWriter, r *http.Request, d dialect, err error) {
 	}
 }
 
-// ask sends the request. What the agent gets is upstream's answer, or the end of its session.
-func (x *exchange) ask(ctx context.Context, w http.ResponseWriter, r *http.Request, body []byte) {
+// send sends the request. What the agent gets is upstream's answer, or the end of its session.
+func (x *exchange) send(ctx context.Context, w http.ResponseWriter, r *http.Request, body []byte) {
 	s := x.session
 	out, err := http.NewRequestWithContext(ctx, r.Method, at(s.upstream, x.path, query(r.URL.Query())).String(), bytes.NewReader(body))
 	if err != nil {
 		refuseOver(w, x.route.dialect)
 		return
 	}
+	out = out.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) { x.sent.Store(x.sent.Load() || info.Err == nil) },
+	}))
 	out.Header = passedOn(r.Header, s.config.Key, x.place)
 	x.silence = time.AfterFunc(s.gateway.config.HeaderTimeout, func() { x.cancel(errSilent) })
 	defer x.silence.Stop()

@@ -15,20 +15,21 @@ import (
 // Guard is an agent like a, each of whose calls talks to its model through a session of its own.
 // What the gateway saw of a call, its cost and what it failed of, counts for more than the agent's
 // own word.
-func (g *Gateway) Guard(a agent.Agent, c SessionConfig) agent.Agent { return &guarded{a, g, c} }
+func (g *Gateway) Guard(a agent.Agent, c SessionConfig) *Guarded { return &Guarded{a, g, c} }
 
-type guarded struct {
+// Guarded is what Guard returns.
+type Guarded struct {
 	agent.Agent
 	gateway *Gateway
 	config  SessionConfig
 }
 
 // Run implements agent.Agent.
-func (a *guarded) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	c := a.config
 	c.Name = fmt.Sprintf("%s as %s", a.Name(), task.Role)
 	c.Ceiling = Spending{Tokens: task.Ceiling.Tokens, CostMicroUSD: int64(task.Ceiling.CostUSD * 1e6)}
-	c.OnUsage = telling(task.Transcript)
+	c.OnUsage, c.OnInFlight = telling(task.Transcript), task.InFlight
 	s, err := a.gateway.Open(c)
 	if err != nil {
 		return agent.Result{}, err
@@ -42,7 +43,7 @@ func (a *guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 		return result, err
 	}
 	result.Usage, result.Model = seen(s.Report(), result.Usage), cmp.Or(mostUsed(s.Report()), result.Model)
-	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent) {
+	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent || f.Code == agent.DaySpent) {
 		result.Failure = f
 		if whole != nil { // the agent itself knows only that its session was ended
 			whole(agent.Entry{Kind: agent.Erred, Text: string(f.Code) + ": " + f.Message})

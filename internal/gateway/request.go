@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -52,6 +53,10 @@ func (x *exchange) understand(body []byte) ([]byte, error) {
 	}
 	if isTrue(request["background"]) {
 		return nil, fmt.Errorf("%w: what a background request uses would not be seen", errRequest)
+	}
+	x.wants = wanted(request)
+	if strings.HasSuffix(x.path, ":streamGenerateContent") { // Gemini's, which says it nowhere else
+		x.wants.hidden = false
 	}
 	if _, ok := x.route.dialect.(chat); !ok || !isTrue(request["stream"]) {
 		return body, nil

@@ -39,6 +39,9 @@ type SessionConfig struct {
 	// OnUsage is told what the session used so far, whenever that changes; calls may overlap, and
 	// must not wait for the session's end.
 	OnUsage func(agent.Usage)
+	// OnInFlight is told what the requests on their way may yet use, before each is sent and when it is
+	// over; it must not wait either.
+	OnInFlight func(agent.Usage)
 }
 
 const (
@@ -60,6 +63,7 @@ type Session struct {
 	token, key digest // of the endpoint
 	budgets    []Budget
 	serving    sync.WaitGroup
+	telling    sync.Mutex // keeps what OnInFlight is told in order
 
 	mu      sync.Mutex
 	closed  bool
@@ -93,6 +97,9 @@ func (g *Gateway) Open(c SessionConfig) (*Session, error) {
 	}
 	if c.OnUsage == nil {
 		c.OnUsage = func(agent.Usage) {}
+	}
+	if c.OnInFlight == nil {
+		c.OnInFlight = func(agent.Usage) {}
 	}
 	token, key := secret(), secret()
 	s := &Session{gateway: g, config: c, upstream: upstream, running: map[*exchange]struct{}{},

@@ -38,7 +38,7 @@ func (x *exchange) follow(ctx context.Context, w http.ResponseWriter, r *http.Re
 		return x.session.count(x, known, 0)
 	})
 	documents.finish()
-	_ = x.session.count(x, known, known.supposeInput(x.asked)) // a session that is cut now has its reason
+	_ = x.session.count(x, known, known.suppose(x)) // a session that is cut now has its reason
 	x.ended(ctx, r, known, err)
 	if err == nil && isEvents && !known.whole && known.problem == nil {
 		return errHalf // after a tool Gemini CLI would take it for all that there is to say

@@ -41,8 +41,13 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	}
 	result, call, path, err := w.converse(ctx, program, a, prompt, allowed, w.activated(env))
 	o.Call = &call
-	if code, reached := allowed.reached(o.Call.Usage); code != "" && (errors.Is(err, errOverspent) || result.Failure != nil && result.Failure.Code == agent.Overspent) {
+	refused := result.Failure != nil && result.Failure.Code == agent.Overspent
+	if code, reached := allowed.reached(o.Call.Usage); code != "" && (errors.Is(err, errOverspent) || refused) {
 		return allowed.failed(o, code, "the call used "+reached, path), nil
+	}
+	if refused {
+		code, reached := allowed.narrower()
+		return allowed.failed(o, code, "the call used "+reached+": "+w.clean(result.Failure.Message), path), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("run agent %q as %s: %w", program.Name(), a.Role, err)

@@ -32,6 +32,15 @@ func (a allowance) reached(u workflow.Usage) (code, ceiling string) {
 	return "", ""
 }
 
+// narrower is the budget that holds less for one more request, where one was refused that would not fit.
+func (a allowance) narrower() (code, ceiling string) {
+	less := func(day, run int64) bool { return day > 0 && (run == 0 || day < run) }
+	if less(a.day.Tokens, a.run.Tokens) || less(a.day.CostMicroUSD, a.run.CostMicroUSD) {
+		return "AGENT_DAY_SPENT", "all that fits into what is left of limits.per_day"
+	}
+	return "AGENT_OVERSPENT", "all that fits into what is left of limits"
+}
+
 // failed is the event of a call that was ended for what it used.
 func (a allowance) failed(o workflow.Outcome, code, message, log string) workflow.AgentFailed {
 	e := workflow.AgentFailed{Outcome: o, Code: code, Message: message, LogPath: log}

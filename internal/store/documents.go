@@ -83,6 +83,9 @@ func (s *Store) Records(ctx context.Context, kind string) ([]string, error) {
 // sessionName is an issue's: signalbox-issue-42, under whatever prefix a project has.
 var sessionName = lazyPattern(`^[a-z][a-z0-9-]{0,40}-issue-[1-9][0-9]{0,9}$`)
 
+// SpendingDir is where the processes of a project keep what their agents use in a day, relative to Root.
+const SpendingDir = privateDir + "/spending"
+
 // SessionDir is the slash path of a session's folder below the project root.
 func SessionDir(name string) (string, error) {
 	if !sessionName().MatchString(name) {

@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+	"time"
+)
+
+// LedgerConfig is what a Ledger needs.
+type LedgerConfig struct {
+	// Root is the folder within which Dir is made, a path with slashes: no link leads out of it.
+	Root, Dir string
+	// Ceiling is what all calls together may use in a day of UTC, Calls how many there may be; zero is none.
+	Ceiling Spending
+	Calls   int64
+	Clock   func() time.Time
+}
+
+// Ledger is the Budget of a day, which the processes of a project share: a file for each of them, read
+// and written under one lock. What a process that was killed had set aside counts as used: nobody knows
+// better. The documents of runs say what was used, too, but some seconds later, which is too late for
+// requests at the same time.
+type Ledger struct {
+	config LedgerConfig
+	turn   chan struct{} // see Allowance
+
+	mu    sync.Mutex
+	today *page
+	freed chan struct{}
+}
+
+// NewLedger returns a ledger. Nothing is touched before it is asked.
+func NewLedger(c LedgerConfig) *Ledger {
+	return &Ledger{config: c, turn: make(chan struct{}, 1), freed: make(chan struct{})}
+}
+
+// Close gives the files back. What was used stays in them.
+func (l *Ledger) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.today.close()
+	l.today = nil
+	return err
+}
+
+// ledgerPoll is how long a request waits before it looks again for what other processes gave back.
+const ledgerPoll = 200 * time.Millisecond
+
+// Reserve implements Budget.
+func (l *Ledger) Reserve(ctx context.Context, want Ask) (Hold, error) {
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-l.turn }()
+	for {
+		hold, freed, err := l.try(ctx, want)
+		if hold != nil || err != nil {
+			return hold, err
+		}
+		look := time.NewTimer(ledgerPoll)
+		select {
+		case <-freed:
+		case <-look.C:
+		case <-ctx.Done():
+			look.Stop()
+			return nil, context.Cause(ctx)
+		}
+		look.Stop()
+	}
+}
+
+func (l *Ledger) try(ctx context.Context, want Ask) (hold Hold, freed chan struct{}, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.locked(ctx, func(p *page) error {
+		a, err := l.account(p)
+		if err != nil {
+			return err
+		}
+		set, ok, err := a.grant(want)
+		if !ok || err != nil {
+			return err
+		}
+		next := p.own
+		next.HeldTokens, next.HeldMicroUSD, next.Holds = next.HeldTokens+set.Tokens, next.HeldMicroUSD+set.CostMicroUSD, next.Holds+1
+		if err := p.write(next); err != nil {
+			return err
+		}
+		hold = &part{ctx: context.WithoutCancel(ctx), ledger: l, page: p, set: set}
+		return nil
+	})
+	return hold, l.freed, err
+}
+
+// Begin counts one more call of an agent.
+func (l *Ledger) Begin(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.locked(ctx, func(p *page) error {
+		all, err := p.all()
+		if err != nil {
+			return err
+		}
+		if c := l.config.Calls; c > 0 && all.Calls >= c {
+			return &spent{fmt.Sprintf("the budget of the day %v: %d of %d calls", ErrSpent, all.Calls, c), p.ends}
+		}
+		next := p.own
+		next.Calls++
+		return p.write(next)
+	})
+}
+
+// Add counts what was used without having been reserved.
+func (l *Ledger) Add(ctx context.Context, s Spending) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.locked(ctx, func(p *page) error {
+		next := p.own
+		next.Tokens, next.MicroUSD = next.Tokens+s.Tokens, next.MicroUSD+s.CostMicroUSD
+		return p.write(next)
+	})
+}
+
+func (l *Ledger) account(p *page) (account, error) {
+	all, err := p.all()
+	return account{name: "the day", ceiling: l.config.Ceiling, until: p.ends, holds: all.Holds,
+		used: Spending{Tokens: all.Tokens, CostMicroUSD: all.MicroUSD},
+		held: Spending{Tokens: all.HeldTokens, CostMicroUSD: all.HeldMicroUSD}}, err
+}
+
+// locked has do work on today's page while no other process does; l.mu is held.
+func (l *Ledger) locked(ctx context.Context, do func(*page) error) (err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, ErrSpent) && ctx.Err() == nil {
+			err = fmt.Errorf("count what agents use in a day: %w", err)
+		}
+	}()
+	date := l.config.Clock().UTC().Truncate(24 * time.Hour)
+	if l.today == nil || !l.today.begins.Equal(date) {
+		if l.today != nil && l.today.own.Holds == 0 {
+			_ = l.today.close() // its lock goes with it, and what it says is complete
+		}
+		if l.today, err = l.open(ctx, date); err != nil {
+			return err
+		}
+	}
+	return l.today.locked(ctx, func() error { return do(l.today) })
+}
+
+func (l *Ledger) open(ctx context.Context, date time.Time) (*page, error) {
+	root, err := os.OpenRoot(l.config.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	if err := dropOld(root, l.config.Dir, date); err != nil {
+		return nil, err
+	}
+	dir := path.Join(l.config.Dir, date.Format(time.DateOnly))
+	if err := root.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	p := &page{begins: date, ends: date.Add(24 * time.Hour), name: secret(), dead: map[string]entry{}}
+	if p.dir, err = root.OpenRoot(dir); err != nil {
+		return nil, err
+	}
+	if err = p.locked(ctx, p.begin); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+// keptDays is how long a day's page is kept, for clocks that differ.
+const keptDays = 2 * 24 * time.Hour
+
+func dropOld(root *os.Root, dir string, today time.Time) error {
+	days, err := fs.ReadDir(root.FS(), dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, day := range days {
+		if date, err := time.Parse(time.DateOnly, day.Name()); err == nil && today.Sub(date) > keptDays {
+			if err := root.RemoveAll(path.Join(dir, day.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// part is a Hold of a Ledger.
+type part struct {
+	ctx       context.Context // of the request, without its end: what it used is written down all the same
+	ledger    *Ledger
+	page      *page
+	set, used Spending
+}
+
+// Spend implements Hold. What is used of what was set aside changes nothing for others, and is written
+// down when the request is over; only what goes beyond is looked at.
+func (h *part) Spend(s Spending) error {
+	h.ledger.mu.Lock()
+	defer h.ledger.mu.Unlock()
+	before := h.used.sub(h.set).above()
+	h.used = h.used.add(s)
+	beyond := h.used.sub(h.set).above()
+	if more := beyond.sub(before); more == (Spending{}) {
+		return nil
+	}
+	return h.page.locked(h.ctx, func() error {
+		next := h.page.own
+		next.Tokens, next.MicroUSD = next.Tokens+beyond.Tokens-before.Tokens, next.MicroUSD+beyond.CostMicroUSD-before.CostMicroUSD
+		if err := h.page.write(next); err != nil {
+			return err
+		}
+		a, err := h.ledger.account(h.page)
+		if err != nil {
+			return err
+		}
+		a.used = a.used.add(h.set) // which is used, or it would not go beyond
+		return a.over(1)
+	})
+}
+
+// Release implements Hold.
+func (h *part) Release() {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = h.page.locked(h.ctx, func() error { // else it stays set aside, which is too much and not too little
+		within := h.used.sub(h.used.sub(h.set).above())
+		next := h.page.own
+		next.Tokens, next.MicroUSD = next.Tokens+within.Tokens, next.MicroUSD+within.CostMicroUSD
+		next.HeldTokens, next.HeldMicroUSD, next.Holds = next.HeldTokens-h.set.Tokens, next.HeldMicroUSD-h.set.CostMicroUSD, next.Holds-1
+		return h.page.write(next)
+	})
+	close(l.freed)
+	l.freed = make(chan struct{})
+}

@@ -1,0 +1,149 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"signalbox/internal/flock"
+)
+
+// entry is what one process says of a day.
+type entry struct {
+	Tokens       int64 `json:"tokens"`
+	MicroUSD     int64 `json:"cost_micro_usd"`
+	Calls        int64 `json:"calls"`
+	HeldTokens   int64 `json:"held_tokens"`
+	HeldMicroUSD int64 `json:"held_cost_micro_usd"`
+	Holds        int   `json:"holds"`
+}
+
+func (e entry) add(f entry) entry {
+	return entry{e.Tokens + f.Tokens, e.MicroUSD + f.MicroUSD, e.Calls + f.Calls,
+		e.HeldTokens + f.HeldTokens, e.HeldMicroUSD + f.HeldMicroUSD, e.Holds + f.Holds}
+}
+
+// ended is what remains of a process that is gone: nobody gives back what it held.
+func (e entry) ended() entry {
+	return entry{Tokens: e.Tokens + e.HeldTokens, MicroUSD: e.MicroUSD + e.HeldMicroUSD, Calls: e.Calls}
+}
+
+// page is one day, as one process has it.
+type page struct {
+	begins, ends time.Time
+	dir          *os.Root
+	// name is of our own file, whose lock says that we are alive; own is what it says.
+	name string
+	file *os.File
+	own  entry
+	// dead are the files of processes that are gone: they change no more.
+	dead map[string]entry
+}
+
+const (
+	pageLock = "lock"
+	// entrySize is what every entry is filled up to, so that a new one covers the old one whole.
+	entrySize = 256
+)
+
+func (p *page) locked(ctx context.Context, do func() error) error {
+	lock, err := p.dir.OpenFile(pageLock, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := flock.Wait(ctx, lock); err != nil {
+		return err
+	}
+	return errors.Join(do(), flock.Release(lock))
+}
+
+// begin makes our own file; the page is locked.
+func (p *page) begin() (err error) {
+	if p.file, err = p.dir.OpenFile(p.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return err
+	}
+	if _, err := flock.Try(p.file); err != nil {
+		return err
+	}
+	return p.write(entry{})
+}
+
+// write is one call of the kernel: a kill leaves the old entry or the new one.
+func (p *page) write(e entry) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	filled := append(text, make([]byte, max(0, entrySize-len(text)))...)
+	for i := len(text); i < len(filled); i++ {
+		filled[i] = ' '
+	}
+	if _, err := p.file.WriteAt(filled, 0); err != nil {
+		return err
+	}
+	p.own = e
+	return nil
+}
+
+// all is what all processes say together; the page is locked.
+func (p *page) all() (sum entry, err error) {
+	files, err := fs.ReadDir(p.dir.FS(), ".")
+	if err != nil {
+		return sum, err
+	}
+	sum = p.own
+	for _, f := range files {
+		if f.Name() == pageLock || f.Name() == p.name {
+			continue
+		}
+		e, known := p.dead[f.Name()]
+		if !known {
+			if e, err = p.read(f.Name()); err != nil {
+				return sum, err
+			}
+		}
+		sum = sum.add(e)
+	}
+	return sum, nil
+}
+
+func (p *page) read(name string) (e entry, err error) {
+	file, err := p.dir.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return e, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, 2*entrySize))
+	if err == nil && len(text) > 0 { // else it was killed before it said anything
+		err = json.Unmarshal(text, &e)
+	}
+	if min(e.Tokens, e.MicroUSD, e.Calls, e.HeldTokens, e.HeldMicroUSD, int64(e.Holds)) < 0 {
+		err = errors.Join(err, errNegative)
+	}
+	if err != nil {
+		return e, errors.Join(fmt.Errorf("read %s: %w", name, err), file.Close())
+	}
+	gone, err := flock.Try(file)
+	if !gone || err != nil {
+		return e, errors.Join(err, file.Close())
+	}
+	p.dead[name] = e.ended()
+	return p.dead[name], flock.Release(file)
+}
+
+var errNegative = errors.New("nobody uses less than nothing")
+
+func (p *page) close() error {
+	if p == nil {
+		return nil
+	}
+	var err error
+	if p.file != nil {
+		err = flock.Release(p.file)
+	}
+	return errors.Join(err, p.dir.Close())
+}
