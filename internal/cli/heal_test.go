@@ -89,6 +89,7 @@ func newShop(t *testing.T, agent string) *project {
 	p.git("init", "--quiet", "--initial-branch=main")
 	p.git("add", ".")
 	p.git("commit", "--quiet", "-m", "Begin")
+	p.agreed("go")
 	return p
 }
 
@@ -218,6 +219,7 @@ health:
 	p.git("init", "--quiet", "--initial-branch=main")
 	p.git("add", ".")
 	p.git("commit", "--quiet", "-m", "Begin")
+	p.agreed("python")
 	return p
 }
 

@@ -24,6 +24,13 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == session.HostName {
 		os.Exit(session.Host(context.Background(), os.Args[1:], cli.SessionHost()))
 	}
+	if os.Getenv("XDG_STATE_HOME") == "" { // what people agree to here is nothing of whoever runs the tests
+		state, err := os.MkdirTemp("", "signalbox-state-")
+		if err != nil {
+			panic(err)
+		}
+		_ = os.Setenv("XDG_STATE_HOME", state)
+	}
 	testscript.Main(m, map[string]func(){
 		"signalbox": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
 	})
@@ -38,6 +45,7 @@ func TestScripts(t *testing.T) {
 		env.Defer(func() { unmountBelow(env.WorkDir) })
 		env.Defer(func() { endSessions(env.WorkDir) })
 		env.Setenv("HOME", env.WorkDir)
+		env.Setenv("XDG_STATE_HOME", env.WorkDir+"-state")
 		env.Setenv("GIT_AUTHOR_NAME", "Ada")
 		env.Setenv("GIT_AUTHOR_EMAIL", "ada@localhost")
 		env.Setenv("GIT_COMMITTER_NAME", "Ada")

@@ -124,7 +124,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	}
 	return runner.New(runner.Config{Prompts: own, Rules: p.rules(), Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
 		Program: p.flags.agent, Named: p.named,
-		Ask: p.ask, Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
+		Agreements: agreements{p}, Ask: p.ask, Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: observe, Logger: p.log}), nil
 }
 

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"signalbox/internal/agreement"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -62,7 +64,25 @@ func newProject(t testing.TB, n int, changes ...string) *project {
 	p.git("init", "--quiet", "--initial-branch=main")
 	p.git("add", "requests", "tests", ".signalbox/config.yaml") // .signalbox ignores the rest of itself
 	p.git("commit", "--quiet", "-m", "Begin")
+	p.agreed("python")
 	return p
+}
+
+// agreed has a person's consent to the set-up that the planners of these tests answer.
+func (p *project) agreed(name string) {
+	p.Helper()
+	root, err := filepath.EvalSymlinks(p.dir)
+	if err != nil {
+		p.Fatal(err)
+	}
+	book, err := agreement.Open(root, os.Getenv)
+	if err == nil {
+		s := workflow.SetUp{Name: name, Commands: []string{"true"}, Verification: []workflow.Verification{{Command: "echo ok", Expected: "ok"}}}
+		err = book.Agree(agreement.SetUp, s.Content(), "written", s.Shown(), time.Now())
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
 }
 
 func (p *project) write(name, content string) {

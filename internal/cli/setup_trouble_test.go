@@ -134,7 +134,10 @@ func TestAWrongNameIsCorrectedAtTheSecondRepair(t *testing.T) {
 	needs(t, "python3")
 	repairs := strings.NewReplacer("RIGHT", "colour", "BEFORE", `"python3 -m venv .venv", ". .venv/bin/activate", `).Replace(repairer)
 	p := realProject(t, "python", newPackageIndex(t), repairs, misspelt...)
-	p.carryReal()
+	if said := p.run(3, "run", "1"); !strings.Contains(said, "\n      pip install colour\n") {
+		t.Errorf("what a model corrected is not shown:\n%s", said)
+	}
+	p.run(0, "approve", "1")
 	p.mustBeSetUp("configuration", "python", []string{"python3 -m venv .venv", ". .venv/bin/activate", "pip install colour"})
 	r := p.stage(1)
 	if s := r.Journey.SetUp; !s.Repaired || len(s.Errors) != 2 || r.Counters.PlannerCalls != 2 {

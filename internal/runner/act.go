@@ -56,6 +56,10 @@ func (w *work) act(ctx context.Context, a workflow.Action) (workflow.Event, erro
 		return w.closeRequest(ctx, o)
 	case workflow.PostComment:
 		return w.postComment(ctx, o, a)
+	case workflow.FindAgreement:
+		return w.findAgreement(o), nil
+	case workflow.KeepAgreement:
+		return w.keepAgreement(o), nil
 	case workflow.DropWork:
 		return w.dropWork(ctx, o, a)
 	case workflow.Wait:

@@ -34,6 +34,9 @@ type Candidate struct {
 	Commit, Tree string
 }
 
+// errNotAgreed: what a model's set-up leaves would decide what the tests say.
+var errNotAgreed = errors.New("nobody agreed to the set-up that a model wrote for this run")
+
 // Verdict is what the tests came to.
 type Verdict struct {
 	Passed           bool
@@ -76,6 +79,9 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	defer func() { _ = log.Close() }()
 	variables := append(portVariables(run.Journey.Number), runIDVariable+"="+run.RunID, "SIGNALBOX_REQUEST_ID="+run.RequestID)
 	limits := run.Journey.Settings.Limits
+	if run.Journey.SetUp.NeedsAgreement() { // the workflow asks before it comes here; what proves a change trusts nothing to that
+		return Verdict{}, fmt.Errorf("%w: signalbox status %s", errNotAgreed, run.Ref())
+	}
 	if s := run.Journey.SetUp; s != nil && s.Status == "success" {
 		if err := t.setUp(ctx, env, s, c.Commit, variables, seconds(limits.SetUpTotalSec), log); err != nil {
 			return Verdict{}, err

@@ -46,6 +46,8 @@ type Config struct {
 	Isolation string
 	// Ask is the command that starts a service in an environment and asks it what a health check asks.
 	Ask func(workflow.HealthCheck) process.Command
+	// Agreements remembers which set-ups people agreed to; nil remembers none, so that each run asks.
+	Agreements Agreements
 	// Offline: the configuration lets commands reach no network, so that none is waited for.
 	Offline bool
 	// PerRun is what the agents of one run may use until a person is asked; nil leaves to each run what

@@ -53,6 +53,8 @@ const (
 	RemoveEnvironment ActionKind = "remove_environment" // → EnvironmentRemoved
 	CloseRequest      ActionKind = "close_request"      // → RequestClosed
 	PostComment       ActionKind = "post_comment"       // → CommentPosted
+	FindAgreement     ActionKind = "find_agreement"     // → AgreementFound
+	KeepAgreement     ActionKind = "keep_agreement"     // → AgreementKept
 	DropWork          ActionKind = "drop_work"          // → WorkDropped
 	Wait              ActionKind = "wait"               // → Waited
 )

@@ -166,6 +166,10 @@ func (m *machine) outcome(event Event) {
 		m.putAway()
 	case EnvironmentRemoved:
 		m.environmentRemoved(e)
+	case AgreementFound:
+		m.agreementFound(e)
+	case AgreementKept:
+		m.agreementKept(e)
 	case RequestClosed:
 		m.finish(Done)
 	case Waited, WorkDropped:

@@ -12,12 +12,21 @@ type Detection struct {
 	SetUp        []string       `json:"setup_commands"`
 	Source       string         `json:"source,omitempty"`
 	Verification []Verification `json:"verification,omitempty"`
+	// Defaults are what the environments that were not chosen would be set up with, by name.
+	Defaults map[string]DefaultSetUp `json:"defaults,omitempty"`
 	// Image is what the project itself says its containers start from; see environment.Spec.
 	Image string `json:"image,omitempty"`
 	// Locks is a digest of all files that say what gets installed.
 	Locks   string   `json:"locks,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 	Unknown Unknown  `json:",embed"`
+}
+
+// DefaultSetUp is how an environment is set up that a plan names without commands (P3).
+type DefaultSetUp struct {
+	SetUp        []string       `json:"setup_commands"`
+	Verification []Verification `json:"verification,omitempty"`
+	Unknown      Unknown        `json:",embed"`
 }
 
 // SetUp is the set-up sub-phase's plan and result (P5–P8).
@@ -31,8 +40,9 @@ type SetUp struct {
 	// Class of the last failure (P6): the FailureClass, empty after a success.
 	Class  FailureClass `json:"error_classification,omitempty"`
 	Errors []string     `json:"errors"`
-	// Source is who says how it is set up: configuration, plan or detection.
-	Source string `json:"source,omitempty"`
+	// Source is who says how it is set up: a SetUpBy…; Agreed who agreed to it where that was a model.
+	Source string     `json:"source,omitempty"`
+	Agreed *Agreement `json:"agreed,omitempty"`
 	// Fingerprint is that of the environment as set up: what it stands on, the lock files, the
 	// commands and the verification. Empty until the environment was renewed for this set-up.
 	Fingerprint string `json:"fingerprint,omitempty"`

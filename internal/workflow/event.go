@@ -282,6 +282,16 @@ type (
 		Outcome
 		KeptRef string
 	}
+	// AgreementFound: in an earlier run a person agreed to the SetUp.Content named; empty: no one did.
+	AgreementFound struct {
+		Outcome
+		Content string
+	}
+	// AgreementKept: later runs with the same set-up will find it. Problem says why not, empty if they will.
+	AgreementKept struct {
+		Outcome
+		Problem string
+	}
 	RequestClosed struct{ Outcome }
 	// WorkDropped: the environment is as it was last recorded. What was too large to keep is lost.
 	WorkDropped   struct{ Outcome }

@@ -240,10 +240,12 @@ func (u *Used) setUpWaits() { u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0,
 
 // Approval is a person's consent to one exact commit.
 type Approval struct {
-	Commit  string    `json:"commit"`
-	By      string    `json:"by"`
-	At      time.Time `json:"at"`
-	Unknown Unknown   `json:",embed"`
+	Commit string    `json:"commit"`
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+	// SetUp is the SetUp.Content that the question showed; empty where none was asked about.
+	SetUp   string  `json:"set_up,omitempty"`
+	Unknown Unknown `json:",embed"`
 }
 
 // Finding is one thing a review, a check or a person found wrong.

@@ -23,6 +23,9 @@ func (m *machine) admitted(e Admitted) bool {
 	}
 	m.sayDoing()
 	switch {
+	case m.mustAsk(r.Journey.Phase): // saved by a version that did not ask
+		r.Journey.Pending = nil
+		m.enter(ApprovalWait)
 	case len(r.Journey.Pending) > 0:
 	case r.Journey.Canceling:
 		m.putAway()
@@ -179,6 +182,9 @@ func (m *machine) approved(e Approved) bool {
 	default:
 		j.Approval = &Approval{Commit: e.Commit, By: e.By, At: m.now}
 		j.agreeToMoves()
+		if j.SetUp.NeedsAgreement() {
+			j.Approval.SetUp = j.SetUp.Content()
+		}
 		m.queueAgain("approved")
 	}
 	return true

@@ -7,6 +7,9 @@ import (
 // enter makes p the present phase and orders its first action. A phase with
 // nothing to do is skipped, visibly.
 func (m *machine) enter(p Phase) {
+	if m.mustAsk(p) {
+		p = ApprovalWait
+	}
 	j := &m.run.Journey
 	j.Phase = p
 	j.SettingUp = false
@@ -27,6 +30,12 @@ func (m *machine) enter(p Phase) {
 	m.run.Stage = p.Position().Stage
 	m.sayDoing()
 	m.open(p)
+}
+
+// mustAsk is the interlock: no phase after the approval is carried out on the word of a model's set-up.
+func (m *machine) mustAsk(p Phase) bool {
+	j := &m.run.Journey
+	return p > ApprovalWait && p <= MergeCleanup && j.MergeCommit == "" && !j.Canceling && j.SetUp.NeedsAgreement()
 }
 
 // open orders the first action of a phase.

@@ -67,11 +67,23 @@ func (m *machine) openMend() {
 // openApproval passes when a person agreed to exactly this commit, or when
 // none needs to be asked; else the run stops for one.
 func (m *machine) openApproval() {
-	r, j := &m.run, &m.run.Journey
+	j := &m.run.Journey
 	switch {
 	case j.Head == j.BaseCommit:
 		m.fail(m.problem(CategoryExecution, "NO_CHANGE", "there is nothing to merge", "every step is done and no file differs from "+j.Base), Action{})
-		return
+	case j.Approval != nil && j.Approval.Commit == j.Head && m.approvedSetUp():
+	case j.SetUp.NeedsAgreement():
+		m.order(Action{Kind: FindAgreement})
+	default:
+		m.askApproval()
+	}
+}
+
+// askApproval passes or stops the run, once it is known what a person agreed to before.
+func (m *machine) askApproval() {
+	r, j := &m.run, &m.run.Journey
+	switch {
+	case j.SetUp.NeedsAgreement():
 	case j.Approval != nil && j.Approval.Commit == j.Head:
 		m.advance("by " + firstOf(j.Approval.By, "a person"))
 		return
@@ -89,6 +101,9 @@ func (m *machine) openApproval() {
 	if reasons := m.reasonsToLook(); len(reasons) > 0 {
 		message += ";\na person must look because " + joinWords(reasons)
 	}
+	if j.SetUp.NeedsAgreement() {
+		message += ";\n" + j.SetUp.question()
+	}
 	stop := m.problem(CategoryInput, ApprovalRequired, "the change waits for your approval", message)
 	stop.Severity = Minor
 	stop.RelatedPaths = append([]string{r.Artifacts.ReportMD}, r.Artifacts.Patches...)
@@ -96,6 +111,9 @@ func (m *machine) openApproval() {
 		"look at it: signalbox diff " + r.Ref(),
 		m.agreeAction(),
 		"or send it back: signalbox reject " + r.Ref() + ` "what to change"`,
+	}
+	if j.SetUp.NeedsAgreement() {
+		stop.Actions = append(stop.Actions, fmt.Sprintf("or say yourself how it is set up (environment: set_up: in .signalbox/config.yaml) and begin again: signalbox stop --cancel %s, signalbox run %[1]s", r.Ref()))
 	}
 	m.stop(stop)
 }

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -36,28 +37,49 @@ func ImageFor(s Settings, found Detection) string {
 // chosenSetUp is the set-up by whoever has the first word on it: the configuration,
 // the plan, the project's files. Nil means that there is nothing to set up.
 func (j *Journey) chosenSetUp(planned *PlanSetUp) *SetUp {
-	s := &SetUp{}
+	var s SetUp
 	switch d := j.Detection; {
 	case len(j.Settings.SetUp)+len(j.Settings.Verification) > 0:
-		s.Source, s.Commands, s.Verification = "configuration", j.Settings.SetUp, j.Settings.Verification
+		s = SetUp{Source: SetUpByConfiguration, Commands: j.Settings.SetUp, Verification: j.Settings.Verification}
 	case planned != nil:
-		s.Source, s.Name, s.Commands, s.Verification = "plan", firstOf(planned.Name, DefaultEnvironment), planned.SetupCommands, planned.Verification
-		if len(s.Commands) == 0 && d != nil && d.Environment == s.Name {
-			s.Commands = d.SetUp
-			if len(s.Verification) == 0 {
-				s.Verification = d.Verification
-			}
-		}
+		s = j.plannedSetUp(planned)
 	case d != nil:
-		s.Source, s.Commands, s.Verification = "detection", d.SetUp, d.Verification
+		s = SetUp{Source: SetUpByDetection, Commands: d.SetUp, Verification: d.Verification}
 	}
-	if len(s.Commands)+len(s.Verification) == 0 {
+	s.Name = firstOf(j.Settings.EnvironmentName, s.Name, j.EnvironmentName())
+	if len(s.Commands)+len(s.Verification) == 0 && s.Name == j.EnvironmentName() {
 		return nil
 	}
-	if j.Settings.EnvironmentName != "" || s.Name == "" {
-		s.Name = j.EnvironmentName()
+	return &s
+}
+
+// plannedSetUp is the plan's. What it leaves out is what the environment that it names has by default, and where it says
+// the same as that, word for word, no model wrote it.
+func (j *Journey) plannedSetUp(p *PlanSetUp) SetUp {
+	name := firstOf(j.Settings.EnvironmentName, p.Name, DefaultEnvironment)
+	s := j.ownSetUp(name)
+	if len(p.SetupCommands) > 0 && !slices.Equal(p.SetupCommands, s.Commands) {
+		s = SetUp{Name: name, Source: SetUpByPlan, Commands: p.SetupCommands}
+	}
+	if len(p.Verification) > 0 && !slices.EqualFunc(p.Verification, s.Verification, sameVerification) {
+		s.Source, s.Verification = SetUpByPlan, p.Verification
 	}
 	return s
+}
+
+func sameVerification(a, b Verification) bool {
+	return a.Command == b.Command && a.Expected == b.Expected
+}
+
+// ownSetUp is an environment's without any word of a model: what the project's files ask for, or its defaults.
+func (j *Journey) ownSetUp(name string) SetUp {
+	if d := j.Detection; d != nil && d.Environment == name {
+		return SetUp{Name: name, Source: SetUpByDetection, Commands: d.SetUp, Verification: d.Verification}
+	} else if d != nil {
+		own := d.Defaults[name]
+		return SetUp{Name: name, Source: SetUpByDefault, Commands: own.SetUp, Verification: own.Verification}
+	}
+	return SetUp{Name: name, Source: SetUpByDefault}
 }
 
 // renew has the environment brought to where the set-up begins. A reason drops

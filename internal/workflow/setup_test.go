@@ -123,7 +123,8 @@ func TestVerificationComparesWithTheExpectedOutput(t *testing.T) {
 
 func TestTheFirstWordOnASetUpCounts(t *testing.T) {
 	t.Parallel()
-	detected := &Detection{Environment: "node", SetUp: []string{"npm ci"}, Verification: []Verification{{Command: "npm ls"}}}
+	detected := &Detection{Environment: "node", SetUp: []string{"npm ci"}, Verification: []Verification{{Command: "npm ls"}},
+		Defaults: map[string]DefaultSetUp{"go": {SetUp: []string{"go mod download"}}}}
 	configured := Settings{EnvironmentName: "go", SetUp: []string{"make deps"}}
 	for _, c := range []struct {
 		name     string
@@ -135,8 +136,12 @@ func TestTheFirstWordOnASetUpCounts(t *testing.T) {
 		{"nothing says anything", Settings{}, nil, nil, ""},
 		{"the project's files are followed", Settings{}, detected, nil, "detection node [npm ci]"},
 		{"a planner knows better", Settings{}, detected, &PlanSetUp{Name: "node", SetupCommands: []string{"pnpm i"}}, "plan node [pnpm i]"},
-		{"a planner without commands gets the detected ones", Settings{}, detected, &PlanSetUp{Name: "node"}, "plan node [npm ci]"},
-		{"but not those of another environment", Settings{}, detected, &PlanSetUp{Name: "go"}, ""},
+		{"a planner without commands gets the detected ones", Settings{}, detected, &PlanSetUp{Name: "node"}, "detection node [npm ci]"},
+		{"and so does one that says the same", Settings{}, detected, &PlanSetUp{Name: "node", SetupCommands: []string{"npm ci"}}, "detection node [npm ci]"},
+		{"not one with a verification of its own", Settings{}, detected, &PlanSetUp{Name: "node", Verification: []Verification{{Command: "evil"}}}, "plan node [npm ci]"},
+		{"those of another environment are that one's own", Settings{}, detected, &PlanSetUp{Name: "go"}, "defaults go [go mod download]"},
+		{"which may be none, under its own name", Settings{}, detected, &PlanSetUp{Name: "java"}, "defaults java []"},
+		{"the configuration's name is above the plan's", Settings{EnvironmentName: "go"}, detected, &PlanSetUp{Name: "node"}, "defaults go [go mod download]"},
 		{"a planner without a name means python", Settings{}, detected, &PlanSetUp{SetupCommands: []string{"x"}}, "plan python [x]"},
 		{"the configuration is above both", configured, detected, &PlanSetUp{Name: "node", SetupCommands: []string{"pnpm i"}}, "configuration go [make deps]"},
 	} {

@@ -91,6 +91,10 @@ func outcomes(r Run, a Action) []Event {
 		return append(events, EnvironmentRemoved{o, "refs/signalbox/kept/42"})
 	case CloseRequest:
 		return append(events, RequestClosed{o})
+	case FindAgreement:
+		return append(events, AgreementFound{o, r.Journey.SetUp.Content()}, AgreementFound{Outcome: o})
+	case KeepAgreement:
+		return append(events, AgreementKept{Outcome: o}, AgreementKept{Outcome: o, Problem: "the disk is full"})
 	case PostComment:
 		return append(events, CommentPosted{o})
 	case DropWork:
@@ -140,6 +144,8 @@ func eventName(event Event) string {
 		if e.Error.ReasonCode == WorkTooLarge {
 			says = "too large"
 		}
+	case AgreementFound:
+		says = oneOf(e.Content != "", "", "none")
 	case Resumed:
 		says = oneOf(e.Force, "force", "")
 	case AgentFailed:

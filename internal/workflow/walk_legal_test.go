@@ -42,6 +42,9 @@ func checkLegal(t failer, before Run, event Event, after Run, actions []Action) 
 		if a.Kind == MergePullRequest && (j.PullRequest == nil || j.PullRequest.Checked == nil || j.PullRequest.Checked.Head != j.Head) {
 			fail("a merge of something unchecked")
 		}
+		if slices.Contains([]ActionKind{OpenPullRequest, WatchChecks, MergePullRequest}, a.Kind) && j.SetUp.NeedsAgreement() {
+			fail("%s on the word of a set-up that a model wrote and nobody agreed to", a.Kind)
+		}
 		if a.Kind == OpenPullRequest && !j.Settings.AutoApprove && (j.Approval == nil || j.Approval.Commit != j.Head) {
 			fail("a pull request of something not approved")
 		}

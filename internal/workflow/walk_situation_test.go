@@ -28,6 +28,8 @@ type situation struct {
 	warm        bool
 	tooLarge    bool
 	moved       [4]bool
+	unagreed    bool
+	agreed      bool // by the approval, to the set-up
 }
 
 type situationOfStep struct {
@@ -58,6 +60,7 @@ func abstract(r Run) situation {
 		s.pending[i] = situationOfAction{a.Kind, a.Role, a.Purpose, a.StepID != ""}
 	}
 	if j.SetUp != nil {
+		s.unagreed, s.agreed = j.SetUp.NeedsAgreement(), j.Approval != nil && j.Approval.SetUp == j.SetUp.Content()
 		s.setUpNext, s.setUpStatus, s.warm = j.SetUp.Next, j.SetUp.Status, j.SetUp.Warm
 	}
 	return s

@@ -128,6 +128,16 @@ func beforeSetUp(t *testing.T) Run {
 	return run
 }
 
+// atApproval is a run whose change is ready, after a set-up that a model wrote.
+func atApproval(t *testing.T) Run {
+	t.Helper()
+	run := beforeSetUp(t)
+	for run.Journey.Phase < ApprovalWait {
+		run, _ = Decide(run, goesWell(run), epoch)
+	}
+	return run
+}
+
 func TestEveryReachableStateIsLegalAndCanEnd(t *testing.T) {
 	t.Parallel()
 	for _, w := range walks(t) {
@@ -161,6 +171,7 @@ var walks = func() func(t *testing.T) []*walk {
 				explore(t, nil, nil, newRun(settings(WorkflowFull, true))),
 				explore(t, nil, stay, beforeSetUp(t)),
 				explore(t, nil, nil, newRun(movable())),
+				explore(t, nil, func(_, to Run) bool { return to.Journey.Phase >= ApprovalWait }, atApproval(t)),
 			}
 		})
 		return all
