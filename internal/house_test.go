@@ -68,6 +68,7 @@ var rooms = map[string][]string{
 	"session":                             {"flock", "process", "redact", "store"},                      // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"permission":                          {},                                                           // answers strangers' questions by patterns: text alone
 	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
+	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "runner"},
 	"web":                                 {"workflow", "store", "runner"},
 	"mcp":                                 {"workflow", "store", "runner"},

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,8 @@ type app struct {
 	mask *mask
 	log  *slog.Logger
 	json bool
+	// notices are the notifications on their way.
+	notices *sync.WaitGroup
 	// overrides of the configuration by flags; zero values mean none.
 	flags overrides
 }
@@ -68,7 +71,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	ctx, stop := told(ctx)
 	defer stop()
 	s.Dir = aboveClones(s.Dir)
-	a := &app{Streams: s, bare: s, mask: &mask{}}
+	a := &app{Streams: s, bare: s, mask: &mask{}, notices: &sync.WaitGroup{}}
 	a.Out, a.Err = maskedWriter{s.Out, a.mask}, maskedWriter{s.Err, a.mask}
 	root := newRoot(a)
 	root.SetArgs(args)
@@ -76,6 +79,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	err := root.ExecuteContext(ctx)
+	a.notices.Wait()
 	a.show(err)
 	return codeOf(err)
 }
@@ -105,7 +109,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(newSession(a), newReport(a))
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newInit(a), newDoctor(a), newAgents(a), newNew(a), newRun(a), newStatus(a), newList(a), newLogs(a), newDiff(a), newWatch(a), newResume(a), newRetry(a),
-		newStop(a), newApprove(a), newReject(a), newAnswer(a), newNote(a), newDemo(a), newVersion(a), newReplayAgent(a),
+		newStop(a), newApprove(a), newReject(a), newAnswer(a), newNote(a), newNotify(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHeal(a), newHealth(a), newDocument(a))
 	a.complete(root)
 	helpOfCommands(root)

@@ -108,7 +108,7 @@ func (d *differ) stat(ctx context.Context) error {
 // tool lets git show the change in the person's own tool. It is their git, their configuration and their repository.
 func (d *differ) tool(ctx context.Context) error {
 	args := []string{"git", "-C", d.root, "difftool", "--dir-diff", d.run.Journey.BaseCommit, d.run.Journey.Head}
-	if err := process.Foreground(ctx, args, os.Environ(), d.In, d.Out, d.Err); err != nil {
+	if err := process.Foreground(ctx, args, os.Environ(), d.In, d.bare.Out, d.bare.Err); err != nil {
 		return &problem{err: err, hint: "name a tool: git config --global diff.tool NAME (git difftool --tool-help lists them)"}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (d *differ) pager(ctx context.Context) (out io.Writer, end func() error) {
 	// F: a short change needs no pager; R: colours; X: it stays on the screen.
 	env := append(os.Environ(), "LESS="+cmp.Or(d.Env("LESS"), "FRX"))
 	go func() {
-		err := process.Foreground(ctx, words, env, from, d.Out, d.Err)
+		err := process.Foreground(ctx, words, env, from, d.bare.Out, d.bare.Err)
 		_ = from.CloseWithError(io.ErrClosedPipe)
 		done <- err
 	}()

@@ -125,7 +125,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	return runner.New(runner.Config{Prompts: own, Rules: p.rules(), Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
 		Program: p.flags.agent, Named: p.named,
 		Agreements: agreements{p}, Ask: p.ask, Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
-		Observe: observe, Logger: p.log}), nil
+		Observe: p.notifying(ctx, observe), Logger: p.log}), nil
 }
 
 // notAnAgent says why what --agent names cannot work.

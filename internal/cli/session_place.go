@@ -52,7 +52,7 @@ func enterSession(ctx context.Context, words string) (exec process.Executor, lea
 	if err := json.Unmarshal([]byte(words), &at); err != nil {
 		return nil, nil, fmt.Errorf("read where to run: %w", err)
 	}
-	a := &app{Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: os.Stderr, Env: os.Getenv, Dir: at.Root},
+	a := &app{notices: &sync.WaitGroup{}, Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: os.Stderr, Env: os.Getenv, Dir: at.Root},
 		log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	a.flags.unsandboxed = at.Unsandboxed
 	p, err := a.open(ctx)

@@ -34,6 +34,7 @@ type Config struct {
 	Environment Environment         `yaml:"environment"`
 	Limits      Limits              `yaml:"limits"`
 	Health      Health              `yaml:"health"`
+	Notify      Notify              `yaml:"notify"`
 	// Secrets are names of environment variables whose values are taken out of everything written.
 	Secrets []string `yaml:"secrets"`
 }

@@ -155,6 +155,7 @@ func (c *Config) validate() error {
 	}
 	problems = append(problems, c.validateAgents()...)
 	problems = append(problems, c.validateHealth()...)
+	problems = append(problems, c.Notify.validate()...)
 	problems = append(problems, positive("limits", reflect.ValueOf(c.Limits))...)
 	return errors.Join(problems...)
 }

@@ -97,6 +97,10 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 
 		"environment.verify[].command": {why: runsHere, when: unsandboxed},
 
+		"notify.command": {why: "a program that runs on this machine as you when a run needs you", whole: true},
+		"notify.webhook": {why: "titles and reasons of your runs are sent there"},
+		"notify.ntfy":    {why: "titles and reasons of your runs are sent there"},
+
 		"health.checks[].command": {why: runsHere, when: unsandboxed},
 		"health.checks[].start":   {why: runsHere, when: unsandboxed},
 		"health.checks[].rerun":   {why: runsHere, when: unsandboxed},
@@ -118,7 +122,7 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 
 // harmless are the settings that choose, restrict or describe what happens inside the sandbox, or ask the person more.
 var harmless = []string{
-	"base", "workflow", "max_parallel", "secrets",
+	"base", "workflow", "max_parallel", "secrets", "notify.desktop",
 	"agents.*.prompt", "agents.*.model", "agents.*.deny", "agents.*.prices.*.input", "agents.*.prices.*.cached", "agents.*.prices.*.output",
 	"roles.*.agent", "roles.*.model", "roles.*.deny",
 	"workflows.*.roles.*.agent", "workflows.*.roles.*.model", "workflows.*.roles.*.deny",
