@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"signalbox/internal/config"
+	"signalbox/internal/environment/clone"
 	"signalbox/internal/process"
 )
 
@@ -20,6 +21,9 @@ func (p *project) lookAtIsolation(ctx context.Context, add func(finding)) {
 		add(finding{"isolation", verdictWarning, "none: agents and commands run on this machine as you. " + note, "set environment.sandbox: bubblewrap"})
 	default:
 		says := "bubblewrap, with a process namespace of its own"
+		if !p.config.Environment.UserNamespaces && clone.Filters() {
+			says += "; user namespaces are closed"
+		}
 		if note != "" {
 			says += "; " + note
 		}

@@ -50,7 +50,7 @@ func (p *project) cloneConfig() clone.Config {
 	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
 	return clone.Config{Repo: p.repo, Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
 		State: p.environmentsFolder(), Variables: p.variables(),
-		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
+		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, UserNamespaces: p.config.Environment.UserNamespaces, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
 		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log}
 }
 

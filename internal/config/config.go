@@ -45,6 +45,9 @@ type Environment struct {
 	Driver string `yaml:"driver"`
 	// Sandbox is bubblewrap, or none: then commands run on this machine as you.
 	Sandbox string `yaml:"sandbox"`
+	// UserNamespaces lets programs in bubblewrap make user namespaces, which sandboxes of their own need:
+	// a browser's, Bazel's, rootless containers.
+	UserNamespaces bool `yaml:"user_namespaces"`
 	// Read are host paths that commands may read, beside the system's own. "~/" is the home folder.
 	Read []string `yaml:"read"`
 	// Variables are what commands get beside PATH and the locale: the name of an environment

@@ -48,6 +48,9 @@ func TestMain(m *testing.M) {
 
 // startAndWait is a starter that says so and waits to be killed.
 func startAndWait(ctx context.Context, root string) error {
+	if err := process.DropInherited(); err != nil { // as the program does first
+		return err
+	}
 	st, err := store.Open(ctx, store.Config{Root: root})
 	if err != nil {
 		return err

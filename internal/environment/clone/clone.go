@@ -36,6 +36,8 @@ type Config struct {
 	State string
 	// Unsandboxed runs commands plainly on this machine: a person trusts whatever they run.
 	Unsandboxed bool
+	// UserNamespaces lets sandboxed commands make user namespaces: a sandbox of their own needs one.
+	UserNamespaces bool
 	// Bubblewrap is the path of bwrap; empty means that PATH is searched.
 	Bubblewrap string
 	// ReadOnly are further host paths that every command may read.

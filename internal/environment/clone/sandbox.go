@@ -51,8 +51,11 @@ func (d *Driver) notes() (notes []string) {
 	if note := process.LimitsNote(d.config.Limits); note != "" {
 		notes = append(notes, note)
 	}
-	if filter() == nil {
-		notes = append(notes, "system calls are not filtered: their numbers on this architecture are not known")
+	switch {
+	case !Filters():
+		notes = append(notes, "system calls are not filtered, and programs may make user namespaces: the numbers of calls on this architecture are not known")
+	case d.config.UserNamespaces:
+		notes = append(notes, "programs may make user namespaces, as environment.user_namespaces asks")
 	}
 	return notes
 }
@@ -107,7 +110,7 @@ func (d *Driver) bubblewrap(ctx context.Context, v view, dir string, c process.C
 	if c.Terminal == nil { // a terminal is one of the command's own: typing into it reaches nobody else
 		args = append(args, "--new-session")
 	}
-	filter, err := openFilter()
+	filter, err := openFilter(d.config.UserNamespaces)
 	if err != nil {
 		return process.Result{}, err
 	}

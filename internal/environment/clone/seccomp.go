@@ -21,24 +21,29 @@ type abi struct {
 	// a virtual machine, which is of no network namespace. socketcall, where there is one, is an
 	// older way to ask for a socket, and shows no filter for which.
 	ioctl, socket, socketcall uint32
+	// clone and unshare may not make a user namespace, whose maker has every capability in it and with that
+	// the parts of the kernel in which most holes were found. clone3 takes its flags from memory, where no
+	// filter sees them: it is absent, and libraries fall back on clone. (bubblewrap's --disable-userns does
+	// the same from 0.8 on, but not where it is setuid, or where /proc/sys cannot be written, as in a container.)
+	clone, unshare, clone3 uint32
 	// above is the first number of another ABI under the same name; 0 where there is none.
 	above uint32
 }
 
 // abis are those that programs of this machine may be made for; none where the numbers are not known.
 func abis() []abi {
-	native := abi{ioctl: unix.SYS_IOCTL, socket: unix.SYS_SOCKET, absent: []uint32{
+	native := abi{ioctl: unix.SYS_IOCTL, socket: unix.SYS_SOCKET, clone: unix.SYS_CLONE, unshare: unix.SYS_UNSHARE, clone3: unix.SYS_CLONE3, absent: []uint32{
 		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
 		unix.SYS_USERFAULTFD, unix.SYS_SYSLOG, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 	}}
 	switch runtime.GOARCH {
 	case "amd64":
 		native.arch, native.above = unix.AUDIT_ARCH_X86_64, 0x40000000
-		return []abi{native, {arch: unix.AUDIT_ARCH_I386, ioctl: 54, socket: 359, socketcall: 102,
+		return []abi{native, {arch: unix.AUDIT_ARCH_I386, ioctl: 54, socket: 359, socketcall: 102, clone: 120, unshare: 310, clone3: 435,
 			absent: []uint32{286, 287, 288, 357, 336, 374, 103, 425, 426, 427}}}
 	case "arm64":
 		native.arch = unix.AUDIT_ARCH_AARCH64
-		return []abi{native, {arch: unix.AUDIT_ARCH_ARM, ioctl: 54, socket: 281,
+		return []abi{native, {arch: unix.AUDIT_ARCH_ARM, ioctl: 54, socket: 281, clone: 120, unshare: 337, clone3: 435,
 			absent: []uint32{309, 310, 311, 386, 364, 388, 103, 425, 426, 427}}}
 	}
 	return nil
@@ -56,6 +61,7 @@ const (
 	load    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 	equal   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
 	atLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	anyOf   = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 	finish  = unix.BPF_RET | unix.BPF_K
 
 	allow = unix.SECCOMP_RET_ALLOW
@@ -68,10 +74,13 @@ func unless(k uint32, skip int) unix.SockFilter {
 	return unix.SockFilter{Code: equal, K: k, Jf: uint8(skip)} //nolint:gosec // blocks are shorter than 100
 }
 
-// filter is the program for the kernel; empty where there is none.
-func filter() (program []unix.SockFilter) {
+// Filters reports whether commands in sandboxes are kept from some system calls: their numbers are known for this machine.
+func Filters() bool { return abis() != nil }
+
+// filter is the program for the kernel; empty where there is none. Open lets programs make user namespaces.
+func filter(open bool) (program []unix.SockFilter) {
 	for _, a := range abis() {
-		body := a.body()
+		body := a.body(open)
 		program = append(program, unix.SockFilter{Code: load, K: callArch}, unless(a.arch, len(body)))
 		program = append(program, body...)
 	}
@@ -82,7 +91,7 @@ func filter() (program []unix.SockFilter) {
 }
 
 // body decides for one ABI.
-func (a abi) body() []unix.SockFilter {
+func (a abi) body(open bool) []unix.SockFilter {
 	p := []unix.SockFilter{{Code: load, K: callNumber}}
 	if a.above != 0 {
 		p = append(p, unix.SockFilter{Code: atLeast, K: a.above, Jf: 1}, unix.SockFilter{Code: finish, K: refuse(unix.ENOSYS)})
@@ -94,6 +103,14 @@ func (a abi) body() []unix.SockFilter {
 	p = append(p, argument(a.socket, 0, refuse(unix.EAFNOSUPPORT), unix.AF_VSOCK)...)
 	if a.socketcall != 0 {
 		p = append(p, argument(a.socketcall, 0, refuse(unix.ENOSYS), 1)...) // 1 is socket
+	}
+	if !open {
+		p = append(p, unless(a.clone3, 1), unix.SockFilter{Code: finish, K: refuse(unix.ENOSYS)})
+		for _, number := range []uint32{a.clone, a.unshare} {
+			p = append(p, unless(number, 4), unix.SockFilter{Code: load, K: callArgument},
+				unix.SockFilter{Code: anyOf, K: unix.CLONE_NEWUSER, Jf: 1},
+				unix.SockFilter{Code: finish, K: refuse(unix.EPERM)}, unix.SockFilter{Code: finish, K: allow})
+		}
 	}
 	return append(p, unix.SockFilter{Code: finish, K: allow})
 }
@@ -109,8 +126,8 @@ func argument(number uint32, index int, refusal uint32, values ...uint32) []unix
 }
 
 // openFilter is the filter as the open file from which bwrap reads it, nil where there is none.
-func openFilter() (*os.File, error) {
-	program := filter()
+func openFilter(open bool) (*os.File, error) {
+	program := filter(open)
 	if program == nil {
 		return nil, nil
 	}

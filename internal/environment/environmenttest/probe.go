@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,6 +65,7 @@ var probes = map[string]func(argument string) error{
 	"mount":    func(string) error { return unix.Mount("none", "/tmp", "tmpfs", 0, "") },
 	"device":   probeDevice,
 	"setting":  probeSetting,
+	"rights":   probeRights,
 }
 
 func probeFile(path string) error {
@@ -173,6 +176,13 @@ func probeDevice(string) error {
 }
 
 func probeSetting(string) error { return unix.Sethostname([]byte("other")) }
+
+// probeRights makes a user namespace, in which a program has every capability.
+func probeRights(string) error {
+	c := exec.Command("/bin/true")
+	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
+	return c.Run()
+}
 
 // probe runs a probe inside and returns what it said.
 func (s *site) probe(t *testing.T, name, argument string) string {
