@@ -24,8 +24,8 @@ func newDiff(a *app) *cobra.Command {
 		Use:   "diff RUN",
 		Short: "Show the change that a run has recorded so far",
 		Long: "Show the difference between the commit a run began with and the last one it recorded: exactly what an approval\n" +
-			"agrees to. On a terminal it is coloured and shown in your pager ($PAGER, or less). Secrets are masked, so to apply\n" +
-			"the change use git or the patches below the run's folder.",
+			"agrees to. On a terminal it is coloured and shown in your pager ($PAGER, or less). Secrets are masked here\n" +
+			"and in the patches below the run's folder; to apply the change use git.",
 		Example: "  signalbox diff 42\n  signalbox diff 42 --stat\n  signalbox diff 42 --tool    # git difftool, with the tool you configured",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -79,7 +79,7 @@ func (d *differ) stat(ctx context.Context) error {
 	}
 	files := make([]changedFile, len(changes))
 	for i, c := range changes {
-		files[i] = changedFile{redact.Line(d.redact.String(redact.Clean(c.Path)), 400), c.Added, c.Deleted}
+		files[i] = changedFile{d.redact.Line(c.Path, 400), c.Added, c.Deleted}
 	}
 	if d.json {
 		return d.printJSON(struct {
@@ -124,10 +124,9 @@ func (d *differ) patch(ctx context.Context, paged bool) (err error) {
 		}
 	}
 	painted := &lineWriter{to: out, each: d.painted()}
-	hidden := d.redact.Writer(painted)
-	cleaned := &lineWriter{to: hidden, each: func(line string) string { return redact.Clean(line) }}
-	err = d.repo.Patch(ctx, d.run.Journey.BaseCommit, d.run.Journey.Head, cleaned)
-	err = errors.Join(err, cleaned.Close(), hidden.Close(), painted.Close())
+	hidden := d.redact.CleanWriter(painted)
+	err = d.repo.Patch(ctx, d.run.Journey.BaseCommit, d.run.Journey.Head, hidden)
+	err = errors.Join(err, hidden.Close(), painted.Close())
 	if errors.Is(err, io.ErrClosedPipe) {
 		return nil // the reader left the pager before the end
 	}

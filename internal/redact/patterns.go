@@ -19,6 +19,8 @@ type pattern struct {
 	window int
 	// find returns what to hide in a window that starts with the prefix.
 	find func(window []byte) (span, bool)
+	// kind is what it is called in a change, where it needs a person; empty for what is ordinary in code.
+	kind string
 	// closes ends what goes on by its class.
 	closes bool
 }
@@ -45,32 +47,32 @@ var (
 )
 
 var patterns = []pattern{
-	token("ghp_", alphanumeric, 20),
-	token("gho_", alphanumeric, 20),
-	token("ghu_", alphanumeric, 20),
-	token("ghs_", tokenBytes, 20),
-	token("ghr_", alphanumeric, 20),
-	token("github_pat_", tokenBytes, 20),
-	token("glpat-", tokenBytes, 16),
-	token("gldt-", tokenBytes, 16),
-	token("glrt-", tokenBytes, 16),
-	token("glcbt-", tokenBytes, 16),
-	token("sk-ant-", tokenBytes, 16),
-	token("npm_", alphanumeric, 36),
-	token("AIza", tokenBytes, 35),
-	token("xoxb-", tokenBytes, 10),
-	token("xoxp-", tokenBytes, 10),
-	word(mixed(token("sk-", tokenBytes, 24))),
+	kind("a GitHub token", token("ghp_", alphanumeric, 20)),
+	kind("a GitHub token", token("gho_", alphanumeric, 20)),
+	kind("a GitHub token", token("ghu_", alphanumeric, 20)),
+	kind("a GitHub token", token("ghs_", tokenBytes, 20)),
+	kind("a GitHub token", token("ghr_", alphanumeric, 20)),
+	kind("a GitHub token", token("github_pat_", tokenBytes, 20)),
+	kind("a GitLab token", token("glpat-", tokenBytes, 16)),
+	kind("a GitLab token", token("gldt-", tokenBytes, 16)),
+	kind("a GitLab token", token("glrt-", tokenBytes, 16)),
+	kind("a GitLab token", token("glcbt-", tokenBytes, 16)),
+	kind("an Anthropic key", token("sk-ant-", tokenBytes, 16)),
+	kind("an npm token", token("npm_", alphanumeric, 36)),
+	kind("a Google API key", token("AIza", tokenBytes, 35)),
+	kind("a Slack token", token("xoxb-", tokenBytes, 10)),
+	kind("a Slack token", token("xoxp-", tokenBytes, 10)),
+	kind("an API key", word(mixed(token("sk-", tokenBytes, 24)))),
 	// A login with ChatGPT: what renews it, and what it renews, a JWT, of which header and claims begin alike.
-	word(mixed(token("rt_", bearerBytes, 24))),
-	{prefix: "eyJ", window: 512, find: hideAll(`^eyJ[A-Za-z0-9_-]{8,480}\.eyJ`, bearerBytes)},
-	word(token("AKIA", upperDigits, 16)),
-	word(token("ASIA", upperDigits, 16)),
+	kind("a login token", word(mixed(token("rt_", bearerBytes, 24)))),
+	{prefix: "eyJ", kind: "a JSON web token", window: 512, find: hideAll(`^eyJ[A-Za-z0-9_-]{8,480}\.eyJ`, bearerBytes)},
+	kind("an AWS key", word(token("AKIA", upperDigits, 16))),
+	kind("an AWS key", word(token("ASIA", upperDigits, 16))),
 	word(mixed(bearer)),
 	{prefix: "authorization", fold: true, window: 64, find: hideAfter(
 		`(?i)^authorization["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}(?:bearer|basic|token)\s{1,3}`, credentialBytes)},
 	{prefix: "://", window: 512, find: hidePassword},
-	{prefix: "-----BEGIN ", window: 64, find: hideAll(
+	{prefix: "-----BEGIN ", kind: "a private key", window: 64, find: hideAll(
 		`^-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----`, keyBytes)},
 	{prefix: "-----END ", window: 64, closes: true, find: hideAll(
 		`^-----END [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----`, nil)},
@@ -87,6 +89,11 @@ func token(prefix string, c *class, atLeast int) pattern {
 		return span{to: len(prefix), class: c}, c.count(window[len(prefix):]) >= atLeast
 	}
 	return pattern{prefix: prefix, window: len(prefix) + atLeast, find: find}
+}
+
+func kind(called string, p pattern) pattern {
+	p.kind = called
+	return p
 }
 
 func word(p pattern) pattern {

@@ -12,6 +12,8 @@ type scanner struct {
 	previous byte   // the byte before; a newline at the start
 	hiding   bool   // the byte before was part of a secret
 	marks    []mark // what is unseen in the text, in order
+	found    func(of named, kind string, at int)
+	whole    int // how long the text is that is scanned
 }
 
 // span is a part of the text to hide, counted from the byte that is looked at. It goes on as long
@@ -28,7 +30,7 @@ func (r *Redactor) newScanner() scanner {
 // scan appends the redacted text to out, and returns how many bytes of it were decided. The rest
 // has to be given again, with what follows it; when text is final there is no rest.
 func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
-	s.table = s.redactor.known()
+	s.table, s.whole = s.redactor.known(), len(text)
 	for done < len(text) {
 		open := len(s.spans) > 0
 		if !open && len(s.marks) > 0 {
@@ -85,11 +87,12 @@ func (s *scanner) plain(text []byte) int {
 func (s *scanner) find(text []byte, final bool) bool {
 	known := len(s.spans)
 	for _, form := range s.table.forms[text[0]] {
-		if len(text) >= len(form) {
-			if string(text[:len(form)]) == form {
-				s.spans = append(s.spans, span{to: len(form)})
+		if len(text) >= len(form.text) {
+			if string(text[:len(form.text)]) == form.text {
+				s.spans = append(s.spans, span{to: len(form.text)})
+				s.tell(form.of, "", text)
 			}
-		} else if !final && form[:len(text)] == string(text) {
+		} else if !final && form.text[:len(text)] == string(text) {
 			s.spans = s.spans[:known]
 			return false
 		}
@@ -103,6 +106,7 @@ func (s *scanner) find(text []byte, final bool) bool {
 		}
 		if found != nil {
 			s.spans = append(s.spans, *found)
+			s.tell(named{}, p.kind, text)
 			closing = closing || p.closes
 		}
 	}
@@ -112,6 +116,13 @@ func (s *scanner) find(text []byte, final bool) bool {
 		}
 	}
 	return true
+}
+
+// tell says what starts the rest of the text, to who asked.
+func (s *scanner) tell(of named, kind string, rest []byte) {
+	if s.found != nil && (kind != "" || of.name != "") {
+		s.found(of, kind, s.whole-len(rest))
+	}
 }
 
 // match returns the span of p if it starts here, and false when that cannot be said yet.

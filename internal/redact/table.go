@@ -5,11 +5,17 @@ import "strings"
 // named is a secret by the name of its variable.
 type named struct{ name, value string }
 
+// form is one way in which a value is written.
+type form struct {
+	text string
+	of   named
+}
+
 // table is what a Redactor looks for. It never changes.
 type table struct {
 	named []named
 	// forms are the values in all their forms, by their first byte.
-	forms [256][]string
+	forms [256][]form
 	// patterns are the well-known kinds, by the first byte of their prefix.
 	patterns [256][]*pattern
 	// pairs tells by the first two bytes where a secret may start; most text starts none.
@@ -23,11 +29,11 @@ func newTable(secrets []named) *table {
 	}
 	known := map[string]bool{}
 	for _, secret := range secrets {
-		for _, form := range forms(secret.value) {
-			if !known[form] {
-				known[form] = true
-				t.forms[form[0]] = append(t.forms[form[0]], form)
-				t.mayStart(form)
+		for _, text := range forms(secret.value) {
+			if !known[text] {
+				known[text] = true
+				t.forms[text[0]] = append(t.forms[text[0]], form{text, secret})
+				t.mayStart(text)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/git"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -20,7 +21,7 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 		return nil, err
 	}
 	base := w.run.Journey.StepBase
-	change, err := env.Record(ctx, base, w.commitMessage(a))
+	change, err := env.Record(ctx, base, w.Redact.Text(w.commitMessage(a)))
 	if errors.Is(err, environment.ErrTooLarge) {
 		return workflow.ChangeRefused{Outcome: o, Problems: []string{w.clean(err.Error())}, TooLarge: true}, nil
 	}
@@ -35,11 +36,17 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 	if event.Files, err = w.files(ctx, base, change.Commit); err != nil {
 		return nil, fmt.Errorf("read change of %s: %w", a.StepID, err)
 	}
-	if event.Whole, err = w.files(ctx, w.run.Journey.BaseCommit, change.Commit); err != nil {
+	whole, err := w.Repo.Changes(ctx, w.run.Journey.BaseCommit, change.Commit)
+	if err != nil {
 		return nil, fmt.Errorf("read whole change: %w", err)
 	}
+	event.Whole = fileChanges(whole)
+	if event.Concerns, err = w.concerns(ctx, whole); err != nil {
+		return nil, err
+	}
 	event.PatchPath, err = w.Store.WritePatch(w.ref, a.StepID+".patch", func(out io.Writer) error {
-		return w.Repo.Patch(ctx, base, change.Commit, out)
+		masked := w.Redact.Writer(out)
+		return errors.Join(w.Repo.Patch(ctx, base, change.Commit, masked), masked.Close())
 	})
 	return event, err
 }
@@ -47,12 +54,15 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 // files are what differs between two commits.
 func (w *work) files(ctx context.Context, from, to string) ([]workflow.FileChange, error) {
 	changes, err := w.Repo.Changes(ctx, from, to)
-	var files []workflow.FileChange
+	return fileChanges(changes), err
+}
+
+func fileChanges(changes []git.Change) (files []workflow.FileChange) {
 	for _, c := range changes {
 		files = append(files, workflow.FileChange{Path: c.Path, OldMode: c.OldMode, NewMode: c.NewMode,
 			Added: c.Added, Deleted: c.Deleted, Size: c.Size})
 	}
-	return files, err
+	return files
 }
 
 // commitMessage says which step of which request a commit is.

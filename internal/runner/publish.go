@@ -20,7 +20,7 @@ func (w *work) openPullRequest(ctx context.Context, o workflow.Outcome) (workflo
 		return workflow.HeadMoved{Outcome: o}, nil
 	}
 	pr, err := w.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: w.ref.RunID, Request: w.run.RequestID,
-		Title: w.run.Title, Body: w.evidence(), Branch: j.Branch, Base: j.Base, Head: j.Head})
+		Title: w.Redact.String(w.run.Title), Body: w.Redact.Text(w.evidence()), Branch: j.Branch, Base: j.Base, Head: j.Head})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (w *work) watchChecks(ctx context.Context, o workflow.Outcome) (workflow.Ev
 func (w *work) merge(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
 	pr := w.run.Journey.PullRequest
 	merged, err := w.Forge.Merge(ctx, pr.Number, forge.Check{Base: pr.Checked.Base, Head: pr.Checked.Head,
-		Tree: pr.Checked.Tree, State: forge.CheckPassed}, w.mergeMessage())
+		Tree: pr.Checked.Tree, State: forge.CheckPassed}, w.Redact.Text(w.mergeMessage()))
 	switch {
 	case errors.Is(err, forge.ErrBaseMoved):
 		return workflow.BaseMoved{Outcome: o}, nil

@@ -112,8 +112,8 @@ func (s *Store) createLog(ref RunRef, name, suffix string) (io.WriteCloser, stri
 	return file, path.Join(dir, name), nil
 }
 
-// WritePatch makes patches/<name> of what write gives and returns its path. A
-// patch is not redacted: it must apply.
+// WritePatch makes patches/<name> of what write gives and returns its path. What
+// is written is the caller's to redact.
 func (s *Store) WritePatch(ref RunRef, name string, write func(io.Writer) error) (string, error) {
 	dir := path.Join(ref.Dir(), patchesDir)
 	if err := ref.Validate(); err != nil {

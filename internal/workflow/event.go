@@ -235,7 +235,9 @@ type (
 		// Files differ from the step's base, Whole from the commit where the branch began; a nil
 		// Whole was not looked at.
 		Files, Whole []FileChange
-		PatchPath    string
+		// Concerns are about the whole change.
+		Concerns  []Concern
+		PatchPath string
 	}
 	// ChangeRefused: the environment's content cannot be recorded at all.
 	ChangeRefused struct {

@@ -98,6 +98,8 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 	case len(verdict.Refused) > 0:
 		m.refuseChange(verdict.Refused, false)
 		return
+	case m.secretsRefused(e):
+		return
 	case e.Commit == j.StepBase && !m.mayChangeNothing():
 		m.nothingChanged(TestsEnded{})
 		return
@@ -112,6 +114,7 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
 		j.Flags = append(Inspect(e.Whole, j.Settings.Limits).Flags, j.Settings.judgedBy(e.Whole)...)
 	}
+	j.Flags = appendNew(j.Flags, flagsOf(e.Concerns)...)
 	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)
 	if step != nil {
 		step.DiffStat = verdict.DiffStat

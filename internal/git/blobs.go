@@ -1,0 +1,84 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Blobs hands over the contents of objects one after the other, each once, in the order of ids. Of a
+// content longer than limit bytes only the beginning is given. What each is given holds until it returns.
+func (r *Repo) Blobs(ctx context.Context, ids []string, limit int, each func(id string, content []byte)) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := checkIDs(ids...); err != nil {
+		return fmt.Errorf("read contents: %w", err)
+	}
+	reader := &blobReader{limit: limit, each: each}
+	c := call{args: []string{"cat-file", "--batch", "--buffer"}, config: []string{bigFile}, input: strings.Join(ids, "\n") + "\n", stdout: reader, limit: slow}
+	if _, err := r.run(ctx, c); err != nil {
+		return fmt.Errorf("read contents: %w", err)
+	}
+	if reader.told != len(ids) {
+		return fmt.Errorf("read contents: git gave %d of %d", reader.told, len(ids))
+	}
+	return nil
+}
+
+// blobReader takes apart what cat-file --batch prints: "<id> blob <size> LF", the content, LF.
+type blobReader struct {
+	limit int
+	each  func(id string, content []byte)
+	told  int
+	// head is a first line that is not whole yet; then id and left are of the content that comes, which ends with a newline of git's.
+	head    []byte
+	id      string
+	left    int64
+	keep    int // how many bytes of it
+	content []byte
+}
+
+func (b *blobReader) Write(p []byte) (int, error) {
+	written := len(p)
+	for len(p) > 0 {
+		if b.id == "" {
+			end := bytes.IndexByte(p, '\n')
+			if end < 0 {
+				b.head = append(b.head, p...)
+				break
+			}
+			if err := b.begin(string(append(b.head, p[:end]...))); err != nil {
+				return 0, err
+			}
+			p = p[end+1:]
+			continue
+		}
+		n := min(int64(len(p)), b.left)
+		b.content = append(b.content, p[:min(n, int64(b.keep-len(b.content)))]...)
+		p, b.left = p[n:], b.left-n
+		if b.left == 0 {
+			b.end()
+		}
+	}
+	return written, nil
+}
+
+func (b *blobReader) begin(line string) (err error) {
+	fields := strings.Fields(line)
+	if len(fields) != 3 || fields[1] != "blob" {
+		return fmt.Errorf("git printed %q for a content", clean(line))
+	}
+	b.left, err = strconv.ParseInt(fields[2], 10, 64)
+	b.id, b.head, b.content = fields[0], b.head[:0], b.content[:0]
+	b.keep = int(min(b.left, int64(b.limit)))
+	b.left++ // the newline after it
+	return err
+}
+
+func (b *blobReader) end() {
+	b.each(b.id, b.content)
+	b.id, b.told = "", b.told+1
+}

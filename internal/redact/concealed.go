@@ -1,0 +1,81 @@
+package redact
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// binaryLength is how far git looks for a zero byte, by which it knows a file that is no text.
+const binaryLength = 8000
+
+// combiningLimit is how many marks a letter may carry; the most that writing needs is five or six.
+const combiningLimit = 8
+
+// Concealed returns what in text shows a reader something else than is there: characters that turn
+// the direction of writing, have no width, or are tags, where no script or emoji needs them; controls by which a terminal hides a line; and
+// floods of combining marks. A file that is no text has none.
+func Concealed(text []byte) (all []Found) {
+	if bytes.IndexByte(text[:min(len(text), binaryLength)], 0) >= 0 {
+		return nil
+	}
+	c := concealed{line: 1, before: '\n'}
+	for at := 0; at < len(text); {
+		if n := ordinaryASCII.count(text[at:]); n > 0 {
+			c.line += bytes.Count(text[at:at+n], newline)
+			at += n
+			c.before, c.marks = rune(text[at-1]), 0
+			continue
+		}
+		r, size := utf8.DecodeRune(text[at:])
+		after, _ := utf8.DecodeRune(text[at+size:])
+		if c.deceives(r, after, at) {
+			f := Found{Character: fmt.Sprintf("U+%04X", r), Line: c.line, Text: lineAround(text, at)}
+			if !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+			if len(all) == findLimit {
+				return all
+			}
+		}
+		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
+			c.marks++
+		} else {
+			c.marks = 0
+		}
+		at += size
+		c.before = r
+	}
+	return all
+}
+
+var ordinaryASCII = visibleASCII.and(newClass("\f"))
+
+type concealed struct {
+	line   int
+	before rune
+	marks  int // combining ones so far on one letter
+}
+
+// deceives judges the character r at an offset by its neighbours.
+func (c *concealed) deceives(r, after rune, at int) bool {
+	switch {
+	case r == '\r':
+		return after != '\n' && after != utf8.RuneError
+	case r == utf8.RuneError:
+		return false
+	case r == 0xfeff:
+		return at > 0 // a byte order mark stands at the beginning
+	case r == 0x200c, r == 0x200d, 0xfe00 <= r && r <= 0xfe0f: // Arabic, Indic scripts and emoji need them
+		return c.before <= unicode.MaxASCII && !(r == 0xfe0f && bytes.ContainsRune([]byte("0123456789#*"), c.before))
+	case r == 0x200e, r == 0x200f, r == 0x061c, r == 0x00ad: // one mark or a soft hyphen turns nothing around
+		return unicode.IsLetter(c.before) && c.before <= unicode.MaxASCII && unicode.IsLetter(after) && after <= unicode.MaxASCII
+	case 0xe0020 <= r && r <= 0xe007f: // flags of regions are made of them
+		return c.before != 0x1f3f4 && (c.before < 0xe0020 || 0xe007f < c.before)
+	case c.marks == combiningLimit:
+		return unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r)
+	}
+	return invisible(r)
+}

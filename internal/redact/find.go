@@ -1,0 +1,92 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Found is a secret in a text.
+type Found struct {
+	// Name is that of the variable whose value is there. Kind, in its place, is what the text looks like: "a GitHub token".
+	Name, Kind string
+	// Character is, of what Concealed tells, the first of the kind: "U+202E".
+	Character string
+	// Line is the number of the line on which it begins, from 1, and Text that line.
+	Line int
+	Text string
+}
+
+// findLimit bounds what is told of one text.
+const findLimit = 100
+
+// Find returns the secrets in text in their order, each known value and well-known kind once a line. It is for content that
+// people keep: values that may be an ordinary word of a program or a path, and what is usual in
+// documentation (a header's value, a password in a URL), are hidden by String but not found.
+func (r *Redactor) Find(text []byte) []Found {
+	var v view
+	v.split(text, true)
+	found := r.findIn(v.seen)
+	if len(v.seen) == len(text) {
+		return found
+	}
+	for _, f := range r.findIn(text) { // what begins in an escape sequence, and in files that are no text
+		same := func(g Found) bool { return g.Name == f.Name && g.Kind == f.Kind && g.Line == f.Line }
+		if !slices.ContainsFunc(found, same) {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func (r *Redactor) findIn(text []byte) (all []Found) {
+	s := r.newScanner()
+	counted, line := 0, 1
+	s.found = func(of named, kind string, at int) {
+		if kind == "" && !tellsItself(of.value) || len(all) == findLimit {
+			return
+		}
+		line += bytes.Count(text[counted:at], newline)
+		counted = at
+		f := Found{Name: of.name, Kind: kind, Line: line, Text: lineAround(text, at)}
+		if !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	s.scan(make([]byte, 0, len(text)), text, true)
+	return all
+}
+
+var newline = []byte("\n")
+
+// lineAround is the line of text on which the byte at lies.
+func lineAround(text []byte, at int) string {
+	begin := bytes.LastIndexByte(text[:at], '\n') + 1
+	end := bytes.IndexByte(text[at:], '\n')
+	if end < 0 {
+		return string(text[begin:])
+	}
+	return string(text[begin : at+end])
+}
+
+const (
+	// Shorter values, and up to passphraseLength those of small letters alone, may be there by chance.
+	tellingLength    = 8
+	passphraseLength = 20
+)
+
+// tellsItself reports whether value would hardly be in a program's text if it were not the secret: GOOGLE_APPLICATION_CREDENTIALS
+// names a file, TOKEN_HELPER a program.
+func tellsItself(value string) bool {
+	switch {
+	case len(value) < tellingLength, strings.HasPrefix(value, "/"), strings.HasPrefix(value, "~/"), strings.HasPrefix(value, "./"):
+		return false
+	case strings.HasPrefix(value, "https://"), strings.HasPrefix(value, "http://"):
+		return strings.ContainsAny(value, "@?") || len(value) >= 2*passphraseLength // an address that lets in, as a webhook's does
+	case len(value) >= passphraseLength:
+		return true
+	}
+	ordinary := func(r rune) bool { return unicode.IsLower(r) || r == '-' || r == '_' || r == '.' }
+	return strings.ContainsFunc(value, func(r rune) bool { return !ordinary(r) })
+}

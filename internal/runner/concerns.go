@@ -1,0 +1,80 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"signalbox/internal/git"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// inspectedBytes is how much of one file is looked at: no larger one is recorded.
+const inspectedBytes = 50 << 20
+
+// concerns looks for secrets and hidden characters in what a change adds: in the names of new files and in
+// contents, link targets among them, read as git has them. Lines that the file had before do not count.
+func (w *work) concerns(ctx context.Context, changes []git.Change) (all []workflow.Concern, err error) {
+	contents := map[string][]redact.Found{}
+	var ids []string
+	for _, c := range changes {
+		if c.NewMode == git.Absent {
+			continue
+		}
+		if c.OldMode == git.Absent {
+			for _, f := range w.Redact.Find([]byte(c.Path)) {
+				f.Line = 0
+				all = append(all, w.concern(c.Path, f))
+			}
+		}
+		if _, known := contents[c.NewID]; !known && c.NewMode != git.Gitlink {
+			contents[c.NewID] = nil
+			ids = append(ids, c.NewID)
+		}
+	}
+	look := func(id string, content []byte) {
+		contents[id] = append(w.Redact.Find(content), redact.Concealed(content)...)
+	}
+	if err := w.Repo.Blobs(ctx, ids, inspectedBytes, look); err != nil {
+		return nil, fmt.Errorf("look at the change's content: %w", err)
+	}
+	ids = nil
+	for _, c := range changes {
+		if _, known := contents[c.OldID]; !known && len(contents[c.NewID]) > 0 && c.OldMode != git.Absent && c.OldMode != git.Gitlink {
+			contents[c.OldID] = nil
+			ids = append(ids, c.OldID)
+		}
+	}
+	if err := w.Repo.Blobs(ctx, ids, inspectedBytes, look); err != nil {
+		return nil, fmt.Errorf("look at the content before the change: %w", err)
+	}
+	for _, c := range changes {
+		before := map[redact.Found]bool{}
+		if c.OldMode != git.Absent {
+			for _, f := range contents[c.OldID] {
+				f.Line = 0
+				before[f] = true
+			}
+		}
+		for _, f := range contents[c.NewID] {
+			if line := f.Line; c.NewMode != git.Absent {
+				if f.Line = 0; !before[f] {
+					f.Line = line
+					all = append(all, w.concern(c.Path, f))
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+func (w *work) concern(path string, f redact.Found) workflow.Concern {
+	c := workflow.Concern{Kind: workflow.LikelySecret, What: f.Kind, Path: w.Redact.Line(path, 200), Line: f.Line}
+	switch {
+	case f.Name != "":
+		c.Kind, c.What = workflow.KnownSecret, redact.Line(f.Name, 100)
+	case f.Character != "":
+		c.Kind, c.What = workflow.HiddenText, f.Character
+	}
+	return c
+}

@@ -1,0 +1,102 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ConcernKind says why a person has to look at something in a change's content.
+type ConcernKind string
+
+const (
+	// KnownSecret: the value of a variable that is a secret here. What names it.
+	KnownSecret ConcernKind = "known_secret"
+	// LikelySecret: something of the form of a token or key. What is its kind.
+	LikelySecret ConcernKind = "likely_secret"
+	// HiddenText: characters by which a reader sees something else than is there. What is the first of them.
+	HiddenText ConcernKind = "hidden_text"
+)
+
+// Concern is something in a change's content, or in a file's name, that a person must agree to.
+type Concern struct {
+	Kind ConcernKind
+	What string
+	// Path is the file, as it may be shown. Line counts from 1; 0 means the name itself.
+	Path string
+	Line int
+}
+
+// concernsTold bounds what one stop says; the change itself has the rest.
+const concernsTold = 20
+
+// secretsRefused begins the reason with which a change that holds a known secret goes back once.
+const secretsRefused = "The change was refused, because it holds a secret:"
+
+// flagsOf are the reasons to look, one for each kind of thing in each file.
+func flagsOf(concerns []Concern) (flags []string) {
+	type place struct {
+		kind       ConcernKind
+		what, path string
+		named      bool
+	}
+	more := map[place]int{}
+	var order []Concern
+	for _, c := range concerns {
+		at := place{c.Kind, c.What, c.Path, c.Line == 0}
+		if more[at]++; more[at] == 1 {
+			order = append(order, c)
+		}
+	}
+	for i, c := range order {
+		if i == concernsTold {
+			return append(flags, fmt.Sprintf("there is more of the kind in %d places", len(order)-i))
+		}
+		flags = append(flags, c.flag(more[place{c.Kind, c.What, c.Path, c.Line == 0}]-1))
+	}
+	return flags
+}
+
+// flag is the concern as a reason to look; so many further lines have the same.
+func (c Concern) flag(more int) string {
+	where := printable(c.Path)
+	if c.Line > 0 {
+		where += fmt.Sprintf(", line %d", c.Line)
+	}
+	if more > 0 {
+		where += fmt.Sprintf(" and %s more", countNote(more, "line"))
+	}
+	switch {
+	case c.Kind == KnownSecret && c.Line == 0:
+		return fmt.Sprintf("it names a file by the value of %s: %s", printable(c.What), where)
+	case c.Kind == KnownSecret:
+		return fmt.Sprintf("it writes the value of %s into %s", printable(c.What), where)
+	case c.Kind == LikelySecret && c.Line == 0:
+		return fmt.Sprintf("it names a file by what looks like %s: %s", c.What, where)
+	case c.Kind == LikelySecret:
+		return fmt.Sprintf("it adds what looks like %s to %s", c.What, where)
+	}
+	return fmt.Sprintf("it adds characters that cannot be seen (%s) to %s", c.What, where)
+}
+
+// secretsRefused sends a change back to the implementer, once, if it holds a known secret that no person has been told of:
+// nothing of it is kept on the branch. One that comes back with it is a person's to judge, for the
+// value may belong there.
+func (m *machine) secretsRefused(e ChangeRecorded) bool {
+	j := &m.run.Journey
+	var known []Concern
+	for _, c := range e.Concerns {
+		if c.Kind == KnownSecret {
+			known = append(known, c)
+		}
+	}
+	told := appendNew(nil, j.Flags...)
+	fresh := appendNew(told, flagsOf(known)...)[len(told):]
+	if len(fresh) == 0 || strings.HasPrefix(j.Failure, secretsRefused) || j.Used.Autofix >= j.Settings.Limits.Autofix {
+		return false
+	}
+	j.Used.Autofix++
+	m.run.Counters.AutofixCycles++
+	m.workAgain(secretsRefused + "\n- " + strings.Join(fresh, "\n- ") +
+		"\nDo it again without the value: let the program read it where it runs, from a variable or a file that is not part of the change.")
+	return true
+}
