@@ -1,0 +1,136 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrUnsure: what is in the work tree cannot be held against what git has recorded, so it may have come with a commit.
+var ErrUnsure = errors.New("not known to be the user's own")
+
+// recordedIn is where a commit leaves its files: HEAD, the index with the stages of a conflict, and the commits that an
+// unfinished merge, pick, revert or rebase takes up.
+var recordedIn = []string{"HEAD", ":0", ":1", ":2", ":3", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"}
+
+// recordedLimit is far above what two look-ups take; whoever waits for it is at a prompt.
+const recordedLimit = 20 * time.Second
+
+// Recorded returns what git has recorded of some files of the work tree, in each of the places where it records any of
+// them: content by path. Nothing that the repository names is run. The error is ErrUnsure where a file in the work
+// tree can differ from its record without anyone having edited it: below a link or a submodule, under a name that only
+// a case-insensitive file system takes for it, or rewritten by an attribute.
+func (r *Repo) Recorded(ctx context.Context, paths ...string) (places []map[string][]byte, err error) {
+	for _, path := range paths {
+		if err := r.plainFile(path); err != nil {
+			return nil, err
+		}
+	}
+	var names []string
+	for _, place := range recordedIn {
+		for _, path := range paths {
+			names = append(names, place+":"+path)
+		}
+	}
+	found, err := r.objects(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	tracked := false
+	for _, place := range recordedIn {
+		held := map[string][]byte{}
+		for _, path := range paths {
+			if content, ok := found[place+":"+path]; ok {
+				held[path], tracked = content, true
+			}
+		}
+		if len(held) > 0 {
+			places = append(places, held)
+		}
+	}
+	if tracked {
+		err = r.unchangedByAttributes(ctx, paths)
+	}
+	return places, err
+}
+
+// plainFile refuses a file of the work tree that git would record under another path, or not at all. One that is not
+// there is as good as plain.
+func (r *Repo) plainFile(path string) error {
+	at := r.root
+	for part := range strings.SplitSeq(path, "/") {
+		entries, err := os.ReadDir(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("look at %q: %w", path, err)
+		}
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		named := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == part })
+		if err != nil || !named || !info.IsDir() && !info.Mode().IsRegular() {
+			return fmt.Errorf("%w: %q is no plain file or folder", ErrUnsure, at)
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return fmt.Errorf("%w: %q is a repository of its own", ErrUnsure, at)
+		}
+	}
+	return nil
+}
+
+// objects reads blobs by name, without those that are not there. What is missing in a partial clone is not fetched.
+func (r *Repo) objects(ctx context.Context, names []string) (map[string][]byte, error) {
+	out, err := r.run(ctx, call{args: []string{"cat-file", "--batch"}, input: strings.Join(names, "\n") + "\n", dir: r.root,
+		env: []string{"GIT_NO_LAZY_FETCH=1"}, config: []string{bigFile}, limit: recordedLimit})
+	if err != nil {
+		return nil, fmt.Errorf("read what is recorded: %w", err)
+	}
+	found := map[string][]byte{}
+	for _, name := range names {
+		head, rest, _ := bytes.Cut(out, []byte("\n"))
+		if out = rest; bytes.HasSuffix(head, []byte(" missing")) {
+			continue
+		}
+		fields := strings.Fields(string(head))
+		size := -1
+		if len(fields) == 3 {
+			size, _ = strconv.Atoi(fields[2])
+		}
+		if size < 0 || size >= len(out) {
+			return nil, fmt.Errorf("%w: git says of %q: %s", ErrUnsure, name, clean(string(head)))
+		}
+		if fields[1] != "blob" {
+			return nil, fmt.Errorf("%w: %q is a %s", ErrUnsure, name, fields[1])
+		}
+		found[name], out = out[:size], out[size+1:]
+	}
+	return found, nil
+}
+
+// unchangedByAttributes refuses files whose content in the work tree a checkout makes different from the recorded one.
+func (r *Repo) unchangedByAttributes(ctx context.Context, paths []string) error {
+	args := append([]string{"check-attr", "-z", "filter", "ident", "working-tree-encoding", "--"}, paths...)
+	out, err := r.run(ctx, call{args: args, dir: r.root, limit: recordedLimit})
+	if err != nil {
+		return fmt.Errorf("look for attributes: %w", err)
+	}
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	for i := 0; i+2 < len(fields); i += 3 {
+		if value := fields[i+2]; value != "unspecified" && value != "unset" {
+			return fmt.Errorf("%w: the attribute %s rewrites %q", ErrUnsure, fields[i+1], fields[i])
+		}
+	}
+	return nil
+}
