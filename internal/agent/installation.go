@@ -38,6 +38,34 @@ func (p Program) Installation() (Installation, error) {
 	return i.behind(p, interpreter)
 }
 
+// Within reports whether the program, or the interpreter that it is a script of, lies in a folder, with all links
+// followed. One that is not found lies nowhere.
+func (p Program) Within(dir string) bool {
+	found, err := p.Find()
+	if err != nil {
+		return false
+	}
+	if resolvedWithin(found, dir) {
+		return true
+	}
+	interpreter, err := interpreterOf(found)
+	if err != nil || len(interpreter) == 0 {
+		return err != nil // it cannot be read, so nothing is known of it
+	}
+	by, err := Program{Agent: p.Agent, Args: interpreter, Env: p.Env}.Find()
+	return err == nil && resolvedWithin(by, dir)
+}
+
+func resolvedWithin(path, dir string) bool {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	return within(path, dir)
+}
+
 // Located is p with its program where it lies on this machine. One that is not here stays as it is
 // named: it may be in a container's image.
 func (p Program) Located() Program {

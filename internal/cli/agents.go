@@ -85,7 +85,7 @@ func (a *app) look(ctx context.Context, v vendor) installed {
 	i := installed{Driver: v.driver, Name: v.title, Install: v.install}
 	driver, err := v.build(agent.Settings{Name: v.driver, Permissions: agent.Everything})
 	if err == nil {
-		i.Version, err = driver.Check(ctx)
+		i.Version, err = unasked(driver, a.repositoryRoot(), agent.Program{Agent: v.driver, Args: []string{v.driver}}, config.Agent{}).Check(ctx)
 	}
 	if err != nil {
 		i.Problem = err.Error()

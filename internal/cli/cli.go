@@ -64,6 +64,10 @@ type app struct {
 	notices *sync.WaitGroup
 	// overrides of the configuration by flags; zero values mean none.
 	flags overrides
+	// withoutAgents: the command carries no agent on, so it works without what the configuration does to this machine.
+	withoutAgents bool
+	// looksAtTrust: the command asks what that is, and --trust is no answer.
+	looksAtTrust bool
 }
 
 // Main runs one command line and returns the exit code. See told for signals.
@@ -108,7 +112,7 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, one document")
 	root.AddCommand(newSession(a), newReport(a))
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newInit(a), newDoctor(a), newAgents(a), newNew(a), newRun(a), newStatus(a), newList(a), newLogs(a), newDiff(a), newWatch(a), newResume(a), newRetry(a),
+	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNew(a), newRun(a), newStatus(a), newList(a), newLogs(a), newDiff(a), newWatch(a), newResume(a), newRetry(a),
 		newStop(a), newApprove(a), newReject(a), newAnswer(a), newNote(a), newNotify(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHeal(a), newHealth(a), newDocument(a))
 	a.complete(root)

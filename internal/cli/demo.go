@@ -58,6 +58,7 @@ func (a *app) demo(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	a.print("\nIts request, number 1, is carried to a merged change:\n\n")
+	a.flags.trust = true // its files are ours
 	if err := a.run(ctx, []string{"1"}); err != nil {
 		return err
 	}

@@ -44,12 +44,16 @@ func (a *app) doctor(ctx context.Context) error {
 	p.lookAtRepository(ctx, add)
 	if p.lookAtConfig(add) {
 		p.lookAtSettings(add)
+	}
+	if p.configError == nil && p.lookAtTrust(add) {
 		p.lookAtIsolation(ctx, add)
 		p.lookAtNetwork(add)
 		p.lookAtAgents(ctx, add)
 		p.lookAtBroughtSettings(ctx, add)
 	}
-	p.lookAtHealth(ctx, add)
+	if p.trust.standing != standsWithheld {
+		p.lookAtHealth(ctx, add)
+	}
 	p.lookAtPrompts(add)
 	p.lookAtRequests(ctx, add)
 	p.lookAtRuns(ctx, add)

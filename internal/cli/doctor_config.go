@@ -35,6 +35,23 @@ func (p *project) lookAtConfig(add func(finding)) bool {
 	return p.configError == nil
 }
 
+// lookAtTrust reports whether the settings count. Where they do not, a run asks first, or ends.
+func (p *project) lookAtTrust(add func(finding)) bool {
+	switch p.trust.standing {
+	case standsWithheld:
+		says := []string{"what the project's files do to this machine does not count before you agree to it, so agents, isolation, network and health are not looked at:"}
+		for _, r := range p.trust.list {
+			says = append(says, "  "+visible(r.Key)+": "+visible(r.Value))
+		}
+		add(finding{"trust", verdictMissing, strings.Join(says, "\n"), "signalbox trust"})
+	case standsOwn:
+		add(finding{What: "trust", Verdict: verdictOK, Says: "no commit brought what the project's files do to this machine: it is yours"})
+	case standsAgreed:
+		add(finding{What: "trust", Verdict: verdictOK, Says: "you agreed to what the project's files do to this machine (signalbox trust --show)"})
+	}
+	return p.trust.standing != standsWithheld
+}
+
 func (p *project) lookAtPrompts(add func(finding)) {
 	if own, err := p.prompts(); err != nil {
 		add(finding{"prompts", verdictMissing, err.Error(), "mend the file below " + promptsDir})

@@ -63,7 +63,7 @@ func dashedLine(c *cobra.Command, args []string) string {
 
 // enter lets act work in the environment that ref names: by its id or by its issue's number.
 func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *runner.Place) error) (err error) {
-	p, err := a.open(ctx)
+	p, err := a.openTrusted(ctx)
 	if err != nil {
 		return err
 	}

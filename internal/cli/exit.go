@@ -24,6 +24,7 @@ const (
 	exitCanceled   = 7
 	exitNothingDue = 8
 	exitCooldown   = 9
+	exitUntrusted  = 10
 )
 
 const exitCodes = `Exit codes:
@@ -36,7 +37,8 @@ const exitCodes = `Exit codes:
   6  there is no such request or run
   7  the run was canceled
   8  the self-healing loop has nothing to do, or is at it (heal gate)
-  9  the self-healing loop waits for its cooldown (heal, heal gate)`
+  9  the self-healing loop waits for its cooldown (heal, heal gate)
+ 10  what the project's files do to this machine needs your agreement (signalbox trust)`
 
 // problem is an error with what to do next and its exit code.
 type problem struct {

@@ -115,7 +115,7 @@ var passCodes = map[workflow.HealthResult]int{workflow.PassHealthy: exitOK, work
 
 // healOnce is one pass, with the configuration of this moment.
 func (a *app) healOnce(ctx context.Context, every time.Duration, unattended bool) (heal.Report, error) {
-	p, err := a.open(ctx)
+	p, err := a.openTrusted(ctx)
 	if err != nil {
 		return heal.Report{}, err
 	}

@@ -63,6 +63,9 @@ func (a *app) initialize(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := p.configure(ctx); err != nil { // what is the user's own now is remembered as that before they commit it
+		return err
+	}
 	if p.json {
 		return p.printJSON(files)
 	}

@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 		}
 		_ = os.Setenv("XDG_STATE_HOME", state)
 	}
+	if _, said := os.LookupEnv("SIGNALBOX_TRUST"); !said { // what is agreed to is a story of its own
+		_ = os.Setenv("SIGNALBOX_TRUST", "1")
+	}
 	testscript.Main(m, map[string]func(){
 		"signalbox": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
 	})
@@ -46,6 +49,7 @@ func TestScripts(t *testing.T) {
 		env.Defer(func() { endSessions(env.WorkDir) })
 		env.Setenv("HOME", env.WorkDir)
 		env.Setenv("XDG_STATE_HOME", env.WorkDir+"-state")
+		env.Setenv("SIGNALBOX_TRUST", "1") // what is agreed to is a story of its own
 		env.Setenv("GIT_AUTHOR_NAME", "Ada")
 		env.Setenv("GIT_AUTHOR_EMAIL", "ada@localhost")
 		env.Setenv("GIT_COMMITTER_NAME", "Ada")

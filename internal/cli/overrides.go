@@ -14,6 +14,10 @@ type overrides struct {
 	unsandboxed bool
 	agent       string
 	base        string
+	// trust: what the project's files do to this machine counts for this command.
+	trust bool
+	// program: a session's agent is a program that was typed, and none of the configuration.
+	program bool
 }
 
 func (o overrides) apply(c *config.Config, root string) error {

@@ -32,7 +32,9 @@ type project struct {
 	config     config.Config
 	configured bool
 	// configError is why the file's settings do not hold. Runs can be looked at all the same.
-	configError  error
+	configError error
+	// trust says whether what the file does to this machine counts; where it does not, config is without it.
+	trust        trust
 	redact       *redact.Redactor
 	environments environment.Driver
 	forge        forge.Forge
@@ -54,9 +56,8 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 		return nil, err
 	}
 	p := &project{app: a, root: repo.Root(), repo: repo}
-	if p.config, p.configured, err = config.Load(filepath.Join(p.root, config.Name), a.Env); err != nil {
-		p.config = config.Default()
-		p.configError = &problem{err: err, hint: mendConfiguration}
+	if err := p.configure(ctx); err != nil {
+		return nil, err
 	}
 	if err := a.flags.apply(&p.config, p.root); err != nil {
 		return nil, err
@@ -74,6 +75,27 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	p.environments = p.driver()
 	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Logger: a.log})
 	return p, nil
+}
+
+// configure reads the configuration, without what in it reaches this machine where that does not count.
+func (p *project) configure(ctx context.Context) error {
+	path := filepath.Join(p.root, config.Name)
+	data, found, err := config.Read(path)
+	if p.configured = found; err == nil {
+		if p.trust, err = p.judgeTrust(ctx, data); err != nil {
+			return err
+		}
+		if p.trust.standing == standsWithheld {
+			p.config, err = config.ParseWithheld(path, data, p.Env, p.usedBy(source{}).unsandboxed)
+		} else {
+			p.config, err = config.Parse(path, data, p.Env)
+		}
+	}
+	if err != nil {
+		p.config = config.Default()
+		p.configError = &problem{err: err, hint: mendConfiguration}
+	}
+	return nil
 }
 
 // mendConfiguration is what to do about a file whose settings do not hold.
@@ -105,6 +127,9 @@ func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.V
 func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runner.Runner, error) {
 	if p.configError != nil {
 		return nil, p.configError
+	}
+	if p.trust.standing == standsWithheld && !p.withoutAgents {
+		return nil, p.untrusted()
 	}
 	if _, err := p.environments.Check(ctx); err != nil {
 		return nil, explained(err)

@@ -135,6 +135,7 @@ func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	if err != nil {
 		return nil, &problem{err: err, hint: "mend agents." + name + " in " + config.Name}
 	}
+	built = unasked(built, p.root, agent.Program{Agent: name, Args: []string{cmp.Or(program, v.driver)}, Env: c.Env}, c)
 	login, key, _ := p.login(v, c)
 	switch {
 	case login == config.LoginKey:

@@ -48,10 +48,11 @@ func (a *app) carryFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run agents and commands on this machine as you, without isolation")
 	c.Flags().StringVar(&a.flags.agent, "agent", "", "who alone implements the request: an agent of the configuration, or a program (prompt on its standard input)")
 	c.Flags().IntVar(&a.flags.maxParallel, "max-parallel", 0, "how many runs of the project work at once")
+	a.trustFlag(c)
 }
 
 func (a *app) run(ctx context.Context, refs []string) error {
-	p, err := a.open(ctx)
+	p, err := a.openTrusted(ctx)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,9 @@ type sessionPlace struct {
 	Program string // instead of Agent: one that a person named
 	// Unsandboxed: a person said so.
 	Unsandboxed bool
-	Headless    bool
+	// Trusted: a person said --trust.
+	Trusted  bool
+	Headless bool
 	// Grant: the person grants the request's ceilings anew.
 	Grant bool
 }
@@ -54,10 +56,13 @@ func enterSession(ctx context.Context, words string) (exec process.Executor, lea
 	}
 	a := &app{notices: &sync.WaitGroup{}, Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: os.Stderr, Env: os.Getenv, Dir: at.Root},
 		log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	a.flags.unsandboxed = at.Unsandboxed
+	a.flags.unsandboxed, a.flags.trust, a.flags.program = at.Unsandboxed, at.Trusted, at.Program != ""
 	p, err := a.open(ctx)
 	if err == nil {
 		err = p.configError
+	}
+	if err == nil && p.trust.standing == standsWithheld {
+		err = p.untrusted()
 	}
 	if err != nil {
 		return nil, nil, err

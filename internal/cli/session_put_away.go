@@ -47,6 +47,7 @@ func (a *app) sayKept(ref, where string) {
 
 // cancel gives a run up as "stop --cancel" does, without a word of it: what its session came to stands.
 func (p *project) cancel(ctx context.Context, found store.RunSummary) (workflow.Run, error) {
+	p.withoutAgents = true
 	r, err := p.runner(ctx, nil)
 	if err != nil {
 		return found.Run, err

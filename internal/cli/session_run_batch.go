@@ -29,10 +29,12 @@ func newSessionRunBatch(a *app) *cobra.Command {
 	c.Flags().BoolVar(&b.goOn, "continue-on-error", false, "after an error, go on with what does not depend on it")
 	c.Flags().StringVar(&b.how.agent, "agent", "", "an agent of the configuration, or a program by its path; the usual is who implements")
 	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the agents on this machine as you, without isolation")
+	a.trustFlag(c)
 	return c
 }
 
 func (b *batch) command(ctx context.Context, refs []string, dry, sequential bool) (err error) {
+	b.app.flags.program = strings.Contains(b.how.agent, "/")
 	if dry {
 		b.project, err = b.app.open(ctx)
 	} else {

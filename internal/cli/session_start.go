@@ -53,6 +53,7 @@ func newSessionStart(a *app) *cobra.Command {
 	c.Flags().StringVar(&how.tmuxSocket, "tmux-socket", "", "the name of tmux's server, as in tmux -L")
 	c.Flags().BoolVar(&how.grant, "grant", false, "grant the request's ceilings (limits) anew, where they are reached")
 	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the agent on this machine as you, without isolation")
+	a.trustFlag(c)
 	c.MarkFlagsMutuallyExclusive("terminal", "tmux", "headless")
 	return c
 }
@@ -68,6 +69,7 @@ func (h *sessionStart) mode(a *app) session.Mode {
 }
 
 func (a *app) startSession(ctx context.Context, ref string, how sessionStart) error {
+	a.flags.program = strings.Contains(how.agent, "/")
 	p, err := a.openForSessions(ctx)
 	if err != nil {
 		return err
@@ -102,7 +104,7 @@ func (a *app) startSession(ctx context.Context, ref string, how sessionStart) er
 
 // openForSessions opens the project for whoever starts agents in it.
 func (a *app) openForSessions(ctx context.Context) (*project, error) {
-	p, err := a.open(ctx)
+	p, err := a.openTrusted(ctx)
 	if err == nil {
 		err = p.configError
 	}
@@ -160,7 +162,7 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 		return session.Info{}, err
 	}
 	c, err := p.sessionConfig(request, how, sessionPlace{Root: p.root, Name: session.Name("", request.Number), Run: store.RefOf(&run),
-		Agent: how.agent, Program: how.program, Unsandboxed: p.flags.unsandboxed, Headless: how.mode(p.app) == session.Headless, Grant: how.grant})
+		Agent: how.agent, Program: how.program, Unsandboxed: p.flags.unsandboxed, Trusted: p.trust.standing == standsGiven, Headless: how.mode(p.app) == session.Headless, Grant: how.grant})
 	if err != nil {
 		return session.Info{}, err
 	}

@@ -28,6 +28,9 @@ func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) e
 		return err
 	}
 	if found.Run.State.Final() {
+		if p, err = p.trusted(ctx); err != nil {
+			return err
+		}
 		return p.goOn(ctx, found.Ref, &found.Run) // nobody takes an order any more
 	}
 	holding, held, err := p.held(ctx, found.Ref.RequestID)
@@ -38,6 +41,9 @@ func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) e
 		return heldRequest(found.Run.Journey.Number, holding)
 	}
 	if !held { // an order that cannot be carried out from here is not left behind
+		if p, err = p.trusted(ctx); err != nil {
+			return err
+		}
 		if _, err := p.runner(ctx, nil); err != nil {
 			return err
 		}

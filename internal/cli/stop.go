@@ -16,6 +16,7 @@ func newStop(a *app) *cobra.Command {
 		Example: "  signalbox stop 42\n  signalbox stop 42 --cancel",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			a.withoutAgents = true // a run can be stopped whatever else is agreed to
 			err := a.order(c.Context(), args[0], func(r *workflow.Run) error {
 				switch {
 				case r.State == workflow.Canceled && cancel: // what a crash may have left undone is done

@@ -73,6 +73,15 @@ func Read(path string) (data []byte, found bool, err error) {
 // Parse takes the settings from the bytes of the file called name over the defaults, then the environment over both.
 // Without bytes there is no file.
 func Parse(name string, data []byte, getenv func(string) string) (Config, error) {
+	return parse(name, data, getenv, func(c Config) Config { return c })
+}
+
+// ParseWithheld is Parse where the user has not agreed to what the file does to this machine.
+func ParseWithheld(name string, data []byte, getenv func(string) string, unsandboxed bool) (Config, error) {
+	return parse(name, data, getenv, func(c Config) Config { return c.WithoutReach(unsandboxed) })
+}
+
+func parse(name string, data []byte, getenv func(string) string, kept func(Config) Config) (Config, error) {
 	c := Default()
 	var places places
 	var already told
@@ -82,6 +91,7 @@ func Parse(name string, data []byte, getenv func(string) string) (Config, error)
 			return c, fmt.Errorf("configuration %s: %w", name, problems)
 		}
 	}
+	c = kept(c)
 	if err := c.environment(getenv, places); err != nil {
 		return c, err
 	}

@@ -168,14 +168,23 @@ func (r reachRule) values(v reflect.Value) (values []string) {
 		values = append(values, fmt.Sprint(v.Index(i).Interface()))
 	}
 	if r.whole {
-		text, _ := json.Marshal(values) //nolint:errchkjson // a list of texts
-		return []string{string(text)}
+		return []string{listed(values)}
 	}
 	return values
 }
 
+// listed is a list as one text, as it can be written in the file.
+func listed(values []string) string {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(values) // texts, which a builder takes
+	return strings.TrimSpace(text.String())
+}
+
 // WithoutReach is the settings as they are for someone who has agreed to nothing: what reaches the machine is at its
-// default, and agents and health checks of which a part does are gone.
+// default, and agents and health checks of which a part does are gone. Only the kind of environment stays: those that
+// are there can be removed by nothing else.
 func (c Config) WithoutReach(unsandboxed bool) Config {
 	fresh := Default()
 	for _, r := range c.Reaches(unsandboxed) {
@@ -184,6 +193,7 @@ func (c Config) WithoutReach(unsandboxed bool) Config {
 			c.Agents, c.Roles, c.Workflows = nil, nil, nil
 		case strings.HasPrefix(r.Key, "health.checks"):
 			c.Health.Checks = nil
+		case r.Key == "environment.driver": // which only says with what environments are removed
 		case top == "environment":
 			field, _, _ := strings.Cut(strings.ReplaceAll(rest, "[", "."), ".")
 			reset(reflect.ValueOf(&c.Environment).Elem(), reflect.ValueOf(&fresh.Environment).Elem(), field)

@@ -44,7 +44,7 @@ func (e *Environment) adoptSetUp(ctx context.Context, m *made) error {
 	if err := e.layout.save(m); err != nil {
 		return err
 	}
-	included, err := e.driver.included(ctx)
+	included, err := e.driver.Included(ctx)
 	if err != nil {
 		return err
 	}

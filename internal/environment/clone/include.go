@@ -23,9 +23,9 @@ const includeFile = ".worktreeinclude"
 // neverIncluded are the folders of the project root that no list brings into a clone.
 var neverIncluded = []string{".git", ".signalbox", ".worktrees", "runs"}
 
-// included names the files that the list matches and that git ignores in the project's
+// Included names the files that the list matches and that git ignores in the project's
 // checkout. A file that git would record is never copied: the clone has its own.
-func (d *Driver) included(ctx context.Context) ([]string, error) {
+func (d *Driver) Included(ctx context.Context) ([]string, error) {
 	info, err := os.Lstat(filepath.Join(d.config.Root, includeFile))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil, nil

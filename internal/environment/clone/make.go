@@ -86,7 +86,7 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err := removeTree(e.layout.treeLayer().path); err != nil { // of a retirement that was cut off
 		return err
 	}
-	included, err := e.driver.included(ctx)
+	included, err := e.driver.Included(ctx)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func likeness(of, folder string) error {
 // HEAD is, its branch, what is ignored; and where only tracked files are to show, the absence of the others.
 func (e *Environment) newTreeLayer(ctx context.Context, m *made, lower string) error {
 	if m.Warm.Bare {
-		included, err := e.driver.included(ctx)
+		included, err := e.driver.Included(ctx)
 		if err != nil {
 			return err
 		}

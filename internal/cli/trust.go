@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/agreement"
+	"signalbox/internal/config"
+)
+
+func newTrust(a *app) *cobra.Command {
+	var how struct{ show, revoke, yes bool }
+	c := &cobra.Command{
+		Use:   "trust",
+		Short: "See what this project's files do to this machine, and agree to it",
+		Long: "A repository that you cloned brings its own .signalbox/config.yaml and .worktreeinclude. What in them starts a program,\n" +
+			"uses a key, opens a path, a variable or a host, or merges unasked counts only after you agreed to exactly that list, once\n" +
+			"for each project on this machine. When a pull changes the list you are asked again, and see what is new. What you wrote\n" +
+			"yourself and have not committed is never asked about.\n\n" +
+			"Your agreement is kept in $XDG_STATE_HOME/signalbox/trust (usually ~/.local/state), never in the repository. Commands that\n" +
+			"need it ask at a terminal and end with exit code 10 in a script; --trust, or SIGNALBOX_TRUST=1, agrees for one command.\n" +
+			"--json: project, trusted, standing (nothing, own, agreed, withheld), settings (key, value, why, new) and files.",
+		Example: "  signalbox trust --show\n  signalbox trust\n  signalbox trust --yes\n  signalbox trust --revoke\n  signalbox trust --show --json | jq -r '.settings[] | select(.new).key'",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			a.looksAtTrust = true
+			if how.revoke {
+				return a.revokeTrust(c.Context())
+			}
+			return a.giveTrust(c.Context(), how.show, how.yes)
+		},
+	}
+	c.Flags().BoolVar(&how.show, "show", false, "only show the list")
+	c.Flags().BoolVar(&how.revoke, "revoke", false, "forget what you agreed to in this project")
+	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "agree without being asked")
+	c.MarkFlagsMutuallyExclusive("show", "revoke", "yes")
+	return c
+}
+
+func (a *app) giveTrust(ctx context.Context, show, yes bool) error {
+	p, err := a.open(ctx)
+	if err == nil {
+		err = p.configError
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.store.Close() }()
+	withheld := p.trust.standing == standsWithheld
+	switch {
+	case show || !withheld:
+	case yes:
+		err = p.grant("option")
+	default:
+		err = p.askTrust(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if withheld && !show {
+		p.trust.standing = standsAgreed
+	}
+	if a.json {
+		return p.printTrust(ctx)
+	}
+	p.sayTrust(ctx, show || !withheld || yes)
+	return nil
+}
+
+// sayTrust says how things are, with the list unless it was shown already.
+func (p *project) sayTrust(ctx context.Context, list bool) {
+	if p.trust.standing == standsEmpty {
+		p.print("nothing in this project's files reaches beyond the sandbox: there is nothing to agree to\n")
+		return
+	}
+	if list {
+		p.showTrust(ctx, p.Out)
+	}
+	p.print("%s\n", map[trustStanding]string{
+		standsAgreed:   "you agreed to exactly this",
+		standsOwn:      "no commit brought this: it is yours, and counts",
+		standsWithheld: "you have not agreed to this, so it does not count; agree: signalbox trust",
+	}[p.trust.standing])
+}
+
+// shownTrust is the list for programs.
+type shownTrust struct {
+	Project  string         `json:"project"`
+	Trusted  bool           `json:"trusted"`
+	Standing trustStanding  `json:"standing"`
+	Settings []shownSetting `json:"settings"`
+	// Files are those that .worktreeinclude matches now.
+	Files []string `json:"files"`
+}
+
+type shownSetting struct {
+	config.Reach
+	// New: it was no part of what the user last agreed to.
+	New bool `json:"new"`
+}
+
+func (p *project) printTrust(ctx context.Context) error {
+	files, err := p.includedFiles(ctx)
+	if err != nil {
+		return err
+	}
+	shown := shownTrust{Project: p.root, Trusted: p.trust.standing != standsWithheld, Standing: p.trust.standing,
+		Settings: []shownSetting{}, Files: append([]string{}, files...)}
+	for _, r := range p.trust.list {
+		isNew := p.trust.standing == standsWithheld && !slices.Contains(p.trust.before, trustItems([]config.Reach{r})[0])
+		shown.Settings = append(shown.Settings, shownSetting{r, isNew})
+	}
+	return p.printJSON(shown)
+}
+
+func (a *app) revokeTrust(ctx context.Context) error {
+	p, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.store.Close() }()
+	book, err := agreement.Open(p.root, a.Env)
+	if err != nil {
+		return err
+	}
+	n, err := book.Withdraw(agreement.Configuration)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]int{"revoked": n})
+	}
+	if n == 0 {
+		a.print("you had agreed to nothing here\n")
+		return nil
+	}
+	a.print("%s forgotten; you are asked again before anything of it counts\n", count(n, "agreement"))
+	return nil
+}
