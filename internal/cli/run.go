@@ -56,13 +56,13 @@ func (a *app) run(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	var requests []forge.Request
-	for _, ref := range refs {
-		request, err := p.forge.Request(ctx, p.fromHere(ref))
-		if err != nil {
-			return explained(err)
-		}
-		requests = append(requests, request)
+	named := make([]string, len(refs))
+	for i, ref := range refs {
+		named[i] = p.fromHere(ref)
+	}
+	requests, err := forge.Find(ctx, p.forge, named...)
+	if err != nil {
+		return explained(err)
 	}
 	return p.carryAll(ctx, requests, func(request forge.Request) pick { return p.latestOrNew(request) })
 }
@@ -191,6 +191,10 @@ func (p *project) settingsStand(run *workflow.Run, request forge.Request) error 
 		hint: fmt.Sprintf("continue it as it began: signalbox resume %s; or give it up first: signalbox stop --cancel %[1]s", run.Ref())}
 }
 
+// beginAtOnce is how many runs begin at the same time, so that the first of a thousand works while the
+// last is still being written down.
+const beginAtOnce = 8
+
 // carryAll carries one run per request, all at once; the queue keeps their number down.
 func (p *project) carryAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick) error {
 	p.warnOfLogins()
@@ -206,8 +210,17 @@ func (p *project) carryAll(ctx context.Context, requests []forge.Request, which 
 	results := make([]error, len(requests))
 	runs := make([]workflow.Run, len(requests))
 	var group sync.WaitGroup
+	beginning := make(chan struct{}, beginAtOnce)
 	for i, request := range requests {
-		group.Go(func() { runs[i], results[i] = p.carry(ctx, r, request, which(request)) })
+		beginning <- struct{}{}
+		begun := sync.OnceFunc(func() { <-beginning })
+		group.Go(func() {
+			defer begun()
+			runs[i], results[i] = p.carry(ctx, r, request, func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
+				defer begun()
+				return which(request)(ctx, r)
+			})
+		})
 	}
 	group.Wait()
 	progress.close()

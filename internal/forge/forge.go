@@ -118,6 +118,27 @@ type Forge interface {
 	CloseRequest(ctx context.Context, request Request, mergeCommit string) error
 }
 
+// Finder is a forge that finds many requests for little more than one costs.
+type Finder interface {
+	Find(ctx context.Context, refs ...string) ([]Request, error)
+}
+
+// Find finds requests as Request does, in the order of refs. The first that cannot be found is the error.
+func Find(ctx context.Context, f Forge, refs ...string) ([]Request, error) {
+	if finder, ok := f.(Finder); ok {
+		return finder.Find(ctx, refs...)
+	}
+	var found []Request
+	for _, ref := range refs {
+		request, err := f.Request(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, request)
+	}
+	return found, nil
+}
+
 // Branches is a forge that knows what CI said of a branch.
 type Branches interface {
 	// BranchCheck is the last verdict on the branch's present content. ErrNoChecks if there is none,

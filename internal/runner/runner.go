@@ -182,8 +182,10 @@ func (w *work) carry(ctx context.Context) (workflow.Run, error) {
 	if w.run.State.Final() {
 		return w.run, w.project(ctx)
 	}
-	if _, err := process.Sweep(ctx, runIDVariable+"="+w.ref.RunID); err != nil {
-		w.logged("end processes of an earlier runner", err)
+	if w.run.Journey.Epoch > 0 { // it was admitted once, so that it may have started something
+		if _, err := process.Sweep(ctx, runIDVariable+"="+w.ref.RunID); err != nil {
+			w.logged("end processes of an earlier runner", err)
+		}
 	}
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()

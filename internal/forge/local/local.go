@@ -62,11 +62,13 @@ type Forge struct {
 	identity git.Identity
 	now      func() time.Time
 	log      *slog.Logger
+	read     readings
 }
 
 var (
 	_ forge.Forge    = (*Forge)(nil)
 	_ forge.Branches = (*Forge)(nil)
+	_ forge.Finder   = (*Forge)(nil)
 )
 
 // New returns the forge. It touches nothing.

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"signalbox/internal/forge"
 )
@@ -56,39 +54,60 @@ func (f *Forge) Requests(ctx context.Context) ([]forge.Request, error) {
 // Request finds one by id, number ("7" or "#7") or path. Another file that is
 // broken does not stand in the way, unless it may be the one that is meant.
 func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) {
-	requests, broken, err := f.readRequests()
+	found, err := f.Find(ctx, ref)
 	if err != nil {
 		return forge.Request{}, err
 	}
-	matches := matcher(f.root, ref)
-	for _, request := range requests {
-		if matches(request.ID, request.Number, request.Path) {
-			request.Closed, err = f.closed(ctx, request)
-			return request, err
-		}
-	}
-	for _, err := range broken {
-		if problem := (*RequestError)(nil); errors.As(err, &problem) && matches("", 0, problem.Path) {
-			return forge.Request{}, err
-		}
-	}
-	return forge.Request{}, errors.Join(absentError(ref), errors.Join(broken...))
+	return found[0], nil
 }
 
-// matcher tells whether a request is the one that ref names. A path is compared
-// with the paths that were listed and never opened, so it cannot lead outside.
-func matcher(root, ref string) func(id string, number int, path string) bool {
+// Find finds several as Request finds one, and reads the folder once.
+func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, error) {
+	requests, broken, err := f.readRequests()
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]*forge.Request{}
+	for i, r := range requests {
+		known[r.ID], known[strconv.Itoa(r.Number)], known[r.Path] = &requests[i], &requests[i], &requests[i]
+	}
+	found := make([]forge.Request, 0, len(refs))
+	for _, ref := range refs {
+		request := known[f.nameOf(ref)]
+		if request == nil {
+			return nil, missing(f.nameOf(ref), ref, broken)
+		}
+		if request.Closed, err = f.closed(ctx, *request); err != nil {
+			return nil, err
+		}
+		found = append(found, *request)
+	}
+	return found, nil
+}
+
+// missing says that there is no such request, or what is wrong with its file.
+func missing(name, ref string, broken []error) error {
+	for _, err := range broken {
+		if problem := (*RequestError)(nil); errors.As(err, &problem) && problem.Path == name {
+			return err
+		}
+	}
+	return errors.Join(absentError(ref), errors.Join(broken...))
+}
+
+// nameOf is what ref names: an id, a number without its #, or a path as they are listed. A path is never
+// opened, so it cannot lead outside.
+func (f *Forge) nameOf(ref string) string {
 	if idPattern().MatchString(ref) {
-		return func(id string, _ int, _ string) bool { return id == ref }
+		return ref
 	}
 	if digits := strings.TrimPrefix(ref, "#"); numberPattern().MatchString(digits) {
-		return func(_ string, number int, _ string) bool { return strconv.Itoa(number) == digits }
+		return digits
 	}
 	if filepath.IsAbs(ref) {
-		ref, _ = filepath.Rel(root, ref)
+		ref, _ = filepath.Rel(f.root, ref)
 	}
-	ref = filepath.ToSlash(filepath.Clean(ref))
-	return func(_ string, _ int, path string) bool { return path == ref }
+	return filepath.ToSlash(filepath.Clean(ref))
 }
 
 // readRequests returns the sound files by number and an error for every other one.
@@ -110,7 +129,7 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 			continue
 		}
 		path := requestsFolder + "/" + entry.Name()
-		request, err := readRequest(folder, entry.Name())
+		request, err := f.read.request(folder, entry.Name())
 		if err != nil {
 			broken = append(broken, &RequestError{path, err})
 			continue
@@ -127,52 +146,23 @@ func isRequestFile(name string) bool {
 	return strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, ".") && !strings.EqualFold(name, "README.md")
 }
 
-// readRequest reads a regular file with one name only: a link of either kind
-// could lead to a file that its author may not read.
-func readRequest(folder *os.Root, name string) (forge.Request, error) {
-	listed, err := folder.Lstat(name)
-	if err != nil {
-		return forge.Request{}, err
-	}
-	if !listed.Mode().IsRegular() {
-		return forge.Request{}, errors.New("not a regular file")
-	}
-	file, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return forge.Request{}, err
-	}
-	defer func() { _ = file.Close() }()
-	opened, err := file.Stat()
-	if err != nil {
-		return forge.Request{}, err
-	}
-	if stat, ok := opened.Sys().(*syscall.Stat_t); !os.SameFile(listed, opened) || !ok || stat.Nlink != 1 {
-		return forge.Request{}, errors.New("the file has more than one name")
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxRequestBytes+1))
-	if err != nil {
-		return forge.Request{}, err
-	}
-	if len(data) > maxRequestBytes {
-		return forge.Request{}, fmt.Errorf("larger than %d bytes", maxRequestBytes)
-	}
-	return parseRequest(data)
-}
-
 // withoutDoubles sorts by number and leaves out all files that claim one id or
 // number together: guessing which one is meant would carry out the wrong request.
 func withoutDoubles(requests []forge.Request) (single []forge.Request, doubles []error) {
 	slices.SortFunc(requests, func(a, b forge.Request) int { return a.Number - b.Number })
-	for _, request := range requests {
-		other := slices.IndexFunc(requests, func(r forge.Request) bool {
-			return r.Path != request.Path && (r.ID == request.ID || r.Number == request.Number)
-		})
+	byID, byNumber := map[string][]string{}, map[int][]string{}
+	for _, r := range requests {
+		byID[r.ID], byNumber[r.Number] = append(byID[r.ID], r.Path), append(byNumber[r.Number], r.Path)
+	}
+	for _, r := range requests {
+		claims := append(slices.Clone(byNumber[r.Number]), byID[r.ID]...)
+		other := slices.IndexFunc(claims, func(path string) bool { return path != r.Path })
 		if other < 0 {
-			single = append(single, request)
+			single = append(single, r)
 			continue
 		}
-		doubles = append(doubles, &RequestError{request.Path, fmt.Errorf("id %s or number %d %w by %s",
-			request.ID, request.Number, ErrDouble, clean(requests[other].Path))})
+		doubles = append(doubles, &RequestError{r.Path, fmt.Errorf("id %s or number %d %w by %s",
+			r.ID, r.Number, ErrDouble, clean(claims[other]))})
 	}
 	return single, doubles
 }
