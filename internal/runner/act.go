@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"syscall"
 
 	"signalbox/internal/environment"
@@ -79,11 +81,11 @@ func (w *work) waitUntil(ctx context.Context, o workflow.Outcome, a workflow.Act
 	}
 }
 
-// failure turns an error into the document's words. What may pass by itself is
+// failure turns an error into the document's words. Only what may pass by itself is
 // retryable; the rest says what a person can do.
 func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	e := workflow.Error{Category: categories[a.Kind], ReasonCode: "ACTION_FAILED", Title: actionTitle(a.Kind),
-		Message: w.Redact.String(err.Error()), Severity: workflow.Major, Retryable: true}
+		Message: w.Redact.String(err.Error()), Severity: workflow.Major, Retryable: mayPass(err)}
 	if e.Category == "" {
 		e.Category = workflow.CategoryExecution
 	}
@@ -116,11 +118,33 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = "NOT_FOUND", false, workflow.CategoryInput
 		e.Actions = []string{"see what is missing: signalbox list", resume}
-	case errors.Is(err, errUnknownAction), errors.Is(err, store.ErrBroken):
-		e.Retryable = false
+	case errors.Is(err, store.ErrBroken):
+		var broken *store.BrokenError
+		e.ReasonCode, e.Retryable, e.Category = "BROKEN_DOCUMENT", false, workflow.CategoryInput
+		if errors.As(err, &broken) {
+			e.Title = "a document cannot be read"
+			e.Actions = []string{"it is kept as it is; fix it, or move it away: " + broken.Place(), resume}
+		}
+	case errors.Is(err, fs.ErrPermission):
+		e.ReasonCode, e.Retryable = "NO_PERMISSION", false
+		e.Actions = []string{"let yourself read and write it" + accessTo(err), resume}
+	case errors.Is(err, syscall.EROFS):
+		e.ReasonCode, e.Retryable, e.Category = "READ_ONLY", false, workflow.CategoryEnvironment
+		e.Actions = []string{"see to it that the file system can be written", resume}
+	}
+	if !e.Retryable && len(e.Actions) == 0 {
 		e.Actions = []string{"see what is wrong: signalbox doctor", resume}
 	}
 	return e
+}
+
+// accessTo is what to type for the file that an error names; empty if it names none.
+func accessTo(err error) string {
+	var at *fs.PathError
+	if !errors.As(err, &at) {
+		return ""
+	}
+	return ": chmod u+rwX '" + strings.ReplaceAll(at.Path, "'", `'\''`) + "'"
 }
 
 // innermost is the error that says what is too large, without where we came across it.

@@ -129,7 +129,7 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 			continue
 		}
 		path := requestsFolder + "/" + entry.Name()
-		request, err := f.read.request(folder, entry.Name())
+		request, err := f.read.request(folder, entry.Name(), f.now())
 		if err != nil {
 			broken = append(broken, &RequestError{path, err})
 			continue

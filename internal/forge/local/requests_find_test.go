@@ -27,7 +27,7 @@ func TestAFileThatHasNotChangedIsReadOnce(t *testing.T) {
 	var r readings
 	title := func() string {
 		t.Helper()
-		request, err := r.request(root, "1.md")
+		request, err := r.request(root, "1.md", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

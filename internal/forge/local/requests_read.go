@@ -37,7 +37,7 @@ type fileState struct {
 // time in ticks, and a second write within one shows no new time.
 const settled = 2 * time.Second
 
-func (r *readings) request(folder *os.Root, name string) (forge.Request, error) {
+func (r *readings) request(folder *os.Root, name string, at time.Time) (forge.Request, error) {
 	listed, err := folder.Lstat(name)
 	if err != nil {
 		return forge.Request{}, err
@@ -50,7 +50,7 @@ func (r *readings) request(folder *os.Root, name string) (forge.Request, error) 
 		return known.request, known.err
 	}
 	request, err := readRequest(folder, name, listed)
-	if age := time.Since(time.Unix(now.ctime.Unix())); age > settled {
+	if age := at.Sub(time.Unix(now.ctime.Unix())); age > settled {
 		r.mu.Lock()
 		if r.files == nil {
 			r.files = map[string]reading{}

@@ -1,0 +1,35 @@
+package git
+
+import (
+	"errors"
+	"strings"
+)
+
+// ErrUnreachable: a remote was not reached, or the connection ended before the answer did. Trying again later
+// may help.
+var ErrUnreachable = errors.New("the remote cannot be reached")
+
+// Is makes errors.Is(err, ErrUnreachable) true for what git, ssh and curl say of a network.
+func (e *commandError) Is(target error) bool {
+	return target == ErrUnreachable && speaksOfTheNetwork(e.stderr)
+}
+
+// networkWords are what git, ssh and curl print, in lower case, when the network or the other side has passing trouble.
+var networkWords = []string{
+	"could not resolve host", "temporary failure in name resolution", "name or service not known",
+	"connection timed out", "operation timed out", "connection refused", "connection reset", "connection closed by",
+	"network is unreachable", "no route to host", "couldn't connect to server", "failed to connect to",
+	"the remote end hung up unexpectedly", "unexpected disconnect", "early eof", "rpc failed",
+	"returned error: 429", "returned error: 500", "returned error: 502", "returned error: 503", "returned error: 504",
+	"kex_exchange_identification",
+}
+
+func speaksOfTheNetwork(stderr string) bool {
+	stderr = strings.ToLower(stderr)
+	for _, words := range networkWords {
+		if strings.Contains(stderr, words) {
+			return true
+		}
+	}
+	return false
+}
