@@ -110,9 +110,9 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 		}
 	}
 	j.Head = e.Commit
-	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.Settings.judgedBy(e.Files)...)
+	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.judgedBy(e.Files)...)
 	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
-		j.Flags = append(Inspect(e.Whole, j.Settings.Limits).Flags, j.Settings.judgedBy(e.Whole)...)
+		j.Flags = append(Inspect(e.Whole, j.Settings.Limits).Flags, j.judgedBy(e.Whole)...)
 	}
 	j.Flags = appendNew(j.Flags, flagsOf(e.Concerns)...)
 	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)

@@ -1,0 +1,106 @@
+package workflow
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// judgedBy are reasons to look at a change of what judges it: an agent that writes "exit 0" into the script that the tests
+// start proves nothing. A file counts if a line that judges names it and it was there before, or if a program of the line
+// reads it unasked (judging). Data that is only named does not: as a rule it is what the tests look at.
+func (j *Journey) judgedBy(files []FileChange) (reasons []string) {
+	tests := append(slices.Clone(j.Settings.TestCommands()), j.Settings.Stress)
+	var setUp []string
+	if s := j.SetUp; s != nil && s.Status != "failed" {
+		setUp = append(setUp, s.Commands...)
+		for _, v := range s.Verification {
+			setUp = append(setUp, v.Command)
+		}
+	}
+	named := words(slices.Concat(tests, setUp))
+	implied := slices.Concat(readByTests(words(tests)), readBy(words(setUp)))
+	for _, f := range files {
+		switch {
+		case slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, f.Path) }),
+			f.OldMode != modeNone && !isData(f.Path) && slices.ContainsFunc(named, func(word string) bool { return names(word, f.Path) }):
+			reasons = append(reasons, "it changes "+printable(f.Path)+", which decides what the tests say")
+		}
+	}
+	return reasons
+}
+
+// modeNone is the mode of a file that is not there.
+const modeNone = "000000"
+
+func words(lines []string) (all []string) {
+	for _, line := range lines {
+		all = append(all, strings.FieldsFunc(line, endsWord)...)
+	}
+	return all
+}
+
+func endsWord(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>\"'`$={}", r) }
+
+// names reports whether a word of a line, which may be a pattern, means the file, from the project's folder or one below,
+// where lines may go.
+func names(word, file string) bool {
+	word = strings.TrimLeft(path.Clean(word), "./")
+	if strings.Trim(word, "*?[]/.") == "" { // a bare * names everything, and so nothing
+		return false
+	}
+	return covers(word, file) || file == word || strings.HasSuffix(file, "/"+word)
+}
+
+func isData(file string) bool {
+	return slices.Contains([]string{".txt", ".md", ".json", ".csv", ".tsv", ".xml", ".html", ".log"}, strings.ToLower(path.Ext(file)))
+}
+
+// covers reports whether a pattern means the file, in any folder: the name of a file, or the path of one, or with a slash at
+// its end all that is below a folder.
+func covers(pattern, file string) bool {
+	if folder, ok := strings.CutSuffix(pattern, "/"); ok {
+		return strings.HasPrefix(file, folder+"/") || strings.Contains(file, "/"+folder+"/")
+	}
+	parts := strings.Split(file, "/")
+	n := strings.Count(pattern, "/") + 1
+	if len(parts) < n {
+		return false
+	}
+	ok, err := path.Match(pattern, strings.Join(parts[len(parts)-n:], "/"))
+	return ok && err == nil
+}
+
+// readBy are the patterns of what the programs among the words read unasked.
+func readBy(words []string) (patterns []string) {
+	for i, word := range words {
+		if i > 0 && words[i-1] == "-m" { // python -m pytest runs a pytest.py of the project's folder before the real one
+			patterns = append(patterns, word+".py", word+"/")
+		}
+		for _, row := range judging {
+			if slices.Contains(row.programs, path.Base(word)) {
+				patterns = append(patterns, row.files...)
+			}
+		}
+	}
+	return patterns
+}
+
+// readByTests are readBy's of the tests. A script, or a program that starts what the project wrote down elsewhere, may start
+// any runner: then all patterns count.
+func readByTests(words []string) []string {
+	if !slices.ContainsFunc(words, startsUnseen) {
+		return readBy(words)
+	}
+	patterns := readBy(words)
+	for _, row := range judging {
+		patterns = append(patterns, row.files...)
+	}
+	return patterns
+}
+
+func startsUnseen(word string) bool {
+	base := path.Base(word)
+	return slices.Contains(starters, base) || strings.HasSuffix(base, ".sh") ||
+		strings.HasPrefix(word, "./") && !strings.HasSuffix(word, "/") && base != "..." && base != "."
+}
