@@ -28,6 +28,41 @@ func TestARunKilledAtAnyInstantEndsMergedOnce(t *testing.T) {
 	})
 }
 
+// What the command line says is part of the run from its first document on: killed at any instant, also before the run is
+// admitted, and killed again while it is resumed, it ends with the agent that the first command named.
+func TestARunOfANamedAgentKilledTwiceEndsMergedOnce(t *testing.T) {
+	t.Parallel()
+	command := []string{"run", "1", "--agent", "./.signalbox/agent.sh", "--workflow", "simple", "--approve", "auto"}
+	named := func(t *testing.T) *project {
+		t.Helper()
+		p := newProject(t, 1, "  script: {driver: replay, script: .signalbox/playbook.yaml}", "  script: {driver: command, command: [/bin/false]}")
+		p.writeAgent(".signalbox/agent.sh")
+		return p
+	}
+	at := measured(t, named(t), command...)
+	sweep(t, *kills, func(t *testing.T, n int) {
+		p := named(t)
+		p.killed(at, n, 0, command...)
+		again := p.goOn()
+		if again[0] == "run" {
+			again = command // no one was told anything of a run yet
+		}
+		if n%2 == 0 {
+			p.killed(at, n, 128, again...)
+		}
+		if again = p.goOn(); again[0] == "run" {
+			again = command
+		}
+		p.run(0, again...)
+		if got := p.git("show", "main:greet-1.sh"); got != "echo hello 1" {
+			t.Errorf("the agent's file on main is %q", got)
+		}
+		if merges := p.git("rev-list", "--merges", "--count", "main"); merges != "1" {
+			t.Errorf("%s merges on main", merges)
+		}
+	})
+}
+
 func TestARunKilledAtAnyInstantPushesItsMergeOnce(t *testing.T) {
 	t.Parallel()
 	at := measured(t, newProject(t, 1).withRemote(), "run", "1")

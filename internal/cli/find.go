@@ -21,10 +21,12 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 		return store.RunSummary{}, explained(err)
 	}
 	ref = strings.TrimPrefix(ref, "#")
+	unreadable := p.requestBehind(ctx, ref, runs)
 	var found *store.RunSummary
 	for i := range runs {
 		r := &runs[i]
-		if !names(ref, r) || found != nil && found.Ref.RunID > r.Ref.RunID {
+		meant := names(ref, r) || r.Err != nil && r.Ref.RequestID == unreadable
+		if !meant || found != nil && found.Ref.RunID > r.Ref.RunID {
 			continue
 		}
 		found = r
@@ -41,9 +43,37 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 			hint: fmt.Sprintf("start one: signalbox run %s; or see what there is: signalbox list", ref)}
 	}
 	if found.Err != nil {
-		return *found, explained(found.Err)
+		return *found, unreadableRun(ref, found)
 	}
 	return *found, nil
+}
+
+// requestBehind is the id of the request that ref names, for a run that cannot be read does not say its number;
+// empty where all can be read.
+func (p *project) requestBehind(ctx context.Context, ref string, runs []store.RunSummary) string {
+	if !slices.ContainsFunc(runs, func(r store.RunSummary) bool { return r.Err != nil }) {
+		return ""
+	}
+	if request, err := p.forge.Request(ctx, ref); err == nil {
+		return request.ID
+	}
+	for i := range runs { // its file may be gone
+		if names(ref, &runs[i]) {
+			return runs[i].Ref.RequestID
+		}
+	}
+	return ""
+}
+
+// unreadableRun says which document is broken, and what can be done about it.
+func unreadableRun(ref string, found *store.RunSummary) error {
+	if errors.Is(found.Err, context.Canceled) {
+		return found.Err
+	}
+	stage := found.Ref.Dir() + "/stage.json"
+	return &problem{err: fmt.Errorf("the run of %q: %w", ref, found.Err), code: exitError,
+		hint: fmt.Sprintf("it is kept as it is. Fix it: signalbox document validate %s says what is wrong. Or begin anew: move %s and its folder in .worktrees/ away, then: signalbox run %s",
+			stage, found.Ref.Dir(), shellWord(ref))}
 }
 
 // errNoRun: the request is there, and no run answers it yet.

@@ -71,10 +71,14 @@ func (a *app) list(ctx context.Context, runsOnly bool) error {
 
 func (p *project) listings(ctx context.Context, latest []store.RunSummary, requests []forge.Request, runsOnly bool) (lines []listing) {
 	seen := map[string]bool{}
+	numbers := map[string]int{}
+	for _, request := range requests {
+		numbers[request.ID] = request.Number
+	}
 	for _, r := range latest {
 		seen[r.Ref.RequestID] = true
 		if r.Err != nil {
-			lines = append(lines, listing{RequestID: r.Ref.RequestID, RunID: r.Ref.RunID, Problem: redact.Line(r.Err.Error(), 300)})
+			lines = append(lines, listing{Number: numbers[r.Ref.RequestID], RequestID: r.Ref.RequestID, RunID: r.Ref.RunID, Problem: redact.Line(r.Err.Error(), 300)})
 			continue
 		}
 		lines = append(lines, listing{Number: r.Run.Journey.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
@@ -130,7 +134,7 @@ func (p *project) markInterrupted(ctx context.Context, lines []listing) error {
 func (p *project) printListing(l listing) {
 	switch {
 	case l.Problem != "":
-		p.print("%-6s %s  %s\n", "?", p.paint(red, "broken"), l.RequestID+"/"+l.RunID+": "+l.Problem)
+		p.print("%-6s %s  %s\n", "?", p.paint(red, "broken"), l.RequestID+"/"+l.RunID+": "+l.Problem+"; what to do: signalbox status "+l.RequestID)
 	case l.Closed:
 		p.print("%-6s %-12s %-15s %s\n", "#"+strconv.Itoa(l.Number), "closed", "", p.paint(faint, l.Title))
 	case l.State == "":

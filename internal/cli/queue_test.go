@@ -47,10 +47,7 @@ func TestARunKilledInTheQueueComesBackAsItWasStarted(t *testing.T) {
 	t.Parallel()
 	g := newGate(t)
 	p := gatedProject(t, 2, g, g.beforeImplementer()...)
-	p.write(".signalbox/agent.sh", "#!/bin/sh\ncat >/dev/null\necho echo hello $SIGNALBOX_ISSUE >greet-$SIGNALBOX_ISSUE.sh\n")
-	if err := os.Chmod(filepath.Join(p.dir, ".signalbox/agent.sh"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	p.writeAgent(".signalbox/agent.sh")
 	first := p.startStandingStill(1)
 	command := []string{"run", "2", "--agent", "./.signalbox/agent.sh", "--workflow", "simple", "--approve", "auto", "--base", "main", "--max-parallel", "1"}
 	queued := p.start(command...)
@@ -79,6 +76,15 @@ func TestARunKilledInTheQueueComesBackAsItWasStarted(t *testing.T) {
 	}
 	if calls := p.stage(2).Counters.PlannerCalls; calls != 0 {
 		t.Errorf("its planner was called %d times, though --agent leaves it out", calls)
+	}
+}
+
+// writeAgent writes a program that carries any request out.
+func (p *project) writeAgent(name string) {
+	p.Helper()
+	p.write(name, "#!/bin/sh\ncat >/dev/null\necho echo hello $SIGNALBOX_ISSUE >greet-$SIGNALBOX_ISSUE.sh\n")
+	if err := os.Chmod(filepath.Join(p.dir, name), 0o755); err != nil {
+		p.Fatal(err)
 	}
 }
 

@@ -120,7 +120,7 @@ func (p *project) latestIf(request forge.Request, may func() error, begin func(c
 		case err != nil:
 			return store.RunRef{}, err
 		case latest.Err != nil:
-			return store.RunRef{}, latest.Err
+			return store.RunRef{}, unreadableRun(fmt.Sprint(request.Number), &latest)
 		case latest.Run.State != workflow.Canceled:
 			return latest.Ref, p.settingsStand(&latest.Run, request)
 		default:

@@ -41,6 +41,9 @@ func (a *app) status(ctx context.Context, ref string) error {
 		return explained(err)
 	}
 	found, err := p.find(ctx, ref)
+	if err != nil && codeOf(err) != exitNotFound {
+		return err
+	}
 	if err != nil {
 		if shown, statusErr := p.bareStatus(ctx, ref); shown || statusErr != nil {
 			return statusErr

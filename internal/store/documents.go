@@ -53,8 +53,13 @@ var (
 
 // Record is a driver's private document .signalbox/<kind>/<id>.json. It starts as the zero T.
 func Record[T any](s *Store, kind, id string) *Document[T] {
+	return CheckedRecord[T](s, kind, id, nil)
+}
+
+// CheckedRecord is Record with what must hold before every write and after every read.
+func CheckedRecord[T any](s *Store, kind, id string, check func(*T) error) *Document[T] {
 	d := &Document[T]{store: s, dir: privateDir + "/" + kind, name: id + ".json", file: privateFile, mkd: privateMode,
-		lock: "document." + kind + ".lock", initial: func() T { var zero T; return zero }}
+		lock: "document." + kind + ".lock", initial: func() T { var zero T; return zero }, check: check}
 	if !recordKind().MatchString(kind) || !recordID().MatchString(id) || strings.Contains(id, "..") || kind == "locks" {
 		d.err = fmt.Errorf("record %q of kind %q: %w", id, kind, ErrName)
 	}

@@ -19,6 +19,8 @@ var (
 	ErrFenced = errors.New("run was taken over under a later lock")
 	// ErrLockLost: the lock file was replaced or taken over.
 	ErrLockLost = errors.New("lock was lost")
+	// ErrPlanChanged: planning.json is not the plan any more that the run follows.
+	ErrPlanChanged = errors.New("planning.json was changed by somebody else")
 	// ErrNetworkFS: locks cannot be trusted on the project's file system.
 	ErrNetworkFS = errors.New("project is on a network file system")
 	// ErrReadOnly: nothing can be written on the project's file system, or the Store was opened to read only.

@@ -68,7 +68,10 @@ func (w *RunWriter) check(run *workflow.Run) error {
 	if err != nil || plan == nil {
 		return err
 	}
-	return run.FollowsPlan(*plan)
+	if err := run.FollowsPlan(*plan); err != nil {
+		return fmt.Errorf("%w: %w", ErrPlanChanged, err)
+	}
+	return nil
 }
 
 // currentPlan is planning.json, nil if there is none yet; read again only when it is another file.

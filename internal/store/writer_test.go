@@ -322,3 +322,17 @@ func TestAWriterThatRestsHasNothingOpenAndLosesNothing(t *testing.T) {
 		t.Errorf("on disk is transition %d, stop %t, %v", on.Journey.Transition, on.Signals.StopRequested, err)
 	}
 }
+
+func TestAPlanThatSomeoneChangedIsNamedAsThat(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	w, run := createRun(t, s)
+	plan := workflow.Plan{Goal: "g", Actions: workflow.ActionPlan{Steps: []workflow.PlannedStep{{StepID: "S01", Title: "One"}, {StepID: "S02", Title: "Two"}}}}
+	run.Steps = []workflow.Step{{StepID: "S01", Status: workflow.StepPending, Attempt: 1}}
+	if _, err := s.WritePlan(t.Context(), testRef, &plan); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Save(t.Context(), &run, Transition{Event: "Admitted"}); !errors.Is(err, ErrPlanChanged) || errors.Is(err, ErrWrite) {
+		t.Errorf("a run that does not follow planning.json: %v", err)
+	}
+}

@@ -32,7 +32,13 @@ type numbering struct {
 }
 
 func (f *Forge) pull(number int) *store.Document[pull] {
-	return store.Record[pull](f.store, pullsFolder, strconv.Itoa(number))
+	return store.CheckedRecord(f.store, pullsFolder, strconv.Itoa(number), func(p *pull) error {
+		known := p.State == forge.Open || p.State == forge.Merged || p.State == forge.Closed
+		if p.Number != number || p.Key == "" || !known {
+			return fmt.Errorf("it is not the record of pull request %d: number %d, key %q, state %q", number, p.Number, clean(p.Key), clean(string(p.State)))
+		}
+		return nil
+	})
 }
 
 func (f *Forge) loadPull(ctx context.Context, number int) (pull, error) {
