@@ -50,10 +50,21 @@ func detection(found *detect.Result) workflow.Detection {
 	for _, f := range found.Files {
 		d.Files = append(d.Files, f.Path)
 	}
-	for _, v := range found.Verification {
-		d.Verification = append(d.Verification, workflow.Verification{Command: v.Command, Expected: v.Expected})
+	d.Verification = verifications(found.Verification)
+	for _, other := range found.Defaults {
+		if d.Defaults == nil {
+			d.Defaults = map[string]workflow.DefaultSetUp{}
+		}
+		d.Defaults[other.Environment] = workflow.DefaultSetUp{SetUp: other.SetUp, Verification: verifications(other.Verification)}
 	}
 	return d
+}
+
+func verifications(found []detect.Verification) (all []workflow.Verification) {
+	for _, v := range found {
+		all = append(all, workflow.Verification{Command: v.Command, Expected: v.Expected})
+	}
+	return all
 }
 
 // lockDigest is one digest of several files; empty for none.

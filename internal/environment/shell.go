@@ -55,6 +55,16 @@ if [ -r "$dir/variables" ]; then . "$dir/variables"; fi
 command -v -- "$1" >/dev/null 2>&1 || exit 127
 exec "$@"`
 
+// verifyScript runs the line $1 as lineScript does, in the folder that the lines left, and leaves nothing itself.
+const verifyScript = `dir=` + stateDir + `
+if [ -r "$dir/variables" ]; then . "$dir/variables"; cd -- "$(cat "$dir/folder")" 2>/dev/null || :; fi
+eval "$1"`
+
+// VerifyLine is the program that runs one verification after a set-up.
+func VerifyLine(line string) []string {
+	return []string{"sh", "-c", preferBash, "signalbox", verifyScript, line}
+}
+
 // SetUpLine is the program that runs one line of a set-up in the set-up's shell.
 func SetUpLine(line string) []string {
 	return []string{"sh", "-c", preferBash, "signalbox", lineScript, line}

@@ -61,6 +61,20 @@ func shells(t *testing.T) map[string]shellSession {
 	return map[string]shellSession{"bash": {t: t, home: t.TempDir(), path: "/usr/local/bin:/usr/bin:/bin"}, "sh": {t: t, home: t.TempDir(), path: bare}}
 }
 
+func TestTheFolderOfASetUpHoldsForItsVerification(t *testing.T) {
+	t.Parallel()
+	for name, s := range shells(t) {
+		s.line("mkdir -p sub && cd sub")
+		out, err := s.run(VerifyLine("pwd; cd /; mark=of-the-verification; export mark"))
+		if err != nil || strings.TrimSpace(out) != filepath.Join(s.home, "sub") {
+			t.Errorf("%s: it runs in %q (%v)", name, out, err)
+		}
+		if out := s.line(`echo "$PWD $mark"`); out != filepath.Join(s.home, "sub")+" \n" {
+			t.Errorf("%s: it leaves %q to later lines", name, out)
+		}
+	}
+}
+
 func TestTheLinesOfASetUpShareOneShell(t *testing.T) {
 	t.Parallel()
 	for name, s := range shells(t) {

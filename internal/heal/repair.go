@@ -97,7 +97,7 @@ func (p *pass) request(ctx context.Context, id string, check workflow.HealthChec
 func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck, run *workflow.Run) (workflow.HealthRepair, error) {
 	spent := run.Journey.Spent
 	r := workflow.HealthRepair{ErrorID: id, Run: run.RunID, Outcome: workflow.RepairFailed, Tokens: spent.Tokens(), CostMicroUSD: spent.CostMicroUSD,
-		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls}
+		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls + run.Journey.RepairCalls}
 	switch {
 	case run.State == workflow.Done:
 		look, err := p.proven(ctx, check, run)

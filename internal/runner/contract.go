@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/redact"
@@ -64,7 +65,11 @@ func decoded(o workflow.Outcome, role workflow.Role, data []byte, log string) (w
 	switch role {
 	case workflow.Planner:
 		var plan workflow.Plan
-		if err := json.Unmarshal(data, &plan); err != nil {
+		data, err := namedEnvironment(data)
+		if err == nil {
+			err = json.Unmarshal(data, &plan)
+		}
+		if err != nil {
 			return nil, err
 		}
 		return workflow.PlanAnswered{Outcome: o, Plan: plan, LogPath: log}, inOrder(plan)
@@ -76,6 +81,24 @@ func decoded(o workflow.Outcome, role workflow.Role, data []byte, log string) (w
 	var repair workflow.Repair
 	err := json.Unmarshal(data, &repair)
 	return workflow.RepairAnswered{Outcome: o, Repair: repair, LogPath: log}, err
+}
+
+// namedEnvironment writes an environment that a plan only names, as it may (P3), as one with that name.
+func namedEnvironment(data []byte) ([]byte, error) {
+	const key = "selected_environment"
+	var plan map[string]jsontext.Value
+	if err := json.Unmarshal(data, &plan); err != nil {
+		return nil, err
+	}
+	if plan[key].Kind() != '"' {
+		return data, nil
+	}
+	name, err := json.Marshal(map[string]jsontext.Value{"name": plan[key]})
+	if err != nil {
+		return nil, err
+	}
+	plan[key] = name
+	return json.Marshal(plan, json.Deterministic(true))
 }
 
 // inOrder checks what a schema cannot say: ids count up from S01.

@@ -81,7 +81,7 @@ func (l Lookout) setUp(ctx context.Context, env *Outlook, s *workflow.SetUp, com
 	}
 	for _, v := range s.Verification {
 		var printed bytes.Buffer
-		result, err := env.Exec(ctx, process.Command{Args: environment.Activated(shell(v.Command)), Stdout: &printed,
+		result, err := env.Exec(ctx, process.Command{Args: environment.VerifyLine(v.Command), Stdout: &printed,
 			Total: total, OutputLimit: 64 << 10})
 		if err != nil || !result.OK() || string(bytes.TrimSuffix(printed.Bytes(), []byte("\n"))) != v.Expected {
 			return err // what does not verify is looked from, and not kept

@@ -28,7 +28,7 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	stdout, both, shown := &tail{limit: 64 << 10}, &tail{limit: environment.OutputTail}, &tail{limit: 8 << 10}
 	args := environment.SetUpLine(command)
 	if a.Expected != nil {
-		args = environment.Activated(shell(command))
+		args = environment.VerifyLine(command)
 	}
 	result, err := env.Exec(ctx, process.Command{Args: args, Env: w.variables(),
 		Stdout: io.MultiWriter(log, stdout, both, shown), Stderr: io.MultiWriter(log, both, shown),

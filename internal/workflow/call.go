@@ -79,18 +79,25 @@ func (m *machine) call(a Action) {
 		m.stopOverspent(ceiling)
 		return
 	}
-	c := &m.run.Counters
-	switch a.Role {
-	case Planner, Repairer:
-		c.PlannerCalls++
-		a.Attempt = c.PlannerCalls
-	case Implementer:
-		c.ImplementerCalls++
-	case Reviewer:
-		c.QACalls++
-		a.Attempt = c.QACalls
+	if n := m.count(a.Role); a.Role != Implementer { // whose attempts are the step's
+		a.Attempt = n
 	}
 	m.order(a)
+}
+
+// count adds a call of the role to the counters and returns how many there were.
+func (m *machine) count(role Role) int {
+	n := &m.run.Counters.ImplementerCalls
+	switch role {
+	case Planner:
+		n = &m.run.Counters.PlannerCalls
+	case Reviewer:
+		n = &m.run.Counters.QACalls
+	case Repairer: // R7 has no word for them
+		n = &m.run.Journey.RepairCalls
+	}
+	*n++
+	return *n
 }
 
 // callAgain calls the agent that just answered once more, as its next attempt.

@@ -67,6 +67,8 @@ type Journey struct {
 	Spent         Usage                 `json:"spent"`
 	// Assistants are the agents that took part, by role, program and model, in the order of their first calls.
 	Assistants []Assistant `json:"assistants,omitempty"`
+	// RepairCalls counts the calls of the repairer.
+	RepairCalls int `json:"repair_calls,omitempty"`
 	// Days is what was used on each day (UTC), oldest first.
 	Days []Day `json:"days,omitempty"`
 	// Question is what the call in hand asks and waits with, Questions how many were ever put to people.

@@ -13,6 +13,7 @@ func (m *machine) admitted(e Admitted) bool {
 	r.State = Running
 	if call := r.Journey.Calling; call != nil && len(r.Journey.Pending) > 0 {
 		m.account(r.Journey.Pending[0].Role, call) // it was cut off
+		m.count(r.Journey.Pending[0].Role)         // and is made again
 	}
 	r.Journey.ParkedUntil, r.Journey.Question = nil, nil // who asked was cut off
 	m.ceil(e.Ceiling)

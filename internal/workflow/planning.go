@@ -61,7 +61,9 @@ func (m *machine) accept(plan Plan) {
 		if !ok || phase < TDDRed || phase > TDDRefactor || m.run.Journey.Settings.leavesOut(phase.Position()) != "" {
 			step.Phase = TDDGreen.Step()
 		}
-		step.Role = Implementer
+		if step.Role == "" {
+			step.Role = Implementer
+		}
 		steps[i] = step
 	}
 	plan.Actions.Steps = inPhaseOrder(steps)

@@ -51,8 +51,8 @@ func TestAPlanIsCarriedOutInTheOrderOfItsPhases(t *testing.T) {
 			p := Plan{Goal: "g", Actions: ActionPlan{Steps: test.plan}}
 			run := lived(t, test.with, untilPhase(DesignCheck), plans(p), well)
 			for i, s := range run.Steps {
-				if s.Phase != test.want[i] || s.Role != Implementer {
-					t.Errorf("%s is %s by the %s, want %s by the implementer", s.StepID, s.Phase, s.Role, test.want[i])
+				if s.Phase != test.want[i] || s.Role != "reviewer" {
+					t.Errorf("%s is %s by the %s, want %s by the reviewer", s.StepID, s.Phase, s.Role, test.want[i])
 				}
 			}
 			if err := run.FollowsPlan(p); err != nil {

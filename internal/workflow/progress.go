@@ -10,7 +10,7 @@ import (
 type PhaseProgress struct {
 	Phase ProgressPhase `json:"phase"`
 	Title string        `json:"title"`
-	// Status is pending, active, completed or skipped.
+	// Status is pending, active, completed, failed or skipped.
 	Status string `json:"status"`
 	// Detail says what is going on in the active one, one line.
 	Detail string `json:"detail,omitempty"`
@@ -22,10 +22,11 @@ const (
 	PhaseActive    = "active"
 	PhaseCompleted = "completed"
 	PhaseSkipped   = "skipped"
+	PhaseFailed    = "failed" // with a warning: the run went on without it
 )
 
 var phaseTitles = map[ProgressPhase]string{
-	ProgressPrePlanning: "Pre-planning", ProgressPlanning: "Planning", ProgressEnvironmentSetup: "Environment setup",
+	ProgressPrePlanning: "Pre Planning", ProgressPlanning: "Planning", ProgressEnvironmentSetup: "Environment Setup",
 	ProgressExecution: "Execution", ProgressReflection: "Reflection", ProgressVerification: "Verification", ProgressComplete: "Complete",
 }
 
@@ -42,6 +43,8 @@ func (r *Run) PhaseProgress() []PhaseProgress {
 			p.Status, p.Detail, behind = PhaseActive, r.Progress.Message, false
 		case behind && r.leftOut(phase):
 			p.Status = PhaseSkipped
+		case behind && phase == ProgressEnvironmentSetup && r.Journey.SetUp.Failure() != "":
+			p.Status, p.Detail = PhaseFailed, r.Journey.SetUp.Failure()
 		case behind:
 			p.Status = PhaseCompleted
 		}
@@ -105,7 +108,7 @@ func (r *Run) SetUpProgress() *SetUpProgress {
 func (r *Run) ProgressComment() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Signalbox: %s\n\n", r.State.Label())
-	marks := map[string]string{PhasePending: "[ ]", PhaseActive: "[ ] ▶", PhaseCompleted: "[x]", PhaseSkipped: "[x] –"}
+	marks := map[string]string{PhasePending: "[ ]", PhaseActive: "[ ] ▶", PhaseCompleted: "[x]", PhaseSkipped: "[x] –", PhaseFailed: "[ ] ⚠"}
 	for _, p := range r.PhaseProgress() {
 		title := p.Title
 		switch p.Status {
@@ -113,6 +116,8 @@ func (r *Run) ProgressComment() string {
 			title = "**" + title + "**"
 		case PhaseSkipped:
 			title += " (nothing to do)"
+		case PhaseFailed:
+			title += " (failed with a warning)"
 		}
 		fmt.Fprintf(&b, "- %s %s\n", marks[p.Status], title)
 	}

@@ -30,6 +30,8 @@ func TestTheSevenPhasesAreDrawnOffTheRun(t *testing.T) {
 		{"planning", full, []act{untilPhase(DesignCheck)}, "cappppp"},
 		{"setting up", full, []act{begun}, "ccapppp"},
 		{"implementing with a set-up", full, []act{begun, well, well, well}, "cccappp"},
+		{"implementing after a set-up that failed", full, []act{begun, setUpFails(FailureFatal), untilPhase(TDDGreen)}, "ccfappp"},
+		{"done after one that failed", full, []act{begun, setUpFails(FailureFatal), toTheEnd}, "ccfcccc"},
 		{"implementing without", full, []act{untilPhase(TDDGreen)}, "ccsappp"},
 		{"a simple run plans nothing", ordinary(WorkflowSimple, true), []act{untilPhase(TDDGreen)}, "cssappp"},
 		{"reviewing", full, []act{untilPhase(ReviewRequest)}, "ccscapp"},
@@ -43,6 +45,17 @@ func TestTheSevenPhasesAreDrawnOffTheRun(t *testing.T) {
 		if n := strings.Count(comment, "\n- "); n != len(ProgressPhases) {
 			t.Errorf("%s: %d phases in the comment:\n%s", c.name, n, comment)
 		}
+	}
+}
+
+func TestASetUpThatFailedIsNotTicked(t *testing.T) {
+	t.Parallel()
+	withSetUp := plan
+	withSetUp.Environment = setUp
+	run := lived(t, ordinary(WorkflowFull, true), untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp), setUpFails(FailureFatal), untilPhase(TDDGreen))
+	comment := run.ProgressComment()
+	if !strings.Contains(comment, "- [ ] ⚠ Environment Setup (failed with a warning)\n") || !strings.Contains(comment, "- [x] Pre Planning\n") {
+		t.Error(comment)
 	}
 }
 

@@ -264,7 +264,7 @@ func (m *machine) setUpSays(note string) {
 // SetUpComment is the text of P7 for the people on the forge.
 func SetUpComment(j *Journey) string {
 	s := j.SetUp
-	return fmt.Sprintf("## Environment set-up failed\n\n**Environment**: %s\n\n"+
+	return fmt.Sprintf("## Environment set-up failed\n\n**Status**: failed with a warning ⚠\n**Environment**: %s\n\n"+
 		"The set-up did not succeed; the work goes on with what there is.\n\n```\n%s\n```\n\n"+
 		"- network retries: %d\n- corrections by the model: %d/%d\n- class of the error: %s\n",
 		s.Name, strings.ReplaceAll(s.lastError(), "```", "` ` `"), s.NetworkRetries, j.Used.SetUpRepairs, j.Settings.Limits.SetUpRepairs, s.Class)

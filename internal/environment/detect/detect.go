@@ -38,6 +38,8 @@ type Result struct {
 	Verification []Verification `json:"verification"`
 	// NotSetUp are the parts of the project that SetUp does nothing for.
 	NotSetUp []Part `json:"not_set_up,omitempty"`
+	// Defaults are how the other environments would be set up, in the catalogue's order.
+	Defaults []Default `json:"defaults,omitempty"`
 	// Versions are the tool versions that the project asks for: go 1.26, node 22.
 	Versions map[string]string `json:"versions,omitempty"`
 	// Descriptions are the project's own words on its set-up, the most telling first.
@@ -120,6 +122,7 @@ func Detect(ctx context.Context, files Files, catalogue []Environment, language 
 	s.result.Image = chosen.Image
 	s.planSetUp(chosen)
 	s.leaveParts(chosen, catalogue)
+	s.collectDefaults(chosen, catalogue)
 	s.noteUnsupported()
 	if err := s.digestScripts(ctx); err != nil {
 		return Result{}, fmt.Errorf("detect environment: %w", err)
