@@ -120,7 +120,7 @@ func (a *app) host() process.Host {
 func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {
 	tester := runner.CandidateTester{Store: p.store, Environments: p.environments, Detect: p.detect, Redact: p.redact, Ask: p.ask}
 	v, err := tester.Test(ctx, runner.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
-	return local.Verdict{Passed: v.Passed, Unsettled: v.Unsettled, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
+	return local.Verdict{Passed: v.Passed, Unsettled: v.Unsettled, Known: v.Known, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
 }
 
 // runner is what carries runs; observe is told of every transition.
@@ -147,7 +147,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	if err != nil {
 		return nil, err
 	}
-	return runner.New(runner.Config{Prompts: own, Rules: p.rules(), Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Agents: agents,
+	return runner.New(runner.Config{Prompts: own, Rules: p.rules(), Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Settings: p.settings, Agents: agents,
 		Program: p.flags.agent, Named: p.named,
 		Agreements: agreements{p}, Ask: p.ask, Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: p.notifying(ctx, observe), Logger: p.log}), nil

@@ -13,7 +13,9 @@ func newResume(a *app) *cobra.Command {
 		Short: "Go on with a run that waits for you, or whose process died",
 		Long: "Go on with a run that stopped, once what stopped it is settled. Its budgets for retries are granted anew.\n" +
 			"Work that lies unrecorded in its environment is put on a ref first. What is too large for that stops the run, until it is\n" +
-			"taken away from there, or --force says that it may be lost.",
+			"taken away from there, or --force says that it may be lost.\n" +
+			"A run whose tests cannot run goes on from its base branch and with the tests that are configured now; --force lets it go on\n" +
+			"without knowing what they say there.",
 		Example: "  signalbox resume 42\n  signalbox resume 42 --force",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -24,8 +26,8 @@ func newResume(a *app) *cobra.Command {
 				case workflow.Canceled:
 					return a.wrong(r, "it is over", "signalbox run "+r.Ref())
 				}
-				if force && (r.Error == nil || r.Error.ReasonCode != workflow.WorkTooLarge) {
-					return a.wrong(r, "no work that is too large to keep is in its way", "signalbox resume "+r.Ref())
+				if force && !r.CanBeForced() {
+					return a.wrong(r, "neither work that is too large to keep nor tests that cannot run are in its way", "signalbox resume "+r.Ref())
 				}
 				return nil // of a run that is done, what a crash may have left unsaid is said
 			}, func(_ *workflow.Run, s *workflow.Signals) {
@@ -36,7 +38,7 @@ func newResume(a *app) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "also when unrecorded work in the environment is too large to keep; that work is lost")
+	c.Flags().BoolVar(&force, "force", false, "lose unrecorded work that is too large to keep, or go on although the tests cannot run")
 	a.carryFlags(c)
 	return c
 }

@@ -163,7 +163,7 @@ func (p *project) issueFile(ctx context.Context, r *workflow.Run) workflow.Issue
 
 // printSetUpNotes says what a person should know of the set-up, whatever became of the run.
 func (p *project) printSetUpNotes(r *workflow.Run) {
-	for _, note := range r.Journey.SetUp.Warnings() {
+	for _, note := range r.Journey.Warnings() {
 		p.print("  %-9s %s\n", "warning", p.paint(yellow, redact.Line(note, 800)))
 	}
 }

@@ -76,6 +76,10 @@ type Check struct {
 	Summary    string     `json:"summary,omitempty"`
 	DurationMS int64      `json:"duration_ms"`
 	At         time.Time  `json:"at"`
+	// Known are tests that fail as they did before the change, which a person agreed to; State is passed.
+	Known []string `json:"known_failures,omitempty"`
+	// Unsettled: the tests ran out of time or memory, so that State says nothing of the content.
+	Unsettled bool `json:"unsettled,omitzero"`
 }
 
 // CheckState is what a check came to. No check is not a passed one.

@@ -38,8 +38,10 @@ func (w *work) act(ctx context.Context, a workflow.Action) (workflow.Event, erro
 		return w.renewEnvironment(ctx, o, a)
 	case workflow.RunSetUp:
 		return w.runSetUp(ctx, o, a)
+	case workflow.AdoptSetUp:
+		return w.adoptSetUp(ctx, o)
 	case workflow.KeepEnvironment:
-		return w.keepEnvironment(ctx, o)
+		return w.keepEnvironment(ctx, o, a)
 	case workflow.RecordChange:
 		return w.recordChange(ctx, o, a)
 	case workflow.RunTests:
@@ -164,6 +166,7 @@ var categories = map[workflow.ActionKind]workflow.Category{
 	workflow.CreateEnvironment: workflow.CategoryEnvironment,
 	workflow.RunSetUp:          workflow.CategoryEnvironment,
 	workflow.RenewEnvironment:  workflow.CategoryEnvironment,
+	workflow.AdoptSetUp:        workflow.CategoryEnvironment,
 	workflow.DetectEnvironment: workflow.CategoryGit,
 	workflow.RemoveEnvironment: workflow.CategoryEnvironment,
 	workflow.RecordChange:      workflow.CategoryGit,
@@ -185,6 +188,7 @@ func actionTitle(kind workflow.ActionKind) string {
 		workflow.RunSetUp:          "the set-up cannot be run",
 		workflow.DetectEnvironment: "the project's files cannot be read",
 		workflow.RenewEnvironment:  "the environment cannot be prepared",
+		workflow.AdoptSetUp:        "what the set-up made cannot be read",
 		workflow.RecordChange:      "the change cannot be recorded",
 		workflow.RunTests:          "the tests cannot be run",
 		workflow.OpenPullRequest:   "the pull request cannot be opened",

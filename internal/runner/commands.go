@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"time"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
@@ -17,9 +19,11 @@ type verdict struct {
 	passed bool
 	// unsettled: a command did not end by itself but ran out of time or memory.
 	unsettled bool
-	command   string
-	took      time.Duration
-	summary   string // of the failure
+	// failures are the commands that failed, or ran no test.
+	failures []workflow.TestFailure
+	command  string
+	took     time.Duration
+	summary  string // of the failure
 }
 
 // command is a test with its name for people.
@@ -64,8 +68,8 @@ func shellCommands(lines []string) (commands []command) {
 	return commands
 }
 
-// runCommands runs commands one after the other until one fails.
-func runCommands(ctx context.Context, env process.Executor, commands []command, variables []string, total time.Duration, log io.Writer) (verdict, error) {
+// runCommands runs commands one after the other until one fails, or, where all is set, all of them.
+func runCommands(ctx context.Context, env process.Executor, commands []command, variables []string, total time.Duration, all bool, log io.Writer) (verdict, error) {
 	v := verdict{passed: true}
 	var names []string
 	for _, c := range commands {
@@ -73,7 +77,7 @@ func runCommands(ctx context.Context, env process.Executor, commands []command, 
 	}
 	v.command = strings.Join(names, " && ")
 	for _, c := range commands {
-		out := &tail{limit: 8 << 10}
+		out := &tail{limit: readOutput}
 		_, _ = fmt.Fprintf(log, "$ %s\n", c.name)
 		both := io.MultiWriter(log, out)
 		c.Env, c.Stdout, c.Stderr, c.Total, c.OutputLimit = variables, both, both, c.limit(total), commandOutputLimit
@@ -89,13 +93,49 @@ func runCommands(ctx context.Context, env process.Executor, commands []command, 
 			c.look.left -= result.Duration
 		}
 		_, _ = fmt.Fprintf(log, "\n[%s]\n", ending(result))
-		if !result.OK() {
-			v.passed, v.unsettled = false, result.Ending != process.Exited
-			v.summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), c.ending(result), out)
-			return v, nil
+		v.ended(&c, result, out)
+		if !result.OK() && !all {
+			break
 		}
 	}
 	return v, nil
+}
+
+const (
+	// readOutput is how much of the end of a command's output is read for the names of tests, in bytes.
+	readOutput = 4 << 20
+	// shownOutput is how much of it people and agents are shown.
+	shownOutput = 8 << 10
+	// mostNames bounds the tests that are named. More than these do not fit any document, nor a person's eye.
+	mostNames = 200
+)
+
+// ended takes what one command came to.
+func (v *verdict) ended(c *command, result process.Result, out *tail) {
+	read := environment.ReadTests(redact.Clean(out.String()))
+	f := workflow.TestFailure{Command: c.name, ExitCode: result.ExitCode, NoTests: read.None, Unsettled: unsettled(result)}
+	if result.OK() {
+		if f.NoTests {
+			v.failures = append(v.failures, f)
+		}
+		return
+	}
+	f.Tests = read.Failed
+	f.Unnamed = read.Unnamed || len(f.Tests) == 0 || len(f.Tests) > mostNames || out.cut
+	f.Tests = f.Tests[:min(len(f.Tests), mostNames)]
+	shown := &tail{limit: shownOutput}
+	_, _ = shown.Write([]byte(out.String()))
+	f.Summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), c.ending(result), shown)
+	v.passed, v.unsettled = false, v.unsettled || f.Unsettled
+	v.failures = append(v.failures, f)
+	if v.summary == "" {
+		v.summary = f.Summary
+	}
+}
+
+// unsettled reports whether a command did not end by itself. A shell tells of a child that the kernel killed by an exit code.
+func unsettled(r process.Result) bool {
+	return r.Ending != process.Exited || r.ExitCode == 128+int(syscall.SIGKILL)
 }
 
 // ending is how the command ended, in words; one that was ended as the last part of a look names the whole look's limit.

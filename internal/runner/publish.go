@@ -33,7 +33,7 @@ func (w *work) watchChecks(ctx context.Context, o workflow.Outcome) (workflow.Ev
 	defer cancel()
 	check, err := w.Forge.Checks(limited, w.run.Journey.PullRequest.Number)
 	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
-		Command: check.Command, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: w.clean(check.Summary)}
+		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: w.clean(check.Summary)}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -45,6 +45,8 @@ func (w *work) watchChecks(ctx context.Context, o workflow.Outcome) (workflow.Ev
 		return nil, err
 	case check.State == forge.CheckPassed && check.Head == w.run.Journey.Head:
 		event.State = workflow.ChecksPassed
+	case check.Unsettled:
+		event.State = workflow.ChecksUnsettled
 	default:
 		event.State = workflow.ChecksFailed
 	}

@@ -66,8 +66,11 @@ func (w *work) admit(ctx context.Context, slot *store.Lock) (bool, error) {
 		w.logged("release slot", slot.Release())
 		return false, err
 	}
-	err = w.decide(ctx, workflow.Admitted{Request: w.request.View(), Queue: slot.View(), Epoch: w.request.Epoch(),
-		Isolation: w.Isolation, Ceiling: w.PerRun})
+	admitted := workflow.Admitted{Request: w.request.View(), Queue: slot.View(), Epoch: w.request.Epoch(),
+		Isolation: w.Isolation, Ceiling: w.PerRun}
+	if err = w.fromBase(ctx, &admitted); err == nil {
+		err = w.decide(ctx, admitted)
+	}
 	if err != nil {
 		w.logged("release slot", slot.Release())
 		return false, err

@@ -30,11 +30,7 @@ func (w *work) renewEnvironment(ctx context.Context, o workflow.Outcome, a workf
 	if err != nil {
 		return nil, err
 	}
-	s, locks := w.run.Journey.SetUp, ""
-	if w.run.Journey.Detection != nil {
-		locks = w.run.Journey.Detection.Locks
-	}
-	key := fingerprint(env, s, locks)
+	key := fingerprint(env, w.setUpOrNone(), w.locks())
 	if a.Reason != "" {
 		if err := env.Forget(ctx, key); err != nil {
 			return nil, fmt.Errorf("forget environment %.12s: %w", key, err)
@@ -48,23 +44,53 @@ func (w *work) renewEnvironment(ctx context.Context, o workflow.Outcome, a workf
 	if err != nil {
 		return nil, fmt.Errorf("prepare environment: %w", err)
 	}
-	return workflow.EnvironmentRenewed{Outcome: o, Fingerprint: key, Warm: warm}, nil
+	event := workflow.EnvironmentRenewed{Outcome: o, Fingerprint: key, Warm: warm}
+	if w.run.Journey.Settings.Proves() {
+		event.Tested, err = w.remembered(ctx, key)
+	}
+	return event, err
+}
+
+// setUpOrNone is the run's set-up, or one in which nothing is to be done: what tests leave in build caches is
+// kept for later runs there, too.
+func (w *work) setUpOrNone() *workflow.SetUp { return setUpOrNone(&w.run) }
+
+func setUpOrNone(run *workflow.Run) *workflow.SetUp {
+	if s := run.Journey.SetUp; s != nil {
+		return s
+	}
+	return &workflow.SetUp{Name: run.Journey.EnvironmentName()}
+}
+
+func (w *work) locks() string {
+	if w.run.Journey.Detection == nil {
+		return ""
+	}
+	return w.run.Journey.Detection.Locks
 }
 
 // keepEnvironment makes what the set-up left part of the environment and keeps it for later
 // ones. That it cannot be kept costs time, not correctness.
-func (w *work) keepEnvironment(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (w *work) keepEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	env, err := w.environment(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := w.run.Journey.SetUp
-	key := s.Fingerprint
+	s, j := w.setUpOrNone(), &w.run.Journey
+	key := j.Fingerprint
 	if s.Repaired {
 		key = ""
 	}
+	event := workflow.EnvironmentKept{Outcome: o}
+	if a.Purpose == workflow.BaseTests {
+		err = w.clearTests(ctx, env)
+	} else if j.SetUp != nil {
+		event.Loose = w.loose(ctx, env)
+	}
+	if err != nil || w.nothingToKeep(ctx, env) {
+		return event, err
+	}
 	w.content = ""
-	event := workflow.EnvironmentKept{Outcome: o, Loose: w.loose(ctx, env)}
 	if err := env.Keep(ctx, key); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

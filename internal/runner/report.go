@@ -34,7 +34,7 @@ func (w *work) report() string {
 	for _, move := range j.Moves {
 		p("\n%s.", redact.Line(move.String(), 400))
 	}
-	for _, note := range j.SetUp.Warnings() {
+	for _, note := range j.Warnings() {
 		p("\n**Warning**: %s", redact.Line(note, 1000))
 	}
 	if e := r.Error; e != nil {
@@ -96,7 +96,7 @@ func (w *work) evidence() string {
 	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself:\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
 	for _, e := range j.Evidence {
 		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | %s | `%s` | %s | %s |\n", e.Purpose, e.Commit, tree(e.Tree),
-			strings.ReplaceAll(cell(e.Command, 120), "`", "'"), passed(e.Passed), milliseconds(e.DurationMS))
+			strings.ReplaceAll(cell(e.Command, 120), "`", "'"), result(&e), milliseconds(e.DurationMS))
 	}
 	return b.String()
 }
@@ -109,8 +109,12 @@ func tree(id string) string {
 	return fmt.Sprintf("`%.10s`", id)
 }
 
-func passed(ok bool) string {
-	if ok {
+// result says how tests ended. Those that failed before the change count among the passed ones only by name.
+func result(e *workflow.Evidence) string {
+	switch {
+	case len(e.Known) > 0:
+		return "failed as before the change: " + cell(strings.Join(e.Known, ", "), 300)
+	case e.Passed:
 		return "passed"
 	}
 	return "failed"
@@ -142,8 +146,12 @@ func (w *work) tested() string {
 	checked := w.run.Journey.PullRequest.Checked
 	for _, e := range w.run.Journey.Evidence {
 		if e.Tree == checked.Tree && e.Passed && e.Command != "" {
-			return fmt.Sprintf("Tested: %s\nTested-Tree: %s\nTested-Commit: %s\nTest-Result: passed in %s\n",
-				trailer(e.Command), e.Tree, checked.Head, milliseconds(e.DurationMS))
+			result := "passed"
+			if len(e.Known) > 0 {
+				result = "nothing fails but what failed before the change: " + redact.Line(strings.Join(e.Known, ", "), 1000) + ";"
+			}
+			return fmt.Sprintf("Tested: %s\nTested-Tree: %s\nTested-Commit: %s\nTest-Result: %s in %s\n",
+				trailer(e.Command), e.Tree, checked.Head, result, milliseconds(e.DurationMS))
 		}
 	}
 	return "Tested: nothing, for no test is configured\n"

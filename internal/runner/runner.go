@@ -24,7 +24,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what a runner works with. All but Detect, Program, Named, Prompts, Redact, Observe and Logger are required.
+// Config is what a runner works with. All but Detect, Settings, Program, Named, Prompts, Redact, Observe and Logger are required.
 type Config struct {
 	Store        *store.Store
 	Repo         *git.Repo
@@ -32,6 +32,8 @@ type Config struct {
 	Environments environment.Driver
 	// Detect reads what the project's files at a commit say of its environment.
 	Detect func(ctx context.Context, commit string) (workflow.Detection, error)
+	// Settings are what the configuration says now of a run for the request; nil leaves every run its own.
+	Settings func(request forge.Request) (workflow.Settings, error)
 	// Agents are the agents by role. A role that is missing is skipped by the workflow.
 	Agents map[workflow.Role]agent.Agent
 	// Program is what a person named now to implement requests; Agents has it. Named builds the agents of

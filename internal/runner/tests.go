@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -17,11 +18,15 @@ const commandOutputLimit = 32 << 20
 
 // runTests runs the project's tests on the last recorded commit (DESIGN decision 3).
 func (w *work) runTests(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
-	env, err := w.ready(ctx, a)
+	base, prepare := a.Purpose == workflow.BaseTests, w.ready
+	if base {
+		prepare = w.forBase
+	}
+	env, err := prepare(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	w.testedAt = w.run.Journey.Head
+	w.content, w.testedAt = "", w.run.Journey.Head
 	log, path, err := w.log(string(a.Purpose)+"-tests", w.stepOf(a), max(a.Attempt, 1))
 	if err != nil {
 		return nil, err
@@ -30,15 +35,19 @@ func (w *work) runTests(ctx context.Context, o workflow.Outcome, a workflow.Acti
 	if a.Purpose != workflow.StressTests {
 		commands = testCommands(&w.run.Journey.Settings, a.Commands, w.Ask)
 	}
-	verdict, err := runCommands(ctx, w.activated(env), commands, w.variables(), seconds(w.run.Journey.Settings.Limits.TestTotalSec), log)
+	verdict, err := runCommands(ctx, w.activated(env), commands, w.variables(), seconds(w.run.Journey.Settings.Limits.TestTotalSec), base || len(w.run.Journey.FailedBefore()) > 0, log)
 	if closeErr := log.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
 		return nil, err
 	}
-	return workflow.TestsEnded{Outcome: o, Passed: verdict.passed, Commit: w.run.Journey.Head, Command: verdict.command,
-		LogPath: path, DurationMS: verdict.took.Milliseconds(), Summary: w.clean(verdict.summary)}, nil
+	event := workflow.TestsEnded{Outcome: o, Passed: verdict.passed, Commit: w.run.Journey.Head, Command: verdict.command,
+		LogPath: path, DurationMS: verdict.took.Milliseconds(), Summary: w.clean(verdict.summary), Failures: w.told(verdict.failures)}
+	if base {
+		err = errors.Join(w.remember(ctx, event), w.askedFor(ctx, event.Failures), w.clearTests(ctx, env))
+	}
+	return event, err
 }
 
 // shell lets a project's own one-line command be read by sh. It is one
@@ -71,10 +80,12 @@ func ending(r process.Result) string {
 type tail struct {
 	limit int
 	data  []byte
+	cut   bool // something before them was dropped
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.data = append(t.data, p...)
+	t.cut = t.cut || len(t.data) > t.limit
 	if len(t.data) > 2*t.limit {
 		t.data = append([]byte(nil), t.data[len(t.data)-t.limit:]...)
 	}

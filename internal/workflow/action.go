@@ -14,7 +14,8 @@ type Action struct {
 	Role    Role   `json:"role,omitempty"`
 	StepID  string `json:"step_id,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
-	// Purpose and Commands belong to RunTests and RunSetUp.
+	// Purpose and Commands belong to RunTests and RunSetUp. KeepEnvironment has the Purpose of tests that ran since the
+	// set-up was adopted.
 	Purpose  TestPurpose `json:"purpose,omitempty"`
 	Commands []string    `json:"commands,omitempty"`
 	// Expected is the verification output that the command must print, nil for a set-up command.
@@ -43,6 +44,7 @@ const (
 	WritePlan         ActionKind = "write_plan"         // → PlanWritten
 	RenewEnvironment  ActionKind = "renew_environment"  // → EnvironmentRenewed
 	RunSetUp          ActionKind = "run_set_up"         // → SetUpEnded
+	AdoptSetUp        ActionKind = "adopt_set_up"       // → SetUpAdopted
 	KeepEnvironment   ActionKind = "keep_environment"   // → EnvironmentKept
 	RecordChange      ActionKind = "record_change"      // → ChangeRecorded or ChangeRefused
 	RunTests          ActionKind = "run_tests"          // → TestsEnded
@@ -65,5 +67,5 @@ type TestPurpose string
 const (
 	UnitTests   TestPurpose = "unit"
 	StressTests TestPurpose = "stress"
-	BaseTests   TestPurpose = "base" // before anything was changed, where the set-up failed
+	BaseTests   TestPurpose = "base" // before anything is changed
 )

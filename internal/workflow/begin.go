@@ -37,12 +37,12 @@ func (m *machine) environmentCreated(e EnvironmentCreated) {
 	if j.EnvCreated.IsZero() {
 		j.EnvCreated = m.now
 	}
-	j.EnvRemoved = false
+	j.EnvRemoved, j.Tested = false, j.Tested.forced(j.BaseCommit)
 	note := "isolated by " + e.Isolation
 	if e.Isolation == IsolationNone {
 		note = "not isolated: commands run on this machine as you"
 	}
-	m.advance(note)
+	m.openBase(note)
 }
 
 // startOver carries the steps out again on today's base branch, because the

@@ -134,12 +134,14 @@ func (m *machine) outcome(event Event) {
 		m.repairAnswered(e)
 	case EnvironmentRenewed:
 		m.environmentRenewed(e)
+	case SetUpAdopted:
+		m.setUpAdopted(e)
 	case EnvironmentKept:
 		m.environmentKept(e)
 	case SetUpEnded:
 		m.setUpEnded(e)
 	case CommentPosted:
-		m.commentPosted()
+		m.testBase()
 	case Implemented:
 		m.implemented(e)
 	case ChangeRecorded:
@@ -245,6 +247,10 @@ func (r Run) clone() Run {
 		setUp := *j.SetUp
 		setUp.Errors, setUp.Ran, setUp.Verified = slices.Clone(setUp.Errors), slices.Clone(setUp.Ran), slices.Clone(setUp.Verified)
 		j.SetUp = &setUp
+	}
+	if j.Tested != nil {
+		tested := *j.Tested
+		j.Tested = &tested
 	}
 	if j.PullRequest != nil {
 		pr := *j.PullRequest

@@ -19,12 +19,16 @@ func (m *machine) sayDoing() {
 // saySetUp tells people what of the set-up is done next.
 func (m *machine) saySetUp() {
 	j := &m.run.Journey
-	s, commands := j.SetUp, len(j.SetUp.Commands)
+	s, name := j.SetUp, j.EnvironmentName()
+	if s == nil {
+		s = &SetUp{}
+	}
+	commands := len(s.Commands)
 	switch a := j.Pending[0]; a.Kind {
 	case RenewEnvironment:
-		m.say("preparing the environment %q", s.Name)
+		m.say("preparing the environment %q", name)
 		if a.Reason != "" {
-			m.say("preparing the environment %q from nothing: %s", s.Name, a.Reason)
+			m.say("preparing the environment %q from nothing: %s", name, a.Reason)
 		}
 	case Wait, RunSetUp:
 		if s.Next < commands {
@@ -33,11 +37,16 @@ func (m *machine) saySetUp() {
 			m.say("verifying %d of %d: %s", n+1, len(s.Verification), printable(s.Verification[n].Command))
 		}
 	case KeepEnvironment:
-		m.say("keeping the environment %q", s.Name)
+		m.say("keeping the environment %q", name)
+	case AdoptSetUp:
+		m.say("the environment %q is set up", name)
 	case CallAgent:
 		m.say("having the set-up corrected, %d of %d: %s", max(1, j.Used.SetUpRepairs), j.Settings.Limits.SetUpRepairs, s.why())
 	case RunTests:
-		m.say("running the tests before anything is changed, because the set-up failed")
+		m.say("running the tests before anything is changed")
+		if s.Status == "failed" {
+			m.say("running the tests before anything is changed, because the set-up failed")
+		}
 	case PostComment:
 		m.say("%s; the work goes on without it", s.Failure())
 	}

@@ -59,9 +59,6 @@ type SetUp struct {
 	Loose []string `json:"loose_files,omitempty"`
 	// Dropped says why the environment that was kept under the fingerprint did not do.
 	Dropped string `json:"dropped,omitempty"`
-	// BaseFailure is how the project's tests failed before anything was changed, after a set-up that
-	// failed; empty where they passed or were not run.
-	BaseFailure string `json:"base_failure,omitempty"`
 	// NetworkRetries counts every wait for the network, for the comment of P7.
 	NetworkRetries int     `json:"network_retries,omitempty"`
 	Unknown        Unknown `json:",embed"`
@@ -132,7 +129,10 @@ func (j *Journey) Image() string {
 
 // beginAgain forgets how far the set-up got, as in an environment that is made anew.
 func (s *SetUp) beginAgain() {
-	s.Next, s.Status, s.Fingerprint, s.Warm, s.Ran, s.Verified, s.BaseFailure = 0, "", "", false, nil, nil, ""
+	if s == nil {
+		return
+	}
+	s.Next, s.Status, s.Fingerprint, s.Warm, s.Ran, s.Verified = 0, "", "", false, nil, nil
 }
 
 // FailureClass says what to do about a failed set-up command (P6).

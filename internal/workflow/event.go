@@ -38,6 +38,11 @@ type (
 		// Ceiling is what the run's agents may use from now on; nil means as before. It is no goal of
 		// the run, so a changed configuration counts at once.
 		Ceiling *Spending
+		// Base is the full id of the base branch's commit, empty where it was not asked for: see Journey.FromBase.
+		Base string
+		// Settings are what the configuration says now; they count for a run that goes on FromBase because
+		// its tests could not run. Nil leaves them.
+		Settings *Settings
 	}
 	// Named: a person named Program to implement the request from now on. It is saved before the run waits
 	// for anything, so that a crash in the queue does not lose it.
@@ -210,6 +215,8 @@ type (
 		Outcome
 		Fingerprint string
 		Warm        bool
+		// Tested is what an earlier run found of the tests on the same commit in the same environment; nil if none did.
+		Tested *BaseCheck
 	}
 	// SetUpEnded: one set-up or verification command ended.
 	SetUpEnded struct {
@@ -219,6 +226,12 @@ type (
 		Message    string
 		LogPath    string
 		DurationMS int64
+	}
+	// SetUpAdopted: what the set-up made is the environment's, before tests run in it. Loose is as in
+	// EnvironmentKept.
+	SetUpAdopted struct {
+		Outcome
+		Loose []string
 	}
 	// EnvironmentKept: what the set-up made is the environment's. Problem says why it could not be
 	// kept for later ones, empty if it was. Loose are the files that could not be: see SetUp.Loose.
@@ -254,6 +267,8 @@ type (
 		LogPath    string
 		DurationMS int64
 		Summary    string // of the failure, a few lines
+		// Failures are the commands that failed. Of the base's tests they include those that ran no test.
+		Failures []TestFailure
 	}
 	PullRequestOpened struct {
 		Outcome
@@ -263,7 +278,9 @@ type (
 	}
 	ChecksEnded struct {
 		Outcome
-		State      ChecksState
+		State ChecksState
+		// Known are the tests that fail as they failed before the change, where nothing else did; State is ChecksPassed then.
+		Known      []string
 		Candidate  Candidate
 		Command    string
 		DurationMS int64
@@ -316,4 +333,6 @@ const (
 	ChecksFailed   ChecksState = "failed"
 	ChecksConflict ChecksState = "conflict" // the change does not merge with the base
 	ChecksSilent   ChecksState = "silent"   // nothing was reported within the time limit
+	// ChecksUnsettled: they ran out of time or memory, so the next time may tell otherwise.
+	ChecksUnsettled ChecksState = "unsettled"
 )

@@ -86,11 +86,15 @@ type Journey struct {
 	StepBase string `json:"step_base"`
 	// Mends counts the changes made in review-fix; they are called R01, R02, …
 	// MendAttempt counts the calls for the present one from 1.
-	Mends       int       `json:"mends"`
-	MendAttempt int       `json:"mend_attempt"`
-	SetUp       *SetUp    `json:"set_up"`
-	Findings    []Finding `json:"findings"`
-	Blocked     *Blocked  `json:"blocked"`
+	Mends       int    `json:"mends"`
+	MendAttempt int    `json:"mend_attempt"`
+	SetUp       *SetUp `json:"set_up"`
+	// Tested is what the tests came to at BaseCommit; nil until they ran there.
+	Tested *BaseCheck `json:"base_check,omitempty"`
+	// FromBase: the run goes on from its base branch as that is when it goes on.
+	FromBase bool      `json:"from_base,omitzero"`
+	Findings []Finding `json:"findings"`
+	Blocked  *Blocked  `json:"blocked"`
 	// Flags are the reasons why a person must look even where approval is automatic.
 	Flags []string `json:"flags"`
 	// Failure is the tail of what went wrong last, for the next prompt and for people.
@@ -150,6 +154,8 @@ type Settings struct {
 	EnvironmentName string         `json:"environment_name,omitempty"`
 	SetUp           []string       `json:"setup_commands,omitempty"`
 	Verification    []Verification `json:"verification,omitempty"`
+	// NoSetUp: the project says that nothing is to be set up, whatever its files or a plan ask for.
+	NoSetUp bool `json:"no_set_up,omitzero"`
 	// Environments are the names that a planner may choose from; Image is the container image of
 	// all, Images of those that have one of their own.
 	Environments []string          `json:"environments,omitempty"`
@@ -217,6 +223,7 @@ type Used struct {
 	ServerWaits     int     `json:"server_waits"`
 	LockWaits       int     `json:"lock_waits"`
 	Autofix         int     `json:"autofix"`
+	TestRetries     int     `json:"test_retries,omitzero"`
 	ContractRetries int     `json:"contract_retries"`
 	AgentRetries    int     `json:"agent_retries"`
 	ActionRetries   int     `json:"action_retries"`
@@ -231,7 +238,7 @@ type Used struct {
 
 // forPhase grants the budgets that hold for one phase anew.
 func (u *Used) forPhase() {
-	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries = 0, 0, 0, 0
+	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.TestRetries = 0, 0, 0, 0, 0
 	u.SetUpRepairs = 0
 	u.setUpWaits()
 	u.ModelWaits, u.Parks = 0, 0
@@ -281,13 +288,15 @@ type Candidate struct {
 // Evidence is a test that Signalbox itself ran on a commit that it recorded
 // itself (DESIGN decision 3).
 type Evidence struct {
-	Purpose    string    `json:"purpose"` // the TestPurpose, as a word
-	Commit     string    `json:"commit"`
-	Tree       string    `json:"tree,omitempty"`
-	Command    string    `json:"command"`
-	Passed     bool      `json:"passed"`
-	DurationMS int64     `json:"duration_ms"`
-	LogPath    string    `json:"log_path,omitempty"`
-	At         time.Time `json:"at"`
-	Unknown    Unknown   `json:",embed"`
+	Purpose    string `json:"purpose"` // the TestPurpose, as a word
+	Commit     string `json:"commit"`
+	Tree       string `json:"tree,omitempty"`
+	Command    string `json:"command"`
+	Passed     bool   `json:"passed"`
+	DurationMS int64  `json:"duration_ms"`
+	LogPath    string `json:"log_path,omitempty"`
+	// Known are the failing tests that failed before the change as well, where nothing else did.
+	Known   []string  `json:"known_failures,omitempty"`
+	At      time.Time `json:"at"`
+	Unknown Unknown   `json:",embed"`
 }

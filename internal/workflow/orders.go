@@ -23,7 +23,10 @@ func (m *machine) admitted(e Admitted) bool {
 		r.Journey.Isolation = IsolationNone // said of the whole run once any command of it ran unprotected
 	}
 	m.sayDoing()
+	fromBase := m.goesFromBase(e)
 	switch {
+	case fromBase:
+		m.startOver()
 	case m.mustAsk(r.Journey.Phase): // saved by a version that did not ask
 		r.Journey.Pending = nil
 		m.enter(ApprovalWait)
@@ -147,8 +150,13 @@ func (m *machine) resumed(e Resumed) bool {
 		if e.Force && m.run.Error.ReasonCode == WorkTooLarge {
 			m.dropWorkFirst()
 		}
-		if m.run.Error.ReasonCode == PreparedCode {
+		switch code := m.run.Error.ReasonCode; {
+		case code == PreparedCode:
 			m.beginAsOrdered()
+		case code == TestsCannotRun && e.Force:
+			m.run.Journey.Tested.Forced = true
+		default:
+			m.run.Journey.FromBase = m.nothingOfWorth()
 		}
 		used, interrupted := m.run.Journey.Used, m.run.Interrupted()
 		m.queueAgain("resumed")
@@ -166,6 +174,7 @@ func (m *machine) retried() bool {
 	m.run.Signals.Commands = without(m.run.Signals.Commands, CommandRetry)
 	if m.run.State == Failed {
 		m.run.Counters.Retries++
+		m.run.Journey.FromBase = true
 		m.queueAgain("to be tried again")
 	}
 	return true

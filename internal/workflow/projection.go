@@ -86,7 +86,7 @@ func (r *Run) ProgressPhase() ProgressPhase {
 	if r.State == Done {
 		return ProgressComplete
 	}
-	if r.Journey.SettingUp {
+	if r.Journey.SettingUp && r.Journey.Phase != EnvCreate {
 		return ProgressEnvironmentSetup
 	}
 	return r.Journey.Phase.Position().Progress

@@ -22,7 +22,14 @@ func (m *machine) checksEnded(e ChecksEnded) {
 			return
 		}
 		m.checked(e, true)
+		if len(e.Known) > 0 {
+			m.advance("only what failed before the change fails on " + shortID(e.Candidate.Tree))
+			return
+		}
 		m.advance("passed on " + shortID(e.Candidate.Tree))
+	case ChecksUnsettled:
+		m.checked(e, false)
+		m.checksUnsettled(e)
 	case ChecksFailed:
 		m.checked(e, false)
 		m.ciFailed(e)
@@ -38,7 +45,13 @@ func (m *machine) checksEnded(e ChecksEnded) {
 func (m *machine) checked(e ChecksEnded, passed bool) {
 	j := &m.run.Journey
 	j.Evidence = append(j.Evidence, Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
-		Command: e.Command, Passed: passed, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
+		Command: e.Command, Passed: passed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
+}
+
+// checksUnsettled repeats checks that did not end by themselves, and asks a person the second time.
+func (m *machine) checksUnsettled(e ChecksEnded) {
+	ended := TestsEnded{Summary: e.Summary, LogPath: e.LogPath, Failures: []TestFailure{{Command: e.Command, Unsettled: true}}}
+	m.unsettled(ended, false)
 }
 
 func (m *machine) ciFailed(e ChecksEnded) {

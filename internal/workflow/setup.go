@@ -13,7 +13,7 @@ func (m *machine) openSetUp() {
 	if j.SetUp == nil {
 		j.SetUp = j.chosenSetUp(nil)
 	}
-	if j.SetUp == nil {
+	if j.SetUp == nil && !j.Settings.Proves() {
 		m.advance(countNote(len(m.run.Steps), "step"))
 		return
 	}
@@ -39,6 +39,7 @@ func ImageFor(s Settings, found Detection) string {
 func (j *Journey) chosenSetUp(planned *PlanSetUp) *SetUp {
 	var s SetUp
 	switch d := j.Detection; {
+	case j.Settings.NoSetUp:
 	case len(j.Settings.SetUp)+len(j.Settings.Verification) > 0:
 		s = SetUp{Source: SetUpByConfiguration, Commands: j.Settings.SetUp, Verification: j.Settings.Verification}
 	case planned != nil:
@@ -95,7 +96,16 @@ func (m *machine) renew(reason string) {
 func (m *machine) environmentRenewed(e EnvironmentRenewed) {
 	j := &m.run.Journey
 	j.Fingerprint = e.Fingerprint
+	if e.Tested != nil && j.Tested == nil {
+		tested := *e.Tested
+		tested.Remembered = true
+		j.Tested = &tested
+	}
 	s := j.SetUp
+	if s == nil {
+		m.testBase()
+		return
+	}
 	s.Fingerprint, s.Warm = e.Fingerprint, e.Warm && m.answered.Reason == ""
 	if s.Warm {
 		s.Next = len(s.Commands)
@@ -115,17 +125,16 @@ func (m *machine) runSetUp() {
 		m.order(Action{Kind: RunSetUp, Attempt: n + 1, Commands: []string{v.Command}, Expected: &v.Expected})
 	default:
 		s.Status, s.Class = "success", ""
-		if s.Warm {
-			m.setUpDone("set up before and verified again")
-			return
-		}
-		m.order(Action{Kind: KeepEnvironment})
+		m.testBase()
+		return
 	}
 	m.saySetUp()
 }
 
 func (m *machine) environmentKept(e EnvironmentKept) {
-	m.run.Journey.SetUp.Loose = e.Loose
+	if s := m.run.Journey.SetUp; s != nil && len(e.Loose) > 0 {
+		s.Loose = e.Loose
+	}
 	how := "set up and verified"
 	if e.Problem != "" {
 		how += ", not kept for later: " + e.Problem
@@ -134,7 +143,18 @@ func (m *machine) environmentKept(e EnvironmentKept) {
 }
 
 func (m *machine) setUpDone(how string) {
-	m.setUpSays(fmt.Sprintf("%s; environment %q %s", countNote(len(m.run.Steps), "step"), m.run.Journey.SetUp.Name, how))
+	j := &m.run.Journey
+	if j.SetUp != nil {
+		how = fmt.Sprintf("environment %q %s", j.SetUp.Name, how)
+	} else {
+		how = j.baseNote()
+	}
+	if m.beforePlan() {
+		j.SetUp = nil // the plan has a word on it
+	} else {
+		how = countNote(len(m.run.Steps), "step") + "; " + how
+	}
+	m.setUpSays(how)
 }
 
 // Waits before a set-up command is tried again, by the class of its failure (P6).
@@ -178,6 +198,8 @@ func (m *machine) setUpEnded(e SetUpEnded) {
 	case e.Class == FailureLock && used.LockWaits < maxLockWaits:
 		used.LockWaits++
 		m.waitThenAgain(lockWait, again(lockWait, "another package manager", used.LockWaits, maxLockWaits)+": "+s.why())
+	case m.beforePlan():
+		m.setUpFailed(e.Message)
 	case e.Class == FailureFixable && used.SetUpRepairs < j.Settings.Limits.SetUpRepairs && !j.Settings.NoRepairer:
 		used.SetUpRepairs++
 		m.call(Action{Role: Repairer, Reason: e.Message})
@@ -219,6 +241,11 @@ func (m *machine) setUpFailed(message string) {
 	r, j := &m.run, &m.run.Journey
 	j.SetUp.Status = "failed"
 	j.Failure = message
+	if m.beforePlan() {
+		j.Tested = &BaseCheck{Commit: j.BaseCommit, Status: BaseUntested}
+		m.setUpSays(firstLine("the set-up failed before the plan, so no test has run: " + j.SetUp.why()))
+		return
+	}
 	if j.Settings.StopOnSetUpFailure {
 		stop := m.problem(CategoryEnvironment, "SETUP_FAILED", "the environment cannot be set up", message)
 		stop.Actions = []string{"see what failed: signalbox env logs " + r.Ref(), "mend it, then: signalbox resume " + r.Ref(),
@@ -229,23 +256,6 @@ func (m *machine) setUpFailed(message string) {
 	}
 	m.order(Action{Kind: PostComment, Reason: SetUpComment(j)})
 	m.saySetUp()
-}
-
-// commentPosted has the tests run on the base once: what fails there is not the agent's to answer for.
-func (m *machine) commentPosted() {
-	if tests := m.run.Journey.Settings.TestCommands(); len(tests) > 0 {
-		m.order(Action{Kind: RunTests, Purpose: BaseTests, Commands: tests})
-		m.saySetUp()
-		return
-	}
-	m.setUpGoesOn()
-}
-
-func (m *machine) baseTested(e TestsEnded) {
-	if !e.Passed {
-		m.run.Journey.SetUp.BaseFailure = e.Summary
-	}
-	m.setUpGoesOn()
 }
 
 func (m *machine) setUpGoesOn() {

@@ -77,7 +77,7 @@ func TestAFailedSetUpIsShownAsFailed(t *testing.T) {
 		}
 	}
 	run = testsFail(t, well(t, run))
-	if said := strings.Join(run.Journey.SetUp.Warnings(), "\n"); !strings.Contains(said, "the tests failed before anything was changed: 1 failed") {
+	if said := strings.Join(run.Journey.Warnings(), "\n"); !strings.Contains(said, "failed before anything was changed: 1 failed") {
 		t.Errorf("people are told %q", said)
 	}
 	if got := run.Journey.SetUp.Status; got != "failed" {
@@ -98,7 +98,7 @@ func TestAWorkflowWithoutDesignCheckSaysAllTheSameWhatBecameOfTheSetUp(t *testin
 		acts       []act
 	}{
 		{"it failed", "warning: the environment's set-up failed", []act{begun, setUpFails(FailureFatal), well, well}},
-		{"it is there", "set up and verified", []act{begun, well, well}},
+		{"it is there", "set up and verified", []act{begun, well, well, well, well}},
 	} {
 		note := lived(t, simple, c.acts...).Journey.Phases[DesignCheck].Note
 		if !strings.HasPrefix(note, `not in the workflow "simple"; `) || !strings.Contains(note, c.want) {

@@ -15,9 +15,6 @@ func (s *SetUp) Warnings() (lines []string) {
 	if failure := s.Failure(); failure != "" {
 		lines = append(lines, failure+"; the work goes on without it")
 	}
-	if s.baseFails() {
-		lines = append(lines, "the tests failed before anything was changed: "+firstLine(s.BaseFailure))
-	}
 	if s != nil && s.Dropped != "" {
 		lines = append(lines, "the set-up was run from nothing, because "+s.Dropped)
 	}
@@ -28,9 +25,6 @@ func (s *SetUp) Warnings() (lines []string) {
 	return lines
 }
 
-// baseFails: the project's tests failed where nothing was changed yet and the set-up had failed.
-func (s *SetUp) baseFails() bool { return s != nil && s.Status == "failed" && s.BaseFailure != "" }
-
 // why is what went wrong last, on one line.
 func (s *SetUp) why() string { return firstLine(s.lastError()) }
 
@@ -40,6 +34,15 @@ func (s *SetUp) lastError() string {
 		return ""
 	}
 	return s.Errors[len(s.Errors)-1]
+}
+
+// Warnings are what a person should know of where the run began, whatever became of it, one line each.
+func (j *Journey) Warnings() []string {
+	lines := j.SetUp.Warnings()
+	for _, failed := range j.FailedBefore() {
+		lines = append(lines, "the tests failed before anything was changed: "+firstLine(failed))
+	}
+	return lines
 }
 
 func firstLine(text string) string {

@@ -91,6 +91,11 @@ const (
 	WorkTooLarge      = "WORK_TOO_LARGE"    // what lies in the environment can neither be kept nor be in the way
 )
 
+// CanBeForced reports whether a person can let the run go on against what stopped it.
+func (r *Run) CanBeForced() bool {
+	return r.State == NeedsInput && r.Error != nil && (r.Error.ReasonCode == WorkTooLarge || r.Error.ReasonCode == TestsCannotRun)
+}
+
 // Interrupted reports whether the run stands still for want of a process, and not for a person.
 func (r *Run) Interrupted() bool {
 	return r.State == NeedsInput && r.Error != nil && r.Error.ReasonCode == InterruptedCode

@@ -21,7 +21,7 @@ func TestActionsThatFail(t *testing.T) {
 		{"a fifth failure asks a person", full, []act{atEnvironment, again(4), actionFails(gitFailed, 0)}, "NEEDS_INPUT env-create GIT_FAILED"},
 		{"who grants the waits anew", full, []act{atEnvironment, again(4), actionFails(gitFailed, 0), resumed, actionFails(gitFailed, 0)},
 			"RUNNING env-create wait 5s detect_environment"},
-		{"the next phase has waits of its own", full, []act{atEnvironment, again(4), well, well, actionFails(gitFailed, 0)}, "RUNNING design-read wait 5s read_design"},
+		{"the next phase has waits of its own", full, []act{atEnvironment, again(4), well, untilPhase(DesignRead), actionFails(gitFailed, 0)}, "RUNNING design-read wait 5s read_design"},
 		{"a lasting failure asks a person at once", full, []act{atEnvironment, actionFails(lasting, 0)}, "NEEDS_INPUT env-create CHECKOUT_IN_THE_WAY"},
 		{"and is tried again when it is settled", full, []act{atEnvironment, actionFails(lasting, 0), resumed}, "RUNNING env-create detect_environment"},
 		{"a full disk blocks", full, []act{atEnvironment, actionFails(noSpace, 0)}, "NEEDS_INPUT env-create NO_SPACE"},

@@ -1,17 +1,29 @@
 package workflow
 
+import (
+	"strings"
+	"unicode"
+)
+
 // testsEnded takes a result on the commit that was recorded. What it means
 // depends on the phase: a new test is meant to fail.
 func (m *machine) testsEnded(e TestsEnded) {
 	j := &m.run.Journey
+	known := j.Excuses(e.Failures)
+	if m.answered.Purpose != UnitTests {
+		known = nil
+	}
 	j.Evidence = append(j.Evidence, Evidence{Purpose: string(m.answered.Purpose), Commit: e.Commit, Command: e.Command,
-		Passed: e.Passed, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
+		Passed: e.Passed, Known: known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
 	switch m.answered.Purpose {
 	case StressTests:
 		m.stressEnded(e)
 		return
 	case BaseTests:
 		m.baseTested(e)
+		return
+	}
+	if m.unsettled(e, m.slowBefore(e)) {
 		return
 	}
 	m.run.Counters.UnitRuns++
@@ -21,13 +33,16 @@ func (m *machine) testsEnded(e TestsEnded) {
 		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
 	}
 	if m.changedNothing() {
-		if !e.Passed {
+		if !e.Passed && len(known) == 0 {
 			m.nothingChanged(e)
 			return
 		}
 		step.Summary = "nothing was left to do"
 	}
-	if e.Passed || !m.mustPass() {
+	if len(known) > 0 && m.mustPass() {
+		j.Flags = appendNew(j.Flags, knownFlag+strings.Join(known, ", "))
+	}
+	if e.Passed || len(known) > 0 || !m.mustPass() {
 		j.Failure = ""
 		if e.Passed && j.Phase == TDDRed && step != nil {
 			step.Summary = firstOf(step.Summary, "tests written") + " (they pass already)"
@@ -38,7 +53,7 @@ func (m *machine) testsEnded(e TestsEnded) {
 	if step == nil && len(j.Findings) == 0 { // commits of a person, which the implementer goes on from
 		j.Findings = []Finding{{Source: "tests", Text: "The tests fail:\n" + e.Summary}}
 	}
-	if j.Used.Autofix < m.autofixes() {
+	if j.Used.Autofix < m.autofixes(e) {
 		j.Used.Autofix++
 		m.run.Counters.AutofixCycles++
 		m.workAgain("The tests fail:\n" + e.Summary)
@@ -47,17 +62,71 @@ func (m *machine) testsEnded(e TestsEnded) {
 	stop := m.problem(CategoryTest, "TESTS_FAILED", "the tests still fail after every attempt", e.Summary)
 	stop.RelatedPaths = paths(e.LogPath)
 	m.fail(stop, Action{})
-	if j.SetUp.baseFails() {
+	switch {
+	case !j.baseFails():
+	case j.SetUp.Failure() != "":
 		m.run.Error.Title = "the tests fail, as they did before anything was changed: the environment is not set up"
 		m.run.Error.Actions = append([]string{"see why the set-up failed: signalbox env logs " + m.run.Ref()}, m.run.Error.Actions...)
+	case m.stillFails(e):
+		m.run.Error.Title = "the tests fail, as they did before anything was changed"
+		m.run.Error.Actions = append([]string{"if the change is not to answer for that, make them pass on " + j.Base + " first"}, m.run.Error.Actions...)
 	}
 }
 
-// autofixes is how often a change goes back because its tests fail. Where they failed before anything was
-// changed, in an environment that is not set up, one more attempt is all that could be of use.
-func (m *machine) autofixes() int {
+// stillFails: nothing fails but commands that failed before anything was changed.
+func (m *machine) stillFails(e TestsEnded) bool {
 	j := &m.run.Journey
-	if j.SetUp.baseFails() {
+	for _, f := range e.failures() {
+		if before := j.Tested.of(f.Command); before == nil || !before.failed() {
+			return false
+		}
+	}
+	return true
+}
+
+// failsAlike: the same commands fail and say the same, times and counts apart.
+func (m *machine) failsAlike(e TestsEnded) bool {
+	if !m.stillFails(e) {
+		return false
+	}
+	for _, f := range e.failures() {
+		if before := m.run.Journey.Tested.of(f.Command); withoutDigits(before.Summary) != withoutDigits(f.Summary) {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutDigits is what a command printed, without the first line, which says how long it took.
+func withoutDigits(summary string) string {
+	_, printed, _ := strings.Cut(summary, "\n")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, printed)
+}
+
+// slowBefore: what did not end by itself did not on the base either, where that is what the run is to repair.
+func (m *machine) slowBefore(e TestsEnded) bool {
+	j := &m.run.Journey
+	if j.Settings.Check == nil || j.Tested == nil {
+		return false
+	}
+	for _, f := range e.Failures {
+		if before := j.Tested.of(f.Command); f.Unsettled && (before == nil || !before.Unsettled) {
+			return false
+		}
+	}
+	return true
+}
+
+// autofixes is how often a change goes back because its tests fail. Where they fail as they did before anything
+// was changed, one more attempt is all that could be of use.
+func (m *machine) autofixes(e TestsEnded) int {
+	j := &m.run.Journey
+	if j.baseFails() && (j.SetUp.Failure() != "" || m.failsAlike(e)) {
 		return min(1, j.Settings.Limits.Autofix)
 	}
 	return j.Settings.Limits.Autofix

@@ -16,6 +16,9 @@ func eventsFor(r Run) []Event {
 		events = append(events, BranchMoved{Commit: commit, OnTop: true, Commits: 2, By: []string{"Ada"}, KeptRef: kept},
 			BranchMoved{Commit: commit, Commits: 1, By: []string{"Ada"}, KeptRef: kept})
 	}
+	if r.Journey.FromBase {
+		events = append(events, Admitted{Epoch: 1, Base: "moved"})
+	}
 	if len(r.Journey.Pending) > 0 {
 		a := r.Journey.Pending[0]
 		events = append(events, outcomes(r, a)...)
@@ -53,6 +56,8 @@ func outcomes(r Run, a Action) []Event {
 		return append(events, EnvironmentDetected{Outcome: o})
 	case RenewEnvironment:
 		return append(events, EnvironmentRenewed{Outcome: o, Fingerprint: "f1"}, EnvironmentRenewed{Outcome: o, Fingerprint: "f1", Warm: true})
+	case AdoptSetUp:
+		return append(events, SetUpAdopted{Outcome: o})
 	case KeepEnvironment:
 		return append(events, EnvironmentKept{Outcome: o}, EnvironmentKept{Outcome: o, Problem: "the disk is full"})
 	case CreateEnvironment:
@@ -76,11 +81,23 @@ func outcomes(r Run, a Action) []Event {
 			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
 			ChangeRefused{Outcome: o, Problems: []string{"too large"}, TooLarge: true})
 	case RunTests:
-		return append(events, TestsEnded{Outcome: o, Passed: true}, TestsEnded{Outcome: o, Summary: "no"})
+		commit = r.Journey.Head
+		failed := func(f TestFailure) Event {
+			f.Command = "make test"
+			return TestsEnded{Outcome: o, Commit: commit, Summary: "no", Failures: []TestFailure{f}}
+		}
+		events = append(events, TestsEnded{Outcome: o, Commit: commit, Passed: true}, failed(TestFailure{ExitCode: 1, Unnamed: true}))
+		if a.Purpose == BaseTests {
+			events = append(events, failed(TestFailure{ExitCode: 127, Unnamed: true}))
+		}
+		if r.Journey.Settings.Workflow != WorkflowSimple { // which is enough to see these
+			return events
+		}
+		return append(events, failed(TestFailure{ExitCode: 137, Unsettled: true}), failed(TestFailure{ExitCode: 1, Tests: []string{"TestOld"}}))
 	case OpenPullRequest:
 		return append(events, PullRequestOpened{Outcome: o, Number: 7})
 	case WatchChecks:
-		for _, state := range []ChecksState{ChecksPassed, ChecksFailed, ChecksConflict, ChecksSilent} {
+		for _, state := range []ChecksState{ChecksPassed, ChecksFailed, ChecksConflict, ChecksSilent, ChecksUnsettled} {
 			events = append(events, ChecksEnded{Outcome: o, State: state, Candidate: Candidate{Head: r.Journey.Head}})
 		}
 		return events
@@ -128,10 +145,15 @@ func eventName(event Event) string {
 	name := strings.TrimPrefix(fmt.Sprintf("%T", event), "workflow.")
 	says := ""
 	switch e := event.(type) {
+	case Admitted:
+		says = oneOf(e.Base == "", "", "on a moved base")
 	case ChecksEnded:
 		says = string(e.State)
 	case TestsEnded:
 		says = oneOf(e.Passed, "passed", "failed")
+		if len(e.Failures) > 0 && e.Failures[0].Unsettled {
+			says = "unsettled"
+		}
 	case ReviewAnswered:
 		says = oneOf(len(e.Review.Findings) == 0, "clean", "findings")
 	case SetUpEnded:

@@ -6,7 +6,7 @@ type situation struct {
 	state       State
 	phase       Phase
 	workflow    string
-	used        [11]int
+	used        [12]int
 	settingUp   bool
 	canceling   bool
 	fix         StepStatus
@@ -30,6 +30,12 @@ type situation struct {
 	moved       [4]bool
 	unagreed    bool
 	agreed      bool // by the approval, to the set-up
+	base        BaseStatus
+	forced      bool
+	named       bool
+	fromBase    bool
+	cannotRun   bool
+	paid        bool
 }
 
 type situationOfStep struct {
@@ -53,6 +59,14 @@ func abstract(r Run) situation {
 	s.checked = s.offered && j.PullRequest.Checked != nil && j.PullRequest.Checked.Head == j.Head
 	s.moved = [4]bool{len(j.Moves) > 0, j.taken(), j.untested(), len(j.moves(false)) > 0}
 	s.tooLarge = r.Error != nil && r.Error.ReasonCode == WorkTooLarge
+	if b := j.Tested; b != nil {
+		s.named = len(j.FailedBefore()) > 0 && !b.Failures[0].Unnamed
+		if j.Phase <= DesignCheck {
+			s.base, s.forced = b.Status, b.Forced
+		}
+	}
+	s.fromBase, s.cannotRun = j.FromBase, r.Error != nil && r.Error.ReasonCode == TestsCannotRun
+	s.paid = j.Head == j.BaseCommit && r.Counters.ImplementerCalls > 0
 	for i, step := range r.Steps {
 		s.steps[i] = situationOfStep{step.Status, step.Phase}
 	}
@@ -66,7 +80,7 @@ func abstract(r Run) situation {
 	return s
 }
 
-func spent(u *Used) [11]int {
-	return [11]int{u.ReviewRounds, u.CIFailures, u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits,
+func spent(u *Used) [12]int {
+	return [12]int{u.TestRetries, u.ReviewRounds, u.CIFailures, u.SetUpRepairs, u.NetworkWaits, u.ServerWaits, u.LockWaits,
 		u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.BaseConflicts}
 }

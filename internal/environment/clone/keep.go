@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -46,6 +47,24 @@ func (e *Environment) Keep(ctx context.Context, key string) error {
 		return fmt.Errorf("keep environment %s as %s: %w", e.spec.ID, key, err)
 	}
 	return nil
+}
+
+// Empty reports whether nothing lies in the environment that is not the commit's: no file in HOME but ours, none in the work folder
+// that git does not track.
+func (e *Environment) Empty(ctx context.Context) (bool, error) {
+	files := 0
+	err := filepath.WalkDir(e.layout.home(), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && !slices.Contains(profiles, entry.Name()) {
+			files++
+			return filepath.SkipAll
+		}
+		return err
+	})
+	if err != nil || files > 0 {
+		return false, err
+	}
+	list, err := e.importing(ctx, "", `exec git ls-files -z --others --directory --no-empty-directory`)
+	return list == "", err
 }
 
 func (e *Environment) keepAs(ctx context.Context, m *made, key string) error {

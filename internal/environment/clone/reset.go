@@ -45,6 +45,9 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	if err != nil {
 		return err
 	}
+	if e.isAsBuilt(m, commit) {
+		return nil
+	}
 	tree, err := e.driver.config.Repo.TreeOf(ctx, commit)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Che
 	check = forge.Check{
 		Name: CheckName, Base: candidate.Base, Head: candidate.Head, Tree: candidate.Tree, State: forge.CheckFailed,
 		Command: verdict.Command, LogPath: verdict.LogPath, Summary: verdict.Summary,
-		DurationMS: verdict.Duration.Milliseconds(), At: f.now().UTC(),
+		DurationMS: verdict.Duration.Milliseconds(), At: f.now().UTC(), Known: verdict.Known, Unsettled: verdict.Unsettled,
 	}
 	if verdict.Passed {
 		check.State = forge.CheckPassed

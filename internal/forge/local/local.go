@@ -50,6 +50,8 @@ type Verdict struct {
 	LogPath   string
 	Summary   string
 	Duration  time.Duration
+	// Known is as in forge.Check.
+	Known []string
 }
 
 // Forge keeps pull requests in .signalbox/pulls/<n>.json and what it says about

@@ -1,0 +1,191 @@
+package environment
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Tests is what the output of a test command says of the tests that ran.
+type Tests struct {
+	// Failed are the names of the failing tests, each once, in the order in which they were printed.
+	Failed []string
+	// Unnamed: something failed that has no name of its own, such as a package that does not compile.
+	Unnamed bool
+	// None: the runner says that it ran no test at all.
+	None bool
+}
+
+// testWords are how test runners print what this package looks for, one runner each. The first group of failed, and of
+// those that have one the second, is the name of a test.
+type testWords struct {
+	failed  []string
+	unnamed []string
+	// ran says that at least one test ran, none that none did.
+	ran, none []string
+}
+
+var testRunners = []testWords{
+	{ // go test; names get their package, see goFailed
+		unnamed: []string{`^FAIL\s+\S+ \[(build|setup) failed\]`, `^panic: `, `^# \S+( \[\S+\])?$`},
+		ran:     []string{`^ok\s+\S+\s+(\(cached\)|[\d.]+s)(\s+coverage: .*)?$`, `^\s*--- (PASS|FAIL|SKIP): `},
+		none:    []string{`\[no test files\]`, `\[no tests to run\]`, `matched no packages`, `^no packages to test`},
+	},
+	{ // pytest
+		failed:  []string{`^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$`},
+		unnamed: []string{`^ERROR [^ :]+( - .*)?$`, `^=+ .*errors? during collection`, `^INTERNALERROR>`},
+		ran:     []string{`^(=+ )?.*\b[1-9]\d* (passed|failed|skipped|xfailed|xpassed)\b.* in [\d.]+s`},
+		none:    []string{`^(=+ )?no tests ran in `, `^(=+ )?no tests collected`, `^collected 0 items$`},
+	},
+	{ // unittest
+		failed:  []string{`^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)`},
+		unnamed: []string{`^ERROR: .*_FailedTest`, `^ImportError: Failed to import test module`, `^ERROR: (setUpClass|setUpModule|tearDownClass|tearDownModule) `},
+		ran:     []string{`^Ran [1-9]\d* tests? in `},
+		none:    []string{`^Ran 0 tests in `, `^NO TESTS RAN`},
+	},
+	{ // jest, vitest
+		failed:  []string{`^\s*● (.+ › .+)$`, `^\s*(?:FAIL|×)\s+(\S+(?: \[.*?\])? > .+?)(?: \d+ms)?$`},
+		unnamed: []string{`● Test suite failed to run`, `^\s*FAIL\s+\S+ \[ \S+ \]$`},
+		ran:     []string{`^\s*Tests:?\s+.*\d+ total`, `^\s*Tests\s+.*\(\d+\)`},
+		none:    []string{`^No tests found`, `^No test files found`},
+	},
+	{ // mocha; names are put together by mochaFailed
+		ran:  []string{`^\s+[1-9]\d* (passing|failing|pending)`},
+		none: []string{`^\s+0 passing`, `^Error: No test files found`},
+	},
+	{ // TAP, node --test
+		failed: []string{`^\s*not ok \d+ -? ?([^#]+?)(?:\s*#.*)?$`, `^\s*✖ (.+?) \([\d.]+ms\)$`},
+		ran:    []string{`^(#|ℹ) tests [1-9]`, `^\s*ok \d+`},
+		none:   []string{`^(#|ℹ) tests 0$`, `^1\.\.0`},
+	},
+	{ // cargo
+		failed:  []string{`^test (\S+(?: - .*)?) \.\.\. FAILED$`},
+		unnamed: []string{`^error\[E\d+\]: `, `^error: could not compile`},
+		ran:     []string{`^running [1-9]\d* tests?$`},
+		none:    []string{`^running 0 tests$`},
+	},
+	{ // maven, gradle
+		failed: []string{`^\[ERROR\]\s+([\w.$]+(?:\(.*?\))?)\s+(?:--\s+)?Time elapsed: .*<<< (?:FAILURE|ERROR)!`, `^(\S+(?: > .+)? > .+) FAILED$`},
+		unnamed: []string{`^\[ERROR\] COMPILATION ERROR`, `^\[ERROR\] Failed to execute goal .*:(testCompile|compile)`,
+			`^> Task :\S*[cC]ompile\S* FAILED`},
+		ran:  []string{`Tests run: [1-9]`, `^\S+ > .+ (PASSED|FAILED|SKIPPED)$`},
+		none: []string{`No tests to run\.`, `No tests were executed!`, `^> Task :test NO-SOURCE`},
+	},
+	{ // rspec, phpunit, dotnet, ctest
+		failed: []string{`^rspec (\S+)(?: # .*)?$`, `^\d+\) ([\w\\]+::\S+)`, `^\s+Failed (\S+) \[`, `^\s*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Subprocess aborted|Not Run)\)`},
+		ran:    []string{`^[1-9]\d* examples?, `, `^(OK \([1-9]|Tests: [1-9])`, `^\s*(Passed|Failed)!\s+- `, `^\d+% tests passed.* out of [1-9]`},
+		none:   []string{`^0 examples, 0 failures`, `^No tests executed!`, `No test is available`, `^No tests were found!!!`},
+	},
+}
+
+// compiled are the words of all runners as expressions.
+var compiledWords = sync.OnceValue(func() (all struct{ failed, unnamed, ran, none []*regexp.Regexp }) {
+	for _, w := range testRunners {
+		for _, kind := range []struct {
+			to   *[]*regexp.Regexp
+			from []string
+		}{{&all.failed, w.failed}, {&all.unnamed, w.unnamed}, {&all.ran, w.ran}, {&all.none, w.none}} {
+			for _, text := range kind.from {
+				*kind.to = append(*kind.to, regexp.MustCompile(text))
+			}
+		}
+	}
+	return all
+})
+
+var (
+	goTest    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*--- FAIL: (\S+) \(`) })
+	goPackage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^FAIL\s+(\S+)\s+[\d.]+s$`) })
+	mochaName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^  \d+\) (.+)$`) })
+	mochaTold = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^  [1-9]\d* failing`) })
+)
+
+// ReadTests finds in the output of a test command, free of terminal escapes, which tests failed and whether any ran.
+func ReadTests(output string) Tests {
+	r := testReader{}
+	for line := range strings.Lines(output) {
+		r.read(strings.TrimRight(line, "\r\n"))
+	}
+	r.found.None = r.none && !r.ran && len(r.found.Failed) == 0
+	if len(r.pending) > 0 { // whose package's own line is not there
+		r.found.Unnamed = true
+	}
+	return r.found
+}
+
+// testReader is how far the output was read.
+type testReader struct {
+	found     Tests
+	ran, none bool
+	// pending are failing Go tests whose package is not known yet.
+	pending []string
+	// mocha: the list of what failed has begun; title is the name that is being put together.
+	mocha bool
+	title string
+}
+
+func (r *testReader) read(line string) {
+	words := compiledWords()
+	r.ran = r.ran || matches(words.ran, line)
+	r.none = r.none || matches(words.none, line)
+	r.found.Unnamed = r.found.Unnamed || matches(words.unnamed, line)
+	if r.goFailed(line) || r.mochaFailed(line) {
+		return
+	}
+	for _, e := range words.failed {
+		if m := e.FindStringSubmatch(line); m != nil {
+			r.add(strings.Join(slices.DeleteFunc(m[1:], func(s string) bool { return s == "" }), " in "))
+		}
+	}
+}
+
+// goFailed reads lines of go test: the tests of a package come before its own line.
+func (r *testReader) goFailed(line string) bool {
+	if m := goTest().FindStringSubmatch(line); m != nil {
+		r.pending = append(r.pending, m[1])
+		return true
+	}
+	m := goPackage().FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	r.found.Unnamed = r.found.Unnamed || len(r.pending) == 0
+	for _, name := range r.pending {
+		r.add(m[1] + "." + name)
+	}
+	r.pending = nil
+	return true
+}
+
+// mochaFailed reads mocha's list of what failed: a number, then the names of the suites and of the test, one line each, the last with a colon.
+func (r *testReader) mochaFailed(line string) bool {
+	if mochaTold().MatchString(line) {
+		r.mocha = true
+		return true
+	}
+	if !r.mocha {
+		return false
+	}
+	if m := mochaName().FindStringSubmatch(line); m != nil {
+		r.title = strings.TrimSpace(m[1])
+	} else if r.title != "" {
+		r.title += " " + strings.TrimSpace(line)
+	}
+	if name, ok := strings.CutSuffix(r.title, ":"); ok {
+		r.add(name)
+		r.title = ""
+	}
+	return true
+}
+
+func (r *testReader) add(name string) {
+	name = strings.TrimSpace(name)
+	if name != "" && !slices.Contains(r.found.Failed, name) {
+		r.found.Failed = append(r.found.Failed, name)
+	}
+}
+
+func matches(words []*regexp.Regexp, line string) bool {
+	return slices.ContainsFunc(words, func(e *regexp.Regexp) bool { return e.MatchString(line) })
+}

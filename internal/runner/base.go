@@ -1,0 +1,204 @@
+package runner
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// forBase brings the environment to the base before its tests run there. Nobody has worked in it but a session, whose work is kept:
+// what else lies there was left by tests that were cut off.
+func (w *work) forBase(ctx context.Context, a workflow.Action) (environment.Environment, error) {
+	visited, err := w.visited(ctx)
+	if err != nil || visited {
+		if err != nil {
+			return nil, err
+		}
+		return w.ready(ctx, a)
+	}
+	env, err := w.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return env, w.clearTests(ctx, env)
+}
+
+// clearTests takes away what tests of the base left, where git does not ignore it.
+func (w *work) clearTests(ctx context.Context, env environment.Environment) error {
+	head := w.run.Journey.Head
+	if w.content == head {
+		return nil
+	}
+	if err := env.Reset(ctx, head, ""); err != nil {
+		return err
+	}
+	w.content, w.entered = head, true
+	return nil
+}
+
+// adoptSetUp makes what the set-up made the environment's own, before tests leave more beside it.
+func (w *work) adoptSetUp(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	env, err := w.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.content = ""
+	event := workflow.SetUpAdopted{Outcome: o, Loose: w.loose(ctx, env)}
+	return event, env.Keep(ctx, "")
+}
+
+// emptied is an environment that can tell that there is nothing to keep of it.
+type emptied interface {
+	Empty(ctx context.Context) (bool, error)
+}
+
+// nothingToKeep: without a set-up only what the tests left could be kept, and they left nothing.
+func (w *work) nothingToKeep(ctx context.Context, env environment.Environment) bool {
+	e, ok := env.(emptied)
+	if !ok || w.run.Journey.SetUp != nil {
+		return false
+	}
+	empty, err := e.Empty(ctx)
+	return err == nil && empty
+}
+
+// What tests came to on commits of the project is remembered for later runs that begin there.
+type baseRecord struct {
+	Tested []baseTested `json:"tested"`
+}
+
+type baseTested struct {
+	Tests []string           `json:"tests"`
+	Check workflow.BaseCheck `json:"check"`
+}
+
+const (
+	baseKind, baseID = "base", "tested"
+	// mostRemembered is how many commits and environments are remembered.
+	mostRemembered = 50
+)
+
+func (w *work) baseRecord() *store.Document[baseRecord] {
+	return store.Record[baseRecord](w.Store, baseKind, baseID)
+}
+
+// remember notes what the tests came to on the base, for later runs that set up alike.
+func (w *work) remember(ctx context.Context, e workflow.TestsEnded) error {
+	b := w.run.Journey.BaseCheck(e)
+	if s := w.run.Journey.SetUp; !b.Tells(&w.run.Journey.Settings) || s != nil && (s.Repaired || s.Status == "failed") {
+		return nil
+	}
+	tests := w.run.Journey.Settings.TestNames()
+	return w.baseRecord().Update(ctx, func(r *baseRecord) error {
+		r.Tested = slices.DeleteFunc(r.Tested, func(t baseTested) bool { return t.is(&b, tests) })
+		r.Tested = append(r.Tested, baseTested{tests, b})
+		r.Tested = r.Tested[max(0, len(r.Tested)-mostRemembered):]
+		return nil
+	})
+}
+
+func (t *baseTested) is(b *workflow.BaseCheck, tests []string) bool {
+	return t.Check.Commit == b.Commit && t.Check.Fingerprint == b.Fingerprint && slices.Equal(t.Tests, tests)
+}
+
+// remembered is what an earlier run found out of the tests on the run's base in an environment of that fingerprint; nil if none did.
+func (w *work) remembered(ctx context.Context, fingerprint string) (*workflow.BaseCheck, error) {
+	record, err := w.baseRecord().Load(ctx)
+	if err != nil {
+		w.logged("read what tests came to before", err)
+		return nil, nil //nolint:nilnil // they run again
+	}
+	wanted := workflow.BaseCheck{Commit: w.run.Journey.BaseCommit, Fingerprint: fingerprint}
+	for _, t := range record.Tested {
+		if t.is(&wanted, w.run.Journey.Settings.TestNames()) {
+			return &t.Check, w.askedFor(ctx, t.Check.Failures)
+		}
+	}
+	return nil, nil //nolint:nilnil // it is the answer
+}
+
+// askedFor notes which failing tests the request names.
+func (w *work) askedFor(ctx context.Context, failures []workflow.TestFailure) error {
+	if len(failures) == 0 {
+		return nil
+	}
+	request, err := w.theRequest(ctx)
+	if err != nil {
+		return err
+	}
+	text := request.Title + "\n" + request.Body
+	for i := range failures {
+		failures[i].Asked = nil
+		for _, name := range failures[i].Tests {
+			if names(text, name) {
+				failures[i].Asked = append(failures[i].Asked, name)
+			}
+		}
+	}
+	return nil
+}
+
+// shortestName is the shortest last part of a test's name that is looked for by itself: shorter ones are words of any text.
+const shortestName = 5
+
+// names reports whether a text names a test: by its whole name, or by the last part of it as a word of its own.
+func names(text, test string) bool {
+	if strings.Contains(text, test) {
+		return true
+	}
+	parts := strings.FieldsFunc(test, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+	if len(parts) == 0 {
+		return false
+	}
+	last := parts[len(parts)-1]
+	return len(last) >= shortestName && regexp.MustCompile(`\b`+regexp.QuoteMeta(last)+`\b`).MatchString(text)
+}
+
+// told are failures as the document may hold them: redacted, cleaned and short.
+func (w *work) told(failures []workflow.TestFailure) []workflow.TestFailure {
+	return toldBy(w.Redact, failures)
+}
+
+func toldBy(r *redact.Redactor, failures []workflow.TestFailure) []workflow.TestFailure {
+	for i := range failures {
+		f := &failures[i]
+		f.Summary = shorten(redact.Clean(r.String(f.Summary)), messageLimit)
+		for j, name := range f.Tests {
+			f.Tests[j] = redact.Line(r.String(name), 300)
+		}
+	}
+	return failures
+}
+
+// fromBase tells a run that goes on from its base branch where that is now, and what is configured.
+func (w *work) fromBase(ctx context.Context, a *workflow.Admitted) error {
+	if !w.run.Journey.FromBase {
+		return nil
+	}
+	base, err := w.Repo.Resolve(ctx, "refs/heads/"+w.run.Journey.Base)
+	if err != nil {
+		w.logged("find the base branch", err) // CreateBranch says it where it matters
+		return nil
+	}
+	a.Base = base
+	if w.Config.Settings == nil {
+		return nil
+	}
+	request, err := w.theRequest(ctx)
+	if err != nil {
+		return err
+	}
+	settings, err := w.Config.Settings(request)
+	if err != nil {
+		return err
+	}
+	a.Settings = &settings
+	return nil
+}
