@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
@@ -94,6 +95,7 @@ func explained(err error) error {
 	}{
 		{git.ErrNotRepository, `go to a git repository, or make this one: git init`},
 		{git.ErrNoGit, "install git: apt-get install git"},
+		{git.ErrNoAnswer, `see what git waits for: GIT_TRACE=1 git status`},
 		{git.ErrTooOld, "install a newer git"},
 		{environment.ErrNoIsolation, `install bubblewrap ("apt-get install bubblewrap"), or add --unsandboxed if you trust what will run`},
 		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
@@ -106,6 +108,9 @@ func explained(err error) error {
 		if errors.Is(err, known.is) {
 			return &problem{err: err, hint: known.hint, code: codeOf(err)}
 		}
+	}
+	if carried := (*runner.CarriedError)(nil); errors.As(err, &carried) {
+		return &problem{err: err, hint: fmt.Sprintf("wait for it, or end it and go on here: kill %d; then signalbox resume", carried.PID)}
 	}
 	if broken := (*local.RequestError)(nil); errors.As(err, &broken) {
 		return &problem{err: err, hint: "mend the file; requests/example.md.txt, which \"signalbox init\" writes, shows what one looks like"}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/process"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -48,7 +49,7 @@ func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) e
 			return err
 		}
 	}
-	if err := p.signal(ctx, found, change); err != nil {
+	if err := p.signalWithin(ctx, found, holding, change); err != nil {
 		return explained(err)
 	}
 	if held {
@@ -64,6 +65,30 @@ func (p *project) signal(ctx context.Context, found store.RunSummary, change fun
 	})
 }
 
+// signalWithin is signal, but for a process that is suspended while it has the document's lock.
+func (p *project) signalWithin(ctx context.Context, found store.RunSummary, by store.LockRecord, change func(*workflow.Run, *workflow.Signals)) error {
+	within, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	err := p.signal(within, found, change)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return notAnswering(&found.Run, by)
+	}
+	return err
+}
+
+// orderWait is how long an order may lie untaken. A runner takes one within a second, on a machine that is not overloaded.
+const orderWait = 30 * time.Second
+
+// notAnswering says that the process which carries a run has not taken an order, and what to type.
+func notAnswering(run *workflow.Run, by store.LockRecord) error {
+	why, wake := "has not taken the order within "+orderWait.String(), "it takes the order when it can"
+	if process.Suspended(by.PID, by.PIDStart) {
+		why, wake = "is suspended and takes no orders", fmt.Sprintf("let it go on: kill -CONT %d", by.PID)
+	}
+	return &problem{err: fmt.Errorf("the process that carries run %s (%s) %s", run.Ref(), holder(by), why),
+		hint: fmt.Sprintf("%s; or do without it: kill -9 %d; then signalbox resume %s", wake, by.PID, run.Ref())}
+}
+
 // holderPoll is how often whoever left an order looks whether the process that
 // should take it still lives: one that is killed frees its lock in silence.
 const holderPoll = time.Second / 4
@@ -77,6 +102,7 @@ func (p *project) obeyed(ctx context.Context, ref store.RunRef, by store.LockRec
 	if err != nil {
 		return explained(err)
 	}
+	left := time.Now()
 	for {
 		run, err := p.store.Stage(ref).Load(ctx)
 		if err != nil {
@@ -94,6 +120,9 @@ func (p *project) obeyed(ctx context.Context, ref store.RunRef, by store.LockRec
 		}
 		if _, held, err := p.held(ctx, ref.RequestID); err != nil || !held {
 			return errors.Join(err, p.goOn(ctx, ref, &run))
+		}
+		if process.Suspended(by.PID, by.PIDStart) || !taken && time.Since(left) > orderWait {
+			return notAnswering(&run, by)
 		}
 		select {
 		case <-changes:

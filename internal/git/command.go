@@ -17,7 +17,7 @@ import (
 
 const (
 	// quick is more than any local look-up takes on a loaded machine with a cold disk.
-	quick = time.Minute
+	quick = 30 * time.Second
 	// slow bounds what depends on a network or on the size of a checkout.
 	slow = 15 * time.Minute
 	// maxOutput bounds what is read into memory: the listing of a change of a million files.
@@ -113,7 +113,7 @@ func judge(ctx context.Context, c call, result process.Result, stderr string) er
 	case ctx.Err() != nil && !result.OK():
 		return fmt.Errorf("git %s: %w", c.args[0], context.Cause(ctx))
 	case result.Ending == process.TimedOut:
-		return fmt.Errorf("git %s: no end within its time limit: %w", c.args[0], context.DeadlineExceeded)
+		return fmt.Errorf("git %s: %w after %s: %w", c.args[0], ErrNoAnswer, result.Duration.Round(time.Second), context.DeadlineExceeded)
 	case !result.OK():
 		return &commandError{
 			subcommand: c.args[0], code: result.ExitCode, signal: result.Signal,

@@ -9,6 +9,9 @@ import (
 	"signalbox/internal/redact"
 )
 
+// ErrNoAnswer: git did not end within the time that its command may take.
+var ErrNoAnswer = errors.New("no answer")
+
 // commandError is git ending with something else than success.
 type commandError struct {
 	subcommand string

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"signalbox/internal/git"
 	"signalbox/internal/process"
@@ -99,5 +100,22 @@ func TestCanceledContextIsTheReason(t *testing.T) {
 	cancel()
 	if _, err := repo.Resolve(ctx, "refs/heads/main"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// silent is a git that does not answer: it hangs for as long as it is given.
+type silent struct{ given *time.Duration }
+
+func (s silent) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	*s.given = c.Total
+	return process.Result{ExitCode: -1, Signal: "SIGKILL", Ending: process.TimedOut, Started: time.Now(), Duration: c.Total}, nil
+}
+
+func TestAGitThatHangsIsGivenUpAndNamed(t *testing.T) {
+	t.Parallel()
+	var given time.Duration
+	_, err := git.Open(t.Context(), silent{&given}, t.TempDir())
+	if !errors.Is(err, git.ErrNoAnswer) || !strings.Contains(err.Error(), "git version: no answer after 30s") || given != 30*time.Second {
+		t.Errorf("given %s, got %v", given, err)
 	}
 }

@@ -47,14 +47,16 @@ func SweepOrphans(ctx context.Context, tag string) (killed int, err error) {
 
 // orphaned reports whether pid was started by a process of this namespace that
 // is dead. Of other namespaces the ids mean nothing here.
-func orphaned(ctx context.Context, pid int) bool {
-	tag := "" // the last one: what a Signalbox runs may be a Signalbox
+func orphaned(ctx context.Context, pid int) bool { return starterDead(starterOf(ctx, pid)) }
+
+// starterOf is the value of a process's tag, empty if it has none.
+func starterOf(ctx context.Context, pid int) (tag string) {
 	for variable := range strings.SplitSeq(string(environ(ctx, pid)), "\x00") {
 		if value, found := strings.CutPrefix(variable, tagName+"="); found {
-			tag = value
+			tag = value // the last one: what a Signalbox runs may be a Signalbox
 		}
 	}
-	return starterDead(tag)
+	return tag
 }
 
 // starterDead reports whether the starter that a tag's value names is of this namespace and dead.

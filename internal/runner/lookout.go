@@ -37,7 +37,7 @@ func (l Lookout) variables() []string {
 // Open makes the place at a commit, a full id. There is one at a time. Close removes it.
 func (l Lookout) Open(ctx context.Context, commit string) (place *Outlook, err error) {
 	variables := l.variables()
-	if _, err := process.Sweep(ctx, variables[0]); err != nil {
+	if _, err := process.SweepOrphans(ctx, variables[0]); err != nil {
 		l.Logger.Warn("end processes of an earlier look", "err", err)
 	}
 	found, err := l.Detect(ctx, commit)

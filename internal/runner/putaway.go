@@ -46,7 +46,7 @@ func (w *work) putAway(ctx context.Context, force bool) (kept string, err error)
 		return j.KeptRef, nil
 	}
 	// What a killed runner left behind still writes there.
-	if _, err := process.Sweep(ctx, runIDVariable+"="+w.ref.RunID); err != nil {
+	if _, err := process.SweepOrphans(ctx, runIDVariable+"="+w.ref.RunID); err != nil {
 		return "", fmt.Errorf("end processes of an earlier runner: %w", err)
 	}
 	commit, err := w.unrecorded(ctx)

@@ -105,6 +105,13 @@ var (
 	ErrNotSaved = errors.New("STAGE_WRITE_FAILED")
 )
 
+// CarriedError: the file of the request's lock was removed, and a process that had the lock still carries the run.
+type CarriedError struct{ PID int }
+
+func (e *CarriedError) Error() string {
+	return fmt.Sprintf("process %d still carries this run, although somebody removed its lock (.signalbox/locks)", e.PID)
+}
+
 // runIDVariable tags every process of a run, so that what a killed runner left behind is found.
 const runIDVariable = "SIGNALBOX_RUN_ID"
 
@@ -169,6 +176,13 @@ func (w *work) outrank(ctx context.Context, owner string) error {
 	if w.request.Epoch() > known {
 		return nil
 	}
+	starters, err := process.Starters(ctx, runIDVariable+"="+w.ref.RunID)
+	if err != nil {
+		return fmt.Errorf("look for another runner: %w", err)
+	}
+	if len(starters) > 0 {
+		return &CarriedError{PID: starters[0]}
+	}
 	if err := w.request.Release(); err != nil {
 		return fmt.Errorf("release request lock: %w", err)
 	}
@@ -185,7 +199,8 @@ func (w *work) carry(ctx context.Context) (workflow.Run, error) {
 		return w.run, w.project(ctx)
 	}
 	if w.run.Journey.Epoch > 0 { // it was admitted once, so that it may have started something
-		if _, err := process.Sweep(ctx, runIDVariable+"="+w.ref.RunID); err != nil {
+		// Orphans alone: what a runner that lives has started is not ours to end, whatever became of its lock.
+		if _, err := process.SweepOrphans(ctx, runIDVariable+"="+w.ref.RunID); err != nil {
 			w.logged("end processes of an earlier runner", err)
 		}
 	}

@@ -1,0 +1,53 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestStopSaysWhoIsSuspendedAndWhatToType(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	c := p.startStandingStill(1)
+	c.signal(syscall.SIGSTOP)
+	s := p.start("stop", "1")
+	if code := s.waitFor(time.Minute); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	pid := c.cmd.Process.Pid
+	for _, want := range []string{"is suspended and takes no orders", fmt.Sprintf("kill -CONT %d", pid), fmt.Sprintf("kill -9 %d; then signalbox resume 1", pid)} {
+		if !strings.Contains(s.out.String(), want) {
+			t.Errorf("want %q in %s", want, s.out)
+		}
+	}
+	c.signal(syscall.SIGCONT) // it takes the order that was left for it
+	if code := c.wait(); code != 3 {
+		t.Errorf("exit code %d\n%s", code, c.out)
+	}
+}
+
+func TestARunWhoseLockWasRemovedIsNotCarriedTwiceAndItsAgentLives(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	c := p.startStandingStill(1)
+	if err := os.RemoveAll(filepath.Join(p.dir, ".signalbox", "locks")); err != nil {
+		t.Fatal(err)
+	}
+	said := p.run(1, "resume", "1")
+	if want := fmt.Sprintf("process %d still carries this run", c.cmd.Process.Pid); !strings.Contains(said, want) {
+		t.Errorf("want %q in %s", want, said)
+	}
+	g.open()
+	c.wait() // at its next save it finds that its locks are gone, and stops
+	if !strings.Contains(c.out.String(), "S01: running the tests") {
+		t.Errorf("its agent did not end by itself:\n%s", c.out)
+	}
+	p.mustEndMerged()
+}
