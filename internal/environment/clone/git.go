@@ -3,14 +3,17 @@ package clone
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
-	"signalbox/internal/environment"
 	"strconv"
 	"strings"
 	"time"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 )
@@ -87,12 +90,32 @@ func output(ctx context.Context, c process.Command, run func(context.Context, pr
 		return "", err
 	case ctx.Err() != nil:
 		return "", ctx.Err()
+	case deniedFile(stderr.String()) != "": // also where git goes on without the file, as it does without a folder
+		return "", &fs.PathError{Op: "read", Path: deniedFile(stderr.String()), Err: fs.ErrPermission}
 	case result.Truncated:
 		return "", fmt.Errorf("git printed more than %d bytes: %w", maxListing, environment.ErrTooLarge)
 	case !result.OK():
 		return "", fmt.Errorf("git exited %d (%s%s): %s", result.ExitCode, result.Ending, result.Signal, complaint(stderr.String()))
 	}
 	return stdout.String(), nil
+}
+
+var deniedPattern = lazyPattern(`(?m)^(?:error: open\("|warning: could not open directory ')(.+)["']\)?: Permission denied$`)
+
+// deniedFile is the file or folder that git said it may not read; empty if it said so of none.
+func deniedFile(stderr string) string {
+	if found := deniedPattern().FindStringSubmatch(stderr); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// located gives an error about a file of the work folder the path by which a person finds it.
+func (e *Environment) located(err error) error {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) && !filepath.IsAbs(at.Path) {
+		at.Path = filepath.Join(e.layout.work, at.Path)
+	}
+	return err
 }
 
 // maxListing bounds what is held in memory of file names: far more than a million of them.

@@ -120,7 +120,7 @@ func (e *Environment) sort(ctx context.Context, names []string) (present, absent
 		name = strings.TrimSuffix(name, "/")
 		info, err := lookAt(root, name)
 		if err != nil {
-			return "", "", fmt.Errorf("look at %q: %w", name, err)
+			return "", "", fmt.Errorf("look at %q: %w", name, e.located(err))
 		}
 		if info == nil {
 			gone.WriteString(name + "\x00")
@@ -180,15 +180,17 @@ func (e *Environment) importing(ctx context.Context, input, script string, args 
 	}
 	if e.driver.config.Unsandboxed {
 		c.Dir = e.layout.work
-		return output(ctx, c, e.driver.config.Exec.Exec)
+		printed, err := output(ctx, c, e.driver.config.Exec.Exec)
+		return printed, e.located(err)
 	}
 	m, err := e.importMounts(ctx)
 	if err != nil {
 		return "", err
 	}
-	return output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
+	printed, err := output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
 		return e.driver.sandboxed(ctx, m, e.layout.work, c, noNetwork)
 	})
+	return printed, e.located(err)
 }
 
 // importMounts lets git write objects and the index, and nothing that this machine's git would obey.

@@ -2,6 +2,7 @@ package environmenttest
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -135,10 +136,16 @@ func testPreparedLink(t *testing.T, s *site) {
 }
 
 func testUnreadable(t *testing.T, s *site) {
-	s.must(t, "echo x >hidden.txt && chmod 000 hidden.txt")
-	_, err := s.Record(t.Context(), s.spec.Commit, "work\n")
-	if err == nil || !strings.Contains(err.Error(), "hidden.txt") {
-		t.Errorf("got error %v", err)
+	for name, script := range map[string]string{
+		"hidden.txt": "echo x >hidden.txt && chmod 000 hidden.txt", // a folder git would leave out with no more than a warning
+		"hidden":     "mkdir hidden && echo x >hidden/file && chmod 000 hidden",
+	} {
+		s.must(t, script)
+		_, err := s.Record(t.Context(), s.spec.Commit, "work\n")
+		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), filepath.Join(s.spec.Dir, name)) {
+			t.Errorf("got error %v", err)
+		}
+		s.must(t, `chmod -R u+rwX "$1" && rm -r "$1"`, name)
 	}
 }
 
