@@ -83,8 +83,10 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 		"agents.*.url":              {why: "the agent's server: it gets your key and all that the agent is asked"},
 		"agents.*.project_settings": {why: "the agent obeys settings that the repository brings for it, such as hooks and tool servers"},
 
-		"environment.driver":       {why: "agents and commands run in containers of your Docker", when: is(DriverContainer)},
-		"environment.sandbox":      {why: "agents and commands run on this machine as you, without isolation", when: is(SandboxNone)},
+		"environment.driver":          {why: "agents and commands run in containers of your Docker", when: is(DriverContainer)},
+		"environment.sandbox":         {why: "agents and commands run on this machine as you, without isolation", when: is(SandboxNone)},
+		"environment.user_namespaces": {why: "programs inside may make user namespaces, which open more of this machine's kernel to them"},
+
 		"environment.read":         {why: "a path of this machine that agents and commands may read"},
 		"environment.variables":    {why: "a variable that agents and commands get"},
 		"environment.network":      {why: "agents and commands reach whatever this machine reaches", when: is(NetworkFull)},
