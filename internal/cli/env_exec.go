@@ -13,6 +13,7 @@ import (
 	"signalbox/internal/process"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
+	"signalbox/internal/workflow"
 )
 
 func newEnvExec(a *app) *cobra.Command {
@@ -88,7 +89,22 @@ func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *
 		p.warnOfOthers(ctx, found.Ref)
 	}
 	defer func() { err = errors.Join(err, place.Leave()) }()
+	if err := p.touched(ctx, found.Run.Journey.EnvID); err != nil {
+		return explained(err)
+	}
 	return act(ctx, place)
+}
+
+// touched says in environments.json that the environment was opened.
+func (p *project) touched(ctx context.Context, envID string) error {
+	return p.store.Environments().Update(ctx, func(doc *workflow.Environments) error {
+		for i := range doc.Environments {
+			if doc.Environments[i].EnvID == envID {
+				doc.Environments[i].Touch(now())
+			}
+		}
+		return nil
+	})
 }
 
 // visitor is the name under which a person in an environment holds its run.

@@ -33,6 +33,9 @@ func newIssueSet(a *app) *cobra.Command {
 			if len(args) == 3 {
 				message = args[2]
 			}
+			if word == workflow.IssueError && message == "" {
+				a.warn("an error without a message helps no one who reads it: signalbox issue set %d error \"what went wrong\"", n)
+			}
 			return a.setIssue(c.Context(), n, func(s *workflow.IssueStatus) { s.Set(word, session, message, now()) })
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {

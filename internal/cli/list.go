@@ -140,7 +140,7 @@ func (p *project) printListing(l listing) {
 	case l.State == "":
 		p.print("%-6s %-12s %-15s %s\n", "#"+strconv.Itoa(l.Number), "new", "", l.Title)
 	default:
-		label := p.state(l.State) + strings.Repeat(" ", max(0, 12-len(l.State.Label())))
+		label := p.state(l.State) + strings.Repeat(" ", max(0, 12-columnsOf(p.label(l.State))))
 		if l.Interrupted {
 			label = p.paint(yellow, interruptedLabel) + " "
 		}

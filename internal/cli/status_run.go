@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -220,9 +221,28 @@ func (a *app) stateOf(r *workflow.Run) string {
 func (a *app) state(s workflow.State) string {
 	code := map[workflow.State]string{workflow.Done: green, workflow.Failed: red, workflow.NeedsInput: yellow}[s]
 	if code == "" {
-		return s.Label()
+		return a.label(s)
 	}
-	return a.paint(code, s.Label())
+	return a.paint(code, a.label(s))
+}
+
+// label is a state's label in the language of the terminal's messages.
+func (a *app) label(s workflow.State) string {
+	locale := cmp.Or(a.Env("LC_ALL"), a.Env("LC_MESSAGES"), a.Env("LANG"))
+	language, _, _ := strings.Cut(locale, "_")
+	return s.LabelIn(language)
+}
+
+// columnsOf is how many columns of a terminal a label takes: those of Japanese take two for each character.
+func columnsOf(label string) (columns int) {
+	const wide = 0x2e80 // where the scripts of East Asia begin
+	for _, r := range label {
+		columns++
+		if r >= wide {
+			columns++
+		}
+	}
+	return columns
 }
 
 func (a *app) elapsed(r *workflow.Run) string {

@@ -46,6 +46,9 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
+	if e.Holder.PID == 0 && e.Holder.Owner != "" {
+		return "lock is held by " + e.Holder.Owner
+	}
 	if e.Holder.PID == 0 {
 		return "lock is held by somebody who has not said yet who"
 	}

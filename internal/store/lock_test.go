@@ -155,6 +155,7 @@ func TestADeletedLockFileEndsTheFormerHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := lockRequest(t, s, Owner{Name: "next", AfterEpoch: run.Journey.Epoch})
+	w.unseen(t)
 	w2, run2 := openRun(t, s)
 	run2.Journey.Epoch = next.Epoch()
 	save(t, w2, &run2)

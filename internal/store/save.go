@@ -20,7 +20,7 @@ func (w *RunWriter) Save(ctx context.Context, run *workflow.Run, event Transitio
 	if w.failed != nil {
 		return w.failed
 	}
-	if err := w.wake(); err != nil {
+	if err := w.wake(ctx); err != nil {
 		return fmt.Errorf("open run %s: %w", w.ref, err)
 	}
 	if err := w.lock.acquire(ctx); err != nil {

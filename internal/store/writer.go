@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
+	"signalbox/internal/flock"
 	"signalbox/internal/workflow"
 )
 
@@ -50,6 +52,10 @@ func (s *Store) OpenRun(ctx context.Context, ref RunRef) (*RunWriter, workflow.R
 	if err != nil {
 		return nil, workflow.Run{}, err
 	}
+	if err := guard(ctx, dir); err != nil {
+		dir.close()
+		return nil, workflow.Run{}, fmt.Errorf("open run %s: %w", ref, err)
+	}
 	w := &RunWriter{store: s, ref: ref, folder: dir, lock: &fileLock{folder: dir, name: runLock, perm: publicFile}}
 	run, err := w.open(ctx)
 	if err != nil {
@@ -84,6 +90,23 @@ func (w *RunWriter) Close() error {
 	return nil
 }
 
+// guard has the run to itself as long as its folder is open. The request's lock says so already, unless somebody removed
+// its file: whoever made another one would take a run over whose agent is at work. What a killed process
+// held may be held for a moment longer by a child of it that has not yet begun.
+func guard(ctx context.Context, dir *folder) error {
+	for range takeAttempts {
+		if got, err := flock.Try(dir.dir); got || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(takePause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return &HeldError{LockRecord{Owner: "a process whose lock file was removed"}}
+}
+
 // Rest closes what the writer keeps open; the next Save or Refresh opens it again. A run that waits among a
 // thousand others rests.
 func (w *RunWriter) Rest() {
@@ -99,6 +122,7 @@ func (w *RunWriter) rest() {
 		return
 	}
 	w.lock.close()
+	_ = flock.Free(w.folder.dir) // also from a child between its fork and its exec
 	w.folder.close()
 	for _, file := range []*os.File{w.current, w.events} {
 		if file != nil {
@@ -109,13 +133,17 @@ func (w *RunWriter) rest() {
 }
 
 // wake opens what a writer that rests has closed.
-func (w *RunWriter) wake() error {
+func (w *RunWriter) wake(ctx context.Context) error {
 	if w.folder != nil {
 		return nil
 	}
 	dir, err := w.store.openFolder(w.ref.Dir())
 	if err != nil {
 		return err
+	}
+	if err := guard(ctx, dir); err != nil {
+		dir.close()
+		return errors.Join(ErrLockLost, err)
 	}
 	events, _, err := dir.openRegular(eventsFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, publicFile)
 	if err != nil {
@@ -165,7 +193,7 @@ func (w *RunWriter) Refresh(ctx context.Context, run *workflow.Run) (bool, error
 	if err := errors.Join(w.failed, ctx.Err()); err != nil {
 		return false, err
 	}
-	if err := w.wake(); err != nil {
+	if err := w.wake(ctx); err != nil {
 		return false, err
 	}
 	if err := w.lookAgain(); err != nil || w.theirs == nil {

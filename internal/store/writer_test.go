@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/flock"
 	"signalbox/internal/workflow"
 )
 
@@ -164,10 +165,19 @@ func TestSaveRefusesWhatMayNotBe(t *testing.T) {
 	}
 }
 
+// unseen is a writer on another machine, whose flocks this one does not see.
+func (w *RunWriter) unseen(t *testing.T) {
+	t.Helper()
+	if err := flock.Free(w.folder.dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAFormerRunnerIsFenced(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	former, old := createRun(t, s)
+	former.unseen(t)
 	later, run := openRun(t, s)
 	run.Journey.Epoch = 2
 	save(t, later, &run)
@@ -335,4 +345,33 @@ func TestAPlanThatSomeoneChangedIsNamedAsThat(t *testing.T) {
 	if err := w.Save(t.Context(), &run, Transition{Event: "Admitted"}); !errors.Is(err, ErrPlanChanged) || errors.Is(err, ErrWrite) {
 		t.Errorf("a run that does not follow planning.json: %v", err)
 	}
+}
+
+// Two processes must never carry one run, not even if somebody deletes all lock files meanwhile.
+func TestARunThatIsOpenIsNotOpenedAgainWhenTheLockFilesAreGone(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	first, run := createRun(t, s)
+	if err := os.RemoveAll(filepath.Join(s.path, locksDir)); err != nil {
+		t.Fatal(err)
+	}
+	other := openAt(t, Config{Root: s.path})
+	lock, err := other.LockRequest(t.Context(), testRef.RequestID, Owner{Name: "second"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Release() }()
+	var held *HeldError
+	if _, _, err := other.OpenRun(t.Context(), testRef); !errors.As(err, &held) {
+		t.Errorf("a second process opens the run: %v", err)
+	}
+	save(t, first, &run)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second, _, err := other.OpenRun(t.Context(), testRef)
+	if err != nil {
+		t.Fatalf("after the first has closed it: %v", err)
+	}
+	_ = second.Close()
 }

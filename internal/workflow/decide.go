@@ -189,7 +189,8 @@ func (m *machine) settle() {
 	j.Transition++
 	j.StepName = j.Phase.Step()
 	m.settleQuestion()
-	r.UpdatedAt = m.now
+	r.UpdatedAt = *notBefore(&m.now, &r.StartedAt)
+	m.keepOrderOfTimes()
 	r.Progress.Percent = r.percent()
 	r.Locks.Request.Held = r.Locks.Request.Held && !r.State.Ended()
 	r.Locks.Queue.Held = r.Locks.Queue.Held && r.State == Running
@@ -198,6 +199,25 @@ func (m *machine) settle() {
 		name := r.dir() + "/errors.json"
 		r.Artifacts.ErrorsJSON = &name
 	}
+}
+
+// keepOrderOfTimes lets nothing end before it began: a clock may be set back in between.
+func (m *machine) keepOrderOfTimes() {
+	r := &m.run
+	r.EndedAt = notBefore(r.EndedAt, &r.StartedAt)
+	for i := range r.Steps {
+		r.Steps[i].EndedAt = notBefore(r.Steps[i].EndedAt, r.Steps[i].StartedAt)
+	}
+	for i := range r.Journey.Phases {
+		r.Journey.Phases[i].EndedAt = notBefore(r.Journey.Phases[i].EndedAt, r.Journey.Phases[i].StartedAt)
+	}
+}
+
+func notBefore(end, start *time.Time) *time.Time {
+	if end == nil || start == nil || !end.Before(*start) {
+		return end
+	}
+	return start
 }
 
 // percent is the share of the phases to go through that are behind the run;

@@ -71,10 +71,21 @@ func (s State) Final() bool { return s == Done || s == Canceled }
 // Ended reports whether a run in s has ended_at set (R15): no runner works on it.
 func (s State) Ended() bool { return s.Final() || s == NeedsInput || s == Failed }
 
+// labels are those of R1, by language.
+var labels = map[string]map[State]string{
+	"en": {Queued: "Queued", Running: "Running", NeedsInput: "Needs input", Failed: "Failed", Done: "Done", Canceled: "Canceled"},
+	"ja": {Queued: "実行待ち", Running: "実行中", NeedsInput: "要対応", Failed: "失敗", Done: "完了", Canceled: "中断"},
+}
+
 // Label is the English label of R1.
-func (s State) Label() string {
-	return map[State]string{Queued: "Queued", Running: "Running", NeedsInput: "Needs input",
-		Failed: "Failed", Done: "Done", Canceled: "Canceled"}[s]
+func (s State) Label() string { return s.LabelIn("en") }
+
+// LabelIn is the label of R1 in a language ("en" or "ja"), the English one where there is none.
+func (s State) LabelIn(language string) string {
+	if label, ok := labels[language][s]; ok {
+		return label
+	}
+	return labels["en"][s]
 }
 
 // Stage is the runner's own grain of a run's position (R2); read off the position table.

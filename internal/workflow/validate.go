@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // InvalidError is one thing that does not hold in a document.
@@ -58,7 +59,42 @@ func (r *Run) Validate() error {
 			bad(at+"/attempt", "steps[%d].attempt %d is below 1", i, s.Attempt)
 		}
 	}
+	for at, paths := range r.paths() {
+		for _, p := range paths {
+			if !inProject(p) {
+				bad(at, "%s %q is not a path inside the project", at[1:], p)
+			}
+		}
+	}
 	return errors.Join(problems...)
+}
+
+// paths are all that the document says of files, by where it says it.
+func (r *Run) paths() map[string][]string {
+	a := &r.Artifacts
+	all := map[string][]string{"/artifacts/request_path": {a.RequestPath}, "/artifacts/planning_json": some(a.PlanningJSON), "/artifacts/report_md": {a.ReportMD},
+		"/artifacts/errors_json": some(a.ErrorsJSON), "/artifacts/patches": a.Patches, "/artifacts/logs_dir": {a.LogsDir}, "/signalbox/env_path": {r.Journey.EnvPath}}
+	for i := range r.Steps {
+		s, at := &r.Steps[i], fmt.Sprintf("/steps/%d", i)
+		all[at+"/patch_path"], all[at+"/logs"] = some(s.PatchPath), s.Logs
+		all[at+"/test/unit/log_path"], all[at+"/test/e2e/log_path"] = some(s.Test.Unit.LogPath), some(s.Test.E2E.LogPath)
+	}
+	for i := range r.Journey.Evidence {
+		all[fmt.Sprintf("/signalbox/evidence/%d/log_path", i)] = []string{r.Journey.Evidence[i].LogPath}
+	}
+	return all
+}
+
+func some(path *string) []string {
+	if path == nil {
+		return nil
+	}
+	return []string{*path}
+}
+
+// inProject reports whether a path, with slashes, stays below the project root by its words. Empty is none.
+func inProject(p string) bool {
+	return !strings.HasPrefix(p, "/") && !strings.ContainsRune(p, 0) && !slices.Contains(strings.Split(p, "/"), "..")
 }
 
 // FollowsPlan checks that steps[] has the ids and the order of planning.json (R15).

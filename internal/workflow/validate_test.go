@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestValidate(t *testing.T) {
@@ -121,6 +122,58 @@ func TestWordsAboutStates(t *testing.T) {
 	} {
 		if state.Final() != want.final || state.Ended() != want.ended || state.Label() != want.label {
 			t.Errorf("%s: final %t, ended %t, label %q; want %+v", state, state.Final(), state.Ended(), state.Label(), want)
+		}
+	}
+}
+
+func TestPathsThatLeaveTheProjectAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"/etc/passwd", "../x", "runs/../../x", "a\x00b"} {
+		for name, set := range map[string]func(*Run){
+			"patch_path":   func(r *Run) { r.Steps = []Step{{StepID: "S01", Attempt: 1, PatchPath: &bad}} },
+			"logs":         func(r *Run) { r.Steps = []Step{{StepID: "S01", Attempt: 1, Logs: []string{bad}}} },
+			"report_md":    func(r *Run) { r.Artifacts.ReportMD = bad },
+			"logs_dir":     func(r *Run) { r.Artifacts.LogsDir = bad },
+			"env_path":     func(r *Run) { r.Journey.EnvPath = bad },
+			"log_path":     func(r *Run) { r.Journey.Evidence = []Evidence{{LogPath: bad}} },
+			"patches":      func(r *Run) { r.Artifacts.Patches = []string{bad} },
+			"request_path": func(r *Run) { r.Artifacts.RequestPath = bad },
+		} {
+			run := newRun(settings(WorkflowFull, true))
+			set(&run)
+			if err := run.Validate(); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s %q: %v", name, bad, err)
+			}
+		}
+	}
+	run := newRun(settings(WorkflowFull, true))
+	run.Journey.EnvPath = ".worktrees/issue-42-fix..the-parser"
+	if err := run.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingEndsBeforeItBeganWhenTheClockGoesBack(t *testing.T) {
+	t.Parallel()
+	run, _ := Decide(newRun(settings(WorkflowSimple, true)), Admitted{}, epoch)
+	run, _ = Decide(run, Interrupted{}, epoch.Add(-time.Hour))
+	if run.EndedAt == nil || run.EndedAt.Before(run.StartedAt) || run.UpdatedAt.Before(run.StartedAt) {
+		t.Errorf("started at %s, updated at %s, ended at %v", run.StartedAt, run.UpdatedAt, run.EndedAt)
+	}
+	if p := run.Journey.Phases[0]; p.EndedAt == nil || p.EndedAt.Before(*p.StartedAt) {
+		t.Errorf("its phase started at %v and ended at %v", p.StartedAt, p.EndedAt)
+	}
+}
+
+func TestEveryStateHasItsLabelInBothLanguages(t *testing.T) {
+	t.Parallel()
+	want := []string{"実行待ち", "実行中", "要対応", "失敗", "完了", "中断"}
+	for i, s := range States {
+		if got := s.LabelIn("ja"); got != want[i] {
+			t.Errorf("%s is %q, want %q", s, got, want[i])
+		}
+		if s.LabelIn("de") != s.Label() || s.Label() == "" {
+			t.Errorf("%s has no English label", s)
 		}
 	}
 }
