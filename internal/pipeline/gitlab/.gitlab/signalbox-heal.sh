@@ -162,7 +162,8 @@ git checkout --quiet -B "$CI_COMMIT_BRANCH" "refs/remotes/origin/$CI_COMMIT_BRAN
 export GIT_AUTHOR_NAME=Signalbox GIT_AUTHOR_EMAIL=signalbox@localhost GIT_COMMITTER_NAME=Signalbox GIT_COMMITTER_EMAIL=signalbox@localhost
 before=$(jq --raw-output .last_health_status state.json 2>/dev/null) || true
 code=0
-(unset SIGNALBOX_GITLAB_TOKEN SIGNALBOX_GITLAB_ISSUES_TOKEN && "$signalbox" heal --unattended) || code=$?
+# This runs on the default branch alone, so the configuration is what its maintainers merged: it counts without a question.
+(unset SIGNALBOX_GITLAB_TOKEN SIGNALBOX_GITLAB_ISSUES_TOKEN && SIGNALBOX_TRUST=1 "$signalbox" heal --unattended) || code=$?
 case "$code $before" in
 8\ * | 9\ * | "3 critical") code=0 ;; # nothing was due, or repaired: a person was told when it became critical
 esac

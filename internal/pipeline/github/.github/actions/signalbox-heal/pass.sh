@@ -9,7 +9,8 @@ word=$(cat /proc/sys/kernel/random/uuid)
 echo "::stop-commands::$word"
 before=$(jq --raw-output .last_health_status state.json 2>/dev/null || true)
 code=0
-"$SIGNALBOX_PROGRAM" heal --unattended || code=$?
+# This runs on the default branch alone, so the configuration is what its maintainers merged: it counts without a question.
+SIGNALBOX_TRUST=1 "$SIGNALBOX_PROGRAM" heal --unattended || code=$?
 echo "::$word::"
 case "$code $before" in
 8\ * | 9\ * | "3 critical") code=0 ;; # nothing was due, or repaired
