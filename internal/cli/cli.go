@@ -66,6 +66,8 @@ type app struct {
 	flags overrides
 	// withoutAgents: the command carries no agent on, so it works without what the configuration does to this machine.
 	withoutAgents bool
+	// obeys: the command obeys the project's files, as its user agreed; else it only shows.
+	obeys bool
 	// looksAtTrust: the command asks what that is, and --trust is no answer.
 	looksAtTrust bool
 }

@@ -39,7 +39,7 @@ func newEnvDetect(a *app) *cobra.Command {
 }
 
 func (a *app) detectEnvironment(ctx context.Context, language string) error {
-	repo, err := git.Open(ctx, a.host(), a.Dir)
+	repo, err := git.Open(ctx, a.gitHost(), a.Dir)
 	if err != nil {
 		return explained(err)
 	}

@@ -51,7 +51,7 @@ func (a *app) open(ctx context.Context) (*project, error) {
 }
 
 func (a *app) openProject(ctx context.Context) (*project, error) {
-	repo, err := git.Open(ctx, a.host(), a.Dir)
+	repo, err := git.Open(ctx, a.gitHost(), a.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +131,7 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	if p.trust.standing == standsWithheld && !p.withoutAgents {
 		return nil, p.untrusted()
 	}
+	p.obeys = true
 	if _, err := p.environments.Check(ctx); err != nil {
 		return nil, explained(err)
 	}

@@ -67,6 +67,7 @@ func enterSession(ctx context.Context, words string) (exec process.Executor, lea
 	if err != nil {
 		return nil, nil, err
 	}
+	p.obeys = true
 	return p.enterSession(ctx, &at)
 }
 

@@ -38,6 +38,7 @@ func (a *app) openTrusted(ctx context.Context) (*project, error) {
 // project is then opened anew, with what the files say at that moment.
 func (p *project) trusted(ctx context.Context) (*project, error) {
 	if p.trust.standing != standsWithheld || p.withoutAgents {
+		p.obeys = true
 		return p, nil
 	}
 	err := p.askTrust(ctx)
@@ -48,6 +49,7 @@ func (p *project) trusted(ctx context.Context) (*project, error) {
 	if err == nil && again.trust.standing == standsWithheld {
 		err = errors.Join(again.untrusted(), again.store.Close())
 	}
+	p.obeys = err == nil
 	return again, err
 }
 
