@@ -187,7 +187,7 @@ func (h *hostileClone) files() map[string]string {
 		".gitmodules":            "[submodule \"x\"]\n\tpath = x\n\turl = ext::./evil\n\tupdate = !./evil\n",
 		".envrc":                 "./evil envrc\n", "mise.toml": "[hooks]\nenter = './evil mise'\n", "package.json": `{"scripts": {"test": "./evil", "preinstall": "./evil"}}`,
 		"Makefile": "X := $(shell ./evil)\ntest:\n\t./evil\n", "go.mod": "module evil\n\ngo 1.26\n\ntoolchain go9.9.9\n", "setup.py": "import os; os.system('./evil')\n",
-		"requests/one.md": "---\nid: RQ-20261120-001\nnumber: 1\ntitle: \"\\e]0;owned\\a$(./evil) `./evil`\"\n---\n\x1b[2J$(./evil)\n",
+		"requests/one.md":                  "---\nid: RQ-20261120-001\nnumber: 1\ntitle: \"\\e]0;owned\\a$(./evil) `./evil`\"\n---\n\x1b[2J$(./evil)\n",
 		"requests/$(.\u202e.evil) `x`;.md": "---\nid: RQ-20261120-002\nnumber: 2\ntitle: two\n---\n", "requests/-x.md": "---\nid: ../../../evil\nnumber: 3\n---\n",
 		".signalbox/prompts/implementer.md": "{{.Prompt}}\n",
 	}
