@@ -68,13 +68,25 @@ func (w *work) branchFacts(ctx context.Context, at string) (e workflow.BranchMov
 		return e, nil
 	}
 	if err = w.keep(ctx, at); err == nil && e.OnTop {
-		e.Whole, err = w.whole(ctx, at)
+		err = w.wholeFacts(ctx, at, &e)
 	}
 	return e, err
 }
 
+func (w *work) wholeFacts(ctx context.Context, at string, e *workflow.BranchMoved) error {
+	whole, err := w.whole(ctx, at)
+	if err != nil {
+		return err
+	}
+	e.Whole = fileChanges(whole)
+	if e.Concerns, err = w.concerns(ctx, whole); err == nil {
+		e.Tests, err = w.testFiles(ctx, whole)
+	}
+	return err
+}
+
 // whole is the change with a person's commits. What they merged of the base branch is no part of it.
-func (w *work) whole(ctx context.Context, at string) ([]workflow.FileChange, error) {
+func (w *work) whole(ctx context.Context, at string) ([]git.Change, error) {
 	from := w.run.Journey.BaseCommit
 	base, err := w.Repo.Resolve(ctx, "refs/heads/"+w.run.Journey.Base)
 	if err == nil {
@@ -86,5 +98,5 @@ func (w *work) whole(ctx context.Context, at string) ([]workflow.FileChange, err
 	if err != nil {
 		return nil, err
 	}
-	return w.files(ctx, from, at)
+	return w.Repo.Changes(ctx, from, at)
 }

@@ -44,6 +44,9 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 	if event.Concerns, err = w.concerns(ctx, whole); err != nil {
 		return nil, err
 	}
+	if event.Tests, err = w.testFiles(ctx, whole); err != nil {
+		return nil, err
+	}
 	event.PatchPath, err = w.Store.WritePatch(w.ref, a.StepID+".patch", func(out io.Writer) error {
 		masked := w.Redact.Writer(out)
 		return errors.Join(w.Repo.Patch(ctx, base, change.Commit, masked), masked.Close())

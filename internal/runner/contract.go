@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -49,7 +50,7 @@ func (w *work) answer(o workflow.Outcome, a workflow.Action, text, log string) w
 	}
 	data, err := agent.JSON(text)
 	if err == nil {
-		data = []byte(w.Redact.String(string(data)))
+		data = namedEnvironment([]byte(w.Redact.String(string(data))))
 		err = keepsContract(a.Role, data)
 	}
 	if err == nil {
@@ -65,11 +66,7 @@ func decoded(o workflow.Outcome, role workflow.Role, data []byte, log string) (w
 	switch role {
 	case workflow.Planner:
 		var plan workflow.Plan
-		data, err := namedEnvironment(data)
-		if err == nil {
-			err = json.Unmarshal(data, &plan)
-		}
-		if err != nil {
+		if err := json.Unmarshal(data, &plan); err != nil {
 			return nil, err
 		}
 		return workflow.PlanAnswered{Outcome: o, Plan: plan, LogPath: log}, inOrder(plan)
@@ -83,22 +80,20 @@ func decoded(o workflow.Outcome, role workflow.Role, data []byte, log string) (w
 	return workflow.RepairAnswered{Outcome: o, Repair: repair, LogPath: log}, err
 }
 
-// namedEnvironment writes an environment that a plan only names, as it may (P3), as one with that name.
-func namedEnvironment(data []byte) ([]byte, error) {
+// namedEnvironment writes an environment that a plan only names, as it may (P3), as one with that name. What is no such
+// plan is left for the contract to judge.
+func namedEnvironment(data []byte) []byte {
 	const key = "selected_environment"
 	var plan map[string]jsontext.Value
-	if err := json.Unmarshal(data, &plan); err != nil {
-		return nil, err
+	if json.Unmarshal(data, &plan) != nil || plan[key].Kind() != '"' {
+		return data
 	}
-	if plan[key].Kind() != '"' {
-		return data, nil
-	}
-	name, err := json.Marshal(map[string]jsontext.Value{"name": plan[key]})
+	plan[key] = slices.Concat(jsontext.Value(`{"name":`), plan[key], jsontext.Value(`}`))
+	named, err := json.Marshal(plan, json.Deterministic(true))
 	if err != nil {
-		return nil, err
+		return data
 	}
-	plan[key] = name
-	return json.Marshal(plan, json.Deterministic(true))
+	return named
 }
 
 // inOrder checks what a schema cannot say: ids count up from S01.

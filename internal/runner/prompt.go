@@ -58,6 +58,8 @@ type briefing struct {
 	HandOver  workflow.HandOver
 	Detection *workflow.Detection
 	Diff      string
+	// Flags are why a person has to look at the change.
+	Flags []string
 	// FailedBefore are the tests that failed before anything was changed.
 	FailedBefore []string
 	Tests        []string
@@ -82,6 +84,7 @@ func (w *work) prompt(ctx context.Context, a workflow.Action) (string, error) {
 	case workflow.Implementer:
 		b.Step, err = w.planned(ctx, a.StepID)
 	case workflow.Reviewer:
+		b.Flags = w.run.Journey.Flags
 		b.Diff, err = w.diff(ctx)
 	}
 	if err != nil {

@@ -99,7 +99,7 @@ func (m *machine) takeUp(e BranchMoved, move BranchMove) {
 	}
 	move.TakenUp = true
 	j.Head, j.StepBase, j.BranchAt, j.Approval = e.Commit, e.Commit, e.Commit, nil
-	j.Flags = append(verdict.Flags, j.judgedBy(e.Whole)...)
+	j.Flags = appendNew(append(verdict.Flags, j.judgedBy(e.Whole)...), append(flagsOf(e.Concerns), weakened(e.Tests)...)...)
 	m.noteMove(move)
 	if !again {
 		return

@@ -119,7 +119,10 @@ type (
 		Commits int
 		By      []string
 		KeptRef string
-		Whole   []FileChange
+		// Whole, Concerns and Tests are as in ChangeRecorded.
+		Whole    []FileChange
+		Concerns []Concern
+		Tests    []TestFile
 	}
 	// Asked: the agent of the pending action Question.Key asks, and waits. What is not the agent's own
 	// word in Question is not read.
@@ -248,8 +251,9 @@ type (
 		// Files differ from the step's base, Whole from the commit where the branch began; a nil
 		// Whole was not looked at.
 		Files, Whole []FileChange
-		// Concerns are about the whole change.
+		// Concerns are about the whole change, Tests the files of tests in it that were there before.
 		Concerns  []Concern
+		Tests     []TestFile
 		PatchPath string
 	}
 	// ChangeRefused: the environment's content cannot be recorded at all.

@@ -114,7 +114,7 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
 		j.Flags = append(Inspect(e.Whole, j.Settings.Limits).Flags, j.judgedBy(e.Whole)...)
 	}
-	j.Flags = appendNew(j.Flags, flagsOf(e.Concerns)...)
+	j.Flags = appendNew(appendNew(j.Flags, flagsOf(e.Concerns)...), weakened(e.Tests)...)
 	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)
 	if step != nil {
 		step.DiffStat = verdict.DiffStat
