@@ -115,7 +115,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(newSession(a), newReport(a))
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNew(a), newRun(a), newStatus(a), newList(a), newLogs(a), newDiff(a), newWatch(a), newResume(a), newRetry(a),
-		newStop(a), newApprove(a), newReject(a), newAnswer(a), newNote(a), newNotify(a), newDemo(a), newVersion(a), newReplayAgent(a),
+		newStop(a), newApprove(a), newReject(a), newSync(a), newAnswer(a), newNote(a), newNotify(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHeal(a), newHealth(a), newDocument(a))
 	a.complete(root)
 	helpOfCommands(root)

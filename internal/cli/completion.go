@@ -30,6 +30,7 @@ func (a *app) complete(root *cobra.Command) {
 		"stop":    a.runs(func(l listing) bool { return !l.State.Final() }, false),
 		"approve": a.runs(waits, false),
 		"reject":  a.runs(waits, false),
+		"sync":    a.runs(stateIs(workflow.NeedsInput, workflow.Failed), false),
 		"answer":  a.runs(stateIs(workflow.Running), false),
 		"note":    a.runs(anyState, false),
 	}

@@ -31,6 +31,8 @@ func (w *work) act(ctx context.Context, a workflow.Action) (workflow.Event, erro
 		return w.readDesign(ctx, o)
 	case workflow.CallAgent:
 		return w.callAgent(ctx, o, a)
+	case workflow.MergeBase:
+		return w.mergeBase(ctx, o)
 	case workflow.WritePlan:
 		path, err := w.Store.WritePlan(ctx, w.ref, w.run.Journey.Plan)
 		return workflow.PlanWritten{Outcome: o, Path: path}, err
@@ -173,6 +175,7 @@ var categories = map[workflow.ActionKind]workflow.Category{
 	workflow.OpenPullRequest:   workflow.CategoryGit,
 	workflow.WatchChecks:       workflow.CategoryTest,
 	workflow.MergePullRequest:  workflow.CategoryGit,
+	workflow.MergeBase:         workflow.CategoryGit,
 	workflow.ClosePullRequest:  workflow.CategoryGit,
 	workflow.DropWork:          workflow.CategoryEnvironment,
 }
@@ -199,6 +202,7 @@ func actionTitle(kind workflow.ActionKind) string {
 		workflow.CloseRequest:      "the request cannot be closed",
 		workflow.PostComment:       "the comment cannot be posted",
 		workflow.DropWork:          "the environment cannot be cleared",
+		workflow.MergeBase:         "the base branch cannot be merged into the change",
 	}
 	if t, ok := titles[kind]; ok {
 		return t

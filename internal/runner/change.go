@@ -29,14 +29,15 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 		return nil, fmt.Errorf("record change of %s: %w", a.StepID, err)
 	}
 	w.content = change.Commit
-	if !change.Changed {
-		return workflow.ChangeRecorded{Outcome: o, Commit: base}, nil
+	event := workflow.ChangeRecorded{Outcome: o, Commit: base}
+	if event.Unresolved, err = w.unresolved(ctx, change.Commit); err != nil || !change.Changed {
+		return event, err
 	}
-	event := workflow.ChangeRecorded{Outcome: o, Commit: change.Commit}
+	event.Commit = change.Commit
 	if event.Files, err = w.files(ctx, base, change.Commit); err != nil {
 		return nil, fmt.Errorf("read change of %s: %w", a.StepID, err)
 	}
-	whole, err := w.Repo.Changes(ctx, w.run.Journey.BaseCommit, change.Commit)
+	whole, err := w.whole(ctx, change.Commit)
 	if err != nil {
 		return nil, fmt.Errorf("read whole change: %w", err)
 	}

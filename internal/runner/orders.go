@@ -39,6 +39,8 @@ func orders(s workflow.Signals) (events []workflow.Event) {
 			answer = workflow.Approved{Commit: c.Commit, By: c.By}
 		case workflow.CommandReject:
 			answer = workflow.Rejected{Reason: c.Text, By: c.By}
+		case workflow.CommandSync:
+			events = append(events, workflow.SyncOrdered{})
 		case workflow.CommandRetry:
 			events = append(events, workflow.Retried{})
 		case workflow.CommandAnswer:

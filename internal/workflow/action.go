@@ -41,6 +41,7 @@ const (
 	CreateEnvironment ActionKind = "create_environment" // → EnvironmentCreated
 	ReadDesign        ActionKind = "read_design"        // → DesignFound
 	CallAgent         ActionKind = "call_agent"         // → PlanAnswered, ReviewAnswered, RepairAnswered, Implemented, AnswerRefused or AgentFailed
+	MergeBase         ActionKind = "merge_base"         // → BaseMerged
 	WritePlan         ActionKind = "write_plan"         // → PlanWritten
 	RenewEnvironment  ActionKind = "renew_environment"  // → EnvironmentRenewed
 	RunSetUp          ActionKind = "run_set_up"         // → SetUpEnded

@@ -12,8 +12,10 @@ type BranchMove struct {
 	// Commit is where it was found; empty means that it had been deleted.
 	Commit string `json:"commit"`
 	// Commits is how many commits it had that the change lacked, By their authors.
-	Commits int      `json:"commits"`
-	By      []string `json:"by,omitempty"`
+	Commits int `json:"commits"`
+	// Base is the base branch's commit that Signalbox merged into the change; empty where a person moved the branch.
+	Base string   `json:"base,omitempty"`
+	By   []string `json:"by,omitempty"`
 	// TakenUp: the commits are part of the change. Otherwise they take no part, and KeptRef holds them.
 	TakenUp bool   `json:"taken_up"`
 	KeptRef string `json:"kept_ref,omitempty"`
@@ -34,6 +36,8 @@ func (b BranchMove) String() string {
 		were = " was"
 	}
 	switch {
+	case b.Base != "":
+		return "the base branch at " + shortID(b.Base) + " was merged into the change"
 	case b.TakenUp:
 		return who + " on the branch" + were + " taken up"
 	case b.Commit == "":
@@ -129,7 +133,7 @@ func (m *machine) beginsFromHead() bool {
 	j := &m.run.Journey
 	if len(j.Pending) > 0 {
 		a := j.Pending[0]
-		return a.Kind == CallAgent && a.Role == Implementer && !a.InPlace
+		return a.Kind == MergeBase || a.Kind == CallAgent && a.Role == Implementer && !a.InPlace
 	}
 	return j.Phase >= TDDRed && j.Phase <= TDDRefactor || j.Phase == ReviewFix && len(j.Findings) > 0
 }

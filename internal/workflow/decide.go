@@ -74,6 +74,8 @@ func (m *machine) apply(event Event) bool {
 		return m.retried()
 	case Approved:
 		return m.approved(e)
+	case SyncOrdered:
+		return m.syncOrdered()
 	case Rejected:
 		return m.rejected(e)
 	case AgentReported:
@@ -158,6 +160,8 @@ func (m *machine) outcome(event Event) {
 		m.pullRequestOpened(e)
 	case ChecksEnded:
 		m.checksEnded(e)
+	case BaseMerged:
+		m.baseMerged(e)
 	case Merged:
 		m.merged(e)
 	case BaseMoved:

@@ -142,6 +142,8 @@ type (
 		order
 		Question string
 	}
+	// SyncOrdered: a person wants the base branch of now merged into the change.
+	SyncOrdered struct{ order }
 	// Rejected: a person sends the change back.
 	Rejected struct {
 		order
@@ -255,6 +257,8 @@ type (
 		Concerns  []Concern
 		Tests     []TestFile
 		PatchPath string
+		// Unresolved are the files in which conflict markers are left.
+		Unresolved []string
 	}
 	// ChangeRefused: the environment's content cannot be recorded at all.
 	ChangeRefused struct {
@@ -294,6 +298,15 @@ type (
 	Merged struct {
 		Outcome
 		Commit string
+	}
+	// BaseMerged: the base branch, at Base, is part of the change, whose new head is Commit; with the head as it was,
+	// nothing was missing. Conflicts are the files that hold conflict markers.
+	BaseMerged struct {
+		Outcome
+		Base, Commit string
+		Conflicts    []string
+		// Whole is what differs from the base branch.
+		Whole []FileChange
 	}
 	PullRequestClosed struct{ Outcome }
 	// HeadMoved: the branch has commits that the checks have not seen.

@@ -94,7 +94,9 @@ type Journey struct {
 	// FromBase: the run goes on from its base branch as that is when it goes on.
 	FromBase bool      `json:"from_base,omitzero"`
 	Findings []Finding `json:"findings"`
-	Blocked  *Blocked  `json:"blocked"`
+	// Conflicts are the files in which the agent is to resolve conflict markers.
+	Conflicts []string `json:"conflicts,omitempty"`
+	Blocked   *Blocked `json:"blocked"`
 	// Flags are the reasons why a person must look even where approval is automatic.
 	Flags []string `json:"flags"`
 	// Failure is the tail of what went wrong last, for the next prompt and for people.

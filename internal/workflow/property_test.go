@@ -125,7 +125,7 @@ func twice(t failer, event Event, once Run) {
 			return // orders the putting away anew
 		}
 		again.Journey.Transition, again.Progress.Message = once.Journey.Transition, once.Progress.Message
-	case Admitted, Waiting, Rejected, SessionBegan, SessionUsed, WorkLaid: // what is used is booked as often as it is told
+	case Admitted, Waiting, Rejected, SyncOrdered, SessionBegan, SessionUsed, WorkLaid: // what is used is booked as often as it is told
 		return
 	}
 	if encoded(t, again) != encoded(t, once) {

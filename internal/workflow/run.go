@@ -180,6 +180,7 @@ const (
 	CommandCancel  CommandKind = "cancel"  // give the run up; its work is kept on a ref
 	CommandApprove CommandKind = "approve" // merge the change at Commit
 	CommandReject  CommandKind = "reject"  // send the change back with Text
+	CommandSync    CommandKind = "sync"    // merge the base branch of now into the change
 	CommandRetry   CommandKind = "retry"   // try a failed run again
 	CommandAnswer  CommandKind = "answer"  // answer an agent's question with Answer
 	CommandForce   CommandKind = "force"   // with resume_requested: lose the work that is too large to keep

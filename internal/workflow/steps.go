@@ -100,6 +100,9 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 		return
 	case m.secretsRefused(e):
 		return
+	case len(e.Unresolved) > 0:
+		m.refuseChange([]string{"conflict markers are left in " + strings.Join(e.Unresolved, ", ")}, false)
+		return
 	case e.Commit == j.StepBase && !m.mayChangeNothing():
 		m.nothingChanged(TestsEnded{})
 		return
@@ -109,7 +112,7 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 			step.Summary = firstOf(step.Summary, "nothing to change")
 		}
 	}
-	j.Head = e.Commit
+	j.Head, j.Conflicts = e.Commit, nil
 	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.judgedBy(e.Files)...)
 	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
 		j.Flags = append(Inspect(e.Whole, j.Settings.Limits).Flags, j.judgedBy(e.Whole)...)

@@ -19,6 +19,9 @@ func eventsFor(r Run) []Event {
 	if r.Journey.FromBase {
 		events = append(events, Admitted{Epoch: 1, Base: "moved"})
 	}
+	if r.Journey.Settings.Workflow == WorkflowCustom && len(r.Journey.Moves) == 0 {
+		events = append(events, SyncOrdered{})
+	}
 	if len(r.Journey.Pending) > 0 {
 		a := r.Journey.Pending[0]
 		events = append(events, outcomes(r, a)...)
@@ -66,6 +69,9 @@ func outcomes(r Run, a Action) []Event {
 		return append(events, DesignFound{Outcome: o})
 	case CallAgent:
 		return append(events, answers(o, a)...)
+	case MergeBase:
+		return append(events, BaseMerged{Outcome: o, Base: "base2", Commit: r.Journey.Head}, BaseMerged{Outcome: o, Base: "base2", Commit: commit},
+			BaseMerged{Outcome: o, Base: "base2", Commit: commit, Conflicts: []string{"a.go"}})
 	case WritePlan:
 		return append(events, PlanWritten{o, "planning.json"})
 	case RunSetUp:
@@ -173,6 +179,8 @@ func eventName(event Event) string {
 		says = oneOf(e.Force, "force", "")
 	case AgentFailed:
 		says = e.Code
+	case BaseMerged:
+		says = oneOf(len(e.Conflicts) > 0, "conflicts", "clean")
 	case BranchMoved:
 		says = oneOf(e.OnTop, "on", "beside")
 	}

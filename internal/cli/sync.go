@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/workflow"
+)
+
+func newSync(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sync RUN",
+		Short: "Merge the base branch of now into a run's change, and prove it again",
+		Long: "Merge the base branch, as it is now, into the change of a run that stands still. If they conflict, the agent resolves the\n" +
+			"conflicts. The tests run again, the review too, and an approval given before is void. To resolve conflicts yourself,\n" +
+			"merge the base into the run's branch in your own checkout and resume the run: your commits are taken up.",
+		Example: "  signalbox sync 42",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.order(c.Context(), args[0], func(r *workflow.Run) error {
+				switch {
+				case r.State.Final():
+					return a.wrong(r, "it is over", "signalbox status "+r.Ref())
+				case r.UnderWay():
+					return a.wrong(r, "it is under way", "stop it first: signalbox stop "+r.Ref())
+				case !r.MaySync():
+					return a.wrong(r, "it has no finished change yet, and goes on from today's base by itself", "signalbox status "+r.Ref())
+				}
+				return nil
+			}, func(_ *workflow.Run, s *workflow.Signals) {
+				s.Commands = append(s.Commands, personal(workflow.CommandSync, "", ""))
+			})
+		},
+	}
+	a.carryFlags(c)
+	return c
+}

@@ -1,0 +1,71 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaySync reports whether the base branch of now can be merged into the run's change: every step is done, and the run
+// stands still before its merge.
+func (r *Run) MaySync() bool {
+	j := &r.Journey
+	if r.State != NeedsInput && r.State != Failed || j.Canceling || j.MergeCommit != "" || j.Head == j.BaseCommit || len(r.Steps) == 0 {
+		return false
+	}
+	for _, s := range r.Steps {
+		if s.Status != StepDone && s.Status != StepSkipped {
+			return false
+		}
+	}
+	return true
+}
+
+// syncOrdered has the base branch of now merged into the change. Whatever was agreed to is void.
+func (m *machine) syncOrdered() bool {
+	r, j := &m.run, &m.run.Journey
+	r.Signals.Commands = without(r.Signals.Commands, CommandSync)
+	if !r.MaySync() {
+		return true
+	}
+	m.queueAgain("to be brought up to date with " + j.Base)
+	if j.Phase == ReviewRequest {
+		m.close(StepDone, "")
+	}
+	j.Pending, j.Findings, j.Approval, j.Phase = nil, nil, nil, ReviewFix
+	m.reopenAfter(ReviewFix)
+	r.Stage = j.Phase.Position().Stage
+	m.order(Action{Kind: MergeBase})
+	return true
+}
+
+// baseMerged goes on with the merge as part of the change: the agent resolves its conflicts, and everything that was
+// proven of the change before is proven again.
+func (m *machine) baseMerged(e BaseMerged) {
+	j := &m.run.Journey
+	if e.Commit == j.Head {
+		m.enter(ReviewFix)
+		return
+	}
+	verdict := Inspect(e.Whole, j.Settings.Limits)
+	if len(verdict.Refused) > 0 {
+		m.order(m.answered)
+		stop := m.problem(CategoryGit, BranchRefused, "the change, merged with "+j.Base+", breaks a rule", strings.Join(verdict.Refused, "; "))
+		stop.Actions = []string{m.resolveByHand()}
+		m.stop(stop)
+		return
+	}
+	j.Head, j.StepBase, j.Conflicts = e.Commit, e.Commit, e.Conflicts
+	j.Flags = append(verdict.Flags, j.judgedBy(e.Whole)...)
+	m.noteMove(BranchMove{Commit: e.Commit, Base: e.Base, TakenUp: true, At: m.now})
+	if len(e.Conflicts) > 0 {
+		j.Findings = []Finding{{Source: "sync", Text: fmt.Sprintf("%s was merged into your change, and these files conflict: %s. "+
+			"Resolve every conflict marker in them so that both sides keep what they mean, then check that the rest still fits.",
+			j.Base, strings.Join(e.Conflicts, ", "))}}
+	}
+	m.enter(ReviewFix)
+}
+
+// syncHint is how a conflict with the base branch is resolved without beginning again.
+func (m *machine) syncHint() string {
+	return "let the agent resolve it: signalbox sync " + m.run.Ref()
+}
