@@ -63,6 +63,13 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 		return nil, err
 	}
 	p.redact = redact.New(p.secrets())
+	if p.trust.standing != standsWithheld {
+		brought, err := p.includedSecrets(ctx)
+		if err != nil { // a run cannot bring them either, and says so
+			p.app.warn("the secrets in what %s matches are not known: %v", includeName, err)
+		}
+		p.redact.Add(brought)
+	}
 	a.mask.use(p.redact)
 	p.store, err = store.Open(ctx, store.Config{Root: p.root, Redact: p.redact.String, Logger: a.log})
 	if err != nil {
