@@ -8,6 +8,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
+	"signalbox/internal/process"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -88,6 +89,9 @@ func explained(err error) error {
 	var p *problem
 	if err == nil || errors.As(err, &p) {
 		return err
+	}
+	if process.Exhausted(err) {
+		return &problem{err: err, hint: process.ExhaustedAdvice, code: codeOf(err)}
 	}
 	for _, known := range []struct {
 		is   error

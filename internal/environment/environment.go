@@ -94,6 +94,9 @@ type Driver interface {
 	Check(ctx context.Context) (note string, err error)
 }
 
+// ErrGone: somebody deleted the work folder. Making the environment again brings back what was recorded.
+var ErrGone = errors.New("the environment's folder was deleted")
+
 // ErrTooLarge: the work folder holds more new content than a change can sensibly have.
 var ErrTooLarge = errors.New("the new content is too large to record")
 

@@ -10,6 +10,7 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
+	"signalbox/internal/process"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -103,6 +104,12 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 		e.Title, e.Message = "work in the environment is too large to keep", w.Redact.String(w.run.Journey.EnvPath+": "+innermost(err).Error())
 		e.Actions = []string{fmt.Sprintf("keep it yourself: copy it out of %s, delete it there; then: signalbox resume %s", w.run.Journey.EnvPath, w.run.Ref()),
 			"or lose it: signalbox resume --force " + w.run.Ref()}
+	case process.Exhausted(err):
+		e.ReasonCode, e.Category, e.Title = "NO_PROCESSES", workflow.CategoryEnvironment, "no further process can be started"
+		e.Actions = []string{process.ExhaustedAdvice, resume}
+	case errors.Is(err, environment.ErrGone):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = "ENVIRONMENT_GONE", false, workflow.CategoryEnvironment, environment.ErrGone.Error()
+		e.Actions = []string{"have it made again with what was recorded: signalbox resume " + w.run.Ref()}
 	case errors.Is(err, environment.ErrNoIsolation):
 		e.ReasonCode, e.Retryable = "NO_ISOLATION", false
 		e.Actions = []string{"install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected: signalbox resume --unsandboxed " + w.run.Ref()}

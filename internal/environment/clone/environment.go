@@ -73,6 +73,9 @@ func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Resu
 
 func (e *Environment) exec(ctx context.Context, c process.Command) (result process.Result, err error) {
 	dir, err := e.inside(c.Dir)
+	if err == nil {
+		err = e.layout.present()
+	}
 	if err != nil {
 		return process.Result{}, err
 	}

@@ -150,6 +150,15 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// present is environment.ErrGone where the work folder is not.
+func (l layout) present() error {
+	there, err := folder(l.work)
+	if err == nil && !there {
+		err = fmt.Errorf("%s: %w", l.work, environment.ErrGone)
+	}
+	return err
+}
+
 // folder reports whether path is a real folder. Anything else there, a symbolic link too, is ErrOccupied.
 func folder(path string) (bool, error) {
 	info, err := os.Lstat(path)

@@ -38,6 +38,9 @@ exec git ls-files -z --others --modified --exclude-standard`
 
 // tree is the content of the work folder as a tree in the import repository.
 func (e *Environment) tree(ctx context.Context, parent string) (string, error) {
+	if err := e.layout.present(); err != nil {
+		return "", err
+	}
 	names, err := e.changed(ctx, parent)
 	if err != nil {
 		return "", fmt.Errorf("list changed files: %w", err)
