@@ -42,11 +42,13 @@ func (a *app) doctor(ctx context.Context) error {
 	var findings []finding
 	add := func(f finding) { findings = append(findings, f) }
 	p.lookAtRepository(ctx, add)
+	p.lookAtBeginning(ctx, add)
 	if p.lookAtConfig(add) {
 		p.lookAtSettings(add)
 	}
 	if p.configError == nil && p.lookAtTrust(add) {
 		p.lookAtIsolation(ctx, add)
+		p.lookAtTests(ctx, add)
 		p.lookAtNetwork(add)
 		p.lookAtAgents(ctx, add)
 		p.lookAtBroughtSettings(ctx, add)

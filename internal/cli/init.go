@@ -139,18 +139,43 @@ func (p *project) writeNew(name, content string) (made bool, err error) {
 func (p *project) guessTests(ctx context.Context) string {
 	for _, usual := range []struct{ file, command string }{
 		{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test"}, {"package.json", "npm test"}, {"pom.xml", "mvn -q test"},
-		{"build.gradle", "gradle test"}, {"pyproject.toml", "python -m pytest"}, {"requirements.txt", "python -m pytest"},
+		{"build.gradle", "gradle test"}, {"pyproject.toml", pytest}, {"requirements.txt", pytest}, {"setup.py", pytest},
 	} {
 		text, err := os.ReadFile(filepath.Join(p.root, usual.file))
 		if err != nil {
 			continue
 		}
-		if strings.HasSuffix(usual.command, "pytest") && !strings.Contains(string(text), "pytest") {
-			return "python -m unittest" // what the set-up installs has no other
+		if usual.command == pytest && !strings.Contains(string(text), "pytest") {
+			return p.unittests() // what the set-up installs has no other
 		}
 		return usual.command
 	}
 	return p.makefileTests(ctx)
+}
+
+// pytest by the name that Python has on every machine, and in the environments that a set-up makes.
+const pytest = "python3 -m pytest"
+
+// unittests is the command that finds the project's tests with nothing installed; empty if there are none: a command that runs no test
+// passes whatever is wrong.
+func (p *project) unittests() string {
+	has := func(pattern string) bool {
+		found, err := filepath.Glob(filepath.Join(p.root, pattern))
+		return err == nil && len(found) > 0
+	}
+	for _, dir := range []string{"tests", "test"} {
+		switch {
+		case !has(dir + "/test*.py"):
+		case has(dir + "/__init__.py"):
+			return "python3 -m unittest"
+		default:
+			return "python3 -m unittest discover -s " + dir
+		}
+	}
+	if has("test*.py") {
+		return "python3 -m unittest"
+	}
+	return ""
 }
 
 // makefileTests is what the project's Makefile calls its tests.

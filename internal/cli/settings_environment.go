@@ -10,6 +10,7 @@ import (
 func (p *project) environmentSettings(s *workflow.Settings) {
 	e := p.config.Environment
 	s.EnvironmentName, s.SetUp, s.Image = e.Name, e.SetUp, e.Image
+	s.NoSetUp = e.SetUp != nil && len(e.SetUp)+len(e.Verify) == 0
 	for _, v := range e.Verify {
 		s.Verification = append(s.Verification, workflow.Verification{Command: v.Command, Expected: v.Expect})
 	}

@@ -242,7 +242,7 @@ func (m *machine) baseDone() {
 	switch s := j.SetUp; {
 	case s != nil && s.Status == "failed":
 		m.setUpGoesOn()
-	case s != nil && s.Warm:
+	case j.Warm && (s == nil || s.Warm):
 		m.setUpDone("set up before and verified again")
 	default:
 		keep := Action{Kind: KeepEnvironment}

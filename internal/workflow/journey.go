@@ -91,6 +91,8 @@ type Journey struct {
 	SetUp       *SetUp `json:"set_up"`
 	// Tested is what the tests came to at BaseCommit; nil until they ran there.
 	Tested *BaseCheck `json:"base_check,omitempty"`
+	// Warm: the environment began from one that was kept.
+	Warm bool `json:"warm,omitzero"`
 	// FromBase: the run goes on from its base branch as that is when it goes on.
 	FromBase bool      `json:"from_base,omitzero"`
 	Findings []Finding `json:"findings"`

@@ -95,7 +95,7 @@ func (m *machine) renew(reason string) {
 // of an environment whose set-up was kept.
 func (m *machine) environmentRenewed(e EnvironmentRenewed) {
 	j := &m.run.Journey
-	j.Fingerprint = e.Fingerprint
+	j.Fingerprint, j.Warm = e.Fingerprint, e.Warm && m.answered.Reason == ""
 	if e.Tested != nil && j.Tested == nil {
 		tested := *e.Tested
 		tested.Remembered = true

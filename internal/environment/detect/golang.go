@@ -2,7 +2,6 @@ package detect
 
 import (
 	"errors"
-	"strings"
 
 	"golang.org/x/mod/modfile"
 )
@@ -31,31 +30,21 @@ func (s *survey) goMod(f *File, text []byte) error {
 	return nil
 }
 
-// goSetUp fetches all modules that go.mod names and compiles them. Vendored ones are there.
+// goSetUp fetches all modules that go.mod names. Vendored ones are there. Nothing is compiled: the project's tests, which
+// run once on the base, compile what they need, and that is kept with the environment.
 func (s *survey) goSetUp() (p plan) {
 	if s.locked("go.work") {
-		var dirs []string
-		for _, m := range s.modules("go.mod") {
-			dirs = append(dirs, word("./"+join(m.dir, "...")))
-		}
-		return plan{commands: []string{"go mod download", compiled(dirs...)}, checks: []string{goComplete}, source: []string{"go.work"}}
+		return plan{commands: []string{"go mod download"}, checks: []string{goComplete}, source: []string{"go.work"}}
 	}
 	for _, m := range s.modules("go.mod") {
 		if m.vendored || m.dependencies[Go]+m.indirect == 0 {
 			continue
 		}
-		p.commands = append(p.commands, inside(m.dir, "go mod download"), inside(m.dir, compiled("./...")))
+		p.commands = append(p.commands, inside(m.dir, "go mod download"))
 		p.checks = append(p.checks, inside(m.dir, goComplete))
 		p.source = append(p.source, m.manifests["go.mod"])
 	}
 	return p
-}
-
-// compiled fills the build cache with all that the packages and their tests are linked from. It runs
-// nothing of the project and links nothing, which would not be kept. What does not compile, as tests that
-// await a change, is for the project's tests to say: the set-up is there without it.
-func compiled(packages ...string) string {
-	return "go list -e -export -test " + strings.Join(packages, " ") + " >/dev/null || true"
 }
 
 // goComplete holds when nothing is left to be fetched.

@@ -56,7 +56,7 @@ func TestResultIsWrittenUnderTheNamesOfTheSpecification(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.DetectedFiles["go.mod"] != "module a\nrequire a.b/c v1.0.0\n" || got.Environment != "go" || len(got.Dependencies) != 1 || len(got.SetUp) != 2 {
+	if got.DetectedFiles["go.mod"] != "module a\nrequire a.b/c v1.0.0\n" || got.Environment != "go" || len(got.Dependencies) != 1 || len(got.SetUp) != 1 {
 		t.Errorf("got %s", data)
 	}
 	var again detect.Result

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/config"
+	"signalbox/internal/process"
+	"signalbox/internal/workflow"
+)
+
+// lookAtBeginning names what refuses every run before it begins, whatever else is in order.
+func (p *project) lookAtBeginning(ctx context.Context, add func(finding)) {
+	wrong := func(what string, err error) {
+		var known *problem
+		if err == nil {
+			return
+		}
+		f := finding{What: what, Verdict: verdictMissing, Says: err.Error()}
+		if errors.As(err, &known) {
+			f.Next = known.hint
+		}
+		add(f)
+	}
+	if p.trust.standing == standsWithheld { // else it is said of the agents
+		wrong("repository", p.inMainTree())
+	}
+	if p.configError == nil {
+		_, _, err := workflow.WorkflowPhases(p.config.Workflow...)
+		if err != nil {
+			add(finding{"workflow", verdictMissing, err.Error(), "correct workflow in " + config.Name})
+		}
+	}
+	p.lookAtSubmodules(ctx, add)
+}
+
+// lookAtSubmodules names those that are empty here: nothing can be taken from them into an environment.
+func (p *project) lookAtSubmodules(ctx context.Context, add func(finding)) {
+	names, err := p.repo.WorkFiles(ctx)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		path := filepath.Join(p.root, name)
+		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+			continue
+		}
+		if entries, err := os.ReadDir(path); err == nil && len(entries) == 0 {
+			add(finding{"submodules", verdictWarning, fmt.Sprintf("%q is an empty submodule: tests that need it fail in every run", name),
+				"git submodule update --init --recursive"})
+		}
+	}
+}
+
+// findProgram says where a shell would take a word from: a program, a built-in or a keyword. It runs none of them.
+const findProgram = `command -v -- "$1"`
+
+// lookAtTests names the test commands whose program is neither in the project nor where commands run.
+func (p *project) lookAtTests(ctx context.Context, add func(finding)) {
+	for _, line := range p.config.Tests {
+		word, ok := firstProgram(line)
+		if !ok {
+			continue
+		}
+		if strings.Contains(word, "/") {
+			if _, err := os.Stat(filepath.Join(p.root, word)); !filepath.IsAbs(word) && errors.Is(err, os.ErrNotExist) {
+				add(finding{"tests", verdictMissing, fmt.Sprintf("%q starts %s, which is not in the project", line, word), "correct tests in " + config.Name})
+			}
+			continue
+		}
+		there := true
+		_, err := p.tryInside(ctx, func(ctx context.Context, exec process.Executor) error {
+			result, err := exec.Exec(ctx, process.Command{Args: []string{"sh", "-c", findProgram, "sh", word}, OutputLimit: 4 << 10})
+			there = err != nil || ctx.Err() != nil || result.OK()
+			return err
+		})
+		if err == nil && !there {
+			p.programMissing(ctx, line, word, add)
+		}
+	}
+}
+
+// programMissing says that a test's program is not there. A set-up may bring it, which is known once that ran.
+func (p *project) programMissing(ctx context.Context, line, word string, add func(finding)) {
+	f := finding{"tests", verdictMissing, fmt.Sprintf("%q starts %s, and there is no such program where commands run", line, word),
+		"install it, have environment.set_up install it, or correct tests in " + config.Name}
+	found, err := p.detectHere(ctx, "")
+	if len(p.config.Environment.SetUp) > 0 || p.config.Environment.SetUp == nil && err == nil && len(found.SetUp) > 0 {
+		f.Verdict, f.Next = verdictWarning, "nothing, if the set-up installs it; a run finds that out before anything is paid for"
+	}
+	add(f)
+}
+
+// firstProgram is the program that a line for sh starts, if that can be told without being a shell.
+func firstProgram(line string) (word string, ok bool) {
+	for _, word = range strings.Fields(line) {
+		name, _, assigned := strings.Cut(word, "=")
+		if assigned && !strings.ContainsAny(name, "/.-") {
+			continue
+		}
+		return word, !strings.ContainsAny(word, "$`\"'(){}|&;<>*?[]~\\!#")
+	}
+	return "", false
+}
