@@ -130,6 +130,9 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 		}
 		path := requestsFolder + "/" + entry.Name()
 		request, err := f.read.request(folder, entry.Name(), f.now())
+		if err != nil && strings.EqualFold(entry.Name(), "README.md") {
+			continue // a folder's README, unless it is a request
+		}
 		if err != nil {
 			broken = append(broken, &RequestError{path, err})
 			continue
@@ -141,9 +144,9 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 	return requests, append(broken, doubles...), nil
 }
 
-// isRequestFile leaves editors' hidden files and a folder's README alone.
+// isRequestFile leaves editors' hidden files alone.
 func isRequestFile(name string) bool {
-	return strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, ".") && !strings.EqualFold(name, "README.md")
+	return strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, ".")
 }
 
 // withoutDoubles sorts by number and leaves out all files that claim one id or

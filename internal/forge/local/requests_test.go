@@ -89,6 +89,15 @@ func TestRequestIsFoundByIDNumberAndPath(t *testing.T) {
 	}
 }
 
+func TestAREADMEIsARequestWhereItIsWrittenAsOne(t *testing.T) {
+	t.Parallel()
+	project := newProject(t)
+	writeFile(t, filepath.Join(project, "requests", "readme.md"), request("RQ-20261120-009", "Document it"))
+	if requests, err := openProject(t, project, nil).Requests(t.Context()); err != nil || len(requests) != 2 || requests[1].Title != "Document it" {
+		t.Errorf("requests are %+v, %v", requests, err)
+	}
+}
+
 func TestProjectWithoutRequestsHasNone(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
