@@ -15,8 +15,8 @@ import (
 )
 
 // detect is what the project's files at a commit say of its environment.
-func (p *project) detect(ctx context.Context, commit string) (workflow.Detection, error) {
-	found, err := detect.Detect(ctx, p.repo.Content(commit), detect.Catalogue(p.config.Environment.Images), "")
+func (p *project) detect(ctx context.Context, commit, language string) (workflow.Detection, error) {
+	found, err := detect.Detect(ctx, p.repo.Content(commit), detect.Catalogue(p.config.Environment.Images), language)
 	if err != nil {
 		return workflow.Detection{}, err
 	}

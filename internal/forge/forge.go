@@ -24,6 +24,8 @@ type Request struct {
 	// Tests are commands, one line each for sh, that replace the project's own.
 	Tests  []string `json:"tests,omitempty"`
 	Labels []string `json:"labels,omitempty"`
+	// Language is what the request is about where a project has several: go, python, typescript, java.
+	Language string `json:"language,omitempty"`
 	// DependsOn are the ids or numbers of requests that must be merged first.
 	DependsOn []string `json:"depends_on,omitempty"`
 	// Path is the file it was read from, relative to the project root; empty on other forges.

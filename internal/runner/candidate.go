@@ -19,8 +19,8 @@ import (
 type CandidateTester struct {
 	Store        *store.Store
 	Environments environment.Driver
-	// Detect reads what the project's files at a commit say of its environment.
-	Detect func(ctx context.Context, commit string) (workflow.Detection, error)
+	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
+	Detect func(ctx context.Context, commit, language string) (workflow.Detection, error)
 	Redact *redact.Redactor
 	// Ask is as in Config.
 	Ask func(workflow.HealthCheck) process.Command
@@ -86,7 +86,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		return Verdict{}, fmt.Errorf("%w: signalbox status %s", errNotAgreed, run.Ref())
 	}
 	if s := run.Journey.SetUp; s != nil && s.Status == "success" {
-		if err := t.setUp(ctx, env, s, c.Commit, variables, seconds(limits.SetUpTotalSec), log); err != nil {
+		if err := t.setUp(ctx, env, s, c.Commit, run.Journey.Language(), variables, seconds(limits.SetUpTotalSec), log); err != nil {
 			return Verdict{}, err
 		}
 		env = activated{env}
@@ -109,7 +109,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 
 // warm begins with the build caches that tests of the base left, where nothing is set up.
 func (t CandidateTester) warm(ctx context.Context, env environment.Environment, run *workflow.Run, commit string) error {
-	found, err := t.Detect(ctx, commit)
+	found, err := t.Detect(ctx, commit, run.Journey.Language())
 	if err != nil {
 		return fmt.Errorf("look at the candidate's files: %w", err)
 	}
@@ -119,9 +119,9 @@ func (t CandidateTester) warm(ctx context.Context, env environment.Environment, 
 
 // setUp begins with what is kept of a set-up of the candidate's own lock files, which may
 // differ from the run's, and otherwise repeats what succeeded in the run.
-func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, s *workflow.SetUp, commit string,
+func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, s *workflow.SetUp, commit, language string,
 	variables []string, total time.Duration, log io.Writer) error {
-	found, err := t.Detect(ctx, commit)
+	found, err := t.Detect(ctx, commit, language)
 	if err != nil {
 		return fmt.Errorf("look at the candidate's files: %w", err)
 	}

@@ -20,8 +20,8 @@ type Lookout struct {
 	// Root is the project's folder.
 	Root         string
 	Environments environment.Driver
-	// Detect reads what the project's files at a commit say of its environment.
-	Detect   func(ctx context.Context, commit string) (workflow.Detection, error)
+	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
+	Detect   func(ctx context.Context, commit, language string) (workflow.Detection, error)
 	Settings workflow.Settings
 	Logger   *slog.Logger
 }
@@ -40,7 +40,7 @@ func (l Lookout) Open(ctx context.Context, commit string) (place *Outlook, err e
 	if _, err := process.SweepOrphans(ctx, variables[0]); err != nil {
 		l.Logger.Warn("end processes of an earlier look", "err", err)
 	}
-	found, err := l.Detect(ctx, commit)
+	found, err := l.Detect(ctx, commit, "")
 	if err != nil {
 		return nil, fmt.Errorf("look at the project's files: %w", err)
 	}

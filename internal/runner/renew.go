@@ -16,10 +16,16 @@ import (
 
 // detectEnvironment reads the project's files at the commit where the branch begins.
 func (w *work) detectEnvironment(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
-	found, err := w.Detect(ctx, w.run.Journey.BaseCommit)
+	request, err := w.theRequest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	language := taskLanguage(request)
+	found, err := w.Detect(ctx, w.run.Journey.BaseCommit, language)
 	if err != nil {
 		return nil, fmt.Errorf("detect environment: %w", err)
 	}
+	found.Language = language
 	return workflow.EnvironmentDetected{Outcome: o, Detection: found}, nil
 }
 

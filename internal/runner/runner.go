@@ -30,8 +30,8 @@ type Config struct {
 	Repo         *git.Repo
 	Forge        forge.Forge
 	Environments environment.Driver
-	// Detect reads what the project's files at a commit say of its environment.
-	Detect func(ctx context.Context, commit string) (workflow.Detection, error)
+	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
+	Detect func(ctx context.Context, commit, language string) (workflow.Detection, error)
 	// Settings are what the configuration says now of a run for the request; nil leaves every run its own.
 	Settings func(request forge.Request) (workflow.Settings, error)
 	// Agents are the agents by role. A role that is missing is skipped by the workflow.
@@ -86,7 +86,7 @@ func New(c Config) *Runner {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Detect == nil {
-		c.Detect = func(context.Context, string) (workflow.Detection, error) { return workflow.Detection{}, nil }
+		c.Detect = func(context.Context, string, string) (workflow.Detection, error) { return workflow.Detection{}, nil }
 	}
 	if c.Observe == nil {
 		c.Observe = func(workflow.Run) {}

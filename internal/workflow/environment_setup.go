@@ -8,6 +8,8 @@ type Detection struct {
 	Environment string   `json:"environment_type"`
 	Reason      string   `json:"reason,omitempty"`
 	Files       []string `json:"detected_files"`
+	// Language is the task's, which decides where files speak for several environments; empty if it has none.
+	Language string `json:"language,omitempty"`
 	// SetUp are the commands, empty if nothing needs to be set up; Source is what says so.
 	SetUp        []string       `json:"setup_commands"`
 	Source       string         `json:"source,omitempty"`
@@ -101,6 +103,14 @@ func (j *Journey) HandOver() HandOver {
 		h.Errors = slices.Concat(h.Errors, j.SetUp.Errors)
 	}
 	return h
+}
+
+// Language is the language of the run's task, as it was detected with.
+func (j *Journey) Language() string {
+	if j.Detection == nil {
+		return ""
+	}
+	return j.Detection.Language
 }
 
 // DefaultEnvironment is the name of the environment where nothing speaks for another (P2).

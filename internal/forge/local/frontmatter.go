@@ -139,6 +139,8 @@ func readKey(key, value *yaml.Node, request *forge.Request) (err error) {
 		request.Tests, err = commands(value)
 	case "labels":
 		request.Labels, err = list(value)
+	case "language":
+		request.Language, err = line(value)
 	case "depends_on":
 		request.DependsOn, err = references(value)
 	default:
