@@ -216,3 +216,18 @@ func leftover(t *testing.T, dir string) *exec.Cmd {
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 	return c
 }
+
+func TestAProjectWhoseFolderHasTwoLinesInItsName(t *testing.T) {
+	t.Parallel()
+	p := environmenttest.NewProject(t)
+	odd := p.Root + "\n\"line\\"
+	if err := os.Rename(p.Root, odd); err != nil {
+		t.Fatal(err)
+	}
+	p.Root = odd
+	e := made(t, clone.New(config(t, p)), p)
+	expect(t, e, "echo x >new.txt", "")
+	if _, err := e.Record(t.Context(), p.Commit, "work\n"); err != nil {
+		t.Error(err)
+	}
+}

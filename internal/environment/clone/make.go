@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
@@ -128,11 +129,19 @@ func (e *Environment) makeImportGit(ctx context.Context, m *made, included []str
 	if err := os.MkdirAll(filepath.Join(dir, "objects", "info"), 0o700); err != nil {
 		return fmt.Errorf("make import repository: %w", err)
 	}
-	alternates := e.driver.config.Repo.ObjectsDir() + "\n"
+	alternates := quoted(e.driver.config.Repo.ObjectsDir()) + "\n"
 	if err := replaceFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(alternates)); err != nil {
 		return fmt.Errorf("borrow the project's objects: %w", err)
 	}
 	return e.excludeAdopted(m, included)
+}
+
+// quoted is a path as a line of info/alternates, in C's manner where the path itself has several lines.
+func quoted(path string) string {
+	if !strings.Contains(path, "\n") {
+		return path
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
 // excludeAdopted lets the import repository ignore what was copied and what was adopted.
