@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -118,31 +117,19 @@ func lines(field string) int {
 }
 
 func (r *Repo) sizes(ctx context.Context, changes []Change) error {
-	var ask strings.Builder
-	var asked []*Change
 	for i := range changes {
-		if c := &changes[i]; c.NewMode != Absent && c.NewMode != Gitlink {
-			ask.WriteString(c.NewID + "\n")
-			asked = append(asked, c)
+		c := &changes[i]
+		if c.NewMode == Absent || c.NewMode == Gitlink {
+			continue
 		}
-	}
-	if len(asked) == 0 {
-		return nil
-	}
-	out, err := r.run(ctx, call{args: []string{"cat-file", "--batch-check=%(objectsize)", "--buffer"}, input: ask.String()})
-	if err != nil {
-		return fmt.Errorf("measure files: %w", err)
-	}
-	answers := bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n"))
-	if len(answers) != len(asked) {
-		return fmt.Errorf("measure files: %d sizes for %d files", len(answers), len(asked))
-	}
-	for i, answer := range answers {
-		size, err := strconv.ParseInt(string(answer), 10, 64)
+		o, err := r.info(ctx, c.NewID)
+		if err == nil && o.Type == "" {
+			err = ErrNotFound
+		}
 		if err != nil {
-			return fmt.Errorf("measure %q: git printed %q", asked[i].Path, clean(string(answer)))
+			return fmt.Errorf("measure %q: %w", clean(c.Path), err)
 		}
-		asked[i].Size = size
+		c.Size = o.Size
 	}
 	return nil
 }

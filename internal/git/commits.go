@@ -49,6 +49,9 @@ func (r *Repo) TreeOf(ctx context.Context, commit string) (string, error) {
 	if err := checkIDs(commit); err != nil {
 		return "", fmt.Errorf("find tree: %w", err)
 	}
+	if o, err := r.info(ctx, commit+"^{tree}"); err == nil && o.Type == "tree" {
+		return o.ID, nil
+	}
 	c := call{args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{tree}"}}
 	return r.one(ctx, c, "find tree of "+commit)
 }
@@ -112,14 +115,19 @@ func (r *Repo) MergeTree(ctx context.Context, base, head string) (tree string, c
 // driver is a program that would run here on a stranger's content; a file that
 // wants one is a conflict instead.
 func (r *Repo) withoutMergeDrivers(ctx context.Context) ([]string, error) {
-	out, err := r.run(ctx, call{args: []string{"config", "-z", "--name-only", "--get-regexp", `^merge\..*\.driver$`}})
-	if exited(err, 1) {
-		return nil, nil
-	}
+	settings, err := r.configured(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list merge drivers: %w", err)
 	}
-	names := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	var names []string
+	for _, s := range settings {
+		if strings.HasPrefix(s.key, "merge.") && strings.HasSuffix(s.key, ".driver") {
+			names = append(names, s.key)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
 	env := []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(names))}
 	for i, name := range names {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", i))

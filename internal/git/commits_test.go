@@ -116,7 +116,7 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	log := must(repo.Log(t.Context(), main, last, 10))(t)
-	want := []git.Commit{{ID: last, Author: robot.Name, Subject: "after"}, {ID: merge, Author: robot.Name, Subject: "Merge\tthe side"}, {ID: side, Author: robot.Name, Subject: "on the side"}}
+	want := []git.Commit{{ID: last, Author: "Ada", Subject: "after"}, {ID: merge, Author: "Ada", Subject: "Merge\tthe side"}, {ID: side, Author: "Ada", Subject: "on the side"}}
 	if !slices.Equal(log, want) {
 		t.Errorf("log %v", log)
 	}

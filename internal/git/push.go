@@ -17,17 +17,16 @@ type Remote struct {
 
 // Remotes lists the configured remotes.
 func (r *Repo) Remotes(ctx context.Context) ([]Remote, error) {
-	out, err := r.run(ctx, call{args: []string{"config", "-z", "--get-regexp", `^remote\..*\.url$`}})
-	if exited(err, 1) {
-		return nil, nil
-	}
+	settings, err := r.configured(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list remotes: %w", err)
 	}
 	var remotes []Remote
-	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		key, url, _ := strings.Cut(record, "\n")
-		name := strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".url")
+	for _, s := range settings {
+		if !strings.HasPrefix(s.key, "remote.") || !strings.HasSuffix(s.key, ".url") {
+			continue
+		}
+		name, url := strings.TrimSuffix(strings.TrimPrefix(s.key, "remote."), ".url"), s.value
 		if len(remotes) > 0 && remotes[len(remotes)-1].Name == name {
 			continue
 		}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,11 @@ func (r *Repo) Resolve(ctx context.Context, ref string) (string, error) {
 	} else if !ValidID(ref) {
 		if err := checkRef(ref); err != nil {
 			return "", fmt.Errorf("resolve: %w", err)
+		}
+	}
+	if c.dir == "" {
+		if o, err := r.info(ctx, ref+"^{commit}"); err == nil && o.Type == "commit" {
+			return o.ID, nil
 		}
 	}
 	return r.one(ctx, c, "resolve "+ref)
@@ -108,7 +114,7 @@ func (r *Repo) UpdateRef(ctx context.Context, ref, id, old string) error {
 	if err := errors.Join(checkRef(ref), checkIDs(id)); err != nil {
 		return fmt.Errorf("update ref: %w", err)
 	}
-	return r.changeRef(ctx, ref, old, "update-ref", "-m", "signalbox", "--", ref, id)
+	return r.changeRef(ctx, ref, old, id)
 }
 
 // DeleteRef deletes ref if it is at old. Deleting what is not there is ErrRefMoved.
@@ -116,10 +122,9 @@ func (r *Repo) DeleteRef(ctx context.Context, ref, old string) error {
 	if err := errors.Join(checkRef(ref), checkIDs(old)); err != nil {
 		return fmt.Errorf("delete ref: %w", err)
 	}
-	return r.changeRef(ctx, ref, old, "update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref)
+	return r.changeRef(ctx, ref, old, "")
 }
 
-// changeRef tells a lost race from other failures by looking where the ref is.
 // DropRef deletes ref wherever it is. That it is not there is no error; the
 // lock which a git that was killed while deleting it left is taken away too.
 func (r *Repo) DropRef(ctx context.Context, ref string) error {
@@ -132,13 +137,26 @@ func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	return nil
 }
 
-func (r *Repo) changeRef(ctx context.Context, ref, old string, args ...string) error {
+// changeRef brings ref from old to id; an empty id deletes it. What the dialog refuses is tried once more
+// by a git of its own, which says why and waits for locks. A lost race is told from other failures by
+// looking where the ref is.
+func (r *Repo) changeRef(ctx context.Context, ref, old, id string) error {
 	if isZero(old) {
 		old = ""
 	} else if err := checkIDs(old); err != nil {
 		return fmt.Errorf("update ref %s: %w", ref, err)
 	}
-	_, err := r.run(ctx, call{args: append(args, old)})
+	none := strings.Repeat("0", len(cmp.Or(id, old)))
+	line := fmt.Sprintf("update %s %s %s\n", ref, id, cmp.Or(old, none))
+	args := []string{"update-ref", "-m", "signalbox", "--", ref, id, old}
+	if id == "" {
+		line = fmt.Sprintf("option no-deref\ndelete %s %s\n", ref, old)
+		args = []string{"update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref, old}
+	}
+	if r.transact(ctx, line) == nil {
+		return nil
+	}
+	_, err := r.run(ctx, call{args: args})
 	if err == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,10 @@ type Repo struct {
 	root       string
 	gitDir     string
 	objectsDir string
+
+	// Two gits that answer questions and move refs for as long as the repository is in use.
+	objects, refs *dialog
+	config        *configuration
 }
 
 // Open finds the repository around dir. In a linked work tree Root is that
@@ -58,22 +63,40 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 	if err := r.checkVersion(ctx, dir); err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
 	}
-	for _, find := range []struct {
-		what []string
-		into *string
-	}{
-		{[]string{"--show-toplevel"}, &r.root},
-		{[]string{"--git-common-dir"}, &r.gitDir},
-		{[]string{"--git-path", "objects"}, &r.objectsDir},
-	} {
-		args := append([]string{"rev-parse", "--path-format=absolute"}, find.what...)
-		out, err := r.run(ctx, call{args: args, dir: dir})
-		if err != nil {
-			return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(err))
-		}
-		*find.into = strings.TrimSuffix(string(out), "\n")
+	if err := r.locate(ctx, dir); err != nil {
+		return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(err))
 	}
+	r.config = &configuration{}
+	r.objects, r.refs = r.dialog("cat-file", "--batch-command"), r.dialog("update-ref", "-m", "signalbox", "--stdin")
+	runtime.AddCleanup(r, func(all [2]*dialog) {
+		for _, d := range all {
+			d.close()
+		}
+	}, [2]*dialog{r.objects, r.refs})
 	return r, nil
+}
+
+// locate asks for the three places at once, and one by one where a name of a folder has more than one line.
+func (r *Repo) locate(ctx context.Context, dir string) error {
+	ask := func(what ...string) (string, error) {
+		out, err := r.run(ctx, call{args: append([]string{"rev-parse", "--path-format=absolute"}, what...), dir: dir})
+		return strings.TrimSuffix(string(out), "\n"), err
+	}
+	all, err := ask("--show-toplevel", "--git-common-dir", "--git-path", "objects")
+	if places := strings.Split(all, "\n"); err != nil || len(places) == 3 {
+		if err == nil {
+			r.root, r.gitDir, r.objectsDir = places[0], places[1], places[2]
+		}
+		return err
+	}
+	if r.root, err = ask("--show-toplevel"); err != nil {
+		return err
+	}
+	if r.gitDir, err = ask("--git-common-dir"); err != nil {
+		return err
+	}
+	r.objectsDir, err = ask("--git-path", "objects")
+	return err
 }
 
 func (r *Repo) checkVersion(ctx context.Context, dir string) error {

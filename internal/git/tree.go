@@ -80,6 +80,9 @@ func (r *Repo) ReadBlob(ctx context.Context, commit, path string, limit int64) (
 }
 
 func (r *Repo) readObject(ctx context.Context, id string, limit int64) ([]byte, error) {
+	if data, ok, err := r.contents(ctx, id, limit); err == nil && ok {
+		return data, nil
+	}
 	out := head{limit: limit}
 	c := call{args: []string{"cat-file", "blob", id}, config: []string{bigFile}, stdout: &out}
 	if _, err := r.run(ctx, c); err != nil {

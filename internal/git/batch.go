@@ -1,0 +1,164 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"signalbox/internal/process"
+)
+
+// dialog is one git that is asked line by line and lives until the repository is forgotten or we end,
+// which closes its standard input. It is started by the first question and again after it died. A
+// process for each question costs a hundred times as much.
+type dialog struct {
+	start func(ctx context.Context, stdin io.Reader, stdout io.Writer) error
+
+	mu     sync.Mutex
+	ask    *io.PipeWriter
+	answer *bufio.Reader
+	end    context.CancelFunc
+}
+
+// errNoAnswer: the dialog ended. A process of its own says why.
+var errNoAnswer = errors.New("git ended before it answered")
+
+func (r *Repo) dialog(args ...string) *dialog {
+	repo := *r
+	return &dialog{start: func(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+		c := call{args: args}
+		result, err := repo.exec.Exec(ctx, process.Command{Args: arguments(c), Dir: repo.gitDir, Env: repo.environ(c), Stdin: stdin, Stdout: stdout})
+		if err == nil && !result.OK() {
+			err = errNoAnswer
+		}
+		return err
+	}}
+}
+
+// exchange sends a question and has its answer read, one at a time. What goes wrong, or is given up in
+// between, ends the dialog: the next answer would be read as this one's rest.
+func (d *dialog) exchange(ctx context.Context, question string, read func(*bufio.Reader) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if d.ask == nil {
+		d.begin(ctx)
+	}
+	stop := context.AfterFunc(ctx, d.end)
+	_, err := io.WriteString(d.ask, question)
+	if err == nil {
+		err = read(d.answer)
+	}
+	if !stop() && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		d.closeLocked()
+	}
+	return err
+}
+
+func (d *dialog) begin(ctx context.Context) {
+	ctx, d.end = context.WithCancel(context.WithoutCancel(ctx))
+	stdin, ask := io.Pipe()
+	answer, stdout := io.Pipe()
+	d.ask, d.answer = ask, bufio.NewReader(answer)
+	start := d.start
+	go func() {
+		err := start(ctx, stdin, stdout)
+		if err == nil {
+			err = errNoAnswer
+		}
+		_ = stdin.CloseWithError(err)
+		_ = stdout.CloseWithError(err)
+	}()
+}
+
+func (d *dialog) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closeLocked()
+}
+
+func (d *dialog) closeLocked() {
+	if d.ask != nil {
+		_ = d.ask.Close()
+		d.end()
+		d.ask, d.answer = nil, nil
+	}
+}
+
+// object is what "info" and "contents" say first; Type is empty when there is no such object.
+type object struct {
+	ID, Type string
+	Size     int64
+}
+
+func readObjectLine(out *bufio.Reader) (o object, err error) {
+	line, err := out.ReadString('\n')
+	if err != nil {
+		return o, err
+	}
+	fields := strings.Fields(line)
+	if len(fields) == 3 && ValidID(fields[0]) {
+		o.ID, o.Type = fields[0], fields[1]
+		o.Size, err = strconv.ParseInt(fields[2], 10, 64)
+		return o, err
+	}
+	if strings.HasSuffix(line, " missing\n") || strings.HasSuffix(line, " ambiguous\n") {
+		return o, nil
+	}
+	return o, fmt.Errorf("git printed %q", clean(line))
+}
+
+// info looks an object up by its id or by a ref's full name; both were checked before.
+func (r *Repo) info(ctx context.Context, name string) (o object, err error) {
+	err = r.objects.exchange(ctx, "info "+name+"\n", func(out *bufio.Reader) error {
+		o, err = readObjectLine(out)
+		return err
+	})
+	return o, err
+}
+
+// maxInline is the size up to which a file is read through the dialog, which has to read all of it.
+const maxInline = 4 << 20
+
+// contents is the first limit bytes of a small object; ok is false for every other one.
+func (r *Repo) contents(ctx context.Context, id string, limit int64) (data []byte, ok bool, err error) {
+	o, err := r.info(ctx, id)
+	if err != nil || o.Type != "blob" || o.Size > maxInline {
+		return nil, false, err
+	}
+	err = r.objects.exchange(ctx, "contents "+id+"\n", func(out *bufio.Reader) error {
+		o, err := readObjectLine(out)
+		if err != nil || o.Type == "" {
+			return errors.Join(err, errNoAnswer)
+		}
+		data = make([]byte, o.Size)
+		if _, err := io.ReadFull(out, data); err != nil {
+			return err
+		}
+		_, err = out.Discard(1)
+		return err
+	})
+	return data[:min(int64(len(data)), limit)], err == nil, err
+}
+
+// transact moves or deletes one ref, by one line of "update-ref --stdin".
+func (r *Repo) transact(ctx context.Context, lines string) error {
+	return r.refs.exchange(ctx, "start\n"+lines+"commit\n", func(out *bufio.Reader) error {
+		for _, want := range []string{"start: ok\n", "commit: ok\n"} {
+			if said, err := out.ReadString('\n'); err != nil || said != want {
+				return errors.Join(err, errNoAnswer)
+			}
+		}
+		return nil
+	})
+}
