@@ -2,10 +2,14 @@ package git
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // see stored
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -72,14 +76,22 @@ func (c *checkout) checkIndex(ctx context.Context) (staged map[string]bool, err 
 // asks git, with an index of that side alone, since only git knows how the
 // user's line endings and filters make a file from a blob.
 func (c *checkout) differing(ctx context.Context, side func(Change) (mode, id string)) (map[string]bool, error) {
+	otherwise := map[string]bool{}
 	var entries strings.Builder
 	for _, f := range c.changes {
 		if mode, id := side(f); mode != Absent && mode != Gitlink {
+			switch c.stored(f.Path, mode) {
+			case id:
+				continue
+			case other(f, id):
+				otherwise[f.Path] = true
+				continue
+			}
 			fmt.Fprintf(&entries, "%s %s\t%s\x00", mode, id, f.Path)
 		}
 	}
 	if entries.Len() == 0 {
-		return nil, nil
+		return otherwise, nil
 	}
 	if err := c.scratchIndex(ctx, entries.String()); err != nil {
 		return nil, err
@@ -94,11 +106,45 @@ func (c *checkout) differing(ctx context.Context, side func(Change) (mode, id st
 	if err != nil {
 		return nil, err
 	}
-	differing := map[string]bool{}
+	differing := otherwise
 	for path := range strings.SplitSeq(string(out), "\x00") {
 		differing[path] = true
 	}
 	return differing, nil
+}
+
+// stored is the id that a file of the checkout has if it is taken as it is, without any filter or line
+// ending; empty where git has to look. A file that is byte for byte one of the two sides is that side.
+func (c *checkout) stored(path, mode string) string {
+	for dir := pathpkg.Dir(path); dir != "."; dir = pathpkg.Dir(dir) {
+		if !c.isDir(dir) {
+			return ""
+		}
+	}
+	info, err := c.root.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxInline || mode != Regular && mode != Executable ||
+		(info.Mode()&0o100 != 0) != (mode == Executable) {
+		return ""
+	}
+	data, err := c.root.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	hash := sha1.New() //nolint:gosec // git's name for a content, compared with git's own
+	if len(c.old) == 64 {
+		hash = sha256.New()
+	}
+	_, _ = fmt.Fprintf(hash, "blob %d\x00", len(data))
+	_, _ = hash.Write(data)
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// other is the id of a change's other side.
+func other(f Change, id string) string {
+	if id == f.OldID {
+		return f.NewID
+	}
+	return f.OldID
 }
 
 // scratchIndex makes an index that holds the given entries and nothing else.

@@ -33,22 +33,22 @@ func (e *Environment) continues(ctx context.Context, base *cache.Entry, commit s
 }
 
 // inherit gives the fresh clone the history of a base, which was counted and checked when the base
-// was made. It is copied: what is done to the objects of a clone reaches no other.
-func (e *Environment) inherit(ctx context.Context, base *cache.Entry) error {
+// was made. It is copied: what is done to the objects of a clone reaches no other. It reports false
+// where the base's history is no whole one.
+func (e *Environment) inherit(ctx context.Context, base *cache.Entry) (bool, error) {
 	const objects = ".git/objects"
 	source := filepath.Join(e.driver.bases.Path(base.ID), treeFolder)
 	if _, err := os.Lstat(filepath.Join(source, ".git", "shallow")); err == nil {
-		return nil // its history ends where the project's did then
+		return false, nil // its history ends where the project's did then
 	}
 	if err := copyBetween(ctx, filepath.Join(source, objects), filepath.Join(e.layout.fresh(), objects)); err != nil {
-		return fmt.Errorf("copy the base's history: %w", err)
+		return false, fmt.Errorf("copy the base's history: %w", err)
 	}
 	// Who deletes a base renames it first: one that is still there was there while it was copied.
 	if whole, err := e.driver.bases.Published(base.ID); err != nil || !whole {
-		return errors.Join(err, errNoBase)
+		return false, errors.Join(err, errNoBase)
 	}
-	_, err := e.inFresh(ctx, "update-ref", "refs/heads/"+e.spec.Branch, base.Commit)
-	return err
+	return true, nil
 }
 
 // copyBetween copies what lies in one folder into another.

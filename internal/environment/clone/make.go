@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
 
@@ -123,10 +124,7 @@ func (e *Environment) makeImportGit(ctx context.Context, m *made, included []str
 	if err := removeTree(dir); err != nil {
 		return fmt.Errorf("remove old import repository: %w", err)
 	}
-	if _, err := e.driver.git(ctx, process.Command{Args: initArgs(e.spec.Commit, "--bare", dir)}); err != nil {
-		return fmt.Errorf("initialize import repository: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "objects", "info"), 0o700); err != nil {
+	if err := makeRepository(dir, "import", e.spec.Commit, true, git.Identity{}); err != nil {
 		return fmt.Errorf("make import repository: %w", err)
 	}
 	alternates := quoted(e.driver.config.Repo.ObjectsDir()) + "\n"

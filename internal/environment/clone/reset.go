@@ -59,6 +59,11 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	if err != nil {
 		return err
 	}
+	if there && e.isAsBuilt(m, commit) {
+		if found, err := e.tree(ctx, commit); err == nil && found == tree { // nobody else wrote there either
+			return nil
+		}
+	}
 	if there && keepRef != "" {
 		if err := e.keep(ctx, m, tree, keepRef); err != nil {
 			return fmt.Errorf("keep uncommitted work on %s: %w", keepRef, err)

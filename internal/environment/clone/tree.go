@@ -45,6 +45,9 @@ func (e *Environment) tree(ctx context.Context, parent string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("list changed files: %w", err)
 	}
+	if len(names) == 0 {
+		return e.driver.config.Repo.TreeOf(ctx, parent)
+	}
 	present, absent, err := e.sort(ctx, names)
 	if err != nil {
 		return "", err

@@ -1,0 +1,83 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+)
+
+// makeRepository writes what "git init" would, with no template, without starting it: an empty git
+// folder whose HEAD is branch, for objects like commit. Nothing of dir may be there.
+func makeRepository(dir, branch, commit string, bare bool, who git.Identity) error {
+	for _, folder := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
+			return fmt.Errorf("make repository: %w", err)
+		}
+	}
+	version, extensions := 0, ""
+	if len(commit) == 64 {
+		version, extensions = 1, "[extensions]\n\tobjectformat = sha256\n"
+	}
+	config := fmt.Sprintf("[core]\n\trepositoryformatversion = %d\n\tfilemode = true\n\tbare = %t\n\tlogallrefupdates = %t\n%s", version, bare, !bare, extensions)
+	if !bare {
+		config += fmt.Sprintf("[user]\n\tname = %s\n\temail = %s\n", configValue(who.Name), configValue(who.Email))
+	}
+	for name, content := range map[string]string{"HEAD": "ref: refs/heads/" + branch + "\n", "config": config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			return fmt.Errorf("make repository: %w", err)
+		}
+	}
+	return nil
+}
+
+// configValue quotes a value for a git configuration file.
+func configValue(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(value) + `"`
+}
+
+// copyHistory brings the objects of commit, but for those of known, from the project into the
+// fresh clone and points its branch there. No delta is looked for between objects that are not stored
+// as such: on one disk that takes far longer than it saves.
+func (e *Environment) copyHistory(ctx context.Context, commit, known string) error {
+	gitDir := filepath.Join(e.layout.fresh(), ".git")
+	// The project may be shallow itself: its history then ends in the clone where it ends there.
+	shallow, err := os.ReadFile(filepath.Join(e.driver.config.Repo.GitDir(), "shallow"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(gitDir, "shallow"), shallow, 0o666)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("copy where the history ends: %w", err)
+	}
+	pack, err := os.OpenFile(filepath.Join(e.layout.private, "history.pack"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("copy history: %w", err)
+	}
+	defer func() { _ = errors.Join(pack.Close(), os.Remove(pack.Name())) }()
+	wanted := commit + "\n"
+	if known != "" {
+		wanted += "^" + known + "\n"
+	}
+	_, err = e.driver.git(ctx, process.Command{Args: []string{"pack-objects", "--revs", "--stdout", "-q", "--window=0", "--delta-base-offset"},
+		Stdin: strings.NewReader(wanted), Stdout: pack, Env: []string{"GIT_DIR=" + e.driver.config.Repo.GitDir()}})
+	if err == nil {
+		_, err = pack.Seek(0, 0)
+	}
+	if err == nil {
+		_, err = e.driver.git(ctx, process.Command{Args: []string{"index-pack", "--stdin"}, Stdin: pack, Env: []string{"GIT_DIR=" + gitDir, e.layout.tag()}})
+	}
+	if err != nil {
+		return fmt.Errorf("copy history: %w", err)
+	}
+	ref := filepath.Join(gitDir, "refs", "heads", filepath.FromSlash(e.spec.Branch))
+	if err := os.MkdirAll(filepath.Dir(ref), 0o777); err != nil {
+		return fmt.Errorf("make branch: %w", err)
+	}
+	return os.WriteFile(ref, []byte(commit+"\n"), 0o666)
+}
