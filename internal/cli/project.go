@@ -80,7 +80,7 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	}
 	p.settleLogins()
 	p.environments = p.driver()
-	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Logger: a.log})
+	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Sign: git.Signing(p.config.Commit.Sign), Logger: a.log})
 	return p, nil
 }
 
@@ -156,9 +156,18 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 		return nil, err
 	}
 	return runner.New(runner.Config{Prompts: own, Rules: p.rules(), Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Settings: p.settings, Agents: agents,
-		Program: p.flags.agent, Named: p.named,
+		Commits: p.commits(), Program: p.flags.agent, Named: p.named,
 		Agreements: agreements{p}, Ask: p.ask, Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: p.notifying(ctx, observe), Logger: p.log}), nil
+}
+
+// commits is what the configuration says of commits.
+func (p *project) commits() runner.Commits {
+	c := runner.Commits{Sign: git.Signing(p.config.Commit.Sign), SignOff: p.config.Commit.SignOff}
+	if p.config.Commit.Trailer != "none" {
+		c.Trailer = runner.Trailer(p.config.Commit.Trailer)
+	}
+	return c
 }
 
 // notAnAgent says why what --agent names cannot work.

@@ -13,6 +13,7 @@ import (
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/egress"
+	"signalbox/internal/git"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
@@ -48,7 +49,7 @@ func (p *project) environmentsFolder() string {
 
 func (p *project) cloneConfig() clone.Config {
 	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
-	return clone.Config{Repo: p.repo, Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
+	return clone.Config{Repo: p.repo, Sign: git.Signing(p.config.Commit.Sign), Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
 		State: p.environmentsFolder(), Variables: p.variables(),
 		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, UserNamespaces: p.config.Environment.UserNamespaces, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
 		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log}

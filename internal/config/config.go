@@ -33,10 +33,21 @@ type Config struct {
 	Workflows   map[string]Workflow `yaml:"workflows"`
 	Environment Environment         `yaml:"environment"`
 	Limits      Limits              `yaml:"limits"`
+	Commit      Commit              `yaml:"commit"`
 	Health      Health              `yaml:"health"`
 	Notify      Notify              `yaml:"notify"`
 	// Secrets are names of environment variables whose values are taken out of everything written.
 	Secrets []string `yaml:"secrets"`
+}
+
+// Commit says what the commits of a run carry beside your name.
+type Commit struct {
+	// Sign is auto (as git signs yours: commit.gpgSign), always or never.
+	Sign string `yaml:"sign"`
+	// SignOff adds your Signed-off-by.
+	SignOff bool `yaml:"signoff"`
+	// Trailer is how the agents that took part are named: assisted-by, co-authored-by or none.
+	Trailer string `yaml:"trailer"`
 }
 
 // Environment says where commands and agents work.
@@ -132,7 +143,7 @@ type Spending struct {
 // Default is the configuration of a project without a file.
 func Default() Config {
 	return Config{
-		Workflow: Lines{"full"}, Approve: ApproveManual, MaxParallel: 2,
+		Workflow: Lines{"full"}, Approve: ApproveManual, MaxParallel: 2, Commit: Commit{Sign: "auto", Trailer: "assisted-by"},
 		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue,
 			Network: NetworkRegistries, Warm: WarmOn, Cache: 20 << 30},
 	}

@@ -150,6 +150,8 @@ func (e *Environment) expand(home string) {
 func (c *Config) validate() error {
 	problems := []error{
 		oneOf("approve", c.Approve, ApproveManual, ApproveAuto),
+		oneOf("commit.sign", c.Commit.Sign, "auto", "always", "never"),
+		oneOf("commit.trailer", c.Commit.Trailer, "assisted-by", "co-authored-by", "none"),
 		oneOf("environment.driver", c.Environment.Driver, DriverClone, DriverContainer),
 		oneOf("environment.sandbox", c.Environment.Sandbox, SandboxBubblewrap, SandboxNone),
 		oneOf("environment.network", c.Environment.Network, NetworkRegistries, NetworkNone, NetworkFull),

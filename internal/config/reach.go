@@ -83,6 +83,9 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 		"agents.*.url":              {why: "the agent's server: it gets your key and all that the agent is asked"},
 		"agents.*.project_settings": {why: "the agent obeys settings that the repository brings for it, such as hooks and tool servers"},
 
+		"commit.sign":    {why: "commits are signed with your key where you did not set that yourself", when: is("always")},
+		"commit.signoff": {why: "you sign off on the agents' work in your name"},
+
 		"environment.driver":          {why: "agents and commands run in containers of your Docker", when: is(DriverContainer)},
 		"environment.sandbox":         {why: "agents and commands run on this machine as you, without isolation", when: is(SandboxNone)},
 		"environment.user_namespaces": {why: "programs inside may make user namespaces, which open more of this machine's kernel to them"},
@@ -124,7 +127,7 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 
 // harmless are the settings that choose, restrict or describe what happens inside the sandbox, or ask the person more.
 var harmless = []string{
-	"base", "workflow", "max_parallel", "secrets", "notify.desktop",
+	"commit.trailer", "base", "workflow", "max_parallel", "secrets", "notify.desktop",
 	"agents.*.prompt", "agents.*.model", "agents.*.deny", "agents.*.prices.*.input", "agents.*.prices.*.cached", "agents.*.prices.*.output",
 	"roles.*.agent", "roles.*.model", "roles.*.deny",
 	"workflows.*.roles.*.agent", "workflows.*.roles.*.model", "workflows.*.roles.*.deny",

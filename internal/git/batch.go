@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"signalbox/internal/process"
 )
@@ -23,7 +24,11 @@ type dialog struct {
 	ask    *io.PipeWriter
 	answer *bufio.Reader
 	end    context.CancelFunc
+	idle   *time.Timer
 }
+
+// idleLimit ends a dialog that nobody asks: a run waits for its agent for hours.
+const idleLimit = 10 * time.Second
 
 // errNoAnswer: the dialog ended. A process of its own says why.
 var errNoAnswer = errors.New("git ended before it answered")
@@ -51,6 +56,12 @@ func (d *dialog) exchange(ctx context.Context, question string, read func(*bufio
 	if d.ask == nil {
 		d.begin(ctx)
 	}
+	d.idle.Stop()
+	defer func() {
+		if d.ask != nil {
+			d.idle.Reset(idleLimit)
+		}
+	}()
 	stop := context.AfterFunc(ctx, d.end)
 	_, err := io.WriteString(d.ask, question)
 	if err == nil {
@@ -70,6 +81,7 @@ func (d *dialog) begin(ctx context.Context) {
 	stdin, ask := io.Pipe()
 	answer, stdout := io.Pipe()
 	d.ask, d.answer = ask, bufio.NewReader(answer)
+	d.idle = time.AfterFunc(idleLimit, d.close)
 	start := d.start
 	go func() {
 		err := start(ctx, stdin, stdout)
@@ -90,6 +102,7 @@ func (d *dialog) close() {
 func (d *dialog) closeLocked() {
 	if d.ask != nil {
 		_ = d.ask.Close()
+		d.idle.Stop()
 		d.end()
 		d.ask, d.answer = nil, nil
 	}
@@ -120,7 +133,7 @@ func readObjectLine(out *bufio.Reader) (o object, err error) {
 
 // info looks an object up by its id or by a ref's full name; both were checked before.
 func (r *Repo) info(ctx context.Context, name string) (o object, err error) {
-	err = r.objects.exchange(ctx, "info "+name+"\n", func(out *bufio.Reader) error {
+	err = r.asked.exchange(ctx, "info "+name+"\n", func(out *bufio.Reader) error {
 		o, err = readObjectLine(out)
 		return err
 	})
@@ -136,7 +149,7 @@ func (r *Repo) contents(ctx context.Context, id string, limit int64) (data []byt
 	if err != nil || o.Type != "blob" || o.Size > maxInline {
 		return nil, false, err
 	}
-	err = r.objects.exchange(ctx, "contents "+id+"\n", func(out *bufio.Reader) error {
+	err = r.asked.exchange(ctx, "contents "+id+"\n", func(out *bufio.Reader) error {
 		o, err := readObjectLine(out)
 		if err != nil || o.Type == "" {
 			return errors.Join(err, errNoAnswer)
@@ -153,7 +166,7 @@ func (r *Repo) contents(ctx context.Context, id string, limit int64) (data []byt
 
 // transact moves or deletes one ref, by one line of "update-ref --stdin".
 func (r *Repo) transact(ctx context.Context, lines string) error {
-	return r.refs.exchange(ctx, "start\n"+lines+"commit\n", func(out *bufio.Reader) error {
+	return r.moved.exchange(ctx, "start\n"+lines+"commit\n", func(out *bufio.Reader) error {
 		for _, want := range []string{"start: ok\n", "commit: ok\n"} {
 			if said, err := out.ReadString('\n'); err != nil || said != want {
 				return errors.Join(err, errNoAnswer)

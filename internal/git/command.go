@@ -37,6 +37,8 @@ type call struct {
 	// user lets the user's and the machine's git configuration in: credentials for a push,
 	// and line endings and filters (large files) for files in the user's own checkout.
 	user bool
+	// person lets the user's identity in, too: from variables, and no name of ours for reflogs.
+	person bool
 	// limit is the total time; zero means quick.
 	limit time.Duration
 	// stdout receives the output as it comes; nil means that run returns it.
@@ -150,8 +152,14 @@ func (r *Repo) environ(c call) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
 		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
+	}
+	named := func(variable string) bool { return strings.HasPrefix(variable, "GIT_COMMITTER_NAME=") }
+	switch {
+	case c.person:
+		env = append(env, personalVariables()...)
+	case !slices.ContainsFunc(c.env, named):
 		// Reflogs name who moved a ref; without these git guesses from the machine and may refuse.
-		"GIT_COMMITTER_NAME=Signalbox", "GIT_COMMITTER_EMAIL=signalbox@localhost",
+		env = append(env, "GIT_COMMITTER_NAME=Signalbox", "GIT_COMMITTER_EMAIL=signalbox@localhost")
 	}
 	if c.dir == "" {
 		env = append(env, "GIT_DIR="+r.gitDir, "GIT_INDEX_FILE="+filepath.Join(r.gitDir, "signalbox-no-index"))

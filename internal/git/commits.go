@@ -59,13 +59,21 @@ func (r *Repo) TreeOf(ctx context.Context, commit string) (string, error) {
 // CommitTree writes a commit object and returns its id, which depends on the
 // arguments alone: doing it again gives the same. Nothing is signed; time zone is UTC.
 func (r *Repo) CommitTree(ctx context.Context, tree string, parents []string, message string, who Identity, when time.Time) (string, error) {
+	return r.commitTree(ctx, tree, parents, message, User{who, who}, when, false)
+}
+
+func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, message string, user User, when time.Time, signs bool) (string, error) {
 	if err := checkIDs(append([]string{tree}, parents...)...); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
+	who, committer := user.Author, user.Committer
 	if who.Name == "" || who.Email == "" || strings.TrimSpace(message) == "" || strings.Contains(message, "\x00") {
 		return "", fmt.Errorf("commit: %w: name, email and a message without NUL are needed", ErrInvalid)
 	}
 	args := []string{"commit-tree", "--no-gpg-sign"}
+	if signs {
+		args = []string{"commit-tree", "-S"}
+	}
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
@@ -75,10 +83,17 @@ func (r *Repo) CommitTree(ctx context.Context, tree string, parents []string, me
 		config: []string{"i18n.commitEncoding=utf-8"},
 		env: []string{
 			"GIT_AUTHOR_NAME=" + who.Name, "GIT_AUTHOR_EMAIL=" + who.Email, "GIT_AUTHOR_DATE=" + date,
-			"GIT_COMMITTER_NAME=" + who.Name, "GIT_COMMITTER_EMAIL=" + who.Email, "GIT_COMMITTER_DATE=" + date,
+			"GIT_COMMITTER_NAME=" + committer.Name, "GIT_COMMITTER_EMAIL=" + committer.Email, "GIT_COMMITTER_DATE=" + date,
 		},
 	}
+	if signs {
+		c.user, c.dir, c.limit = true, r.root, signPatience
+		c.env = append(c.env, signingVariables()...)
+	}
 	out, err := r.run(ctx, c)
+	if err != nil && signs {
+		err = signingFailed(err)
+	}
 	if err != nil {
 		return "", fmt.Errorf("commit tree %s: %w", tree, err)
 	}

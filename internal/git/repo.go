@@ -48,8 +48,9 @@ type Repo struct {
 	objectsDir string
 
 	// Two gits that answer questions and move refs for as long as the repository is in use.
-	objects, refs *dialog
-	config        *configuration
+	asked, moved *dialog
+	personal     *personal
+	config       *configuration
 }
 
 // Open finds the repository around dir. In a linked work tree Root is that
@@ -66,13 +67,13 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 	if err := r.locate(ctx, dir); err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(err))
 	}
-	r.config = &configuration{}
-	r.objects, r.refs = r.dialog("cat-file", "--batch-command"), r.dialog("update-ref", "-m", "signalbox", "--stdin")
+	r.config, r.personal = &configuration{}, &personal{}
+	r.asked, r.moved = r.dialog("cat-file", "--batch-command"), r.dialog("update-ref", "-m", "signalbox", "--stdin")
 	runtime.AddCleanup(r, func(all [2]*dialog) {
 		for _, d := range all {
 			d.close()
 		}
-	}, [2]*dialog{r.objects, r.refs})
+	}, [2]*dialog{r.asked, r.moved})
 	return r, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
+	"signalbox/internal/git"
 	"signalbox/internal/process"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -120,6 +121,13 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, environment.ErrNoContainer):
 		e.ReasonCode, e.Retryable, e.Category = "NO_CONTAINER", false, workflow.CategoryEnvironment
 		e.Actions = []string{"see what is missing: signalbox doctor", resume}
+	case errors.Is(err, git.ErrNoIdentity):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = "NO_IDENTITY", false, workflow.CategoryInput, "git does not know your name"
+		e.Actions = []string{`git config --global user.name "Your Name"`, "git config --global user.email you@example.org", resume}
+	case errors.Is(err, git.ErrSigning):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = "SIGNING_FAILED", false, workflow.CategoryInput, "a commit cannot be signed"
+		e.Actions = []string{`see that signing works by itself: git commit-tree -S -m test "HEAD^{tree}"`,
+			"or switch it off for Signalbox's commits: commit: {sign: never} in .signalbox/config.yaml", resume}
 	case errors.Is(err, forge.ErrCheckout):
 		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, "your local changes are in the way of the merge"
 		e.Actions = []string{"commit or stash them", resume}

@@ -52,6 +52,9 @@ func (w *work) checkDependencies(ctx context.Context, o workflow.Outcome) (workf
 // createBranch puts the run's branch on the base branch's present commit. What
 // an earlier run of the same request left there is kept on a ref first.
 func (w *work) createBranch(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	if err := w.canCommit(ctx); err != nil && !w.prepares {
+		return nil, err
+	}
 	j := w.run.Journey
 	base, err := w.Repo.Resolve(ctx, "refs/heads/"+j.Base)
 	if err != nil {

@@ -21,7 +21,7 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 		return nil, err
 	}
 	base := w.run.Journey.StepBase
-	change, err := env.Record(ctx, base, w.Redact.Text(w.commitMessage(a)))
+	change, err := env.Record(ctx, base, w.Redact.Text(w.commitMessage(ctx, a)))
 	if errors.Is(err, environment.ErrTooLarge) {
 		return workflow.ChangeRefused{Outcome: o, Problems: []string{w.clean(err.Error())}, TooLarge: true}, nil
 	}
@@ -70,7 +70,7 @@ func fileChanges(changes []git.Change) (files []workflow.FileChange) {
 }
 
 // commitMessage says which step of which request a commit is.
-func (w *work) commitMessage(a workflow.Action) string {
+func (w *work) commitMessage(ctx context.Context, a workflow.Action) string {
 	title, body := "", ""
 	for _, s := range w.run.Steps {
 		if s.StepID == a.StepID {
@@ -92,5 +92,5 @@ func (w *work) commitMessage(a workflow.Action) string {
 	if body != "" {
 		message += body + "\n\n"
 	}
-	return message + fmt.Sprintf("Signalbox-Request: %s\nSignalbox-Step: %s\n", w.run.RequestID, a.StepID)
+	return message + fmt.Sprintf("Signalbox-Request: %s\nSignalbox-Step: %s\n", w.run.RequestID, a.StepID) + w.trailers(ctx, workflow.Implementer)
 }

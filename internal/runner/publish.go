@@ -56,7 +56,7 @@ func (w *work) watchChecks(ctx context.Context, o workflow.Outcome) (workflow.Ev
 func (w *work) merge(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
 	pr := w.run.Journey.PullRequest
 	merged, err := w.Forge.Merge(ctx, pr.Number, forge.Check{Base: pr.Checked.Base, Head: pr.Checked.Head,
-		Tree: pr.Checked.Tree, State: forge.CheckPassed}, w.Redact.Text(w.mergeMessage()))
+		Tree: pr.Checked.Tree, State: forge.CheckPassed}, w.Redact.Text(w.mergeMessage(ctx)))
 	switch {
 	case errors.Is(err, forge.ErrBaseMoved):
 		return workflow.BaseMoved{Outcome: o}, nil

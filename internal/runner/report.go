@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -122,7 +123,7 @@ func result(e *workflow.Evidence) string {
 
 // mergeMessage is the merge commit's message: what was asked, and the evidence
 // that it may be merged.
-func (w *work) mergeMessage() string {
+func (w *work) mergeMessage(ctx context.Context) string {
 	r, j := &w.run, &w.run.Journey
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, "Merge request %s: %s\n\n", r.Ref(), redact.Line(r.Title, 60))
@@ -138,7 +139,7 @@ func (w *work) mergeMessage() string {
 		b.WriteString("Approved-By: configuration (approve: auto)\n")
 	}
 	_, _ = fmt.Fprintf(&b, "Signalbox-Request: %s\nSignalbox-Run: %s\n", r.RequestID, r.RunID)
-	return b.String()
+	return b.String() + w.trailers(ctx, workflow.Roles...)
 }
 
 // tested is the part of the merge message that says what proves the change.

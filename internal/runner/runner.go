@@ -50,6 +50,8 @@ type Config struct {
 	Ask func(workflow.HealthCheck) process.Command
 	// Agreements remembers which set-ups people agreed to; nil remembers none, so that each run asks.
 	Agreements Agreements
+	// Commits says what the run's commits carry beside the user's name.
+	Commits Commits
 	// Offline: the configuration lets commands reach no network, so that none is waited for.
 	Offline bool
 	// PerRun is what the agents of one run may use until a person is asked; nil leaves to each run what

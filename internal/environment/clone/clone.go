@@ -9,6 +9,7 @@
 package clone
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -62,14 +63,16 @@ type Config struct {
 	Warm Way
 	// OnHost: somebody else than Exec runs commands, and must find their folders on this machine.
 	OnHost bool
-	// Identity is the author of recorded commits; zero means DefaultIdentity.
+	// Identity is the author of recorded commits; zero means the user as git knows them, or
+	// DefaultIdentity where it does not. Sign says which commits are signed; empty means none.
 	Identity git.Identity
+	Sign     git.Signing
 
 	enter bool // as if we had no right to make network namespaces
 	alone bool // as if we had none to make user namespaces either
 }
 
-// DefaultIdentity is the author of recorded commits unless the configuration names another.
+// DefaultIdentity is the author of recorded commits where git knows no user.
 var DefaultIdentity = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 
 // DefaultPath is where programs are looked for unless Config.Variables has a PATH.
@@ -112,9 +115,7 @@ func New(c Config) *Driver {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.Identity == (git.Identity{}) {
-		c.Identity = DefaultIdentity
-	}
+	c.Sign = cmp.Or(c.Sign, git.SignNever)
 	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
 	d := &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath),
 		proxy:   egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),

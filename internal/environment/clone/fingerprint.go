@@ -18,7 +18,7 @@ var tools = []string{"go", "node", "npm", "yarn", "pnpm", "bun", "deno", "python
 // versions that stands in its place hides what it chooses.
 func (e *Environment) Fingerprint() string {
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "clone %s\n%s\n%s %s\n%+v\nincluded %s\n", baseVersion, e.Isolation(), e.Dir(), e.home(), e.driver.config.Identity, e.included)
+	_, _ = fmt.Fprintf(sum, "clone %s\n%s\n%s %s\n%+v\nincluded %s\n", baseVersion, e.Isolation(), e.Dir(), e.home(), DefaultIdentity, e.included)
 	release, _ := os.ReadFile("/etc/os-release") // a system without is told by its tools
 	_, _ = fmt.Fprintf(sum, "%d\n%s", len(release), release)
 	for _, tool := range tools {

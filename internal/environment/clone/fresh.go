@@ -39,7 +39,11 @@ func (e *Environment) checkOutFrom(ctx context.Context, base *cache.Entry, commi
 // beginning with a base's if one is named, the branch, no remote, no hook and no tag. Nothing
 // is checked out yet.
 func (e *Environment) initialize(ctx context.Context, base *cache.Entry, commit string) error {
-	if err := makeRepository(filepath.Join(e.layout.fresh(), ".git"), e.spec.Branch, commit, false, e.driver.config.Identity); err != nil {
+	who, err := e.driver.user(ctx)
+	if err != nil {
+		return err
+	}
+	if err := makeRepository(filepath.Join(e.layout.fresh(), ".git"), e.spec.Branch, commit, false, who.Author); err != nil {
 		return err
 	}
 	known := ""

@@ -2,11 +2,13 @@ package clone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
 
@@ -60,6 +62,9 @@ func (e *Environment) commit(ctx context.Context, m *made, tree, parent, message
 		return nil
 	}
 	id, err := e.commitTree(ctx, tree, message, parent)
+	if err == nil {
+		id, err = e.signed(ctx, id, tree, message, parent)
+	}
 	if err != nil {
 		return err
 	}
@@ -76,17 +81,47 @@ func (e *Environment) commitTree(ctx context.Context, tree, message string, pare
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	identity, date := e.driver.config.Identity, fmt.Sprintf("@%d +0000", e.driver.config.Clock().Unix())
+	who, err := e.driver.user(ctx)
+	if err != nil {
+		return "", err
+	}
+	date := fmt.Sprintf("@%d +0000", e.driver.config.Clock().Unix())
 	id, err := e.driver.git(ctx, process.Command{
 		Args: append(args, tree), Stdin: strings.NewReader(message), Env: []string{
 			"GIT_DIR=" + e.layout.importGit(),
-			"GIT_AUTHOR_NAME=" + identity.Name, "GIT_AUTHOR_EMAIL=" + identity.Email, "GIT_AUTHOR_DATE=" + date,
-			"GIT_COMMITTER_NAME=" + identity.Name, "GIT_COMMITTER_EMAIL=" + identity.Email, "GIT_COMMITTER_DATE=" + date,
+			"GIT_AUTHOR_NAME=" + who.Author.Name, "GIT_AUTHOR_EMAIL=" + who.Author.Email, "GIT_AUTHOR_DATE=" + date,
+			"GIT_COMMITTER_NAME=" + who.Committer.Name, "GIT_COMMITTER_EMAIL=" + who.Committer.Email, "GIT_COMMITTER_DATE=" + date,
 		}})
 	if err != nil {
 		return "", fmt.Errorf("commit tree %s: %w", tree, err)
 	}
 	return objectID(id)
+}
+
+// signed is the commit as the user signs it. It is made in the project's own repository, once the objects
+// of the unsigned one are checked and there: only that one is the user's, whose configuration says how.
+func (e *Environment) signed(ctx context.Context, id, tree, message, parent string) (string, error) {
+	repo := e.driver.config.Repo
+	signs, err := repo.Signs(ctx, e.driver.config.Sign)
+	if err != nil || !signs {
+		return id, err
+	}
+	if err := e.importCommit(ctx, id); err != nil {
+		return "", err
+	}
+	return repo.CommitAs(ctx, tree, []string{parent}, message, e.driver.config.Clock(), git.SignAlways)
+}
+
+// user is whose commits are recorded.
+func (d *Driver) user(ctx context.Context) (git.User, error) {
+	if who := d.config.Identity; who != (git.Identity{}) {
+		return git.User{Author: who, Committer: who}, nil
+	}
+	user, err := d.config.Repo.User(ctx)
+	if errors.Is(err, git.ErrNoIdentity) {
+		return git.User{Author: DefaultIdentity, Committer: DefaultIdentity}, nil
+	}
+	return user, err
 }
 
 // importCommit fetches a commit, its objects checked, and keeps it on the environment's ref.

@@ -98,7 +98,7 @@ func (f *Forge) candidate(ctx context.Context, p pull) (Candidate, error) {
 		return Candidate{}, err
 	}
 	message := fmt.Sprintf("Candidate of pull request %d\n", p.Number)
-	commit, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, message, f.identity, f.now())
+	commit, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, message, candidates, f.now())
 	if err != nil {
 		return Candidate{}, fmt.Errorf("commit the candidate: %w", err)
 	}

@@ -5,6 +5,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -23,8 +24,10 @@ type Config struct {
 	// Test runs the project's tests on a candidate in a fresh isolated clone. An error means
 	// that there is no verdict, for example because the clone could not be made.
 	Test func(context.Context, Candidate) (Verdict, error)
-	// Identity is the author of merge commits; the zero value stands for Signalbox itself.
+	// Identity is the author of merge commits; the zero value stands for the user as git knows them. Sign
+	// says which merges are signed; empty means none.
 	Identity git.Identity
+	Sign     git.Signing
 	Clock    func() time.Time
 	Logger   *slog.Logger
 }
@@ -62,6 +65,7 @@ type Forge struct {
 	root     string
 	test     func(context.Context, Candidate) (Verdict, error)
 	identity git.Identity
+	sign     git.Signing
 	now      func() time.Time
 	log      *slog.Logger
 	read     readings
@@ -77,13 +81,10 @@ var (
 func New(config Config) *Forge {
 	f := &Forge{
 		repo: config.Repo, store: config.Store, root: config.Root, test: config.Test,
-		identity: config.Identity, now: config.Clock, log: config.Logger,
+		identity: config.Identity, sign: cmp.Or(config.Sign, git.SignNever), now: config.Clock, log: config.Logger,
 	}
 	if f.root == "" {
 		f.root = f.repo.Root()
-	}
-	if f.identity == (git.Identity{}) {
-		f.identity = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 	}
 	if f.now == nil {
 		f.now = time.Now

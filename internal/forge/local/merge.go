@@ -91,7 +91,7 @@ func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message 
 		}
 		return fmt.Errorf("%q is at %s and the result of merging was not tested: %w", p.Base, base, forge.ErrBaseMoved)
 	}
-	commit, err = f.repo.CommitTree(ctx, tree, []string{base, p.Head}, message, f.identity, f.now())
+	commit, err = f.commit(ctx, tree, []string{base, p.Head}, message)
 	if err != nil {
 		return fmt.Errorf("commit the merge: %w", err)
 	}
@@ -104,6 +104,17 @@ func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message 
 	}
 	return f.finish(ctx, p)
 }
+
+// commit makes a merge commit of the user.
+func (f *Forge) commit(ctx context.Context, tree string, parents []string, message string) (string, error) {
+	if f.identity != (git.Identity{}) {
+		return f.repo.CommitTree(ctx, tree, parents, message, f.identity, f.now())
+	}
+	return f.repo.CommitAs(ctx, tree, parents, message, f.now(), f.sign)
+}
+
+// candidates is who makes commits that no ref leads to.
+var candidates = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 
 // mergedByHand returns the commit by which the head is on the base branch
 // already: a merge of it, or the head itself after a fast-forward. Empty if it is not.

@@ -1,0 +1,134 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrNoIdentity: git does not know whose name the user's commits carry.
+	ErrNoIdentity = errors.New("git does not know your name and email address")
+	// ErrSigning: git could not sign a commit. Trying again does not help.
+	ErrSigning = errors.New("git could not sign the commit")
+)
+
+// User is whose commits are made: as git would name them on a commit of theirs.
+type User struct{ Author, Committer Identity }
+
+// Signing says which of our commits are signed by the user's key.
+type Signing string
+
+const (
+	SignAuto   Signing = "auto"   // as the user's own: where commit.gpgSign is set
+	SignAlways Signing = "always" // every commit
+	SignNever  Signing = "never"
+)
+
+// signPatience is how long a signature may take: a key in hardware wants to be touched, and a program
+// that asks for a passphrase where nobody sees it waits for ever.
+const signPatience = time.Minute
+
+// personal is what is asked of the user's own configuration once.
+type personal struct {
+	mu    sync.Mutex
+	user  *User
+	signs *bool
+}
+
+// User returns the user's identities, from variables and configuration as git reads them. Nothing is
+// guessed from the machine's name: ErrNoIdentity if none is configured.
+func (r *Repo) User(ctx context.Context) (User, error) {
+	r.personal.mu.Lock()
+	defer r.personal.mu.Unlock()
+	if r.personal.user != nil {
+		return *r.personal.user, nil
+	}
+	var u User
+	for _, ask := range []struct {
+		what string
+		into *Identity
+	}{{"GIT_AUTHOR_IDENT", &u.Author}, {"GIT_COMMITTER_IDENT", &u.Committer}} {
+		out, err := r.run(ctx, call{args: []string{"var", ask.what}, config: []string{"user.useConfigOnly=true"}, dir: r.root, user: true, person: true})
+		if failed := (*commandError)(nil); errors.As(err, &failed) && failed.signal == "" {
+			return u, fmt.Errorf("%w (%s)", ErrNoIdentity, failed.message)
+		}
+		if err != nil {
+			return u, fmt.Errorf("find out who you are: %w", err)
+		}
+		name, rest, _ := strings.Cut(string(out), " <")
+		email, _, _ := strings.Cut(rest, ">")
+		*ask.into = Identity{Name: name, Email: email}
+		if name == "" || email == "" {
+			return u, ErrNoIdentity
+		}
+	}
+	r.personal.user = &u
+	return u, nil
+}
+
+// Signs reports whether commits are signed.
+func (r *Repo) Signs(ctx context.Context, s Signing) (bool, error) {
+	if s == SignAlways || s == SignNever {
+		return s == SignAlways, nil
+	}
+	r.personal.mu.Lock()
+	defer r.personal.mu.Unlock()
+	if r.personal.signs == nil {
+		out, err := r.run(ctx, call{args: []string{"config", "--type=bool", "--get", "commit.gpgSign"}, dir: r.root, user: true})
+		if err != nil && !exited(err, 1) {
+			return false, fmt.Errorf("find out whether commits are signed: %w", err)
+		}
+		signs := strings.TrimSpace(string(out)) == "true"
+		r.personal.signs = &signs
+	}
+	return *r.personal.signs, nil
+}
+
+// CommitAs writes a commit of the user, signed as s says. ErrNoIdentity and ErrSigning are for the user to mend.
+func (r *Repo) CommitAs(ctx context.Context, tree string, parents []string, message string, when time.Time, s Signing) (string, error) {
+	user, err := r.User(ctx)
+	if err != nil {
+		return "", err
+	}
+	signs, err := r.Signs(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	return r.commitTree(ctx, tree, parents, message, user, when, signs)
+}
+
+// personalVariables are what git takes an identity from before any file.
+func personalVariables() []string {
+	return set("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL")
+}
+
+// signingVariables are what programs need that sign, and ask for a passphrase.
+func signingVariables() []string {
+	return set("GNUPGHOME", "GPG_TTY", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
+}
+
+func set(names ...string) (env []string) {
+	for _, name := range names {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// signingFailed tells a signature that cannot be made from other failures of commit-tree.
+func signingFailed(err error) error {
+	var failed *commandError
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: no signature within %s: does the key's passphrase have to be typed?", ErrSigning, signPatience)
+	}
+	if errors.As(err, &failed) {
+		return fmt.Errorf("%w: %s", ErrSigning, clean(strings.ReplaceAll(strings.TrimSpace(failed.stderr), "\n", "; ")))
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"signalbox/internal/git"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// Commits says what the commits of a run carry beside the user's name.
+type Commits struct {
+	// Sign says which are signed; empty means none.
+	Sign git.Signing
+	// SignOff adds the user's Signed-off-by.
+	SignOff bool
+	// Trailer names the agents that took part; empty leaves them out.
+	Trailer Trailer
+}
+
+// Trailer is the line that names an agent.
+type Trailer string
+
+const (
+	AssistedBy   Trailer = "assisted-by"
+	CoAuthoredBy Trailer = "co-authored-by"
+)
+
+// canCommit finds out before anything is paid for whether the run's commits can be made: whether git knows
+// the user, and whether the key is to be had by which they sign.
+func (w *work) canCommit(ctx context.Context) error {
+	if _, err := w.Repo.User(ctx); err != nil {
+		return err
+	}
+	signs, err := w.Repo.Signs(ctx, cmp.Or(w.Commits.Sign, git.SignNever))
+	if err != nil || !signs {
+		return err
+	}
+	base, err := w.Repo.Resolve(ctx, "refs/heads/"+w.run.Journey.Base)
+	if errors.Is(err, git.ErrNotFound) {
+		return nil // which is said of the branch
+	}
+	if err != nil {
+		return err
+	}
+	tree, err := w.Repo.TreeOf(ctx, base)
+	if err == nil { // the commit is on no ref
+		_, err = w.Repo.CommitAs(ctx, tree, nil, "See whether commits can be signed\n", time.Unix(0, 0), git.SignAlways)
+	}
+	return err
+}
+
+// trailers name the agents of some roles, and the user where they sign off.
+func (w *work) trailers(ctx context.Context, roles ...workflow.Role) string {
+	var lines []string
+	for _, a := range w.run.Journey.Assistants {
+		if !slices.Contains(roles, a.Role) {
+			continue
+		}
+		name := strings.Map(func(r rune) rune {
+			if strings.ContainsRune("<>", r) {
+				return -1
+			}
+			return r
+		}, redact.Line(cmp.Or(a.Program, a.Agent), 100))
+		model := redact.Line(a.Model, 100)
+		if model != "" {
+			name += " (" + strings.NewReplacer("<", "", ">", "").Replace(model) + ")"
+		}
+		switch w.Commits.Trailer {
+		case AssistedBy:
+			lines = append(lines, "Assisted-by: "+name)
+		case CoAuthoredBy:
+			lines = append(lines, "Co-authored-by: "+name+" <noreply@localhost>")
+		}
+	}
+	if user, err := w.Repo.User(ctx); w.Commits.SignOff && err == nil {
+		lines = append(lines, fmt.Sprintf("Signed-off-by: %s <%s>", user.Committer.Name, user.Committer.Email))
+	}
+	slices.Sort(lines)
+	text := strings.Join(slices.Compact(lines), "\n")
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
+}
