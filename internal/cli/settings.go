@@ -40,6 +40,10 @@ func (p *project) base(ctx context.Context) (string, error) {
 	if p.config.Base != "" {
 		return p.config.Base, nil
 	}
+	if detached, err := p.repo.Detached(ctx); err == nil && detached {
+		return "", &problem{err: errors.New("no branch is checked out here (detached HEAD), and nothing says which one to merge into"),
+			hint: "check one out: git switch main; or name it: --base main, or base in " + config.Name}
+	}
 	base, err := p.repo.DefaultBranch(ctx)
 	if errors.Is(err, git.ErrNotFound) {
 		return "", nothingCommitted()

@@ -163,15 +163,3 @@ func (r *Repo) contents(ctx context.Context, id string, limit int64) (data []byt
 	})
 	return data[:min(int64(len(data)), limit)], err == nil, err
 }
-
-// transact moves or deletes one ref, by one line of "update-ref --stdin".
-func (r *Repo) transact(ctx context.Context, lines string) error {
-	return r.moved.exchange(ctx, "start\n"+lines+"commit\n", func(out *bufio.Reader) error {
-		for _, want := range []string{"start: ok\n", "commit: ok\n"} {
-			if said, err := out.ReadString('\n'); err != nil || said != want {
-				return errors.Join(err, errNoAnswer)
-			}
-		}
-		return nil
-	})
-}

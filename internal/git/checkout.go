@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -133,6 +134,12 @@ func (r *Repo) checkouts(ctx context.Context, branchRef, old, id string) ([]*che
 	return found, nil
 }
 
+// linked reports whether Root is not the main work tree.
+func (r *Repo) linked() bool {
+	link, err := os.ReadFile(filepath.Join(r.root, ".git"))
+	return err == nil && strings.Contains(string(link), "/worktrees/")
+}
+
 type worktree struct{ dir, branch string }
 
 // worktrees lists the work trees that are there, with the branch that each has checked out.
@@ -142,6 +149,7 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 		return nil, fmt.Errorf("list work trees: %w", err)
 	}
 	var places []worktree
+	first := true
 	for record := range strings.SplitSeq(string(out), "\x00\x00") {
 		var place worktree
 		usable := record != ""
@@ -156,6 +164,11 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 				usable = false
 			}
 		}
+		// Where .git is a file (a submodule, --separate-git-dir) git names its folder for the main work tree.
+		if first && place.dir == r.gitDir && !r.linked() {
+			place.dir = r.root
+		}
+		first = false
 		if usable {
 			places = append(places, place)
 		}

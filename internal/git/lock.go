@@ -138,6 +138,10 @@ func isOlderGit(pid string, own int64, folders []string) bool {
 	if err != nil || !strings.HasPrefix(string(name), "git") {
 		return false
 	}
+	// The git that answers our questions, or another Signalbox's, locks nothing.
+	if args, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")); err == nil && strings.Contains(string(args), "\x00--batch-command\x00") {
+		return false
+	}
 	if started, ok := startTicks(pid); ok && started > own {
 		return false
 	}

@@ -110,6 +110,20 @@ func (r *Repo) Push(ctx context.Context, remote string, p Push) error {
 	return nil
 }
 
+// DeleteRemoteRef deletes a ref of the remote if it is at old. ErrRefMoved if it is elsewhere, or gone.
+func (r *Repo) DeleteRemoteRef(ctx context.Context, remote, ref, old string) error {
+	if err := checkPush(remote, Push{Ref: ref, ID: old}); err != nil {
+		return fmt.Errorf("delete remote branch: %w", err)
+	}
+	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
+		"--force-with-lease=" + ref + ":" + old, "--", remote, ":" + ref}
+	out, err := r.run(ctx, call{args: args, dir: r.root, user: true, limit: slow})
+	if err != nil {
+		return fmt.Errorf("delete %s of %s: %w", ref, remote, refusal(string(out), err))
+	}
+	return nil
+}
+
 func checkPush(remote string, p Push) error {
 	if err := checkRemote(remote); err != nil {
 		return err

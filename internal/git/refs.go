@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +33,18 @@ func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("find the default branch: %w: nothing is committed on a branch", ErrNotFound)
+}
+
+// Detached reports whether a commit, and no branch, is checked out at Root.
+func (r *Repo) Detached(ctx context.Context) (bool, error) {
+	_, err := r.run(ctx, call{args: []string{"symbolic-ref", "--quiet", "HEAD"}, dir: r.root})
+	if exited(err, 1) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("find what is checked out: %w", err)
+	}
+	return false, nil
 }
 
 // Resolve returns the full id of the commit that ref leads to: a full ref name,
@@ -137,8 +148,7 @@ func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	return nil
 }
 
-// changeRef brings ref from old to id; an empty id deletes it. What the dialog refuses is tried once more
-// by a git of its own, which says why and waits for locks. A lost race is told from other failures by
+// changeRef brings ref from old to id; an empty id deletes it. A lost race is told from other failures by
 // looking where the ref is.
 func (r *Repo) changeRef(ctx context.Context, ref, old, id string) error {
 	if isZero(old) {
@@ -146,15 +156,9 @@ func (r *Repo) changeRef(ctx context.Context, ref, old, id string) error {
 	} else if err := checkIDs(old); err != nil {
 		return fmt.Errorf("update ref %s: %w", ref, err)
 	}
-	none := strings.Repeat("0", len(cmp.Or(id, old)))
-	line := fmt.Sprintf("update %s %s %s\n", ref, id, cmp.Or(old, none))
 	args := []string{"update-ref", "-m", "signalbox", "--", ref, id, old}
 	if id == "" {
-		line = fmt.Sprintf("option no-deref\ndelete %s %s\n", ref, old)
 		args = []string{"update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref, old}
-	}
-	if r.transact(ctx, line) == nil {
-		return nil
 	}
 	_, err := r.run(ctx, call{args: args})
 	if err == nil {

@@ -47,10 +47,10 @@ type Repo struct {
 	gitDir     string
 	objectsDir string
 
-	// Two gits that answer questions and move refs for as long as the repository is in use.
-	asked, moved *dialog
-	personal     *personal
-	config       *configuration
+	// asked is the git that answers questions for as long as the repository is in use.
+	asked    *dialog
+	personal *personal
+	config   *configuration
 }
 
 // Open finds the repository around dir. In a linked work tree Root is that
@@ -68,12 +68,8 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 		return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(err))
 	}
 	r.config, r.personal = &configuration{}, &personal{}
-	r.asked, r.moved = r.dialog("cat-file", "--batch-command"), r.dialog("update-ref", "-m", "signalbox", "--stdin")
-	runtime.AddCleanup(r, func(all [2]*dialog) {
-		for _, d := range all {
-			d.close()
-		}
-	}, [2]*dialog{r.asked, r.moved})
+	r.asked = r.dialog("cat-file", "--batch-command")
+	runtime.AddCleanup(r, func(d *dialog) { d.close() }, r.asked)
 	return r, nil
 }
 

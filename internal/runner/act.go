@@ -121,6 +121,12 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, environment.ErrNoContainer):
 		e.ReasonCode, e.Retryable, e.Category = "NO_CONTAINER", false, workflow.CategoryEnvironment
 		e.Actions = []string{"see what is missing: signalbox doctor", resume}
+	case errors.Is(err, errNameTaken):
+		e.ReasonCode, e.Retryable, e.Category = "NAME_TAKEN", false, workflow.CategoryGit
+		e.Actions = []string{"give it another name: git branch -m signalbox signalbox-old", resume}
+	case errors.Is(err, git.ErrIncomplete):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = "PARTIAL_CLONE", false, workflow.CategoryGit, "the clone lacks objects of the project"
+		e.Actions = []string{"fetch all of it: git fetch --refetch --no-filter", resume}
 	case errors.Is(err, git.ErrNoIdentity):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = "NO_IDENTITY", false, workflow.CategoryInput, "git does not know your name"
 		e.Actions = []string{`git config --global user.name "Your Name"`, "git config --global user.email you@example.org", resume}

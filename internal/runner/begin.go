@@ -49,6 +49,9 @@ func (w *work) checkDependencies(ctx context.Context, o workflow.Outcome) (workf
 	return workflow.DependenciesChecked{Outcome: o, Missing: missing}, nil
 }
 
+// errNameTaken: git keeps refs as files, so one name cannot be a branch and the folder of others.
+var errNameTaken = errors.New(`the branch "signalbox" is in the way of branches named "signalbox/…"`)
+
 // createBranch puts the run's branch on the base branch's present commit. What
 // an earlier run of the same request left there is kept on a ref first.
 func (w *work) createBranch(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
@@ -56,6 +59,9 @@ func (w *work) createBranch(ctx context.Context, o workflow.Outcome) (workflow.E
 		return nil, err
 	}
 	j := w.run.Journey
+	if _, err := w.Repo.Resolve(ctx, "refs/heads/signalbox"); err == nil {
+		return nil, errNameTaken
+	}
 	base, err := w.Repo.Resolve(ctx, "refs/heads/"+j.Base)
 	if err != nil {
 		return nil, fmt.Errorf("find base branch %q: %w", j.Base, err)

@@ -46,6 +46,9 @@ func configValue(value string) string {
 // fresh clone and points its branch there. No delta is looked for between objects that are not stored
 // as such: on one disk that takes far longer than it saves.
 func (e *Environment) copyHistory(ctx context.Context, commit, known string) error {
+	if err := e.driver.config.Repo.Complete(ctx, commit); err != nil {
+		return err
+	}
 	gitDir := filepath.Join(e.layout.fresh(), ".git")
 	// The project may be shallow itself: its history then ends in the clone where it ends there.
 	shallow, err := os.ReadFile(filepath.Join(e.driver.config.Repo.GitDir(), "shallow"))

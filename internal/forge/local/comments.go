@@ -41,6 +41,9 @@ func (f *Forge) closed(ctx context.Context, request forge.Request) (bool, error)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
+	if err == nil && n.ID != "" && n.ID != request.ID {
+		err = numberTaken(request, n.ID)
+	}
 	return n.Closed && n.ID == request.ID, err
 }
 
@@ -71,11 +74,19 @@ func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, mergeCo
 	})
 }
 
+// ErrNumberTaken: a number belonged to another request before, whose branches, comments and state have it.
+var ErrNumberTaken = errors.New("the number belongs to another request")
+
+func numberTaken(request forge.Request, owner string) error {
+	return fmt.Errorf("%w: %d of %s was that of %s (.signalbox/requests/%d.json): give the new request a number of its own", ErrNumberTaken,
+		request.Number, request.Path, owner, request.Number)
+}
+
 // annotate changes the note, unless its number belonged to another request before.
 func (f *Forge) annotate(ctx context.Context, request forge.Request, change func(*note)) error {
 	err := f.note(request.Number).Update(ctx, func(n *note) error {
 		if n.ID != "" && n.ID != request.ID {
-			return fmt.Errorf("number %d is that of request %s", request.Number, n.ID)
+			return numberTaken(request, n.ID)
 		}
 		n.ID, n.Number = request.ID, request.Number
 		change(n)

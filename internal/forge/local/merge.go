@@ -53,6 +53,9 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 			}
 			p, err = f.loadPull(ctx, number)
 		}
+		if err == nil && p.State == forge.Merged {
+			f.unpublish(ctx, p)
+		}
 		if err == nil && p.State != forge.Merged {
 			err = errors.New("it was closed unmerged")
 		}

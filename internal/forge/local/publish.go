@@ -80,6 +80,26 @@ func (f *Forge) pushBase(ctx context.Context, base, commit string) error {
 	return err
 }
 
+// unpublish deletes the remote's branch of a pull request that is over, if it is where we left it. That it
+// stays costs nothing but tidiness.
+func (f *Forge) unpublish(ctx context.Context, p pull) {
+	if p.Published == "" {
+		return
+	}
+	err := f.repo.DeleteRemoteRef(ctx, Remote, branchRef(p.Branch), p.Published)
+	if err != nil && !errors.Is(err, git.ErrRefMoved) {
+		f.log.WarnContext(ctx, "the remote's branch stays; delete it: git push "+Remote+" --delete "+p.Branch, "err", err)
+		return
+	}
+	err = f.pull(p.Number).Update(ctx, func(p *pull) error {
+		p.Published = ""
+		return nil
+	})
+	if err != nil {
+		f.log.WarnContext(ctx, "note that the remote's branch is deleted", "err", err)
+	}
+}
+
 func (f *Forge) hasRemote(ctx context.Context) (bool, error) {
 	_, err := f.repo.Remote(ctx, Remote)
 	if errors.Is(err, git.ErrNotFound) {

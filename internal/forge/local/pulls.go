@@ -198,8 +198,12 @@ func (f *Forge) offer(ctx context.Context, p pull, pr forge.PullRequest) (pull, 
 // that is left of the work.
 func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 	return f.serialized(ctx, func() error {
-		if _, err := f.loadPull(ctx, number); err != nil {
+		p, err := f.loadPull(ctx, number)
+		if err != nil {
 			return err
+		}
+		if p.State == forge.Open {
+			defer f.unpublish(ctx, p)
 		}
 		return f.pull(number).Update(ctx, func(p *pull) error {
 			switch p.State {

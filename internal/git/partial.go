@@ -1,0 +1,66 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrIncomplete: the repository is a partial clone, and what it lacks cannot be fetched. Trying again
+// does not help.
+var ErrIncomplete = errors.New("objects are missing in this partial clone and its remote did not give them")
+
+// maxRounds bounds the requests of Complete: commits, then trees, then files, each level at once.
+const maxRounds = 20
+
+// Complete fetches what a partial clone lacks of commit and its history, with the user's own credentials,
+// all that is known to be missing in one request. It is nothing where the clone is whole.
+func (r *Repo) Complete(ctx context.Context, commit string) error {
+	if err := checkIDs(commit); err != nil {
+		return fmt.Errorf("complete history: %w", err)
+	}
+	remote, err := r.promisor(ctx)
+	if err != nil || remote == "" {
+		return err
+	}
+	for range maxRounds {
+		out, err := r.run(ctx, call{args: []string{"rev-list", "--objects", "--quiet", "--missing=print", commit, "--"}, limit: slow})
+		if err != nil {
+			return fmt.Errorf("look for missing objects: %w", err)
+		}
+		var missing strings.Builder
+		for line := range strings.Lines(string(out)) {
+			if id := strings.TrimPrefix(strings.TrimSpace(line), "?"); ValidID(id) && id != strings.TrimSpace(line) {
+				missing.WriteString(id + "\n")
+			}
+		}
+		if missing.Len() == 0 {
+			return nil
+		}
+		// This is how git itself fetches one missing object.
+		_, err = r.run(ctx, call{args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no",
+			"--no-auto-maintenance", "--filter=blob:none", "--stdin", "--", remote}, input: missing.String(), dir: r.root, user: true, limit: slow,
+			config: []string{"fetch.negotiationAlgorithm=noop"}})
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrIncomplete, err)
+		}
+	}
+	return ErrIncomplete
+}
+
+// promisor is the remote that promised what a partial clone lacks; empty where the clone is whole.
+func (r *Repo) promisor(ctx context.Context) (string, error) {
+	settings, err := r.configured(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find out whether the clone is whole: %w", err)
+	}
+	for _, s := range settings {
+		name, ok := strings.CutSuffix(s.key, ".promisor")
+		if ok && s.value == "true" && strings.HasPrefix(name, "remote.") {
+			name = strings.TrimPrefix(name, "remote.")
+			return name, checkRemote(name)
+		}
+	}
+	return "", nil
+}
