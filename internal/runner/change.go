@@ -41,7 +41,7 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 	if err != nil {
 		return nil, fmt.Errorf("read whole change: %w", err)
 	}
-	event.Whole = fileChanges(whole)
+	event.Whole = w.fileChanges(ctx, whole)
 	if event.Concerns, err = w.concerns(ctx, whole); err != nil {
 		return nil, err
 	}
@@ -58,12 +58,20 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 // files are what differs between two commits.
 func (w *work) files(ctx context.Context, from, to string) ([]workflow.FileChange, error) {
 	changes, err := w.Repo.Changes(ctx, from, to)
-	return fileChanges(changes), err
+	return w.fileChanges(ctx, changes), err
 }
 
-func fileChanges(changes []git.Change) (files []workflow.FileChange) {
+func (w *work) fileChanges(ctx context.Context, changes []git.Change) (files []workflow.FileChange) {
+	own := ""
+	if request, err := w.theRequest(ctx); err == nil { // else no request is its own
+		own = request.Path
+	}
 	for _, c := range changes {
-		files = append(files, workflow.FileChange{Path: c.Path, OldMode: c.OldMode, NewMode: c.NewMode,
+		shown := w.Redact.String(c.Path)
+		if shown == c.Path {
+			shown = ""
+		}
+		files = append(files, workflow.FileChange{Path: c.Path, Shown: shown, OwnRequest: own != "" && c.Path == own, OldMode: c.OldMode, NewMode: c.NewMode,
 			Added: c.Added, Deleted: c.Deleted, Size: c.Size})
 	}
 	return files

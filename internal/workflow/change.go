@@ -8,6 +8,13 @@ type FileChange struct {
 	OldMode, NewMode string
 	// Added and Deleted are lines; -1 for a binary file.
 	Added, Deleted int
+	// Shown is the path without secrets; empty where it has none.
+	Shown string
+	// OwnRequest: the file is the request that the run is of.
+	OwnRequest bool
 	// Size is bytes after the change; 0 when deleted.
 	Size int64
 }
+
+// name is the path as it may be shown.
+func (f FileChange) name() string { return shownName(firstOf(f.Shown, f.Path)) }

@@ -58,7 +58,7 @@ func flagsOf(concerns []Concern) (flags []string) {
 
 // flag is the concern as a reason to look; so many further lines have the same.
 func (c Concern) flag(more int) string {
-	where := printable(c.Path)
+	where := shownName(c.Path)
 	if c.Line > 0 {
 		where += fmt.Sprintf(", line %d", c.Line)
 	}

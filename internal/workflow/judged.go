@@ -24,7 +24,7 @@ func (j *Journey) judgedBy(files []FileChange) (reasons []string) {
 		switch {
 		case slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, f.Path) }),
 			f.OldMode != modeNone && !isData(f.Path) && slices.ContainsFunc(named, func(word string) bool { return names(word, f.Path) }):
-			reasons = append(reasons, "it changes "+printable(f.Path)+", which decides what the tests say")
+			reasons = append(reasons, "it changes "+f.name()+", which decides what the tests say")
 		}
 	}
 	return reasons

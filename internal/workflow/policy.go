@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -20,6 +19,7 @@ type Verdict struct {
 const (
 	modeSymlink = "120000"
 	modeGitlink = "160000"
+	modeAbsent  = "000000"
 	// maxFileBytes is the largest file that a change may add: beyond it git itself becomes a
 	// denial of service for everyone who clones.
 	maxFileBytes = 50 << 20
@@ -44,9 +44,10 @@ func Inspect(files []FileChange, limits Limits) Verdict {
 }
 
 func (v *Verdict) inspect(f FileChange) {
-	name := printable(f.Path)
+	name := f.name()
 	switch {
-	case !utf8.ValidString(f.Path) || strings.ContainsFunc(f.Path, isControl):
+	case f.deleted() && oddName(f.Path): // may go, by whatever name
+	case oddName(f.Path):
 		v.Refused = append(v.Refused, name+": a file name with control characters or broken UTF-8")
 	case reservedPath(f.Path):
 		v.Refused = append(v.Refused, name+": belongs to git or to Signalbox")
@@ -58,10 +59,18 @@ func (v *Verdict) inspect(f FileChange) {
 		v.Flags = append(v.Flags, "it changes the embedded repository "+name)
 	case strings.EqualFold(path.Base(f.Path), "HEAD"):
 		v.Flags = append(v.Flags, "it changes "+name+", by which git takes a folder for a repository")
-	case sensitivePath(f.Path):
+	case !f.deleted() && deceptiveName(f.Path):
+		v.Flags = append(v.Flags, "it adds a file whose name shows something else than it is: "+name)
+	case sensitivePath(f.Path) && !f.OwnRequest:
 		v.Flags = append(v.Flags, "it changes "+name)
 	}
 }
+
+// deleted: a renamed file is one deleted and one added.
+func (f FileChange) deleted() bool { return f.NewMode == modeAbsent }
+
+// oddName: a name that a list of names, or a terminal, cannot hold as it is.
+func oddName(p string) bool { return !utf8.ValidString(p) || strings.ContainsFunc(p, isControl) }
 
 // reservedPath: names that git treats as its own on some file system, and ours.
 func reservedPath(p string) bool {
@@ -79,47 +88,7 @@ func reservedPath(p string) bool {
 	return false
 }
 
-// foldedName is the name that a part of a path has on the most forgiving file
-// systems: NTFS drops dots and spaces at the end and a stream after a colon,
-// HFS+ drops characters that cannot be seen.
-func foldedName(part string) string {
-	part, _, _ = strings.Cut(part, ":")
-	part = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, part)
-	return strings.TrimRight(part, ". ")
-}
-
 // looksLikeRun: runs/<request>/<run>/…; a project may have a folder "runs" of its own.
 func looksLikeRun(p string) bool { return strings.EqualFold(path.Base(p), "stage.json") }
 
-// sensitivePath: files that make programs run elsewhere, or that instruct agents.
-func sensitivePath(p string) bool {
-	lower := strings.ToLower(p)
-	switch path.Base(lower) {
-	case ".gitattributes", ".gitmodules", ".gitlab-ci.yml", "agents.md", "claude.md", "gemini.md", ".mcp.json",
-		".envrc", "jenkinsfile", ".travis.yml", "codeowners", ".worktreeinclude":
-		return true
-	}
-	for _, dir := range []string{".github/", ".gitlab/", ".circleci/", ".claude/", ".codex/", ".opencode/", ".gemini/",
-		".cursor/", ".vscode/", ".devcontainer/", ".husky/", ".ci/"} {
-		if strings.HasPrefix(lower, dir) || strings.Contains(lower, "/"+dir) {
-			return true
-		}
-	}
-	return false
-}
-
 func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r <= 0x9f }
-
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return '?'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-}
