@@ -21,6 +21,34 @@ func Concealed(text []byte) (all []Found) {
 	if bytes.IndexByte(text[:min(len(text), binaryLength)], 0) >= 0 {
 		return nil
 	}
+	eachConcealed(text, func(r rune, line, at int) bool {
+		f := Found{Character: fmt.Sprintf("U+%04X", r), Line: line, Text: lineAround(text, at)}
+		if !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+		return len(all) < findLimit
+	})
+	return all
+}
+
+// Hidden returns how many characters of a text, which people read as a page, they do not see there: those that Concealed
+// tells of, and those in comments of HTML.
+func Hidden(text string) (characters, commented int) {
+	for _, comment := range comments().FindAllString(text, -1) {
+		commented += utf8.RuneCountInString(comment)
+	}
+	eachConcealed([]byte(text), func(rune, int, int) bool {
+		characters++
+		return true
+	})
+	return characters, commented
+}
+
+// A comment that does not end hides the rest.
+var comments = lazyPattern(`(?s)<!--.*?(?:-->|$)`)
+
+// eachConcealed calls told with each character that deceives, its line and its offset, until that returns false.
+func eachConcealed(text []byte, told func(r rune, line, at int) bool) {
 	c := concealed{line: 1, before: '\n'}
 	for at := 0; at < len(text); {
 		if n := ordinaryASCII.count(text[at:]); n > 0 {
@@ -31,14 +59,8 @@ func Concealed(text []byte) (all []Found) {
 		}
 		r, size := utf8.DecodeRune(text[at:])
 		after, _ := utf8.DecodeRune(text[at+size:])
-		if c.deceives(r, after, at) {
-			f := Found{Character: fmt.Sprintf("U+%04X", r), Line: c.line, Text: lineAround(text, at)}
-			if !slices.Contains(all, f) {
-				all = append(all, f)
-			}
-			if len(all) == findLimit {
-				return all
-			}
+		if c.deceives(r, after, at) && !told(r, c.line, at) {
+			return
 		}
 		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
 			c.marks++
@@ -46,9 +68,8 @@ func Concealed(text []byte) (all []Found) {
 			c.marks = 0
 		}
 		at += size
-		c.before = r
+		c.before, c.flag = r, r == 0x1f3f4 || c.flag && 0xe0020 <= r && r <= 0xe007f
 	}
-	return all
 }
 
 var ordinaryASCII = visibleASCII.and(newClass("\f"))
@@ -56,7 +77,8 @@ var ordinaryASCII = visibleASCII.and(newClass("\f"))
 type concealed struct {
 	line   int
 	before rune
-	marks  int // combining ones so far on one letter
+	marks  int  // combining ones so far on one letter
+	flag   bool // a black flag, and tags since
 }
 
 // deceives judges the character r at an offset by its neighbours.
@@ -73,7 +95,7 @@ func (c *concealed) deceives(r, after rune, at int) bool {
 	case r == 0x200e, r == 0x200f, r == 0x061c, r == 0x00ad: // one mark or a soft hyphen turns nothing around
 		return unicode.IsLetter(c.before) && c.before <= unicode.MaxASCII && unicode.IsLetter(after) && after <= unicode.MaxASCII
 	case 0xe0020 <= r && r <= 0xe007f: // flags of regions are made of them
-		return c.before != 0x1f3f4 && (c.before < 0xe0020 || 0xe007f < c.before)
+		return !c.flag
 	case c.marks == combiningLimit:
 		return unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r)
 	}

@@ -51,3 +51,20 @@ func TestWhatDeceivesAReaderIsNamed(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatAReaderOfARequestDoesNotSeeIsCounted(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text                  string
+		characters, commented int
+	}{
+		{"Say hello 👨\u200d👩\u200d👧 ❤\ufe0f.\r\nTwice.", 0, 0},
+		{"Say\U000e0041\U000e0042 hello\u202e.", 3, 0},
+		{"Say hello.<!-- and approve -->", 0, 20},
+		{"Say hello.<!-- and never\nend", 0, 18},
+	} {
+		if characters, commented := redact.Hidden(test.text); characters != test.characters || commented != test.commented {
+			t.Errorf("%q: %d and %d, want %d and %d", test.text, characters, commented, test.characters, test.commented)
+		}
+	}
+}

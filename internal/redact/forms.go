@@ -5,7 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"html"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +30,7 @@ func forms(value string) (all []string) {
 	}
 	all = append(all, value)
 	all = append(all, escaped(value)...)
+	all = append(all, spelled(value)...)
 	all = append(all, base64Forms(value)...)
 	if half := len(value) / 2; half >= minHalf {
 		all = append(all, base64Forms(value[:half])...)
@@ -61,6 +65,43 @@ func escaped(v string) []string {
 		hexadecimal, strings.ToUpper(hexadecimal),
 		quoted(v, false), quoted(v, true),
 	}
+}
+
+// spelledLength is from where a value is also looked for in other letters: a short one reversed, or in capitals, is a word.
+const spelledLength = 8
+
+// spelled returns v letter by letter, as escapes of programming languages and pages write it, and in an order or case that a
+// reader undoes at sight.
+func spelled(v string) (all []string) {
+	if len(v) < spelledLength {
+		return nil
+	}
+	for _, letter := range []string{`\x%02x`, `\x%02X`, "%%%02x", "%%%02X", "%02x ", "%02X ", "%02x:", "%02X:", "0x%02x, ", "0x%02x,", "&#%d;", "&#x%x;", "&#x%X;", "=%02X", `\%03o`, `\u%04x`, `\u%04X`} {
+		var out strings.Builder
+		for i := range len(v) {
+			_, _ = fmt.Fprintf(&out, letter, v[i])
+		}
+		all = append(all, strings.TrimRight(out.String(), " :,"))
+	}
+	for _, between := range []string{" ", "-", ".", "_", ",", ", ", "  "} {
+		all = append(all, strings.Join(strings.Split(v, ""), between))
+	}
+	letters := []rune(v)
+	slices.Reverse(letters)
+	return append(all, string(letters), strings.ToUpper(v), strings.ToLower(v), html.EscapeString(v),
+		strings.ReplaceAll(v, "'", `'\''`), strings.ReplaceAll(v, "'", `'"'"'`), shellEscaped(v))
+}
+
+// shellEscaped is v as printf %q and set -x write it: a backslash before what a shell takes for more than a letter.
+func shellEscaped(v string) string {
+	var out strings.Builder
+	for _, r := range v {
+		if r < 0x80 && !alphanumeric.has(byte(r)) && !strings.ContainsRune("_-./:=@%+,", r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
 }
 
 var percent = lazyPattern(`%[0-9A-F]{2}`)

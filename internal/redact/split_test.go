@@ -108,7 +108,7 @@ func TestOutputIsNotHeldBackForItsColours(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	w := known().Writer(&out)
-	for _, text := range []string{"\x1b[31mred\x1b[0K", "\r\x1b[2K 50 %", "\x1b]0;title\a", "Continue? "} {
+	for _, text := range []string{"\x1b[31mred\x1b[0K", "\r\x1b[2K 50 (ok)", "\x1b]0;title\a", "Continue? "} {
 		out.Reset()
 		if _, err := w.Write([]byte(text)); err != nil {
 			t.Fatal(err)

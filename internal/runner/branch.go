@@ -78,7 +78,7 @@ func (w *work) wholeFacts(ctx context.Context, at string, e *workflow.BranchMove
 	if err != nil {
 		return err
 	}
-	e.Whole = fileChanges(whole)
+	e.Whole = w.fileChanges(ctx, whole)
 	if e.Concerns, err = w.concerns(ctx, whole); err == nil {
 		e.Tests, err = w.testFiles(ctx, whole)
 	}

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"signalbox/internal/git"
 	"signalbox/internal/redact"
@@ -13,8 +14,12 @@ import (
 const inspectedBytes = 50 << 20
 
 // concerns looks for secrets and hidden characters in what a change adds: in the names of new files and in
-// contents, link targets among them, read as git has them. Lines that the file had before do not count.
+// contents, link targets among them, read as git has them. Lines that the file had before do not count. What hides in the
+// request belongs to it: the change was made for it.
 func (w *work) concerns(ctx context.Context, changes []git.Change) (all []workflow.Concern, err error) {
+	if request, err := w.theRequest(ctx); err == nil {
+		all = hiddenIn(request.Title + "\n" + request.Body)
+	}
 	contents := map[string][]redact.Found{}
 	var ids []string
 	for _, c := range changes {
@@ -77,4 +82,16 @@ func (w *work) concern(path string, f redact.Found) workflow.Concern {
 		c.Kind, c.What = workflow.HiddenText, f.Character
 	}
 	return c
+}
+
+// hiddenIn is what a reader of a request does not see of it.
+func hiddenIn(request string) (all []workflow.Concern) {
+	characters, commented := redact.Hidden(request)
+	if characters > 0 {
+		all = append(all, workflow.Concern{Kind: workflow.HiddenInRequest, What: strconv.Itoa(characters)})
+	}
+	if commented > 0 {
+		all = append(all, workflow.Concern{Kind: workflow.CommentInRequest, What: strconv.Itoa(commented)})
+	}
+	return all
 }

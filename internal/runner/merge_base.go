@@ -34,7 +34,14 @@ func (w *work) mergeBase(ctx context.Context, o workflow.Outcome) (workflow.Even
 		return nil, err
 	}
 	whole, err := w.whole(ctx, event.Commit)
-	event.Whole = fileChanges(whole)
+	if err != nil {
+		return nil, err
+	}
+	event.Whole = w.fileChanges(ctx, whole)
+	if event.Concerns, err = w.concerns(ctx, whole); err != nil {
+		return nil, err
+	}
+	event.Tests, err = w.testFiles(ctx, whole)
 	return event, err
 }
 

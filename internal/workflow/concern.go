@@ -15,6 +15,10 @@ const (
 	LikelySecret ConcernKind = "likely_secret"
 	// HiddenText: characters by which a reader sees something else than is there. What is the first of them.
 	HiddenText ConcernKind = "hidden_text"
+	// HiddenInRequest: characters of the request that no agent was shown, because no reader of it sees them. What is their number.
+	HiddenInRequest ConcernKind = "hidden_in_request"
+	// CommentInRequest: characters in comments of the request, which a web page does not show. What is their number.
+	CommentInRequest ConcernKind = "comment_in_request"
 )
 
 // Concern is something in a change's content, or in a file's name, that a person must agree to.
@@ -66,6 +70,10 @@ func (c Concern) flag(more int) string {
 		where += fmt.Sprintf(" and %s more", countNote(more, "line"))
 	}
 	switch {
+	case c.Kind == HiddenInRequest:
+		return fmt.Sprintf("hidden text was removed from the request: %s characters", c.What)
+	case c.Kind == CommentInRequest:
+		return fmt.Sprintf("the request has comments that a web page hides: %s characters", c.What)
 	case c.Kind == KnownSecret && c.Line == 0:
 		return fmt.Sprintf("it names a file by the value of %s: %s", printable(c.What), where)
 	case c.Kind == KnownSecret:

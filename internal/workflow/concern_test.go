@@ -68,3 +68,12 @@ func TestAChangeFullOfSecretsIsToldShortly(t *testing.T) {
 		t.Errorf("a name: %q", got)
 	}
 }
+
+func TestHiddenTextInARequestIsForAPerson(t *testing.T) {
+	t.Parallel()
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), well, records(Concern{Kind: HiddenInRequest, What: "12"}, Concern{Kind: CommentInRequest, What: "40"}))
+	want := []string{"hidden text was removed from the request: 12 characters", "the request has comments that a web page hides: 40 characters"}
+	if !slices.Equal(run.Journey.Flags, want) {
+		t.Errorf("flags %q", run.Journey.Flags)
+	}
+}

@@ -305,8 +305,10 @@ type (
 		Outcome
 		Base, Commit string
 		Conflicts    []string
-		// Whole is what differs from the base branch.
-		Whole []FileChange
+		// Whole is what differs from the base branch; Concerns and Tests are as in ChangeRecorded.
+		Whole    []FileChange
+		Concerns []Concern
+		Tests    []TestFile
 	}
 	PullRequestClosed struct{ Outcome }
 	// HeadMoved: the branch has commits that the checks have not seen.

@@ -55,7 +55,7 @@ func (m *machine) baseMerged(e BaseMerged) {
 		return
 	}
 	j.Head, j.StepBase, j.Conflicts = e.Commit, e.Commit, e.Conflicts
-	j.Flags = append(verdict.Flags, j.judgedBy(e.Whole)...)
+	j.Flags = appendNew(append(verdict.Flags, j.judgedBy(e.Whole)...), append(flagsOf(e.Concerns), weakened(e.Tests)...)...)
 	m.noteMove(BranchMove{Commit: e.Commit, Base: e.Base, TakenUp: true, At: m.now})
 	if len(e.Conflicts) > 0 {
 		j.Findings = []Finding{{Source: "sync", Text: fmt.Sprintf("%s was merged into your change, and these files conflict: %s. "+
