@@ -109,7 +109,7 @@ func (w *work) keep(ctx context.Context, commit string) error {
 func (w *work) spec() environment.Spec {
 	j := w.run.Journey
 	_, slug, _ := strings.Cut(j.Branch, "/")
-	return environment.Spec{ID: "issue-" + fmt.Sprint(j.Number) + "-" + w.ref.RunID, Dir: ".worktrees/issue-" + slug,
+	return environment.Spec{ID: w.run.EnvironmentID(), Dir: ".worktrees/issue-" + slug,
 		Commit: j.BaseCommit, Branch: j.Branch, Image: j.Image()}
 }
 

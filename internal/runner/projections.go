@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,22 +90,32 @@ func (w *work) projectEnvironment(ctx context.Context) error {
 	if ok {
 		w.shown.entry = &entry
 	}
-	if w.run.Journey.EnvID == "" {
+	id := w.run.EnvironmentID()
+	if w.run.Journey.EnvID == "" && !ok && !w.registered(ctx, id) {
 		return nil
 	}
 	return w.Store.Environments().Update(ctx, func(doc *workflow.Environments) error {
-		i := slices.IndexFunc(doc.Environments, func(e workflow.Environment) bool { return e.EnvID == w.run.Journey.EnvID })
+		i := slices.IndexFunc(doc.Environments, func(e workflow.Environment) bool { return e.EnvID == id })
 		switch {
 		case i < 0 && ok:
 			doc.Environments = append(doc.Environments, entry)
 		case i >= 0 && ok:
-			entry.Unknown, entry.Area = doc.Environments[i].Unknown, doc.Environments[i].Area
+			entry.Unknown, entry.Area = doc.Environments[i].Unknown, cmp.Or(doc.Environments[i].Area, entry.Area)
 			doc.Environments[i] = entry
 		case i >= 0:
 			doc.Environments = slices.Delete(doc.Environments, i, i+1)
 		}
 		return nil
 	})
+}
+
+// registered reports whether the run, which has no environment yet, was blocked and has an entry for that.
+func (w *work) registered(ctx context.Context, id string) bool {
+	if w.run.Journey.Epoch == 0 {
+		return false // it was never admitted
+	}
+	doc, err := w.Store.Environments().Load(ctx)
+	return err == nil && slices.ContainsFunc(doc.Environments, func(e workflow.Environment) bool { return e.EnvID == id })
 }
 
 func sameEntry(shown, entry *workflow.Environment, ok bool) bool {

@@ -48,6 +48,8 @@ type Journey struct {
 	Upon string `json:"upon,omitempty"`
 
 	EnvID string `json:"env_id"`
+	// Area is the top folder that most files of the change are in; empty for the root, and before there is a change.
+	Area string `json:"area,omitempty"`
 	// EnvPath is relative to the project root.
 	EnvPath string `json:"env_path"`
 	// Isolation says what stands between the agent and the host: "bubblewrap" or IsolationNone.

@@ -1,18 +1,29 @@
 package workflow
 
+import "fmt"
+
 // The other documents' readings of a run's position (SPEC 0). They are derived,
 // never kept by hand.
 
+// EnvironmentID is the id of the run's environment, also before it is made.
+func (r *Run) EnvironmentID() string { return fmt.Sprintf("issue-%d-%s", r.Journey.Number, r.RunID) }
+
 // AsEnvironment is the run's entry in environments.json; ok is false before
-// there is an environment to speak of and after a given-up run was put away.
+// there is an environment to speak of and after a given-up run was put away. A
+// run that is blocked before it has one is there all the same: whoever reads the
+// file finds all that waits for a person (E5).
 func (r *Run) AsEnvironment() (entry Environment, ok bool) {
 	j := &r.Journey
-	if j.EnvID == "" || r.State == Canceled {
+	if j.EnvID == "" && j.Blocked == nil || r.State == Canceled {
 		return Environment{}, false
 	}
-	entry = Environment{EnvID: j.EnvID, Branch: j.Branch, IssueNumber: j.Number, Title: r.Title,
+	id, created := j.EnvID, j.EnvCreated
+	if id == "" {
+		id, created = r.EnvironmentID(), j.Blocked.BlockedAt
+	}
+	entry = Environment{EnvID: id, Area: j.Area, Branch: j.Branch, IssueNumber: j.Number, Title: r.Title,
 		Status: r.environmentStatus(), Phase: j.Phase, Step: j.Phase.Step(), Blocked: j.Blocked,
-		CreatedAt: j.EnvCreated, LastUsedAt: r.UpdatedAt}
+		CreatedAt: created, LastUsedAt: r.UpdatedAt}
 	if j.PullRequest != nil {
 		n := j.PullRequest.Number
 		entry.PRNumber = &n

@@ -203,3 +203,21 @@ func TestPercentGrows(t *testing.T) {
 		t.Errorf("a merged run is at %d %%", run.Progress.Percent)
 	}
 }
+
+func TestTheAreaOfAChangeIsTheFolderWithMostOfItsFiles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		paths []string
+		want  string
+	}{
+		{nil, ""}, {[]string{"README.md"}, ""}, {[]string{"cmd/a.go"}, "cmd"}, {[]string{"x/1", "a/1", "x/y/2"}, "x"}, {[]string{"b/1", "a/1"}, "a"}, {[]string{"a", "b/1"}, ""},
+	} {
+		var files []FileChange
+		for _, p := range c.paths {
+			files = append(files, FileChange{Path: p})
+		}
+		if got := areaOf(files); got != c.want {
+			t.Errorf("%q is %q, want %q", c.paths, got, c.want)
+		}
+	}
+}

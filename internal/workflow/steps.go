@@ -90,6 +90,33 @@ func (m *machine) implemented(e Implemented) {
 	m.order(Action{Kind: RecordChange, StepID: m.answered.StepID, Attempt: m.answered.Attempt})
 }
 
+// areaOf is the top folder with most of the files, the first of several by name (E2).
+func areaOf(files []FileChange) (area string) {
+	count := map[string]int{}
+	for _, f := range files {
+		folder, _, below := strings.Cut(f.Path, "/")
+		if !below {
+			folder = ""
+		}
+		count[folder]++
+	}
+	for folder, n := range count {
+		if most := count[area]; n > most || n == most && folder < area {
+			area = folder
+		}
+	}
+	return area
+}
+
+func firstNotEmpty(lists ...[]FileChange) []FileChange {
+	for _, list := range lists {
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
 func (m *machine) changeRecorded(e ChangeRecorded) {
 	r, j := &m.run, &m.run.Journey
 	verdict := Inspect(e.Files, j.Settings.Limits)
@@ -113,6 +140,7 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 		}
 	}
 	j.Head, j.Conflicts = e.Commit, nil
+	j.Area = areaOf(firstNotEmpty(e.Whole, e.Files))
 	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.judgedBy(e.Files)...)
 	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
 		j.Flags = append(Inspect(e.Whole, j.Settings.Limits).Flags, j.judgedBy(e.Whole)...)
