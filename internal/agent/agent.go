@@ -111,6 +111,7 @@ const (
 	Unauthorized FailureCode = "AGENT_UNAUTHORIZED"     // no key, a wrong one, or one that may not use the model
 	Overflowed   FailureCode = "AGENT_CONTEXT_OVERFLOW" // the conversation is larger than the model's context
 	Unreachable  FailureCode = "AGENT_UNREACHABLE"      // no answer came, or half of one
+	NoRoute      FailureCode = "AGENT_NO_ROUTE"         // the model's server cannot be reached as this machine is set up
 	ModelFailed  FailureCode = "AGENT_MODEL_FAILED"     // the model's server failed or is overloaded
 	Refused      FailureCode = "AGENT_REQUEST_REFUSED"  // the model's server takes no such request: an unknown model, say
 	Overspent    FailureCode = "AGENT_OVERSPENT"        // the call used up its Ceiling

@@ -37,8 +37,11 @@ type installed struct {
 	Version string `json:"version,omitempty"`
 	Found   bool   `json:"found"`
 	// Login is key or own, empty where neither is there; Key the variable, Folder where the login is.
-	Login   string `json:"login,omitempty"`
-	Key     string `json:"key,omitempty"`
+	Login string `json:"login,omitempty"`
+	Key   string `json:"key,omitempty"`
+	// URL is the server that the user's own settings name, and URLFrom where they do.
+	URL     string `json:"url,omitempty"`
+	URLFrom string `json:"url_from,omitempty"`
 	Folder  string `json:"folder,omitempty"`
 	Problem string `json:"problem,omitempty"`
 	Install string `json:"install"`
@@ -54,10 +57,17 @@ func (a *app) listAgents(ctx context.Context) error {
 			a.print("%-10s %-12s not found; %s\n", i.Driver, i.Name, i.Install)
 			continue
 		}
+		if i.Problem != "" {
+			a.print("%-10s %-12s %s; %s\n", i.Driver, i.Name, redact.Line(i.Version, 60), redact.Line(i.Problem, sayAtMost))
+			continue
+		}
 		says := "no way to its model yet: log in by starting it once, or export its key"
 		switch i.Login {
 		case config.LoginKey:
 			says = "key in " + i.Key
+			if i.URL != "" {
+				says += " for " + redact.Line(i.URL, 200) + " (" + i.URLFrom + ")"
+			}
 		case config.LoginOwn:
 			says = "login in ~/" + i.Folder
 		}
@@ -93,6 +103,11 @@ func (a *app) look(ctx context.Context, v vendor) installed {
 	}
 	i.Found = true
 	i.Login, i.Key, i.Folder = a.login(v, config.Agent{})
+	w := a.way(v, config.Agent{})
+	i.URL, i.URLFrom = shownURL(w.named()), w.from
+	if w.problem != "" {
+		i.Login, i.Key, i.Problem = "", "", w.problem+": "+w.next
+	}
 	return i
 }
 
@@ -105,8 +120,8 @@ func (a *app) login(v vendor, c config.Agent) (login, key, folder string) {
 			}
 		}
 	}
-	if s := v.server(c); c.Login != config.LoginOwn && s.key != "" && a.Env(s.key) != "" {
-		return config.LoginKey, s.key, ""
+	if w := a.way(v, c); c.Login != config.LoginOwn && w.value != "" {
+		return config.LoginKey, w.key, ""
 	}
 	if c.Login == config.LoginOwn || loggedIn(filepath.Join(a.Env("HOME"), v.login.Folder, v.login.File)) {
 		return config.LoginOwn, "", v.login.Folder

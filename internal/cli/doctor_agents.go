@@ -13,6 +13,7 @@ import (
 )
 
 func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
+	p.lookAtWayOut(add)
 	agents, err := p.agents(ctx)
 	if err == nil {
 		err = p.mayBegin()
@@ -141,10 +142,13 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
 		return
 	}
-	switch login, key, folder := p.login(v, c); login {
-	case config.LoginKey:
-		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"})
-	case config.LoginOwn:
+	w := p.way(v, c)
+	switch login, key, folder := p.login(v, c); {
+	case w.problem != "":
+		add(finding{"agent " + a.Name(), verdictMissing, says + "; " + w.problem, w.next})
+	case login == config.LoginKey:
+		add(p.reaching(ctx, w, finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"}))
+	case login == config.LoginOwn:
 		next := "to keep it outside give it a key: docs/agents.md"
 		if closed := p.closedTo(v); len(closed) > 0 {
 			next = "it also needs environment.allow: [" + strings.Join(closed, ", ") + "]; " + next

@@ -136,10 +136,13 @@ func (p *project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 		return nil, &problem{err: err, hint: "mend agents." + name + " in " + config.Name}
 	}
 	built = unasked(built, p.root, agent.Program{Agent: name, Args: []string{cmp.Or(program, v.driver)}, Env: c.Env}, c)
-	login, key, _ := p.login(v, c)
+	login, _, _ := p.login(v, c)
+	w := p.way(v, c)
 	switch {
+	case w.problem != "":
+		return misled{built, w}, nil
 	case login == config.LoginKey:
-		return p.guarded(ctx, name, withoutLogin{built, v.login}, v.server(c), p.Env(key), c)
+		return p.guarded(ctx, name, withoutLogin{built, v.login}, w, c)
 	case c.Login == config.LoginKey:
 		return nil, &problem{err: fmt.Errorf("agent %q: there is no key in %s", name, cmp.Or(v.server(c).key, "any variable: set agents."+name+".key")),
 			hint: "export it, or set agents." + name + ".login: own"}
@@ -179,6 +182,9 @@ func (p *project) mayCall() error {
 
 // mayCallBy says why one agent has no way to its model, nil if it has.
 func (p *project) mayCallBy(name string, v vendor, c config.Agent) error {
+	if w := p.way(v, c); w.problem != "" {
+		return &problem{err: fmt.Errorf("agent %q (%s): %s", name, v.title, w.problem), hint: w.next}
+	}
 	if !p.needsLogin(v, c) {
 		return nil
 	}
@@ -200,26 +206,35 @@ func (a loggedOut) Run(context.Context, agent.Task, process.Executor) (agent.Res
 }
 
 // guarded lets the agent reach its model through the gateway alone, which has the key.
-func (p *project) guarded(ctx context.Context, name string, a agent.Agent, s server, key string, c config.Agent) (agent.Agent, error) {
-	if s.url == "" {
+func (p *project) guarded(ctx context.Context, name string, a agent.Agent, w way, c config.Agent) (agent.Agent, error) {
+	if w.url == "" {
 		return nil, &problem{err: fmt.Errorf("agent %q: whose model %q is is not known", name, c.Model),
 			hint: "name it as anthropic/…, openai/… or google/…, or set agents." + name + ".url and key"}
 	}
-	if p.gateway == nil {
-		p.gateway = gateway.New(gateway.Config{Clock: now, Logger: p.log})
-		if err := p.gateway.Start(ctx); err != nil {
-			return nil, err
-		}
+	if err := p.startGateway(ctx); err != nil {
+		return nil, err
 	}
 	prices := map[string]gateway.Price{}
 	for model, price := range c.Prices {
 		prices[model] = gateway.Price{Input: price.Input, Cached: price.Cached, Output: price.Output}
 	}
-	how := gateway.SessionConfig{Upstream: s.url, Key: key, Prices: prices}
+	how := gateway.SessionConfig{Upstream: w.url, Source: w.from, Insecure: w.from != "", Key: w.value, Bearer: w.bearer, Headers: w.headers, Prices: prices}
 	if day := p.ledger(); day != nil {
 		how.Budgets = []gateway.Budget{day}
 	}
 	return p.gateway.Guard(a, how), nil
+}
+
+func (p *project) startGateway(ctx context.Context) error {
+	if p.gateway != nil {
+		return nil
+	}
+	roots, err := p.certificates()
+	if err != nil {
+		return err
+	}
+	p.gateway = gateway.New(gateway.Config{Clock: now, Logger: p.log, Proxy: p.proxy(), Roots: roots})
+	return p.gateway.Start(ctx)
 }
 
 func exists(path string) bool {

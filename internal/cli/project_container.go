@@ -15,7 +15,7 @@ import (
 )
 
 // ofThisMachine are variables whose values are paths on this machine. An image has its own.
-var ofThisMachine = []string{"PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+var ofThisMachine = []string{"PATH"}
 
 // dockerVariables say where Docker is. They are for the program that speaks to it, never for commands.
 var dockerVariables = []string{"PATH", "HOME", "DOCKER_HOST", "DOCKER_API_VERSION", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"}
@@ -30,7 +30,7 @@ func (p *project) containerDriver(c clone.Config) environment.Driver {
 	}
 	return container.New(container.Config{
 		Clone: c, Variables: p.inside(), ReadOnly: p.shown(), Image: e.Image, Dockerfile: e.Dockerfile,
-		Network: e.Network, Egress: c.Egress, Limits: p.limits(), Capabilities: e.Capabilities,
+		Network: e.Network, Egress: c.Egress, Proxy: c.Proxy, Roots: c.Roots, Limits: p.limits(), Capabilities: e.Capabilities,
 		Program: self, Docker: dockerProgram(self), DockerEnv: p.values(dockerVariables), Logger: p.log,
 	})
 }

@@ -22,10 +22,10 @@ import (
 // passedOn are the variables that commands get without being asked for: where
 // programs are, which language they speak, and where packages come from.
 var passedOn = []string{"PATH", "LANG", "LC_ALL", "TZ", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN",
-	"NPM_CONFIG_REGISTRY", "npm_config_registry", "PIP_INDEX_URL", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+	"NPM_CONFIG_REGISTRY", "npm_config_registry", "PIP_INDEX_URL"}
 
 func (p *project) variables() (variables []string) {
-	for _, name := range append(slices.Clone(passedOn), p.config.Environment.Variables...) {
+	for _, name := range slices.Concat(passedOn, p.certificateVariables(), p.config.Environment.Variables) {
 		if strings.Contains(name, "=") {
 			variables = append(variables, name)
 		} else if value := p.Env(name); value != "" {
@@ -49,7 +49,11 @@ func (p *project) environmentsFolder() string {
 
 func (p *project) cloneConfig() clone.Config {
 	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
-	return clone.Config{Repo: p.repo, Sign: git.Signing(p.config.Commit.Sign), Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
+	roots, err := p.certificates()
+	if err != nil && p.configError == nil {
+		p.configError = err
+	}
+	return clone.Config{Proxy: p.proxy(), Roots: roots, Repo: p.repo, Sign: git.Signing(p.config.Commit.Sign), Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
 		State: p.environmentsFolder(), Variables: p.variables(),
 		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, UserNamespaces: p.config.Environment.UserNamespaces, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
 		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log}
@@ -77,7 +81,7 @@ func (p *project) limits() process.Limits {
 // readable are the host paths that the configuration opens, and absolute paths
 // that an agent's arguments name.
 func (p *project) readable() []string {
-	paths := slices.Clone(p.config.Environment.Read)
+	paths := slices.Concat(p.config.Environment.Read, p.certificatePaths())
 	for _, a := range p.config.Agents {
 		for _, argument := range a.Command[min(1, len(a.Command)):] {
 			if filepath.IsAbs(argument) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -10,7 +11,24 @@ import (
 var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"}
 
 // secrets are the values that must not be written or shown, by the names of their variables.
-func (p *project) secrets() map[string]string { return secretsOf(os.Environ(), p.config.Secrets) }
+func (p *project) secrets() map[string]string {
+	secrets := secretsOf(os.Environ(), p.config.Secrets)
+	if p.app == nil { // documents alone are shown
+		return secrets
+	}
+	maps.Copy(secrets, p.proxySecrets())
+	for name, c := range p.config.Agents { // a key may be in a file of the user's own
+		if v, known := vendorOf(c.Driver); known {
+			if w := p.way(v, c); len(w.value) >= leastKey {
+				secrets["agents."+name+".key"] = w.value
+			}
+		}
+	}
+	return secrets
+}
+
+// leastKey is shorter than any key, and longer than what people put where none is wanted.
+const leastKey = 8
 
 // secretsOf are those of the variables that are secrets by their names, or that are named.
 func secretsOf(variables, names []string) map[string]string {

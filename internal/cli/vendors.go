@@ -27,19 +27,21 @@ type vendor struct {
 	hosts  []string
 	// reckons: it tells what a call cost, when that has ended.
 	reckons bool
-	build   func(agent.Settings) (agent.Agent, error)
+	// upstream is where the user's own settings lead it.
+	upstream func(p agent.Person, model string) agent.Upstream
+	build    func(agent.Settings) (agent.Agent, error)
 }
 
 var vendors = []vendor{
-	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", claudeLogin, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true,
+	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", claudeLogin, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true, claude.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return claude.New(s) }},
-	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", codexLogin, "login", []string{"chatgpt.com", "auth.openai.com"}, false,
+	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", codexLogin, "login", []string{"chatgpt.com", "auth.openai.com"}, false, codex.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return codex.New(s) }},
-	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", opencodeLogin, "auth login", nil, false,
+	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", opencodeLogin, "auth login", nil, false, opencode.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return opencode.New(s) }},
-	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", piLogin, "", nil, false,
+	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", piLogin, "", nil, false, pi.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return pi.New(s) }},
-	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", geminiLogin, "", nil, false,
+	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", geminiLogin, "", nil, false, gemini.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
 }
 

@@ -138,7 +138,10 @@ func (x *exchange) send(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	out = out.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(info httptrace.WroteRequestInfo) { x.sent.Store(x.sent.Load() || info.Err == nil) },
 	}))
-	out.Header = passedOn(r.Header, s.config.Key, x.place)
+	out.Header = passedOn(r.Header, s.config.Key, x.place, s.config.Bearer)
+	for name, value := range s.config.Headers {
+		out.Header.Set(name, value)
+	}
 	x.silence = time.AfterFunc(s.gateway.config.HeaderTimeout, func() { x.cancel(errSilent) })
 	defer x.silence.Stop()
 	response, err := s.gateway.config.Transport.RoundTrip(out)
@@ -173,6 +176,9 @@ func (x *exchange) lost(ctx context.Context, how string, err error) (over bool) 
 	}
 	if !x.route.answers {
 		return false
+	}
+	if why := misled(err); why != "" && (x.session.config.Source != "" || !isUnknownName(err)) {
+		return x.session.wentWrong(verdict{agent.Fail(agent.NoRoute, "%s cannot be reached: %s: %s", x.session.server(), text, why), hopeless})
 	}
 	return x.session.wentWrong(verdict{agent.Fail(agent.Unreachable, "%s %s: %s", x.session.server(), how, text), passing})
 }

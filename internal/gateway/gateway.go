@@ -9,12 +9,15 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -25,9 +28,12 @@ type Config struct {
 	Clock func() time.Time
 	// Logger is told of every session that was cut; nil discards.
 	Logger *slog.Logger
-	// Transport asks upstream; nil means one that verifies certificates and goes through the
-	// proxy that the variables of this process name. It must not follow redirects.
+	// Transport asks upstream; nil means one that verifies certificates. It must not follow redirects.
 	Transport http.RoundTripper
+	// Proxy is the proxy through which an address is reached, nil for none; a nil function means those
+	// that the variables of this process name. Roots are whose certificates are believed; nil means the system's.
+	Proxy func(*url.URL) (*url.URL, error)
+	Roots *x509.CertPool
 	// HeaderTimeout is how long upstream may take to begin an answer; zero means 10 minutes,
 	// because one that is not streamed begins when it is complete.
 	HeaderTimeout time.Duration
@@ -69,8 +75,12 @@ func New(c Config) *Gateway {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Transport == nil {
+		proxy := http.ProxyFromEnvironment
+		if c.Proxy != nil {
+			proxy = func(r *http.Request) (*url.URL, error) { return c.Proxy(r.URL) }
+		}
 		c.Transport = &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableCompression: true,
+			Proxy: proxy, ForceAttemptHTTP2: true, DisableCompression: true, TLSClientConfig: &tls.Config{RootCAs: c.Roots},
 			TLSHandshakeTimeout: connectTimeout, IdleConnTimeout: keepTimeout, MaxIdleConnsPerHost: maxConcurrent,
 			DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext,
 		}

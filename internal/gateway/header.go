@@ -28,7 +28,7 @@ func withoutHops(header http.Header) http.Header {
 var credentials = []string{"auth", "cookie", "api-key", "apikey", "token", "secret", "override", "forwarded"}
 
 // passedOn is the header that upstream gets, with the key in its place.
-func passedOn(header http.Header, key string, at place) http.Header {
+func passedOn(header http.Header, key string, at place, bearer bool) http.Header {
 	kept := withoutHops(header)
 	for name := range kept {
 		isPart := func(part string) bool { return strings.Contains(strings.ToLower(name), part) }
@@ -38,6 +38,9 @@ func passedOn(header http.Header, key string, at place) http.Header {
 	}
 	for _, name := range []string{"Content-Length", "Expect", "X-Goog-User-Project"} {
 		kept.Del(name)
+	}
+	if bearer {
+		at = inBearer
 	}
 	if at == inBearer {
 		key = "Bearer " + key

@@ -23,8 +23,13 @@ type SessionConfig struct {
 	// loopback, unless Insecure.
 	Upstream string
 	Insecure bool
-	// Key is the API key. It goes where the agent puts the one that stands for it.
-	Key string
+	// Source says where a person named Upstream ("ANTHROPIC_BASE_URL"); empty is the vendor's own server.
+	Source string
+	// Key is the API key. It goes where the agent puts the one that stands for it, or with Bearer as
+	// "Authorization: Bearer". Headers are further ones of every request; they may be secret.
+	Key     string
+	Bearer  bool
+	Headers map[string]string
 	// Ceiling is what this session may use, Budgets what it shares with others.
 	Ceiling Spending
 	Budgets []Budget

@@ -33,8 +33,14 @@ func (s *Session) judge(p *problem, header http.Header) verdict {
 	return v
 }
 
-// server is upstream for people: its host, because agents know only the gateway's address.
-func (s *Session) server() string { return "the model's server " + s.upstream.Host }
+// server is upstream for people, because agents know only the gateway's address: its host, or all of what
+// a person named, and where.
+func (s *Session) server() string {
+	if s.config.Source == "" {
+		return "the model's server " + s.upstream.Host
+	}
+	return "the model's server " + s.upstream.String() + " (" + s.config.Source + ")"
+}
 
 func (p *problem) code(header http.Header) (agent.FailureCode, severity) {
 	switch {

@@ -28,7 +28,7 @@ func (m *machine) agentFailed(e AgentFailed) {
 		return
 	}
 	switch e.Code {
-	case "AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED":
+	case "AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED", "AGENT_NO_ROUTE":
 		stop.Category = CategoryEnvironment
 		stop.Actions = []string{"see what is missing: signalbox doctor", "then: signalbox resume " + r.Ref()}
 		if e.Code == "AGENT_UNAUTHORIZED" {
@@ -75,14 +75,14 @@ func (m *machine) agentFailed(e AgentFailed) {
 // Unusable reports whether the run stopped because its agent cannot be used as it is installed and
 // configured: no attempt at the task was made, and only a person mends it.
 func (e *Error) Unusable() bool {
-	return slices.Contains([]string{"AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED"}, e.ReasonCode)
+	return slices.Contains([]string{"AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED", "AGENT_NO_ROUTE"}, e.ReasonCode)
 }
 
 func agentTitle(role Role, code string) string {
 	what := map[string]string{"AGENT_HUNG": "printed nothing for too long", "AGENT_TIMED_OUT": "took too long",
 		"AGENT_UNAVAILABLE": "cannot be started", "AGENT_OUT_OF_MEMORY": "ran out of memory",
 		"AGENT_NO_ANSWER": "ended without an answer", "AGENT_UNAUTHORIZED": "was not let in by its model's server",
-		"AGENT_REQUEST_REFUSED": "was refused by its model's server", "AGENT_UNREACHABLE": "could not reach its model",
+		"AGENT_REQUEST_REFUSED": "was refused by its model's server", "AGENT_UNREACHABLE": "could not reach its model", "AGENT_NO_ROUTE": "cannot reach its model as this machine is set up",
 		"AGENT_MODEL_FAILED": "met a failing model", "AGENT_CONTEXT_OVERFLOW": "said more than its model can hold"}[code]
 	return fmt.Sprintf("the %s %s", role, firstOf(what, "failed"))
 }

@@ -81,7 +81,7 @@ var usersOwn = []string{"--setting-sources=user", "--strict-mcp-config", "--add-
 var modes = map[agent.Permissions][]string{
 	agent.Everything: {"--dangerously-skip-permissions"},
 	agent.Edits:      {"--permission-mode=acceptEdits"},
-	agent.Ask:        {"--permission-mode=manual", "--permission-prompt-tool=stdio", "--input-format=stream-json"},
+	agent.Ask:        {"--permission-mode=default", "--permission-prompt-tool=stdio", "--input-format=stream-json"},
 	agent.ReadOnly:   {"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"},
 }
 

@@ -10,9 +10,11 @@ package clone
 
 import (
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -50,6 +52,9 @@ type Config struct {
 	// which is the hosts of Egress, or egress.None.
 	Network string
 	Egress  egress.Policy
+	// Proxy and Roots are this machine's own way out: see egress.Config.
+	Proxy func(*url.URL) (*url.URL, error)
+	Roots *x509.CertPool
 	// Limits hold for each command and all it starts, with and without a sandbox.
 	Limits process.Limits
 	// Logger is told of hosts that were refused; nil discards.
@@ -118,7 +123,7 @@ func New(c Config) *Driver {
 	c.Sign = cmp.Or(c.Sign, git.SignNever)
 	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
 	d := &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath),
-		proxy:   egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),
+		proxy:   egress.New(egress.Config{Policy: c.Egress, Proxy: c.Proxy, Roots: c.Roots, Logger: c.Logger}),
 		closed:  egress.New(egress.Config{Logger: c.Logger}),
 		secrets: sync.OnceValues(findSecrets), held: map[string]*namespace{}}
 	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: removeTree})

@@ -10,10 +10,12 @@ package container
 
 import (
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"path/filepath"
 	"time"
 
@@ -41,6 +43,9 @@ type Config struct {
 	// or egress.None (also when empty).
 	Network string
 	Egress  egress.Policy
+	// Proxy and Roots are this machine's own way out: see egress.Config.
+	Proxy func(*url.URL) (*url.URL, error)
+	Roots *x509.CertPool
 	// Limits hold for all commands of one environment together.
 	Limits process.Limits
 	// Capabilities are kept inside, all others dropped: "CHOWN". Installing packages of the system
@@ -96,7 +101,7 @@ func New(c Config) *Driver {
 	sum := sha256.Sum256([]byte(c.Clone.Root))
 	return &Driver{
 		config: c, clone: clone.New(c.Clone), project: hex.EncodeToString(sum[:6]),
-		proxy:  egress.New(egress.Config{Policy: c.Egress, Logger: c.Logger}),
+		proxy:  egress.New(egress.Config{Policy: c.Egress, Proxy: c.Proxy, Roots: c.Roots, Logger: c.Logger}),
 		engine: engine.Engine{Exec: c.Clone.Exec, Program: c.Docker, Env: c.DockerEnv},
 	}
 }

@@ -19,6 +19,16 @@ func (r *refusal) Error() string { return "blocked: " + r.host + " " + r.why }
 
 // dial connects to a host of the policy.
 func (s *session) dial(ctx context.Context, host string, port uint16) (net.Conn, error) {
+	out, err := s.wayOut("https", host, port)
+	if err != nil {
+		return nil, err
+	}
+	if out != nil {
+		if err := s.mayPass(ctx, host, port); err != nil {
+			return nil, err
+		}
+		return s.dialThrough(ctx, out, host, port)
+	}
 	addresses, err := s.permitted(ctx, host, port)
 	if err != nil {
 		return nil, err

@@ -24,11 +24,8 @@ const (
 
 // serveHTTP is the proxy itself.
 func (s *session) serveHTTP(l net.Listener) error {
-	transport := &http.Transport{
-		DialContext: s.dialAddress, DisableCompression: true,
-		IdleConnTimeout: keepTimeout, MaxIdleConns: maxConnections, ResponseHeaderTimeout: idleTimeout,
-	}
-	defer transport.CloseIdleConnections()
+	transport, closing := newPassing(s)
+	defer closing()
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(*httputil.ProxyRequest) {}, Transport: transport, FlushInterval: -1,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { answer(w, err) }, ErrorLog: silent,

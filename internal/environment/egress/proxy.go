@@ -2,10 +2,12 @@ package egress
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -17,6 +19,10 @@ type Config struct {
 	Logger *slog.Logger
 	// Resolve finds the addresses of a name; nil means this machine's resolver.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Proxy is the proxy through which this machine itself reaches an address, nil for none; a nil function
+	// means that there is none. Roots are whose certificates it may have; nil means the system's.
+	Proxy func(*url.URL) (*url.URL, error)
+	Roots *x509.CertPool
 	// Clock tells the time for deadlines; nil means the system's.
 	Clock func() time.Time
 }

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// lookAtWayOut says which proxy and which certificates this machine's variables name.
+func (p *project) lookAtWayOut(add func(finding)) {
+	if _, err := p.certificates(); err != nil {
+		add(findingOf("certificates", err))
+		return
+	}
+	if names := p.certificateVariables(); len(names) > 0 {
+		add(finding{What: "certificates", Verdict: verdictOK, Says: "further ones in " + strings.Join(names, ", ") + ", which commands see, too"})
+	}
+	shown := p.certificateVariables()
+	for _, name := range slices.Concat(certificateFiles, certificateFolders) {
+		if p.Env(name) != "" && !slices.Contains(shown, name) {
+			add(finding{"certificates", verdictWarning, name + " names what commands are not shown: want an absolute path of certificates alone", "correct " + name + ", or unset it"})
+		}
+	}
+	out, err := p.proxy()(&url.URL{Scheme: "https", Host: "example.com"})
+	switch {
+	case err != nil:
+		add(finding{"proxy", verdictMissing, "HTTPS_PROXY or ALL_PROXY is no address of a proxy", "want http://host:port"})
+	case out != nil:
+		add(finding{What: "proxy", Verdict: verdictOK, Says: "requests to models and what commands reach go through " + shownURL(out.String()) + ", but for NO_PROXY"})
+	}
+}
+
+// findingOf is an error with what to type about it.
+func findingOf(what string, err error) finding {
+	f := finding{What: what, Verdict: verdictMissing, Says: err.Error()}
+	var known *problem
+	if errors.As(err, &known) {
+		f.Next = known.hint
+	}
+	return f
+}
+
+// reaching adds where the agent's model is, if the user named that, and whether anything answers there.
+func (p *project) reaching(ctx context.Context, w way, f finding) finding {
+	if w.named() == "" {
+		return f
+	}
+	f.Says += "; its model at " + shownURL(w.url) + " (" + w.from + ")"
+	if strings.HasPrefix(w.url, "http://") {
+		f.Says += ", unencrypted"
+	}
+	permanent, err := p.gateway.Reach(ctx, w.url, true)
+	if err == nil {
+		return f
+	}
+	f.Verdict, f.Says = verdictWarning, f.Says+": "+err.Error()
+	if permanent {
+		f.Verdict = verdictMissing
+	}
+	f.Next = "start it, correct the address in " + w.from + ", or unset that for the vendor's own server"
+	return f
+}

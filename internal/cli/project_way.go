@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"net/url"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/config"
+	"signalbox/internal/process"
+)
+
+// way is how an agent's model is reached with a key: what the configuration says, else what the user's own
+// variables and settings say, else the vendor's usual.
+type way struct {
+	url string
+	// from says where the user named url; empty of the configuration's and of the vendor's own.
+	from string
+	// key is what holds the key, value the key itself.
+	key, value string
+	bearer     bool
+	headers    map[string]string
+	// problem says why the user's settings cannot be followed, next what to type.
+	problem, next string
+}
+
+// named is the address that the user named, empty if none.
+func (w way) named() string {
+	if w.from == "" {
+		return ""
+	}
+	return w.url
+}
+
+func (a *app) way(v vendor, c config.Agent) way {
+	s := v.server(c)
+	w := way{url: s.url, key: s.key}
+	if s.key != "" {
+		w.value = a.Env(s.key)
+	}
+	if c.URL != "" || c.Login == config.LoginOwn { // the user's gateway and its key are for another way
+		return w
+	}
+	own := v.upstream(agent.Person{Home: a.Env("HOME"), Env: a.Env}, c.Model)
+	if v.models == "" && own.URL == "" && own.Problem == "" { // it takes the variables of whose model it uses
+		own = v.byModel(c.Model).upstream(agent.Person{Env: a.Env}, "")
+	}
+	if own.Problem != "" {
+		if c.Key == "" {
+			w.problem, w.next = own.Problem, own.Next
+		}
+		return w
+	}
+	if own.URL != "" {
+		w.url, w.from, w.headers = own.URL, own.From, own.Headers
+	}
+	if c.Key == "" && own.Key != "" {
+		w.key, w.value, w.bearer = own.KeyFrom, own.Key, own.Bearer
+	}
+	return w
+}
+
+// byModel is the vendor whose variables say where the model "vendor/model" is.
+func (v vendor) byModel(model string) vendor {
+	for _, other := range vendors {
+		if other.models != "" && v.server(config.Agent{Model: model}).key == servers[other.models].key {
+			return other
+		}
+	}
+	return vendor{upstream: func(agent.Person, string) agent.Upstream { return agent.Upstream{} }}
+}
+
+// shownURL is an address without what may be secret in it.
+func shownURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || address == "" {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// misled is an agent whose user's settings cannot be followed.
+type misled struct {
+	agent.Agent
+	way way
+}
+
+// Run implements agent.Agent.
+func (a misled) Run(context.Context, agent.Task, process.Executor) (agent.Result, error) {
+	return agent.Result{Failure: agent.Fail(agent.NoRoute, "%s: %s", a.way.problem, a.way.next)}, nil
+}
