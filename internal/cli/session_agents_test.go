@@ -82,7 +82,7 @@ func TestClaudeAsksAtItsTerminal(t *testing.T) {
 		t.Fatalf("ended with %v, %v", result.Failure, err)
 	}
 	args := exec.command.Args
-	if !slices.Contains(args, "--permission-mode=manual") || !slices.Contains(args, "--allowedTools=Bash(/p/signalbox report:*)") ||
+	if !slices.Contains(args, "--permission-mode=default") || !slices.Contains(args, "--allowedTools=Bash(/p/signalbox report:*)") ||
 		slices.Contains(args, "--permission-prompt-tool=stdio") || slices.Contains(args, "--input-format=stream-json") {
 		t.Errorf("it is started with %q", args)
 	}

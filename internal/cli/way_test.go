@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"signalbox/internal/workflow"
 )
 
 // theirs are settings that people have, and what each leads an agent to.
@@ -121,7 +123,7 @@ func TestProxyAndCertificatesAreNamedWithoutTheirSecrets(t *testing.T) {
 	if !strings.Contains(inside, "BEGIN CERTIFICATE") || !strings.Contains(inside, "bundle:") || strings.Contains(inside, withKey) || strings.Contains(inside, "hunter") {
 		t.Errorf("inside there is %s", inside)
 	}
-	untrusted := append(slices.Clone(env), "NODE_EXTRA_CA_CERTS=")
+	untrusted := append(slices.Clone(env), "NODE_EXTRA_CA_CERTS=", "CURL_CA_BUNDLE=")
 	if f, _ := p.doctorOn("agent it", untrusted); f.Verdict != "missing" || !strings.Contains(f.Says, "name that in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS") {
 		t.Errorf("without its certificate doctor says %s %q", f.Verdict, f.Says)
 	}
@@ -136,7 +138,8 @@ func (p *project) inside(env []string, command string) string {
 	}
 	p.git("add", "look.sh")
 	p.git("commit", "--quiet", "-am", "Look")
-	if c := p.startWith(env, "run", "1", "--agent", "./look.sh"); c.wait() != 4 {
+	c := p.startWith(env, "run", "1", "--agent", "./look.sh")
+	if c.wait(); p.stage(1).State != workflow.NeedsInput {
 		p.Fatalf("it did not wait for an approval:\n%s", c.out)
 	}
 	return p.git("show", p.stage(1).Journey.Branch+":seen.txt")

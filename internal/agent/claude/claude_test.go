@@ -92,7 +92,7 @@ func TestCommandLine(t *testing.T) {
 			task: agent.Task{Conversation: &agent.Conversation{ID: "0-a"}},
 			args: slices.Concat([]string{"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"}, usersOwn, []string{"--resume=0-a"})},
 		{name: "questions", settings: agent.Settings{Permissions: agent.Ask},
-			args: slices.Concat([]string{"--permission-mode=manual", "--permission-prompt-tool=stdio", "--input-format=stream-json"}, usersOwn)},
+			args: slices.Concat([]string{"--permission-mode=default", "--permission-prompt-tool=stdio", "--input-format=stream-json"}, usersOwn)},
 		{name: "what is no conversation's id", settings: agent.Settings{Permissions: agent.Everything},
 			task: agent.Task{Conversation: &agent.Conversation{ID: "--help"}}, args: slices.Concat([]string{"--dangerously-skip-permissions"}, usersOwn)},
 	} {
