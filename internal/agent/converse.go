@@ -67,6 +67,8 @@ func (p Program) result(task Task, end process.Result, stderr string) Result {
 	switch {
 	case e.Whole:
 		result.Failure = e.Failure
+	case p.refused(end, e, stderr) != nil:
+		result.Failure = p.refused(end, e, stderr)
 	case e.Failure != nil && fell != nil && end.Ending != process.Exited:
 		result.Failure = e.Failure
 		result.Failure.Message = line(fell.Message + ": " + e.Failure.Message)

@@ -17,6 +17,9 @@ type Program struct {
 	Agent string
 	// Title is the program's name for people ("Claude Code"); empty where only Args names it.
 	Title string
+	// Oldest is the version before which the program does not know its arguments, empty where none is
+	// known; Install the command that installs it.
+	Oldest, Install string
 	// Args is the program and its arguments; Args[0] has no slash or is absolute.
 	Args []string
 	// Env are the driver's own variables (KEY=value); one of the task's replaces one of the same name.

@@ -76,7 +76,7 @@ func (p Program) askVersion(ctx context.Context, exec process.Executor, c proces
 func (p Program) version(ctx context.Context, end process.Result, text string, err error) (string, error) {
 	switch {
 	case err == nil && end.OK():
-		return firstLine(text), nil
+		return firstLine(text), p.young(text)
 	case err == nil && ctx.Err() != nil:
 		err = ctx.Err()
 	case err == nil:

@@ -54,7 +54,11 @@ func (a *app) listAgents(ctx context.Context) error {
 	}
 	for _, i := range found {
 		if !i.Found {
-			a.print("%-10s %-12s not found; %s\n", i.Driver, i.Name, i.Install)
+			says := "not found; " + i.Install
+			if i.Version != "" {
+				says = redact.Line(i.Problem, sayAtMost)
+			}
+			a.print("%-10s %-12s %s\n", i.Driver, i.Name, says)
 			continue
 		}
 		if i.Problem != "" {

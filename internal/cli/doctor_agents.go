@@ -72,14 +72,33 @@ func (p *project) tryInside(ctx context.Context, try func(context.Context, proce
 
 // starting asks an agent that is known for its version. Any other program is only looked for: what it would do is its own affair.
 func (p *project) starting(name string, c config.Agent) func(context.Context, process.Executor) error {
-	program := agent.Program{Agent: name, Args: []string{p.programOf(c)}, Env: c.Env}
-	if _, known := vendorOf(c.Driver); !known {
+	v, known := vendorOf(c.Driver)
+	program := agent.Program{Agent: name, Title: v.title, Oldest: v.oldest, Install: v.install, Args: []string{p.programOf(c)}, Env: c.Env}
+	if !known {
 		return program.FindIn
 	}
 	return func(ctx context.Context, exec process.Executor) error {
 		_, err := program.VersionIn(ctx, exec)
 		return err
 	}
+}
+
+// tooOld says which agent would refuse its arguments, before anything is paid for; nil if none does. It is
+// asked where it is to work: another version may be there.
+func (p *project) tooOld(ctx context.Context) error {
+	asked := map[string]bool{}
+	for _, role := range workflow.Roles {
+		name, c, ok := p.config.AgentFor(string(role), p.workflowName())
+		v, _ := vendorOf(c.Driver)
+		if !ok || asked[name] || v.oldest == "" {
+			continue
+		}
+		asked[name] = true
+		if _, err := p.tryInside(ctx, p.starting(name, c)); errors.Is(err, agent.ErrTooOld) {
+			return &problem{err: err, hint: v.install + "@latest"}
+		}
+	}
+	return nil
 }
 
 func (p *project) programOf(c config.Agent) string {
@@ -116,7 +135,11 @@ func (v vendor) costTold() string {
 func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(finding)) {
 	version, err := a.Check(ctx)
 	if err != nil {
-		add(finding{"agent " + a.Name(), verdictMissing, err.Error(), "install it, or mend agents." + a.Name() + " in " + config.Name})
+		next := "install it, or mend agents." + a.Name() + " in " + config.Name
+		if v, known := vendorOf(p.config.Agents[a.Name()].Driver); known && errors.Is(err, agent.ErrTooOld) {
+			next = v.install + "@latest"
+		}
+		add(finding{"agent " + a.Name(), verdictMissing, err.Error(), next})
 		return
 	}
 	says := roles

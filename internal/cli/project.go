@@ -151,6 +151,9 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 			return nil, p.notAnAgent(err)
 		}
 	}
+	if err := p.tooOld(ctx); err != nil {
+		return nil, err
+	}
 	own, err := p.prompts()
 	if err != nil {
 		return nil, err

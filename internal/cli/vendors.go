@@ -18,6 +18,8 @@ type vendor struct {
 	driver string
 	// title is its name for people, install how a person gets it.
 	title, install string
+	// oldest is the version before which it does not know its arguments, empty where none is known.
+	oldest string
 	// models is whose server it asks; empty where the model's name says that, before a slash.
 	models string
 	// login is its own, which it has once the login's file is there.
@@ -33,15 +35,15 @@ type vendor struct {
 }
 
 var vendors = []vendor{
-	{config.DriverClaude, "Claude Code", "npm install -g @anthropic-ai/claude-code", "anthropic", claudeLogin, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true, claude.Upstream,
+	{config.DriverClaude, "Claude Code", claude.Install, claude.Oldest, "anthropic", claudeLogin, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true, claude.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return claude.New(s) }},
-	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "openai", codexLogin, "login", []string{"chatgpt.com", "auth.openai.com"}, false, codex.Upstream,
+	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "", "openai", codexLogin, "login", []string{"chatgpt.com", "auth.openai.com"}, false, codex.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return codex.New(s) }},
-	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", opencodeLogin, "auth login", nil, false, opencode.Upstream,
+	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", "", opencodeLogin, "auth login", nil, false, opencode.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return opencode.New(s) }},
-	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", piLogin, "", nil, false, pi.Upstream,
+	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", "", piLogin, "", nil, false, pi.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return pi.New(s) }},
-	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "google", geminiLogin, "", nil, false, gemini.Upstream,
+	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "", "google", geminiLogin, "", nil, false, gemini.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
 }
 

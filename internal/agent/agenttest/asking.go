@@ -27,7 +27,7 @@ func (h Harness) asks(t *testing.T) {
 	if result.Failure != nil || result.Answer != "allow\ndeny: not »here«" {
 		t.Fatalf("Failure = %+v, answer %q, log %q", result.Failure, result.Answer, log)
 	}
-	for i, want := range []string{AskedCommands[0], "echo '[2J'\nrm -rf ~"} {
+	for i, want := range []string{AskedCommands[0], "echo ''\nrm -rf ~"} {
 		if q := asked[i]; q.Kind != agent.Permission || q.Subject != want || q.Tool == "" || !strings.Contains(q.Text, want) || q.Altered != (i == 1) {
 			t.Errorf("question %d is %+v, want %q", i, q, want)
 		}

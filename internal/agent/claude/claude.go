@@ -18,6 +18,13 @@ const (
 	title     = "Claude Code"
 )
 
+// Oldest is the first version that was seen to work: 2.0.1 takes every argument that it is given here, and
+// 1.0.67 refuses --setting-sources. Both were installed and started. Install is the command that installs it.
+const (
+	Oldest  = "2.0.1"
+	Install = "npm install -g @anthropic-ai/claude-code"
+)
+
 // Agent is the driver.
 type Agent struct {
 	settings agent.Settings
@@ -65,7 +72,7 @@ var quiet = []string{
 }
 
 func (a *Agent) program() agent.Program {
-	p := agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+	p := agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
 	if !a.settings.ProjectSettings {
 		p.Env = append(p.Env, "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1")
 	}
@@ -77,12 +84,13 @@ func (a *Agent) program() agent.Program {
 var usersOwn = []string{"--setting-sources=user", "--strict-mcp-config", "--add-dir=."}
 
 // modes are the arguments for what it may do. A list of tools is one argument, because further ones
-// would be taken for tools. What nobody may be asked for is denied.
+// would be taken for tools. What nobody may be asked for is denied. Newer versions call the mode "default"
+// "manual", and older ones know it by no other name.
 var modes = map[agent.Permissions][]string{
 	agent.Everything: {"--dangerously-skip-permissions"},
 	agent.Edits:      {"--permission-mode=acceptEdits"},
 	agent.Ask:        {"--permission-mode=default", "--permission-prompt-tool=stdio", "--input-format=stream-json"},
-	agent.ReadOnly:   {"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"},
+	agent.ReadOnly:   {"--permission-mode=default", "--disallowedTools=Edit,Write,NotebookEdit"},
 }
 
 func (a *Agent) arguments(task agent.Task) []string {

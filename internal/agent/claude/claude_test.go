@@ -90,7 +90,7 @@ func TestCommandLine(t *testing.T) {
 			env: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:8080/s7", "ANTHROPIC_API_KEY=sk-session", "CLAUDE_CODE_OAUTH_TOKEN="}},
 		{name: "a conversation", settings: agent.Settings{Permissions: agent.ReadOnly},
 			task: agent.Task{Conversation: &agent.Conversation{ID: "0-a"}},
-			args: slices.Concat([]string{"--permission-mode=dontAsk", "--disallowedTools=Edit,Write,NotebookEdit"}, usersOwn, []string{"--resume=0-a"})},
+			args: slices.Concat([]string{"--permission-mode=default", "--disallowedTools=Edit,Write,NotebookEdit"}, usersOwn, []string{"--resume=0-a"})},
 		{name: "questions", settings: agent.Settings{Permissions: agent.Ask},
 			args: slices.Concat([]string{"--permission-mode=default", "--permission-prompt-tool=stdio", "--input-format=stream-json"}, usersOwn)},
 		{name: "what is no conversation's id", settings: agent.Settings{Permissions: agent.Everything},

@@ -1,0 +1,57 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+
+	"golang.org/x/mod/semver"
+
+	"signalbox/internal/process"
+)
+
+// ErrTooOld is of a program that does not know the arguments that it is given.
+var ErrTooOld = errors.New("is too old")
+
+// number finds a version in what a program says of itself.
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+[0-9A-Za-z.+-]*`) })
+
+// young says why a version is too old, nil if it is not, or tells no number.
+func (p Program) young(version string) error {
+	found := number().FindString(version)
+	if p.Oldest == "" || found == "" || !semver.IsValid("v"+found) || semver.Compare("v"+found, "v"+p.Oldest) >= 0 {
+		return nil
+	}
+	return fmt.Errorf("%s %s of agent %q %w: Signalbox needs %s or newer%s", p.Title, found, p.Agent, ErrTooOld, p.Oldest, p.upgrading())
+}
+
+func (p Program) upgrading() string {
+	if p.Install == "" {
+		return ""
+	}
+	return ": " + p.Install + "@latest"
+}
+
+// misunderstood are the words of libraries for command lines for arguments that a program does not know.
+var misunderstood = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)unknown (option|argument|flag|command)|unexpected argument|unrecognized (option|argument|subcommand)|` +
+		`argument '[^']*' is invalid|invalid value '[^']*' for|Invalid values:`)
+})
+
+// refused is the failure of a program that ended at once because of its arguments; nil if it did not. It
+// would end alike each time.
+func (p Program) refused(end process.Result, e Ending, stderr string) *Failure {
+	words := misunderstood().FindString(stderr)
+	if end.Ending != process.Exited || end.OK() || e.Conversation != nil || e.Usage != (Usage{}) || words == "" {
+		return nil
+	}
+	why := lastLine(stderr)
+	for _, l := range regexp.MustCompile(`[^\n]+`).FindAllString(stderr, -1) {
+		if misunderstood().MatchString(l) {
+			why = line(l)
+			break
+		}
+	}
+	return Fail(Unavailable, "agent %q does not know its arguments: %s. If it is old, update it%s", p.Agent, why, p.upgrading())
+}
