@@ -7,6 +7,12 @@ func (m *machine) nothingOfWorth() bool {
 	return j.BaseCommit != "" && j.Head == j.BaseCommit && m.run.Counters.ImplementerCalls == 0 && !j.Canceling
 }
 
+// allRecorded: the run failed after its change was recorded, so that nothing is lost with the environment. What an agent
+// left that was cut off is not.
+func (r *Run) allRecorded() bool {
+	return r.Error != nil && (r.Error.ReasonCode == "TESTS_FAILED" || r.Error.ReasonCode == "NO_CHANGE")
+}
+
 // goesFromBase reports whether a run that a person let go on starts over, because its base branch has moved or because the tests
 // could not run there. The plan is kept, and what it recorded stays on a ref.
 func (m *machine) goesFromBase(e Admitted) bool {

@@ -137,13 +137,15 @@ func TestATimeOutIsNotBlamedOnTheChange(t *testing.T) {
 func TestARetriedRunGoesOnFromItsBaseBranch(t *testing.T) {
 	t.Parallel()
 	full := ordinary(WorkflowFull, true)
-	failed := times(1, untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG")))
+	failed := times(1, untilPhase(TDDGreen), times(4, well, well, testsFail))
+	hung := times(1, untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG")))
 	moved := does(Admitted{Epoch: 2, Base: "moved"})
 	there := does(Admitted{Epoch: 2, Base: "basec0002"})
 	tell(t, []story{
 		{"which has moved", full, []act{failed, does(Retried{}), moved}, "RUNNING branch-create check_dependencies"},
 		{"with the plan that it had", full, []act{failed, does(Retried{}), moved, untilAction(CallAgent)}, "RUNNING tdd-red call_agent S01/2"},
-		{"which is where it was", full, []act{failed, does(Retried{}), there}, "RUNNING tdd-green call_agent S02/4"},
+		{"which is where it was", full, []act{failed, does(Retried{}), there}, "RUNNING tdd-green call_agent S02/5"},
+		{"unless an agent left work that is not recorded", full, []act{hung, does(Retried{}), moved}, "RUNNING tdd-green call_agent S02/4"},
 		{"a run that has done nothing does so when it is resumed", full, []act{untilPhase(DesignRead), does(StopRequested{}), does(Resumed{}), moved}, "RUNNING branch-create check_dependencies"},
 		{"one that has goes on where it was", full, []act{untilPhase(TDDGreen), does(StopRequested{}), does(Resumed{}), moved}, "RUNNING tdd-green call_agent S02/1"},
 		{"and so does one that was only cut off", full, []act{untilPhase(DesignRead), moved}, "RUNNING design-read read_design"},

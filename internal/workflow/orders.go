@@ -174,7 +174,7 @@ func (m *machine) retried() bool {
 	m.run.Signals.Commands = without(m.run.Signals.Commands, CommandRetry)
 	if m.run.State == Failed {
 		m.run.Counters.Retries++
-		m.run.Journey.FromBase = true
+		m.run.Journey.FromBase = m.run.allRecorded()
 		m.queueAgain("to be tried again")
 	}
 	return true
