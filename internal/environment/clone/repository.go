@@ -21,6 +21,11 @@ func makeRepository(dir, branch, commit string, bare bool, who git.Identity) err
 			return fmt.Errorf("make repository: %w", err)
 		}
 	}
+	if !bare { // the work folder's mode is seen inside, where the caller's umask must not be
+		if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+			return fmt.Errorf("make repository: %w", err)
+		}
+	}
 	version, extensions := 0, ""
 	if len(commit) == 64 {
 		version, extensions = 1, "[extensions]\n\tobjectformat = sha256\n"
