@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/git"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -147,6 +148,20 @@ func (p *project) held(ctx context.Context, requestID string) (store.LockRecord,
 func (p *project) goOn(ctx context.Context, ref store.RunRef, run *workflow.Run) error {
 	request := forge.Request{ID: ref.RequestID, Number: run.Journey.Number}
 	return p.carryAll(ctx, []forge.Request{request}, func(forge.Request) pick {
-		return func(context.Context, *runner.Runner) (store.RunRef, error) { return ref, nil }
+		return func(ctx context.Context, _ *runner.Runner) (store.RunRef, error) { return ref, p.ownRun(ctx, ref) }
 	})
+}
+
+// ownRun refuses a run whose document came with a commit. It says which tests prove the change, who agreed and where it
+// is merged, and a stranger may have written it.
+func (p *project) ownRun(ctx context.Context, ref store.RunRef) error {
+	places, err := p.repo.Recorded(ctx, ref.Dir()+"/stage.json")
+	if err == nil && len(places) == 0 {
+		return nil
+	}
+	if err != nil && !errors.Is(err, git.ErrUnsure) {
+		return err
+	}
+	return &problem{err: fmt.Errorf("run %s is recorded in git, so someone else may have written it: it is not carried on here", ref.RunID),
+		hint: "take it out of git (git rm -r --cached runs), move its folder " + ref.Dir() + " away, and start a run of your own"}
 }

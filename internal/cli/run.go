@@ -122,7 +122,7 @@ func (p *project) latestIf(request forge.Request, may func() error, begin func(c
 		case latest.Err != nil:
 			return store.RunRef{}, unreadableRun(fmt.Sprint(request.Number), &latest)
 		case latest.Run.State != workflow.Canceled:
-			return latest.Ref, p.settingsStand(&latest.Run, request)
+			return latest.Ref, errors.Join(p.ownRun(ctx, latest.Ref), p.settingsStand(&latest.Run, request))
 		default:
 			if err := r.Settle(ctx, latest.Run); err != nil {
 				return store.RunRef{}, err
