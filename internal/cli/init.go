@@ -83,7 +83,7 @@ func (a *app) initialize(ctx context.Context) error {
 	case len(p.config.Agents) > 0 || p.configError != nil:
 		first = "look at " + config.Name
 	}
-	p.print("\nNext:\n  1. %s\n  2. copy requests/example.md.txt to requests/<name>.md and say what you want\n"+
+	p.print("\nNext:\n  1. %s\n  2. signalbox new \"what should be different\"\n"+
 		"  3. signalbox doctor\n  4. signalbox run 1\n", first)
 	return nil
 }

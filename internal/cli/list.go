@@ -61,7 +61,7 @@ func (a *app) list(ctx context.Context, runsOnly bool) error {
 		return p.printJSON(lines)
 	}
 	if len(lines) == 0 {
-		p.print("nothing here yet; write requests/<name>.md (\"signalbox init\" shows how), then: signalbox run 1\n")
+		p.print("nothing here yet; write a request: signalbox new \"what should be different\", then: signalbox run 1\n")
 	}
 	for _, l := range lines {
 		p.printListing(l)
