@@ -15,8 +15,11 @@ const settingsFile = "~/.claude.json"
 func (a *Agent) atTerminal(task agent.Task) agent.Program {
 	program := a.program().Located()
 	mode := modes[a.settings.Permissions]
-	if a.settings.Permissions == agent.Ask { // at the terminal; without a mode it would decide by itself what to ask
+	switch a.settings.Permissions {
+	case agent.Ask: // at the terminal; without a mode it would decide by itself what to ask
 		mode = mode[:1]
+	case agent.ReadOnly: // by default it would wait at the terminal for an answer; the oldest versions refuse this mode
+		mode = slices.Concat([]string{"--permission-mode=dontAsk"}, mode[1:])
 	}
 	program.Args = slices.Concat(program.Args, mode, reporting(task.Reports))
 	if !a.settings.ProjectSettings {
