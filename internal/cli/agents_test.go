@@ -221,7 +221,7 @@ func TestCeilingsEndACallAndAreRaised(t *testing.T) {
 		t.Errorf("nobody says what to type:\n%s", said)
 	}
 	c.signal(syscall.SIGINT)
-	if c.wait(); !strings.Contains(c.out.String(), "limits.per_day.tokens") {
+	if c.wait(); !strings.Contains(c.out.String(), "limits.per_day") {
 		t.Errorf("the day's ceiling is not named:\n%s", c.out)
 	}
 	limited("{}")

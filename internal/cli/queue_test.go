@@ -98,9 +98,13 @@ func TestAnOrderLeftWithAProcessThatDiesIsCarriedOut(t *testing.T) {
 	if !stop.until(func() bool { return p.stage(1).Signals.StopRequested }) {
 		t.Fatalf("the order is not left:\n%s", stop.out)
 	}
+	if code := stop.wait(); code != 1 {
+		t.Errorf("stop ends with exit code %d\n%s", code, stop.out)
+	}
 	holder.signal(syscall.SIGKILL)
-	if code := stop.wait(); code != 0 || p.stage(1).State != workflow.NeedsInput {
-		t.Errorf("stop ends with exit code %d and the run is %s\n%s", code, p.stage(1).State, stop.out)
+	holder.wait()
+	if said := p.run(0, "stop", "1"); p.stage(1).State != workflow.NeedsInput {
+		t.Errorf("the run is %s\n%s", p.stage(1).State, said)
 	}
 	g.open()
 	p.mustEndMerged()

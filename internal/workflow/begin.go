@@ -63,5 +63,4 @@ func (m *machine) startOver() {
 		j.SetUp.beginAgain()
 	}
 	m.enter(BranchCreate)
-	m.say("the change conflicts with %s: carrying the steps out again from there", j.Base)
 }

@@ -80,6 +80,7 @@ func (m *machine) conflicted(e ChecksEnded) {
 	if j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
 		j.Used.BaseConflicts++
 		m.startOver()
+		m.say("the change conflicts with %s: carrying the steps out again from there", j.Base)
 		return
 	}
 	stop := m.problem(CategoryGit, "MERGE_CONFLICT", "the change does not merge with "+j.Base, e.Summary)
