@@ -96,6 +96,7 @@ func config(t testing.TB, p *environmenttest.Project) clone.Config {
 		Repo: repo, Exec: process.Host{}, Root: p.Root,
 		State:     state(p),
 		Variables: environmenttest.Variables,
+		Identity:  environmenttest.Identity,
 		Clock:     func() time.Time { return time.Unix(1767323045+seconds.Add(1), 0) },
 	}
 }

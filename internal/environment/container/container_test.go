@@ -45,7 +45,8 @@ func config(t testing.TB, docker containertest.Docker, p *environmenttest.Projec
 	return container.Config{
 		Clone: clone.Config{
 			Repo: repo, Exec: process.Host{}, Root: p.Root, State: state(p), Cache: 1 << 30, Variables: environmenttest.Variables,
-			Clock: func() time.Time { return time.Unix(1767323045+seconds.Add(1), 0) },
+			Identity: environmenttest.Identity,
+			Clock:    func() time.Time { return time.Unix(1767323045+seconds.Add(1), 0) },
 		},
 		Variables: environmenttest.Variables, Image: docker.Image, Network: egress.None,
 		Program: docker.Program, Docker: docker.Helper, DockerEnv: docker.Env(),

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/git"
 )
 
 // Project is a real repository with one commit, its checkout, and ignored files beside it.
@@ -22,6 +23,9 @@ type Project struct {
 
 // Variables are the variables with which every driver under test is made.
 var Variables = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SIGNALBOX_TEST_ALLOWED=yes"}
+
+// Identity is whose commits every driver under test records, whoever this machine's git says its user is.
+var Identity = git.Identity{Name: "A Recorder", Email: "recorder@example.org"}
 
 // tracked is the content of the commit.
 var tracked = map[string]string{

@@ -51,7 +51,7 @@ func testContent(t *testing.T, s *site) {
 	equal(t, "binary", s.Project.Git(t, "cat-file", "blob", change.Commit+":new.bin"), "\x00\xff\r")
 	equal(t, "parent", s.Project.Git(t, "rev-parse", change.Commit+"^"), s.spec.Commit)
 	equal(t, "message", s.Project.Git(t, "log", "-1", "--format=%B", change.Commit), "work\n")
-	equal(t, "author", s.Project.Git(t, "log", "-1", "--format=%an <%ae> %cn", change.Commit), "Signalbox <signalbox@localhost> Signalbox")
+	equal(t, "author", s.Project.Git(t, "log", "-1", "--format=%an <%ae> %cn <%ce>", change.Commit), "A Recorder <recorder@example.org> A Recorder <recorder@example.org>")
 	s.Project.Git(t, "fsck", "--strict")
 }
 
