@@ -15,7 +15,7 @@ func beginSave(ctx context.Context, s *Store) (func() error, error) {
 	w, run, err := s.OpenRun(ctx, testRef)
 	return func() error {
 		run.Journey.Transition++
-		return w.Save(ctx, &run, Transition{Event: "Test"})
+		return errors.Join(w.Save(ctx, &run, Transition{Event: "Test"}), w.Close())
 	}, err
 }
 

@@ -219,7 +219,8 @@ func TestALineThatACrashLeftOutIsAdded(t *testing.T) {
 		t.Fatalf("%d lines after the crash", n)
 	}
 	for range 2 {
-		openRun(t, s)
+		w, _ := openRun(t, s)
+		_ = w.Close()
 		lines := strings.Split(strings.TrimSpace(read(t, s, path)), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[1], `"seq":2`) || !strings.Contains(lines[1], `"event":"Recovered"`) {
 			t.Fatalf("lines: %q", lines)
@@ -232,11 +233,13 @@ func TestATornLastLineIsMended(t *testing.T) {
 	s := openStore(t)
 	w, run := createRun(t, s)
 	save(t, w, &run)
+	_ = w.Close()
 	path := testRef.Dir() + "/events.jsonl"
 	whole := read(t, s, path)
 	for cut := 1; cut < 20; cut++ {
 		write(t, s, path, whole[:len(whole)-cut])
-		openRun(t, s)
+		w, _ := openRun(t, s)
+		_ = w.Close()
 		lines := strings.Split(strings.TrimSpace(read(t, s, path)), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[1], `"seq":2`) || !strings.HasSuffix(lines[1], "}") {
 			t.Fatalf("cut by %d: %q", cut, lines)
