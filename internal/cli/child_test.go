@@ -44,6 +44,9 @@ func (o *transcript) String() string {
 
 func (p *project) start(args ...string) *child { return p.startWith(nil, args...) }
 
+// ada is who commits where a HOME of the test's own tells no name.
+var ada = []string{"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@localhost", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@localhost"}
+
 // startWith starts signalbox with further variables.
 func (p *project) startWith(env []string, args ...string) *child {
 	p.Helper()

@@ -41,6 +41,7 @@ func newVictimIn(t testing.TB, home, root, agent string) *victim {
 	v := &victim{t: t, home: home, root: root, env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@localhost", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@localhost",
+		"SIGNALBOX_TRUST=1", // what is agreed to is a story of its own
 	}}
 	v.write("agent.sh", strings.NewReplacer("HOME_FOLDER", home, "PROJECT", root).Replace(agent))
 	v.write(".signalbox/config.yaml", victimConfig)

@@ -127,7 +127,7 @@ func newPerson(t *testing.T, name string, model modeltest.Config) *person {
 // does starts signalbox as the person.
 func (p *person) does(args ...string) *child {
 	p.Helper()
-	return p.startWith([]string{"HOME=" + p.home, "PATH=" + os.Getenv("SIGNALBOX_AGENTS") + ":" + os.Getenv("PATH")}, args...)
+	return p.startWith(append([]string{"HOME=" + p.home, "PATH=" + os.Getenv("SIGNALBOX_AGENTS") + ":" + os.Getenv("PATH")}, ada...), args...)
 }
 
 // A subscription's login carries a request, over a kill in the middle: its folder is all that is seen of

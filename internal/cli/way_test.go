@@ -138,11 +138,13 @@ func (p *project) inside(env []string, command string) string {
 	}
 	p.git("add", "look.sh")
 	p.git("commit", "--quiet", "-am", "Look")
-	c := p.startWith(env, "run", "1", "--agent", "./look.sh")
-	if c.wait(); p.stage(1).State != workflow.NeedsInput {
+	c := p.startWith(slices.Concat(env, ada), "run", "1", "--agent", "./look.sh")
+	c.wait()
+	run := p.stage(1)
+	if run.State != workflow.NeedsInput || run.Error == nil || run.Error.ReasonCode != "APPROVAL_REQUIRED" {
 		p.Fatalf("it did not wait for an approval:\n%s", c.out)
 	}
-	return p.git("show", p.stage(1).Journey.Branch+":seen.txt")
+	return p.git("show", run.Journey.Branch+":seen.txt")
 }
 
 // agentOf configures the agent "it", whose program only tells a version.
