@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"signalbox/internal/git"
 	"signalbox/internal/redact"
 )
 
@@ -76,6 +77,8 @@ type app struct {
 func Main(ctx context.Context, args []string, s Streams) int {
 	ctx, stop := told(ctx)
 	defer stop()
+	ctx, endGit := git.Scope(ctx)
+	defer endGit()
 	s.Dir = aboveClones(s.Dir)
 	a := &app{Streams: s, bare: s, mask: &mask{}, notices: &sync.WaitGroup{}}
 	a.Out, a.Err = maskedWriter{s.Out, a.mask}, maskedWriter{s.Err, a.mask}

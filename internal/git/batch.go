@@ -14,8 +14,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// dialog is one git that is asked line by line and lives until the repository is forgotten or we end,
-// which closes its standard input. It is started by the first question and again after it died. A
+// dialog is one git that is asked line by line and lives until the repository is forgotten, its scope ends or
+// we do, which closes its standard input. It is started by the first question and again after it died. A
 // process for each question costs a hundred times as much.
 type dialog struct {
 	start func(ctx context.Context, stdin io.Reader, stdout io.Writer) error
@@ -82,8 +82,13 @@ func (d *dialog) begin(ctx context.Context) {
 	answer, stdout := io.Pipe()
 	d.ask, d.answer = ask, bufio.NewReader(answer)
 	d.idle = time.AfterFunc(idleLimit, d.close)
-	start := d.start
+	start, end := d.start, d.end
+	ended := enter(ctx, func() {
+		_, _ = ask.Close(), answer.Close()
+		end()
+	})
 	go func() {
+		defer ended()
 		err := start(ctx, stdin, stdout)
 		if err == nil {
 			err = errNoAnswer
