@@ -98,7 +98,9 @@ func journeyArrows(t *testing.T, seen map[edge]bool) []arrow {
 		}
 		arrows = append(arrows, a)
 	}
-	slices.SortFunc(arrows, func(a, b arrow) int { return cmp.Or(at(a.from)-at(b.from), at(a.to)-at(b.to)) })
+	slices.SortFunc(arrows, func(a, b arrow) int {
+		return cmp.Or(at(a.from)-at(b.from), at(a.to)-at(b.to), strings.Compare(oneOf(a.queued, "b", "a"), oneOf(b.queued, "b", "a")))
+	})
 	return arrows
 }
 
