@@ -66,7 +66,7 @@ func (l line) means() verdict {
 }
 
 func (l line) matches() verdict {
-	for _, m := range messages {
+	for _, m := range messages() {
 		if m.pattern.match(l.text) {
 			return m.verdict
 		}
@@ -74,7 +74,7 @@ func (l line) matches() verdict {
 	if class := statusClass(l.text); class != "" {
 		return verdict{class: class}
 	}
-	for _, m := range unreached {
+	for _, m := range unreached() {
 		if m.pattern.match(l.text) {
 			return m.verdict
 		}

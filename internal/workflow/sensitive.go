@@ -4,29 +4,34 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
-// sensitiveNames and sensitiveFolders are the table by name; sensitivePatterns and sensitivePaths are what has to be tried one by one.
-var sensitiveNames, sensitiveFolders, sensitivePatterns, sensitivePaths = indexed(sensitives)
+// sensitiveIndex is the table by name, and what has to be tried one by one.
+type sensitiveIndex struct {
+	names, folders  map[string]bool
+	patterns, paths []string
+}
 
-func indexed(table []sensitive) (names, folders map[string]bool, patterns, paths []string) {
-	names, folders = map[string]bool{}, map[string]bool{}
-	for _, tool := range table {
+// indexed is made when it is first asked: most commands ask nothing.
+var indexed = sync.OnceValue(func() sensitiveIndex {
+	index := sensitiveIndex{names: map[string]bool{}, folders: map[string]bool{}}
+	for _, tool := range sensitives {
 		for _, name := range tool.names {
 			if strings.Contains(name, "*") {
-				patterns = append(patterns, name)
+				index.patterns = append(index.patterns, name)
 			} else {
-				names[name] = true
+				index.names[name] = true
 			}
 		}
 		for _, folder := range tool.folders {
-			folders[folder] = true
+			index.folders[folder] = true
 		}
-		paths = append(paths, tool.paths...)
+		index.paths = append(index.paths, tool.paths...)
 	}
-	return names, folders, patterns, paths
-}
+	return index
+})
 
 // shortName reports whether Windows may call a longer name so: GITHUB~1 may be .github there.
 func shortName(part string) bool {
@@ -44,20 +49,20 @@ func sensitivePath(p string) bool {
 	if len(parts) == 0 {
 		return false
 	}
-	base := parts[len(parts)-1]
+	index, base := indexed(), parts[len(parts)-1]
 	for i, part := range parts[:len(parts)-1] {
-		if sensitiveFolders[part] || sensitiveFolders[strings.Join(parts[max(0, i-1):i+1], "/")] {
+		if index.folders[part] || index.folders[strings.Join(parts[max(0, i-1):i+1], "/")] {
 			return true
 		}
 	}
-	if sensitiveNames[base] || sensitiveFolders[base] || slices.ContainsFunc(parts, shortName) {
+	if index.names[base] || index.folders[base] || slices.ContainsFunc(parts, shortName) {
 		return true
 	}
-	if slices.ContainsFunc(sensitivePatterns, func(pattern string) bool { ok, _ := path.Match(pattern, base); return ok }) {
+	if slices.ContainsFunc(index.patterns, func(pattern string) bool { ok, _ := path.Match(pattern, base); return ok }) {
 		return true
 	}
 	whole := strings.Join(parts, "/")
-	return slices.ContainsFunc(sensitivePaths, func(s string) bool {
+	return slices.ContainsFunc(index.paths, func(s string) bool {
 		return whole == strings.TrimSuffix(s, "/") || strings.HasSuffix(s, "/") && strings.HasPrefix(whole, s)
 	})
 }
