@@ -39,6 +39,9 @@ func (h *host) leave(line string) {
 	}
 }
 
+// cancel ends a sequence that is not whole.
+const cancel = '\x18'
+
 // drawing is what stands on the screen but for what watchers have read already.
 func (h *host) drawing() *standing {
 	if h.standing != nil {
@@ -55,6 +58,8 @@ func (h *host) drawing() *standing {
 	if text.split(h.clean.last(), read); text.pending() {
 		read(text.rest())
 		h.tellText([]byte("\n"))
+	} else if text.sequence.inside() { // its end was held back for a secret's beginning, and is never told
+		h.tellText([]byte{cancel})
 	}
 	return h.standing
 }
