@@ -49,7 +49,7 @@ var rooms = map[string][]string{
 	"forge/local":                 {"forge", "git", "redact", "store"},
 	"agent/agenttest":             {"agent", "agent/modeltest", "process"},                       // holds drivers to what their programs printed when they were recorded
 	"agent/livetest":              {"agent", "agent/modeltest", "environment/egress", "process"}, // real programs, with a model and no other network
-	"environment/environmenttest": {"environment", "environment/egress", "process"},
+	"environment/environmenttest": {"environment", "environment/egress", "git", "process"},
 	// The container driver is the clone driver with commands that run elsewhere: it keeps the work
 	// folder through it, and reaches the inside and Docker through packages of their own.
 	"environment/container": {"environment", "environment/cache", "environment/clone", "environment/container/engine", "environment/egress",
@@ -82,7 +82,7 @@ var (
 	// vague names say nothing of what is inside.
 	vague = []string{"util", "utils", "common", "helpers", "helper", "manager", "types", "misc", "shared"}
 	// pure is the part of the standard library whose answers depend on arguments alone.
-	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort",
+	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort", "sync", // for what is made when it is first asked
 		"strconv", "strings", "time", "unicode", "unicode/utf8"}
 	// clocks are the packages that may look at the time themselves.
 	clocks = []string{"cli", "process"}
