@@ -19,6 +19,8 @@ need debootstrap debootstrap
 need curl curl
 need tmux tmux
 need npm npm
+need gpg gnupg
+need ssh-keygen openssh-client
 need zip zip
 need unzip unzip
 need mvn maven
