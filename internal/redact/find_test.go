@@ -64,3 +64,16 @@ func TestAValueAddedLaterIsHiddenByAWriterInUse(t *testing.T) {
 		t.Errorf("got %q", out.String())
 	}
 }
+
+// A model of a language or an image is megabytes of what the eye does not see: looking through it takes a
+// bounded number of allocations, not one for each byte.
+func TestAFileOfZerosIsLookedThroughAtOnce(t *testing.T) {
+	content := append(make([]byte, 1<<20), "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"...)
+	r := redact.New(nil)
+	if found := r.Find(content); len(found) != 1 {
+		t.Fatalf("found %v behind the zeros, want one token", found)
+	}
+	if n := testing.AllocsPerRun(1, func() { r.Find(content) }); n > 1000 {
+		t.Errorf("%v allocations for 1 MiB of zeros", n)
+	}
+}

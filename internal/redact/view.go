@@ -20,6 +20,15 @@ type mark struct {
 	raw []byte
 }
 
+// mark adds something unseen before the byte at. What adjoins is one mark: a file may hold millions of zeros.
+func (s *scanner) mark(at int, raw []byte) {
+	if last := len(s.marks) - 1; last >= 0 && s.marks[last].at == at {
+		s.marks[last].raw = append(s.marks[last].raw, raw...)
+		return
+	}
+	s.marks = append(s.marks, mark{at, slices.Clone(raw)})
+}
+
 // pass appends what is decided of the text so far to out.
 func (v *view) pass(out, text []byte, final bool) []byte {
 	if len(v.raw) == 0 && len(v.seen) == 0 && visibleASCII.count(text) == len(text) { // as most text is
@@ -51,7 +60,7 @@ func (v *view) split(text []byte, final bool) []byte {
 			n = visible(text)
 			v.seen = append(v.seen, text[:n]...)
 		default:
-			v.scanner.marks = append(v.scanner.marks, mark{len(v.seen), slices.Clone(text[:n])})
+			v.scanner.mark(len(v.seen), text[:n])
 		}
 		text = text[n:]
 	}

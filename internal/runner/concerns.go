@@ -10,7 +10,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// inspectedBytes is how much of one file is looked at: no larger one is recorded.
+// inspectedBytes is the size of the largest file that is looked at: a larger one is refused for its size.
 const inspectedBytes = 50 << 20
 
 // concerns looks for secrets and hidden characters in what a change adds: in the names of new files and in
@@ -32,7 +32,7 @@ func (w *work) concerns(ctx context.Context, changes []git.Change) (all []workfl
 				all = append(all, w.concern(c.Path, f))
 			}
 		}
-		if _, known := contents[c.NewID]; !known && c.NewMode != git.Gitlink {
+		if _, known := contents[c.NewID]; !known && c.NewMode != git.Gitlink && c.Size <= inspectedBytes {
 			contents[c.NewID] = nil
 			ids = append(ids, c.NewID)
 		}
