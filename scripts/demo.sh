@@ -7,11 +7,11 @@ cd "$(dirname "$0")/.."
 hasGo
 need git git
 need bwrap bubblewrap
-install || echo "Not installed, for lack of rights or of apt-get:$missing"
+install || echo "Not installed, for lack of rights or of apt-get:$missing. To have it: sudo apt-get install$missing"
 
 CGO_ENABLED=0 go build -o bin/signalbox ./cmd/signalbox
 if isolates; then
 	exec bin/signalbox demo "$@"
 fi
-echo "bubblewrap is missing or not allowed here: the demonstration's commands run without isolation."
+echo "bubblewrap is missing or may not make a sandbox here: the demonstration's commands run without isolation."
 exec bin/signalbox demo --unsandboxed "$@"

@@ -105,8 +105,10 @@ func (a *app) makeDemo(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("make the demonstration: %w", err)
 	}
-	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"}, {"add", "."},
-		{"-c", "user.name=Demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false", "commit", "--quiet", "-m", "Count words"}} {
+	// Its identity is its own: a new machine has none, and a demonstration asks for no signature.
+	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"},
+		{"config", "user.name", "Demo"}, {"config", "user.email", "demo@localhost"}, {"config", "commit.gpgsign", "false"},
+		{"add", "."}, {"commit", "--quiet", "-m", "Count words"}} {
 		if err := a.showCommand(ctx, dir, append([]string{"git"}, args...)...); err != nil {
 			return err
 		}
