@@ -113,7 +113,7 @@ type Forge interface {
 	Checks(ctx context.Context, number int) (Check, error)
 	// Merge puts exactly checked.Tree on the base branch as a merge commit of checked.Base and
 	// checked.Head, with message. ErrBaseMoved: the base has another commit by now and the
-	// result of merging with that one was not checked. ErrHeadMoved: the branch has another commit than
+	// result of merging with that one was not checked; ErrConflict: they do not merge at all. ErrHeadMoved: the branch has another commit than
 	// checked.Head, and nothing was merged. Merging what is merged returns it.
 	Merge(ctx context.Context, number int, checked Check, message string) (PullRequest, error)
 	// ClosePullRequest closes it unmerged.

@@ -136,7 +136,8 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 			"or switch it off for Signalbox's commits: commit: {sign: never} in .signalbox/config.yaml", resume}
 	case errors.Is(err, forge.ErrCheckout):
 		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, "your local changes are in the way of the merge"
-		e.Actions = []string{"commit or stash them", resume}
+		e.Actions = []string{"commit or stash them", resume,
+			"or, committed, have the agent fit the change to them: signalbox sync " + w.run.Ref()}
 	case errors.Is(err, forge.ErrRemoteMoved):
 		e.ReasonCode, e.Retryable, e.Title = "REMOTE_MOVED", false, "the remote has commits that are missing here"
 		e.Actions = []string{"bring them in: git pull", resume}

@@ -58,7 +58,8 @@ func (w *work) merge(ctx context.Context, o workflow.Outcome) (workflow.Event, e
 	merged, err := w.Forge.Merge(ctx, pr.Number, forge.Check{Base: pr.Checked.Base, Head: pr.Checked.Head,
 		Tree: pr.Checked.Tree, State: forge.CheckPassed}, w.Redact.Text(w.mergeMessage(ctx)))
 	switch {
-	case errors.Is(err, forge.ErrBaseMoved):
+	case errors.Is(err, forge.ErrBaseMoved), errors.Is(err, forge.ErrConflict):
+		// Conflicts come from a base that moved after the checks. The checks report them, and Decide knows the ways out.
 		return workflow.BaseMoved{Outcome: o}, nil
 	case errors.Is(err, forge.ErrHeadMoved):
 		return workflow.HeadMoved{Outcome: o}, nil

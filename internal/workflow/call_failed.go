@@ -117,6 +117,6 @@ func refusedForTheDay(e Event) bool {
 
 func (m *machine) stopOverspent(ceiling string) {
 	stop := m.problem(CategoryExecution, "AGENT_OVERSPENT", "the agents have used what the run may use", ceiling)
-	stop.Actions = []string{"grant as much again, or more after raising limits: signalbox resume " + m.run.Ref(), "or give it up: signalbox stop --cancel " + m.run.Ref()}
+	stop.Actions = []string{"grant as much again, or more after raising limits: signalbox resume " + m.run.Ref()}
 	m.stop(stop)
 }

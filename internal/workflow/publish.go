@@ -73,7 +73,7 @@ func (m *machine) conflicted(e ChecksEnded) {
 	r, j := &m.run, &m.run.Journey
 	if j.taken() { // carrying the steps out again would leave a person's commits out
 		stop := m.problem(CategoryGit, "MERGE_CONFLICT", "the change does not merge with "+j.Base, e.Summary)
-		stop.Actions = []string{m.syncHint(), "or " + m.resolveByHand(), "or give the run up: signalbox stop --cancel " + r.Ref()}
+		stop.Actions = []string{m.syncHint(), "or " + m.resolveByHand()}
 		m.stop(stop)
 		return
 	}
@@ -84,8 +84,7 @@ func (m *machine) conflicted(e ChecksEnded) {
 		return
 	}
 	stop := m.problem(CategoryGit, "MERGE_CONFLICT", "the change does not merge with "+j.Base, e.Summary)
-	stop.Actions = []string{m.syncHint(), "or " + m.resolveByHand(), "or carry the steps out again on today's " + j.Base + ": signalbox resume " + r.Ref(),
-		"or give the run up: signalbox stop --cancel " + r.Ref()}
+	stop.Actions = []string{m.syncHint(), "or " + m.resolveByHand(), "or carry the steps out again on today's " + j.Base + ": signalbox resume " + r.Ref()}
 	m.stop(stop)
 }
 

@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -36,7 +38,21 @@ func (m *machine) problem(category Category, code, title, message string) Error 
 
 // stop ends the run in NEEDS_INPUT. What is pending stays so, and is where a
 // resumed run goes on.
-func (m *machine) stop(e Error) { m.halt(NeedsInput, StepNeedsInput, e) }
+func (m *machine) stop(e Error) {
+	e.Actions = m.orGiveUp(e)
+	m.halt(NeedsInput, StepNeedsInput, e)
+}
+
+// orGiveUp adds the way out that a run which is stuck always has. A change that waits for approval has another:
+// it can be sent back.
+func (m *machine) orGiveUp(e Error) []string {
+	j := &m.run.Journey
+	named := func(action string) bool { return strings.Contains(action, "stop --cancel") }
+	if j.Canceling || j.MergeCommit != "" || e.ReasonCode == ApprovalRequired || e.ReasonCode == PreparedCode || slices.ContainsFunc(e.Actions, named) {
+		return e.Actions
+	}
+	return append(slices.Clip(e.Actions), "or give it up; its work stays on a ref: signalbox stop --cancel "+m.run.Ref())
+}
 
 // fail ends the run in FAILED. A retried run begins with the action given, or,
 // where that is empty, by opening its phase anew.
@@ -109,7 +125,7 @@ func (m *machine) stoppedByPerson() Error {
 	}
 	stop := m.problem(CategoryInput, StopRequestedCode, "stopped by a person", "stopped while "+doing)
 	stop.Severity = Minor
-	stop.Actions = []string{"go on: signalbox resume " + r.Ref(), "or give it up: signalbox stop --cancel " + r.Ref()}
+	stop.Actions = []string{"go on: signalbox resume " + r.Ref()}
 	return stop
 }
 
