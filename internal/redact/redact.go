@@ -71,7 +71,7 @@ func (r *Redactor) Line(s string, limit int) string { return Line(r.String(s), l
 // Bytes returns a copy of p without secrets, as String does.
 func (r *Redactor) Bytes(p []byte) []byte {
 	out := (&view{scanner: r.newScanner()}).pass(make([]byte, 0, len(p)), p, true)
-	if visibleASCII.count(out) == len(out) {
+	if visibleRun(out) == len(out) {
 		return out
 	}
 	return (&hidden{scanner: r.newScanner()}).pass(make([]byte, 0, len(out)), out, true)

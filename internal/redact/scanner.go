@@ -14,6 +14,10 @@ type scanner struct {
 	marks    []mark // what is unseen in the text, in order
 	found    func(of named, kind string, at int)
 	whole    int // how long the text is that is scanned
+	// opening is how many bytes from here the end of a value may stand whose beginning a limit cut off;
+	// negative where none may. marked: a mark says that something was cut, and not only the text begins here.
+	opening int
+	marked  bool
 }
 
 // span is a part of the text to hide, counted from the byte that is looked at. It goes on as long
@@ -37,6 +41,7 @@ func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
 			out = s.show(out, done, true)
 		}
 		if plain := s.plain(text[done:]); plain > 0 {
+			s.opening = -1
 			if len(s.marks) > 0 {
 				out = s.copyPlain(out, text, done, done+plain)
 			} else {
@@ -71,31 +76,36 @@ func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
 
 // plain returns how many bytes from here on are no part of a secret at first sight.
 func (s *scanner) plain(text []byte) int {
-	if len(s.spans) > 0 {
+	if len(s.spans) > 0 || s.opening >= 0 {
 		return 0
 	}
-	for i := range len(text) - 1 {
-		if s.table.pairs[text[i]][text[i+1]] {
-			return i
-		}
-	}
-	return len(text) - 1
+	return s.table.starts.before(text)
 }
 
 // find adds the spans of all secrets that start here. It reports false when that cannot be said
 // without what follows.
 func (s *scanner) find(text []byte, final bool) bool {
 	known := len(s.spans)
-	for _, form := range s.table.forms[text[0]] {
-		if len(text) >= len(form.text) {
-			if string(text[:len(form.text)]) == form.text {
-				s.spans = append(s.spans, span{to: len(form.text)})
-				s.tell(form.of, "", text)
-			}
-		} else if !final && form.text[:len(text)] == string(text) {
+	for i := range s.table.forms[text[0]] {
+		form := &s.table.forms[text[0]][i]
+		if len(text) > 1 && form.text[1] != text[1] { // as of most
+			continue
+		}
+		n, decided := form.in(text, final)
+		if !decided {
 			s.spans = s.spans[:known]
 			return false
 		}
+		if n > 0 {
+			s.spans = append(s.spans, span{to: n})
+		}
+		if n == len(form.text) {
+			s.tell(form.of, "", text)
+		}
+	}
+	if (s.opening == 0 || text[0] == ellipsis[0]) && !s.findRest(text, final) {
+		s.spans = s.spans[:known]
+		return false
 	}
 	closing := false
 	for _, p := range s.table.patterns[text[0]] {
@@ -160,6 +170,7 @@ func (s *scanner) covered(b byte) (covered bool) {
 
 // advance moves to the next byte and drops the spans that are over.
 func (s *scanner) advance() {
+	s.opening--
 	open := s.spans[:0]
 	for _, p := range s.spans {
 		p.from--

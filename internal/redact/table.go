@@ -1,7 +1,5 @@
 package redact
 
-import "strings"
-
 // named is a secret by the name of its variable.
 type named struct{ name, value string }
 
@@ -9,6 +7,8 @@ type named struct{ name, value string }
 type form struct {
 	text string
 	of   named
+	// cut: it is also looked for where a limit left only a part of it.
+	cut bool
 }
 
 // table is what a Redactor looks for. It never changes.
@@ -16,10 +16,12 @@ type table struct {
 	named []named
 	// forms are the values in all their forms, by their first byte.
 	forms [256][]form
+	// rests are the ends of forms that a limit may have left, by their first byte.
+	rests [256][]rest
 	// patterns are the well-known kinds, by the first byte of their prefix.
 	patterns [256][]*pattern
-	// pairs tells by the first two bytes where a secret may start; most text starts none.
-	pairs [256][256]bool
+	// starts tells by the first bytes where a secret may start; most text starts none.
+	starts starts
 }
 
 func newTable(secrets []named) *table {
@@ -29,26 +31,28 @@ func newTable(secrets []named) *table {
 	}
 	known := map[string]bool{}
 	for _, secret := range secrets {
+		cut := cuttable(secret.value)
 		for _, text := range forms(secret.value) {
-			if !known[text] {
-				known[text] = true
-				t.forms[text[0]] = append(t.forms[text[0]], form{text, secret})
-				t.mayStart(text)
+			if known[text] {
+				continue
+			}
+			known[text] = true
+			t.forms[text[0]] = append(t.forms[text[0]], form{text, secret, cut[text]})
+			t.starts.add(text)
+			if cut[text] {
+				t.addRests(text)
 			}
 		}
 	}
+	t.starts.add(ellipsis)
 	return t
 }
 
 func (t *table) addPattern(p *pattern) {
 	t.patterns[p.prefix[0]] = append(t.patterns[p.prefix[0]], p)
-	t.mayStart(p.prefix)
+	t.starts.add(p.prefix)
 	if first := upper(p.prefix[0]); p.fold && first != p.prefix[0] {
 		t.patterns[first] = append(t.patterns[first], p)
-		t.mayStart(p.prefix[:1] + strings.ToUpper(p.prefix[1:]))
-		t.mayStart(strings.ToUpper(p.prefix[:1]) + p.prefix[1:])
-		t.mayStart(strings.ToUpper(p.prefix))
+		t.starts.addFolded(p.prefix)
 	}
 }
-
-func (t *table) mayStart(prefix string) { t.pairs[prefix[0]][prefix[1]] = true }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"unicode/utf8"
 )
@@ -31,7 +32,7 @@ func (s *scanner) mark(at int, raw []byte) {
 
 // pass appends what is decided of the text so far to out.
 func (v *view) pass(out, text []byte, final bool) []byte {
-	if len(v.raw) == 0 && len(v.seen) == 0 && visibleASCII.count(text) == len(text) { // as most text is
+	if len(v.raw) == 0 && len(v.seen) == 0 && visibleRun(text) == len(text) { // as most text is
 		out, done := v.scanner.scan(out, text, final)
 		v.seen = append(v.seen, text[done:]...)
 		v.scanner.moveMarks(done)
@@ -48,7 +49,7 @@ func (v *view) pass(out, text []byte, final bool) []byte {
 // split parts text into what is seen and what is not, and returns the rest, which cannot be told yet.
 func (v *view) split(text []byte, final bool) []byte {
 	for len(text) > 0 {
-		if n := visibleASCII.count(text); n > 0 {
+		if n := visibleRun(text); n > 0 {
 			v.seen, text = append(v.seen, text[:n]...), text[n:]
 			continue
 		}
@@ -69,6 +70,22 @@ func (v *view) split(text []byte, final bool) []byte {
 
 // visibleASCII are the bytes that are visible characters for themselves.
 var visibleASCII = newClass("\n\t !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~")
+
+// visibleRun returns how many bytes of visibleASCII text starts with, and looks at eight of them at once where all are letters
+// or the like.
+func visibleRun(text []byte) (n int) {
+	const each = 0x0101010101010101
+	for ; n+8 <= len(text); n += 8 {
+		next := binary.LittleEndian.Uint64(text[n:])
+		below, deleted := (next-0x20*each)&^next, (next^0x7f*each)-each
+		if (below|deleted|next)&(0x80*each) != 0 { // perhaps a newline
+			if few := visibleASCII.count(text[n : n+8]); few < 8 {
+				return n + few
+			}
+		}
+	}
+	return n + visibleASCII.count(text[n:])
+}
 
 // visible returns the length of the visible character that text starts with.
 func visible(text []byte) int {
@@ -114,9 +131,9 @@ type hidden struct {
 
 func (h *hidden) pass(out, text []byte, final bool) []byte {
 	if len(h.held) == 0 && len(h.scanner.spans) == 0 {
-		n := visibleASCII.count(text)
+		n := visibleRun(text)
 		if n > 0 {
-			h.scanner.previous, h.scanner.hiding = text[n-1], false
+			h.scanner.previous, h.scanner.hiding, h.scanner.opening = text[n-1], false, -1
 		}
 		out, text = append(out, text[:n]...), text[n:]
 	}
@@ -133,7 +150,7 @@ func (c *cleaner) pass(out, text []byte, final bool) []byte {
 	c.raw = append(c.raw, text...)
 	rest := c.raw
 	for len(rest) > 0 {
-		if n := visibleASCII.count(rest); n > 0 {
+		if n := visibleRun(rest); n > 0 {
 			out, rest = append(out, rest[:n]...), rest[n:]
 			continue
 		}
