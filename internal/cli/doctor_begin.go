@@ -61,14 +61,19 @@ const findProgram = `command -v -- "$1"`
 
 // lookAtTests names the test commands whose program is neither in the project nor where commands run.
 func (p *project) lookAtTests(ctx context.Context, add func(finding)) {
-	for _, line := range p.config.Tests {
+	p.lookAtTestLines(ctx, "tests", p.config.Tests, add)
+	p.lookAtTestLines(ctx, "tests_e2e", p.config.TestsE2E, add)
+}
+
+func (p *project) lookAtTestLines(ctx context.Context, key string, lines []string, add func(finding)) {
+	for _, line := range lines {
 		word, ok := firstProgram(line)
 		if !ok {
 			continue
 		}
 		if strings.Contains(word, "/") {
 			if _, err := os.Stat(filepath.Join(p.root, word)); !filepath.IsAbs(word) && errors.Is(err, os.ErrNotExist) {
-				add(finding{"tests", verdictMissing, fmt.Sprintf("%q starts %s, which is not in the project", line, word), "correct tests in " + config.Name})
+				add(finding{key, verdictMissing, fmt.Sprintf("%q starts %s, which is not in the project", line, word), "correct " + key + " in " + config.Name})
 			}
 			continue
 		}
@@ -79,15 +84,15 @@ func (p *project) lookAtTests(ctx context.Context, add func(finding)) {
 			return err
 		})
 		if err == nil && !there {
-			p.programMissing(ctx, line, word, add)
+			p.programMissing(ctx, key, line, word, add)
 		}
 	}
 }
 
 // programMissing says that a test's program is not there. A set-up may bring it, which is known once that ran.
-func (p *project) programMissing(ctx context.Context, line, word string, add func(finding)) {
-	f := finding{"tests", verdictMissing, fmt.Sprintf("%q starts %s, and there is no such program where commands run", line, word),
-		"install it, have environment.set_up install it, or correct tests in " + config.Name}
+func (p *project) programMissing(ctx context.Context, key, line, word string, add func(finding)) {
+	f := finding{key, verdictMissing, fmt.Sprintf("%q starts %s, and there is no such program where commands run", line, word),
+		"install it, have environment.set_up install it, or correct " + key + " in " + config.Name}
 	found, err := p.detectHere(ctx, "")
 	if len(p.config.Environment.SetUp) > 0 || p.config.Environment.SetUp == nil && err == nil && len(found.SetUp) > 0 {
 		f.Verdict, f.Next = verdictWarning, "nothing, if the set-up installs it; a run finds that out before anything is paid for"

@@ -61,10 +61,13 @@ func (p *project) lookAtPrompts(add func(finding)) {
 }
 
 func (p *project) lookAtSettings(add func(finding)) {
-	if len(p.config.Tests) == 0 {
+	if len(p.config.Tests) == 0 && len(p.config.TestsE2E) == 0 {
 		add(finding{"tests", verdictWarning, "no test command is configured, so nothing proves a change", "set tests in " + config.Name})
 	} else {
 		add(finding{What: "tests", Verdict: verdictOK, Says: fmt.Sprint([]string(p.config.Tests))})
+	}
+	if len(p.config.TestsE2E) > 0 {
+		add(finding{What: "tests_e2e", Verdict: verdictOK, Says: fmt.Sprint([]string(p.config.TestsE2E))})
 	}
 	if p.config.Environment.OnFailure == config.OnFailureContinue {
 		add(finding{What: "set-up", Verdict: verdictOK, Says: "a run goes on, with a warning, where the environment cannot be set up (environment.on_failure: continue)"})

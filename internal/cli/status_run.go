@@ -285,9 +285,9 @@ func (p *project) printSteps(r *workflow.Run) {
 		p.print("  %s %s %s", marks[s.Status], s.StepID, redact.Line(s.Title, 80))
 		if s.PatchPath != nil {
 			p.print("  (%s, +%d −%d; tests %s)", count(s.DiffStat.FilesChanged, "file"), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
-				strings.ToLower(string(s.Test.Unit.Status)))
+				strings.ToLower(s.Test.Words()))
 		} else if s.Status == workflow.StepDone {
-			p.print("  (nothing was left to do; tests %s)", strings.ToLower(string(s.Test.Unit.Status)))
+			p.print("  (nothing was left to do; tests %s)", strings.ToLower(s.Test.Words()))
 		}
 		p.print("\n")
 	}

@@ -17,6 +17,8 @@ type Config struct {
 	Base string `yaml:"base"`
 	// Tests are the project's test commands, one line each for sh.
 	Tests Lines `yaml:"tests"`
+	// TestsE2E are its end-to-end tests, lines for sh too. They run where a change has to pass, after Tests.
+	TestsE2E Lines `yaml:"tests_e2e"`
 	// Stress is the command of the stress test; empty skips that phase.
 	Stress string `yaml:"stress"`
 	// Workflow is full, simple, or a list of phases.

@@ -70,6 +70,8 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 		"tests":   {why: runsHere, when: unsandboxed},
 		"stress":  {why: runsHere, when: unsandboxed},
 
+		"tests_e2e": {why: runsHere, when: unsandboxed},
+
 		"agents.*.driver":           {why: "an agent of this machine works with your key or your login for it", when: not(DriverCommand)},
 		"agents.*.command":          {why: "the program that works on requests, and the files that its arguments name", whole: true},
 		"agents.*.script":           {why: "a recorded agent: what it replays"},

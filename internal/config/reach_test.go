@@ -35,10 +35,10 @@ func TestWhatReachesTheMachineIsNamed(t *testing.T) {
 		{name: "nothing", text: ""},
 		{name: "what only chooses and restricts", text: "base: next\nworkflow: simple\nmax_parallel: 3\nsecrets: [X]\nlimits: {tokens: 5, per_day: {calls: 1}}\n" +
 			"environment: {network: none, memory: 1G, warm: off, name: go, driver: clone, sandbox: bubblewrap}\napprove: manual\n"},
-		{name: "commands inside the sandbox", text: "tests: [make]\nstress: x\nenvironment: {set_up: [a], verify: [{command: v}]}\nhealth: {checks: [{id: c, kind: command, command: y}]}\n"},
+		{name: "commands inside the sandbox", text: "tests: [make]\ntests_e2e: [e]\nstress: x\nenvironment: {set_up: [a], verify: [{command: v}]}\nhealth: {checks: [{id: c, kind: command, command: y}]}\n"},
 		{name: "commands where the user leaves the sandbox out", unsandboxed: true,
-			text: "tests: [make, \"make more\"]\nstress: x\nenvironment: {set_up: [a], verify: [{command: v}]}\nhealth: {checks: [{id: c, kind: command, command: y}]}\n",
-			want: []string{"environment.set_up: a", "environment.verify[1].command: v", "health.checks[1].command: y", "stress: x", "tests: make", "tests: make more"}},
+			text: "tests: [make, \"make more\"]\ntests_e2e: e\nstress: x\nenvironment: {set_up: [a], verify: [{command: v}]}\nhealth: {checks: [{id: c, kind: command, command: y}]}\n",
+			want: []string{"environment.set_up: a", "environment.verify[1].command: v", "health.checks[1].command: y", "stress: x", "tests: make", "tests: make more", "tests_e2e: e"}},
 		{name: "commands where the file leaves the sandbox out", text: "tests: make\nenvironment: {sandbox: none}\n",
 			want: []string{"environment.sandbox: none", "tests: make"}},
 		{name: "no sandbox beside containers", text: "tests: make\nenvironment: {driver: container, sandbox: none, image: evil}\n",

@@ -95,7 +95,7 @@ func (w *work) remember(ctx context.Context, e workflow.TestsEnded) error {
 	if s := w.run.Journey.SetUp; !b.Tells(&w.run.Journey.Settings) || s != nil && (s.Repaired || s.Status == "failed") {
 		return nil
 	}
-	tests := w.run.Journey.Settings.TestNames()
+	tests := w.run.Journey.Settings.AllTestNames()
 	return w.baseRecord().Update(ctx, func(r *baseRecord) error {
 		r.Tested = slices.DeleteFunc(r.Tested, func(t baseTested) bool { return t.is(&b, tests) })
 		r.Tested = append(r.Tested, baseTested{tests, b})
@@ -117,7 +117,7 @@ func (w *work) remembered(ctx context.Context, fingerprint string) (*workflow.Ba
 	}
 	wanted := workflow.BaseCheck{Commit: w.run.Journey.BaseCommit, Fingerprint: fingerprint}
 	for _, t := range record.Tested {
-		if t.is(&wanted, w.run.Journey.Settings.TestNames()) {
+		if t.is(&wanted, w.run.Journey.Settings.AllTestNames()) {
 			return &t.Check, w.askedFor(ctx, t.Check.Failures)
 		}
 	}

@@ -95,7 +95,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 			return Verdict{}, err
 		}
 	}
-	commands := testCommands(&run.Journey.Settings, run.Journey.Settings.TestCommands(), t.Ask)
+	commands := testCommands(&run.Journey.Settings, true, t.Ask)
 	v, err := runCommands(ctx, env, commands, variables, seconds(limits.TestTotalSec), len(run.Journey.FailedBefore()) > 0, log)
 	if err != nil {
 		return Verdict{}, err

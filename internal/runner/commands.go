@@ -37,9 +37,18 @@ type command struct {
 // look is the failing check's, which has to end within a time of its own, whatever it is made of.
 type look struct{ limit, left time.Duration }
 
-// testCommands are lines with what the settings know of them, and the service that has to be asked beside them.
-func testCommands(s *workflow.Settings, lines []string, ask func(workflow.HealthCheck) process.Command) []command {
-	commands := shellCommands(lines)
+// testCommands are the project's tests with what the settings know of them, and the service that has to be asked beside them;
+// end-to-end tests come last, if all are wanted.
+func testCommands(s *workflow.Settings, all bool, ask func(workflow.HealthCheck) process.Command) []command {
+	commands := unitCommands(s, ask)
+	if all {
+		commands = append(commands, shellCommands(s.TestsE2E)...)
+	}
+	return commands
+}
+
+func unitCommands(s *workflow.Settings, ask func(workflow.HealthCheck) process.Command) []command {
+	commands := shellCommands(s.TestCommands())
 	if service := s.Service(); service != nil {
 		commands = append(commands, command{name: service.Title(), Command: ask(*service)})
 	}

@@ -48,7 +48,7 @@ func TestWhatALookIsMadeOfEndsWithinTheTimeLimitOfItsCheck(t *testing.T) {
 	} {
 		settings := workflow.Settings{Tests: []string{"vet", "test"}, Check: c.check}
 		env := &timed{takes: c.takes}
-		v, err := runCommands(t.Context(), env, testCommands(&settings, settings.TestCommands(), ask), nil, 60*s, false, io.Discard)
+		v, err := runCommands(t.Context(), env, testCommands(&settings, false, ask), nil, 60*s, false, io.Discard)
 		if err != nil || !slices.Equal(env.may, c.want) || v.passed == c.fails || strings.Contains(v.summary, "has to end within 5s") != c.fails {
 			t.Errorf("%s: %+v, %v; each may take %s, want %s", name, v, err, env.may, c.want)
 		}

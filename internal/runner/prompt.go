@@ -74,7 +74,7 @@ func (w *work) prompt(ctx context.Context, a workflow.Action) (string, error) {
 		return "", err
 	}
 	b := briefing{Run: w.run, Request: request, Action: a, Phase: string(w.run.Journey.Phase.Step()),
-		Findings: w.run.Journey.Findings, SetUp: w.run.Journey.SetUp, HandOver: w.run.Journey.HandOver(), Detection: w.run.Journey.Detection, FailedBefore: w.run.Journey.FailedBefore(), Tests: w.run.Journey.Settings.TestNames()}
+		Findings: w.run.Journey.Findings, SetUp: w.run.Journey.SetUp, HandOver: w.run.Journey.HandOver(), Detection: w.run.Journey.Detection, FailedBefore: w.run.Journey.FailedBefore(), Tests: w.run.Journey.Settings.AllTestNames()}
 	if program := w.Agents[a.Role]; program != nil {
 		b.Again = w.conversation(a.Role, program.Name()) != nil
 	}

@@ -59,7 +59,7 @@ func (w *work) reportSteps(p func(string, ...any)) {
 	}
 	for _, s := range w.run.Steps {
 		p("| %s | %s | %s | %d | %s, +%d −%d | %s |", s.StepID, cell(s.Title, 100), s.Status, s.Attempt,
-			files(s.DiffStat.FilesChanged), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Unit.Status)
+			files(s.DiffStat.FilesChanged), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Words())
 	}
 	if len(w.run.Journey.Findings) > 0 {
 		p("\n## Found and not mended yet\n")

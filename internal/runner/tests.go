@@ -32,8 +32,8 @@ func (w *work) runTests(ctx context.Context, o workflow.Outcome, a workflow.Acti
 		return nil, err
 	}
 	commands := shellCommands(a.Commands)
-	if a.Purpose != workflow.StressTests {
-		commands = testCommands(&w.run.Journey.Settings, a.Commands, w.Ask)
+	if a.Purpose == workflow.UnitTests || base {
+		commands = testCommands(&w.run.Journey.Settings, base, w.Ask)
 	}
 	verdict, err := runCommands(ctx, w.activated(env), commands, w.variables(), seconds(w.run.Journey.Settings.Limits.TestTotalSec), base || len(w.run.Journey.FailedBefore()) > 0, log)
 	if closeErr := log.Close(); err == nil {

@@ -67,6 +67,7 @@ type TestPurpose string
 
 const (
 	UnitTests   TestPurpose = "unit"
+	E2ETests    TestPurpose = "e2e" // after the unit tests, where a change must pass
 	StressTests TestPurpose = "stress"
 	BaseTests   TestPurpose = "base" // before anything is changed
 )

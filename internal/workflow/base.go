@@ -124,7 +124,7 @@ func (m *machine) setUpAdopted(e SetUpAdopted) {
 }
 
 func (m *machine) runBaseTests() {
-	m.order(Action{Kind: RunTests, Purpose: BaseTests, Commands: m.run.Journey.Settings.TestCommands()})
+	m.order(Action{Kind: RunTests, Purpose: BaseTests, Commands: m.run.Journey.Settings.AllTestCommands()})
 	m.saySetUp()
 }
 
@@ -319,7 +319,7 @@ func (j *Journey) AgreedExcuses(failures []TestFailure) []string {
 }
 
 // goals are the project's own tests, without what a repair has to make pass.
-func (s *Settings) goals() []string { return s.Tests[:s.Looking()] }
+func (s *Settings) goals() []string { return slices.Concat(s.Tests[:s.Looking()], s.TestsE2E) }
 
 // forced is b if a person said that the run goes on from commit, whatever its tests say, else nil.
 func (b *BaseCheck) forced(commit string) *BaseCheck {

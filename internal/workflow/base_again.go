@@ -35,7 +35,8 @@ func (m *machine) goesFromBase(e Admitted) bool {
 
 // follow takes up what a person corrects in the configuration when the tests cannot run. The rest of the goal stays.
 func (s *Settings) follow(now *Settings) {
-	s.Tests, s.EnvironmentName, s.SetUp, s.Verification, s.NoSetUp = now.Tests, now.EnvironmentName, now.SetUp, now.Verification, now.NoSetUp
+	s.Tests, s.TestsE2E = now.Tests, now.TestsE2E
+	s.EnvironmentName, s.SetUp, s.Verification, s.NoSetUp = now.EnvironmentName, now.SetUp, now.Verification, now.NoSetUp
 	s.Environments, s.Image, s.Images = now.Environments, now.Image, now.Images
 	s.Limits.TestTotalSec, s.Limits.SetUpTotalSec = now.Limits.TestTotalSec, now.Limits.SetUpTotalSec
 }

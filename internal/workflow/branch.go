@@ -194,7 +194,11 @@ func (j *Journey) untested() bool {
 	if n := len(j.Moves); n == 0 || !j.Moves[n-1].TakenUp || j.Moves[n-1].Commit != j.Head {
 		return false
 	}
-	return !slices.ContainsFunc(j.Evidence, func(e Evidence) bool { return e.Commit == j.Head && e.Passed && e.Purpose == string(UnitTests) })
+	last := UnitTests
+	if len(j.Settings.TestsE2E) > 0 {
+		last = E2ETests
+	}
+	return !slices.ContainsFunc(j.Evidence, func(e Evidence) bool { return e.Commit == j.Head && e.Passed && e.Purpose == string(last) })
 }
 
 // moves are the sentences that an approval is asked with. Commits that were set aside ask for a person

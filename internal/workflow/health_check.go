@@ -103,7 +103,9 @@ func (c *HealthCheck) Title() string {
 }
 
 // Proves reports whether tests of the run show anything: the project's own, or the check that failed.
-func (s *Settings) Proves() bool { return len(s.Tests) > 0 || s.Check != nil }
+func (s *Settings) Proves() bool { return s.hasUnitTests() || len(s.TestsE2E) > 0 }
+
+func (s *Settings) hasUnitTests() bool { return len(s.Tests) > 0 || s.Check != nil }
 
 // TestCommands are the tests of a change, as lines for sh: the project's own, and the failing check
 // where it is one.
@@ -131,7 +133,13 @@ func (s *Settings) Service() *HealthCheck {
 	return s.Check
 }
 
-// TestNames are all of them in words, for people and for agents.
+// AllTestCommands are the TestCommands and the end-to-end tests: what proves a merge candidate, and is known of the base.
+func (s *Settings) AllTestCommands() []string { return slices.Concat(s.TestCommands(), s.TestsE2E) }
+
+// AllTestNames are the TestNames and the end-to-end tests.
+func (s *Settings) AllTestNames() []string { return slices.Concat(s.TestNames(), s.TestsE2E) }
+
+// TestNames are the TestCommands and the Service in words, for people and for agents.
 func (s *Settings) TestNames() []string {
 	if service := s.Service(); service != nil {
 		return append(slices.Clone(s.TestCommands()), service.Title())

@@ -144,6 +144,8 @@ type Settings struct {
 	AutoApprove bool `json:"auto_approve"`
 	// Tests are the project's test commands, each one line for sh; empty means none are known.
 	Tests []string `json:"tests"`
+	// TestsE2E are its end-to-end tests, lines for sh too. They run after Tests, where a change has to pass.
+	TestsE2E []string `json:"tests_e2e,omitempty"`
 	// PushesTo names the remote that branches and merges are pushed to; empty when there is none.
 	PushesTo string `json:"pushes_to,omitempty"`
 	// Check is the health check whose failure the run repairs; it is re-run with every test of the change.

@@ -10,7 +10,7 @@ import (
 // start proves nothing. A file counts if a line that judges names it and it was there before, or if a program of the line
 // reads it unasked (judging). Data that is only named does not: as a rule it is what the tests look at.
 func (j *Journey) judgedBy(files []FileChange) (reasons []string) {
-	tests := append(slices.Clone(j.Settings.TestCommands()), j.Settings.Stress)
+	tests := append(j.Settings.AllTestCommands(), j.Settings.Stress)
 	var setUp []string
 	if s := j.SetUp; s != nil && s.Status != "failed" {
 		setUp = append(setUp, s.Commands...)

@@ -14,7 +14,8 @@ func (m *machine) mayChangeNothing() bool {
 	case TDDRefactor:
 		return true
 	case TDDGreen:
-		return j.StepBase != j.BaseCommit && len(j.Settings.TestNames()) > 0 && len(j.Denied) == 0
+		tested := len(j.Settings.TestNames()) > 0 || len(j.Settings.TestsE2E) > 0 && m.mustPass()
+		return j.StepBase != j.BaseCommit && tested && len(j.Denied) == 0
 	}
 	return false
 }

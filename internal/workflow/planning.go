@@ -92,8 +92,7 @@ func (m *machine) planWritten(e PlanWritten) {
 	r.Artifacts.PlanningJSON = &e.Path
 	for _, planned := range j.Plan.Actions.Steps {
 		r.Steps = append(r.Steps, Step{StepID: planned.StepID, Title: planned.Title, Role: planned.Role,
-			Phase: planned.Phase, Status: StepPending, Attempt: 1, Test: StepTest{
-				Unit: TestResult{Status: TestNotRun}, E2E: TestResult{Status: TestSkipped}}})
+			Phase: planned.Phase, Status: StepPending, Attempt: 1, Test: j.Settings.untried()})
 	}
 	j.SetUp = j.chosenSetUp(j.Plan.Environment)
 	j.Plan = nil

@@ -42,6 +42,9 @@ func drawnSettings(t *rapid.T) Settings {
 	if rapid.Bool().Draw(t, "untested") {
 		s.Tests, s.Stress = nil, ""
 	}
+	if rapid.Bool().Draw(t, "end to end") {
+		s.TestsE2E = []string{"make e2e"}
+	}
 	return s
 }
 

@@ -1,6 +1,9 @@
 package workflow
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Role is who does a piece of work.
 type Role string
@@ -65,6 +68,14 @@ type StepTest struct {
 	Unit    TestResult `json:"unit"`
 	E2E     TestResult `json:"e2e"`
 	Unknown Unknown    `json:",embed"`
+}
+
+// Words are the statuses for people: the unit tests', and the end-to-end tests' where there are any.
+func (t *StepTest) Words() string {
+	if t.E2E.Status == TestSkipped || t.E2E.Status == "" {
+		return string(t.Unit.Status)
+	}
+	return fmt.Sprintf("%s, end to end %s", t.Unit.Status, t.E2E.Status)
 }
 
 // TestStatus is one of R11's five.

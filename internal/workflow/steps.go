@@ -172,11 +172,11 @@ func (m *machine) refuseChange(problems []string, tooLarge bool) {
 // testChange runs the project's tests on what was recorded.
 func (m *machine) testChange(stepID string, attempt int) {
 	settings := &m.run.Journey.Settings
-	if !settings.Proves() {
-		if step := m.currentStep(); step != nil {
-			step.Test.Unit.Status = TestSkipped
-		}
-		m.finishChange()
+	if step := m.currentStep(); step != nil {
+		step.Test = settings.untried()
+	}
+	if !settings.hasUnitTests() {
+		m.testWhole(stepID, attempt)
 		return
 	}
 	if step := m.currentStep(); step != nil {
@@ -186,6 +186,37 @@ func (m *machine) testChange(stepID string, attempt int) {
 	m.run.Stage = StageTesting
 	m.say("%s: %s", stepID, m.whyTest())
 	m.order(Action{Kind: RunTests, Purpose: UnitTests, StepID: stepID, Attempt: attempt, Commands: settings.TestCommands()})
+}
+
+// untried is what a step shows of tests that did not run on its change yet.
+func (s *Settings) untried() StepTest {
+	t := StepTest{Unit: TestResult{Status: TestSkipped}, E2E: TestResult{Status: TestSkipped}}
+	if s.hasUnitTests() {
+		t.Unit.Status = TestNotRun
+	}
+	if len(s.TestsE2E) > 0 {
+		t.E2E.Status = TestNotRun
+	}
+	return t
+}
+
+// testWhole runs the end-to-end tests where the change has to pass: they take long, and say nothing of half a feature.
+func (m *machine) testWhole(stepID string, attempt int) {
+	lines, step := m.run.Journey.Settings.TestsE2E, m.currentStep()
+	if len(lines) == 0 || !m.mustPass() {
+		if step != nil {
+			step.Test.E2E.Status = TestSkipped
+		}
+		m.finishChange()
+		return
+	}
+	if step != nil {
+		command := strings.Join(lines, " && ")
+		step.Test.E2E = TestResult{Status: TestRunning, Command: &command}
+	}
+	m.run.Stage = StageTesting
+	m.say("%s: running the end-to-end tests", stepID)
+	m.order(Action{Kind: RunTests, Purpose: E2ETests, StepID: stepID, Attempt: attempt, Commands: lines})
 }
 
 func appendNew(list []string, more ...string) []string {

@@ -51,6 +51,84 @@ func TestOnlyTheLastImplementingStepMustPass(t *testing.T) {
 	}
 }
 
+func TestEndToEndTestsRunWhereAChangeMustPass(t *testing.T) {
+	t.Parallel()
+	full, only, simple := ordinary(WorkflowFull, true), ordinary(WorkflowFull, true), ordinary(WorkflowSimple, true)
+	for _, s := range []*Settings{&full, &only, &simple} {
+		s.TestsE2E = []string{"make e2e"}
+	}
+	only.Tests = nil
+	inStep, implemented := untilPhase(TDDGreen), times(1, well, well)
+	failing := times(1, implemented, well, testsFail)
+	tell(t, []story{
+		{"they follow the tests", full, []act{inStep, implemented, well}, "RUNNING tdd-green run_tests S02/1"},
+		{"and then the step is done", full, []act{inStep, implemented, well, well}, "RUNNING tdd-refactor call_agent S03/1"},
+		{"they say nothing of a test that is to fail", full, []act{untilPhase(TDDRed), implemented, well}, "RUNNING tdd-green call_agent S02/1"},
+		{"a failure goes back to the implementer", full, []act{inStep, failing}, "RUNNING tdd-green call_agent S02/2"},
+		{"a fourth failure fails the run", full, []act{inStep, times(4, failing)}, "FAILED tdd-green TESTS_FAILED"},
+		{"a mend has to pass them", full, []act{untilPhase(ReviewRequest), reviewFinds, times(4, failing)}, "FAILED review-fix TESTS_FAILED"},
+		{"a project may have no others", only, []act{inStep, implemented}, "RUNNING tdd-green run_tests S02/1"},
+		{"a crash in between repeats only them", simple, []act{inStep, implemented, well, crash}, "RUNNING tdd-green run_tests S01/1"},
+	})
+}
+
+func TestEndToEndTestsAreShownAndCounted(t *testing.T) {
+	t.Parallel()
+	s := ordinary(WorkflowFull, true)
+	s.TestsE2E = []string{"make e2e", "make smoke"}
+	run := lived(t, s, untilPhase(TDDRed))
+	if commands := run.Journey.Tested; commands == nil || run.Counters.E2ERuns != 0 {
+		t.Fatalf("before anything is changed: base %+v, %d runs are counted", commands, run.Counters.E2ERuns)
+	}
+	if got := run.Steps[1].Test.E2E.Status; got != TestNotRun {
+		t.Errorf("a step that did not begin shows %s", got)
+	}
+	run = untilPhase(TDDGreen)(t, run)
+	if got := run.Steps[0].Test.E2E.Status; got != TestSkipped {
+		t.Errorf("the step that writes the failing test shows %s", got)
+	}
+	run = times(1, well, well, well)(t, run)
+	if e2e := run.Steps[1].Test.E2E; e2e.Status != TestRunning || *e2e.Command != "make e2e && make smoke" {
+		t.Errorf("while they run the step shows %+v", e2e)
+	}
+	if a := run.Journey.Pending[0]; a.Purpose != E2ETests || len(a.Commands) != 2 || run.Stage != StageTesting {
+		t.Errorf("ordered is %+v in %s", a, run.Stage)
+	}
+	run = testsFail(t, run)
+	if e2e := run.Steps[1].Test.E2E; e2e.Status != TestFail || *e2e.FailedSummary != "1 failed" || run.Steps[1].Test.Unit.Status != TestPass {
+		t.Errorf("after their failure the step shows %+v", run.Steps[1].Test)
+	}
+	if reason := run.Journey.Pending[0].Reason; !strings.HasPrefix(reason, "The end-to-end tests fail:") {
+		t.Errorf("the implementer is told %q", reason)
+	}
+	run = times(1, well, well)(t, run)
+	if test := run.Steps[1].Test; test.Unit.Status != TestRunning || test.E2E.Status != TestNotRun {
+		t.Errorf("the next attempt shows %+v", test)
+	}
+	if run = well(t, well(t, run)); run.Counters.E2ERuns != 2 || run.Counters.UnitRuns != 3 || run.Steps[1].Test.E2E.Status != TestPass {
+		t.Errorf("after all: %+v, %+v", run.Counters, run.Steps[1].Test.E2E)
+	}
+	if e := run.Journey.Evidence; e[len(e)-1].Purpose != string(E2ETests) || !e[len(e)-1].Passed {
+		t.Errorf("the evidence is %+v", e)
+	}
+}
+
+func TestEndToEndTestsAreTriedOnTheBase(t *testing.T) {
+	t.Parallel()
+	s := ordinary(WorkflowSimple, true)
+	s.TestsE2E = []string{"make e2e"}
+	run := lived(t, s, until(func(run Run) bool { return run.Journey.Pending[0].Purpose == BaseTests }))
+	if got := run.Journey.Pending[0].Commands; len(got) != 2 || got[1] != "make e2e" {
+		t.Fatalf("on the base run %q", got)
+	}
+	run = answered(func(o Outcome, _ Run) Event {
+		return TestsEnded{Outcome: o, Failures: []TestFailure{{Command: "make e2e", ExitCode: 127, Unnamed: true}}}
+	})(t, run)
+	if got, want := where(run), "NEEDS_INPUT design-check TESTS_CANNOT_RUN"; got != want {
+		t.Errorf("without their program: %s, want %s", got, want)
+	}
+}
+
 func TestAStepKeepsWhatItCameTo(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), well,

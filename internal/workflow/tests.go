@@ -10,7 +10,7 @@ import (
 func (m *machine) testsEnded(e TestsEnded) {
 	j := &m.run.Journey
 	known := j.Excuses(e.Failures)
-	if m.answered.Purpose != UnitTests {
+	if m.answered.Purpose != UnitTests && m.answered.Purpose != E2ETests {
 		known = nil
 	}
 	j.Evidence = append(j.Evidence, Evidence{Purpose: string(m.answered.Purpose), Commit: e.Commit, Command: e.Command,
@@ -26,12 +26,8 @@ func (m *machine) testsEnded(e TestsEnded) {
 	if m.unsettled(e, m.slowBefore(e)) {
 		return
 	}
-	m.run.Counters.UnitRuns++
 	step := m.currentStep()
-	if step != nil {
-		step.Test.Unit = e.result()
-		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
-	}
+	m.countTests(step, e)
 	if m.changedNothing() {
 		if !e.Passed && len(known) == 0 {
 			m.nothingChanged(e)
@@ -47,16 +43,24 @@ func (m *machine) testsEnded(e TestsEnded) {
 		if e.Passed && j.Phase == TDDRed && step != nil {
 			step.Summary = firstOf(step.Summary, "tests written") + " (they pass already)"
 		}
+		if m.answered.Purpose == UnitTests {
+			m.testWhole(m.answered.StepID, m.answered.Attempt)
+			return
+		}
 		m.finishChange()
 		return
 	}
+	told := "The tests fail:\n" + e.Summary
+	if m.answered.Purpose == E2ETests {
+		told = "The end-to-end tests fail:\n" + e.Summary
+	}
 	if step == nil && len(j.Findings) == 0 { // commits of a person, which the implementer goes on from
-		j.Findings = []Finding{{Source: "tests", Text: "The tests fail:\n" + e.Summary}}
+		j.Findings = []Finding{{Source: "tests", Text: told}}
 	}
 	if j.Used.Autofix < m.autofixes(e) {
 		j.Used.Autofix++
 		m.run.Counters.AutofixCycles++
-		m.workAgain("The tests fail:\n" + e.Summary)
+		m.workAgain(told)
 		return
 	}
 	stop := m.problem(CategoryTest, "TESTS_FAILED", "the tests still fail after every attempt", e.Summary)
@@ -70,6 +74,24 @@ func (m *machine) testsEnded(e TestsEnded) {
 	case m.stillFails(e) && j.Settings.Check == nil: // a repair answers for nothing else
 		m.run.Error.Title = "the tests fail, as they did before anything was changed"
 		m.run.Error.Actions = append([]string{"if the change is not to answer for that, make them pass on " + j.Base + " first"}, m.run.Error.Actions...)
+	}
+}
+
+// countTests notes how tests of the change in hand ended.
+func (m *machine) countTests(step *Step, e TestsEnded) {
+	counter := &m.run.Counters.UnitRuns
+	if m.answered.Purpose == E2ETests {
+		counter = &m.run.Counters.E2ERuns
+	}
+	*counter++
+	if step == nil {
+		return
+	}
+	step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
+	if m.answered.Purpose == E2ETests {
+		step.Test.E2E = e.result()
+	} else {
+		step.Test.Unit = e.result()
 	}
 }
 
