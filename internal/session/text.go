@@ -25,14 +25,22 @@ func (h *host) beginText() {
 	}
 }
 
-// copyUndrawn takes what was printed line by line out of the record.
+// copyUndrawn takes what was printed line by line out of the record, and ends a sequence whose end was held back.
 func (h *host) copyUndrawn() error {
 	printed, err := os.Open(recordFile)
 	if err != nil {
 		return fmt.Errorf("copy what was printed: %w", err)
 	}
 	defer func() { _ = printed.Close() }()
-	n, err := io.Copy(h.text, io.LimitReader(printed, h.undrawn))
+	var read lineReader
+	reading := writerFunc(func(p []byte) (int, error) {
+		read.split(p, func(string) bool { return true })
+		return len(p), nil
+	})
+	n, err := io.Copy(io.MultiWriter(h.text, reading), io.LimitReader(printed, h.undrawn))
+	if err == nil && read.sequence.inside() {
+		_, err = h.text.Write([]byte{cancel})
+	}
 	if n < h.undrawn && err == nil {
 		_, err = fmt.Fprintf(h.text, "\n[signalbox: %d bytes are not shown]\n", h.undrawn-n)
 	}
@@ -61,8 +69,10 @@ type plain struct{ io.Writer }
 // Close implements io.Closer.
 func (plain) Close() error { return nil }
 
-// hide hides the marker's code in a line.
+// hide hides the marker's code in a line of the screen, and secrets: a program that moves about may put one together of parts
+// that were printed in another order.
 func (h *host) hide(line string) string {
+	line = h.redactor.String(line)
 	if h.secretCode == nil {
 		return line
 	}

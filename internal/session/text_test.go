@@ -3,6 +3,8 @@ package session
 import (
 	"strings"
 	"testing"
+
+	"signalbox/internal/redact"
 )
 
 // What stood on an interface is read line by line, each line once; the code behind a marker by nobody.
@@ -50,5 +52,60 @@ func TestTheTextOfLinesIsWhatWasPrinted(t *testing.T) {
 	ended(t, x)
 	if text := readText(t, x); text != output(t, x) || !strings.Contains(text, "one\r\n") {
 		t.Errorf("it is %q", text)
+	}
+}
+
+// A program that moves about on the screen can print the end of a secret before its beginning.
+func TestASecretThatAnInterfacePutsTogetherIsHidden(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-canary-value"
+	c := shell(42, Terminal, "stty -echo; "+interfaceScript+"printf '\\033[5;16H%s\\033[5;1Hkey is %s\\033[6;1Hready!' canary-value hunter2-; read line; printf '\\033[?1049l'")
+	c.Secrets = map[string]string{"MY_TOKEN": secret}
+	x := started(t, newSessions(t), c)
+	events, err := x.Watch(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := toldUntil(t, events, "ready!")
+	if err := x.Nudge(within(t), "on"); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, x)
+	if all := strings.Join(told, "\n") + readText(t, x); strings.Contains(all, secret) || !strings.Contains(all, "key is [redacted]") {
+		t.Errorf("told %q", all)
+	}
+}
+
+// The end of a sequence is held back where it may begin a secret. When the program then draws, that end is never
+// told, and what is told next must not be taken for it.
+func TestASequenceThatIsHeldBackSwallowsNothingOfAnInterface(t *testing.T) {
+	t.Parallel()
+	const secret = "KMZV7RTDX2KA" // begins as the sequence ends that erases a line
+	for name, hide := range map[string]func(*Config){
+		"the marker's code": func(c *Config) { c.Code = secret },
+		"a secret":          func(c *Config) { c.Secrets = map[string]string{"MY_TOKEN": secret} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := shell(42, Terminal, "stty -echo; printf 'begun\\n\\033[K'; read line; printf '\\033[?1049h\\033[5;1Hready!'; read line; printf '\\033[?1049l'")
+			hide(&c)
+			x := started(t, newSessions(t), c)
+			events, err := x.Watch(within(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []string{"begun", "ready!"} {
+				if told := toldUntil(t, events, step); len(told) == 0 || told[len(told)-1] != step {
+					t.Fatalf("told %q before %q", told, step)
+				}
+				if err := x.Nudge(within(t), "on"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ended(t, x)
+			if text := redact.Clean(readText(t, x)); !strings.Contains(text, "ready!\n") {
+				t.Errorf("it is %q", text)
+			}
+		})
 	}
 }
