@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
@@ -112,6 +113,9 @@ func explained(err error) error {
 		if errors.Is(err, known.is) {
 			return &problem{err: err, hint: known.hint, code: codeOf(err)}
 		}
+	}
+	if owned := (*git.NotYoursError)(nil); errors.As(err, &owned) {
+		return &problem{err: err, hint: "if you trust it: git config --global --add safe.directory '" + strings.ReplaceAll(owned.Dir, "'", `'\''`) + "'"}
 	}
 	if carried := (*runner.CarriedError)(nil); errors.As(err, &carried) {
 		return &problem{err: err, hint: fmt.Sprintf("wait for it, or end it and go on here: kill %d; then signalbox resume", carried.PID)}

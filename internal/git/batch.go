@@ -37,7 +37,7 @@ func (r *Repo) dialog(args ...string) *dialog {
 	repo := *r
 	return &dialog{start: func(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 		c := call{args: args}
-		result, err := repo.exec.Exec(ctx, process.Command{Args: arguments(c), Dir: repo.gitDir, Env: repo.environ(c), Stdin: stdin, Stdout: stdout})
+		result, err := repo.exec.Exec(ctx, process.Command{Args: repo.arguments(c), Dir: repo.gitDir, Env: repo.environ(c), Stdin: stdin, Stdout: stdout})
 		if err == nil && !result.OK() {
 			err = errNoAnswer
 		}

@@ -85,7 +85,7 @@ func (r *Repo) start(ctx context.Context, c call) ([]byte, error) {
 	var out bytes.Buffer
 	errs := tail{limit: 8 << 10}
 	command := process.Command{
-		Args: arguments(c), Dir: c.dir, Env: r.environ(c),
+		Args: r.arguments(c), Dir: c.dir, Env: r.environ(c),
 		Stdout: &out, Stderr: &errs, Total: c.limit, OutputLimit: maxOutput,
 	}
 	if c.dir == "" {
@@ -127,13 +127,16 @@ func judge(ctx context.Context, c call, result process.Result, stderr string) er
 	return nil
 }
 
-func arguments(c call) []string {
+func (r *Repo) arguments(c call) []string {
 	args := []string{"git"}
 	for _, setting := range slices.Concat(settings, c.config) {
 		args = append(args, "-c", setting)
 	}
 	if !c.user {
 		args = append(args, "-c", "core.attributesFile=/dev/null")
+	}
+	if r.trusted && !c.user && r.root != "" {
+		args = append(args, "-c", "safe.directory="+r.root)
 	}
 	return append(append(args, "--literal-pathspecs"), c.args...)
 }

@@ -23,6 +23,9 @@ var (
 	ErrTooOld = errors.New("git is too old")
 	// ErrNotRepository: the folder is not in the work tree of a git repository.
 	ErrNotRepository = errors.New("not in the work tree of a git repository")
+	// ErrNotYours: the repository belongs to another user of this machine, and yours does not trust it. The error is
+	// a *NotYoursError.
+	ErrNotYours = errors.New("the repository belongs to another user")
 	// ErrNotFound: no such ref, commit or remote.
 	ErrNotFound = errors.New("not found")
 	// ErrRefMoved: a ref is not where the caller expected it; look again before deciding.
@@ -46,6 +49,8 @@ type Repo struct {
 	root       string
 	gitDir     string
 	objectsDir string
+	// trusted: the repository belongs to somebody else, and the user's own configuration names it, or all, in safe.directory.
+	trusted bool
 
 	// asked is the git that answers questions for as long as the repository is in use.
 	asked    *dialog
@@ -65,7 +70,7 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
 	}
 	if err := r.locate(ctx, dir); err != nil {
-		return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(err))
+		return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(dir, err))
 	}
 	r.config, r.personal = &configuration{}, &personal{}
 	r.asked = r.dialog("cat-file", "--batch-command")
@@ -74,12 +79,18 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 }
 
 // locate asks for the three places at once, and one by one where a name of a folder has more than one line.
+// Whether another owner's repository is to be trusted is the user's own git to say; only that answer is taken over.
 func (r *Repo) locate(ctx context.Context, dir string) error {
 	ask := func(what ...string) (string, error) {
-		out, err := r.run(ctx, call{args: append([]string{"rev-parse", "--path-format=absolute"}, what...), dir: dir})
+		out, err := r.run(ctx, call{args: append([]string{"rev-parse", "--path-format=absolute"}, what...), dir: dir, user: r.trusted})
 		return strings.TrimSuffix(string(out), "\n"), err
 	}
-	all, err := ask("--show-toplevel", "--git-common-dir", "--git-path", "objects")
+	wanted := []string{"--show-toplevel", "--git-common-dir", "--git-path", "objects"}
+	all, err := ask(wanted...)
+	if notYours(err) {
+		r.trusted = true
+		all, err = ask(wanted...)
+	}
 	if places := strings.Split(all, "\n"); err != nil || len(places) == 3 {
 		if err == nil {
 			r.root, r.gitDir, r.objectsDir = places[0], places[1], places[2]
@@ -125,10 +136,32 @@ func supported(printed string) error {
 	return nil
 }
 
-// notRepository keeps git's words where they say more: that a repository is
-// there but belongs to another user, say.
-func notRepository(err error) error {
+// NotYoursError is ErrNotYours of one repository.
+type NotYoursError struct {
+	// Dir is the folder that safe.directory would have to name.
+	Dir string
+}
+
+func (e *NotYoursError) Error() string { return ErrNotYours.Error() }
+func (e *NotYoursError) Unwrap() error { return ErrNotYours }
+
+var ownedDir = lazyPattern(`(?s)detected dubious ownership in repository at '(.+?)'\n`)
+
+// notYours reports whether git refused a repository for its owner.
+func notYours(err error) bool {
 	var failed *commandError
+	return errors.As(err, &failed) && strings.HasPrefix(failed.message, "fatal: detected dubious ownership")
+}
+
+// notRepository keeps git's words where they say more.
+func notRepository(dir string, err error) error {
+	var failed *commandError
+	if errors.As(err, &failed) && notYours(err) {
+		if named := ownedDir().FindStringSubmatch(failed.stderr); named != nil {
+			dir = named[1]
+		}
+		return &NotYoursError{Dir: dir}
+	}
 	if errors.As(err, &failed) && failed.code == 128 {
 		if strings.HasPrefix(failed.message, "fatal: not a git repository") {
 			return ErrNotRepository
