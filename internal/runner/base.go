@@ -124,7 +124,8 @@ func (w *work) remembered(ctx context.Context, fingerprint string) (*workflow.Ba
 	return nil, nil //nolint:nilnil // it is the answer
 }
 
-// askedFor notes which failing tests the request names.
+// askedFor notes which failing tests the request is about: those that its text names, and all of a command that it
+// brings itself.
 func (w *work) askedFor(ctx context.Context, failures []workflow.TestFailure) error {
 	if len(failures) == 0 {
 		return nil
@@ -137,7 +138,7 @@ func (w *work) askedFor(ctx context.Context, failures []workflow.TestFailure) er
 	for i := range failures {
 		failures[i].Asked = nil
 		for _, name := range failures[i].Tests {
-			if names(text, name) {
+			if names(text, name) || slices.Contains(request.Tests, failures[i].Command) {
 				failures[i].Asked = append(failures[i].Asked, name)
 			}
 		}

@@ -45,7 +45,7 @@ type TestFailure struct {
 	Unsettled bool `json:"unsettled,omitzero"`
 	// NoTests: no test ran.
 	NoTests bool `json:"no_tests,omitzero"`
-	// Asked are those of Tests that the request's own text names.
+	// Asked are those of Tests that the request is about: its text names them, or it brings the command itself.
 	Asked []string `json:"asked,omitempty"`
 	// Summary is how it failed, a few lines.
 	Summary string  `json:"summary,omitempty"`
@@ -286,7 +286,7 @@ func (j *Journey) FailedBefore() (told []string) {
 }
 
 // Excuses are the tests that fail as they failed before anything was changed, if nothing else does; nil otherwise. A test that the request
-// names has to pass, and so does the health check that a run repairs.
+// is about has to pass, and so does the health check that a run repairs.
 func (j *Journey) Excuses(failures []TestFailure) (known []string) {
 	if !j.baseFails() {
 		return nil
