@@ -33,10 +33,10 @@ const idleLimit = 10 * time.Second
 // errNoAnswer: the dialog ended. A process of its own says why.
 var errNoAnswer = errors.New("git ended before it answered")
 
-func (r *Repo) dialog(args ...string) *dialog {
+func (r *Repo) dialog(config []string, args ...string) *dialog {
 	repo := *r
 	return &dialog{start: func(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
-		c := call{args: args}
+		c := call{args: args, config: config}
 		result, err := repo.exec.Exec(ctx, process.Command{Args: repo.arguments(c), Dir: repo.gitDir, Env: repo.environ(c), Stdin: stdin, Stdout: stdout})
 		if err == nil && !result.OK() {
 			err = errNoAnswer
@@ -154,17 +154,23 @@ func (r *Repo) contents(ctx context.Context, id string, limit int64) (data []byt
 	if err != nil || o.Type != "blob" || o.Size > maxInline {
 		return nil, false, err
 	}
+	data, err = r.beginning(ctx, "blob", id, limit)
+	return data, err == nil, err
+}
+
+// beginning is the first limit bytes of an object of that type. All of it passes through the dialog.
+func (r *Repo) beginning(ctx context.Context, kind, id string, limit int64) (data []byte, err error) {
 	err = r.asked.exchange(ctx, "contents "+id+"\n", func(out *bufio.Reader) error {
 		o, err := readObjectLine(out)
-		if err != nil || o.Type == "" {
+		if err != nil || o.Type != kind {
 			return errors.Join(err, errNoAnswer)
 		}
-		data = make([]byte, o.Size)
+		data = make([]byte, min(o.Size, limit))
 		if _, err := io.ReadFull(out, data); err != nil {
 			return err
 		}
-		_, err = out.Discard(1)
+		_, err = io.CopyN(io.Discard, out, o.Size-int64(len(data))+1) // and the newline after it
 		return err
 	})
-	return data[:min(int64(len(data)), limit)], err == nil, err
+	return data, err
 }

@@ -38,69 +38,93 @@ const bigFile = "core.bigFileThreshold=16m"
 // file is one deleted and one added. No attribute of the content takes part, so
 // a change cannot call itself binary to hide.
 func (r *Repo) Changes(ctx context.Context, from, to string) ([]Change, error) {
-	changes, err := r.rawChanges(ctx, from, to)
-	if err != nil || len(changes) == 0 {
-		return changes, err
+	trees, err := r.treesOf(ctx, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
 	}
-	if err := r.countLines(ctx, from, to, changes); err != nil {
+	if known := r.compared.find(trees, true); known != nil {
+		return known, nil
+	}
+	changes, err := r.compare(ctx, from, to, true)
+	if err != nil {
 		return nil, err
 	}
-	return changes, r.sizes(ctx, changes)
+	if err := r.sizes(ctx, changes); err != nil {
+		return nil, err
+	}
+	r.compared.keep(trees, changes, true)
+	return changes, nil
 }
 
 // rawChanges compares trees without looking into files.
 func (r *Repo) rawChanges(ctx context.Context, from, to string) ([]Change, error) {
-	if err := checkIDs(from, to); err != nil {
-		return nil, fmt.Errorf("compare: %w", err)
-	}
-	args := []string{"diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", from, to, "--"}
-	out, err := r.run(ctx, call{args: args})
+	trees, err := r.treesOf(ctx, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
 	}
-	changes, err := parseRaw(out)
+	if known := r.compared.find(trees, false); known != nil {
+		return known, nil
+	}
+	changes, err := r.compare(ctx, from, to, false)
+	if err == nil {
+		r.compared.keep(trees, changes, false)
+	}
+	return changes, err
+}
+
+// compare has git compare two commits, and count lines where counted.
+func (r *Repo) compare(ctx context.Context, from, to string, counted bool) ([]Change, error) {
+	args := []string{"diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}
+	c := call{config: []string{bigFile}}
+	if counted {
+		args, c.limit = append(args, "--numstat"), slow
+	}
+	c.args = append(args, from, to, "--")
+	out, err := r.run(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+	}
+	changes, counts, err := parseRaw(out)
+	if err == nil && counted {
+		err = countLines(changes, counts)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
 	}
 	return changes, nil
 }
 
-// parseRaw reads ":100644 100755 <old id> <new id> M NUL path NUL" records.
-func parseRaw(out []byte) ([]Change, error) {
-	var changes []Change
+// parseRaw reads ":100644 100755 <old id> <new id> M NUL path NUL" records, and returns the fields that follow them.
+func parseRaw(out []byte) (changes []Change, rest []string, err error) {
 	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	if fields[0] == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	for i := 0; i < len(fields); i += 2 {
-		record := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		words, raw := strings.CutPrefix(fields[i], ":")
+		if !raw && i > 0 {
+			return changes, fields[i:], nil
+		}
+		record := strings.Fields(words)
 		if len(record) != 5 || i+1 == len(fields) {
-			return nil, fmt.Errorf("git printed the record %q", clean(fields[i]))
+			return nil, nil, fmt.Errorf("git printed the record %q", clean(fields[i]))
 		}
 		changes = append(changes, Change{
 			Path: fields[i+1], OldMode: record[0], NewMode: record[1], OldID: record[2], NewID: record[3],
 		})
 	}
-	return changes, nil
+	return changes, nil, nil
 }
 
-func (r *Repo) countLines(ctx context.Context, from, to string, changes []Change) error {
-	args := []string{
-		"diff-tree", "-r", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
-		"--ignore-submodules=none", from, to, "--",
-	}
-	out, err := r.run(ctx, call{args: args, config: []string{bigFile}, limit: slow})
-	if err != nil {
-		return fmt.Errorf("count lines from %s to %s: %w", from, to, err)
-	}
-	records := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+// countLines reads "<added> TAB <deleted> TAB path" records, one for each change in its order.
+func countLines(changes []Change, records []string) error {
 	if len(records) != len(changes) {
-		return fmt.Errorf("count lines from %s to %s: %d records for %d files", from, to, len(records), len(changes))
+		return fmt.Errorf("git counted the lines of %d files of %d", len(records), len(changes))
 	}
 	for i := range changes {
 		fields := strings.SplitN(records[i], "\t", 3)
 		if len(fields) != 3 || fields[2] != changes[i].Path {
-			return fmt.Errorf("count lines from %s to %s: git printed %q", from, to, clean(records[i]))
+			return fmt.Errorf("git printed the count %q", clean(records[i]))
 		}
 		changes[i].Added, changes[i].Deleted = lines(fields[0]), lines(fields[1])
 	}

@@ -144,6 +144,11 @@ type worktree struct{ dir, branch string }
 
 // worktrees lists the work trees that are there, with the branch that each has checked out.
 func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
+	if _, err := os.Lstat(filepath.Join(r.gitDir, "worktrees")); errors.Is(err, os.ErrNotExist) {
+		if branch, ok := r.readHead(); ok { // Root is the only one
+			return []worktree{{dir: r.root, branch: branch}}, nil
+		}
+	}
 	out, err := r.run(ctx, call{args: []string{"worktree", "list", "--porcelain", "-z"}})
 	if err != nil {
 		return nil, fmt.Errorf("list work trees: %w", err)

@@ -50,7 +50,7 @@ func (c *checkout) checkIndex(ctx context.Context) (staged map[string]bool, err 
 	if err != nil {
 		return nil, err
 	}
-	entries, err := parseRaw(out)
+	entries, _, err := parseRaw(out)
 	if err != nil {
 		return nil, err
 	}

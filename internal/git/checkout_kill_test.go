@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,6 +56,9 @@ type mortal struct {
 }
 
 func (m mortal) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	if slices.Contains(c.Args, "--batch-command") { // it answers questions for as long as we live
+		return process.Host{}.Exec(ctx, c)
+	}
 	*m.left--
 	if *m.left == 0 && !m.after {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)

@@ -26,6 +26,12 @@ func (r *Repo) IsAncestor(ctx context.Context, ancestor, commit string) (bool, e
 	if err := checkIDs(ancestor, commit); err != nil {
 		return false, fmt.Errorf("compare histories: %w", err)
 	}
+	switch {
+	case r.isBehind(ctx, ancestor, commit):
+		return true, nil
+	case r.isBehind(ctx, commit, ancestor):
+		return false, nil
+	}
 	_, err := r.run(ctx, call{args: []string{"merge-base", "--is-ancestor", ancestor, commit}})
 	if exited(err, 1) {
 		return false, nil
@@ -40,6 +46,12 @@ func (r *Repo) IsAncestor(ctx context.Context, ancestor, commit string) (bool, e
 func (r *Repo) MergeBase(ctx context.Context, one, other string) (string, error) {
 	if err := checkIDs(one, other); err != nil {
 		return "", fmt.Errorf("compare histories: %w", err)
+	}
+	switch {
+	case r.isBehind(ctx, one, other):
+		return one, nil
+	case r.isBehind(ctx, other, one):
+		return other, nil
 	}
 	return r.one(ctx, call{args: []string{"merge-base", one, other}}, "find common ancestor of "+one+" and "+other)
 }
@@ -106,6 +118,12 @@ func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, me
 func (r *Repo) MergeTree(ctx context.Context, base, head string) (tree string, conflicts []string, err error) {
 	if err := checkIDs(base, head); err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)
+	}
+	for _, pair := range [][2]string{{base, head}, {head, base}} {
+		if r.isBehind(ctx, pair[0], pair[1]) { // only one side changed anything
+			tree, err := r.TreeOf(ctx, pair[1])
+			return tree, nil, err
+		}
 	}
 	env, err := r.withoutMergeDrivers(ctx)
 	if err != nil {

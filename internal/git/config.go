@@ -9,11 +9,14 @@ import (
 	"time"
 )
 
-// setting is one line of the repository's configuration: the key as git writes it, with the name of its
-// section and variable in lower case.
-type setting struct{ key, value string }
+// setting is one line of a configuration: the key as git writes it, with the name of its section and variable in
+// lower case.
+type setting struct {
+	key, value string
+	own        bool // the repository's, not the user's or the machine's
+}
 
-// configuration is the repository's own, read once and again when its file changed.
+// configuration is all that git reads in the repository, read once and again when the repository's file changed.
 type configuration struct {
 	mu    sync.Mutex
 	read  []setting
@@ -22,7 +25,18 @@ type configuration struct {
 }
 
 // configured lists the settings of the repository itself, without the user's and the machine's.
-func (r *Repo) configured(ctx context.Context) ([]setting, error) {
+func (r *Repo) configured(ctx context.Context) (own []setting, err error) {
+	all, err := r.settings(ctx)
+	for _, s := range all {
+		if s.own {
+			own = append(own, s)
+		}
+	}
+	return own, err
+}
+
+// settings lists the machine's, the user's and the repository's settings, of which the last counts.
+func (r *Repo) settings(ctx context.Context) ([]setting, error) {
 	c := r.config
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,14 +44,15 @@ func (r *Repo) configured(ctx context.Context) ([]setting, error) {
 	if err == nil && c.size == info.Size() && c.mtime.Equal(info.ModTime()) {
 		return c.read, nil
 	}
-	out, listErr := r.run(ctx, call{args: []string{"config", "-z", "--list"}})
+	out, listErr := r.run(ctx, call{args: []string{"config", "-z", "--list", "--show-scope"}, dir: r.root, user: true})
 	if listErr != nil {
 		return nil, listErr
 	}
 	c.read = nil
-	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		key, value, _ := strings.Cut(record, "\n")
-		c.read = append(c.read, setting{key, value})
+	fields := strings.Split(string(out), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 { // scope NUL key LF value NUL
+		key, value, _ := strings.Cut(fields[i+1], "\n")
+		c.read = append(c.read, setting{key: key, value: value, own: fields[i] == "local" || fields[i] == "worktree"})
 	}
 	if err == nil {
 		c.size, c.mtime = info.Size(), info.ModTime()

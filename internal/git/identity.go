@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,27 +49,45 @@ func (r *Repo) User(ctx context.Context) (User, error) {
 	if r.personal.user != nil {
 		return *r.personal.user, nil
 	}
-	var u User
-	for _, ask := range []struct {
-		what string
-		into *Identity
-	}{{"GIT_AUTHOR_IDENT", &u.Author}, {"GIT_COMMITTER_IDENT", &u.Committer}} {
-		out, err := r.run(ctx, call{args: []string{"var", ask.what}, config: []string{"user.useConfigOnly=true"}, dir: r.root, user: true, person: true})
-		if failed := (*commandError)(nil); errors.As(err, &failed) && failed.signal == "" {
-			return u, fmt.Errorf("%w (%s)", ErrNoIdentity, failed.message)
-		}
-		if err != nil {
-			return u, fmt.Errorf("find out who you are: %w", err)
-		}
-		name, rest, _ := strings.Cut(string(out), " <")
-		email, _, _ := strings.Cut(rest, ">")
-		*ask.into = Identity{Name: name, Email: email}
-		if name == "" || email == "" {
-			return u, ErrNoIdentity
+	author, err := r.identity(ctx, "GIT_AUTHOR_IDENT")
+	if err != nil {
+		return User{}, err
+	}
+	u := User{Author: author, Committer: author}
+	if r.namesCommitter(ctx) {
+		if u.Committer, err = r.identity(ctx, "GIT_COMMITTER_IDENT"); err != nil {
+			return User{}, err
 		}
 	}
 	r.personal.user = &u
 	return u, nil
+}
+
+// identity asks git for one of the user's identities.
+func (r *Repo) identity(ctx context.Context, which string) (Identity, error) {
+	out, err := r.run(ctx, call{args: []string{"var", which}, config: []string{"user.useConfigOnly=true"}, dir: r.root, user: true, person: true})
+	if failed := (*commandError)(nil); errors.As(err, &failed) && failed.signal == "" {
+		return Identity{}, fmt.Errorf("%w (%s)", ErrNoIdentity, failed.message)
+	}
+	if err != nil {
+		return Identity{}, fmt.Errorf("find out who you are: %w", err)
+	}
+	name, rest, _ := strings.Cut(string(out), " <")
+	email, _, _ := strings.Cut(rest, ">")
+	if name == "" || email == "" {
+		return Identity{}, ErrNoIdentity
+	}
+	return Identity{Name: name, Email: email}, nil
+}
+
+// namesCommitter reports whether author and committer may be two: git takes both from user.name and user.email, but
+// for variables and sections of either's own.
+func (r *Repo) namesCommitter(ctx context.Context) bool {
+	all, err := r.settings(ctx)
+	return err != nil || len(set("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")) > 0 ||
+		slices.ContainsFunc(all, func(s setting) bool {
+			return strings.HasPrefix(s.key, "author.") || strings.HasPrefix(s.key, "committer.")
+		})
 }
 
 // Signs reports whether commits are signed.
@@ -79,6 +98,13 @@ func (r *Repo) Signs(ctx context.Context, s Signing) (bool, error) {
 	r.personal.mu.Lock()
 	defer r.personal.mu.Unlock()
 	if r.personal.signs == nil {
+		all, err := r.settings(ctx)
+		if err != nil {
+			return false, fmt.Errorf("find out whether commits are signed: %w", err)
+		}
+		if !slices.ContainsFunc(all, func(s setting) bool { return s.key == "commit.gpgsign" }) {
+			return false, nil
+		}
 		out, err := r.run(ctx, call{args: []string{"config", "--type=bool", "--get", "commit.gpgSign"}, dir: r.root, user: true})
 		if err != nil && !exited(err, 1) {
 			return false, fmt.Errorf("find out whether commits are signed: %w", err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -16,11 +18,11 @@ type Ref struct {
 // DefaultBranch is the branch that is checked out at Root, else main, else
 // master: its name without refs/heads/. ErrNotFound if none of them has a commit.
 func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
-	out, err := r.run(ctx, call{args: []string{"symbolic-ref", "--quiet", "HEAD"}, dir: r.root})
-	if err != nil && !exited(err, 1) {
+	head, err := r.checkedOut(ctx)
+	if err != nil {
 		return "", fmt.Errorf("find the default branch: %w", err)
 	}
-	for _, ref := range []string{strings.TrimSpace(string(out)), "refs/heads/main", "refs/heads/master"} {
+	for _, ref := range []string{head, "refs/heads/main", "refs/heads/master"} {
 		if checkRef(ref) != nil {
 			continue
 		}
@@ -37,14 +39,44 @@ func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
 
 // Detached reports whether a commit, and no branch, is checked out at Root.
 func (r *Repo) Detached(ctx context.Context) (bool, error) {
-	_, err := r.run(ctx, call{args: []string{"symbolic-ref", "--quiet", "HEAD"}, dir: r.root})
-	if exited(err, 1) {
-		return true, nil
-	}
+	head, err := r.checkedOut(ctx)
 	if err != nil {
 		return false, fmt.Errorf("find what is checked out: %w", err)
 	}
-	return false, nil
+	return head == "", nil
+}
+
+// checkedOut is the full name of the branch that is checked out at Root; empty where a commit is.
+func (r *Repo) checkedOut(ctx context.Context) (string, error) {
+	if ref, ok := r.readHead(); ok {
+		return ref, nil
+	}
+	out, err := r.run(ctx, call{args: []string{"symbolic-ref", "--quiet", "HEAD"}, dir: r.root})
+	if err != nil && !exited(err, 1) {
+		return "", err
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// readHead reads HEAD where it is a file as gitrepository-layout describes it, and that of Root: a linked work tree has
+// its own. ok is false where git has to be asked.
+func (r *Repo) readHead() (ref string, ok bool) {
+	if _, err := os.Lstat(filepath.Join(r.gitDir, "reftable")); err == nil || r.linked() {
+		return "", false
+	}
+	path := filepath.Join(r.gitDir, "HEAD")
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	data, err := os.ReadFile(path)
+	head, whole := strings.CutSuffix(string(data), "\n")
+	if err != nil || !whole {
+		return "", false
+	}
+	if ref, symbolic := strings.CutPrefix(head, "ref: "); symbolic {
+		return ref, strings.HasPrefix(ref, "refs/heads/") && checkRef(ref) == nil
+	}
+	return "", ValidID(head)
 }
 
 // Resolve returns the full id of the commit that ref leads to: a full ref name,
@@ -59,8 +91,12 @@ func (r *Repo) Resolve(ctx context.Context, ref string) (string, error) {
 		}
 	}
 	if c.dir == "" {
-		if o, err := r.info(ctx, ref+"^{commit}"); err == nil && o.Type == "commit" {
+		o, err := r.info(ctx, ref+"^{commit}")
+		switch {
+		case err == nil && o.Type == "commit":
 			return o.ID, nil
+		case err == nil && o.Type == "":
+			return "", fmt.Errorf("resolve %s: %w", ref, ErrNotFound)
 		}
 	}
 	return r.one(ctx, c, "resolve "+ref)
@@ -142,10 +178,22 @@ func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	if err := checkRef(ref); err != nil {
 		return fmt.Errorf("drop ref: %w", err)
 	}
+	if there, err := r.isThere(ctx, ref); err == nil && !there {
+		return nil
+	}
 	if _, err := r.run(ctx, call{args: []string{"update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref}}); err != nil {
 		return fmt.Errorf("drop ref %s: %w", ref, err)
 	}
 	return nil
+}
+
+// isThere reports whether there is anything of ref: what it points to, or a lock.
+func (r *Repo) isThere(ctx context.Context, ref string) (bool, error) {
+	if _, err := os.Lstat(filepath.Join(r.gitDir, ref+".lock")); !errors.Is(err, os.ErrNotExist) {
+		return true, err
+	}
+	o, err := r.info(ctx, ref)
+	return o.Type != "", err
 }
 
 // changeRef brings ref from old to id; an empty id deletes it. A lost race is told from other failures by

@@ -56,6 +56,7 @@ type Repo struct {
 	asked    *dialog
 	personal *personal
 	config   *configuration
+	compared *compared
 }
 
 // Open finds the repository around dir. In a linked work tree Root is that
@@ -72,8 +73,8 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 	if err := r.locate(ctx, dir); err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(dir, err))
 	}
-	r.config, r.personal = &configuration{}, &personal{}
-	r.asked = r.dialog("cat-file", "--batch-command")
+	r.config, r.personal, r.compared = &configuration{}, &personal{}, &compared{}
+	r.asked = r.dialog([]string{bigFile}, "cat-file", "--batch-command")
 	runtime.AddCleanup(r, func(d *dialog) { d.close() }, r.asked)
 	return r, nil
 }

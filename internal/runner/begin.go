@@ -97,6 +97,9 @@ func (w *work) keptRef(commit string) string {
 }
 
 func (w *work) keep(ctx context.Context, commit string) error {
+	if at, err := w.Repo.Resolve(ctx, w.keptRef(commit)); err == nil && at == commit {
+		return nil
+	}
 	err := w.Repo.UpdateRef(ctx, w.keptRef(commit), commit, "")
 	if errors.Is(err, git.ErrRefMoved) {
 		return nil // it is named after the commit, so it holds it already
