@@ -14,11 +14,13 @@ type Identity struct {
 	Email string
 }
 
-// Commit is one line of a history. Author and Subject are what its author said: untrusted text.
+// Commit is one entry of a history. Author, Subject and Message, which begins with the subject, are what its
+// author said: untrusted text.
 type Commit struct {
 	ID      string
 	Author  string
 	Subject string
+	Message string
 }
 
 // IsAncestor tells whether ancestor is commit or in its history.
@@ -171,7 +173,7 @@ func (r *Repo) withoutMergeDrivers(ctx context.Context) ([]string, error) {
 // Log lists the commits that are in to but not in from, newest first, at most
 // limit of them; an empty from means the whole history.
 func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, error) {
-	args := []string{"rev-list", "--no-commit-header", "--format=%H%x09%an%x09%s", fmt.Sprintf("--max-count=%d", limit), to}
+	args := []string{"rev-list", "--no-commit-header", "--format=%H%x09%an%x09%s%n%B%x00", fmt.Sprintf("--max-count=%d", limit), to}
 	err := checkIDs(to)
 	if from != "" {
 		err = errors.Join(err, checkIDs(from))
@@ -185,10 +187,14 @@ func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, e
 		return nil, fmt.Errorf("list commits of %s: %w", to, err)
 	}
 	var commits []Commit
-	for line := range strings.Lines(string(out)) {
-		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00\n"), "\x00\n") {
+		line, message, ok := strings.Cut(entry, "\n")
+		if !ok {
+			continue
+		}
+		id, rest, _ := strings.Cut(line, "\t")
 		author, subject, _ := strings.Cut(rest, "\t")
-		commits = append(commits, Commit{ID: id, Author: author, Subject: subject})
+		commits = append(commits, Commit{ID: id, Author: author, Subject: subject, Message: message})
 	}
 	return commits, nil
 }

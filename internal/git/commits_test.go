@@ -116,7 +116,8 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	log := must(repo.Log(t.Context(), main, last, 10))(t)
-	want := []git.Commit{{ID: last, Author: "Ada", Subject: "after"}, {ID: merge, Author: "Ada", Subject: "Merge\tthe side"}, {ID: side, Author: "Ada", Subject: "on the side"}}
+	want := []git.Commit{{ID: last, Author: "Ada", Subject: "after", Message: "after\n"}, {ID: merge, Author: "Ada", Subject: "Merge\tthe side", Message: "Merge\tthe side\n"},
+		{ID: side, Author: "Ada", Subject: "on the side", Message: "on the side\n"}}
 	if !slices.Equal(log, want) {
 		t.Errorf("log %v", log)
 	}

@@ -70,6 +70,7 @@ func (w *work) branchFacts(ctx context.Context, at string) (e workflow.BranchMov
 	if err = w.keep(ctx, at); err == nil && e.OnTop {
 		err = w.wholeFacts(ctx, at, &e)
 	}
+	e.Concerns = append(e.Concerns, w.concernsOfMessages(commits)...)
 	return e, err
 }
 

@@ -73,6 +73,19 @@ func (w *work) concerns(ctx context.Context, changes []git.Change) (all []workfl
 	return all, nil
 }
 
+// concernsOfMessages looks at what a person's commits say, which is published with them. Signalbox masks its own messages.
+func (w *work) concernsOfMessages(commits []git.Commit) (all []workflow.Concern) {
+	for _, c := range commits {
+		text := []byte(c.Message + "\n" + c.Author)
+		for _, f := range append(w.Redact.Find(text), redact.Concealed(text)...) {
+			found := w.concern("", f)
+			found.Commit = c.ID
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
 func (w *work) concern(path string, f redact.Found) workflow.Concern {
 	c := workflow.Concern{Kind: workflow.LikelySecret, What: f.Kind, Path: w.Redact.Line(path, 200), Line: f.Line}
 	switch {

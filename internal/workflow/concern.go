@@ -21,13 +21,15 @@ const (
 	CommentInRequest ConcernKind = "comment_in_request"
 )
 
-// Concern is something in a change's content, or in a file's name, that a person must agree to.
+// Concern is something in a change's content, in a file's name or in a commit's message, that a person must agree to.
 type Concern struct {
 	Kind ConcernKind
 	What string
 	// Path is the file, as it may be shown. Line counts from 1; 0 means the name itself.
 	Path string
 	Line int
+	// Commit is the one whose message has it; there is no Path then.
+	Commit string
 }
 
 // concernsTold bounds what one stop says; the change itself has the rest.
@@ -41,12 +43,14 @@ func flagsOf(concerns []Concern) (flags []string) {
 	type place struct {
 		kind       ConcernKind
 		what, path string
+		commit     string
 		named      bool
 	}
+	placeOf := func(c Concern) place { return place{c.Kind, c.What, c.Path, c.Commit, c.Line == 0} }
 	more := map[place]int{}
 	var order []Concern
 	for _, c := range concerns {
-		at := place{c.Kind, c.What, c.Path, c.Line == 0}
+		at := placeOf(c)
 		if more[at]++; more[at] == 1 {
 			order = append(order, c)
 		}
@@ -55,7 +59,7 @@ func flagsOf(concerns []Concern) (flags []string) {
 		if i == concernsTold {
 			return append(flags, fmt.Sprintf("there is more of the kind in %d places", len(order)-i))
 		}
-		flags = append(flags, c.flag(more[place{c.Kind, c.What, c.Path, c.Line == 0}]-1))
+		flags = append(flags, c.flag(more[placeOf(c)]-1))
 	}
 	return flags
 }
@@ -63,6 +67,9 @@ func flagsOf(concerns []Concern) (flags []string) {
 // flag is the concern as a reason to look; so many further lines have the same.
 func (c Concern) flag(more int) string {
 	where := shownName(c.Path)
+	if c.Commit != "" {
+		where = "the message of commit " + shortID(c.Commit)
+	}
 	if c.Line > 0 {
 		where += fmt.Sprintf(", line %d", c.Line)
 	}

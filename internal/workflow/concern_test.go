@@ -14,7 +14,7 @@ func records(concerns ...Concern) act {
 
 func TestAKnownSecretInAChangeGoesBackOnceAndThenToAPerson(t *testing.T) {
 	t.Parallel()
-	secret := Concern{KnownSecret, "MY_TOKEN", "a.go", 3}
+	secret := Concern{KnownSecret, "MY_TOKEN", "a.go", 3, ""}
 	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), well, records(secret))
 	first := run.Journey.Pending[0]
 	if first.Kind != CallAgent || !strings.Contains(first.Reason, "it writes the value of MY_TOKEN into a.go, line 3") {
@@ -37,7 +37,7 @@ func TestAKnownSecretInAChangeGoesBackOnceAndThenToAPerson(t *testing.T) {
 
 func TestOfASecretThatAPersonSawTheImplementerIsNotToldAgain(t *testing.T) {
 	t.Parallel()
-	secret := Concern{KnownSecret, "MY_TOKEN", "a.go", 3}
+	secret := Concern{KnownSecret, "MY_TOKEN", "a.go", 3, ""}
 	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), well, records(secret), well, records(secret), testsFail, well, records(secret))
 	if next := run.Journey.Pending[0]; next.Kind != RunTests {
 		t.Errorf("goes on with %s: %q", next.Kind, next.Reason)
@@ -46,8 +46,8 @@ func TestOfASecretThatAPersonSawTheImplementerIsNotToldAgain(t *testing.T) {
 
 func TestWhatOnlyLooksLikeASecretIsForAPersonAtOnce(t *testing.T) {
 	t.Parallel()
-	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), well, records(Concern{LikelySecret, "a GitHub token", "a.go", 3},
-		Concern{HiddenText, "U+202E", "a.go", 4}, Concern{HiddenText, "U+202E", "a.go", 9}))
+	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), well, records(Concern{LikelySecret, "a GitHub token", "a.go", 3, ""},
+		Concern{HiddenText, "U+202E", "a.go", 4, ""}, Concern{HiddenText, "U+202E", "a.go", 9, ""}))
 	want := []string{"it adds what looks like a GitHub token to a.go, line 3", "it adds characters that cannot be seen (U+202E) to a.go, line 4 and 1 line more"}
 	if !slices.Equal(run.Journey.Flags, want) || run.Journey.Pending[0].Kind != RunTests {
 		t.Errorf("flags %q, then %s", run.Journey.Flags, run.Journey.Pending[0].Kind)
@@ -58,13 +58,13 @@ func TestAChangeFullOfSecretsIsToldShortly(t *testing.T) {
 	t.Parallel()
 	var many []Concern
 	for i := 1; i <= 1000; i++ {
-		many = append(many, Concern{LikelySecret, "an AWS key", strings.Repeat("x", i%500) + ".go", i})
+		many = append(many, Concern{LikelySecret, "an AWS key", strings.Repeat("x", i%500) + ".go", i, ""})
 	}
 	flags := flagsOf(many)
 	if len(flags) != concernsTold+1 || flags[concernsTold] != "there is more of the kind in 480 places" {
 		t.Errorf("%d flags, the last %q", len(flags), flags[len(flags)-1])
 	}
-	if got := flagsOf([]Concern{{KnownSecret, "MY_TOKEN", "[redacted]/x", 0}}); got[0] != "it names a file by the value of MY_TOKEN: [redacted]/x" {
+	if got := flagsOf([]Concern{{KnownSecret, "MY_TOKEN", "[redacted]/x", 0, ""}}); got[0] != "it names a file by the value of MY_TOKEN: [redacted]/x" {
 		t.Errorf("a name: %q", got)
 	}
 }

@@ -83,7 +83,7 @@ func outcomes(r Run, a Action) []Event {
 	case RecordChange:
 		return append(events, ChangeRecorded{Outcome: o, Commit: commit}, ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
 			ChangeRecorded{Outcome: o, Commit: commit, Whole: []FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
-			ChangeRecorded{Outcome: o, Commit: commit, Whole: []FileChange{{Path: "a"}}, Concerns: []Concern{{KnownSecret, "MY_TOKEN", "a", 1}}},
+			ChangeRecorded{Outcome: o, Commit: commit, Whole: []FileChange{{Path: "a"}}, Concerns: []Concern{{KnownSecret, "MY_TOKEN", "a", 1, ""}}},
 			ChangeRecorded{Outcome: o, Commit: commit, Files: []FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
 			ChangeRefused{Outcome: o, Problems: []string{"too large"}, TooLarge: true})
 	case RunTests:
