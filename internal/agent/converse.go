@@ -31,7 +31,7 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 		return Result{}, fmt.Errorf("keep output of agent %q: %w", p.Agent, err)
 	}
 	end.Truncated = raw.cut
-	result := p.result(task, end, clean(last.last()))
+	result := p.result(task, end, last.marked())
 	task.tell(result.entry())
 	return result, nil
 }

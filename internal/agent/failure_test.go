@@ -73,6 +73,9 @@ func TestTailKeepsTheEnd(t *testing.T) {
 		if got := string(kept.last()); got != text[len(text)-10:] {
 			t.Errorf("in writes of %d: last = %q", size, got)
 		}
+		if got := kept.marked(); got != "…"+text[len(text)-10:] {
+			t.Errorf("in writes of %d: marked = %q", size, got)
+		}
 		if cap(kept.data) > 32 {
 			t.Errorf("in writes of %d: %d bytes held for 10", size, cap(kept.data))
 		}

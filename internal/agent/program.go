@@ -54,7 +54,7 @@ func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Res
 		return p.notRun(end, err)
 	}
 	result := Result{Answer: clean(answer.last()), Process: end, Title: p.Title}
-	result.Failure = p.endOf(task, end, lastLine(clean(last.last())))
+	result.Failure = p.endOf(task, end, lastLine(last.marked()))
 	if result.Failure == nil && result.Answer == "" && task.Role != implementer {
 		result.Failure = Fail(NoAnswer, "agent %q ended well but printed no answer", p.Agent)
 	}

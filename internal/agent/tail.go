@@ -5,10 +5,12 @@ package agent
 type tail struct {
 	limit int
 	data  []byte
+	cut   bool // something before them was dropped
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	written := len(p)
+	t.cut = t.cut || len(t.data)+written > t.limit
 	if written > t.limit {
 		p = p[written-t.limit:]
 	}
@@ -17,6 +19,15 @@ func (t *tail) Write(p []byte) (int, error) {
 	}
 	t.data = append(t.data, p...)
 	return written, nil
+}
+
+// marked is last as text, beginning with an ellipsis if there was more.
+func (t *tail) marked() string {
+	text := clean(t.last())
+	if t.cut {
+		return "…" + text
+	}
+	return text
 }
 
 func (t *tail) last() []byte {

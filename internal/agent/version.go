@@ -69,7 +69,7 @@ func (p Program) askVersion(ctx context.Context, exec process.Executor, c proces
 	c.Env = Task{}.environ(slices.Concat(c.Env, []string{"DO_NOT_TRACK=1"}, p.Env))
 	c.Total, c.OutputLimit = versionWait, lastBytes
 	end, err = exec.Exec(ctx, c)
-	return end, clean(said.last()) + "\n" + clean(problems.last()), err
+	return end, said.marked() + "\n" + problems.marked(), err
 }
 
 // version reads what was printed.

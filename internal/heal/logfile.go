@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
@@ -89,7 +90,7 @@ func matching(news []byte, pattern *regexp.Regexp) []byte {
 	var found [][]byte
 	for line := range bytes.Lines(news) {
 		if line = bytes.TrimRight(line, "\r\n"); pattern.Match(line) && len(found) < maxLines {
-			found = append(found, line[:min(len(line), maxLine)])
+			found = append(found, []byte(redact.Cut(string(line), maxLine)))
 		}
 	}
 	return bytes.Join(found, []byte("\n"))

@@ -58,7 +58,7 @@ func Ask(ctx context.Context, q workflow.HealthHTTP) error {
 }
 
 func judge(q workflow.HealthHTTP, status int, body []byte) error {
-	shown := redact.Clean(string(body[:min(len(body), shownBody)]))
+	shown := redact.Cut(redact.Clean(string(body)), shownBody)
 	switch {
 	case status != q.Status:
 		return wrong("%s: status %d, want %d\n%s", named(q), status, q.Status, shown)

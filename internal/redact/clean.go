@@ -53,6 +53,18 @@ func Line(s string, limit int) string {
 	return string(line[:limit-1]) + "…"
 }
 
+// Cut returns the first limit bytes of s, or fewer so that no character is broken, and an ellipsis if that is not all: by that
+// a Redactor knows a secret of which the rest is missing.
+func Cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}
+
 // Joined is Line of a text whose lines each say something of their own: a mark stands between them, unless one is the head of the
 // next and says so by its colon.
 func Joined(s string, limit int) string {

@@ -86,6 +86,19 @@ func TestLineIsOneShortLine(t *testing.T) {
 	}
 }
 
+func TestWhatIsCutSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		in    string
+		limit int
+		want  string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"日本語", 4, "日…"}, {"日本", 2, "…"}, {"", 0, ""}} {
+		if got := redact.Cut(test.in, test.limit); got != test.want {
+			t.Errorf("Cut(%q, %d) = %q, want %q", test.in, test.limit, got, test.want)
+		}
+	}
+}
+
 func FuzzCleanIsSafeAndFinal(f *testing.F) {
 	for _, s := range []string{"\x1b[\x1b[31m31m", "\x1b\x1b]0;x\a", "\xe2\x80\u202e\xae", "\u009d\u009b\u0090\n"} {
 		f.Add(s)

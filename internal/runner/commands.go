@@ -134,7 +134,7 @@ func (v *verdict) ended(c *command, result process.Result, out *tail) {
 	f.Tests = f.Tests[:min(len(f.Tests), mostNames)]
 	shown := &tail{limit: shownOutput}
 	_, _ = shown.Write([]byte(out.String()))
-	f.Summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), c.ending(result), shown)
+	f.Summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), c.ending(result), shown.marked())
 	v.passed, v.unsettled = false, v.unsettled || f.Unsettled
 	v.failures = append(v.failures, f)
 	if v.summary == "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
@@ -24,6 +25,27 @@ func (e *timed) Exec(_ context.Context, c process.Command) (process.Result, erro
 		return process.Result{Ending: process.TimedOut, Duration: c.Total}, nil
 	}
 	return process.Result{Ending: process.Exited, Duration: e.takes}, nil
+}
+
+// prints is an environment in which every command fails and prints the same.
+type prints struct{ text string }
+
+func (p prints) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	_, err := io.WriteString(c.Stdout, p.text)
+	return process.Result{Ending: process.Exited, ExitCode: 1}, err
+}
+
+// Only the end of a long output is kept, and it may begin within a secret.
+func TestASecretOfWhichOnlyTheEndIsKeptIsMasked(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-canary-value-0123456789"
+	v, err := runCommands(t.Context(), prints{"key " + secret + strings.Repeat("x", shownOutput-10)}, shellCommands([]string{"make"}), nil, time.Minute, false, io.Discard)
+	if err != nil || !strings.Contains(v.summary, "…") {
+		t.Fatalf("%.100q, %v", v.summary, err)
+	}
+	if shown := redact.New(map[string]string{"MY_TOKEN": secret}).Text(v.summary); strings.Contains(shown, secret[len(secret)-10:]) {
+		t.Errorf("it shows %.100q", shown)
+	}
 }
 
 func TestWhatALookIsMadeOfEndsWithinTheTimeLimitOfItsCheck(t *testing.T) {

@@ -50,10 +50,10 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 		failure := environment.Judge(result, both.String(), w.Offline)
 		event.Class = workflow.FailureClass(failure.Class)
 		why := strings.TrimSuffix(ending(result)+": "+failure.Reason, ": ")
-		event.Message = w.setUpMessage(command, why, shown.String())
+		event.Message = w.setUpMessage(command, why, shown.marked())
 	} else if got := strings.TrimSuffix(stdout.String(), "\n"); a.Expected != nil && got != *a.Expected {
 		event.OK, event.Class = false, workflow.FailureFixable
-		event.Message = w.clean(fmt.Sprintf("%s printed %.500q where %.500q is expected", redact.Line(command, 200), got, *a.Expected))
+		event.Message = w.clean(fmt.Sprintf("%s printed %q where %q is expected", redact.Line(command, 200), redact.Cut(got, 500), redact.Cut(*a.Expected, 500)))
 	}
 	return event, nil
 }

@@ -92,6 +92,14 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// marked is the text, beginning with an ellipsis if something before it was dropped.
+func (t *tail) marked() string {
+	if t.cut {
+		return "…" + t.String()
+	}
+	return t.String()
+}
+
 func (t *tail) String() string {
 	return string(t.data[max(0, len(t.data)-t.limit):])
 }

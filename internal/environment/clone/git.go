@@ -138,7 +138,7 @@ func complaint(stderr string) string {
 		}
 		return r
 	}, redact.Clean(strings.Join(lines, "; ")))
-	return said[:min(len(said), 2000)]
+	return redact.Cut(said, 2000)
 }
 
 // objectFolders are the project's objects and, where it borrows some itself, those of its alternates.

@@ -69,5 +69,5 @@ func clean(message string) string {
 		}
 		return r
 	}, redact.Clean(strings.ToValidUTF8(message, "?")))
-	return message[:min(len(message), maxMessage)]
+	return redact.Cut(message, maxMessage)
 }
