@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"signalbox/internal/environment"
@@ -93,6 +94,9 @@ func explained(err error) error {
 	}
 	if process.Exhausted(err) {
 		return &problem{err: err, hint: process.ExhaustedAdvice, code: codeOf(err)}
+	}
+	if errors.Is(err, runner.ErrNotSaved) && errors.Is(err, fs.ErrNotExist) {
+		return &problem{err: err, hint: `something removed Signalbox's files while it worked; nothing more was done: go on with "signalbox resume"`, code: codeOf(err)}
 	}
 	for _, known := range []struct {
 		is   error
