@@ -17,6 +17,15 @@ func (p *project) lookAtRepository(ctx context.Context, add func(finding)) {
 		add(finding{"repository", verdictMissing, p.root + ": nothing is committed yet, so no run can begin", firstCommit})
 		return
 	}
+	_, err := p.base(ctx)
+	if err == nil {
+		err = p.nameIsFree(ctx)
+	}
+	var known *problem
+	if errors.As(err, &known) {
+		add(finding{"repository", verdictMissing, known.Error(), known.hint})
+		return
+	}
 	add(finding{What: "repository", Verdict: verdictOK, Says: p.root})
 }
 

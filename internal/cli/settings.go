@@ -48,6 +48,9 @@ func (p *project) base(ctx context.Context) (string, error) {
 	if errors.Is(err, git.ErrNotFound) {
 		return "", nothingCommitted()
 	}
+	if errors.Is(err, git.ErrInvalid) {
+		return "", &problem{err: err, hint: "give it another name: git branch -m a-name-of-letters; or name another one to merge into: --base main"}
+	}
 	if err != nil {
 		return "", fmt.Errorf("find the branch to merge into: %w", err)
 	}
@@ -56,6 +59,9 @@ func (p *project) base(ctx context.Context) (string, error) {
 
 // mayMergeInto refuses a base branch that is not there, before anything is made for it.
 func (p *project) mayMergeInto(ctx context.Context, base string, request forge.Request) error {
+	if err := p.nameIsFree(ctx); err != nil {
+		return err
+	}
 	_, err := p.repo.Resolve(ctx, "refs/heads/"+base)
 	if err == nil || !errors.Is(err, git.ErrNotFound) {
 		return explained(err)
@@ -72,6 +78,15 @@ func (p *project) mayMergeInto(ctx context.Context, base string, request forge.R
 	}
 	return &problem{err: fmt.Errorf("there is no branch %q to merge into, which is named by %s", base, where),
 		hint: fmt.Sprintf("name one of those that \"git branch\" lists, or make it: git branch %s", shellWord(base))}
+}
+
+// nameIsFree: git keeps refs as files, so one name cannot be a branch and the folder of the runs' branches.
+func (p *project) nameIsFree(ctx context.Context) error {
+	if _, err := p.repo.Resolve(ctx, "refs/heads/signalbox"); err != nil {
+		return nil //nolint:nilerr // what else is wrong, a run says
+	}
+	return &problem{err: errors.New(`the branch "signalbox" is in the way of branches named "signalbox/…", on which runs work`),
+		hint: "give it another name: git branch -m signalbox signalbox-old"}
 }
 
 func nothingCommitted() error {

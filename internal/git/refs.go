@@ -16,14 +16,18 @@ type Ref struct {
 }
 
 // DefaultBranch is the branch that is checked out at Root, else main, else
-// master: its name without refs/heads/. ErrNotFound if none of them has a commit.
+// master: its name without refs/heads/. ErrNotFound if none of them has a commit, ErrInvalid if the one that is
+// checked out has a name that is not safe to use: another one in its place is not what the user means.
 func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
 	head, err := r.checkedOut(ctx)
 	if err != nil {
 		return "", fmt.Errorf("find the default branch: %w", err)
 	}
+	if head != "" && checkRef(head) != nil {
+		return "", fmt.Errorf("find the default branch: %w: the name of the branch %q that is checked out", ErrInvalid, strings.TrimPrefix(head, "refs/heads/"))
+	}
 	for _, ref := range []string{head, "refs/heads/main", "refs/heads/master"} {
-		if checkRef(ref) != nil {
+		if ref == "" {
 			continue
 		}
 		_, err := r.Resolve(ctx, ref)

@@ -245,3 +245,14 @@ func TestDropRefTakesAwayTheLockThatAKilledDeletionLeft(t *testing.T) {
 		t.Errorf("the lock is still there: %v", err)
 	}
 }
+
+func TestABranchOfAnUnsafeNameIsNotPassedOverForMain(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.commit("first")
+	p.git("update-ref", "refs/heads/-x", "HEAD")
+	p.git("symbolic-ref", "HEAD", "refs/heads/-x")
+	if branch, err := p.open().DefaultBranch(t.Context()); !errors.Is(err, git.ErrInvalid) {
+		t.Errorf("%q, %v", branch, err)
+	}
+}
