@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,8 @@ func newIssueCleanup(a *app) *cobra.Command {
 		Use:   "cleanup --orphans",
 		Short: "Forget the status of issues that have no folder any more",
 		Long: "Remove the records that \"signalbox issue orphans\" lists. Kept are complete and error for 7 days, because somebody\n" +
-			"may still wait for them (--all removes these too), and the records of runs that are not over.",
+			"may still wait for them (--all removes these too), and the records of runs that are not over.\n" +
+			"With keep_statuses in .signalbox/config.yaml every run does the same for complete and error of that age.",
 		Example: "  signalbox issue cleanup --orphans --dry-run\n  signalbox issue cleanup --orphans",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !orphans {
@@ -36,6 +38,20 @@ func newIssueCleanup(a *app) *cobra.Command {
 type issueCleanup struct {
 	*app
 	all, dry bool
+	// keep is keep_statuses of the configuration where that is obeyed, and nobody typed the command.
+	keep time.Duration
+}
+
+// forgetStatuses obeys keep_statuses: it removes the records of what is over for longer than that and has no folder any more.
+// A run does not fail because of it.
+func (p *project) forgetStatuses(ctx context.Context) {
+	if p.config.KeepStatuses == 0 {
+		return
+	}
+	clean := issueCleanup{app: p.silent(), keep: p.config.KeepStatuses}
+	if err := clean.in(ctx, p.store); err != nil {
+		p.log.Warn("old statuses are not removed", "err", err)
+	}
 }
 
 func (c *issueCleanup) run(ctx context.Context) error {
@@ -48,6 +64,10 @@ func (c *issueCleanup) run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
+	return c.in(ctx, s)
+}
+
+func (c *issueCleanup) in(ctx context.Context, s *store.Store) error {
 	orphans, err := orphanedIssues(ctx, s)
 	if err != nil {
 		return err
@@ -71,6 +91,8 @@ func (c *issueCleanup) one(ctx context.Context, doc *store.Document[workflow.Iss
 		switch {
 		case live:
 			kept = "its run is not over"
+		case c.keep > 0 && !s.Expired(now(), c.keep):
+			kept = "it is not old enough"
 		case s.Retained(now()) && !c.all:
 			kept = fmt.Sprintf("%s, for whoever waits for it, until %s", s.Status, s.Timestamp.Add(workflow.IssueRetention).Format("2006-01-02"))
 		}

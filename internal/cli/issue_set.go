@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +15,7 @@ func newIssueSet(a *app) *cobra.Command {
 		Use:   "set ISSUE STATUS [MESSAGE]",
 		Short: "Say where an issue stands: running, complete or error",
 		Long: "Write the issue's status, durably. What was said before is replaced. The session is signalbox-issue-<n> unless\n" +
-			"one is named. Bytes of a message that are no UTF-8 become U+FFFD; secrets are taken out.",
+			"one is named. An error takes a message. Bytes of a message that are no UTF-8 become U+FFFD; secrets are taken out.",
 		Example: "  signalbox issue set 42 running\n  signalbox issue set 42 error \"the tests failed\"\n  signalbox issue set 42 complete --session my-session",
 		Args:    cobra.RangeArgs(2, 3),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -33,8 +34,8 @@ func newIssueSet(a *app) *cobra.Command {
 			if len(args) == 3 {
 				message = args[2]
 			}
-			if word == workflow.IssueError && message == "" {
-				a.warn("an error without a message helps no one who reads it: signalbox issue set %d error \"what went wrong\"", n)
+			if err := word.Check(message); err != nil {
+				return &problem{err: err, hint: fmt.Sprintf("signalbox issue set %d error \"the tests failed\"", n), code: exitUsage}
 			}
 			return a.setIssue(c.Context(), n, func(s *workflow.IssueStatus) { s.Set(word, session, message, now()) })
 		},

@@ -207,6 +207,7 @@ func (p *project) carryAll(ctx context.Context, requests []forge.Request, which 
 	if err != nil {
 		return err
 	}
+	p.forgetStatuses(ctx)
 	results := make([]error, len(requests))
 	runs := make([]workflow.Run, len(requests))
 	var group sync.WaitGroup

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func publishSession(ctx context.Context, s *store.Store, info session.Info) erro
 	if o := info.Outcome; o != nil {
 		word, at = workflow.IssueComplete, o.At
 		if o.Kind == session.Error {
-			word, message = workflow.IssueError, o.Message
+			word, message = workflow.IssueError, cmp.Or(o.Message, "the agent reported an error and said no more")
 		}
 	}
 	return s.IssueStatus(info.Issue).Update(ctx, func(status *workflow.IssueStatus) error {

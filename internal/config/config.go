@@ -38,6 +38,8 @@ type Config struct {
 	Commit      Commit              `yaml:"commit"`
 	Health      Health              `yaml:"health"`
 	Notify      Notify              `yaml:"notify"`
+	// KeepStatuses is how long .worktrees/.status keeps what is over and has no folder any more; 0 is for ever.
+	KeepStatuses time.Duration `yaml:"keep_statuses"`
 	// Secrets are names of environment variables whose values are taken out of everything written.
 	Secrets []string `yaml:"secrets"`
 }

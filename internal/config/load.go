@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -147,6 +148,9 @@ func (e *Environment) expand(home string) {
 	}
 }
 
+// leastKept is how long programs may rely on the status of an issue that is over.
+const leastKept = 7 * 24 * time.Hour
+
 func (c *Config) validate() error {
 	problems := []error{
 		oneOf("approve", c.Approve, ApproveManual, ApproveAuto),
@@ -161,6 +165,9 @@ func (c *Config) validate() error {
 	problems = append(problems, c.Environment.validate()...)
 	if c.MaxParallel < 1 || c.MaxParallel > 256 {
 		problems = append(problems, wrong("max_parallel", " is %d: want 1 to 256", c.MaxParallel))
+	}
+	if c.KeepStatuses != 0 && c.KeepStatuses < leastKept {
+		problems = append(problems, wrong("keep_statuses", " is %s: want %s or longer, or 0 for ever", c.KeepStatuses, "168h"))
 	}
 	if len(c.Workflow) == 0 {
 		problems = append(problems, wrong("workflow", " is empty: want full, simple or a list of phases"))

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,6 +25,17 @@ func ParseIssueStatus(text string) (IssueStatusWord, error) {
 // SessionName is <prefix>-issue-<n> (S2), the session of whoever names none.
 func SessionName(issue int) string { return "signalbox-issue-" + strconv.Itoa(issue) }
 
+// ErrNoMessage: an error without a message helps no one who reads it.
+var ErrNoMessage = errors.New("an error takes a message that says what went wrong")
+
+// Check reports whether the status may be written with the message.
+func (w IssueStatusWord) Check(message string) error {
+	if w == IssueError && strings.TrimSpace(message) == "" {
+		return ErrNoMessage
+	}
+	return nil
+}
+
 // Set says anew where the issue stands; nothing of what was said before remains
 // but the keys of others.
 func (s *IssueStatus) Set(word IssueStatusWord, session, message string, now time.Time) {
@@ -38,6 +50,12 @@ func (s *IssueStatus) Terminal() bool { return s.Status == IssueComplete || s.St
 // One from the future was written by a wrong clock and is taken as just written.
 func (s *IssueStatus) Retained(now time.Time) bool {
 	return s.Terminal() && now.Sub(s.Timestamp) < IssueRetention
+}
+
+// Expired reports whether clean-up may remove the record unasked: what it tells of is over for longer than the time that the
+// user set, and than IssueRetention in any case. keep 0 is for ever.
+func (s *IssueStatus) Expired(now time.Time, keep time.Duration) bool {
+	return keep > 0 && s.Terminal() && now.Sub(s.Timestamp) >= max(keep, IssueRetention)
 }
 
 // OrphanedIssues are those of the issues that no folder of .worktrees belongs

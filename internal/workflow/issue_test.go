@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -44,6 +45,38 @@ func TestOnlyTerminalRecordsAreRetainedAndOnlyForSevenDays(t *testing.T) {
 		s := workflow.IssueStatus{Status: c.word, Timestamp: now.Add(-c.age)}
 		if got := s.Retained(now); got != c.want {
 			t.Errorf("%s of %s ago is retained: %t, want %t", c.word, c.age, got, c.want)
+		}
+	}
+}
+
+func TestOnlyWhatIsOverForLongerThanTheUserSaidExpires(t *testing.T) {
+	t.Parallel()
+	now, day := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), 24*time.Hour
+	for _, c := range []struct {
+		word      workflow.IssueStatusWord
+		age, keep time.Duration
+		want      bool
+	}{
+		{workflow.IssueComplete, 30 * day, 30 * day, true}, {workflow.IssueError, 31 * day, 30 * day, true},
+		{workflow.IssueComplete, 30*day - time.Second, 30 * day, false}, {workflow.IssueComplete, 900 * day, 0, false},
+		{workflow.IssueRunning, 900 * day, 30 * day, false}, {workflow.IssueComplete, -day, 30 * day, false},
+		{workflow.IssueComplete, 6 * day, day, false},
+	} {
+		s := workflow.IssueStatus{Status: c.word, Timestamp: now.Add(-c.age)}
+		if got := s.Expired(now, c.keep); got != c.want {
+			t.Errorf("%s of %s ago, kept for %s, has expired: %t, want %t", c.word, c.age, c.keep, got, c.want)
+		}
+	}
+}
+
+func TestAnErrorTakesAMessage(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]error{"": workflow.ErrNoMessage, " \n": workflow.ErrNoMessage, "exit code 1": nil} {
+		if got := workflow.IssueError.Check(message); !errors.Is(got, want) {
+			t.Errorf("an error that says %q: %v, want %v", message, got, want)
+		}
+		if got := workflow.IssueComplete.Check(message); got != nil {
+			t.Errorf("complete that says %q: %v", message, got)
 		}
 	}
 }

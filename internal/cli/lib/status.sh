@@ -56,7 +56,8 @@ get_status_value() {
 
 # get_status_dir: the folder of the records. They are written through the functions here, never by hand.
 get_status_dir() {
-    printf '%s\n' "$(git rev-parse --show-toplevel)/.worktrees/.status"
+    signalbox_root=$(git rev-parse --show-toplevel 2>/dev/null) || signalbox_root=$(pwd -P)
+    printf '%s\n' "$signalbox_root/.worktrees/.status"
 }
 
 # init_status_dir makes it.
@@ -79,19 +80,32 @@ json_escape() {
         END { print "" }'
 }
 
-# build_json_fallback ISSUE STATUS SESSION TIMESTAMP [MESSAGE]: a record, without jq
+# build_json_fallback ISSUE STATUS SESSION TIMESTAMP [MESSAGE [LABEL]]: a record, without jq
 build_json_fallback() {
     printf '{\n  "issue": %d,\n  "status": "%s",\n  "session": "%s",\n' "${1:-0}" "$(json_escape "${2:-}")" "$(json_escape "${3:-}")"
     if [ -n "${5:-}" ]; then
         printf '  "error_message": "%s",\n' "$(json_escape "$5")"
     fi
+    if [ -n "${6:-}" ]; then
+        printf '  "session_label": "%s",\n' "$(json_escape "$6")"
+    fi
     printf '  "timestamp": "%s"\n}\n' "$(json_escape "${4:-}")"
 }
 
-# build_json_with_jq ISSUE STATUS SESSION TIMESTAMP [MESSAGE]: the same, by jq
+# build_json_with_jq ISSUE STATUS SESSION TIMESTAMP [MESSAGE [LABEL]]: the same, by jq
 build_json_with_jq() {
-    jq -n --argjson n "${1:-0}" --arg s "${2:-}" --arg by "${3:-}" --arg at "${4:-}" --arg why "${5:-}" \
-        '{issue: $n, status: $s, session: $by} + (if $why == "" then {} else {error_message: $why} end) + {timestamp: $at}'
+    jq -n --argjson n "${1:-0}" --arg s "${2:-}" --arg by "${3:-}" --arg at "${4:-}" --arg why "${5:-}" --arg tag "${6:-}" \
+        '{issue: $n, status: $s, session: $by} + (if $why == "" then {} else {error_message: $why} end)
+            + (if $tag == "" then {} else {session_label: $tag} end) + {timestamp: $at}'
+}
+
+# build_status_json: the same, by jq if it is installed
+build_status_json() {
+    if command -v jq >/dev/null; then
+        build_json_with_jq "$@"
+    else
+        build_json_fallback "$@"
+    fi
 }
 
 # count_orphaned_statuses: how many find_orphaned_statuses finds
@@ -104,10 +118,15 @@ find_old_statuses() {
     signalbox_records -mtime "+${1:-7}"
 }
 
-# find_stale_statuses [HOURS]: those of them that are running and had no news for HOURS (24) hours
+# find_stale_statuses [DAYS]: those that find_orphaned_statuses finds; with DAYS, if they are as old as that, too
 find_stale_statuses() {
-    for signalbox_issue in $(signalbox_records -mmin "+$((${1:-24} * 60))"); do
-        if [ "$(get_status "$signalbox_issue")" = running ]; then
+    if [ -z "${1:-}" ]; then
+        find_orphaned_statuses
+        return
+    fi
+    signalbox_old=$(find_old_statuses "$1")
+    for signalbox_issue in $(find_orphaned_statuses); do
+        if printf '%s\n' "$signalbox_old" | grep -qx -- "$signalbox_issue"; then
             echo "$signalbox_issue"
         fi
     done
@@ -129,7 +148,8 @@ signalbox_file() {
 
 # save_watcher_pid ISSUE PID, load_watcher_pid ISSUE, remove_watcher_pid ISSUE: which process watches an issue
 save_watcher_pid() {
-    signalbox_at=$(signalbox_file "${1:-}" watcher.pid) && init_status_dir && printf '%s\n' "${2:-}" >"$signalbox_at"
+    signalbox_at=$(signalbox_file "${1:-}" watcher.pid) && init_status_dir || return 1
+    signalbox_new=$(mktemp "$signalbox_at.tmp.XXXXXX") && printf '%s\n' "${2:-}" >"$signalbox_new" && mv -f -- "$signalbox_new" "$signalbox_at"
 }
 
 load_watcher_pid() {
@@ -145,21 +165,29 @@ is_watcher_running() {
     signalbox_pid=$(load_watcher_pid "${1:-}") && [ -n "$signalbox_pid" ] && kill -0 "$signalbox_pid" 2>/dev/null
 }
 
-# acquire_cleanup_lock ISSUE [PID], release_cleanup_lock ISSUE, is_cleanup_locked ISSUE: one process cleans up after
-# an issue at a time. The lock of a process that is gone is taken over.
+# acquire_cleanup_lock ISSUE [PID], release_cleanup_lock ISSUE [PID], is_cleanup_locked ISSUE: one process cleans up after an
+# issue at a time. The lock is a folder with the process's id. That of a process that is gone is taken over, and that of
+# another one that lives is not released.
 acquire_cleanup_lock() {
     signalbox_at=$(signalbox_file "${1:-}" cleanup.lock) && init_status_dir || return 1
-    if [ -e "$signalbox_at" ] && ! is_cleanup_locked "$1"; then
-        rm -f -- "$signalbox_at"
-    fi
-    (set -C && printf '%s\n' "${2:-$$}" >"$signalbox_at") 2>/dev/null
+    (
+        flock 9 && ! is_cleanup_locked "$1" && mkdir -p -- "$signalbox_at" && printf '%s\n' "${2:-$$}" >"$signalbox_at/pid"
+    ) 9<"$(get_status_dir)"
 }
 
 release_cleanup_lock() {
-    signalbox_at=$(signalbox_file "${1:-}" cleanup.lock) && rm -f -- "$signalbox_at"
+    signalbox_at=$(signalbox_file "${1:-}" cleanup.lock) && [ -d "$signalbox_at" ] || return 0
+    (
+        flock 9 || exit 1
+        if ! is_cleanup_locked "$1" || [ "$signalbox_pid" = "${2:-$$}" ]; then
+            rm -rf -- "$signalbox_at"
+        else
+            echo "the cleanup of issue $1 is locked by process $signalbox_pid" >&2
+        fi
+    ) 9<"$(get_status_dir)"
 }
 
 is_cleanup_locked() {
-    signalbox_at=$(signalbox_file "${1:-}" cleanup.lock) && signalbox_pid=$(cat -- "$signalbox_at" 2>/dev/null) &&
+    signalbox_at=$(signalbox_file "${1:-}" cleanup.lock) && signalbox_pid=$(cat -- "$signalbox_at/pid" 2>/dev/null) &&
         [ -n "$signalbox_pid" ] && kill -0 "$signalbox_pid" 2>/dev/null
 }
