@@ -32,7 +32,7 @@ func (p *project) start(ctx context.Context, request forge.Request) (workflow.St
 		settings.PushesTo = local.Remote
 	}
 	return workflow.Start{RequestID: request.ID, Number: request.Number, Title: request.Title, RequestPath: request.Path,
-		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, git.Slug(request.Title)), Base: base, Settings: settings, Program: p.flags.agent}, nil
+		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, p.slug(request.Title)), Base: base, Settings: settings, Program: p.flags.agent}, nil
 }
 
 // base is the branch to merge into where a request names none.
@@ -137,3 +137,13 @@ func limits(c config.Limits) workflow.Limits {
 
 // whole is d in seconds, rounded up: a limit of half a second is not none.
 func whole(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// slug is the readable end of the branch's name, which is published. A title may hold a secret, and its words, joined by
+// dashes, may make one.
+func (p *project) slug(title string) string {
+	slug := git.Slug(p.redact.String(title))
+	if p.redact.String(slug) != slug {
+		return git.Slug("")
+	}
+	return slug
+}

@@ -63,6 +63,14 @@ var evasions = []struct {
 	{"octal as \\101", each(evaded, `\%03o`), true},
 	{"JSON as \\u0041", each(evaded, `\u%04x`), true},
 	{"JSON", strings.ReplaceAll(evaded, "&", `\u0026`), true},
+	{"JSON as PHP writes it", strings.ReplaceAll(evaded, "/", `\/`), true},
+	{"JSON as Ruby on Rails writes it", strings.NewReplacer("&", `\u0026`, "'", `\u0027`).Replace(evaded), true},
+	{"JSON as .NET writes it", strings.NewReplacer("&", `\u0026`, "'", `\u0027`).Replace(evaded), true},
+	{"bold on a typewriter", each(evaded, "%[1]c\b%[1]c"), true},
+	{"underlined on a typewriter", each(evaded, "_\b%c"), true},
+	{"UTF-16", each(evaded, "%c\x00"), true},
+	{"in another character set", "\x1b(0" + evaded[:9] + "\x0e" + evaded[9:] + "\x0f\x1b(B", true},
+	{"behind what a carriage return writes over", "xxxxx\r" + evaded, true},
 	{"percent-encoding", url.QueryEscape(evaded), true},
 	{"percent-encoding of every letter", each(evaded, "%%%02x"), true},
 	{"HTML", html.EscapeString(evaded), true},
@@ -78,6 +86,10 @@ var evasions = []struct {
 	{"small letters", strings.ToLower(evaded), true},
 	{"a URL's password", "https://ann:" + evaded + "@host/", true},
 
+	{"JSON that escapes some letters at will", strings.ReplaceAll(evaded, "a", `\u0061`), false},
+	{"a wrong letter struck over", evaded[:5] + "x\b" + evaded[5:], false},
+	{"other separators", strings.Join(strings.Split(evaded, ""), "*"), false},
+	{"base64 of UTF-16", base64.StdEncoding.EncodeToString([]byte(each(evaded, "%c\x00"))), false},
 	{"folded lines", folded(evaded, 10, ""), false},
 	{"folded lines with a prefix", folded(evaded, 10, "| "), false},
 	{"base64 folded at an odd width", folded(base64.StdEncoding.EncodeToString([]byte(evaded)), 10, "  "), false},
@@ -98,7 +110,7 @@ func TestEvasionsAreMaskedAsThePagePromises(t *testing.T) {
 			if masked := strings.Contains(got, redact.Replacement); masked != test.masked {
 				t.Errorf("%q became %q", test.text, got)
 			}
-			if left := strings.ReplaceAll(got, redact.Replacement, ""); test.masked && len(left) > len("before  after")+len("https://ann:@host/") {
+			if left := strings.ReplaceAll(got, redact.Replacement, ""); test.masked && len(redact.Clean(left)) > len("before  after")+len("https://ann:@host/") {
 				t.Errorf("of %q is left %q", test.text, got)
 			}
 		})
@@ -111,6 +123,21 @@ func TestCommonValuesOfSecretNamedVariablesAreNoSecrets(t *testing.T) {
 		r := redact.New(map[string]string{"SECRET_MODE": value})
 		if text := "the mode is " + value + ", as it should be"; r.Text(text) != text {
 			t.Errorf("%q is hidden", value)
+		}
+	}
+}
+
+func TestASecretWithLettersThatAreNotASCIIIsMaskedAsProgramsEscapeIt(t *testing.T) {
+	t.Parallel()
+	r := redact.New(map[string]string{"MY_TOKEN": "pässwörd🔑12+x"})
+	for program, text := range map[string]string{
+		"Python, in JSON":  `p\u00e4ssw\u00f6rd\ud83d\udd1112+x`,
+		".NET, in JSON":    `p\u00E4ssw\u00F6rd\uD83D\uDD1112\u002Bx`,
+		"git, of a name":   `p\303\244ssw\303\266rd\360\237\224\22112+x`,
+		"Python, of bytes": `p\xc3\xa4ssw\xc3\xb6rd\xf0\x9f\x94\x9112+x`,
+	} {
+		if got := r.Text(text); got != redact.Replacement {
+			t.Errorf("%s: %q became %q", program, text, got)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 const (
@@ -64,7 +66,28 @@ func escaped(v string) []string {
 		query, lowerEscapes(query), script, lowerEscapes(script), path, lowerEscapes(path),
 		hexadecimal, strings.ToUpper(hexadecimal),
 		quoted(v, false), quoted(v, true),
+		strings.ReplaceAll(quoted(v, false), "/", `\/`),      // PHP
+		inJSON(v, "", `\u%04x`), inJSON(v, "&'<>", `\u%04x`), // Python, Ruby on Rails
+		inJSON(v, "\"&'+<>`", `\u%04X`), // .NET
 	}
+}
+
+// inJSON is v inside of a JSON string of a library that escapes what is not ASCII, and some characters besides.
+func inJSON(v, besides, escape string) string {
+	var out strings.Builder
+	for _, r := range v {
+		switch {
+		case r >= utf8.RuneSelf, strings.ContainsRune(besides, r):
+			for _, unit := range utf16.AppendRune(nil, r) {
+				_, _ = fmt.Fprintf(&out, escape, unit)
+			}
+		case r < ' ', r == '"', r == '\\':
+			out.WriteString(quoted(string(r), false))
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
 }
 
 // spelledLength is from where a value is also looked for in other letters: a short one reversed, or in capitals, is a word.
@@ -87,9 +110,27 @@ func spelled(v string) (all []string) {
 		all = append(all, strings.Join(strings.Split(v, ""), between))
 	}
 	letters := []rune(v)
+	var twice strings.Builder // bold, as pages for a typewriter have it: each letter struck over itself
+	for _, r := range letters {
+		twice.WriteString(string(r) + string(r))
+	}
+	all = append(all, twice.String(), notASCII(v, `\%03o`), notASCII(v, `\x%02x`))
 	slices.Reverse(letters)
 	return append(all, string(letters), strings.ToUpper(v), strings.ToLower(v), html.EscapeString(v),
 		strings.ReplaceAll(v, "'", `'\''`), strings.ReplaceAll(v, "'", `'"'"'`), shellEscaped(v))
+}
+
+// notASCII is v with the bytes escaped that are not ASCII, as git and Python write names and bytes.
+func notASCII(v, escape string) string {
+	var out strings.Builder
+	for i := range len(v) {
+		if v[i] < utf8.RuneSelf {
+			out.WriteByte(v[i])
+		} else {
+			_, _ = fmt.Fprintf(&out, escape, v[i])
+		}
+	}
+	return out.String()
 }
 
 // shellEscaped is v as printf %q and set -x write it: a backslash before what a shell takes for more than a letter.
