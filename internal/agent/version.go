@@ -39,9 +39,9 @@ func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version 
 	end, text, err := p.askVersion(ctx, exec, process.Command{Args: located.Args, Reads: located.reads()})
 	switch {
 	case ctx.Err() == nil && err != nil:
-		return "", errors.New(located.unseen(err.Error()).Message)
+		return "", unseenError{located.unseen(err.Error()).Message, err}
 	case err == nil && notStarted(end):
-		return "", errors.New(located.unseen(lastLine(text)).Message)
+		return "", unseenError{located.unseen(lastLine(text)).Message, nil}
 	}
 	return p.version(ctx, end, text, err)
 }
@@ -55,12 +55,27 @@ func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return errors.New(p.unseen(err.Error()).Message)
+		return unseenError{p.unseen(err.Error()).Message, err}
 	case !end.OK():
-		return errors.New(p.unseen("").Message)
+		return unseenError{p.unseen("").Message, nil}
 	}
 	return nil
 }
+
+// ErrUnseen is of a program that cannot be started where it is to work.
+var ErrUnseen = errors.New("cannot be started")
+
+// unseenError is ErrUnseen with what is missing, and what starting it ended with.
+type unseenError struct {
+	says  string
+	cause error
+}
+
+func (e unseenError) Error() string { return e.says }
+
+func (e unseenError) Is(target error) bool { return target == ErrUnseen }
+
+func (e unseenError) Unwrap() error { return e.cause }
 
 // askVersion runs c, which starts the program, to have its version printed.
 func (p Program) askVersion(ctx context.Context, exec process.Executor, c process.Command) (end process.Result, text string, err error) {

@@ -52,6 +52,7 @@ func (a *app) doctor(ctx context.Context) error {
 		p.lookAtNetwork(add)
 		p.lookAtAgents(ctx, add)
 		p.lookAtBroughtSettings(ctx, add)
+		p.lookAtStart(ctx, add)
 	}
 	if p.trust.standing != standsWithheld {
 		p.lookAtHealth(ctx, add)

@@ -83,24 +83,6 @@ func (p *project) starting(name string, c config.Agent) func(context.Context, pr
 	}
 }
 
-// tooOld says which agent would refuse its arguments, before anything is paid for; nil if none does. It is
-// asked where it is to work: another version may be there.
-func (p *project) tooOld(ctx context.Context) error {
-	asked := map[string]bool{}
-	for _, role := range workflow.Roles {
-		name, c, ok := p.config.AgentFor(string(role), p.workflowName())
-		v, _ := vendorOf(c.Driver)
-		if !ok || asked[name] || v.oldest == "" {
-			continue
-		}
-		asked[name] = true
-		if _, err := p.tryInside(ctx, p.starting(name, c)); errors.Is(err, agent.ErrTooOld) {
-			return &problem{err: err, hint: v.install + "@latest"}
-		}
-	}
-	return nil
-}
-
 func (p *project) programOf(c config.Agent) string {
 	program := cmp.Or(c.Program, c.Driver)
 	if len(c.Command) > 0 {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"signalbox/internal/config"
 	"signalbox/internal/process"
@@ -77,17 +78,30 @@ func (p *project) lookAtTestLines(ctx context.Context, key string, lines []strin
 			}
 			continue
 		}
-		there := true
-		_, err := p.tryInside(ctx, func(ctx context.Context, exec process.Executor) error {
-			result, err := exec.Exec(ctx, process.Command{Args: []string{"sh", "-c", findProgram, "sh", word}, OutputLimit: 4 << 10})
-			there = err != nil || ctx.Err() != nil || result.OK()
-			return err
-		})
+		there, err := p.hasProgram(ctx, word)
 		if err == nil && !there {
 			p.programMissing(ctx, key, line, word, add)
 		}
 	}
 }
+
+// hasProgram reports whether a word starts something where commands run; true where that cannot be told.
+func (p *project) hasProgram(ctx context.Context, word string) (there bool, err error) {
+	look := func(ctx context.Context, exec process.Executor) error {
+		result, err := exec.Exec(ctx, process.Command{Args: []string{"sh", "-c", findProgram, "sh", word}, Env: p.variables(), Total: lookWait, OutputLimit: 4 << 10})
+		there = err != nil || ctx.Err() != nil || result.Ending != process.Exited || result.OK()
+		return err
+	}
+	there = true
+	if p.unsandboxed() {
+		return there, look(ctx, p.host())
+	}
+	_, err = p.tryInside(ctx, look)
+	return there, err
+}
+
+// lookWait is how long it may take to look for a program.
+const lookWait = 10 * time.Second
 
 // programMissing says that a test's program is not there. A set-up may bring it, which is known once that ran.
 func (p *project) programMissing(ctx context.Context, key, line, word string, add func(finding)) {

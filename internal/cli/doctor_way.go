@@ -51,14 +51,11 @@ func (p *project) reaching(ctx context.Context, w way, f finding) finding {
 	if strings.HasPrefix(w.url, "http://") {
 		f.Says += ", unencrypted"
 	}
-	permanent, err := p.gateway.Reach(ctx, w.url, true)
-	if err == nil {
-		return f
+	if err := p.reach(ctx, w); err != nil {
+		f.Verdict, f.Says, f.Next = verdictWarning, f.Says+": "+errors.Unwrap(err.Err).Error(), err.Next
+		if !err.Passing {
+			f.Verdict = verdictMissing
+		}
 	}
-	f.Verdict, f.Says = verdictWarning, f.Says+": "+err.Error()
-	if permanent {
-		f.Verdict = verdictMissing
-	}
-	f.Next = "start it, correct the address in " + w.from + ", or unset that for the vendor's own server"
 	return f
 }

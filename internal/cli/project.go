@@ -151,15 +151,12 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 			return nil, p.notAnAgent(err)
 		}
 	}
-	if err := p.tooOld(ctx); err != nil {
-		return nil, err
-	}
 	own, err := p.prompts()
 	if err != nil {
 		return nil, err
 	}
 	return runner.New(runner.Config{Prompts: own, Rules: p.rules(), Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Settings: p.settings, Agents: agents,
-		Commits: p.commits(), Program: p.flags.agent, Named: p.named,
+		Commits: p.commits(), Program: p.flags.agent, Named: p.named, MayCall: p.mayCallInside,
 		Agreements: agreements{p}, Ask: p.ask, Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
 		Observe: p.notifying(ctx, observe), Logger: p.log}), nil
 }

@@ -152,6 +152,13 @@ type Branches interface {
 	BranchCheck(ctx context.Context, branch string) (Check, error)
 }
 
+// Mergeable is a forge that can tell before there is a change what would keep it from merging any.
+type Mergeable interface {
+	// MayMerge changes nothing. ErrNoBase: there is no such branch. ErrRemoteMoved, ErrCheckout: a person brings that in order.
+	// ErrRemote: the place that the merge is published at cannot be reached, or takes nothing from this user.
+	MayMerge(ctx context.Context, base string) error
+}
+
 var (
 	ErrNotFound  = errors.New("not found")
 	ErrConflict  = errors.New("does not merge with the base branch")
@@ -161,6 +168,10 @@ var (
 	ErrNoChecks  = errors.New("no checks were reported")
 	// ErrRemoteMoved: the remote's base branch has commits that the project lacks.
 	ErrRemoteMoved = errors.New("the remote's base branch has commits that are missing here")
+	// ErrNoBase: there is no branch of that name to merge into.
+	ErrNoBase = errors.New("there is no such branch to merge into")
+	// ErrRemote: the remote cannot be reached or takes no push.
+	ErrRemote = errors.New("no push is possible")
 	// ErrCheckout: the base branch is checked out and local changes stand in the way.
 	ErrCheckout = errors.New("local changes are in the way of the merge")
 )

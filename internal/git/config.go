@@ -2,8 +2,10 @@ package git
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,4 +60,22 @@ func (r *Repo) settings(ctx context.Context) ([]setting, error) {
 		c.size, c.mtime = info.Size(), info.ModTime()
 	}
 	return c.read, nil
+}
+
+// programKeys end the names of settings by which git starts a program on the way to a remote or to a signature, or reads further ones.
+var programKeys = []string{".sshcommand", ".askpass", ".gitproxy", ".helper", ".receivepack", ".uploadpack", ".vcs", ".program", ".defaultkeycommand", ".path", ".allow"}
+
+// NamesPrograms are the settings of the repository's own configuration by which a push or a signature could start a program: a folder
+// that was copied brings them with it.
+func (r *Repo) NamesPrograms(ctx context.Context) (keys []string, err error) {
+	settings, err := r.configured(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for programs in the repository's configuration: %w", err)
+	}
+	for _, s := range settings {
+		if slices.ContainsFunc(programKeys, func(end string) bool { return strings.HasSuffix(strings.ToLower(s.key), end) }) {
+			keys = append(keys, clean(s.key))
+		}
+	}
+	return keys, nil
 }

@@ -20,7 +20,7 @@ func (r *Repo) Complete(ctx context.Context, commit string) error {
 	if err := checkIDs(commit); err != nil {
 		return fmt.Errorf("complete history: %w", err)
 	}
-	remote, err := r.promisor(ctx)
+	remote, err := r.Promisor(ctx)
 	if err != nil || remote == "" {
 		return err
 	}
@@ -49,8 +49,8 @@ func (r *Repo) Complete(ctx context.Context, commit string) error {
 	return ErrIncomplete
 }
 
-// promisor is the remote that promised what a partial clone lacks; empty where the clone is whole.
-func (r *Repo) promisor(ctx context.Context) (string, error) {
+// Promisor is the remote that promised what a partial clone lacks; empty where the clone is whole.
+func (r *Repo) Promisor(ctx context.Context) (string, error) {
 	settings, err := r.configured(ctx)
 	if err != nil {
 		return "", fmt.Errorf("find out whether the clone is whole: %w", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Remote is another repository that this one knows by a name.
@@ -110,6 +111,24 @@ func (r *Repo) Push(ctx context.Context, remote string, p Push) error {
 	return nil
 }
 
+// MayPush asks the remote whether it would let ref go to id, and moves nothing. ErrRefMoved if ref has commits there that id lacks;
+// ErrRejected if the remote does not want it. What the remote's own hooks say is not known before a push.
+func (r *Repo) MayPush(ctx context.Context, remote, ref, id string) error {
+	if err := checkPush(remote, Push{Ref: ref, ID: id}); err != nil {
+		return fmt.Errorf("try to push: %w", err)
+	}
+	args := []string{"push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
+		"--", remote, id + ":" + ref}
+	out, err := r.run(ctx, call{args: args, dir: r.root, user: true, limit: brief})
+	if err != nil {
+		return fmt.Errorf("try to push %s to %s: %w", ref, remote, refusal(string(out), err))
+	}
+	return nil
+}
+
+// brief is how long a remote may take to say that it would take a push.
+const brief = time.Minute
+
 // DeleteRemoteRef deletes a ref of the remote if it is at old. ErrRefMoved if it is elsewhere, or gone.
 func (r *Repo) DeleteRemoteRef(ctx context.Context, remote, ref, old string) error {
 	if err := checkPush(remote, Push{Ref: ref, ID: old}); err != nil {
@@ -146,7 +165,7 @@ func refusal(out string, err error) error {
 		}
 		reason := clean(fields[2])
 		// The last three are a push by somebody else that came between the remote's answer and ours.
-		for _, moved := range []string{"stale info", "fetch first", "cannot lock ref", "failed to update ref", "incorrect old value"} {
+		for _, moved := range []string{"stale info", "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "incorrect old value"} {
 			if strings.Contains(reason, moved) {
 				return fmt.Errorf("%w: %s", ErrRefMoved, reason)
 			}

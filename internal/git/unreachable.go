@@ -24,8 +24,19 @@ var networkWords = []string{
 	"kex_exchange_identification",
 }
 
+// refusals are what is printed, in lower case, when the other side answered and waiting changes nothing: git then complains that it hung up, too.
+var refusals = []string{
+	"does not appear to be a git repository", "repository not found", "permission denied", "authentication failed",
+	"could not read username", "could not read password", "host key verification failed",
+}
+
 func speaksOfTheNetwork(stderr string) bool {
 	stderr = strings.ToLower(stderr)
+	for _, words := range refusals {
+		if strings.Contains(stderr, words) {
+			return false
+		}
+	}
 	for _, words := range networkWords {
 		if strings.Contains(stderr, words) {
 			return true

@@ -95,7 +95,8 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	if e.Category == "" {
 		e.Category = workflow.CategoryExecution
 	}
-	resume := "then: signalbox resume " + w.run.Ref()
+	resume := resumeAction + w.run.Ref()
+	var uncallable *AgentError
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		e.ReasonCode, e.Retryable, e.Category = "NO_SPACE", false, workflow.CategoryEnvironment
@@ -121,6 +122,10 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, environment.ErrNoContainer):
 		e.ReasonCode, e.Retryable, e.Category = "NO_CONTAINER", false, workflow.CategoryEnvironment
 		e.Actions = []string{"see what is missing: signalbox doctor", resume}
+	case errors.As(err, &uncallable):
+		e.ReasonCode, e.Retryable, e.Category = uncallable.Code, uncallable.Passing, workflow.CategoryEnvironment
+		e.Title = workflow.AgentTitle(uncallable.Role, uncallable.Code)
+		e.Actions = []string{uncallable.Next, resume}
 	case errors.Is(err, errNameTaken):
 		e.ReasonCode, e.Retryable, e.Category = "NAME_TAKEN", false, workflow.CategoryGit
 		e.Actions = []string{"give it another name: git branch -m signalbox signalbox-old", resume}
@@ -141,6 +146,12 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrRemoteMoved):
 		e.ReasonCode, e.Retryable, e.Title = "REMOTE_MOVED", false, "the remote has commits that are missing here"
 		e.Actions = []string{"bring them in: git pull", resume}
+	case errors.Is(err, forge.ErrNoBase):
+		e.ReasonCode, e.Retryable, e.Title = "NO_BASE_BRANCH", false, "the base branch is gone"
+		e.Actions = []string{fmt.Sprintf("make it again: git branch %s COMMIT", w.run.Journey.Base), resume, "or give the run up: signalbox stop --cancel " + w.run.Ref()}
+	case errors.Is(err, forge.ErrRemote):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = "REMOTE_REFUSES", mayPass(err), workflow.CategoryGit, "the remote would not take the merge"
+		e.Actions = []string{"see why: git push --dry-run origin " + w.run.Journey.Base, resume}
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = "NOT_FOUND", false, workflow.CategoryInput
 		e.Actions = []string{"see what is missing: signalbox list", resume}
@@ -163,6 +174,9 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	}
 	return e
 }
+
+// resumeAction begins the last thing to type, which lets the run go on.
+const resumeAction = "then: signalbox resume "
 
 // accessTo is what to type for the file that an error names; empty if it names none.
 func accessTo(err error) string {

@@ -55,7 +55,7 @@ var errNameTaken = errors.New(`the branch "signalbox" is in the way of branches 
 // createBranch puts the run's branch on the base branch's present commit. What
 // an earlier run of the same request left there is kept on a ref first.
 func (w *work) createBranch(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
-	if err := w.canCommit(ctx); err != nil && !w.prepares {
+	if err := w.mayStart(ctx); err != nil {
 		return nil, err
 	}
 	j := w.run.Journey
@@ -135,6 +135,11 @@ func (w *work) createEnvironment(ctx context.Context, o workflow.Outcome, a work
 	w.env = env
 	if err := w.register(ctx, spec); err != nil {
 		return nil, errors.Join(fmt.Errorf("register environment %s: %w", spec.ID, err), w.Environments.Remove(ctx, spec))
+	}
+	if env.Isolation() != isolationContainer {
+		if err := w.agentsStart(ctx, env); err != nil {
+			return nil, err
+		}
 	}
 	return workflow.EnvironmentCreated{Outcome: o, EnvID: spec.ID, Path: spec.Dir, Isolation: env.Isolation(),
 		Fingerprint: env.Fingerprint()}, nil

@@ -31,6 +31,9 @@ func (w *work) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Act
 	if err != nil {
 		return nil, err
 	}
+	if err := w.agentsStart(ctx, w.activated(env)); err != nil {
+		return nil, err
+	}
 	allowed, ended, err := w.mayCall(ctx, o)
 	if err != nil || ended != nil {
 		return ended, err

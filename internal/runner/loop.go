@@ -36,6 +36,8 @@ type work struct {
 	env environment.Environment
 	// entered: something of this runner's has begun in the environment, so that what lies there is its own.
 	entered bool
+	// agentsAsked: the agents were found to start.
+	agentsAsked bool
 	// content is the commit whose content the environment was just recorded as; empty once
 	// anything ran in it.
 	content string

@@ -24,7 +24,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what a runner works with. All but Detect, Settings, Program, Named, Prompts, Redact, Observe and Logger are required.
+// Config is what a runner works with. All but Detect, Settings, Program, Named, MayCall, Prompts, Redact, Observe and Logger are required.
 type Config struct {
 	Store        *store.Store
 	Repo         *git.Repo
@@ -40,6 +40,9 @@ type Config struct {
 	// a run that goes on with a program which was named before; nil where there is no such run.
 	Program string
 	Named   func(ctx context.Context, program string) (map[workflow.Role]agent.Agent, error)
+	// MayCall says for free why an agent that a run has in one of some roles could not be called where inside runs commands; an
+	// *AgentError is a person's to settle. program is what a person named for the run. Nil asks nothing.
+	MayCall func(ctx context.Context, program string, roles []workflow.Role, inside process.Executor) error
 	// Rules answer what an agent asks without a person, by its role.
 	Rules map[workflow.Role]permission.Rules
 	// Prompts are the project's own prompts by role, made by PromptTemplate.

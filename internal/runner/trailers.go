@@ -3,11 +3,9 @@ package runner
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"signalbox/internal/git"
 	"signalbox/internal/redact"
@@ -31,30 +29,6 @@ const (
 	AssistedBy   Trailer = "assisted-by"
 	CoAuthoredBy Trailer = "co-authored-by"
 )
-
-// canCommit finds out before anything is paid for whether the run's commits can be made: whether git knows
-// the user, and whether the key is to be had by which they sign.
-func (w *work) canCommit(ctx context.Context) error {
-	if _, err := w.Repo.User(ctx); err != nil {
-		return err
-	}
-	signs, err := w.Repo.Signs(ctx, cmp.Or(w.Commits.Sign, git.SignNever))
-	if err != nil || !signs {
-		return err
-	}
-	base, err := w.Repo.Resolve(ctx, "refs/heads/"+w.run.Journey.Base)
-	if errors.Is(err, git.ErrNotFound) {
-		return nil // which is said of the branch
-	}
-	if err != nil {
-		return err
-	}
-	tree, err := w.Repo.TreeOf(ctx, base)
-	if err == nil { // the commit is on no ref
-		_, err = w.Repo.CommitAs(ctx, tree, nil, "See whether commits can be signed\n", time.Unix(0, 0), git.SignAlways)
-	}
-	return err
-}
 
 // trailers name the agents of some roles, and the user where they sign off.
 func (w *work) trailers(ctx context.Context, roles ...workflow.Role) string {

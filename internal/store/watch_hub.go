@@ -101,6 +101,15 @@ func (h *hub) watch(folder string) error {
 	return h.watcher.Add(folder)
 }
 
+// Watched says why the kernel would not tell of changes now, so that files are polled; nil if it would.
+func (s *Store) Watched() error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	return errors.Join(watcher.Add(s.root.Name()), watcher.Close())
+}
+
 // exhausted reports whether the kernel has no instance, descriptor or watch left.
 func exhausted(err error) bool { return isAny(err, exhaustion...) }
 

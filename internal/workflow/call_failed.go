@@ -16,7 +16,7 @@ func (m *machine) agentFailed(e AgentFailed) {
 	if step := m.currentStep(); step != nil {
 		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
 	}
-	stop := m.problem(CategoryExecution, e.Code, agentTitle(m.answered.Role, e.Code), e.Message)
+	stop := m.problem(CategoryExecution, e.Code, AgentTitle(m.answered.Role, e.Code), e.Message)
 	stop.RelatedPaths = paths(e.LogPath)
 	if m.answered.Role == Repairer && (e.Code == "AGENT_UNAVAILABLE" || used.AgentRetries >= r.Journey.Settings.Limits.AgentRetries) {
 		m.setUpFailed(r.Journey.SetUp.lastError())
@@ -78,7 +78,8 @@ func (e *Error) Unusable() bool {
 	return slices.Contains([]string{"AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED", "AGENT_NO_ROUTE"}, e.ReasonCode)
 }
 
-func agentTitle(role Role, code string) string {
+// AgentTitle says in one line that a role's agent failed, and how.
+func AgentTitle(role Role, code string) string {
 	what := map[string]string{"AGENT_HUNG": "printed nothing for too long", "AGENT_TIMED_OUT": "took too long",
 		"AGENT_UNAVAILABLE": "cannot be started", "AGENT_OUT_OF_MEMORY": "ran out of memory",
 		"AGENT_NO_ANSWER": "ended without an answer", "AGENT_UNAUTHORIZED": "was not let in by its model's server",

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -17,6 +18,22 @@ const (
 
 // Roles lists every Role.
 var Roles = []Role{Planner, Implementer, Reviewer, Repairer}
+
+// Roles are those that the run may still call an agent for, whatever comes.
+func (r *Run) Roles() []Role {
+	j := &r.Journey
+	return slices.DeleteFunc(slices.Clone(Roles), func(role Role) bool {
+		switch role {
+		case Planner:
+			return len(r.Steps) > 0 || j.Settings.leavesOut(DesignCheck.Position()) != ""
+		case Reviewer:
+			return j.Settings.leavesOut(ReviewRequest.Position()) != ""
+		case Repairer:
+			return j.Settings.NoRepairer
+		}
+		return false
+	})
+}
 
 // Step is one entry of steps[] (R9), at the same place as in planning.json.
 type Step struct {

@@ -134,3 +134,26 @@ func (f *Forge) replaceable(ctx context.Context, present, next, ours string) err
 	}
 	return err
 }
+
+// MayMerge implements forge.Mergeable: the branch is there, and the remote would take it.
+func (f *Forge) MayMerge(ctx context.Context, base string) error {
+	ref := branchRef(base)
+	at, err := f.repo.Resolve(ctx, ref)
+	if errors.Is(err, git.ErrNotFound) {
+		return fmt.Errorf("%q: %w", base, forge.ErrNoBase)
+	}
+	if err != nil {
+		return fmt.Errorf("find base branch %q: %w", base, err)
+	}
+	there, err := f.hasRemote(ctx)
+	if err != nil || !there {
+		return err
+	}
+	switch err := f.repo.MayPush(ctx, Remote, ref, at); {
+	case errors.Is(err, git.ErrRefMoved):
+		return fmt.Errorf("push %q: %w", base, ErrRemoteMoved)
+	case err != nil:
+		return fmt.Errorf("%w: %w", forge.ErrRemote, err)
+	}
+	return nil
+}

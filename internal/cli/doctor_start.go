@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/redact"
+	"signalbox/internal/runner"
+)
+
+// remoteWait is how long doctor waits for a remote. A run has more patience.
+const remoteWait = 20 * time.Second
+
+// lookAtStart names what a run would stop at before it makes anything. The code that stops the run says it.
+func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
+	base, err := p.base(ctx)
+	if err != nil {
+		add(findingOf("base", err))
+		return
+	}
+	if p.mayMergeInto(ctx, base, forge.Request{}) != nil { // which is said of the requests
+		return
+	}
+	obstacles := p.obstacles(ctx, base, add)
+	for _, o := range obstacles {
+		says := o.Error.Message
+		if !strings.HasPrefix(says, o.Error.Title) {
+			says = o.Error.Title + ": " + says
+		}
+		add(finding{o.What, verdictMissing, says, strings.Join(o.Error.Actions, "\n")})
+	}
+	if len(obstacles) == 0 {
+		add(finding{What: "merge", Verdict: verdictOK, Says: p.mergesSo(ctx, base)})
+	}
+	p.lookAtClone(ctx, add)
+	if err := p.store.Watched(); err != nil {
+		add(finding{"files", verdictWarning, "the kernel has no inotify instance or watch left for you, so files are polled: " + err.Error(),
+			"sudo sysctl fs.inotify.max_user_instances=512 fs.inotify.max_user_watches=524288"})
+	}
+}
+
+// obstacles are those of every run into base. The remote and the signature are tried only where no program is started for that which
+// the repository itself names: doctor only shows.
+func (p *project) obstacles(ctx context.Context, base string, add func(finding)) []runner.Obstacle {
+	named, err := p.repo.NamesPrograms(ctx)
+	if err == nil && len(named) > 0 {
+		add(finding{"merge", verdictWarning, "neither a push nor a signature is tried here: the repository's own git configuration names programs for it (" +
+			redact.Line(strings.Join(named, ", "), 200) + ")", "nothing: a run tries both before anything is paid for"})
+	}
+	quiet := err != nil || len(named) > 0
+	ctx, cancel := context.WithTimeout(ctx, remoteWait)
+	defer cancel()
+	shows := p.obeys
+	p.obeys = !quiet
+	defer func() { p.obeys = shows }()
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Commits: p.commits(), Redact: p.redact, Logger: p.log})
+	return r.Obstacles(ctx, base, quiet)
+}
+
+// mergesSo says whose merges go where.
+func (p *project) mergesSo(ctx context.Context, base string) string {
+	says := "into " + base
+	if user, err := p.repo.User(ctx); err == nil {
+		says += fmt.Sprintf(" as %s <%s>", user.Committer.Name, user.Committer.Email)
+	}
+	if _, err := p.repo.Remote(ctx, local.Remote); err == nil {
+		says += ", and pushed to " + local.Remote
+	}
+	return says
+}
+
+func (p *project) lookAtClone(ctx context.Context, add func(finding)) {
+	if remote, err := p.repo.Promisor(ctx); err == nil && remote != "" {
+		add(finding{"clone", verdictWarning, "this is a partial clone: a run first fetches from " + remote + " what it lacks, and stops for free where it cannot",
+			"fetch all of it now: git fetch --refetch --no-filter"})
+	}
+}

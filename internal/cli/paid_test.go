@@ -1,0 +1,92 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// newCounted makes a project without isolation whose agent leaves a line in .git/calls each time that it is called, and then does what
+// the script says.
+func newCounted(t *testing.T, script, config string) *project {
+	t.Helper()
+	p := newProject(t, 1)
+	p.write("agent.sh", "cat >"+p.dir+"/.git/prompt\necho \"$SIGNALBOX_ROLE\" >>"+p.dir+"/.git/calls\n"+script)
+	p.write(".signalbox/config.yaml", "approve: auto\nenvironment: {sandbox: none}\n"+config+
+		"agents:\n  shell: {driver: command, command: [sh, ./agent.sh]}\n  other: {driver: command, command: [no-such-reviewer]}\n")
+	return p
+}
+
+const onlyShell = "workflow: simple\nroles: {implementer: shell, planner: none, reviewer: none, repairer: none}\n"
+
+// commit commits all of the project's files.
+func (p *project) commit() {
+	p.Helper()
+	p.git("add", "--all")
+	p.git("commit", "--quiet", "-m", "Set up")
+}
+
+// calls is how many times an agent was called.
+func (p *project) calls() int {
+	p.Helper()
+	said, err := os.ReadFile(filepath.Join(p.dir, ".git", "calls"))
+	if err != nil && !os.IsNotExist(err) {
+		p.Fatal(err)
+	}
+	return strings.Count(string(said), "\n")
+}
+
+// What can be seen for free stops a run before anything is paid for, and doctor says it, too, where it can be seen without a run.
+func TestARunStopsBeforeItsFirstPaidCall(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config string
+		damage func(*project)
+		// reason is the run's, says what both name; doctor sees nothing where silent is set.
+		reason, says, next string
+		silent             bool
+	}{
+		"the reviewer's program is not there": {
+			config: "workflow: [review-request]\nroles: {implementer: shell, planner: none, reviewer: other, repairer: none}\ntests: \"true\"\n",
+			reason: "AGENT_UNAVAILABLE", says: "no-such-reviewer", next: "signalbox resume 1"},
+		"the remote is gone": {config: onlyShell + "tests: \"true\"\n",
+			damage: func(p *project) { p.git("remote", "add", "origin", filepath.Join(p.dir, "gone.git")) },
+			reason: "REMOTE_REFUSES", says: "gone.git", next: "git push --dry-run origin main"},
+		"the remote has other commits": {config: onlyShell + "tests: \"true\"\n",
+			damage: func(p *project) {
+				p.git("branch", "theirs")
+				p.git("init", "--quiet", "--bare", ".git/remote.git")
+				p.git("remote", "add", "origin", filepath.Join(p.dir, ".git", "remote.git"))
+				p.git("commit", "--quiet", "--allow-empty", "-m", "Theirs")
+				p.git("push", "--quiet", "origin", "main")
+				p.git("reset", "--quiet", "--hard", "theirs")
+			}, reason: "REMOTE_MOVED", says: "commits that are missing here", next: "git pull"},
+		"a test program is not there": {config: onlyShell + "tests: no-such-tests --all\n",
+			reason: "TESTS_CANNOT_RUN", says: "no-such-tests", next: "signalbox resume 1"},
+		"a test may not be executed": {config: onlyShell + "tests: ./check\n",
+			damage: func(p *project) { p.write("check", "#!/bin/sh\n"); p.commit() },
+			reason: "TESTS_CANNOT_RUN", says: "check", next: "signalbox resume 1", silent: true},
+		"no test runs": {config: onlyShell + "tests: \"echo 'Ran 0 tests in 0.000s'\"\n",
+			reason: "TESTS_CANNOT_RUN", says: "no test ran", next: "signalbox resume --force 1", silent: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newCounted(t, "echo x >x\n", c.config)
+			p.commit()
+			if c.damage != nil {
+				c.damage(p)
+			}
+			out := p.run(3, "run", "1")
+			if !strings.Contains(out, c.reason) || !strings.Contains(out, c.says) || !strings.Contains(out, c.next) || p.calls() != 0 {
+				t.Errorf("%d calls; want none, %s, %q and %q in\n%s", p.calls(), c.reason, c.says, c.next, out)
+			}
+			if c.silent {
+				return
+			}
+			if doctor := p.run(1, "doctor"); !strings.Contains(doctor, c.says) {
+				t.Errorf("want %q in\n%s", c.says, doctor)
+			}
+		})
+	}
+}

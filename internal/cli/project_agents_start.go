@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/config"
+	"signalbox/internal/process"
+	"signalbox/internal/runner"
+	"signalbox/internal/workflow"
+)
+
+// seeDoctor is what to type where the error itself names what is missing.
+const seeDoctor = "see what is missing: signalbox doctor"
+
+// mayCallInside is the runner's MayCall: the programs of the run's agents start where they are to work, in a version that is known
+// to work, and the servers that the user named for their models answer. Nothing of it is paid for. Doctor asks the same.
+func (p *project) mayCallInside(ctx context.Context, program string, roles []workflow.Role, inside process.Executor) error {
+	own := p
+	if program != "" && p.flags.agent == "" {
+		other := *p
+		other.config.Agents = maps.Clone(p.config.Agents)
+		onlyAgent(&other.config, program)
+		own = &other
+	}
+	asked := map[string]bool{}
+	for _, role := range roles {
+		name, c, ok := own.config.AgentFor(string(role), own.workflowName())
+		if !ok || asked[name] {
+			continue
+		}
+		asked[name] = true
+		if err := own.mayBeCalled(ctx, name, c, inside); err != nil {
+			err.Role = role
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (p *project) mayBeCalled(ctx context.Context, name string, c config.Agent, inside process.Executor) *runner.AgentError {
+	v, known := vendorOf(c.Driver)
+	if !known && c.Driver != config.DriverCommand { // a script of ours
+		return nil
+	}
+	// One that starts and does not tell its version may work all the same.
+	if err := p.starting(name, c)(ctx, inside); errors.Is(err, agent.ErrUnseen) || errors.Is(err, agent.ErrTooOld) {
+		return &runner.AgentError{Code: string(agent.Unavailable), Next: cmp.Or(upgrade(v, err), seeDoctor), Err: err}
+	}
+	if !known {
+		return nil
+	}
+	if err := p.mayCallBy(name, v, c); err != nil {
+		f := findingOf(name, err)
+		return &runner.AgentError{Code: string(agent.NoRoute), Next: cmp.Or(f.Next, seeDoctor), Err: err}
+	}
+	w := p.way(v, c)
+	if login, _, _ := p.login(v, c); login != config.LoginKey || w.named() == "" {
+		return nil
+	}
+	if err := p.startGateway(ctx); err != nil {
+		return nil // its call says so, before anything is sent
+	}
+	return p.reach(ctx, w)
+}
+
+// upgrade is what to type about an agent that is too old; empty for any other error.
+func upgrade(v vendor, err error) string {
+	if !errors.Is(err, agent.ErrTooOld) || v.install == "" {
+		return ""
+	}
+	return v.install + "@latest"
+}
+
+// reach says why nothing answers where the user says that the agent's model is, nil if anything does.
+func (p *project) reach(ctx context.Context, w way) *runner.AgentError {
+	permanent, err := p.gateway.Reach(ctx, w.url, true)
+	if err == nil {
+		return nil
+	}
+	return &runner.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", shownURL(w.url), w.from, err),
+		Next: "start it, correct the address in " + w.from + ", or unset that for the vendor's own server"}
+}

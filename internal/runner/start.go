@@ -1,0 +1,153 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+	"signalbox/internal/workflow"
+)
+
+// precondition has to hold before a run makes anything: without it the run would fail after its agents were paid.
+type precondition struct {
+	what string
+	met  func(ctx context.Context, base string) error
+	// starts: it may start programs that the repository's own git configuration names.
+	starts bool
+}
+
+// preconditions are what can be found out without an environment, the cheapest first.
+func (r *Runner) preconditions() []precondition {
+	return []precondition{{"disk", r.hasRoom, false}, {"identity", r.knowsUser, false}, {"signature", r.canSign, true}, {"merge", r.mayMerge, true}}
+}
+
+// Obstacle is what would stop every run that is merged into a base branch, before it begins.
+type Obstacle struct {
+	// What is the thing that was looked at: disk, identity, signature or merge.
+	What  string
+	Error workflow.Error
+}
+
+// Obstacles are all that a run into base would stop at one after the other, found by the code that stops it. With quiet it starts
+// nothing that the repository's own git configuration could name.
+func (r *Runner) Obstacles(ctx context.Context, base string, quiet bool) (found []Obstacle) {
+	w := &work{Runner: r}
+	w.run.Journey.Base = base
+	for _, p := range r.preconditions() {
+		if p.starts && quiet {
+			continue
+		}
+		if err := p.met(ctx, base); err != nil {
+			e := w.failure(workflow.Action{Kind: workflow.CreateBranch}, err)
+			e.Actions = slices.DeleteFunc(e.Actions, func(a string) bool { return strings.HasPrefix(a, resumeAction) })
+			found = append(found, Obstacle{p.what, e})
+		}
+	}
+	return found
+}
+
+// mayStart is the first precondition that does not hold. A session merges nothing and is asked none of them.
+func (w *work) mayStart(ctx context.Context) error {
+	if w.prepares {
+		return nil
+	}
+	for _, p := range w.preconditions() {
+		if err := p.met(ctx, w.run.Journey.Base); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastRoom is the free space below which nothing begins, in bytes: as much as the largest file that a change may add.
+const leastRoom = 50 << 20
+
+func (r *Runner) hasRoom(context.Context, string) error {
+	root, err := r.Store.Abs(".")
+	if err != nil {
+		return err
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(root, &disk); err != nil {
+		return fmt.Errorf("look for free space below %s: %w", root, err)
+	}
+	if free := disk.Bavail * uint64(disk.Bsize); free < leastRoom { //nolint:gosec // a block's size is positive
+		return fmt.Errorf("%d MiB are free below %s, and a run needs %d at least: %w", free>>20, root, leastRoom>>20, syscall.ENOSPC)
+	}
+	return nil
+}
+
+// knowsUser finds out whether git knows the user, whose name the run's commits carry.
+func (r *Runner) knowsUser(ctx context.Context, _ string) error {
+	_, err := r.Repo.User(ctx)
+	return err
+}
+
+// canSign finds out whether the key is to be had by which the run's commits are signed.
+func (r *Runner) canSign(ctx context.Context, base string) error {
+	signs, err := r.Repo.Signs(ctx, cmp.Or(r.Commits.Sign, git.SignNever))
+	if err != nil || !signs {
+		return err
+	}
+	at, err := r.Repo.Resolve(ctx, "refs/heads/"+base)
+	if errors.Is(err, git.ErrNotFound) {
+		return nil // which is said of the branch
+	}
+	if err != nil {
+		return err
+	}
+	tree, err := r.Repo.TreeOf(ctx, at)
+	if err == nil { // the commit is on no ref
+		_, err = r.Repo.CommitAs(ctx, tree, nil, "See whether commits can be signed\n", time.Unix(0, 0), git.SignAlways)
+	}
+	return err
+}
+
+// mayMerge asks the forge whether the merge at the run's end is possible as things stand.
+func (r *Runner) mayMerge(ctx context.Context, base string) error {
+	if f, ok := r.Forge.(forge.Mergeable); ok {
+		return f.MayMerge(ctx, base)
+	}
+	return nil
+}
+
+// AgentError: an agent could not be called, which was found out without calling it.
+type AgentError struct {
+	// Role is one that the agent has in the run, Code what the call would have ended with.
+	Role workflow.Role
+	Code string
+	// Next is what to type.
+	Next string
+	// Passing: it may be gone by itself in a minute.
+	Passing bool
+	Err     error
+}
+
+func (e *AgentError) Error() string { return e.Err.Error() }
+
+func (e *AgentError) Unwrap() error { return e.Err }
+
+// agentsStart asks, where the agents are to work, whether those of the run could be called: once per runner, for what is installed
+// may change between two. Where it is not known who could say that, they are called.
+func (w *work) agentsStart(ctx context.Context, inside process.Executor) error {
+	if w.prepares || w.MayCall == nil || w.agentsAsked {
+		return nil
+	}
+	err := w.MayCall(ctx, w.run.Journey.Program, w.run.Roles(), inside)
+	w.agentsAsked = err == nil
+	return err
+}
+
+// isolationContainer is what an environment says of itself whose programs are an image's: its set-up may bring agents, too, so that
+// nothing is missing before it ran.
+const isolationContainer = "container"
