@@ -24,7 +24,7 @@ const adoptScript = `test ! -L .git && test ! -L .git/info && mkdir -p .git/info
 // not ignore them (a .venv, say): they are neither recorded as a change nor removed by Reset.
 // Files are not adopted: one that a set-up wrote may be one that a change is about.
 func (e *Environment) adoptSetUp(ctx context.Context, m *made) error {
-	list, err := e.importing(ctx, "", `exec git ls-files -z --others --exclude-standard --directory --no-empty-directory`)
+	list, err := e.importing(ctx, "", "git", "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
 	if err != nil {
 		return fmt.Errorf("list what the set-up made: %w", err)
 	}

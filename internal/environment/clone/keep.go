@@ -63,7 +63,7 @@ func (e *Environment) Empty(ctx context.Context) (bool, error) {
 	if err != nil || files > 0 {
 		return false, err
 	}
-	list, err := e.importing(ctx, "", `exec git ls-files -z --others --directory --no-empty-directory`)
+	list, err := e.importing(ctx, "", "git", "ls-files", "-z", "--others", "--directory", "--no-empty-directory")
 	return list == "", err
 }
 
@@ -242,7 +242,7 @@ func syncAll(dir string) error {
 
 // writeIgnored lists what git ignores, a folder that is ignored as a whole by its name alone.
 func (e *Environment) writeIgnored(ctx context.Context, staging string) error {
-	list, err := e.importing(ctx, "", `exec git ls-files -z --others --ignored --exclude-standard --directory`)
+	list, err := e.importing(ctx, "", "git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {
 		return fmt.Errorf("list ignored files: %w", err)
 	}

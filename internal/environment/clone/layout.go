@@ -75,6 +75,9 @@ func (l layout) index() string { return filepath.Join(l.private, "index") }
 // untouched is there from when the clone was built until the first command that is not ours runs in it.
 func (l layout) untouched() string { return filepath.Join(l.private, "untouched") }
 
+// gitState is what noteGit noted of the clone's .git.
+func (l layout) gitState() string { return filepath.Join(l.private, "git-state") }
+
 // marker says what the environment was made from. It is written before the clone is moved
 // into place: a folder without a marker is somebody else's.
 func (l layout) marker() string { return filepath.Join(l.private, "environment.json") }

@@ -105,6 +105,7 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err := e.addKept(ctx, m, e.layout.fresh()); err != nil {
 		return err
 	}
+	e.noteGitOf(e.layout.fresh())
 	if err := errors.Join(e.seedIndex(), e.noteUntouched()); err != nil {
 		return err
 	}

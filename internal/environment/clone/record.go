@@ -31,7 +31,7 @@ func (e *Environment) record(ctx context.Context, parent, message string) (envir
 	if err != nil {
 		return environment.Change{}, err
 	}
-	tree, err := e.tree(ctx, parent)
+	tree, err := e.tree(ctx, parent, listScript)
 	if err != nil {
 		return environment.Change{}, err
 	}

@@ -47,6 +47,15 @@ func configValue(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(value) + `"`
 }
 
+// listed is a path as an entry of GIT_ALTERNATE_OBJECT_DIRECTORIES: in quotes as C has them, where it holds what
+// separates two or begins a quoted one.
+func listed(path string) string {
+	if !strings.ContainsAny(path, ":\n\"") {
+		return path
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
+}
+
 // copyHistory brings the objects of commit, but for those of known, from the project into the
 // fresh clone and points its branch there. No delta is looked for between objects that are not stored
 // as such: on one disk that takes far longer than it saves.
@@ -63,23 +72,16 @@ func (e *Environment) copyHistory(ctx context.Context, commit, known string) err
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("copy where the history ends: %w", err)
 	}
-	pack, err := os.OpenFile(filepath.Join(e.layout.private, "history.pack"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("copy history: %w", err)
-	}
-	defer func() { _ = errors.Join(pack.Close(), os.Remove(pack.Name())) }()
 	wanted := commit + "\n"
 	if known != "" {
 		wanted += "^" + known + "\n"
 	}
-	_, err = e.driver.git(ctx, process.Command{Args: []string{"pack-objects", "--revs", "--stdout", "-q", "--window=0", "--delta-base-offset"},
-		Stdin: strings.NewReader(wanted), Stdout: pack, Env: []string{"GIT_DIR=" + e.driver.config.Repo.GitDir()}})
-	if err == nil {
-		_, err = pack.Seek(0, 0)
-	}
-	if err == nil {
-		_, err = e.driver.git(ctx, process.Command{Args: []string{"index-pack", "--stdin"}, Stdin: pack, Env: []string{"GIT_DIR=" + gitDir, e.layout.tag()}})
-	}
+	// The pack and its index are written where they belong; what is asked of the project is read through an alternate.
+	repo, objects := e.driver.config.Repo, filepath.Join(gitDir, "objects")
+	_, err = e.driver.git(ctx, process.Command{
+		Args:  []string{"pack-objects", "--revs", "--non-empty", "-q", "--window=0", "--delta-base-offset", filepath.Join(objects, "pack", "pack")},
+		Stdin: strings.NewReader(wanted), Env: []string{"GIT_DIR=" + repo.GitDir(), "GIT_OBJECT_DIRECTORY=" + objects,
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + listed(repo.ObjectsDir()), e.layout.tag()}})
 	if err != nil {
 		return fmt.Errorf("copy history: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,16 +18,18 @@ import (
 const resetTimeout = 10 * time.Minute
 
 // resetScript runs inside, on the clone's own repository, which may be in any state: $1 is the
-// commit, $2 the branch, and a pack with the objects of the commit comes on standard input.
+// commit, $2 the branch, and where $3 is "pack", one with the objects of the commit comes on standard input.
+// HEAD takes the branch along to where it is reset. Little of it starts a program where nothing is to be done.
 const resetScript = `set -e
 test -d .git
 test ! -L .git
 test ! -e .git/commondir
 find .git -name '*.lock' -type f -delete
-rm -rf .git/rebase-merge .git/rebase-apply .git/sequencer .git/BISECT_LOG
-git index-pack --stdin >/dev/null
+for left in rebase-merge rebase-apply sequencer BISECT_LOG; do
+	if test -e ".git/$left" || test -L ".git/$left"; then rm -rf ".git/$left"; fi
+done
+if test "$3" = pack; then git index-pack --stdin >/dev/null; fi
 git symbolic-ref HEAD "refs/heads/$2"
-git update-ref "refs/heads/$2" "$1"
 git reset --hard --quiet "$1"
 git clean -ffdq`
 
@@ -60,9 +63,12 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 		return err
 	}
 	if there && e.isAsBuilt(m, commit) {
-		if found, err := e.tree(ctx, commit); err == nil && found == tree { // nobody else wrote there either
+		if found, err := e.tree(ctx, commit, listScript); err == nil && found == tree { // nobody else wrote there either
 			return nil
 		}
+	}
+	if there && m.Head == commit && e.isAsLeft(ctx, commit) {
+		return nil
 	}
 	if there && keepRef != "" {
 		if err := e.keep(ctx, m, tree, keepRef); err != nil {
@@ -90,7 +96,7 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 // tree, or is kept there already. What ref held before stays in its history.
 func (e *Environment) keep(ctx context.Context, m *made, tree, ref string) error {
 	repo := e.driver.config.Repo
-	found, err := e.tree(ctx, m.Head)
+	found, err := e.tree(ctx, m.Head, listScript)
 	if err != nil {
 		return err
 	}
@@ -134,8 +140,12 @@ func (e *Environment) restored(ctx context.Context, commit, tree string) bool {
 	if e.runReset(ctx, commit) != nil {
 		return false
 	}
-	found, err := e.tree(ctx, commit)
-	return err == nil && found == tree
+	found, err := e.tree(ctx, commit, refreshScript)
+	if err != nil || found != tree {
+		return false
+	}
+	e.noteGit(ctx)
+	return true
 }
 
 func (e *Environment) runReset(ctx context.Context, commit string) error {
@@ -143,18 +153,22 @@ func (e *Environment) runReset(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = errors.Join(pack.Close(), os.Remove(pack.Name())) }()
+	input, brings := io.Reader(strings.NewReader("")), ""
+	if pack != nil {
+		defer func() { _ = errors.Join(pack.Close(), os.Remove(pack.Name())) }()
+		input, brings = pack, "pack"
+	}
 	_, err = output(ctx, process.Command{
-		Args: []string{"sh", "-c", resetScript, "sh", commit, e.spec.Branch},
+		Args: []string{"sh", "-c", resetScript, "sh", commit, e.spec.Branch, brings},
 		Env: e.driver.gitVariables(
 			"GIT_DIR="+filepath.Join(e.Dir(), ".git"),
 			"GIT_WORK_TREE="+e.Dir()),
-		Stdin: pack, Total: resetTimeout,
+		Stdin: input, Total: resetTimeout,
 	}, e.exec)
 	return err
 }
 
-// pack writes what commit has and the clone did not have when it was made.
+// pack writes what commit has and the clone did not have when it was made; nil where that is nothing.
 func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error) {
 	known := e.spec.Commit
 	m, err := e.marker()
@@ -163,6 +177,9 @@ func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error)
 	}
 	if m.Warm.isLayered() {
 		known = m.Warm.Commit
+	}
+	if commit == known {
+		return nil, nil //nolint:nilnil // it is the answer
 	}
 	f, err := os.OpenFile(filepath.Join(e.layout.private, "reset.pack"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

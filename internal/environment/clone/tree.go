@@ -29,19 +29,22 @@ const (
 const (
 	// listScript makes the index that of commit $1, keeping what is known of files that are the
 	// same there, and prints what differs in the work folder.
-	listScript = `git read-tree --reset "$1" || exit
+	listScript = `git read-tree --reset "$1" && exec git ls-files -z --others --modified --exclude-standard`
+	// refreshScript notes the times of all files, too, which a reset has written: later looks read only what changed.
+	refreshScript = `git read-tree --reset "$1" || exit
 git update-index -q --refresh >/dev/null || true
 exec git ls-files -z --others --modified --exclude-standard`
-	dropScript = `exec git update-index -z --force-remove --stdin`
-	addScript  = `git update-index -z --add --replace --stdin && exec git write-tree`
+	// strayScript prints nothing exactly if the work folder is that of commit $1, without an empty folder beside it.
+	strayScript = `git read-tree --reset "$1" && exec git ls-files -z --others --directory --modified --exclude-standard`
+	addScript   = `git update-index -z --add --replace --stdin && exec git write-tree`
 )
 
 // tree is the content of the work folder as a tree in the import repository.
-func (e *Environment) tree(ctx context.Context, parent string) (string, error) {
+func (e *Environment) tree(ctx context.Context, parent, script string) (string, error) {
 	if err := e.layout.present(); err != nil {
 		return "", err
 	}
-	names, err := e.changed(ctx, parent)
+	names, err := e.changed(ctx, parent, script)
 	if err != nil {
 		return "", fmt.Errorf("list changed files: %w", err)
 	}
@@ -53,20 +56,20 @@ func (e *Environment) tree(ctx context.Context, parent string) (string, error) {
 		return "", err
 	}
 	if absent != "" {
-		if _, err := e.importing(ctx, absent, dropScript); err != nil {
+		if _, err := e.importing(ctx, absent, "git", "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 			return "", fmt.Errorf("drop deleted files: %w", err)
 		}
 	}
-	tree, err := e.importing(ctx, present, addScript)
+	tree, err := e.importing(ctx, present, "sh", "-c", addScript)
 	if err != nil {
 		return "", fmt.Errorf("add changed files: %w", err)
 	}
 	return objectID(tree)
 }
 
-// changed names what differs from parent. An index that cannot be read, which only costs time,
+// changed names what differs from parent, by one of the scripts. An index that cannot be read, which only costs time,
 // is made anew.
-func (e *Environment) changed(ctx context.Context, parent string) ([]string, error) {
+func (e *Environment) changed(ctx context.Context, parent, script string) ([]string, error) {
 	index := filepath.Join(e.layout.index(), "index")
 	if err := os.Remove(index + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("remove stale lock: %w", err)
@@ -74,9 +77,9 @@ func (e *Environment) changed(ctx context.Context, parent string) ([]string, err
 	if err := e.borrowIndex(index); err != nil {
 		return nil, err
 	}
-	list, err := e.importing(ctx, "", listScript, parent)
+	list, err := e.importing(ctx, "", "sh", "-c", script, "sh", parent)
 	if err != nil && ctx.Err() == nil && os.Remove(index) == nil {
-		list, err = e.importing(ctx, "", listScript, parent)
+		list, err = e.importing(ctx, "", "sh", "-c", script, "sh", parent)
 	}
 	return splitNUL(list), err
 }
@@ -173,10 +176,10 @@ func absence(err error) error {
 	return err
 }
 
-// importing runs a script with our import repository and index, and the clone as nothing but files.
-func (e *Environment) importing(ctx context.Context, input, script string, args ...string) (string, error) {
+// importing runs a program with our import repository and index, and the clone as nothing but files.
+func (e *Environment) importing(ctx context.Context, input string, args ...string) (string, error) {
 	c := process.Command{
-		Args:  append([]string{"sh", "-c", script, "sh"}, args...),
+		Args:  args,
 		Stdin: strings.NewReader(input),
 		Total: gitTimeout,
 		Env: e.driver.gitVariables(

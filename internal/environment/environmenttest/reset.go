@@ -31,6 +31,7 @@ var damage = map[string]string{
 	"a sparse checkout":             `git sparse-checkout set src >/dev/null`,
 	"line endings of its own":       `git config core.autocrlf true && git config core.eol crlf && echo '* text' >.git/info/attributes && rm README.md`,
 	"a filter that writes its own":  `mkdir -p .git/info && git config filter.x.smudge 'echo spoiled' && git config filter.x.clean 'cat' && echo '* filter=x' >.git/info/attributes && rm README.md`,
+	"an empty folder":               `mkdir -p empty/one`,
 	"changed files marked as equal": `git update-index --assume-unchanged README.md && echo x >README.md`,
 }
 
@@ -60,6 +61,7 @@ func testResetDamage(t *testing.T, s *site) {
 					t.Errorf("%s: got %q, %v", name, data, err)
 				}
 			}
+			s.must(t, `test ! -e empty`)
 			s.expectClean(t, s.spec.Commit)
 		})
 	}

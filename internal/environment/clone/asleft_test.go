@@ -1,0 +1,48 @@
+package clone_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/environmenttest"
+	"signalbox/internal/process"
+)
+
+// noting notes what it starts.
+type noting struct {
+	mu  sync.Mutex
+	ran []string
+}
+
+func (n *noting) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	n.mu.Lock()
+	n.ran = append(n.ran, strings.Join(c.Args, " "))
+	n.mu.Unlock()
+	return process.Host{}.Exec(ctx, c)
+}
+
+// Tests that leave everything as it was are the rule: that is looked up once, and nothing is written anew.
+func TestAResetOfWhatIsAsItWasLeftStartsOneSandbox(t *testing.T) {
+	t.Parallel()
+	p := environmenttest.NewProject(t)
+	c, ran := config(t, p), &noting{}
+	c.Exec = ran
+	e := made(t, clone.New(c), p)
+	for _, script := range []string{"true", "cat README.md", "echo x >>README.md", "true", "git add --renormalize . && git stash list"} {
+		changed := !strings.HasPrefix(script, "true") && !strings.HasPrefix(script, "cat")
+		if r, err := e.Exec(t.Context(), process.Command{Args: []string{"sh", "-c", script}}); err != nil || !r.OK() {
+			t.Fatalf("%s: %v, %v", script, r, err)
+		}
+		ran.ran = nil
+		if err := e.Reset(t.Context(), p.Commit, ""); err != nil {
+			t.Fatal(err)
+		}
+		switch started := len(ran.ran); {
+		case changed && started < 2, !changed && started != 1:
+			t.Errorf("after %q a reset started:\n%s", script, strings.Join(ran.ran, "\n"))
+		}
+	}
+}
