@@ -105,7 +105,7 @@ func (p *project) settings(request forge.Request) (workflow.Settings, error) {
 	_, _, reviewer := p.config.AgentFor("reviewer", name)
 	_, _, repairer := p.config.AgentFor("repairer", name)
 	s := workflow.Settings{Workflow: name, Phases: phases, AutoApprove: p.config.Approve == config.ApproveAuto,
-		Tests: p.config.Tests, TestsE2E: p.config.TestsE2E, Stress: p.config.Stress, HasPlanner: planner, HasReviewer: reviewer, NoRepairer: !repairer,
+		Tests: p.config.Tests, TestsE2E: p.config.TestsE2E, Area: request.Area, Stress: p.config.Stress, HasPlanner: planner, HasReviewer: reviewer, NoRepairer: !repairer,
 		StopOnSetUpFailure: p.config.Environment.OnFailure == config.OnFailureStop, Limits: limits(p.config.Limits)}
 	p.environmentSettings(&s)
 	if len(request.Tests) > 0 {

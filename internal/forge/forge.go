@@ -26,6 +26,8 @@ type Request struct {
 	Labels []string `json:"labels,omitempty"`
 	// Language is what the request is about where a project has several: go, python, typescript, java.
 	Language string `json:"language,omitempty"`
+	// Area is the part of the project that it is about, one line: backend, frontend, …; empty if it does not say.
+	Area string `json:"area,omitempty"`
 	// DependsOn are the ids or numbers of requests that must be merged first.
 	DependsOn []string `json:"depends_on,omitempty"`
 	// Path is the file it was read from, relative to the project root; empty on other forges.

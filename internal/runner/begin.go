@@ -154,7 +154,7 @@ func (w *work) register(ctx context.Context, spec environment.Spec) error {
 		}
 		doc.Environments = append(doc.Environments, workflow.Environment{EnvID: spec.ID, Branch: j.Branch,
 			IssueNumber: j.Number, Title: w.run.Title, Status: workflow.EnvironmentActive, Phase: workflow.EnvCreate,
-			Step: workflow.EnvCreate.Step(), CreatedAt: now, LastUsedAt: now})
+			Step: workflow.EnvCreate.Step(), Area: j.Settings.Area, CreatedAt: now, LastUsedAt: now})
 		return nil
 	})
 }

@@ -150,6 +150,8 @@ type Settings struct {
 	PushesTo string `json:"pushes_to,omitempty"`
 	// Check is the health check whose failure the run repairs; it is re-run with every test of the change.
 	Check *HealthCheck `json:"check,omitempty"`
+	// Area is the part of the project that the request says it is about; empty if it does not say.
+	Area string `json:"area,omitempty"`
 	// Stress is the stress test's command; empty skips the phase.
 	Stress string `json:"stress,omitempty"`
 	// HasPlanner and HasReviewer say whether an agent is configured for the role.

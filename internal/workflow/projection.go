@@ -21,7 +21,7 @@ func (r *Run) AsEnvironment() (entry Environment, ok bool) {
 	if id == "" {
 		id, created = r.EnvironmentID(), j.Blocked.BlockedAt
 	}
-	entry = Environment{EnvID: id, Area: j.Area, Branch: j.Branch, IssueNumber: j.Number, Title: r.Title,
+	entry = Environment{EnvID: id, Area: firstOf(j.Settings.Area, j.Area), Branch: j.Branch, IssueNumber: j.Number, Title: r.Title,
 		Status: r.environmentStatus(), Phase: j.Phase, Step: j.Phase.Step(), Blocked: j.Blocked,
 		CreatedAt: created, LastUsedAt: r.UpdatedAt}
 	if j.PullRequest != nil {

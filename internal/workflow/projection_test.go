@@ -105,6 +105,22 @@ func TestAsEnvironment(t *testing.T) {
 	}
 }
 
+func TestAnEntryHasTheAreaThatItsRequestNames(t *testing.T) {
+	t.Parallel()
+	changed := times(1, untilPhase(TDDGreen), well, changes(FileChange{Path: "web/a.ts", NewMode: "100644"}))
+	s := ordinary(WorkflowFull, true)
+	for _, c := range []struct {
+		named, want string
+		until       act
+	}{{"", "", untilPhase(DesignCheck)}, {"", "web", changed}, {"backend", "backend", untilPhase(DesignCheck)}, {"backend", "backend", changed}} {
+		s.Area = c.named
+		run := lived(t, s, c.until)
+		if entry, _ := run.AsEnvironment(); entry.Area != c.want {
+			t.Errorf("a request that names %q has the area %q in %s, want %q", c.named, entry.Area, where(run), c.want)
+		}
+	}
+}
+
 func TestAnEntrySaysWhatIsPending(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(WorkflowFull, true), untilPhase(ReviewRequest), reviewFinds)

@@ -141,6 +141,9 @@ func readKey(key, value *yaml.Node, request *forge.Request) (err error) {
 		request.Labels, err = list(value)
 	case "language":
 		request.Language, err = line(value)
+	case "area":
+		request.Area, err = line(value)
+		request.Area = clean(request.Area)
 	case "depends_on":
 		request.DependsOn, err = references(value)
 	default:

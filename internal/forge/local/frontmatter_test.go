@@ -17,10 +17,10 @@ func TestParseRequest(t *testing.T) {
 		{
 			"all keys",
 			"---\nid: RQ-20261120-007\nnumber: 42\ntitle: Fix it\nbase: release/1.x\ntests: [go vet ./..., go test ./...]\n" +
-				"labels: [bug]\ndepends_on: [41, RQ-20261120-006]\n---\n\nBody\n---\nmore\n",
+				"labels: [bug]\narea: back end\ndepends_on: [41, RQ-20261120-006]\n---\n\nBody\n---\nmore\n",
 			forge.Request{
 				ID: "RQ-20261120-007", Number: 42, Title: "Fix it", Base: "release/1.x",
-				Tests: []string{"go vet ./...", "go test ./..."}, Labels: []string{"bug"},
+				Tests: []string{"go vet ./...", "go test ./..."}, Labels: []string{"bug"}, Area: "back end",
 				DependsOn: []string{"41", "RQ-20261120-006"}, Body: "Body\n---\nmore",
 			},
 		},
