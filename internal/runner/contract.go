@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -50,7 +52,7 @@ func (w *work) answer(o workflow.Outcome, a workflow.Action, text, log string) w
 	}
 	data, err := agent.JSON(text)
 	if err == nil {
-		data = namedEnvironment([]byte(w.Redact.String(string(data))))
+		data = namedEnvironment(w.masked(data))
 		err = keepsContract(a.Role, data)
 	}
 	if err == nil {
@@ -60,6 +62,29 @@ func (w *work) answer(o workflow.Outcome, a workflow.Action, text, log string) w
 		}
 	}
 	return workflow.AnswerRefused{Outcome: o, Problems: problems(err), LogPath: log}
+}
+
+// masked is JSON without secrets in its texts, as they are read: what JSON escapes within one would be seen once an error
+// quotes the text.
+func (w *work) masked(data []byte) []byte {
+	var out bytes.Buffer
+	decoder := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	encoder := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := decoder.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return bytes.TrimSpace(out.Bytes())
+		}
+		if err == nil && token.Kind() == '"' {
+			token = jsontext.String(w.Redact.String(token.String()))
+		}
+		if err == nil {
+			err = encoder.WriteToken(token)
+		}
+		if err != nil { // the contract says what is wrong with it
+			return []byte(w.Redact.String(string(data)))
+		}
+	}
 }
 
 func decoded(o workflow.Outcome, role workflow.Role, data []byte, log string) (workflow.Event, error) {

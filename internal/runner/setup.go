@@ -53,7 +53,7 @@ func (w *work) runSetUp(ctx context.Context, o workflow.Outcome, a workflow.Acti
 		event.Message = w.setUpMessage(command, why, shown.marked())
 	} else if got := strings.TrimSuffix(stdout.String(), "\n"); a.Expected != nil && got != *a.Expected {
 		event.OK, event.Class = false, workflow.FailureFixable
-		event.Message = w.clean(fmt.Sprintf("%s printed %q where %q is expected", redact.Line(command, 200), redact.Cut(got, 500), redact.Cut(*a.Expected, 500)))
+		event.Message = w.clean(fmt.Sprintf("%s printed %q where %q is expected", w.Redact.Line(command, 200), redact.Cut(w.Redact.Text(got), 500), redact.Cut(*a.Expected, 500)))
 	}
 	return event, nil
 }
