@@ -50,46 +50,58 @@ func (r *Run) Validate() error {
 	if r.Error != nil && (len(r.Error.Actions) == 0 || r.Error.ReasonCode == "") {
 		bad("/error", "error needs a reason_code and at least one action")
 	}
-	for i, s := range r.Steps {
-		at := fmt.Sprintf("/steps/%d", i)
+	for i := range r.Steps {
+		s := &r.Steps[i]
 		if want := fmt.Sprintf("S%02d", i+1); s.StepID != want {
-			bad(at+"/step_id", "steps[%d].step_id %q is not %q", i, s.StepID, want)
+			bad(fmt.Sprintf("/steps/%d/step_id", i), "steps[%d].step_id %q is not %q", i, s.StepID, want)
 		}
 		if s.Attempt < 1 {
-			bad(at+"/attempt", "steps[%d].attempt %d is below 1", i, s.Attempt)
+			bad(fmt.Sprintf("/steps/%d/attempt", i), "steps[%d].attempt %d is below 1", i, s.Attempt)
 		}
 	}
-	for at, paths := range r.paths() {
-		for _, p := range paths {
-			if !inProject(p) {
-				bad(at, "%s %q is not a path inside the project", at[1:], p)
+	r.eachPath(func(p, format string, entry int) {
+		if !inProject(p) {
+			at := format
+			if strings.Contains(format, "%") {
+				at = fmt.Sprintf(format, entry)
 			}
+			bad(at, "%s %q is not a path inside the project", at[1:], p)
 		}
-	}
+	})
 	return errors.Join(problems...)
 }
 
-// paths are all that the document says of files, by where it says it.
-func (r *Run) paths() map[string][]string {
+// eachPath calls visit with all that the document says of files, and where it says it: a JSON pointer, in which the
+// number of an entry stands for %d. Empty is none.
+func (r *Run) eachPath(visit func(p, pointer string, entry int)) {
+	each := func(pointer string, entry int, paths ...string) {
+		for _, p := range paths {
+			visit(p, pointer, entry)
+		}
+	}
+	one := func(pointer string, entry int, p *string) {
+		if p != nil {
+			visit(*p, pointer, entry)
+		}
+	}
 	a := &r.Artifacts
-	all := map[string][]string{"/artifacts/request_path": {a.RequestPath}, "/artifacts/planning_json": some(a.PlanningJSON), "/artifacts/report_md": {a.ReportMD},
-		"/artifacts/errors_json": some(a.ErrorsJSON), "/artifacts/patches": a.Patches, "/artifacts/logs_dir": {a.LogsDir}, "/signalbox/env_path": {r.Journey.EnvPath}}
+	each("/artifacts/request_path", 0, a.RequestPath)
+	one("/artifacts/planning_json", 0, a.PlanningJSON)
+	each("/artifacts/report_md", 0, a.ReportMD)
+	one("/artifacts/errors_json", 0, a.ErrorsJSON)
+	each("/artifacts/patches", 0, a.Patches...)
+	each("/artifacts/logs_dir", 0, a.LogsDir)
+	each("/signalbox/env_path", 0, r.Journey.EnvPath)
 	for i := range r.Steps {
-		s, at := &r.Steps[i], fmt.Sprintf("/steps/%d", i)
-		all[at+"/patch_path"], all[at+"/logs"] = some(s.PatchPath), s.Logs
-		all[at+"/test/unit/log_path"], all[at+"/test/e2e/log_path"] = some(s.Test.Unit.LogPath), some(s.Test.E2E.LogPath)
+		s := &r.Steps[i]
+		one("/steps/%d/patch_path", i, s.PatchPath)
+		each("/steps/%d/logs", i, s.Logs...)
+		one("/steps/%d/test/unit/log_path", i, s.Test.Unit.LogPath)
+		one("/steps/%d/test/e2e/log_path", i, s.Test.E2E.LogPath)
 	}
 	for i := range r.Journey.Evidence {
-		all[fmt.Sprintf("/signalbox/evidence/%d/log_path", i)] = []string{r.Journey.Evidence[i].LogPath}
+		each("/signalbox/evidence/%d/log_path", i, r.Journey.Evidence[i].LogPath)
 	}
-	return all
-}
-
-func some(path *string) []string {
-	if path == nil {
-		return nil
-	}
-	return []string{*path}
 }
 
 // inProject reports whether a path, with slashes, stays below the project root by its words. Empty is none.
