@@ -34,6 +34,8 @@ func (a withoutLogin) Run(ctx context.Context, task agent.Task, exec process.Exe
 type withLogin struct {
 	agent.Agent
 	login login.Login
+	// others are those of other agents, which may have been lent to the same environment.
+	others []login.Login
 	// again is what to type where the login is refused.
 	again string
 	log   *slog.Logger
@@ -41,7 +43,7 @@ type withLogin struct {
 
 // Run implements agent.Agent.
 func (a withLogin) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
-	loan, err := a.login.Lend(ctx, task.Private)
+	loan, err := a.login.Lend(ctx, task.Private, a.others...)
 	if err != nil {
 		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
 	}
@@ -62,7 +64,17 @@ func (p *project) withOwnLogin(a agent.Agent, v vendor, c config.Agent) agent.Ag
 	}
 	lent := v.login
 	lent.Home = p.Env("HOME")
-	return withLogin{a, lent, again, p.log}
+	return withLogin{a, lent, p.logins(), again, p.log}
+}
+
+// logins are those of all agents that are known by name.
+func (p *project) logins() (all []login.Login) {
+	for _, v := range vendors {
+		l := v.login
+		l.Home = p.Env("HOME")
+		all = append(all, l)
+	}
+	return all
 }
 
 // settleLogins brings back what was renewed in calls whose Signalbox was killed. Every command does it
@@ -70,7 +82,7 @@ func (p *project) withOwnLogin(a agent.Agent, v vendor, c config.Agent) agent.Ag
 func (p *project) settleLogins() {
 	lent, err := filepath.Glob(filepath.Join(p.environmentsFolder(), "*", clone.AgentsFolder))
 	if err == nil {
-		err = login.Settle(lent...)
+		err = login.Settle(p.logins(), lent...)
 	}
 	if err != nil {
 		p.app.warn("a login that was renewed in an environment is not yet in its place: %v", err)

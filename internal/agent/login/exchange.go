@@ -99,8 +99,10 @@ func (l *Loan) hand(person []byte) error {
 }
 
 // person is the person's file; where that is a link, what it leads to.
-func (l *Loan) person() string {
-	path := filepath.Join(l.login.Home, l.login.Folder, l.login.File)
+func (l *Loan) person() string { return l.login.person() }
+
+func (l Login) person() string {
+	path := filepath.Join(l.Home, l.Folder, l.File)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}

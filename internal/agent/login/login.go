@@ -51,9 +51,9 @@ type Loan struct {
 const insideFolder = "inside"
 
 // Lend lays the login and its settings into a folder that goes with an environment, and exchanges
-// tokens until Return. What a loan that was cut off left there is settled before.
-func (l Login) Lend(ctx context.Context, keep string) (*Loan, error) {
-	loan, err := l.lend(keep)
+// tokens until Return. What a loan that was cut off left there is settled before; it may be one of others.
+func (l Login) Lend(ctx context.Context, keep string, others ...Login) (*Loan, error) {
+	loan, err := l.lend(keep, append(others, l))
 	if err != nil {
 		return nil, fmt.Errorf("lend login ~/%s: %w", l.Folder, err)
 	}
@@ -62,7 +62,7 @@ func (l Login) Lend(ctx context.Context, keep string) (*Loan, error) {
 	return loan, nil
 }
 
-func (l Login) lend(keep string) (_ *Loan, err error) {
+func (l Login) lend(keep string, known []Login) (_ *Loan, err error) {
 	if keep == "" {
 		return nil, errNowhere
 	}
@@ -78,10 +78,10 @@ func (l Login) lend(keep string) (_ *Loan, err error) {
 			loan.close()
 		}
 	}()
-	if err := settle(keep); err != nil {
+	if err := settle(keep, known); err != nil {
 		return nil, err
 	}
-	if loan.inside, err = os.OpenRoot(filepath.Join(keep, insideFolder)); err != nil {
+	if loan.inside, err = openInside(keep); err != nil {
 		return nil, err
 	}
 	if err := loan.lay(); err != nil {
@@ -123,7 +123,19 @@ func (l *Loan) close() {
 }
 
 // tokens is where the copy lies, below inside.
-func (l *Loan) tokens() string { return filepath.Join(l.login.Folder, l.login.File) }
+func (l *Loan) tokens() string { return l.login.tokens() }
+
+func (l Login) tokens() string { return filepath.Join(l.Folder, l.File) }
+
+// openInside opens what the agent sees. A repository may bring a link in its place, by which what is removed
+// there would be a person's.
+func openInside(keep string) (*os.Root, error) {
+	path := filepath.Join(keep, insideFolder)
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no folder", path))
+	}
+	return os.OpenRoot(path)
+}
 
 // lock holds a loan's folder for this process.
 func lock(keep string) (unlock func(), err error) {
@@ -182,20 +194,21 @@ func forget(keep string, inside *os.Root, tokens string) error {
 }
 
 // Settle ends the loans in these folders whose process was killed: what had been renewed by then is
-// brought back. One that goes on, and a folder that has none, is left as it is.
-func Settle(keeps ...string) (err error) {
+// brought back, to the files of known logins and to no other: a repository may bring the word of a loan that never was.
+// One that goes on, and a folder that has none, is left as it is.
+func Settle(known []Login, keeps ...string) (err error) {
 	for _, keep := range keeps {
 		unlock, errLock := lock(keep)
 		if errLock != nil {
 			continue
 		}
-		err = errors.Join(err, settle(keep))
+		err = errors.Join(err, settle(keep, known))
 		unlock()
 	}
 	return err
 }
 
-func settle(keep string) error {
+func settle(keep string, known []Login) error {
 	text, err := os.ReadFile(filepath.Join(keep, recordFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -207,12 +220,15 @@ func settle(keep string) error {
 	if err != nil {
 		return fmt.Errorf("read what was lent: %w", err)
 	}
-	inside, err := os.OpenRoot(filepath.Join(keep, insideFolder))
+	if !slices.ContainsFunc(known, func(l Login) bool { return l.person() == r.Person && l.tokens() == r.Copy }) {
+		return fmt.Errorf("%s tells of a login at %q, where no known agent has one; if none is missing to you, remove that file", filepath.Join(keep, recordFile), r.Person)
+	}
+	inside, err := openInside(keep)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = inside.Close() }()
-	person, errPerson := os.ReadFile(r.Person)
+	person, errPerson := os.ReadFile(r.Person) // which may be gone
 	back, errBack := readInside(inside, r.Copy)
 	if errPerson == nil && errBack == nil && digest(person) == r.At {
 		if merged, changed := renewed(person, back); changed {

@@ -214,13 +214,13 @@ func TestWhatWasRenewedOutlivesAKill(t *testing.T) {
 			loan.end() // nobody exchanges any more
 			loan.ended.Wait()
 			write(t, filepath.Join(inside, ".credentials.json"), tokens("second"))
-			if err := Settle(keep, filepath.Join(keep, "nothing")); err != nil || !strings.Contains(read(filepath.Join(inside, ".credentials.json")), "second") {
+			if err := Settle([]Login{l}, keep, filepath.Join(keep, "nothing")); err != nil || !strings.Contains(read(filepath.Join(inside, ".credentials.json")), "second") {
 				t.Errorf("a loan that goes on was settled: %v", err)
 			}
 			killed(loan)
 			c.meanwhile(t, l)
 			for range 2 {
-				if err := Settle(keep); err != nil {
+				if err := Settle([]Login{l}, keep); err != nil {
 					t.Error(err)
 				}
 			}
@@ -279,4 +279,51 @@ func TestOneEnvironmentHasOneLoan(t *testing.T) {
 	loan.mustReturn(t)
 	loan, _ = lend(t, l, keep)
 	loan.mustReturn(t)
+}
+
+// A repository may bring the word of a loan that never was, by which every command would write or remove a person's files.
+func TestOnlyLoansOfKnownLoginsAreSettled(t *testing.T) {
+	t.Parallel()
+	l := claude(t)
+	person := filepath.Join(l.Home, "settings.json")
+	const before, after = `{"access": "first"}`, `{"access": "second"}`
+	credentials := filepath.Join(l.Home, ".claude/.credentials.json")
+	for name, c := range map[string]struct {
+		record record
+		inside func(t *testing.T, inside string)
+	}{
+		"another file of the person's": {record{Person: person, Copy: "x.json", At: digest([]byte(before))}, func(t *testing.T, inside string) {
+			write(t, filepath.Join(inside, "x.json"), after)
+		}},
+		"another copy": {record{Person: credentials, Copy: "x.json", At: digest([]byte(read(credentials)))}, func(t *testing.T, inside string) {
+			write(t, filepath.Join(inside, "x.json"), tokens("second"))
+		}},
+		"a link to where the person's own is": {record{Person: credentials, Copy: ".claude/.credentials.json"}, func(t *testing.T, inside string) {
+			if err := os.Symlink(l.Home, inside); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			keep := t.TempDir()
+			write(t, person, before)
+			login := read(credentials)
+			c.inside(t, filepath.Join(keep, insideFolder))
+			text, err := json.Marshal(c.record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(keep, recordFile), string(text))
+			if err := Settle([]Login{l}, keep); err == nil {
+				t.Error("no error")
+			}
+			if read(person) != before || read(credentials) != login || login == "" {
+				t.Errorf("%s and %s are left", read(person), read(credentials))
+			}
+			if loan, err := l.Lend(t.Context(), keep); err == nil {
+				_ = loan.Return()
+				t.Error("it was lent")
+			}
+		})
+	}
 }
