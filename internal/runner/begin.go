@@ -132,7 +132,7 @@ func (w *work) createEnvironment(ctx context.Context, o workflow.Outcome, a work
 	if err != nil {
 		return nil, err
 	}
-	w.env = env
+	w.env, w.image = env, spec.Image
 	if err := w.register(ctx, spec); err != nil {
 		return nil, errors.Join(fmt.Errorf("register environment %s: %w", spec.ID, err), w.Environments.Remove(ctx, spec))
 	}
@@ -173,14 +173,15 @@ func (w *work) left(ctx context.Context) (environment.Environment, string, error
 
 // environment attaches to the run's environment.
 func (w *work) environment(ctx context.Context) (environment.Environment, error) {
-	if w.env != nil {
+	spec := w.spec()
+	if w.env != nil && w.image == spec.Image {
 		return w.env, nil
 	}
-	env, err := w.Environments.Make(ctx, w.spec())
+	env, err := w.Environments.Make(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	w.env = env
+	w.env, w.image = env, spec.Image
 	return env, nil
 }
 

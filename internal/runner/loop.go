@@ -32,8 +32,9 @@ type work struct {
 	questions, withdrawn chan *question
 	asking               *asking
 
-	// Found once per runner, then kept.
-	env environment.Environment
+	// env is found once, and again when a plan chose an environment with another image than its own.
+	env   environment.Environment
+	image string
 	// entered: something of this runner's has begun in the environment, so that what lies there is its own.
 	entered bool
 	// agentsAsked: the agents were found to start.

@@ -10,9 +10,11 @@ import (
 // was changed. It is found out before the first paid call wherever that needs no model.
 type BaseCheck struct {
 	// Commit is where they ran, Fingerprint that of the environment in which they did.
-	Commit      string     `json:"commit"`
-	Fingerprint string     `json:"fingerprint,omitempty"`
-	Status      BaseStatus `json:"status"`
+	Commit      string `json:"commit"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Image is that of the containers in which they ran; empty without any.
+	Image  string     `json:"image,omitempty"`
+	Status BaseStatus `json:"status"`
 	// Failures are the test commands that failed, or ran no test, in the order in which they ran.
 	Failures   []TestFailure `json:"failures,omitempty"`
 	DurationMS int64         `json:"duration_ms"`
@@ -135,7 +137,7 @@ func (m *machine) sayIfSettingUp() {
 }
 
 // baseKnown: the tests ran on the base already, in an environment like this one. Where they passed, what was set up since
-// makes no difference.
+// makes no difference, but other containers do: the programs that the tests start may not be in them.
 func (m *machine) baseKnown() bool {
 	j := &m.run.Journey
 	b, failed := j.Tested, j.SetUp != nil && j.SetUp.Status == "failed"
@@ -145,7 +147,7 @@ func (m *machine) baseKnown() bool {
 	case b.Forced:
 		return true
 	}
-	return !failed && (b.Fingerprint == j.Fingerprint || b.Status == BasePassed)
+	return !failed && b.Image == j.Image() && (b.Fingerprint == j.Fingerprint || b.Status == BasePassed)
 }
 
 // baseTested takes what the tests came to where nothing is changed.
@@ -169,7 +171,7 @@ func (m *machine) baseTested(e TestsEnded) {
 
 // BaseCheck is what tests of the base say that ended so.
 func (j *Journey) BaseCheck(e TestsEnded) BaseCheck {
-	b := BaseCheck{Commit: j.BaseCommit, Fingerprint: j.Fingerprint, Status: BasePassed, Failures: e.failures(),
+	b := BaseCheck{Commit: j.BaseCommit, Fingerprint: j.Fingerprint, Image: j.Image(), Status: BasePassed, Failures: e.failures(),
 		DurationMS: e.DurationMS, LogPath: e.LogPath}
 	if !e.Passed {
 		b.Status = BaseFailed

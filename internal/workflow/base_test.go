@@ -69,6 +69,30 @@ func TestTheBaseIsCheckedBeforeAnythingIsPaidFor(t *testing.T) {
 	})
 }
 
+func TestTheBaseIsTestedInTheContainersThatThePlanChooses(t *testing.T) {
+	t.Parallel()
+	s := ordinary(WorkflowFull, true)
+	s.Images = map[string]string{"go": "golang", "node": "node"}
+	detected := answered(func(o Outcome, _ Run) Event {
+		return EnvironmentDetected{Outcome: o, Detection: Detection{Environment: "go"}}
+	})
+	chooses := func(name string) act {
+		return plans(Plan{Environment: &PlanSetUp{Name: name, SetupCommands: []string{"make deps"}}, Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01"}}}})
+	}
+	planned := times(1, untilAction(DetectEnvironment), detected, untilPhase(DesignCheck))
+	tested := until(func(run Run) bool { return run.Journey.Pending[0].Kind == RunTests || run.Journey.Phase > DesignCheck })
+	tell(t, []story{
+		{"another image", s, []act{planned, chooses("node"), tested}, "RUNNING design-check run_tests"},
+		{"where their program is missing, before the work is paid for", s, []act{planned, chooses("node"), tested, testsEnd(notFound)},
+			"NEEDS_INPUT design-check TESTS_CANNOT_RUN"},
+		{"the same image", s, []act{planned, chooses("go"), tested}, "RUNNING tdd-green call_agent S01/1"},
+	})
+	run := lived(t, s, planned, chooses("node"), tested, well, untilPhase(StressTest))
+	if run.Journey.Image() != "node" || run.Journey.Pending[0].Purpose != StressTests {
+		t.Errorf("the stress test runs with the image %q: %+v", run.Journey.Image(), run.Journey.Pending[0])
+	}
+}
+
 func strictly(s Settings) Settings {
 	s.StopOnSetUpFailure = true
 	return s

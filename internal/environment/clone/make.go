@@ -27,6 +27,12 @@ func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Envi
 	return e, nil
 }
 
+// sameSpec passes over images, which this driver has none of.
+func sameSpec(a, b environment.Spec) bool {
+	a.Image, b.Image = "", ""
+	return a == b
+}
+
 func (e *Environment) make(ctx context.Context) error {
 	if err := e.prepareFolders(ctx); err != nil {
 		return err
@@ -41,7 +47,7 @@ func (e *Environment) make(ctx context.Context) error {
 		return err
 	case m == nil && there:
 		return fmt.Errorf("%s: %w: move it away", e.layout.work, ErrOccupied)
-	case m != nil && m.Spec != e.spec:
+	case m != nil && !sameSpec(m.Spec, e.spec):
 		return &environment.OtherSpecError{Made: m.Spec}
 	case m == nil:
 		return e.begin(ctx)

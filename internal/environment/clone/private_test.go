@@ -172,6 +172,19 @@ func TestPrivateMountsAreNotForOthersThanExec(t *testing.T) {
 	}
 }
 
+// A plan may choose another environment than the one that was made, and images are nothing to a clone.
+func TestAnotherImageIsNoOtherClone(t *testing.T) {
+	t.Parallel()
+	p, d := keeping(t, clone.Auto)
+	spec := p.Spec("site")
+	for _, image := range []string{"python:3.11", "node:22", ""} {
+		spec.Image = image
+		if _, err := d.Make(t.Context(), spec); err != nil {
+			t.Errorf("with the image %q: %v", image, err)
+		}
+	}
+}
+
 func TestAutoCopiesWhatIsSmall(t *testing.T) {
 	t.Parallel()
 	for files, hidden := range map[string]bool{"10": false, "10001": os.Geteuid() != 0} {
