@@ -48,8 +48,8 @@ func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
 func (p *project) obstacles(ctx context.Context, base string, add func(finding)) []runner.Obstacle {
 	named, err := p.repo.NamesPrograms(ctx)
 	if err == nil && len(named) > 0 {
-		add(finding{"merge", verdictWarning, "neither a push nor a signature is tried here: the repository's own git configuration names programs for it (" +
-			redact.Line(strings.Join(named, ", "), 200) + ")", "nothing: a run tries both before anything is paid for"})
+		add(finding{"merge", verdictWarning, "no push, signature or filter is tried here: the repository's own git configuration names programs for it (" +
+			redact.Line(strings.Join(named, ", "), 200) + ")", "nothing: a run tries them before anything is paid for"})
 	}
 	quiet := err != nil || len(named) > 0
 	ctx, cancel := context.WithTimeout(ctx, remoteWait)

@@ -35,9 +35,9 @@ func (e *CheckoutError) Error() string {
 
 func (e *CheckoutError) Unwrap() error { return ErrCheckout }
 
-// CheckCheckout tests whether SyncCheckout would succeed, and changes nothing.
+// CheckCheckout tests whether SyncCheckout would succeed, and changes nothing. ErrFilter if a filter fails.
 func (r *Repo) CheckCheckout(ctx context.Context, branchRef, old, id string) error {
-	return r.withCheckouts(ctx, branchRef, old, id, func(*checkout) error { return nil })
+	return r.withCheckouts(ctx, branchRef, old, id, func(c *checkout) error { return c.tryFilters(ctx) })
 }
 
 // SyncCheckout brings the files and the index of every work tree that has the
@@ -81,12 +81,12 @@ func (r *Repo) withCheckouts(ctx context.Context, branchRef, old, id string, do 
 	}
 	for _, c := range found {
 		if err := c.check(ctx); err != nil {
-			return err
+			return filterFailed(err)
 		}
 	}
 	for _, c := range found {
 		if err := do(c); err != nil {
-			return err
+			return filterFailed(err)
 		}
 	}
 	return nil

@@ -64,6 +64,24 @@ func (c *checkout) toWrite() (attributes, others []Change) {
 	return attributes, others
 }
 
+// tryFilters has the new files made, and removed again, where a filter may take part in it: one that fails must fail
+// before the branch moves.
+func (c *checkout) tryFilters(ctx context.Context) error {
+	attributes, others := c.toWrite()
+	files := append(attributes, others...)
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	if !c.repo.mayFilter(c.root, paths) {
+		return nil
+	}
+	if err := errors.Join(c.root.RemoveAll(stageDir), c.makeStageDir()); err != nil {
+		return err
+	}
+	return errors.Join(c.writeStaged(ctx, files), c.root.RemoveAll(stageDir))
+}
+
 // write makes the files in stageDir and renames each into its place.
 func (c *checkout) write(ctx context.Context, files []Change) (err error) {
 	if len(files) == 0 {
@@ -155,8 +173,8 @@ func (c *checkout) stage(ctx context.Context) error {
 		return err
 	}
 	_, err := c.repo.run(ctx, call{args: []string{"update-index", "-q", "--refresh"}, dir: c.dir, user: true, limit: slow})
-	if exited(err, 1) {
-		return nil
+	if failed := (*commandError)(nil); errors.As(err, &failed) && failed.signal == "" {
+		return nil // a filter of a file that is none of ours may fail here; without the times nothing is wrong
 	}
 	return err
 }

@@ -39,6 +39,8 @@ type call struct {
 	user bool
 	// person lets the user's identity in, too: from variables, and no name of ours for reflogs.
 	person bool
+	// patterns lets paths in args be patterns.
+	patterns bool
 	// limit is the total time; zero means quick.
 	limit time.Duration
 	// stdout receives the output as it comes; nil means that run returns it.
@@ -138,7 +140,10 @@ func (r *Repo) arguments(c call) []string {
 	if r.trusted && !c.user && r.root != "" {
 		args = append(args, "-c", "safe.directory="+r.root)
 	}
-	return append(append(args, "--literal-pathspecs"), c.args...)
+	if !c.patterns {
+		args = append(args, "--literal-pathspecs")
+	}
+	return append(args, c.args...)
 }
 
 // forwarded are the variables with which a user's credential helper, ssh or

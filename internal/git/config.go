@@ -53,7 +53,10 @@ func (r *Repo) settings(ctx context.Context) ([]setting, error) {
 	c.read = nil
 	fields := strings.Split(string(out), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 { // scope NUL key LF value NUL
-		key, value, _ := strings.Cut(fields[i+1], "\n")
+		key, value, given := strings.Cut(fields[i+1], "\n")
+		if !given {
+			value = "true" // a name alone
+		}
 		c.read = append(c.read, setting{key: key, value: value, own: fields[i] == "local" || fields[i] == "worktree"})
 	}
 	if err == nil {
@@ -62,10 +65,11 @@ func (r *Repo) settings(ctx context.Context) ([]setting, error) {
 	return c.read, nil
 }
 
-// programKeys end the names of settings by which git starts a program on the way to a remote or to a signature, or reads further ones.
-var programKeys = []string{".sshcommand", ".askpass", ".gitproxy", ".helper", ".receivepack", ".uploadpack", ".vcs", ".program", ".defaultkeycommand", ".path", ".allow"}
+// programKeys end the names of settings by which git starts a program on the way to a remote, to a signature or through a filter, or reads further ones.
+var programKeys = []string{".sshcommand", ".askpass", ".gitproxy", ".helper", ".receivepack", ".uploadpack", ".vcs", ".program", ".defaultkeycommand", ".path", ".allow",
+	".clean", ".smudge", ".process"}
 
-// NamesPrograms are the settings of the repository's own configuration by which a push or a signature could start a program: a folder
+// NamesPrograms are the settings of the repository's own configuration by which a push, a signature or a filter could start a program: a folder
 // that was copied brings them with it.
 func (r *Repo) NamesPrograms(ctx context.Context) (keys []string, err error) {
 	settings, err := r.configured(ctx)

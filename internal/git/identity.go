@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,9 +38,15 @@ const signPatience = time.Minute
 
 // personal is what is asked of the user's own configuration once.
 type personal struct {
-	mu    sync.Mutex
-	user  *User
-	signs *bool
+	mu   sync.Mutex
+	user *User
+}
+
+// habits are how the user's git treats commits and files.
+type habits struct {
+	signs bool
+	// required are the filters without which files are not written.
+	required []string
 }
 
 // User returns the user's identities, from variables and configuration as git reads them. Nothing is
@@ -95,24 +103,36 @@ func (r *Repo) Signs(ctx context.Context, s Signing) (bool, error) {
 	if s == SignAlways || s == SignNever {
 		return s == SignAlways, nil
 	}
-	r.personal.mu.Lock()
-	defer r.personal.mu.Unlock()
-	if r.personal.signs == nil {
-		all, err := r.settings(ctx)
-		if err != nil {
-			return false, fmt.Errorf("find out whether commits are signed: %w", err)
-		}
-		if !slices.ContainsFunc(all, func(s setting) bool { return s.key == "commit.gpgsign" }) {
-			return false, nil
-		}
-		out, err := r.run(ctx, call{args: []string{"config", "--type=bool", "--get", "commit.gpgSign"}, dir: r.root, user: true})
-		if err != nil && !exited(err, 1) {
-			return false, fmt.Errorf("find out whether commits are signed: %w", err)
-		}
-		signs := strings.TrimSpace(string(out)) == "true"
-		r.personal.signs = &signs
+	h, err := r.habits(ctx)
+	return h.signs, err
+}
+
+// habits reads them from the settings, of which the last of a name counts.
+func (r *Repo) habits(ctx context.Context) (h habits, err error) {
+	all, err := r.settings(ctx)
+	if err != nil {
+		return h, fmt.Errorf("find out how git signs and filters: %w", err)
 	}
-	return *r.personal.signs, nil
+	required := map[string]bool{}
+	for _, s := range all {
+		if name, ok := strings.CutSuffix(strings.TrimPrefix(s.key, "filter."), ".required"); ok && filterName().MatchString(name) {
+			required[name] = isTrue(s.value)
+		} else if s.key == "commit.gpgsign" {
+			h.signs = isTrue(s.value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(required)) {
+		if required[name] {
+			h.required = append(h.required, name)
+		}
+	}
+	return h, nil
+}
+
+// isTrue reads a setting as git reads what is either true or false.
+func isTrue(value string) bool {
+	n, err := strconv.Atoi(value)
+	return err == nil && n != 0 || slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(value))
 }
 
 // CommitAs writes a commit of the user, signed as s says. ErrNoIdentity and ErrSigning are for the user to mend.

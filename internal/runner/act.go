@@ -132,6 +132,10 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, git.ErrIncomplete):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = "PARTIAL_CLONE", false, workflow.CategoryGit, "the clone lacks objects of the project"
 		e.Actions = []string{"fetch all of it: git fetch --refetch --no-filter", resume}
+	case errors.Is(err, git.ErrFilter):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = "FILTER_FAILED", false, workflow.CategoryGit, "a filter that your git requires fails"
+		e.Actions = []string{`see which there are: git config --get-regexp "^filter"`,
+			"install or fix the program that the message names (git-lfs for the filter lfs), until git status shows no error", resume}
 	case errors.Is(err, git.ErrNoIdentity):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = "NO_IDENTITY", false, workflow.CategoryInput, "git does not know your name"
 		e.Actions = []string{`git config --global user.name "Your Name"`, "git config --global user.email you@example.org", resume}

@@ -20,6 +20,11 @@ func (w *work) concerns(ctx context.Context, changes []git.Change) (all []workfl
 	if request, err := w.theRequest(ctx); err == nil {
 		all = hiddenIn(request.Title + "\n" + request.Body)
 	}
+	filtered, err := w.filtered(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, filtered...)
 	contents := map[string][]redact.Found{}
 	var ids []string
 	for _, c := range changes {
@@ -107,4 +112,25 @@ func hiddenIn(request string) (all []workflow.Concern) {
 		all = append(all, workflow.Concern{Kind: workflow.CommentInRequest, What: strconv.Itoa(commented)})
 	}
 	return all
+}
+
+// filtered are the files of a change that the user's git would store otherwise than the agent left them. Filters are
+// programs of the user's, so none runs on what an agent wrote.
+func (w *work) filtered(ctx context.Context, changes []git.Change) (all []workflow.Concern, err error) {
+	var paths []string
+	for _, c := range changes {
+		if c.NewMode == git.Regular || c.NewMode == git.Executable {
+			paths = append(paths, c.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	by, err := w.Repo.Filtered(ctx, paths)
+	for _, path := range paths {
+		if name, ok := by[path]; ok {
+			all = append(all, workflow.Concern{Kind: workflow.FilteredFile, What: redact.Line(name, 100), Path: w.Redact.Line(path, 200)})
+		}
+	}
+	return all, err
 }

@@ -28,12 +28,12 @@ type precondition struct {
 
 // preconditions are what can be found out without an environment, the cheapest first.
 func (r *Runner) preconditions() []precondition {
-	return []precondition{{"disk", r.hasRoom, false}, {"identity", r.knowsUser, false}, {"signature", r.canSign, true}, {"merge", r.mayMerge, true}}
+	return []precondition{{"disk", r.hasRoom, false}, {"identity", r.knowsUser, false}, {"signature", r.canSign, true}, {"filters", r.canFilter, true}, {"merge", r.mayMerge, true}}
 }
 
 // Obstacle is what would stop every run that is merged into a base branch, before it begins.
 type Obstacle struct {
-	// What is the thing that was looked at: disk, identity, signature or merge.
+	// What is the thing that was looked at: disk, identity, signature, filters or merge.
 	What  string
 	Error workflow.Error
 }
@@ -112,6 +112,9 @@ func (r *Runner) canSign(ctx context.Context, base string) error {
 	}
 	return err
 }
+
+// canFilter finds out whether the filters work that the user's git requires for files of the checkout.
+func (r *Runner) canFilter(ctx context.Context, _ string) error { return r.Repo.CheckFilters(ctx) }
 
 // mayMerge asks the forge whether the merge at the run's end is possible as things stand.
 func (r *Runner) mayMerge(ctx context.Context, base string) error {

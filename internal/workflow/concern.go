@@ -19,6 +19,9 @@ const (
 	HiddenInRequest ConcernKind = "hidden_in_request"
 	// CommentInRequest: characters in comments of the request, which a web page does not show. What is their number.
 	CommentInRequest ConcernKind = "comment_in_request"
+	// FilteredFile: the file is stored otherwise than it is shown (git LFS), by a filter that does not run in environments.
+	// What is the filter's name.
+	FilteredFile ConcernKind = "filtered_file"
 )
 
 // Concern is something in a change's content, in a file's name or in a commit's message, that a person must agree to.
@@ -81,6 +84,8 @@ func (c Concern) flag(more int) string {
 		return fmt.Sprintf("hidden text was removed from the request: %s characters", c.What)
 	case c.Kind == CommentInRequest:
 		return fmt.Sprintf("the request has comments that a web page hides: %s characters", c.What)
+	case c.Kind == FilteredFile:
+		return fmt.Sprintf("it changes %s, which your git passes through the filter %s: it is recorded as the agent left it, unfiltered", where, printable(c.What))
 	case c.Kind == KnownSecret && c.Line == 0:
 		return fmt.Sprintf("it names a file by the value of %s: %s", printable(c.What), where)
 	case c.Kind == KnownSecret:

@@ -3,7 +3,7 @@ package workflow
 import "slices"
 
 // hindrances are the reason codes of what stands in the way of a run and is no fault of its change, beside the blockingCodes.
-var hindrances = []string{"CHECKOUT_IN_THE_WAY", "REMOTE_MOVED", "NO_ISOLATION", "NO_CONTAINER", "CHECKS_SILENT"}
+var hindrances = []string{"CHECKOUT_IN_THE_WAY", "REMOTE_MOVED", "NO_ISOLATION", "NO_CONTAINER", "CHECKS_SILENT", "FILTER_FAILED"}
 
 // around are the actions that go on around a change: what git, the forge or the machine answers there is no judgement of it.
 // That a change cannot be recorded, or tested, may be its own doing.

@@ -1,0 +1,101 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// ErrFilter: a filter that the user's git requires for some files (git LFS, say) fails. Trying again does not help.
+var ErrFilter = errors.New("a filter that git requires for some files fails")
+
+var (
+	filterName  = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	filterWords = lazyPattern(`(?m)filter '?[^\n]*'? failed`)
+)
+
+// CheckFilters tests the filters without which git refuses to write files of this checkout: each is started once, with
+// nothing to do. ErrFilter names the one that fails.
+func (r *Repo) CheckFilters(ctx context.Context) error {
+	habits, err := r.habits(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range habits.required {
+		out, err := r.run(ctx, call{args: []string{"ls-files", "-z", "--", ":(attr:filter=" + name + ")"}, dir: r.root, user: true, patterns: true})
+		if err != nil {
+			return fmt.Errorf("look for files of filter %q: %w", name, err)
+		}
+		file, _, _ := strings.Cut(string(out), "\x00")
+		if file == "" {
+			continue
+		}
+		_, err = r.run(ctx, call{args: []string{"hash-object", "--stdin", "--path", file}, dir: r.root, user: true})
+		if errors.Is(err, ErrNoAnswer) {
+			err = fmt.Errorf("%w: %w", ErrFilter, err)
+		}
+		if err != nil {
+			return fmt.Errorf("filter %q of %q: %w", name, clean(file), filterFailed(err))
+		}
+	}
+	return nil
+}
+
+// filterFailed tells a filter that fails from other failures of a checkout.
+func filterFailed(err error) error {
+	var failed *commandError
+	if errors.As(err, &failed) && filterWords().MatchString(failed.stderr) {
+		return fmt.Errorf("%w: %w", ErrFilter, err)
+	}
+	return err
+}
+
+// Filtered returns those of paths that the user's git passes through a filter, and the filter's name.
+func (r *Repo) Filtered(ctx context.Context, paths []string) (map[string]string, error) {
+	root, err := os.OpenRoot(r.root)
+	if err != nil {
+		return nil, fmt.Errorf("open checkout: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	if !r.mayFilter(root, paths) {
+		return nil, nil
+	}
+	out, err := r.run(ctx, call{args: []string{"check-attr", "--stdin", "-z", "filter"}, input: strings.Join(paths, "\x00") + "\x00", dir: r.root, user: true})
+	if err != nil {
+		return nil, fmt.Errorf("look for filters: %w", err)
+	}
+	found := map[string]string{}
+	for fields := strings.Split(string(out), "\x00"); len(fields) > 2; fields = fields[3:] {
+		if value := fields[2]; value != "unspecified" && value != "unset" {
+			found[fields[0]] = value
+		}
+	}
+	return found, nil
+}
+
+// mayFilter reports whether attributes in a checkout can give one of paths a filter. It starts no git, so that where
+// there are none, as nearly everywhere, nothing is spent.
+func (r *Repo) mayFilter(root *os.Root, paths []string) bool {
+	names := func(data []byte, err error) bool { return err == nil && bytes.Contains(data, []byte("filter")) }
+	if names(os.ReadFile(filepath.Join(r.gitDir, "info", "attributes"))) {
+		return true
+	}
+	looked := map[string]bool{}
+	for _, p := range paths {
+		if path.Base(p) == ".gitattributes" {
+			return true
+		}
+		for dir := path.Dir(p); !looked[dir]; dir = path.Dir(dir) {
+			looked[dir] = true
+			if names(root.ReadFile(path.Join(dir, ".gitattributes"))) {
+				return true
+			}
+		}
+	}
+	return false
+}
