@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
@@ -185,8 +184,7 @@ func (w *work) save(ctx context.Context, next *workflow.Run, event workflow.Even
 		return ErrLost
 	default:
 	}
-	name := strings.TrimPrefix(fmt.Sprintf("%T", event), "workflow.")
-	err := w.writer.Save(ctx, next, store.Transition{Event: name})
+	err := w.writer.Save(ctx, next, store.Transition{Event: event.Name()})
 	switch {
 	case errors.Is(err, store.ErrFenced):
 		return errors.Join(ErrLost, err)

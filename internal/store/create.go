@@ -59,7 +59,7 @@ func (s *Store) fillRun(parent *folder, name string, run *workflow.Run) error {
 	if err != nil {
 		return writeError(stageFile, err)
 	}
-	first, err := s.encode(transitionOf(run, Transition{Event: "Created"}))
+	first, err := s.encode(transitionOf(run, Transition{Event: workflow.EventCreated}))
 	if err != nil {
 		return writeError(eventsFile, err)
 	}

@@ -18,15 +18,14 @@ import (
 // truth, and after a power cut lines of the last seconds may be missing.
 type Transition struct {
 	// Seq is the run's transition number; a gap is a line lost to a power cut.
-	Seq int       `json:"seq"`
-	At  time.Time `json:"at"`
-	// Event is the name of the workflow.Event; "Recovered" where a crash lost it.
-	Event   string            `json:"event"`
-	State   workflow.State    `json:"state"`
-	Stage   workflow.Stage    `json:"stage"`
-	Phase   workflow.Phase    `json:"phase"`
-	Step    workflow.StepName `json:"step"`
-	Message string            `json:"message"`
+	Seq     int                `json:"seq"`
+	At      time.Time          `json:"at"`
+	Event   workflow.EventName `json:"event"`
+	State   workflow.State     `json:"state"`
+	Stage   workflow.Stage     `json:"stage"`
+	Phase   workflow.Phase     `json:"phase"`
+	Step    workflow.StepName  `json:"step"`
+	Message string             `json:"message"`
 	// Actions are the keys of the actions pending from here on.
 	Actions []string `json:"actions"`
 }
@@ -76,7 +75,7 @@ func (w *RunWriter) openEvents(run *workflow.Run) error {
 	if last >= run.Journey.Transition {
 		return nil
 	}
-	return w.append(transitionOf(run, Transition{Event: "Recovered"}))
+	return w.append(transitionOf(run, Transition{Event: workflow.EventRecovered}))
 }
 
 // mendEvents returns the number of the last line, 0 if there is none that can be read.

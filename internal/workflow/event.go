@@ -5,7 +5,10 @@ import "time"
 // Event is a fact that Decide takes into account: something a person ordered,
 // or the outcome of an Action. A fact says what happened, never what to do
 // about it.
-type Event interface{ event() }
+type Event interface {
+	// Name is what documents call the event.
+	Name() EventName
+}
 
 // Outcome is embedded in every event that answers an Action. An outcome whose
 // Key is not pending is ignored: it was answered before, or never asked for.
@@ -15,16 +18,12 @@ type Outcome struct {
 	Call *Call `json:"call,omitempty"`
 }
 
-func (Outcome) event() {}
-
 // ActionKey is the Key of the action this answers.
 func (o Outcome) ActionKey() string { return o.Key }
 
 func (o Outcome) ofCall() *Call { return o.Call }
 
 type order struct{}
-
-func (order) event() {}
 
 // What people and the queue say.
 type (

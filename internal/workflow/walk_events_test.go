@@ -148,7 +148,7 @@ func answers(o Outcome, a Action) []Event {
 
 // eventName is the event's type and, where that decides, what it says.
 func eventName(event Event) string {
-	name := strings.TrimPrefix(fmt.Sprintf("%T", event), "workflow.")
+	name := string(event.Name())
 	says := ""
 	switch e := event.(type) {
 	case Admitted:
