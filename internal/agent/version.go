@@ -12,8 +12,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// versionWait is many times what the slowest program was seen to take.
-const versionWait = 10 * time.Second
+// versionWait is many times what the slowest program, Gemini CLI, takes where nothing else runs: 2 s.
+const versionWait = 30 * time.Second
 
 // Version asks the program on this machine for its version: the first line on standard output, or
 // else on standard error. It has an empty HOME, so that it neither reads nor writes a person's own.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"signalbox/internal/agent"
 	"signalbox/internal/config"
 	"signalbox/internal/permission"
 	"signalbox/internal/process"
@@ -90,6 +91,11 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 	name, c, err := p.sessionAgent(at.Agent, at.Program)
 	if err == nil {
 		s.agent, err = p.agent(ctx, name, c)
+	}
+	if err == nil {
+		if old := p.starting(name, c)(ctx, place); errors.Is(old, agent.ErrTooOld) {
+			err = old
+		}
 	}
 	if err == nil {
 		_, s.understood = vendorOf(c.Driver)

@@ -37,13 +37,13 @@ type vendor struct {
 var vendors = []vendor{
 	{config.DriverClaude, "Claude Code", claude.Install, claude.Oldest, "anthropic", claudeLogin, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true, claude.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return claude.New(s) }},
-	{config.DriverCodex, "Codex", "npm install -g @openai/codex", "", "openai", codexLogin, "login", []string{"chatgpt.com", "auth.openai.com"}, false, codex.Upstream,
+	{config.DriverCodex, "Codex", codex.Install, codex.Oldest, "openai", codexLogin, "login", []string{"chatgpt.com", "auth.openai.com"}, false, codex.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return codex.New(s) }},
-	{config.DriverOpencode, "opencode", "npm install -g opencode-ai", "", "", opencodeLogin, "auth login", nil, false, opencode.Upstream,
+	{config.DriverOpencode, "opencode", opencode.Install, opencode.Oldest, "", opencodeLogin, "auth login", nil, false, opencode.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return opencode.New(s) }},
-	{config.DriverPi, "pi", "npm install -g @earendil-works/pi-coding-agent", "", "", piLogin, "", nil, false, pi.Upstream,
+	{config.DriverPi, "pi", pi.Install, pi.Oldest, "", piLogin, "", nil, false, pi.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return pi.New(s) }},
-	{config.DriverGemini, "Gemini CLI", "npm install -g @google/gemini-cli", "", "google", geminiLogin, "", nil, false, gemini.Upstream,
+	{config.DriverGemini, "Gemini CLI", gemini.Install, gemini.Oldest, "google", geminiLogin, "", nil, false, gemini.Upstream,
 		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
 }
 

@@ -20,6 +20,13 @@ const (
 	title     = "Codex"
 )
 
+// Oldest is the oldest version that was seen to work, with a scripted model: 0.121.0 refuses --ignore-user-config.
+// Install is the command that installs it.
+const (
+	Oldest  = "0.122.0"
+	Install = "npm install -g @openai/codex"
+)
+
 // Agent is the driver.
 type Agent struct {
 	settings agent.Settings
@@ -67,7 +74,7 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 const zone = "TZ=UTC"
 
 func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program}, Env: slices.Concat(a.settings.Env, []string{zone})}
+	return agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program}, Env: slices.Concat(a.settings.Env, []string{zone})}
 }
 
 // modes are the arguments for what it may do. A conversation that is gone on with does not keep its

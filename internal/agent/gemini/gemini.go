@@ -20,6 +20,14 @@ const (
 	title     = "Gemini CLI"
 )
 
+// Oldest is the oldest version that was seen to work, with a scripted model: 0.45.2 forgets
+// a conversation in which it asks, 0.38.0 takes one that it does not know for a new one, and 0.29.0 refuses --acp.
+// Install is the command that installs it.
+const (
+	Oldest  = "0.52.0"
+	Install = "npm install -g @google/gemini-cli"
+)
+
 // Agent is the driver.
 type Agent struct {
 	settings agent.Settings
@@ -63,7 +71,7 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 
 // A folder that nobody trusted is one in which it may do nothing unasked, and whose settings it leaves out.
 func (a *Agent) program(trusting bool) agent.Program {
-	return agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program},
+	return agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program},
 		Env: slices.Concat([]string{"GEMINI_CLI_TRUST_WORKSPACE=" + strconv.FormatBool(trusting), "GEMINI_TELEMETRY_ENABLED=false"}, a.settings.Env)}
 }
 

@@ -23,6 +23,14 @@ const (
 	title     = "opencode"
 )
 
+// Oldest is the oldest version that was seen to work, with a scripted model: 1.14.34 does not say what it asks to be
+// allowed.
+// Install is the command that installs it.
+const (
+	Oldest  = "1.17.0"
+	Install = "npm install -g opencode-ai"
+)
+
 // Agent is the driver.
 type Agent struct {
 	settings agent.Settings
@@ -71,7 +79,7 @@ var quiet = []string{
 }
 
 func (a *Agent) program() agent.Program {
-	p := agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
+	p := agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
 	if !a.settings.ProjectSettings {
 		p.Env = append(p.Env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
 	}

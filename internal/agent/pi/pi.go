@@ -19,6 +19,13 @@ const (
 	title     = "pi"
 )
 
+// Oldest is the oldest version that was seen to work, with a scripted model; it had the name @mariozechner/pi-coding-agent.
+// Install is the command that installs it.
+const (
+	Oldest  = "0.55.0"
+	Install = "npm install -g @earendil-works/pi-coding-agent"
+)
+
 // Agent is the driver.
 type Agent struct {
 	settings agent.Settings
@@ -60,7 +67,7 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 }
 
 func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.settings.Name, Title: title, Args: []string{a.settings.Program},
+	return agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program},
 		Env: slices.Concat([]string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"}, a.settings.Env)}
 }
 

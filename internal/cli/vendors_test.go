@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signalbox/internal/agent"
+)
+
+// Each driver knows the oldest version of its program that works, and refuses what is older with what to type.
+func TestEveryVendorsOldestVersionIsKnownAndOlderOnesAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, v := range vendors {
+		t.Run(v.title, func(t *testing.T) {
+			t.Parallel()
+			for version, old := range map[string]bool{v.oldest: false, v.oldest + "-preview.1": true, "0.0.9": true, "99.0.0": false} {
+				program := filepath.Join(t.TempDir(), v.driver)
+				if err := os.WriteFile(program, []byte("#!/bin/sh\necho '"+v.driver+" "+version+"'\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				a, err := v.build(agent.Settings{Name: "it", Program: program, Permissions: agent.Everything})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = a.Check(t.Context())
+				if errors.Is(err, agent.ErrTooOld) != old || !old && err != nil {
+					t.Errorf("%s: %v", version, err)
+				}
+				if old && !strings.HasSuffix(err.Error(), "Signalbox needs "+v.oldest+" or newer: "+v.install+"@latest") {
+					t.Errorf("%s: %v", version, err)
+				}
+			}
+		})
+	}
+}
