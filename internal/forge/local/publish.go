@@ -45,6 +45,23 @@ func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error
 	return head, f.pushBranch(ctx, p, head)
 }
 
+// compareURL is the page of the remote's forge that shows what was published; empty where there is none. Both commits are
+// on the remote, and stay there when the branch goes.
+func (f *Forge) compareURL(ctx context.Context, base, published string) string {
+	remote, err := f.repo.Remote(ctx, Remote)
+	if err != nil || published == "" || forge.CompareURL(remote.URL, published, published) == "" {
+		return ""
+	}
+	at, err := f.repo.Resolve(ctx, branchRef(base))
+	if err == nil {
+		at, err = f.repo.MergeBase(ctx, at, published)
+	}
+	if err != nil {
+		return ""
+	}
+	return forge.CompareURL(remote.URL, at, published)
+}
+
 func (f *Forge) pushBranch(ctx context.Context, p pull, head string) error {
 	ref := branchRef(p.Branch)
 	present, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))

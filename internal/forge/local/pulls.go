@@ -183,8 +183,9 @@ func (f *Forge) offer(ctx context.Context, p pull, pr forge.PullRequest) (pull, 
 	if err != nil {
 		return p, err
 	}
+	shown := f.compareURL(ctx, pr.Base, published)
 	return p, f.pull(p.Number).Update(ctx, func(recorded *pull) error {
-		recorded.Published = published
+		recorded.Published, recorded.CompareURL = published, shown
 		if recorded.Head != pr.Head || recorded.Title != pr.Title || recorded.Body != pr.Body {
 			recorded.Head, recorded.Title, recorded.Body = pr.Head, pr.Title, pr.Body
 			recorded.UpdatedAt = f.now().UTC()

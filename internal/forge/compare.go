@@ -1,0 +1,67 @@
+package forge
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// hosted is where the pages of a repository are, and how its forge shows the difference between two commits.
+type hosted struct{ scheme, host, path string }
+
+// compare has the path below a repository's page by a label of its host's name. Bitbucket's own servers have other paths
+// than bitbucket.org, so only that one is known.
+var compare = []struct{ label, path string }{
+	{"github", "/compare/BASE...HEAD"},
+	{"gitlab", "/-/compare/BASE...HEAD"},
+	{"gitea", "/compare/BASE...HEAD"},
+	{"forgejo", "/compare/BASE...HEAD"},
+	{"codeberg.org", "/compare/BASE...HEAD"},
+	{"bitbucket.org", "/branches/compare/HEAD%0DBASE"},
+}
+
+var (
+	repositoryPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w~-][\w.~-]*(/[\w~-][\w.~-]*)+$`) })
+	hostName       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$`) })
+	secureShell    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[^@/:]+@)?([^@/:]+):([^/].*)$`) })
+)
+
+// CompareURL is the page on which a known forge shows what head has and base lacks, two commits that were pushed to remote,
+// the URL of a git remote. It is empty for other remotes, and never has what the URL holds beside host and path.
+func CompareURL(remote, base, head string) string {
+	at, ok := hostedAt(remote)
+	if !ok || base == "" || head == "" {
+		return ""
+	}
+	name, _, _ := strings.Cut(at.host, ":")
+	for _, known := range compare {
+		if name == known.label || slices.Contains(strings.Split(name, "."), known.label) {
+			return at.scheme + "://" + at.host + "/" + at.path + strings.NewReplacer("BASE", base, "HEAD", head).Replace(known.path)
+		}
+	}
+	return ""
+}
+
+// hostedAt reads https://host/path, ssh://git@host:22/path and git@host:path.
+func hostedAt(remote string) (at hosted, ok bool) {
+	at.scheme = "https"
+	if u, err := url.Parse(remote); err == nil && u.Host != "" {
+		at.path = u.Path
+		switch u.Scheme {
+		case "http", "https":
+			at.scheme, at.host = u.Scheme, u.Host
+		case "ssh", "git+ssh", "git":
+			at.host = u.Hostname() // the port is not that of its pages
+		}
+	} else if found := secureShell().FindStringSubmatch(remote); found != nil && !strings.Contains(remote, "://") {
+		at.host, at.path = found[1], found[2]
+	}
+	at.host = strings.ToLower(at.host)
+	for _, over443 := range []string{"ssh.", "altssh."} { // where ssh is reached through port 443
+		at.host = strings.TrimPrefix(at.host, over443)
+	}
+	at.path = strings.TrimSuffix(strings.Trim(at.path, "/"), ".git")
+	return at, hostName().MatchString(at.host) && repositoryPath().MatchString(at.path)
+}
