@@ -1,14 +1,18 @@
 package git_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"signalbox/internal/git"
+	"signalbox/internal/process"
 )
 
 func TestTheUserIsWhoGitSaysTheyAre(t *testing.T) {
@@ -107,4 +111,27 @@ func sshKey(t *testing.T, p project) {
 	p.git("config", "gpg.program", "ssh-keygen")
 	p.git("config", "user.signingkey", key)
 	p.git("config", "gpg.ssh.allowedSignersFile", signers)
+}
+
+// hangsAt is a git whose named subcommand waits for somebody who never comes, for as long as it is given.
+type hangsAt string
+
+func (h hangsAt) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	if !slices.Contains(c.Args, string(h)) {
+		return process.Host{}.Exec(ctx, c)
+	}
+	return process.Result{ExitCode: -1, Signal: "SIGKILL", Ending: process.TimedOut, Started: time.Now(), Duration: c.Total}, nil
+}
+
+func TestAKeyWhosePassphraseIsWaitedForEndsAsAFailedSignature(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.commit("first")
+	_, err := p.openWith(hangsAt("commit-tree")).CommitAs(t.Context(), p.git("rev-parse", "HEAD^{tree}"), nil, "m", time.Now(), git.SignAlways)
+	if !errors.Is(err, git.ErrSigning) || !strings.Contains(err.Error(), "no signature within 1m0s") {
+		t.Errorf("got %v", err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, git.ErrNoAnswer) {
+		t.Errorf("it would be tried again unasked: %v", err)
+	}
 }
