@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,10 @@ type call struct {
 	// config are settings of this call alone, as key=value.
 	config []string
 	input  string
+	// stdin is read instead of input where it is not nil.
+	stdin io.Reader
+	// from is another git folder to read in. What is missing there is not fetched, whatever its configuration says.
+	from string
 	// dir is the work tree to run in. Empty means the git folder itself, where neither a work
 	// tree nor an index exists, so that no .gitattributes of a checkout takes part.
 	dir string
@@ -91,10 +96,13 @@ func (r *Repo) start(ctx context.Context, c call) ([]byte, error) {
 		Stdout: &out, Stderr: &errs, Total: c.limit, OutputLimit: maxOutput,
 	}
 	if c.dir == "" {
-		command.Dir = r.gitDir
+		command.Dir = cmp.Or(c.from, r.gitDir)
 	}
 	if c.input != "" {
 		command.Stdin = strings.NewReader(c.input)
+	}
+	if c.stdin != nil {
+		command.Stdin = c.stdin
 	}
 	if c.stdout != nil {
 		command.Stdout, command.OutputLimit = c.stdout, 0
@@ -170,7 +178,11 @@ func (r *Repo) environ(c call) []string {
 		env = append(env, "GIT_COMMITTER_NAME=Signalbox", "GIT_COMMITTER_EMAIL=signalbox@localhost")
 	}
 	if c.dir == "" {
-		env = append(env, "GIT_DIR="+r.gitDir, "GIT_INDEX_FILE="+filepath.Join(r.gitDir, "signalbox-no-index"))
+		gitDir := cmp.Or(c.from, r.gitDir)
+		env = append(env, "GIT_DIR="+gitDir, "GIT_INDEX_FILE="+filepath.Join(gitDir, "signalbox-no-index"))
+	}
+	if c.from != "" {
+		env = append(env, "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
 	}
 	if !c.user {
 		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1")

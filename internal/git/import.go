@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -11,38 +13,61 @@ import (
 // Everything that is brought in is put below it, out of the way of the user's branches and tags.
 const importPrefix = "refs/signalbox/"
 
-var importSettings = []string{
-	// fetch.fsckObjects comes before transfer.fsckObjects, so a repository that sets it would win.
-	"transfer.fsckObjects=true", "fetch.fsckObjects=true",
-	"protocol.allow=never", "protocol.file.allow=always",
-	// A commit that no ref names can be asked for with version 2 only.
-	"protocol.version=2",
-	"fetch.writeCommitGraph=false",
-}
-
-// FetchObjects brings one commit with its history from another git folder of
-// this machine into the repository and points ref (below refs/signalbox/) to
-// it, wherever ref was before. Every object that is new here is checked; no
-// other protocol, tag, submodule or hook takes part. Doing it again is no error.
-func (r *Repo) FetchObjects(ctx context.Context, fromGitDir, id, ref string) error {
-	if err := checkImport(fromGitDir, id, ref); err != nil {
+// FetchObjects brings one commit with its history from another git folder of this machine into the repository and points
+// ref (below refs/signalbox/) to it, wherever ref was before. Every object that is new here is checked, before any can be
+// seen; no configuration, tag, submodule or hook of the other takes part. The commits of known are in both already, so
+// their history is left out. Doing it again is no error.
+func (r *Repo) FetchObjects(ctx context.Context, fromGitDir, id, ref string, known ...string) error {
+	if err := errors.Join(checkImport(fromGitDir, id, ref), checkIDs(known...)); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	args := []string{
-		"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance",
-		"--no-prune", "--refmap=", "--", fromGitDir, "+" + id + ":" + ref,
+	if at, err := r.Resolve(ctx, ref); err == nil && at == id {
+		return nil
 	}
-	if _, err := r.run(ctx, call{args: args, config: importSettings, limit: slow}); err != nil {
+	if err := r.bring(ctx, fromGitDir, id, known); err != nil {
 		return fmt.Errorf("import %s from %s: %w", id, fromGitDir, err)
 	}
-	found, err := r.Resolve(ctx, ref)
-	if err == nil && found != id {
-		err = fmt.Errorf("%w: it is at %s", ErrRefMoved, found)
+	found, err := r.Resolve(ctx, id)
+	if err == nil {
+		_, err = r.run(ctx, call{args: []string{"update-ref", "-m", "signalbox", "--no-deref", "--", ref, found}})
 	}
 	if err != nil {
 		return fmt.Errorf("import %s as %s: %w", id, ref, err)
 	}
 	return nil
+}
+
+// bring copies the objects and makes sure that none is missing. It is what "git fetch" does, without its two shells and
+// the other end of a conversation in which nothing is left to be said.
+func (r *Repo) bring(ctx context.Context, fromGitDir, id string, known []string) (err error) {
+	// Git removes what has such a name when it cleans up, should we be killed here.
+	pack, err := os.CreateTemp(filepath.Join(r.objectsDir, "pack"), "tmp_signalbox_")
+	if err != nil {
+		return fmt.Errorf("write a pack: %w", err)
+	}
+	defer func() { err = errors.Join(err, pack.Close(), os.Remove(pack.Name())) }()
+	wanted := id + "\n"
+	for _, commit := range known {
+		wanted += "^" + commit + "\n"
+	}
+	if _, err := r.run(ctx, call{args: []string{"pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset"},
+		from: fromGitDir, input: wanted, stdout: pack, limit: slow}); err != nil {
+		return err
+	}
+	if _, err := pack.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("read a pack: %w", err)
+	}
+	if _, err := r.run(ctx, call{args: []string{"index-pack", "--stdin", "--fix-thin", "--strict"}, stdin: pack, limit: slow}); err != nil {
+		return err
+	}
+	args := []string{"rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"}
+	if remote, err := r.Promisor(ctx); err != nil {
+		return err
+	} else if remote != "" {
+		args = append(args, "--exclude-promisor-objects")
+	}
+	_, err = r.run(ctx, call{args: args, input: id + "\n", limit: slow})
+	return err
 }
 
 func checkImport(fromGitDir, id, ref string) error {

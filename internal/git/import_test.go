@@ -106,6 +106,34 @@ func TestFetchObjectsRunsNothingOfTheOtherRepository(t *testing.T) {
 	}
 }
 
+// A repository that is missing something may say where to get it, and by which program.
+func TestFetchObjectsFetchesNothingForTheOtherRepository(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.commit("base")
+	evil := newProject(t)
+	evil.write("file", "gone\n")
+	id := evil.commit("evil")
+	blob := evil.git("rev-parse", id+":file")
+	canary := filepath.Join(t.TempDir(), "canary")
+	for key, value := range map[string]string{"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "remote.origin.url": "ssh://nowhere/x",
+		"remote.origin.promisor": "true", "protocol.ssh.allow": "always", "core.sshCommand": "touch '" + canary + "';"} {
+		evil.git("config", key, value)
+	}
+	if err := os.Remove(filepath.Join(evil.dir, ".git/objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.open().FetchObjects(t.Context(), evil.dir+"/.git", id, imported); err == nil {
+		t.Error("a commit without its files was imported")
+	}
+	if _, err := os.Stat(canary); err == nil {
+		t.Error("a program of a repository ran")
+	}
+	if left, err := filepath.Glob(filepath.Join(p.dir, ".git/objects/pack/tmp_*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
 func TestFetchObjectsRefuses(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
@@ -119,11 +147,11 @@ func TestFetchObjectsRefuses(t *testing.T) {
 		"a relative path":             {"../x", id, imported, git.ErrInvalid},
 		"an address":                  {"https://example.org/x", id, imported, git.ErrInvalid},
 		"an option":                   {"--upload-pack=touch x", id, imported, git.ErrInvalid},
-		"a branch of the user":        {other.dir, otherID, "refs/heads/main", git.ErrInvalid},
-		"a name in place of an id":    {other.dir, "HEAD", imported, git.ErrInvalid},
-		"a commit that is nowhere":    {other.dir, strings.Repeat("a", 40), imported, nil},
+		"a branch of the user":        {other.dir + "/.git", otherID, "refs/heads/main", git.ErrInvalid},
+		"a name in place of an id":    {other.dir + "/.git", "HEAD", imported, git.ErrInvalid},
+		"a commit that is nowhere":    {other.dir + "/.git", strings.Repeat("a", 40), imported, nil},
 		"a folder that is not there":  {other.dir + "/none", otherID, imported, nil},
-		"a tree in place of a commit": {other.dir, other.git("rev-parse", "HEAD^{tree}"), imported, git.ErrNotFound},
+		"a tree in place of a commit": {other.dir + "/.git", other.git("rev-parse", "HEAD^{tree}"), imported, git.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := p.open().FetchObjects(t.Context(), test.from, test.id, test.ref)

@@ -58,7 +58,7 @@ func (e *Environment) marker() (*made, error) {
 // commit brings a tree into the project's repository. Its commit is noted down before, so that
 // a repetition after a crash imports the same one.
 func (e *Environment) commit(ctx context.Context, m *made, tree, parent, message string) error {
-	if r := m.Recorded; r.Parent == parent && r.Tree == tree && r.Message == message && e.importCommit(ctx, r.Commit) == nil {
+	if r := m.Recorded; r.Parent == parent && r.Tree == tree && r.Message == message && e.importCommit(ctx, r.Commit, parent) == nil {
 		return nil
 	}
 	id, err := e.commitTree(ctx, tree, message, parent)
@@ -72,7 +72,7 @@ func (e *Environment) commit(ctx context.Context, m *made, tree, parent, message
 	if err := e.layout.save(m); err != nil {
 		return err
 	}
-	return e.importCommit(ctx, id)
+	return e.importCommit(ctx, id, parent)
 }
 
 // commitTree makes a commit in the import repository.
@@ -106,7 +106,7 @@ func (e *Environment) signed(ctx context.Context, id, tree, message, parent stri
 	if err != nil || !signs {
 		return id, err
 	}
-	if err := e.importCommit(ctx, id); err != nil {
+	if err := e.importCommit(ctx, id, parent); err != nil {
 		return "", err
 	}
 	return repo.CommitAs(ctx, tree, []string{parent}, message, e.driver.config.Clock(), git.SignAlways)
@@ -125,8 +125,8 @@ func (d *Driver) user(ctx context.Context) (git.User, error) {
 }
 
 // importCommit fetches a commit, its objects checked, and keeps it on the environment's ref.
-func (e *Environment) importCommit(ctx context.Context, id string) error {
-	return e.driver.config.Repo.FetchObjects(ctx, e.layout.importGit(), id, importRef(e.spec.ID))
+func (e *Environment) importCommit(ctx context.Context, id string, parents ...string) error {
+	return e.driver.config.Repo.FetchObjects(ctx, e.layout.importGit(), id, importRef(e.spec.ID), parents...)
 }
 
 // importRef leads to the commit that was last imported from an environment.

@@ -120,7 +120,7 @@ func (e *Environment) keep(ctx context.Context, m *made, tree, ref string) error
 	if err != nil {
 		return err
 	}
-	if err := e.importCommit(ctx, id); err != nil {
+	if err := e.importCommit(ctx, id, parents...); err != nil {
 		return err
 	}
 	return repo.UpdateRef(ctx, ref, id, old)
