@@ -82,8 +82,8 @@ func TestWhatIsAskedOfOneChangeStartsFewPrograms(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// One answers questions, one lists the configuration, one says who the user is, and one compares.
-	if ran := exec.ran[opened:]; len(ran) != 4 {
+	// One answers questions, one lists the configuration, and one compares.
+	if ran := exec.ran[opened:]; len(ran) != 3 {
 		t.Errorf("%d programs were started:\n%s", len(ran), strings.Join(ran, "\n"))
 	}
 }

@@ -45,12 +45,7 @@ func (c *checkout) check(ctx context.Context) error {
 // checkIndex returns the paths that have something staged which is neither
 // side's, and remembers those whose entry is the old one.
 func (c *checkout) checkIndex(ctx context.Context) (staged map[string]bool, err error) {
-	args := []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", c.old, "--"}
-	out, err := c.repo.run(ctx, call{args: args, dir: c.dir, user: true})
-	if err != nil {
-		return nil, err
-	}
-	entries, _, err := parseRaw(out)
+	entries, err := c.inIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +65,36 @@ func (c *checkout) checkIndex(ctx context.Context) (staged map[string]bool, err 
 		}
 	}
 	return staged, nil
+}
+
+// inIndex is what the index has otherwise than the old commit. A merge asks before it begins and again right before it
+// writes: an index that was not replaced in between says the same.
+func (c *checkout) inIndex(ctx context.Context) ([]Change, error) {
+	known, state := &c.repo.compared.index, c.indexState()
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if state != nil && known.of != nil && *known.of == *state {
+		return known.entries, nil
+	}
+	args := []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", c.old, "--"}
+	out, err := c.repo.run(ctx, call{args: args, dir: c.dir, user: true})
+	if err != nil {
+		return nil, err
+	}
+	entries, _, err := parseRaw(out)
+	if err == nil {
+		known.of, known.entries = state, entries
+	}
+	return entries, err
+}
+
+// indexState is what tells an index that was replaced, as git does it; nil where it is not known where that is.
+func (c *checkout) indexState() *indexState {
+	var s syscall.Stat_t
+	if c.dir != c.repo.root || c.repo.linked() || syscall.Lstat(filepath.Join(c.repo.gitDir, "index"), &s) != nil {
+		return nil
+	}
+	return &indexState{c.old, s.Dev, s.Ino, s.Size, s.Mtim, s.Ctim}
 }
 
 // differing names the files of one side that the checkout has otherwise. It

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"syscall"
 )
 
 // comparedLimit bounds the files of a comparison that is kept: few changes have more, and those take long anyway.
@@ -16,6 +17,23 @@ type compared struct {
 	trees   [2]string
 	changes []Change
 	counted bool
+
+	index comparedIndex
+}
+
+// comparedIndex is the last comparison of the checkout's index with a commit.
+type comparedIndex struct {
+	mu      sync.Mutex
+	of      *indexState
+	entries []Change
+}
+
+type indexState struct {
+	commit     string
+	device     uint64
+	inode      uint64
+	size       int64
+	mtim, ctim syscall.Timespec
 }
 
 // find returns what was found of the two trees; nil if that is not known. With counted it has sizes and lines.

@@ -57,18 +57,46 @@ func (r *Repo) User(ctx context.Context) (User, error) {
 	if r.personal.user != nil {
 		return *r.personal.user, nil
 	}
+	if plain, ok := r.plainUser(ctx); ok {
+		r.personal.user = &User{plain, plain}
+		return *r.personal.user, nil
+	}
 	author, err := r.identity(ctx, "GIT_AUTHOR_IDENT")
 	if err != nil {
 		return User{}, err
 	}
-	u := User{Author: author, Committer: author}
-	if r.namesCommitter(ctx) {
-		if u.Committer, err = r.identity(ctx, "GIT_COMMITTER_IDENT"); err != nil {
-			return User{}, err
+	committer, err := r.identity(ctx, "GIT_COMMITTER_IDENT")
+	if err != nil {
+		return User{}, err
+	}
+	r.personal.user = &User{author, committer}
+	return *r.personal.user, nil
+}
+
+// plainName and plainAddress hold nothing that git takes out of a name or an address.
+var (
+	plainName    = lazyPattern(`^[\p{L}\p{N}](?:[\p{L}\p{N} -]*[\p{L}\p{N}])?$`)
+	plainAddress = lazyPattern(`^[A-Za-z0-9](?:[A-Za-z0-9._+@-]*[A-Za-z0-9])?$`)
+)
+
+// plainUser is who both author and committer are where user.name and user.email alone say it, as git would print them.
+// ok is false where git has to be asked.
+func (r *Repo) plainUser(ctx context.Context) (who Identity, ok bool) {
+	all, err := r.settings(ctx)
+	if err != nil || len(set("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")) > 0 {
+		return who, false
+	}
+	for _, s := range all {
+		switch {
+		case s.key == "user.name":
+			who.Name = s.value
+		case s.key == "user.email":
+			who.Email = s.value
+		case strings.HasPrefix(s.key, "author."), strings.HasPrefix(s.key, "committer."), s.key == "i18n.commitencoding":
+			return who, false
 		}
 	}
-	r.personal.user = &u
-	return u, nil
+	return who, plainName().MatchString(who.Name) && plainAddress().MatchString(who.Email)
 }
 
 // identity asks git for one of the user's identities.
@@ -86,16 +114,6 @@ func (r *Repo) identity(ctx context.Context, which string) (Identity, error) {
 		return Identity{}, ErrNoIdentity
 	}
 	return Identity{Name: name, Email: email}, nil
-}
-
-// namesCommitter reports whether author and committer may be two: git takes both from user.name and user.email, but
-// for variables and sections of either's own.
-func (r *Repo) namesCommitter(ctx context.Context) bool {
-	all, err := r.settings(ctx)
-	return err != nil || len(set("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")) > 0 ||
-		slices.ContainsFunc(all, func(s setting) bool {
-			return strings.HasPrefix(s.key, "author.") || strings.HasPrefix(s.key, "committer.")
-		})
 }
 
 // Signs reports whether commits are signed.

@@ -12,6 +12,7 @@ import (
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
 
@@ -137,12 +138,31 @@ func (w *work) createEnvironment(ctx context.Context, o workflow.Outcome, a work
 		return nil, errors.Join(fmt.Errorf("register environment %s: %w", spec.ID, err), w.Environments.Remove(ctx, spec))
 	}
 	if env.Isolation() != isolationContainer {
-		if err := w.agentsStart(ctx, env); err != nil {
+		if err := w.agentsStart(ctx, onlyLooking(env)); err != nil {
 			return nil, err
 		}
 	}
 	return workflow.EnvironmentCreated{Outcome: o, EnvID: spec.ID, Path: spec.Dir, Isolation: env.Isolation(),
 		Fingerprint: env.Fingerprint()}, nil
+}
+
+// looks is an environment in which a command can be run that changes nothing.
+type looks interface {
+	Look(ctx context.Context, c process.Command) (process.Result, error)
+}
+
+// onlyLooking is where an environment runs commands that are to change nothing in it, if it can.
+func onlyLooking(env environment.Environment) process.Executor {
+	if l, ok := env.(looks); ok {
+		return onlooker{l}
+	}
+	return env
+}
+
+type onlooker struct{ at looks }
+
+func (o onlooker) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	return o.at.Look(ctx, c)
 }
 
 func (w *work) register(ctx context.Context, spec environment.Spec) error {

@@ -46,3 +46,30 @@ func TestAResetOfWhatIsAsItWasLeftStartsOneSandbox(t *testing.T) {
 		}
 	}
 }
+
+// Whether an agent can be started is asked where it is to work, and must not cost another clone.
+func TestALookChangesNothingAndMakesNothingAnew(t *testing.T) {
+	t.Parallel()
+	p := environmenttest.NewProject(t)
+	c, ran := config(t, p), &noting{}
+	c.Exec = ran
+	e := made(t, clone.New(c), p)
+	looker, ok := e.(interface {
+		Look(ctx context.Context, c process.Command) (process.Result, error)
+	})
+	if !ok {
+		t.Fatal("the environment has no Look")
+	}
+	script := `test -f README.md && ! echo x 2>/dev/null >>README.md && ! echo x 2>/dev/null >new && echo x >"$HOME/new"`
+	if r, err := looker.Look(t.Context(), process.Command{Args: []string{"sh", "-c", script}}); err != nil || !r.OK() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	ran.ran = nil
+	if _, err := e.Renew(t.Context(), p.Commit, ""); err != nil {
+		t.Fatal(err)
+	}
+	if len(ran.ran) > 0 {
+		t.Errorf("a renewal after a look started:\n%s", strings.Join(ran.ran, "\n"))
+	}
+	expect(t, e, `ls "$HOME/new" 2>/dev/null; git status --porcelain`, "")
+}

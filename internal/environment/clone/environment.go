@@ -100,6 +100,39 @@ func (e *Environment) exec(ctx context.Context, c process.Command) (result proce
 	return e.driver.connected(ctx, view{mounts: m, within: n}, dir, c)
 }
 
+// Look runs a command that only looks: it sees the work folder and cannot write there, its HOME is an empty folder, and it
+// reaches no network. The environment stays as it was, so that nothing has to be made anew after it. Without a sandbox it
+// is Exec.
+func (e *Environment) Look(ctx context.Context, c process.Command) (result process.Result, err error) {
+	if e.driver.config.Unsandboxed {
+		return e.Exec(ctx, c)
+	}
+	dir, err := e.inside(c.Dir)
+	if err == nil {
+		err = e.layout.present()
+	}
+	if err != nil {
+		return process.Result{}, err
+	}
+	n, err := e.namespace(ctx)
+	if err != nil {
+		return process.Result{}, err
+	}
+	scratch, remove, err := e.layout.newScratch()
+	if err != nil {
+		return process.Result{}, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	c.Env = e.variables("/tmp", c.Env)
+	m, err := e.mounts(scratch, c)
+	if err != nil {
+		return process.Result{}, err
+	}
+	m[workspace] = mount{kind: readOnly, source: e.layout.work}
+	m[homeInside] = mount{kind: empty}
+	return e.driver.sandboxed(ctx, view{mounts: m, within: n}, dir, c, noNetwork)
+}
+
 // inside is where a command starts: Command.Dir relative to the work folder, or a path in it.
 func (e *Environment) inside(dir string) (string, error) {
 	if filepath.IsAbs(dir) {
