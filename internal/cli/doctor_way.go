@@ -26,7 +26,7 @@ func (p *project) lookAtWayOut(add func(finding)) {
 	out, err := p.proxy()(&url.URL{Scheme: "https", Host: "example.com"})
 	switch {
 	case err != nil:
-		add(finding{"proxy", verdictMissing, "HTTPS_PROXY or ALL_PROXY is no address of a proxy", "want http://host:port"})
+		add(finding{"proxy", verdictMissing, "HTTPS_PROXY or ALL_PROXY is no address of a proxy that is known", wantProxy})
 	case out != nil:
 		add(finding{What: "proxy", Verdict: verdictOK, Says: "requests to models and what commands reach go through " + shownURL(out.String()) + ", but for NO_PROXY"})
 	}

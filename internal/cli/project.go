@@ -139,6 +139,9 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 		return nil, p.untrusted()
 	}
 	p.obeys = true
+	if err := p.mayGoOut(); err != nil {
+		return nil, err
+	}
 	if _, err := p.environments.Check(ctx); err != nil {
 		return nil, explained(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -23,9 +24,31 @@ func (a *app) either(name string) string {
 // proxy is the way out that this machine's variables name, for the gateway and for what commands reach.
 func (a *app) proxy() func(*url.URL) (*url.URL, error) {
 	all := a.either("ALL_PROXY")
-	return (&httpproxy.Config{HTTPProxy: cmp.Or(a.either("HTTP_PROXY"), all), HTTPSProxy: cmp.Or(a.either("HTTPS_PROXY"), all),
+	named := (&httpproxy.Config{HTTPProxy: cmp.Or(a.either("HTTP_PROXY"), all), HTTPSProxy: cmp.Or(a.either("HTTPS_PROXY"), all),
 		NoProxy: a.either("NO_PROXY")}).ProxyFunc()
+	return func(to *url.URL) (*url.URL, error) {
+		out, err := named(to)
+		if err == nil && out != nil && !slices.Contains(proxyKinds, out.Scheme) {
+			return nil, errUnknownProxy // Go's client would talk HTTP to it
+		}
+		return out, err
+	}
 }
+
+// proxyKinds are those that the gateway and what commands reach know to speak with.
+var proxyKinds = []string{"http", "https", "socks5", "socks5h"}
+
+var errUnknownProxy = errors.New("the proxy that this machine's variables name is of a kind that is not known")
+
+// mayGoOut says why no model can be reached from here, nil if the proxy that is named can be spoken with, or none is.
+func (a *app) mayGoOut() error {
+	if _, err := a.proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err != nil {
+		return &problem{err: errors.New("HTTPS_PROXY or ALL_PROXY is no address of a proxy that is known"), hint: wantProxy}
+	}
+	return nil
+}
+
+const wantProxy = "want http://host:port, https://…, socks5://… or socks5h://…; or unset it"
 
 // proxyVariables are those that name a proxy.
 var proxyVariables = []string{"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy"}

@@ -129,6 +129,28 @@ func TestProxyAndCertificatesAreNamedWithoutTheirSecrets(t *testing.T) {
 	}
 }
 
+// Whatever kind of proxy is named, it is spoken with in its own way, or refused before anything is paid for.
+func TestAProxyIsFollowedOrRefused(t *testing.T) {
+	t.Parallel()
+	p, home := newProject(t, 1), t.TempDir()
+	p.agentOf(home, "claude", "")
+	for address, known := range map[string]bool{"http://127.0.0.1:1": true, "https://127.0.0.1:1": true, "socks5://me:hunter2222@127.0.0.1:1": true,
+		"socks5h://127.0.0.1:1": true, "127.0.0.1:1": true, "socks4://127.0.0.1:1": false, "ftp://127.0.0.1:1": false} {
+		env := []string{"HOME=" + home, "HTTPS_PROXY=", "https_proxy=", "NO_PROXY=", "no_proxy=", "ALL_PROXY=" + address}
+		f, out := p.doctorOn("proxy", env)
+		if (f.Verdict == "ok") != known || f.Verdict == "" || strings.Contains(out, "hunter2222") || !known && !strings.Contains(f.Next, "socks5://") {
+			t.Errorf("%s: doctor says %s %q, %q", address, f.Verdict, f.Says, f.Next)
+		}
+		if known {
+			continue
+		}
+		c := p.startWith(env, "run", "1", "--agent", "true")
+		if c.wait(); !strings.Contains(c.out.String(), "is no address of a proxy that is known") || len(p.stages()) > 0 {
+			t.Errorf("%s: a run said %s", address, c.out)
+		}
+	}
+}
+
 // inside is what a command prints in a run's environment.
 func (p *project) inside(env []string, command string) string {
 	p.Helper()
