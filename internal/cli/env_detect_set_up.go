@@ -40,7 +40,7 @@ func (p *project) setUpOf(found *detect.Result) (plannedSetUp, error) {
 	d := p.detection(found)
 	s := plannedSetUp{Source: sourceDetection, From: d.Source, Commands: d.SetUp, Verification: d.Verification,
 		Planned: settings.HasPlanner && slices.Contains(settings.Phases, workflow.DesignCheck.Step())}
-	if len(settings.SetUp)+len(settings.Verification) > 0 {
+	if len(settings.SetUp)+len(settings.Verification) > 0 || settings.NoSetUp {
 		s = plannedSetUp{Source: sourceConfiguration, From: config.Name, Commands: settings.SetUp, Verification: settings.Verification}
 	}
 	if len(s.Commands)+len(s.Verification) == 0 {

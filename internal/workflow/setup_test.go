@@ -142,6 +142,7 @@ func TestTheFirstWordOnASetUpCounts(t *testing.T) {
 		{"those of another environment are that one's own", Settings{}, detected, &PlanSetUp{Name: "go"}, "defaults go [go mod download]"},
 		{"which may be none, under its own name", Settings{}, detected, &PlanSetUp{Name: "java"}, "defaults java []"},
 		{"the configuration's name is above the plan's", Settings{EnvironmentName: "go"}, detected, &PlanSetUp{Name: "node"}, "defaults go [go mod download]"},
+		{"nothing where the configuration says that nothing is to be set up", Settings{NoSetUp: true}, detected, &PlanSetUp{SetupCommands: []string{"x"}}, ""},
 		{"a planner without a name means python", Settings{}, detected, &PlanSetUp{SetupCommands: []string{"x"}}, "plan python [x]"},
 		{"the configuration is above both", configured, detected, &PlanSetUp{Name: "node", SetupCommands: []string{"pnpm i"}}, "configuration go [make deps]"},
 	} {
