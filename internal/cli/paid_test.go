@@ -90,3 +90,37 @@ func TestARunStopsBeforeItsFirstPaidCall(t *testing.T) {
 		})
 	}
 }
+
+// Each of these cost four calls, without a word of the cause. More calls than these cannot help.
+func TestNoMoreIsPaidThanCanHelp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		tests, agent string
+		exit, calls  int
+		says         []string
+	}{
+		"a test that fails before the change": {
+			"\"echo 'not ok 1 - TestOld'; exit 1\"", "echo x >x\n", 3, 1, []string{"APPROVAL_REQUIRED", "TestOld"}},
+		"one whose output names no test": {
+			"echo wrong; exit 1", "echo x >x\n", 4, 2, []string{"TESTS_FAILED", "as they did before anything was changed"}},
+		"a file over the limit":        {"\"true\"", "truncate -s 60M big.bin\n", 4, 2, []string{"CHANGE_REFUSED", "60 MiB", ".gitignore"}},
+		"work that cannot be recorded": {"\"true\"", "truncate -s 200M big.bin\n", 4, 2, []string{"CHANGE_REFUSED", "big.bin", ".gitignore"}},
+		"tests that are killed after the change": {
+			"test ! -e x || kill -9 $$", "echo x >x\n", 3, 1, []string{"TESTS_NOT_SETTLED", "signalbox resume 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newCounted(t, c.agent, onlyShell+"tests: "+c.tests+"\n")
+			p.commit()
+			out := p.run(c.exit, "run", "1")
+			for _, says := range c.says {
+				if !strings.Contains(out, says) {
+					t.Errorf("want %q in\n%s", says, out)
+				}
+			}
+			if p.calls() != c.calls {
+				t.Errorf("%d calls, want %d\n%s", p.calls(), c.calls, out)
+			}
+		})
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
@@ -142,9 +144,10 @@ func (v *verdict) ended(c *command, result process.Result, out *tail) {
 	}
 }
 
-// unsettled reports whether a command did not end by itself. A shell tells of a child that the kernel killed by an exit code.
+// unsettled reports whether a command did not end by itself. A shell tells of a child that the kernel killed by an exit code, and
+// may be that child.
 func unsettled(r process.Result) bool {
-	return r.Ending != process.Exited || r.ExitCode == 128+int(syscall.SIGKILL)
+	return r.Ending != process.Exited || r.Signal == unix.SignalName(syscall.SIGKILL) || r.ExitCode == 128+int(syscall.SIGKILL)
 }
 
 // ending is how the command ended, in words; one that was ended as the last part of a look names the whole look's limit.

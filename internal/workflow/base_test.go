@@ -145,6 +145,8 @@ func TestATimeOutIsNotBlamedOnTheChange(t *testing.T) {
 	t.Parallel()
 	simple, heal := ordinary(WorkflowSimple, true), ordinary(WorkflowHeal, true)
 	heal.HasPlanner, heal.Tests, heal.Check = false, nil, &HealthCheck{Kind: HealthCommand, Command: "make test"}
+	full, whole := ordinary(WorkflowFull, true), ordinary(WorkflowSimple, true)
+	full.Stress, whole.TestsE2E = "make stress", []string{"make e2e"}
 	tested := times(1, untilAction(CallAgent), well, well)
 	checked := untilAction(WatchChecks)
 	tell(t, []story{
@@ -152,6 +154,10 @@ func TestATimeOutIsNotBlamedOnTheChange(t *testing.T) {
 		{"and count then", simple, []act{tested, testsEnd(timedOut), testsEnd(otherThan)}, "RUNNING tdd-green call_agent S01/2"},
 		{"twice asks a person", simple, []act{tested, times(2, testsEnd(timedOut))}, "NEEDS_INPUT tdd-green TESTS_NOT_SETTLED"},
 		{"who has them run again", simple, []act{tested, times(2, testsEnd(timedOut)), resumed}, "RUNNING tdd-green run_tests S01/1"},
+		{"the stress test's run again", full, []act{untilPhase(StressTest), testsEnd(timedOut)}, "RUNNING stress-test run_tests"},
+		{"and ask a person, not the agent", full, []act{untilPhase(StressTest), times(2, testsEnd(timedOut))}, "NEEDS_INPUT stress-test TESTS_NOT_SETTLED"},
+		{"the end-to-end tests' run again", whole, []act{tested, well, testsEnd(timedOut)}, "RUNNING tdd-green run_tests S01/1"},
+		{"and ask a person in the end", whole, []act{tested, well, times(2, testsEnd(timedOut))}, "NEEDS_INPUT tdd-green TESTS_NOT_SETTLED"},
 		{"the candidate's run again", simple, []act{checked, checks(ChecksUnsettled)}, "RUNNING ci-watch watch_checks"},
 		{"and ask a person, too", simple, []act{checked, times(2, checks(ChecksUnsettled))}, "NEEDS_INPUT ci-watch TESTS_NOT_SETTLED"},
 		{"a check that took too long before counts", heal, []act{atBase, testsEnd(timedOut), untilPhase(TDDGreen), well, well, testsEnd(timedOut)}, "RUNNING tdd-green call_agent S01/2"},

@@ -149,7 +149,7 @@ func (m *machine) outcome(event Event) {
 	case ChangeRecorded:
 		m.changeRecorded(e)
 	case ChangeRefused:
-		m.refuseChange(e.Problems, e.TooLarge)
+		m.workRefused(e)
 	case TestsEnded:
 		m.testsEnded(e)
 	case ReviewAnswered:

@@ -12,8 +12,9 @@ type Verdict struct {
 	DiffStat DiffStat
 	// Flags are changes that a person must agree to, even where approval is automatic.
 	Flags []string
-	// Refused are changes that nobody can wave through.
-	Refused []string
+	// Refused are changes that nobody can wave through; TooLarge: one of them is a file over the limit.
+	Refused  []string
+	TooLarge bool
 }
 
 const (
@@ -52,6 +53,7 @@ func (v *Verdict) inspect(f FileChange) {
 	case reservedPath(f.Path):
 		v.Refused = append(v.Refused, name+": belongs to git or to Signalbox")
 	case f.Size > maxFileBytes:
+		v.TooLarge = true
 		v.Refused = append(v.Refused, fmt.Sprintf("%s: %d MiB, more than %d", name, f.Size>>20, maxFileBytes>>20))
 	case f.NewMode == modeSymlink:
 		v.Flags = append(v.Flags, "it adds the symbolic link "+name)

@@ -20,6 +20,9 @@ func (m *machine) reviewAnswered(e ReviewAnswered) {
 }
 
 func (m *machine) stressEnded(e TestsEnded) {
+	if m.unsettled(e, false) {
+		return
+	}
 	if e.Passed {
 		m.advance("passed")
 		return

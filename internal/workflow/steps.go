@@ -123,7 +123,7 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 	step := m.currentStep()
 	switch {
 	case len(verdict.Refused) > 0:
-		m.refuseChange(verdict.Refused, false)
+		m.refuseChange(verdict.Refused, verdict.TooLarge)
 		return
 	case m.secretsRefused(e):
 		return
@@ -158,15 +158,25 @@ func (m *machine) changeRecorded(e ChangeRecorded) {
 
 func (m *machine) refuseChange(problems []string, tooLarge bool) {
 	j := &m.run.Journey
-	reason := "The change was refused:\n" + strings.Join(problems, "\n")
-	if j.Used.Autofix < j.Settings.Limits.Autofix {
+	begins := changeRefused
+	if tooLarge {
+		begins = tooLargeRefused
+	}
+	reason := begins + strings.Join(problems, "\n")
+	again := j.Used.Autofix < j.Settings.Limits.Autofix
+	if tooLarge && strings.HasPrefix(j.Failure, tooLargeRefused) {
+		again = false // it was told, and made it again
+	}
+	if again {
 		j.Used.Autofix++
 		m.run.Counters.AutofixCycles++
 		m.workAgain(reason)
-		m.inPlace(tooLarge)
 		return
 	}
 	m.fail(m.problem(CategoryGit, "CHANGE_REFUSED", "the agent's change breaks a rule", reason), Action{})
+	if tooLarge {
+		m.run.Error.Actions = append([]string{"say in the request where such files belong, or have git ignore them: add them to .gitignore on " + j.Base}, m.run.Error.Actions...)
+	}
 }
 
 // testChange runs the project's tests on what was recorded.

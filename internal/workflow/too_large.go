@@ -13,10 +13,18 @@ func (m *machine) dropWorkFirst() {
 	m.order(Action{Kind: DropWork})
 }
 
-// inPlace lets the implementer that was just ordered go on with what it made.
-func (m *machine) inPlace(tooLarge bool) {
+// How what an implementer is told begins. That a file is too large is said once: saying it again would cost a call and change nothing.
+const (
+	changeRefused   = "The change was refused:\n"
+	tooLargeRefused = "The change was refused because it is too large:\n"
+)
+
+// workRefused sends work back that is too large to be recorded. Where it is not the agent's own limit that ends the run, the implementer goes
+// on with what it made.
+func (m *machine) workRefused(e ChangeRefused) {
+	m.refuseChange(e.Problems, e.TooLarge)
 	pending := m.run.Journey.Pending
-	if i := slices.IndexFunc(pending, func(a Action) bool { return a.Kind == CallAgent && a.Role == Implementer }); tooLarge && i >= 0 {
+	if i := slices.IndexFunc(pending, func(a Action) bool { return a.Kind == CallAgent && a.Role == Implementer }); e.TooLarge && i >= 0 {
 		pending[i].InPlace = true
 	}
 }

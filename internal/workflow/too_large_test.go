@@ -26,6 +26,10 @@ func TestWorkThatIsTooLargeToKeep(t *testing.T) {
 		{"nor is the work of a run that is given up lost without", full, []act{untilPhase(TDDGreen), does(StopRequested{Cancel: true}), stands},
 			"NEEDS_INPUT tdd-green WORK_TOO_LARGE"},
 		{"but with it", full, []act{untilPhase(TDDGreen), does(StopRequested{Cancel: true}), stands, force, dropped}, "RUNNING tdd-green remove_environment"},
+		{"the second time ends the run", full, []act{untilPhase(TDDGreen), well, refused, well, refused}, "FAILED tdd-green CHANGE_REFUSED"},
+		{"and so does a file over the limit", full, []act{untilPhase(TDDGreen), times(2, well, changes(FileChange{Path: "a.bin", Size: 60 << 20}))}, "FAILED tdd-green CHANGE_REFUSED"},
+		{"which costs a call after tests that failed, too", full, []act{untilPhase(TDDGreen), well, well, testsFail, well, refused}, "RUNNING tdd-green call_agent S02/3"},
+		{"a person who tries again pays for one call", full, []act{untilPhase(TDDGreen), times(2, well, refused), does(Retried{}), does(Admitted{}), well, refused}, "FAILED tdd-green CHANGE_REFUSED"},
 		{"its maker goes on with it", full, []act{untilPhase(TDDGreen), well, refused}, "RUNNING tdd-green call_agent S02/2"},
 	})
 	run := lived(t, full, untilPhase(TDDGreen), well, refused)
