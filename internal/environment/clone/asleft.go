@@ -16,18 +16,18 @@ import (
 // reset by its own git.
 const maxGitEntries = 5000
 
-// noteGit notes what the clone's .git is like after our own git made or reset it. An environment whose .git is still
+// noteGit notes what the clone's .git is like after our own git made it or reset it to commit. An environment whose .git is still
 // like that, and whose files are the commit's, needs no reset: most tests leave neither changed. What cannot be noted
 // is reset.
-func (e *Environment) noteGit(ctx context.Context) {
+func (e *Environment) noteGit(ctx context.Context, commit string) {
 	if n, err := e.namespace(ctx); err == nil {
-		e.noteGitOf(n.path(e.layout.work))
+		e.noteGitOf(n.path(e.layout.work), commit)
 	}
 }
 
-func (e *Environment) noteGitOf(dir string) {
+func (e *Environment) noteGitOf(dir, commit string) {
 	if state, err := gitState(dir); err == nil {
-		_ = os.WriteFile(e.layout.gitState(), []byte(state), 0o600)
+		_ = os.WriteFile(e.layout.gitState(), []byte(commit+" "+state), 0o600)
 	}
 }
 
@@ -41,7 +41,7 @@ func (e *Environment) isAsLeft(ctx context.Context, commit string) bool {
 	if err != nil {
 		return false
 	}
-	if state, err := gitState(n.path(e.layout.work)); err != nil || state != string(noted) {
+	if state, err := gitState(n.path(e.layout.work)); err != nil || commit+" "+state != string(noted) { // a recorded commit is not yet the clone's own
 		return false
 	}
 	names, err := e.changed(ctx, commit, strayScript)

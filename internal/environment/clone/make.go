@@ -111,7 +111,7 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err := e.addKept(ctx, m, e.layout.fresh()); err != nil {
 		return err
 	}
-	e.noteGitOf(e.layout.fresh())
+	e.noteGitOf(e.layout.fresh(), m.Head)
 	if err := errors.Join(e.seedIndex(), e.noteUntouched()); err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func (e *Environment) restored(ctx context.Context, commit, tree string) bool {
 	if err != nil || found != tree {
 		return false
 	}
-	e.noteGit(ctx)
+	e.noteGit(ctx, commit)
 	return true
 }
 
