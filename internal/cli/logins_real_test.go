@@ -91,7 +91,7 @@ func newPerson(t *testing.T, name string, model modeltest.Config) *person {
 	s := subscriptions()[name]
 	p := &person{project: newProject(t, 1), subscription: s, home: t.TempDir(), model: modeltest.New(model)}
 	authority := filepath.Join(t.TempDir(), "authority", "ca.pem")
-	proxy := impersonate(t, authority, vendor())
+	proxy := impersonate(t, authority, vendorsHosts, vendor())
 	mux := http.NewServeMux()
 	mux.Handle("/", p.model)
 	mux.Handle("POST /oauth/token", vendor())

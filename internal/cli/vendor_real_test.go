@@ -21,15 +21,15 @@ import (
 // vendorsHosts are where Claude Code renews its login, which nothing can name otherwise.
 var vendorsHosts = []string{"platform.claude.com", "api.anthropic.com"}
 
-// impersonate answers for the vendor's hosts with handler. What leads there is a proxy: a handler for
+// impersonate answers for hosts with handler. What leads there is a proxy: a handler for
 // CONNECT. The authority that the agent has to trust is written to the file ca.
-func impersonate(t *testing.T, ca string, handler http.Handler) (proxy http.HandlerFunc) {
+func impersonate(t *testing.T, ca string, hosts []string, handler http.Handler) (proxy http.HandlerFunc) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: vendorsHosts, IsCA: true, BasicConstraintsValid: true,
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: hosts, IsCA: true, BasicConstraintsValid: true,
 		NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
