@@ -276,7 +276,7 @@ func TestAFullDiskStopsTheRunAndKeepsTheDocuments(t *testing.T) {
 	if err := os.Mkdir(root, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "size=3m"); err != nil {
+	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "size=56m"); err != nil {
 		t.Fatalf("mount a small file system: %v", err)
 	}
 	t.Cleanup(func() {
@@ -284,7 +284,7 @@ func TestAFullDiskStopsTheRunAndKeepsTheDocuments(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	v := newVictimIn(t, home, root, "head -c 8000000 /dev/urandom >$HOME/cache\necho done >done.txt\n")
+	v := newVictimIn(t, home, root, "head -c 70000000 /dev/urandom >$HOME/cache\necho done >done.txt\n")
 	out, code := v.do("signalbox", "run", "1")
 	if code == 0 || !strings.Contains(out, "NO_SPACE") && !strings.Contains(out, "STAGE_WRITE_FAILED") {
 		t.Errorf("exit code %d\n%s", code, out)
@@ -297,7 +297,7 @@ func TestAFullDiskStopsTheRunAndKeepsTheDocuments(t *testing.T) {
 	v.ok("jq", ".environments", filepath.Join(root, "environments.json"))
 
 	// With room again it goes on where it was.
-	if err := syscall.Mount("tmpfs", root, "tmpfs", syscall.MS_REMOUNT, "size=30m"); err != nil {
+	if err := syscall.Mount("tmpfs", root, "tmpfs", syscall.MS_REMOUNT, "size=300m"); err != nil {
 		t.Fatalf("make the file system larger: %v", err)
 	}
 	if out, code := v.do("signalbox", "resume", "1"); code != 0 || !strings.Contains(out, "Done: #1") {

@@ -16,6 +16,7 @@ import (
 
 // asker is an agent that asks its model as often as its issue says, and then waits.
 const asker = `#!/bin/sh
+test "$1" = --version && echo 2.1.329 && exit
 ask() {
 	curl -sS -f -o /dev/null -H "x-api-key: $ANTHROPIC_API_KEY" -H 'content-type: application/json' \
 		-d '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}' "$ANTHROPIC_BASE_URL/v1/messages"

@@ -19,8 +19,8 @@ import (
 	"signalbox/internal/store"
 )
 
-// startLimit is how long a host may take to come up.
-const startLimit = 30 * time.Second
+// startLimit is how long a host may take to come up. It asks the agent's program for its version meanwhile, which has 30 s to answer.
+const startLimit = time.Minute
 
 // Start starts a session, which goes on when this process ends, and returns when its agent runs,
 // or says why it does not. What is left of an earlier session of that name is replaced. ErrRunning:

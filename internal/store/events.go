@@ -18,8 +18,9 @@ import (
 // truth, and after a power cut lines of the last seconds may be missing.
 type Transition struct {
 	// Seq is the run's transition number; a gap is a line lost to a power cut.
-	Seq     int                `json:"seq"`
-	At      time.Time          `json:"at"`
+	Seq int       `json:"seq"`
+	At  time.Time `json:"at"`
+	// Event is the name of the workflow.Event; "Recovered" where a crash lost it.
 	Event   workflow.EventName `json:"event"`
 	State   workflow.State     `json:"state"`
 	Stage   workflow.Stage     `json:"stage"`

@@ -7,9 +7,9 @@ type EventName string
 // Names that stand for no Event: the store writes them itself.
 const (
 	// EventCreated: the run's documents were made.
-	EventCreated EventName = "Created"
+	EventCreated = "Created"
 	// EventRecovered stands in for a line that a crash between the two writes of a transition left out.
-	EventRecovered EventName = "Recovered"
+	EventRecovered = "Recovered"
 )
 
 // The name of each event; each type says what happened.
