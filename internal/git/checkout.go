@@ -56,6 +56,10 @@ func (r *Repo) SyncCheckout(ctx context.Context, branchRef, old, id string) erro
 		if err := c.apply(ctx); err != nil {
 			return fmt.Errorf("update checkout %s: %w", c.dir, err)
 		}
+		// A git that was killed when all was done left one that no later git here meets.
+		if lock := filepath.Join(r.gitDir, "index.lock"); c.dir == r.root && isThere(lock) {
+			r.removeStaleLock(ctx, lock)
+		}
 		return nil
 	})
 }
@@ -179,4 +183,9 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 		}
 	}
 	return places, nil
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
