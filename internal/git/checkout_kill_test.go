@@ -19,6 +19,7 @@ func TestSyncCheckoutRemovesWhatAKilledOneLeft(t *testing.T) {
 	m.git("reset", "-q", "--hard", m.id)
 	m.write(".signalbox-checkout/files/x", "left\n")
 	m.write(".signalbox-checkout/.gitignore", "*\n")
+	m.leaveLock("index.lock") // nothing is left to write, so no git meets it
 	if err := m.open().SyncCheckout(t.Context(), mainRef, m.old, m.id); err != nil {
 		t.Fatal(err)
 	}
