@@ -124,3 +124,19 @@ func TestNoMoreIsPaidThanCanHelp(t *testing.T) {
 		})
 	}
 }
+
+func TestARetryOnABaseThatWasMendedPaysForNothing(t *testing.T) {
+	t.Parallel()
+	p := newCounted(t, "echo x >x\n", onlyShell+"tests: test -e mended\n")
+	p.commit()
+	p.run(4, "run", "1")
+	paid := p.calls()
+	p.write("mended", "")
+	p.commit()
+	if out := p.run(0, "retry", "1"); !strings.Contains(out, "Done: #1") || paid != 2 || p.calls() != paid {
+		t.Errorf("%d calls, and then %d\n%s", paid, p.calls()-paid, out)
+	}
+	if names := p.git("ls-tree", "--name-only", "main"); !strings.Contains(names, "mended") || !strings.HasSuffix(names, "\nx") {
+		t.Errorf("main has %s", names)
+	}
+}

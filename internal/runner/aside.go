@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -59,19 +61,22 @@ func (w *work) visited(ctx context.Context) (bool, error) {
 	return slices.Contains(names, w.run.SessionName()), err
 }
 
-// keepVisit sets aside what a session left, before the environment goes.
-func (w *work) keepVisit(ctx context.Context, a workflow.Action) error {
-	visited, err := w.visited(ctx)
-	if err != nil || !visited {
-		return err
-	}
-	env, head, err := w.left(ctx)
+// keepLeft sets aside what lies in an environment that is made again: an agent that failed may have left it.
+func (w *work) keepLeft(ctx context.Context, a workflow.Action) error {
+	dir, err := w.Store.Abs(w.run.Journey.EnvPath)
 	if err != nil {
 		return err
 	}
-	w.content, w.testedAt = "", ""
-	if err = env.Reset(ctx, head, w.asideRef(a)); err != nil {
-		return fmt.Errorf("keep what a session left: %w", err)
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || w.content == w.run.Journey.Head || w.testedAt == w.run.Journey.Head {
+		return nil
+	}
+	env, head, err := w.left(ctx)
+	if err == nil {
+		w.content, w.testedAt = "", ""
+		err = env.Reset(ctx, head, w.asideRef(a))
+	}
+	if err != nil {
+		return fmt.Errorf("keep what lies in the environment: %w", err)
 	}
 	w.entered = true
 	return w.tellFound(ctx)

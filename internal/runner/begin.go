@@ -122,7 +122,7 @@ func (w *work) spec() environment.Spec {
 func (w *work) createEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	spec := w.spec()
 	if w.run.Journey.EnvID != "" { // a new start on another base
-		if err := w.keepVisit(ctx, a); err != nil {
+		if err := w.keepLeft(ctx, a); err != nil {
 			return nil, err
 		}
 		if err := w.Environments.Remove(ctx, spec); err != nil {

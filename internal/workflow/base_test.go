@@ -69,30 +69,6 @@ func TestTheBaseIsCheckedBeforeAnythingIsPaidFor(t *testing.T) {
 	})
 }
 
-func TestTheBaseIsTestedInTheContainersThatThePlanChooses(t *testing.T) {
-	t.Parallel()
-	s := ordinary(WorkflowFull, true)
-	s.Images = map[string]string{"go": "golang", "node": "node"}
-	detected := answered(func(o Outcome, _ Run) Event {
-		return EnvironmentDetected{Outcome: o, Detection: Detection{Environment: "go"}}
-	})
-	chooses := func(name string) act {
-		return plans(Plan{Environment: &PlanSetUp{Name: name, SetupCommands: []string{"make deps"}}, Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01"}}}})
-	}
-	planned := times(1, untilAction(DetectEnvironment), detected, untilPhase(DesignCheck))
-	tested := until(func(run Run) bool { return run.Journey.Pending[0].Kind == RunTests || run.Journey.Phase > DesignCheck })
-	tell(t, []story{
-		{"another image", s, []act{planned, chooses("node"), tested}, "RUNNING design-check run_tests"},
-		{"where their program is missing, before the work is paid for", s, []act{planned, chooses("node"), tested, testsEnd(notFound)},
-			"NEEDS_INPUT design-check TESTS_CANNOT_RUN"},
-		{"the same image", s, []act{planned, chooses("go"), tested}, "RUNNING tdd-green call_agent S01/1"},
-	})
-	run := lived(t, s, planned, chooses("node"), tested, well, untilPhase(StressTest))
-	if run.Journey.Image() != "node" || run.Journey.Pending[0].Purpose != StressTests {
-		t.Errorf("the stress test runs with the image %q: %+v", run.Journey.Image(), run.Journey.Pending[0])
-	}
-}
-
 func strictly(s Settings) Settings {
 	s.StopOnSetUpFailure = true
 	return s
@@ -164,20 +140,50 @@ func TestATimeOutIsNotBlamedOnTheChange(t *testing.T) {
 	})
 }
 
-func TestARetriedRunGoesOnFromItsBaseBranch(t *testing.T) {
+func TestARunThatIsLetGoOnDoesSoFromItsBaseBranch(t *testing.T) {
 	t.Parallel()
-	full := ordinary(WorkflowFull, true)
+	full, simple := ordinary(WorkflowFull, true), ordinary(WorkflowSimple, true)
 	failed := times(1, untilPhase(TDDGreen), times(4, well, well, testsFail))
-	hung := times(1, untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG")))
+	hung := times(3, agentFails("AGENT_HUNG"))
+	first := times(1, untilAction(CallAgent), hung) // where nothing is recorded yet
+	idle := times(1, untilPhase(TDDGreen), times(3, well, nothingChanges, testsFail))
 	moved := does(Admitted{Epoch: 2, Base: "moved"})
+	again := times(1, does(Retried{}), moved)
 	there := does(Admitted{Epoch: 2, Base: "basec0002"})
-	tell(t, []story{
-		{"which has moved", full, []act{failed, does(Retried{}), moved}, "RUNNING branch-create check_dependencies"},
-		{"with the plan that it had", full, []act{failed, does(Retried{}), moved, untilAction(CallAgent)}, "RUNNING tdd-red call_agent S01/2"},
-		{"which is where it was", full, []act{failed, does(Retried{}), there}, "RUNNING tdd-green call_agent S02/5"},
-		{"unless an agent left work that is not recorded", full, []act{hung, does(Retried{}), moved}, "RUNNING tdd-green call_agent S02/4"},
-		{"a run that has done nothing does so when it is resumed", full, []act{untilPhase(DesignRead), does(StopRequested{}), does(Resumed{}), moved}, "RUNNING branch-create check_dependencies"},
-		{"one that has goes on where it was", full, []act{untilPhase(TDDGreen), does(StopRequested{}), does(Resumed{}), moved}, "RUNNING tdd-green call_agent S02/1"},
-		{"and so does one that was only cut off", full, []act{untilPhase(DesignRead), moved}, "RUNNING design-read read_design"},
+	merged := answered(func(o Outcome, _ Run) Event { return BaseMerged{Outcome: o, Base: "moved", Commit: "merged"} })
+	conflicts := answered(func(o Outcome, _ Run) Event {
+		return BaseMerged{Outcome: o, Base: "moved", Commit: "merged", Conflicts: []string{"a.go"}}
 	})
+	within := answered(func(o Outcome, run Run) Event {
+		return BaseMerged{Outcome: o, Base: "moved", Commit: run.Journey.Head}
+	})
+	stopped := times(1, does(StopRequested{}), does(Resumed{}), moved)
+	mended := times(1, untilPhase(ReviewRequest), reviewFinds)
+	tell(t, []story{
+		{"which is merged into what failed its tests", full, []act{failed, again}, "RUNNING tdd-green merge_base"},
+		{"and they run again for nothing", full, []act{failed, again, merged}, "RUNNING tdd-green run_tests S02/5"},
+		{"if they pass no one is paid", full, []act{failed, again, merged, well}, "RUNNING tdd-refactor call_agent S03/1"},
+		{"else the agent goes on", full, []act{failed, again, merged, testsFail}, "RUNNING tdd-green call_agent S02/6"},
+		{"who is told of conflicts", full, []act{failed, again, conflicts}, "RUNNING tdd-green call_agent S02/6"},
+		{"which is in the change already", full, []act{failed, again, within}, "RUNNING tdd-green call_agent S02/5"},
+		{"which is where it was", full, []act{failed, does(Retried{}), there}, "RUNNING tdd-green call_agent S02/5"},
+		{"after an agent that hung, too", full, []act{untilPhase(TDDGreen), hung, again, merged}, "RUNNING tdd-green call_agent S02/4"},
+		{"after one that changed nothing", full, []act{idle, again, merged}, "RUNNING tdd-green call_agent S02/4"},
+		{"from the beginning where nothing is recorded", full, []act{first, again}, "RUNNING branch-create check_dependencies"},
+		{"of a single step, too", simple, []act{first, again}, "RUNNING branch-create check_dependencies"},
+		{"with the plan that it had", full, []act{untilPhase(TDDRed), hung, again, untilAction(CallAgent)}, "RUNNING tdd-red call_agent S01/5"},
+		{"before its review", full, []act{untilPhase(ReviewRequest), hung, again}, "RUNNING review-fix merge_base"},
+		{"which tests and reviews it again", full, []act{untilPhase(ReviewRequest), hung, again, merged, well}, "RUNNING review-request call_agent reviewer"},
+		{"with the findings to mend", full, []act{mended, hung, again, merged}, "RUNNING review-fix call_agent R02/1"},
+		{"and with a mend that failed its tests", full, []act{mended, times(4, well, well, testsFail), again, merged}, "RUNNING review-fix run_tests R01/4"},
+		{"a run that has done nothing does so when it is resumed", full, []act{untilPhase(DesignRead), stopped}, "RUNNING branch-create check_dependencies"},
+		{"one that has takes the base in", full, []act{untilPhase(TDDGreen), stopped, merged}, "RUNNING tdd-green call_agent S02/1"},
+		{"unless work is still to be recorded", full, []act{untilPhase(TDDGreen), well, stopped}, "RUNNING tdd-green record_change S02/1"},
+		{"or it was only cut off", full, []act{untilPhase(DesignRead), moved}, "RUNNING design-read read_design"},
+		{"or interrupted", full, []act{untilPhase(TDDGreen), does(Interrupted{}), does(Resumed{}), moved}, "RUNNING tdd-green call_agent S02/1"},
+	})
+	run := lived(t, full, failed, again, conflicts)
+	if reason := run.Journey.Pending[0].Reason; !strings.Contains(reason, "these files conflict: a.go") || len(run.Journey.Findings) > 0 {
+		t.Errorf("the agent is told %q, and %v is found", reason, run.Journey.Findings)
+	}
 }

@@ -189,6 +189,12 @@ func (j *Journey) taken() bool {
 	return slices.ContainsFunc(j.Moves, func(b BranchMove) bool { return b.TakenUp })
 }
 
+// headIsMerge: the head is the base branch, merged into the change.
+func (j *Journey) headIsMerge() bool {
+	n := len(j.Moves)
+	return n > 0 && j.Moves[n-1].Base != "" && j.Moves[n-1].Commit == j.Head
+}
+
 // untested: the head is a person's commit, and the tests did not pass on it yet.
 func (j *Journey) untested() bool {
 	if n := len(j.Moves); n == 0 || !j.Moves[n-1].TakenUp || j.Moves[n-1].Commit != j.Head {

@@ -23,7 +23,7 @@ func (m *machine) mayChangeNothing() bool {
 // changedNothing: the tests in hand, of a step of the implementation, run on what earlier steps left.
 func (m *machine) changedNothing() bool {
 	j := &m.run.Journey
-	return j.Phase == TDDGreen && j.Head == j.StepBase
+	return j.Phase == TDDGreen && j.Head == j.StepBase && !j.headIsMerge()
 }
 
 func (m *machine) whyTest() string {

@@ -23,10 +23,8 @@ func (m *machine) admitted(e Admitted) bool {
 		r.Journey.Isolation = IsolationNone // said of the whole run once any command of it ran unprotected
 	}
 	m.sayDoing()
-	fromBase := m.goesFromBase(e)
 	switch {
-	case fromBase:
-		m.startOver()
+	case m.goesFromBase(e):
 	case m.mustAsk(r.Journey.Phase): // saved by a version that did not ask
 		r.Journey.Pending = nil
 		m.enter(ApprovalWait)
@@ -156,7 +154,7 @@ func (m *machine) resumed(e Resumed) bool {
 		case code == TestsCannotRun && e.Force:
 			m.run.Journey.Tested.Forced = true
 		default:
-			m.run.Journey.FromBase = m.nothingOfWorth()
+			m.run.Journey.FromBase = m.resumesFromBase()
 		}
 		used, interrupted := m.run.Journey.Used, m.run.Interrupted()
 		m.queueAgain("resumed")
@@ -174,7 +172,7 @@ func (m *machine) retried() bool {
 	m.run.Signals.Commands = without(m.run.Signals.Commands, CommandRetry)
 	if m.run.State == Failed {
 		m.run.Counters.Retries++
-		m.run.Journey.FromBase = m.run.allRecorded()
+		m.run.Journey.FromBase = true // what an agent left that failed is set aside before the next one begins
 		m.queueAgain("to be tried again")
 	}
 	return true

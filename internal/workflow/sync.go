@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,13 @@ func (m *machine) syncOrdered() bool {
 		return true
 	}
 	m.queueAgain("to be brought up to date with " + j.Base)
+	m.mergeBaseIn()
+	return true
+}
+
+// mergeBaseIn has the base merged into a change whose steps are done; then it is tested, and reviewed, again.
+func (m *machine) mergeBaseIn() {
+	r, j := &m.run, &m.run.Journey
 	if j.Phase == ReviewRequest {
 		m.close(StepDone, "")
 	}
@@ -35,15 +43,17 @@ func (m *machine) syncOrdered() bool {
 	m.reopenAfter(ReviewFix)
 	r.Stage = j.Phase.Position().Stage
 	m.order(Action{Kind: MergeBase})
-	return true
 }
+
+// syncSource is the Source of the one Finding that tells of conflicts with the base.
+const syncSource = "sync"
 
 // baseMerged goes on with the merge as part of the change: the agent resolves its conflicts, and everything that was
 // proven of the change before is proven again.
 func (m *machine) baseMerged(e BaseMerged) {
 	j := &m.run.Journey
 	if e.Commit == j.Head {
-		m.enter(ReviewFix)
+		m.enter(j.Phase)
 		return
 	}
 	verdict := Inspect(e.Whole, j.Settings.Limits)
@@ -54,13 +64,19 @@ func (m *machine) baseMerged(e BaseMerged) {
 		m.stop(stop)
 		return
 	}
+	midway, recorded := j.Phase < ReviewRequest || len(j.Findings) > 0, j.Head != j.StepBase
 	j.Head, j.StepBase, j.Conflicts = e.Commit, e.Commit, e.Conflicts
 	j.Flags = appendNew(append(verdict.Flags, j.judgedBy(e.Whole)...), append(flagsOf(e.Concerns), weakened(e.Tests)...)...)
 	m.noteMove(BranchMove{Commit: e.Commit, Base: e.Base, TakenUp: true, At: m.now})
 	if len(e.Conflicts) > 0 {
-		j.Findings = []Finding{{Source: "sync", Text: fmt.Sprintf("%s was merged into your change, and these files conflict: %s. "+
+		others := slices.DeleteFunc(slices.Clone(j.Findings), func(f Finding) bool { return f.Source == syncSource })
+		j.Findings = append([]Finding{{Source: syncSource, Text: fmt.Sprintf("%s was merged into your change, and these files conflict: %s. "+
 			"Resolve every conflict marker in them so that both sides keep what they mean, then check that the rest still fits.",
-			j.Base, strings.Join(e.Conflicts, ", "))}}
+			j.Base, strings.Join(e.Conflicts, ", "))}}, others...)
+	}
+	if midway {
+		m.mergedMidway(recorded)
+		return
 	}
 	m.enter(ReviewFix)
 }
