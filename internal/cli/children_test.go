@@ -52,8 +52,8 @@ func tinyProject(t testing.TB) *project {
 // programStarted is a program that was started, in strace's words: when, and its arguments.
 var programStarted = regexp.MustCompile(`^([0-9.]+) execve(?:at)?\(.*?, \[(.*)\], 0x.* = 0$`)
 
-// programsOf is what a command of signalbox, which must end well, starts, with its arguments and in its order. Git's
-// that answers questions counts once: it ends when nobody asks for a while, which only a slow machine has happen.
+// programsOf returns the programs that a successful signalbox command starts, with arguments, in order. The git that answers questions
+// counts once: it exits when idle, so a slow machine may start it again.
 func (p *project) programsOf(args ...string) (programs []string) {
 	p.Helper()
 	calls := filepath.Join(p.TempDir(), "calls")

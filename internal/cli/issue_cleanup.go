@@ -38,12 +38,12 @@ func newIssueCleanup(a *app) *cobra.Command {
 type issueCleanup struct {
 	*app
 	all, dry bool
-	// keep is keep_statuses of the configuration where that is obeyed, and nobody typed the command.
+	// keep is keep_statuses when the configuration, and not a typed command, asks for the clean-up.
 	keep time.Duration
 }
 
-// forgetStatuses obeys keep_statuses: it removes the records of what is over for longer than that and has no folder any more.
-// A run does not fail because of it.
+// forgetStatuses applies keep_statuses: it removes the statuses of issues that ended longer ago and have no folder left. An error here
+// fails no run.
 func (p *project) forgetStatuses(ctx context.Context) {
 	if p.config.KeepStatuses == 0 {
 		return

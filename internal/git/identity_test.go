@@ -113,7 +113,7 @@ func sshKey(t *testing.T, p project) {
 	p.git("config", "gpg.ssh.allowedSignersFile", signers)
 }
 
-// hangsAt is a git whose named subcommand waits for somebody who never comes, for as long as it is given.
+// hangsAt is a git whose named subcommand hangs until its time limit.
 type hangsAt string
 
 func (h hangsAt) Exec(ctx context.Context, c process.Command) (process.Result, error) {

@@ -49,7 +49,7 @@ type Repo struct {
 	root       string
 	gitDir     string
 	objectsDir string
-	// trusted: the repository belongs to somebody else, and the user's own configuration names it, or all, in safe.directory.
+	// trusted: another user owns the repository, and the user's safe.directory names it, or everything.
 	trusted bool
 
 	// asked is the git that answers questions for as long as the repository is in use.

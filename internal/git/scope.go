@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// scopePatience is how long the end of a scope waits for a git that was told to end: it reads, and takes milliseconds.
+// scopePatience is how long closing a scope waits for its git processes to exit. They only read, so milliseconds are usual.
 const scopePatience = 5 * time.Second
 
 // scope knows the dialogs that began in a context.

@@ -45,7 +45,7 @@ var sweptUpdates = map[string]sweptUpdate{
 	"new project": {before: emptyProjects, begin: beginProject, count: countProjects, needless: []string{"uname", "fstat"}},
 }
 
-// aRun makes the test's run, which nobody holds then.
+// aRun makes the test's run and releases it.
 func aRun(t *testing.T, s *Store) {
 	t.Helper()
 	w, _ := createRun(t, s)

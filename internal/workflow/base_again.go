@@ -1,15 +1,15 @@
 package workflow
 
-// A run that a person lets go on does so from its base branch as it is now, so that nothing is paid for on one that was mended, or that
-// moved on, since. Where nothing is recorded it starts over there, which costs nothing but a set-up, and the plan is kept. What is recorded is
-// kept, too: the base is merged into it, as "signalbox sync" does. Starting over would pay for each step again, and a rebase would rewrite
-// commits that people may have looked at. Behind the steps the merge candidate is tested on the base as it is anyway.
+// When a person resumes or retries a run, it continues from its base branch as it is now: a base that was fixed or moved on since must not
+// cost another call. If nothing is recorded, the run starts over there and keeps its plan; that costs a setup. Otherwise the base is merged
+// into what is recorded, as "signalbox sync" does. Starting over would pay for each step again, and a rebase would rewrite commits that
+// people may have reviewed. After the steps, the merge candidate is tested on today's base anyway.
 
 // nothingRecorded: the change has no commit yet.
 func (j *Journey) nothingRecorded() bool { return j.BaseCommit != "" && j.Head == j.BaseCommit }
 
-// resumesFromBase: what a run does next that waited for a person begins with the last commit, so that another one may stand in its place.
-// Work that lies in the environment and is about to be recorded, or to be gone on with, was begun on the commit that is there.
+// resumesFromBase reports whether the base may be merged before the run continues: its next action begins from the last commit. Unrecorded
+// work in the environment belongs to the commit it was begun on.
 func (m *machine) resumesFromBase() bool {
 	j := &m.run.Journey
 	if j.Canceling {
@@ -19,8 +19,8 @@ func (m *machine) resumesFromBase() bool {
 	return j.nothingRecorded() && unpaid || j.BaseCommit != "" && m.beginsFromHead() && !m.run.Interrupted()
 }
 
-// goesFromBase lets a run that a person let go on begin with its base branch as it is now, if that has moved, or because the tests
-// could not run there. It reports whether it did.
+// goesFromBase continues a resumed run from its base branch as it is now, if the branch moved or the tests could not run there. It reports
+// whether it did.
 func (m *machine) goesFromBase(e Admitted) bool {
 	j := &m.run.Journey
 	asked := j.FromBase
@@ -49,8 +49,8 @@ func (m *machine) goesFromBase(e Admitted) bool {
 	return true
 }
 
-// mergedMidway goes on with the change in hand, a step or a mend, once the base is merged into it. What was recorded of it may be all that was
-// missing, now that the base is another: its tests say so for nothing.
+// mergedMidway continues the step or the fix in hand after the base was merged into it. The recorded change may pass on the new base, so its
+// tests run before an agent is paid.
 func (m *machine) mergedMidway(recorded bool) {
 	j := &m.run.Journey
 	step := m.currentStep()

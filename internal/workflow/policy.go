@@ -12,7 +12,7 @@ type Verdict struct {
 	DiffStat DiffStat
 	// Flags are changes that a person must agree to, even where approval is automatic.
 	Flags []string
-	// Refused are changes that nobody can wave through; TooLarge: one of them is a file over the limit.
+	// Refused are changes that no approval admits; TooLarge: one of them is a file over the limit.
 	Refused  []string
 	TooLarge bool
 }

@@ -13,14 +13,15 @@ func (m *machine) dropWorkFirst() {
 	m.order(Action{Kind: DropWork})
 }
 
-// How what an implementer is told begins. That a file is too large is said once: saying it again would cost a call and change nothing.
+// The first line of a refusal in the implementer's prompt. A file that is too large is reported once: a second report costs a call and
+// changes nothing.
 const (
 	changeRefused   = "The change was refused:\n"
 	tooLargeRefused = "The change was refused because it is too large:\n"
 )
 
-// workRefused sends work back that is too large to be recorded. Where it is not the agent's own limit that ends the run, the implementer goes
-// on with what it made.
+// workRefused sends back work that is too large to record. Unless the agent's own limit ends the run, the implementer continues with
+// what it made.
 func (m *machine) workRefused(e ChangeRefused) {
 	m.refuseChange(e.Problems, e.TooLarge)
 	pending := m.run.Journey.Pending

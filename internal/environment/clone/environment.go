@@ -71,7 +71,12 @@ func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Resu
 	return e.exec(ctx, c)
 }
 
-func (e *Environment) exec(ctx context.Context, c process.Command) (result process.Result, err error) {
+func (e *Environment) exec(ctx context.Context, c process.Command) (process.Result, error) {
+	return e.enter(ctx, c, false)
+}
+
+// enter runs a command inside; one that looks sees less and changes nothing, see Look.
+func (e *Environment) enter(ctx context.Context, c process.Command, looks bool) (result process.Result, err error) {
 	dir, err := e.inside(c.Dir)
 	if err == nil {
 		err = e.layout.present()
@@ -97,40 +102,22 @@ func (e *Environment) exec(ctx context.Context, c process.Command) (result proce
 	if err != nil {
 		return process.Result{}, err
 	}
-	return e.driver.connected(ctx, view{mounts: m, within: n}, dir, c)
+	if !looks {
+		return e.driver.connected(ctx, view{mounts: m, within: n}, dir, c)
+	}
+	m[workspace] = mount{kind: readOnly, source: e.layout.work}
+	m[homeInside] = mount{kind: empty}
+	return e.driver.sandboxed(ctx, view{mounts: m, within: n}, dir, c, noNetwork)
 }
 
 // Look runs a command that only looks: it sees the work folder and cannot write there, its HOME is an empty folder, and it
 // reaches no network. The environment stays as it was, so that nothing has to be made anew after it. Without a sandbox it
 // is Exec.
-func (e *Environment) Look(ctx context.Context, c process.Command) (result process.Result, err error) {
+func (e *Environment) Look(ctx context.Context, c process.Command) (process.Result, error) {
 	if e.driver.config.Unsandboxed {
 		return e.Exec(ctx, c)
 	}
-	dir, err := e.inside(c.Dir)
-	if err == nil {
-		err = e.layout.present()
-	}
-	if err != nil {
-		return process.Result{}, err
-	}
-	n, err := e.namespace(ctx)
-	if err != nil {
-		return process.Result{}, err
-	}
-	scratch, remove, err := e.layout.newScratch()
-	if err != nil {
-		return process.Result{}, err
-	}
-	defer func() { err = errors.Join(err, remove()) }()
-	c.Env = e.variables("/tmp", c.Env)
-	m, err := e.mounts(scratch, c)
-	if err != nil {
-		return process.Result{}, err
-	}
-	m[workspace] = mount{kind: readOnly, source: e.layout.work}
-	m[homeInside] = mount{kind: empty}
-	return e.driver.sandboxed(ctx, view{mounts: m, within: n}, dir, c, noNetwork)
+	return e.enter(ctx, c, true)
 }
 
 // inside is where a command starts: Command.Dir relative to the work folder, or a path in it.

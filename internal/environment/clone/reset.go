@@ -63,7 +63,7 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 		return err
 	}
 	if there && e.isAsBuilt(m, commit) {
-		if found, err := e.tree(ctx, commit, listScript); err == nil && found == tree { // nobody else wrote there either
+		if found, err := e.tree(ctx, commit, listScript); err == nil && found == tree { // no other process wrote there either
 			return nil
 		}
 	}
