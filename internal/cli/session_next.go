@@ -10,18 +10,31 @@ import (
 
 // sayNext says what there is to do after a session came to something.
 func (a *app) sayNext(i *session.Info) {
-	switch {
-	case a.json || i.Outcome == nil:
-	case i.EndedAt == nil:
-		a.say(fmt.Sprintf("see it: signalbox session logs %d; end its agent: signalbox session stop %[1]d", i.Issue))
-	case i.Outcome.Kind == session.Complete:
-		a.say(fmt.Sprintf("see it: signalbox session logs %d; what it changed: signalbox env exec %[1]d -- sh -c 'git add -N . && git diff'\n"+
-			"put that on a ref, from which git merges it: signalbox session cleanup %[1]d", i.Issue))
-	case strings.Contains(i.Outcome.Message, errSpent.Error()) && !strings.Contains(i.Outcome.Message, "limits.per_day"):
-		a.say(fmt.Sprintf("see it: signalbox session logs %d; begin again with as much granted anew: signalbox session start %[1]d --grant", i.Issue))
-	case strings.Contains(i.Outcome.Message, string(agent.Unauthorized)):
-		a.say(fmt.Sprintf("see what is missing: signalbox doctor; begin again in the same files: signalbox session start %d", i.Issue))
-	default:
-		a.say(fmt.Sprintf("see it: signalbox session logs %d; begin again in the same files: signalbox session start %[1]d", i.Issue))
+	if a.json || i.Outcome == nil {
+		return
 	}
+	next := []string{fmt.Sprintf("see it: signalbox session logs %d", i.Issue)}
+	if i.EndedAt == nil {
+		next = append(next, fmt.Sprintf("end its agent: signalbox session stop %d", i.Issue))
+	}
+	switch {
+	case i.Outcome.Kind != session.Complete:
+		next = append(next, beginAgain(i)...)
+	case i.EndedAt != nil:
+		next = append(next, fmt.Sprintf("what it changed: signalbox env exec %d -- sh -c 'git add -N . && git diff'\n"+
+			"put that on a ref, from which git merges it: signalbox session cleanup %[1]d", i.Issue))
+	}
+	a.say(strings.Join(next, "; "))
+}
+
+// beginAgain says what removes the reason why a session ended, and how it begins again.
+func beginAgain(i *session.Info) []string {
+	start := fmt.Sprintf("signalbox session start %d", i.Issue)
+	switch said := i.Outcome.Message; {
+	case strings.Contains(said, errSpent.Error()) && !strings.Contains(said, "limits.per_day"):
+		return []string{"begin again with as much granted anew: " + start + " --grant"}
+	case strings.Contains(said, string(agent.Unauthorized)):
+		return []string{"see what is missing: signalbox doctor", "begin again in the same files: " + start}
+	}
+	return []string{"begin again in the same files: " + start}
 }
