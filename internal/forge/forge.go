@@ -82,7 +82,7 @@ type Check struct {
 	At         time.Time  `json:"at"`
 	// Known are tests that fail as they did before the change, which a person agreed to; State is passed.
 	Known []string `json:"known_failures,omitempty"`
-	// Unsettled: the tests ran out of time or memory, so that State says nothing of the content.
+	// Unsettled: the tests ran out of time or memory, or were cut off, so that State says nothing of the content.
 	Unsettled bool `json:"unsettled,omitzero"`
 }
 
@@ -111,7 +111,7 @@ type Forge interface {
 	PullRequest(ctx context.Context, number int) (PullRequest, error)
 	// Checks waits for the verdict on the candidate of the pull request's head and the present
 	// base, and returns it. ErrConflict: the two do not merge. ErrNoChecks: nothing was reported
-	// before ctx's deadline.
+	// before ctx's deadline. A forge that runs the checks itself returns an unsettled one then.
 	Checks(ctx context.Context, number int) (Check, error)
 	// Merge puts exactly checked.Tree on the base branch as a merge commit of checked.Base and
 	// checked.Head, with message. ErrBaseMoved: the base has another commit by now and the

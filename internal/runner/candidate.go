@@ -86,8 +86,13 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		return Verdict{}, fmt.Errorf("%w: signalbox status %s", errNotAgreed, run.Ref())
 	}
 	if s := run.Journey.SetUp; s != nil && s.Status == "success" {
-		if err := t.setUp(ctx, env, s, c.Commit, run.Journey.Language(), variables, seconds(limits.SetUpTotalSec), log); err != nil {
-			return Verdict{}, err
+		err := t.setUp(ctx, env, s, c.Commit, run.Journey.Language(), variables, seconds(limits.SetUpTotalSec), log)
+		var cutOff *cutOffError
+		switch {
+		case errors.As(err, &cutOff):
+			return Verdict{Unsettled: true, Command: cutOff.command, LogPath: path, Summary: err.Error(), Duration: cutOff.took}, nil
+		case err != nil:
+			return Verdict{LogPath: path}, err
 		}
 		env = activated{env}
 	} else if s == nil {
@@ -98,7 +103,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	commands := testCommands(&run.Journey.Settings, true, t.Ask)
 	v, err := runCommands(ctx, env, commands, variables, seconds(limits.TestTotalSec), len(run.Journey.FailedBefore()) > 0, log)
 	if err != nil {
-		return Verdict{}, err
+		return Verdict{Command: v.command, LogPath: path, Duration: v.took}, err
 	}
 	if known := run.Journey.AgreedExcuses(toldBy(t.Redact, v.failures)); len(known) > 0 {
 		return Verdict{Passed: true, Known: known, Command: v.command, LogPath: path, Duration: v.took}, nil
@@ -148,9 +153,20 @@ func setUpAgain(ctx context.Context, env process.Executor, commands, variables [
 		if err != nil {
 			return fmt.Errorf("set up with %q: %w", command, err)
 		}
-		if !result.OK() {
+		switch {
+		case unsettled(result):
+			return &cutOffError{command: command, how: ending(result), took: result.Duration}
+		case !result.OK():
 			return fmt.Errorf("set up with %q: %s", command, ending(result))
 		}
 	}
 	return nil
 }
+
+// cutOffError: a command of the set-up did not end by itself. As with a test, the next time may tell otherwise.
+type cutOffError struct {
+	command, how string
+	took         time.Duration
+}
+
+func (e *cutOffError) Error() string { return fmt.Sprintf("set up with %q: %s", e.command, e.how) }

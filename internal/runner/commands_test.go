@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -74,5 +75,17 @@ func TestWhatALookIsMadeOfEndsWithinTheTimeLimitOfItsCheck(t *testing.T) {
 		if err != nil || !slices.Equal(env.may, c.want) || v.passed == c.fails || strings.Contains(v.summary, "has to end within 5s") != c.fails {
 			t.Errorf("%s: %+v, %v; each may take %s, want %s", name, v, err, env.may, c.want)
 		}
+	}
+}
+
+func TestASetUpOfTheCandidateThatIsCutOffIsNoFailureOfIt(t *testing.T) {
+	t.Parallel()
+	var cut *cutOffError
+	err := setUpAgain(t.Context(), &timed{takes: time.Hour}, []string{"npm ci"}, nil, time.Minute, io.Discard)
+	if !errors.As(err, &cut) || cut.command != "npm ci" || !strings.Contains(err.Error(), "its time limit") {
+		t.Errorf("a command that took too long gives %v", err)
+	}
+	if err := setUpAgain(t.Context(), prints{}, []string{"npm ci"}, nil, time.Minute, io.Discard); err == nil || errors.As(err, &cut) {
+		t.Errorf("a command that failed gives %v", err)
 	}
 }

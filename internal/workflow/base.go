@@ -231,7 +231,7 @@ func (m *machine) unsettled(e TestsEnded, meant bool) bool {
 	j.Used.TestRetries = 0
 	stop := m.problem(CategoryTest, TestsNotSettled, "the tests did not end by themselves, twice", e.Summary)
 	stop.Actions = []string{"see where they stood: signalbox logs " + r.Ref(),
-		"free what they ran out of, or raise limits.test_total for later runs; then run them again: signalbox resume " + r.Ref()}
+		"free what they ran out of, or raise the limit that they met for later runs (limits.test_total, set_up_total or checks_total); then run them again: signalbox resume " + r.Ref()}
 	stop.RelatedPaths = paths(e.LogPath)
 	m.order(m.answered)
 	m.stop(stop)

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,17 +65,22 @@ func (f *Forge) BranchCheck(ctx context.Context, branch string) (last forge.Chec
 // on the same tree was recorded meanwhile, that one stands.
 func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Check, err error) {
 	verdict, err := f.test(ctx, candidate)
-	if err = errors.Join(err, ctx.Err()); err != nil {
-		// Tests that were cut off say nothing about the candidate, whatever they seemed to say.
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = errors.Join(forge.ErrNoChecks, err)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return check, err
 		}
-		return check, err
+		// Tests that were cut off say nothing about the candidate, whatever they seemed to say.
+		verdict.Passed, verdict.Known, verdict.Unsettled = false, nil, true
+		doing, _, _ := strings.Cut(err.Error(), ": "+context.DeadlineExceeded.Error())
+		verdict.Summary = "the time for checks (limits.checks_total) was over before they ended: " + doing
 	}
 	check = forge.Check{
 		Name: CheckName, Base: candidate.Base, Head: candidate.Head, Tree: candidate.Tree, State: forge.CheckFailed,
 		Command: verdict.Command, LogPath: verdict.LogPath, Summary: verdict.Summary,
 		DurationMS: verdict.Duration.Milliseconds(), At: f.now().UTC(), Known: verdict.Known, Unsettled: verdict.Unsettled,
+	}
+	if check.Unsettled {
+		return check, nil
 	}
 	if verdict.Passed {
 		check.State = forge.CheckPassed
@@ -84,9 +90,7 @@ func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Che
 			check = recorded
 			return nil
 		}
-		if !verdict.Unsettled {
-			p.Checks = append(p.Checks, check)
-		}
+		p.Checks = append(p.Checks, check)
 		return nil
 	})
 }

@@ -119,32 +119,50 @@ func TestRejectedPushIsInNobodysWay(t *testing.T) {
 func TestTestsThatWereCutOffAreNoVerdict(t *testing.T) {
 	t.Parallel()
 	project := newProject(t)
-	broken := errors.New("no space for the clone")
-	cases := map[string]struct {
-		test func(context.Context, local.Candidate) (local.Verdict, error)
-		want error
-	}{
-		"an error": {func(context.Context, local.Candidate) (local.Verdict, error) {
-			return local.Verdict{Passed: true}, broken
-		}, broken},
-		"a deadline": {func(ctx context.Context, _ local.Candidate) (local.Verdict, error) {
-			<-ctx.Done()
-			return local.Verdict{}, nil
-		}, forge.ErrNoChecks},
-	}
 	pr, err := openProject(t, project, nil).OpenPullRequest(t.Context(), change(t, project, "a"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range cases {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		if check, err := openProject(t, project, c.test).Checks(ctx, pr.Number); !errors.Is(err, c.want) {
-			t.Errorf("%s gives %+v, %v, want %v", name, check, err, c.want)
-		}
-		cancel()
+	broken := errors.New("no space for the clone")
+	if check, err := openProject(t, project, func(context.Context, local.Candidate) (local.Verdict, error) {
+		return local.Verdict{Passed: true}, broken
+	}).Checks(t.Context(), pr.Number); !errors.Is(err, broken) {
+		t.Errorf("an error gives %+v, %v", check, err)
+	}
+	// As a git that does not answer has it, while there is time for checks.
+	if check, err := openProject(t, project, func(context.Context, local.Candidate) (local.Verdict, error) {
+		return local.Verdict{}, context.DeadlineExceeded
+	}).Checks(t.Context(), pr.Number); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, forge.ErrNoChecks) {
+		t.Errorf("a limit of something else gives %+v, %v", check, err)
+	}
+	ctx := &overdue{Context: t.Context(), over: make(chan struct{})}
+	check, err := openProject(t, project, func(ctx context.Context, _ local.Candidate) (local.Verdict, error) {
+		close(ctx.(*overdue).over)
+		return local.Verdict{Passed: true, Command: "make test", LogPath: "check.log"}, nil
+	}).Checks(ctx, pr.Number)
+	if err != nil || !check.Unsettled || check.State == forge.CheckPassed || check.Head != pr.Head || check.LogPath != "check.log" ||
+		!strings.Contains(check.Summary, "limits.checks_total") {
+		t.Errorf("when its time is over, the check is %+v, %v; want an unsettled one", check, err)
 	}
 	if check, err := openProject(t, project, passing).Checks(t.Context(), pr.Number); err != nil || check.State != forge.CheckPassed {
 		t.Errorf("afterwards the check is %+v, %v", check, err)
+	}
+}
+
+// overdue is a context whose deadline passes when over is closed.
+type overdue struct {
+	context.Context //nolint:containedctx // it is one
+	over            chan struct{}
+}
+
+func (o *overdue) Done() <-chan struct{} { return o.over }
+
+func (o *overdue) Err() error {
+	select {
+	case <-o.over:
+		return context.DeadlineExceeded
+	default:
+		return o.Context.Err()
 	}
 }
 
