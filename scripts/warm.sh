@@ -62,7 +62,16 @@ began=$(now)
 $tests >/dev/null 2>&1 || true
 sh agent.sh
 $tests >/dev/null
+middle=$(now)
 $tests -count=1 >/dev/null
-own=$(echo "$(now) - $began" | bc)
+ended=$(now)
+own=$(echo "$ended - $began" | bc)
 echo "its children by hand, warm: $own s"
+echo "run 2 / children: $(echo "scale=2; $took / $own" | bc)"
+# A merge candidate is tested in a checkout where no agent was: the changed package is compiled there once more.
+git add -A && git commit -q -m "By hand"
+clean=$(now)
+git worktree add -q ../clean && (cd ../clean && $tests >/dev/null)
+own=$(echo "$middle - $began + $(now) - $clean" | bc)
+echo "the same with the candidate in a clean checkout: $own s"
 echo "run 2 / children: $(echo "scale=2; $took / $own" | bc)"

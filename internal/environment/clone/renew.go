@@ -27,6 +27,9 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	if _, err := e.driver.config.Repo.TreeOf(ctx, commit); err != nil {
 		return false, err
 	}
+	if carried, err := e.carryOver(ctx, m, commit, key); err != nil || carried {
+		return carried, err
+	}
 	asBuilt := e.isAsBuilt(m, commit)
 	m.Head, m.Warm, m.Keeping, m.Adopted = commit, nil, "", nil
 	if err := e.layout.save(m); err != nil {
@@ -45,6 +48,9 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	}
 	if err == nil {
 		err = e.settle(ctx, m)
+	}
+	if err == nil {
+		err = e.noteUntouched()
 	}
 	return m.Warm != nil, err
 }

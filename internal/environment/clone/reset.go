@@ -28,7 +28,7 @@ find .git -name '*.lock' -type f -delete
 for left in rebase-merge rebase-apply sequencer BISECT_LOG; do
 	if test -e ".git/$left" || test -L ".git/$left"; then rm -rf ".git/$left"; fi
 done
-if test "$3" = pack; then git index-pack --stdin >/dev/null; fi
+if test "$3" = pack; then git -c core.fsync=none index-pack --stdin >/dev/null; fi
 git symbolic-ref HEAD "refs/heads/$2"
 git reset --hard --quiet "$1"
 git clean -ffdq`
@@ -48,7 +48,7 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	if err != nil {
 		return err
 	}
-	if e.isAsBuilt(m, commit) {
+	if e.isSettled(m, commit) {
 		return nil
 	}
 	tree, err := e.driver.config.Repo.TreeOf(ctx, commit)
@@ -61,11 +61,6 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	there, err := folder(e.layout.work)
 	if err != nil {
 		return err
-	}
-	if there && e.isAsBuilt(m, commit) {
-		if found, err := e.tree(ctx, commit, listScript); err == nil && found == tree { // no other process wrote there either
-			return nil
-		}
 	}
 	if there && m.Head == commit && e.isAsLeft(ctx, commit) {
 		return nil

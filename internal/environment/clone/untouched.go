@@ -48,5 +48,11 @@ func (e *Environment) show() {
 // isAsBuilt reports whether the clone is what Make, or a Reset after it, left: the content of
 // commit, of which no command has changed anything.
 func (e *Environment) isAsBuilt(m *made, commit string) bool {
-	return e.layout.isUntouched() && !e.driver.shown.Load() && m.Warm == nil && m.Keeping == "" && m.Head == commit && isFolder(e.layout.work)
+	return m.Warm == nil && e.isSettled(m, commit)
+}
+
+// isSettled reports the same of an environment that may stand on a base.
+func (e *Environment) isSettled(m *made, commit string) bool {
+	return e.layout.isUntouched() && !e.driver.shown.Load() && (m.Warm == nil || !m.Warm.Pending) && m.Keeping == "" && m.Head == commit &&
+		isFolder(e.layout.work)
 }

@@ -221,7 +221,10 @@ func (e *Environment) borrow(ctx context.Context, m *made) (bool, error) {
 	if err := e.choose(ctx, m, suits, true); err != nil || m.Warm == nil {
 		return false, err
 	}
-	return true, e.settle(ctx, m)
+	if err := e.settle(ctx, m); err != nil {
+		return true, err
+	}
+	return true, e.noteUntouched()
 }
 
 // isFolder reports whether path is a folder and no link.
