@@ -2,6 +2,8 @@ package claude
 
 import (
 	"cmp"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +35,9 @@ var plans = []string{"You've hit your", "You're out of usage credits", "account'
 // failure is what its words for an error mean.
 func failure(status int, class, reason, message string) *agent.Failure {
 	code := cmp.Or(reasons[reason], classes[class])
+	if code == "" && status == 0 {
+		return inWords(message)
+	}
 	switch {
 	case code == agent.RateLimited && containsAny(message, plans):
 		code = agent.UsageLimited
@@ -47,6 +52,40 @@ func failure(status int, class, reason, message string) *agent.Failure {
 		code = agent.Refused
 	default:
 		code = agent.Crashed
+	}
+	return agent.Fail(code, "%s", message)
+}
+
+var (
+	// inStatus finds what versions of before 2.1 tell of the status: it is in the words of an error, and nowhere else.
+	inStatus = regexp.MustCompile(`^API Error: ([45]\d\d)\b`)
+	// usedUp is how they tell until when a subscription is used up, in seconds since 1970.
+	usedUp = regexp.MustCompile(`^Claude AI usage limit reached\|(\d+)`)
+	// logins and shares are their words for errors that they tell no status of.
+	logins = regexp.MustCompile(`Please run /login|Invalid API key|does not have access to Claude Code`)
+	shares = regexp.MustCompile(`^(Spending cap|Limit|Weekly limit|Session limit|Opus (weekly )?limit|Usage limit) (reached|resets)`)
+)
+
+// inWords is what an error means that has neither a status nor a class, as those of 2.0.1 have.
+func inWords(message string) *agent.Failure {
+	if ends := usedUp.FindStringSubmatch(message); ends != nil {
+		f := agent.Fail(agent.UsageLimited, "Claude AI usage limit reached")
+		if at, err := strconv.ParseInt(ends[1], 10, 64); err == nil && at > 0 {
+			f.Until = time.Unix(at, 0).UTC()
+		}
+		return f
+	}
+	told := 0
+	if found := inStatus.FindStringSubmatch(message); found != nil {
+		told, _ = strconv.Atoi(found[1])
+	}
+	code := agent.ModelError(told, message)
+	switch {
+	case told != 0:
+	case logins.MatchString(message):
+		code = agent.Unauthorized
+	case shares.MatchString(message), containsAny(message, plans):
+		code = agent.UsageLimited
 	}
 	return agent.Fail(code, "%s", message)
 }

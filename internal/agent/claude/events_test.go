@@ -2,7 +2,9 @@ package claude_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/agenttest"
@@ -44,6 +46,40 @@ func TestEndingsThatNoRecordingHas(t *testing.T) {
 			`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":429,"result":"You've hit your session limit · resets 3am (UTC)"}`,
 			Code: agent.UsageLimited, Message: "You've hit your session limit", Until: "2026-01-01T15:00:00Z"},
 	})
+}
+
+// What 2.0.1 printed when its model's server answered so, and words of its own that its program holds. It tells neither a
+// status nor a class.
+func TestErrorsOfAnOldVersionAreKnownByTheirWords(t *testing.T) {
+	t.Parallel()
+	const api = `API Error: %STATUS {\"error\":{\"message\":\"%WORDS\",\"type\":\"%TYPE\"},\"request_id\":\"req_scripted\",\"type\":\"error\"}`
+	told := func(status, words, kind string) string {
+		return strings.NewReplacer("%STATUS", status, "%WORDS", words, "%TYPE", kind).Replace(api)
+	}
+	for said, want := range map[string]agent.Failure{
+		told("429", "This request would exceed the rate limit for your organization of 50 requests per minute.", "rate_limit_error"):     {Code: agent.RateLimited},
+		told("429", "This request would exceed your account's rate limit. Please try again later.", "rate_limit_error"):                  {Code: agent.UsageLimited},
+		told("403", "Your API key does not have permission to use the specified resource.", "permission_error") + " · Please run /login": {Code: agent.Unauthorized},
+		told("500", "Internal server error", "api_error"):                                                                                {Code: agent.ModelFailed},
+		told("529", "Overloaded", "overloaded_error"):                                                                                    {Code: agent.ModelFailed},
+		told("404", "model: claude-nothing", "not_found_error"):                                                                          {Code: agent.Refused},
+		"Invalid API key · Fix external API key":                                                                                         {Code: agent.Unauthorized},
+		"OAuth token revoked · Please run /login":                                                                                        {Code: agent.Unauthorized},
+		"Prompt is too long":                        {Code: agent.Overflowed},
+		"Credit balance is too low":                 {Code: agent.UsageLimited},
+		"Weekly limit reached ∙ resets Oct 4, 3am":  {Code: agent.UsageLimited},
+		"Claude AI usage limit reached|1767279600":  {Code: agent.UsageLimited, Until: time.Unix(1767279600, 0).UTC()},
+		"Request timed out":                         {Code: agent.Unreachable},
+		"API Error: Connection error.":              {Code: agent.Unreachable},
+		"API Error: Repeated 529 Overloaded errors": {Code: agent.ModelFailed},
+		"Something else went wrong":                 {Code: agent.Crashed},
+	} {
+		result, _ := driver.Replay(t, printed(`{"type":"assistant","message":{"id":"1","model":"<synthetic>","content":[{"type":"text","text":"`+said+`"}]}}`+"\n"+
+			`{"type":"result","subtype":"success","is_error":true,"result":"`+said+`","total_cost_usd":0,"modelUsage":{},"permission_denials":[]}`), nil)
+		if f := result.Failure; f == nil || f.Code != want.Code || !f.Until.Equal(want.Until) {
+			t.Errorf("%s\ngives %+v, want %+v", said, f, want)
+		}
+	}
 }
 
 func TestDeniedToolsAreToldOnceEach(t *testing.T) {
