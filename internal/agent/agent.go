@@ -155,7 +155,7 @@ type Agent interface {
 	Name() string
 	// Run performs the task by running a program with exec and reads its end by the driver's
 	// own rule. A task that failed is a Result; an error means that nothing can be said, such
-	// as a canceled context (then ctx's error is returned).
+	// as a canceled context (then ctx's error is returned, unless the agent had finished by then).
 	Run(ctx context.Context, task Task, exec process.Executor) (Result, error)
 	// Check says whether the agent's program can be started, with its version if it tells one.
 	Check(ctx context.Context) (version string, err error)

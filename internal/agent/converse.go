@@ -21,10 +21,11 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 	out.each = func(line []byte, cut bool) error { return p.line(task, raw, read, line, cut) }
 	end, err := exec.Exec(running, command)
 	err = ended(&end, err)
-	if (err != nil || end.Ending == process.Stopped) && ctx.Err() != nil {
+	stopped := ctx.Err() != nil && (err != nil || end.Ending == process.Stopped)
+	switch {
+	case stopped && err != nil:
 		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
-	}
-	if err != nil {
+	case err != nil:
 		return p.notRun(end, err)
 	}
 	if err := out.finish(); err != nil {
@@ -32,6 +33,9 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 	}
 	end.Truncated = raw.cut
 	result := p.result(task, end, last.marked())
+	if stopped && result.Failure != nil { // one that had finished is paid for, and counts
+		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
+	}
 	task.tell(result.entry())
 	return result, nil
 }

@@ -73,7 +73,7 @@ func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Act
 	c := &call{work: w, key: a.Key, name: store.LogName(string(a.Role), w.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, allowed: allowed, end: end}
 	limits, ceiling := w.run.Journey.Settings.Limits, allowed.both()
 	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(), Private: env.Private(),
-		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: log,
+		Env: w.variables(), StepID: a.StepID, Attempt: a.Attempt, Round: w.run.Journey.Used.ReviewRounds + 1, Log: logged{log, end},
 		Transcript: c.heard, InFlight: c.inFlight, Ask: c.asker(calling, a.Role), Ceiling: agent.Ceiling{Tokens: ceiling.Tokens, CostUSD: float64(ceiling.CostMicroUSD) / 1e6}, Conversation: w.conversation(a.Role, program.Name()),
 		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
 	if err != nil && ctx.Err() == nil && calling.Err() != nil {
@@ -83,7 +83,25 @@ func (w *work) converse(ctx context.Context, program agent.Agent, a workflow.Act
 	if ctx.Err() != nil {
 		c.cutOff()
 	}
-	return result, c.cameTo(result), path, errors.Join(err, log.Close(), c.close())
+	if lost := errors.Join(log.Close(), c.close()); lost != nil { // what an agent finished is paid for, and is more than its log
+		w.Logger.Warn("the end of a call's log is lost", "run", w.ref.RunID, "log", path, "err", lost)
+	}
+	return result, c.cameTo(result), path, err
+}
+
+// logged is the log of a call. The call ends with the first write that fails: nothing more would be heard of the agent, which
+// would go on being paid.
+type logged struct {
+	io.Writer
+	end context.CancelCauseFunc
+}
+
+func (l logged) Write(p []byte) (int, error) {
+	n, err := l.Writer.Write(p)
+	if err != nil {
+		l.end(fmt.Errorf("write log: %w", err))
+	}
+	return n, err
 }
 
 // conversation is the role's so far, if the same agent had it.

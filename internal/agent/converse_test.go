@@ -1,0 +1,43 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/process"
+)
+
+// saysDone is a Reader of a program that has finished once it says "done".
+type saysDone struct{ done bool }
+
+func (r *saysDone) Line(line []byte) ([]agent.Entry, bool) {
+	r.done = r.done || string(line) == "done"
+	return []agent.Entry{{Kind: agent.Used, Usage: &agent.Usage{InputTokens: 1}}}, true
+}
+
+func (r *saysDone) End(process.Result, string) agent.Ending {
+	return agent.Ending{Whole: r.done, Answer: "the answer"}
+}
+
+// The last line is also that by which a call reaches its ceiling, and so is ended.
+func TestACallThatIsEndedWhenItHadFinishedCounts(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]error{"done": nil, "working": context.Canceled} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		program := agent.Program{Agent: "a", Args: []string{"/bin/sh", "-c", "echo " + said + "; exec sleep 1000"}, Reader: &saysDone{}}
+		result, err := program.Run(ctx, agent.Task{Role: "planner", Dir: t.TempDir(), Log: io.Discard, Total: time.Minute, OutputLimit: 1 << 20,
+			Transcript: func(e agent.Entry) {
+				if e.Kind == agent.Used {
+					cancel()
+				}
+			}}, host{})
+		if !errors.Is(err, want) || want == nil && (result.Failure != nil || result.Answer != "the answer") {
+			t.Errorf("%s: %+v, %v; want %v", said, result, err, want)
+		}
+	}
+}
