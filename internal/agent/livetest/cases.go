@@ -30,6 +30,7 @@ func goesOn(t *testing.T, s *session) {
 		t.Fatalf("answer %q, conversation %v\n%s", result.Answer, result.Conversation, s.log.String())
 	}
 	s.asked(t, server)
+	s.alone(t, server)
 
 	again := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Say("Still there.")}})
 	task := s.task(again.URL)
@@ -50,6 +51,16 @@ func goesOn(t *testing.T, s *session) {
 		}
 	}
 	s.asked(t, again)
+}
+
+// alone wants that the model was asked for nothing but the work: a title, or a summary, is paid for like any other answer.
+func (s *session) alone(t *testing.T, server *modeltest.Server) {
+	t.Helper()
+	for _, x := range server.Answers() {
+		if len(x.Conversation.Tools) == 0 {
+			t.Errorf("request %d is not for the work: %.200q", x.Number, x.Conversation.Prompt)
+		}
+	}
 }
 
 func loses(t *testing.T, s *session) {

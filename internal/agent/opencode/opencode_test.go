@@ -67,7 +67,7 @@ func TestCommandLine(t *testing.T) {
 				t.Errorf("Args = %q, want %q", got.Args, want)
 			}
 			config := variable(got.Env, "OPENCODE_CONFIG_CONTENT")
-			for _, part := range test.config {
+			for _, part := range append(test.config, `"agent":{"title":{"disable":true}}`) {
 				if !strings.Contains(config, part) {
 					t.Errorf("config %s lacks %s", config, part)
 				}
