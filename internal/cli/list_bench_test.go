@@ -13,53 +13,27 @@ import (
 // BenchmarkIssueList compares the listing of ten thousand issues, from the start
 // of the program to its end, with jq over the same files: with one that prints
 // the same lines in the same order, and with one that leaves out the order. The
-// first listing opens every file and writes the index, later ones have it. The
 // fastest of each counts. The time of all processors together tells what a
 // machine has to do that is busy with something else.
 func BenchmarkIssueList(b *testing.B) {
 	dir := b.TempDir()
 	files := issueFiles(b, dir, 10000)
 	const line = `"\(.issue)\t\(.status)"`
-	first := &timed{args: []string{program(b), "issue", "list"}}
-	later := &timed{args: first.args}
+	list := &timed{args: []string{program(b), "issue", "list"}}
 	sorted := &timed{args: append([]string{"jq", "-rs", "sort_by(.issue)[] | " + line}, files...)}
 	unsorted := &timed{args: append([]string{"jq", "-rs", ".[] | " + line}, files...)}
-	index := listUntilIndexed(b, dir)
 	for b.Loop() {
 		for range 10 {
-			if err := os.Remove(index); err != nil {
-				b.Fatal(err)
-			}
 			lines := sorted.run(b, dir)
-			if !bytes.Equal(first.run(b, dir), lines) || !bytes.Equal(later.run(b, dir), lines) || len(unsorted.run(b, dir)) != len(lines) {
+			if !bytes.Equal(list.run(b, dir), lines) || len(unsorted.run(b, dir)) != len(lines) {
 				b.Fatal("jq prints something else")
 			}
 		}
 	}
-	b.ReportMetric(float64(first.fastest.Microseconds())/1000, "first-ms")
-	b.ReportMetric(ratio(sorted.fastest, first.fastest), "first-x-faster-than-jq")
-	b.ReportMetric(ratio(sorted.least, first.least), "first-x-less-processor-time")
-	b.ReportMetric(float64(later.fastest.Microseconds())/1000, "list-ms")
-	b.ReportMetric(ratio(sorted.fastest, later.fastest), "x-faster-than-jq")
-	b.ReportMetric(ratio(unsorted.fastest, later.fastest), "x-faster-than-jq-unsorted")
-	b.ReportMetric(ratio(sorted.least, later.least), "x-less-processor-time")
-}
-
-// listUntilIndexed makes dir a project and lists until the files are old enough
-// for an index; it returns where that is.
-func listUntilIndexed(b *testing.B, dir string) string {
-	b.Helper()
-	(&timed{args: []string{program(b), "issue", "remove", "10001"}}).run(b, dir)
-	index := filepath.Join(dir, ".signalbox", "issue-status.index")
-	for deadline := time.Now().Add(time.Minute); ; {
-		(&timed{args: []string{program(b), "issue", "list"}}).run(b, dir)
-		if _, err := os.Stat(index); err == nil {
-			return index
-		}
-		if time.Now().After(deadline) {
-			b.Fatal("no index is written")
-		}
-	}
+	b.ReportMetric(float64(list.fastest.Microseconds())/1000, "list-ms")
+	b.ReportMetric(ratio(sorted.fastest, list.fastest), "x-faster-than-jq")
+	b.ReportMetric(ratio(unsorted.fastest, list.fastest), "x-faster-than-jq-unsorted")
+	b.ReportMetric(ratio(sorted.least, list.least), "x-less-processor-time")
 }
 
 // timed is a command and the best of its runs.

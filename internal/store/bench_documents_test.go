@@ -169,13 +169,12 @@ func setPhase(b *testing.B, s *Store, entries int) func() {
 	})
 }
 
-// BenchmarkListing measures a listing of ten thousand issues without an index
+// BenchmarkListing measures a listing of ten thousand issues
 // beside reading as many files in the plainest way, one after the other and
 // without looking into them. x-plain is the ratio.
 func BenchmarkListing(b *testing.B) {
 	const files = 10000
 	s := benchmarkStore(b)
-	s.index.worth = files + 1
 	dir := filepath.Join(s.path, statusDir)
 	must(b, func() error { return os.MkdirAll(dir, publicDir) })()
 	for i := range files {

@@ -35,15 +35,10 @@ func checkFilesystem(path string, stat statfsFunc, allowNetwork bool) (shared bo
 	if st.Flags&unix.ST_RDONLY != 0 {
 		return false, fmt.Errorf("%w: %s", ErrReadOnly, path)
 	}
-	name, network := networkName(st)
+	// Type is 32 bits wide in the kernel; sign extension would hide the large ones.
+	name, network := networkTypes[int64(uint32(st.Type))]
 	if network && !allowNetwork {
 		return false, fmt.Errorf("%w (%s): %s; locks are not reliable there unless you allow it", ErrNetworkFS, name, path)
 	}
 	return network, nil
-}
-
-func networkName(st unix.Statfs_t) (string, bool) {
-	// Type is 32 bits wide in the kernel; sign extension would hide the large ones.
-	name, network := networkTypes[int64(uint32(st.Type))]
-	return name, network
 }

@@ -13,23 +13,15 @@ import (
 // read reads a document: a regular file with one name, so that nobody who may
 // write in the project can make us read (or, later, replace) something else.
 func (f *folder) read(name string) ([]byte, error) {
-	data, _, err := f.readInto(name, nil)
-	return data, err
-}
-
-// readInto is read into buffer, or into a larger one if it must, in four system
-// calls. The identity is from before the reading: if the file was changed
-// meanwhile, it has another one now.
-func (f *folder) readInto(name string, buffer []byte) ([]byte, identity, error) {
 	fd, err := f.openat(name, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, identity{}, f.linkRefused(name, err)
+		return nil, f.linkRefused(name, err)
 	}
-	data, st, err := f.readRegular(name, fd, buffer)
+	data, _, err := f.readRegular(name, fd)
 	if closing := unix.Close(fd); err == nil && closing != nil {
 		err = &fs.PathError{Op: "close", Path: f.join(name), Err: closing}
 	}
-	return data, identityOf(st), err
+	return data, err
 }
 
 // readOpen is read for a caller that wants to recognise the file later: while
@@ -39,14 +31,14 @@ func (f *folder) readOpen(name string) (*os.File, []byte, identity, error) {
 	if err != nil {
 		return nil, nil, identity{}, f.linkRefused(name, err)
 	}
-	data, st, err := f.readRegular(name, int(file.Fd()), nil)
+	data, st, err := f.readRegular(name, int(file.Fd()))
 	if err != nil {
 		return nil, nil, identity{}, errors.Join(err, file.Close())
 	}
 	return file, data, identityOf(st), nil
 }
 
-func (f *folder) readRegular(name string, fd int, buffer []byte) ([]byte, unix.Stat_t, error) {
+func (f *folder) readRegular(name string, fd int) ([]byte, unix.Stat_t, error) {
 	st, err := f.regular(name, fd)
 	if err == nil && st.Size > maxDocument {
 		err = broken(f.join(name), nil, fmt.Errorf("larger than %d bytes", maxDocument))
@@ -54,18 +46,17 @@ func (f *folder) readRegular(name string, fd int, buffer []byte) ([]byte, unix.S
 	if err != nil {
 		return nil, st, err
 	}
-	data, err := readAll(fd, buffer[:0], int(st.Size))
+	data, err := readAll(fd, int(st.Size))
 	if err != nil {
 		return nil, st, &fs.PathError{Op: "read", Path: f.join(name), Err: err}
 	}
 	return data, st, nil
 }
 
-// readAll appends the file to data. A file of size bytes has ended when a read
-// that had room for more brought just these: what is appended afterwards is of
-// another version.
-func readAll(fd int, data []byte, size int) ([]byte, error) {
-	data = slices.Grow(data, size+1)
+// readAll reads a file of size bytes. It has ended when a read that had room for
+// more brought just these: what is appended afterwards is of another version.
+func readAll(fd, size int) ([]byte, error) {
+	data := make([]byte, 0, size+1)
 	for len(data) <= maxDocument {
 		n, err := unix.Read(fd, data[len(data):cap(data)])
 		if errors.Is(err, unix.EINTR) {

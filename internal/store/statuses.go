@@ -1,9 +1,15 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"signalbox/internal/workflow"
 )
@@ -31,3 +37,52 @@ func checkIssueStatus(issue int, status *workflow.IssueStatus) error {
 
 // statusWords are those that a file may have.
 var statusWords = []workflow.IssueStatusWord{workflow.IssueRunning, workflow.IssueComplete, workflow.IssueError}
+
+// IssueStatusEntry is one file of .worktrees/.status; Err if it is broken.
+type IssueStatusEntry struct {
+	Issue  int
+	Status workflow.IssueStatus
+	Err    error
+}
+
+// IssueStatuses reads every issue's status, by number. All processors share the
+// files: opening one takes longer than decoding it.
+func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
+	f, err := s.openFolder(statusDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	names, err := f.dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", statusDir, err)
+	}
+	all := statusEntries(names)
+	readers := runtime.GOMAXPROCS(0)
+	var reading sync.WaitGroup
+	for first := range readers {
+		reading.Go(func() {
+			for i := first; i < len(all) && ctx.Err() == nil; i += readers {
+				_, all[i].Status, all[i].Err = s.IssueStatus(all[i].Issue).read(f)
+			}
+		})
+	}
+	reading.Wait()
+	// One that was removed since it was listed has no status.
+	return slices.DeleteFunc(all, func(e IssueStatusEntry) bool { return errors.Is(e.Err, fs.ErrNotExist) }), ctx.Err()
+}
+
+// statusEntries are those of the names that are an issue's, by its number.
+func statusEntries(names []string) (all []IssueStatusEntry) {
+	for _, name := range names {
+		base, isJSON := strings.CutSuffix(name, ".json")
+		if issue, err := strconv.Atoi(base); isJSON && err == nil && issue >= 1 && base == strconv.Itoa(issue) {
+			all = append(all, IssueStatusEntry{Issue: issue})
+		}
+	}
+	slices.SortFunc(all, func(a, b IssueStatusEntry) int { return a.Issue - b.Issue })
+	return all
+}

@@ -47,8 +47,7 @@ type Config struct {
 	// AllowNetworkFS: the user vouches that flock works between all machines that share Root.
 	AllowNetworkFS bool
 	// ReadOnly makes, mends and sweeps nothing: the Store reads what is there, also on a file
-	// system that cannot be written, and refuses every change with ErrReadOnly. Only the index of
-	// a listing is written where it can be.
+	// system that cannot be written, and refuses every change with ErrReadOnly.
 	ReadOnly bool
 	// Redact takes secrets out of every text of a document before it is written (H6).
 	Redact func(string) string
@@ -75,8 +74,6 @@ type Store struct {
 	// shared: the file system may be in use by another machine at this moment.
 	shared   bool
 	readOnly bool
-	statfs   statfsFunc
-	index    indexRules
 	watches  *hub
 }
 
@@ -100,7 +97,7 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, mended: cfg.Mended, self: self, shared: shared, readOnly: cfg.ReadOnly,
-		updating: &updating{queues: map[queueKey]any{}}, statfs: stat, index: defaultIndexRules}
+		updating: &updating{queues: map[queueKey]any{}}}
 	s.watches = &hub{store: s, every: pollEvery}
 	if s.clock == nil {
 		s.clock = time.Now

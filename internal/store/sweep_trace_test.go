@@ -46,7 +46,7 @@ func cutUpdate(ctx context.Context, s *Store, args []string) error {
 	if err != nil {
 		return err
 	}
-	update, err := beginningOf(args[0])(ctx, s)
+	update, err := sweptUpdates[args[0]].begin(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,6 @@ func cutUpdate(ctx context.Context, s *Store, args []string) error {
 	}
 	fmt.Println("acknowledged")
 	return nil
-}
-
-func beginningOf(update string) beginning {
-	if update == sweptListing {
-		return beginListing
-	}
-	return sweptUpdates[update].begin
 }
 
 // cut is what became of an update under strace.
