@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/process"
@@ -92,14 +93,14 @@ func (d *differ) stat(ctx context.Context) error {
 	}
 	added, deleted, width := 0, 0, 0
 	for _, f := range files {
-		added, deleted, width = added+max(0, f.Added), deleted+max(0, f.Deleted), max(width, cells(f.Path))
+		added, deleted, width = added+max(0, f.Added), deleted+max(0, f.Deleted), max(width, displaywidth.String(f.Path))
 	}
 	for _, f := range files {
 		lines := fmt.Sprintf("+%d −%d", f.Added, f.Deleted)
 		if f.Added < 0 {
 			lines = "binary"
 		}
-		d.print("%s%s  %s\n", f.Path, strings.Repeat(" ", width-cells(f.Path)), lines)
+		d.print("%s%s  %s\n", f.Path, strings.Repeat(" ", width-displaywidth.String(f.Path)), lines)
 	}
 	d.print("%s, +%d −%d; %.10s on %s, from %.10s\n", count(len(files), "file"), added, deleted, j.Head, redact.Line(j.Branch, 100), j.BaseCommit)
 	return nil

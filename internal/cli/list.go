@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/forge"
@@ -140,7 +141,7 @@ func (p *project) printListing(l listing) {
 	case l.State == "":
 		p.print("%-6s %-12s %-15s %s\n", "#"+strconv.Itoa(l.Number), "new", "", l.Title)
 	default:
-		label := p.state(l.State) + strings.Repeat(" ", max(0, 12-columnsOf(p.label(l.State))))
+		label := p.state(l.State) + strings.Repeat(" ", max(0, 12-displaywidth.String(p.label(l.State))))
 		if l.Interrupted {
 			label = p.paint(yellow, interruptedLabel) + " "
 		}

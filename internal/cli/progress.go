@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -208,7 +210,7 @@ func (p *progress) bar(run *workflow.Run) string {
 	if width < narrow {
 		head = fmt.Sprintf("#%s %d%% %s ", run.Ref(), run.Progress.Percent, elapsed)
 	}
-	room := width - cells(head)
+	room := width - displaywidth.String(head)
 	if room < 1 {
 		return redact.Line(head, max(1, width))
 	}
@@ -223,35 +225,12 @@ func waitsUntil(run *workflow.Run) *time.Time {
 	return nil
 }
 
-// cells is how many columns a terminal needs for s: East Asian text takes two a letter.
-func cells(s string) (n int) {
-	for _, r := range s {
-		n += cell(r)
-	}
-	return n
-}
-
-func cell(r rune) int {
-	if r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
-		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 {
-		return 2
-	}
-	return 1
-}
-
 // fit cuts s to a number of columns.
 func fit(s string, room int) string {
-	if cells(s) <= room {
+	if displaywidth.String(s) <= room {
 		return s
 	}
-	var b strings.Builder
-	for _, r := range s {
-		if room -= cell(r); room < 1 {
-			break
-		}
-		b.WriteRune(r)
-	}
-	return atWord(b.String()) + "…"
+	return atWord(displaywidth.TruncateString(s, room-1, "")) + "…"
 }
 
 // atWord leaves out the beginning of a word that was cut, unless it is a long one.

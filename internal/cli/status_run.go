@@ -233,18 +233,6 @@ func (a *app) label(s workflow.State) string {
 	return s.LabelIn(language)
 }
 
-// columnsOf is how many columns of a terminal a label takes: those of Japanese take two for each character.
-func columnsOf(label string) (columns int) {
-	const wide = 0x2e80 // where the scripts of East Asia begin
-	for _, r := range label {
-		columns++
-		if r >= wide {
-			columns++
-		}
-	}
-	return columns
-}
-
 func (a *app) elapsed(r *workflow.Run) string {
 	end := now()
 	if r.EndedAt != nil {
