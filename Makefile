@@ -33,4 +33,4 @@ bench-environments: ## measure what environments cost, and write it to docs/perf
 	go test -run '^$$' -bench '^Benchmark(Exec|Start)$$' -benchtime 100x ./internal/environment/clone ./internal/environment/container; } | \
 		go run ./scripts/performance docs/performance-environments.md
 
-BENCHMARKS = ^Benchmark(Transition|WholeRun|Update|Writers|Environments|Listing|IssueList|ColdStart)$$
+BENCHMARKS = ^Benchmark(Transition|WholeRun|Update|Environments|Listing|IssueList|ColdStart)$$

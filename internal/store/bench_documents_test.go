@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -82,44 +81,6 @@ func readFile(b *testing.B, s *Store, name string) []byte {
 		b.Fatal(err)
 	}
 	return data
-}
-
-const writers = 8
-
-// BenchmarkWriters measures writers that update one document at the same time,
-// as one program with many runs does, beside one of them alone. x-one is how
-// many updates they make durable in the time of one.
-func BenchmarkWriters(b *testing.B) {
-	const each = 25
-	s := benchmarkStore(b)
-	count := 0
-	update := must(b, func() error {
-		return s.Health().Update(b.Context(), func(h *workflow.Health) error { h.RunCount++; return nil })
-	})
-	one := func() {
-		for range each {
-			update()
-		}
-		count += each
-	}
-	all := func() {
-		var together sync.WaitGroup
-		for range writers {
-			together.Go(func() {
-				for range each {
-					update()
-				}
-			})
-		}
-		together.Wait()
-		count += writers * each
-	}
-	took := turns(b, one, all)
-	if h, err := s.Health().Load(b.Context()); err != nil || h.RunCount != count {
-		b.Fatalf("%d of %d updates are there, %v", h.RunCount, count, err)
-	}
-	b.ReportMetric(writers*float64(took[0])/float64(took[1]), "x-one")
-	b.ReportMetric(writers*each/took[1].Seconds(), "updates/s")
 }
 
 // BenchmarkEnvironments measures one new phase in environments.json by its

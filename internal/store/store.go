@@ -69,8 +69,6 @@ type Store struct {
 	log    *slog.Logger
 	mended func(path string, notes []string)
 	self   process
-	// updating is what waits to be written together.
-	updating *updating
 	// shared: the file system may be in use by another machine at this moment.
 	shared   bool
 	readOnly bool
@@ -96,8 +94,7 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, mended: cfg.Mended, self: self, shared: shared, readOnly: cfg.ReadOnly,
-		updating: &updating{queues: map[queueKey]any{}}}
+	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, mended: cfg.Mended, self: self, shared: shared, readOnly: cfg.ReadOnly}
 	s.watches = &hub{store: s, every: pollEvery}
 	if s.clock == nil {
 		s.clock = time.Now
