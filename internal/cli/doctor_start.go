@@ -67,7 +67,7 @@ func (p *project) mergesSo(ctx context.Context, base string) string {
 	if user, err := p.repo.User(ctx); err == nil {
 		says += fmt.Sprintf(" as %s <%s>", user.Committer.Name, user.Committer.Email)
 	}
-	if _, err := p.repo.Remote(ctx, local.Remote); err == nil {
+	if p.pushes(ctx) {
 		says += ", and pushed to " + local.Remote
 	}
 	return says

@@ -53,6 +53,14 @@ func TestARunStopsBeforeItsFirstPaidCall(t *testing.T) {
 		"the remote is gone": {config: onlyShell + "tests: \"true\"\n",
 			damage: func(p *project) { p.git("remote", "add", "origin", filepath.Join(p.dir, "gone.git")) },
 			reason: "REMOTE_REFUSES", says: "gone.git", next: "git push --dry-run origin main"},
+		"a merge of the user's is half done": {config: onlyShell + "tests: \"true\"\n",
+			damage: func(p *project) {
+				p.git("checkout", "--quiet", "-b", "theirs")
+				p.git("commit", "--quiet", "--allow-empty", "-m", "Theirs")
+				p.git("checkout", "--quiet", "main")
+				p.git("merge", "--quiet", "--no-ff", "--no-commit", "theirs")
+			},
+			reason: "CHECKOUT_IN_THE_WAY", says: "a git merge of yours is half done where main is checked out", next: "git merge --abort"},
 		"the remote has other commits": {config: onlyShell + "tests: \"true\"\n",
 			damage: func(p *project) {
 				p.git("branch", "theirs")
@@ -88,6 +96,23 @@ func TestARunStopsBeforeItsFirstPaidCall(t *testing.T) {
 				t.Errorf("want %q in\n%s", c.says, doctor)
 			}
 		})
+	}
+}
+
+// The remote is a folder that is not there: any question to it would be an error.
+func TestARunNeedsNoRemoteWhereNothingIsPushed(t *testing.T) {
+	t.Parallel()
+	p := newCounted(t, "echo x >x\n", onlyShell+"tests: \"true\"\npush: never\n")
+	p.commit()
+	p.git("remote", "add", "origin", filepath.Join(p.dir, "gone.git"))
+	if doctor := p.run(0, "doctor"); strings.Contains(doctor, "pushed to origin") {
+		t.Errorf("it says that merges are pushed\n%s", doctor)
+	}
+	if out := p.run(0, "run", "1"); !strings.Contains(out, "Done: #1") || p.calls() != 1 {
+		t.Errorf("%d calls\n%s", p.calls(), out)
+	}
+	if names := p.git("ls-tree", "--name-only", "main"); !strings.Contains(names, "\nx") {
+		t.Errorf("main has %s", names)
 	}
 }
 

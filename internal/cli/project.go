@@ -80,7 +80,8 @@ func (a *app) openProject(ctx context.Context) (*project, error) {
 	}
 	p.settleLogins()
 	p.environments = p.driver()
-	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Sign: git.Signing(p.config.Commit.Sign), Logger: a.log})
+	p.forge = local.New(local.Config{Repo: repo, Store: p.store, Root: p.root, Test: p.testCandidate, Sign: git.Signing(p.config.Commit.Sign),
+		Unpublished: p.config.Push == config.PushNever, Logger: a.log})
 	return p, nil
 }
 

@@ -28,11 +28,17 @@ func (p *project) start(ctx context.Context, request forge.Request) (workflow.St
 	if err := p.mayMergeInto(ctx, base, request); err != nil {
 		return workflow.Start{}, err
 	}
-	if _, err := p.repo.Remote(ctx, local.Remote); err == nil {
+	if p.pushes(ctx) {
 		settings.PushesTo = local.Remote
 	}
 	return workflow.Start{RequestID: request.ID, Number: request.Number, Title: request.Title, RequestPath: request.Path,
 		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, p.slug(request.Title)), Base: base, Settings: settings, Program: p.flags.agent}, nil
+}
+
+// pushes reports whether branches and merges go to a remote.
+func (p *project) pushes(ctx context.Context) bool {
+	_, err := p.repo.Remote(ctx, local.Remote)
+	return err == nil && p.config.Push != config.PushNever
 }
 
 // base is the branch to merge into where a request names none.

@@ -25,6 +25,8 @@ type Config struct {
 	Workflow Lines `yaml:"workflow"`
 	// Approve is manual (a person agrees to every merge) or auto.
 	Approve string `yaml:"approve"`
+	// Push is auto (branches and merges are pushed to the remote origin, if there is one) or never: then nothing asks origin.
+	Push string `yaml:"push"`
 	// MaxParallel is how many runs of the project work at once.
 	MaxParallel int `yaml:"max_parallel"`
 	// Agents are the known agents by name; Roles say which one does what. A single agent does
@@ -147,7 +149,7 @@ type Spending struct {
 // Default is the configuration of a project without a file.
 func Default() Config {
 	return Config{
-		Workflow: Lines{"full"}, Approve: ApproveManual, MaxParallel: 2, Commit: Commit{Sign: "auto", Trailer: "assisted-by"},
+		Workflow: Lines{"full"}, Approve: ApproveManual, Push: PushAuto, MaxParallel: 2, Commit: Commit{Sign: "auto", Trailer: "assisted-by"},
 		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue,
 			Network: NetworkRegistries, Warm: WarmOn, Cache: 20 << 30},
 	}
@@ -155,8 +157,11 @@ func Default() Config {
 
 // The words that the file may use.
 const (
-	ApproveManual  = "manual"
-	ApproveAuto    = "auto"
+	ApproveManual = "manual"
+	ApproveAuto   = "auto"
+
+	PushAuto       = "auto"
+	PushNever      = "never"
 	DriverCommand  = "command"
 	DriverReplay   = "replay"
 	DriverClaude   = "claude"

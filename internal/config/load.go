@@ -104,7 +104,7 @@ func parse(name string, data []byte, getenv func(string) string, kept func(Confi
 }
 
 // environment lets variables win over the file: SIGNALBOX_WORKFLOW,
-// SIGNALBOX_APPROVE, SIGNALBOX_MAX_PARALLEL and SIGNALBOX_SANDBOX.
+// SIGNALBOX_APPROVE, SIGNALBOX_PUSH, SIGNALBOX_MAX_PARALLEL and SIGNALBOX_SANDBOX.
 // Such a value stands in no line of the file.
 func (c *Config) environment(getenv func(string) string, p places) error {
 	if v := getenv("SIGNALBOX_WORKFLOW"); v != "" {
@@ -114,6 +114,10 @@ func (c *Config) environment(getenv func(string) string, p places) error {
 	if v := getenv("SIGNALBOX_APPROVE"); v != "" {
 		delete(p, "approve")
 		c.Approve = v
+	}
+	if v := getenv("SIGNALBOX_PUSH"); v != "" {
+		delete(p, "push")
+		c.Push = v
 	}
 	if v := getenv("SIGNALBOX_SANDBOX"); v != "" {
 		delete(p, "environment.sandbox")
@@ -154,6 +158,7 @@ const leastKept = 7 * 24 * time.Hour
 func (c *Config) validate() error {
 	problems := []error{
 		oneOf("approve", c.Approve, ApproveManual, ApproveAuto),
+		oneOf("push", c.Push, PushAuto, PushNever),
 		oneOf("commit.sign", c.Commit.Sign, "auto", "always", "never"),
 		oneOf("commit.trailer", c.Commit.Trailer, "assisted-by", "co-authored-by", "none"),
 		oneOf("environment.driver", c.Environment.Driver, DriverClone, DriverContainer),

@@ -129,7 +129,7 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 
 // harmless are the settings that choose, restrict or describe what happens inside the sandbox, or ask the person more.
 var harmless = []string{
-	"commit.trailer", "base", "workflow", "max_parallel", "keep_statuses", "secrets", "notify.desktop",
+	"commit.trailer", "base", "push", "workflow", "max_parallel", "keep_statuses", "secrets", "notify.desktop",
 	"agents.*.prompt", "agents.*.model", "agents.*.deny", "agents.*.prices.*.input", "agents.*.prices.*.cached", "agents.*.prices.*.output",
 	"roles.*.agent", "roles.*.model", "roles.*.deny",
 	"workflows.*.roles.*.agent", "workflows.*.roles.*.model", "workflows.*.roles.*.deny",

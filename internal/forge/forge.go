@@ -157,6 +157,7 @@ type Branches interface {
 // Mergeable is a forge that can tell before there is a change what would keep it from merging any.
 type Mergeable interface {
 	// MayMerge changes nothing. ErrNoBase: there is no such branch. ErrRemoteMoved, ErrCheckout: a person brings that in order.
+	// *UnfinishedError: something is half done where base is checked out.
 	// ErrRemote: the place that the merge is published at cannot be reached, or takes nothing from this user.
 	MayMerge(ctx context.Context, base string) error
 }
@@ -177,3 +178,14 @@ var (
 	// ErrCheckout: the base branch is checked out and local changes stand in the way.
 	ErrCheckout = errors.New("local changes are in the way of the merge")
 )
+
+// UnfinishedError: a person is in the middle of a git command where the base branch is checked out.
+type UnfinishedError struct {
+	// Command is git's word for what is half done: merge, rebase, am, cherry-pick or revert.
+	Command string
+	Err     error
+}
+
+func (e *UnfinishedError) Error() string { return e.Err.Error() }
+
+func (e *UnfinishedError) Unwrap() error { return e.Err }

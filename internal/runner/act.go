@@ -97,6 +97,7 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	}
 	resume := resumeAction + w.run.Ref()
 	var uncallable *AgentError
+	var unfinished *forge.UnfinishedError
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		e.ReasonCode, e.Retryable, e.Category = "NO_SPACE", false, workflow.CategoryEnvironment
@@ -143,6 +144,9 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 		e.ReasonCode, e.Retryable, e.Category, e.Title = "SIGNING_FAILED", false, workflow.CategoryInput, "a commit cannot be signed"
 		e.Actions = []string{`see that signing works by itself: git commit-tree -S -m test "HEAD^{tree}"`,
 			"or switch it off for Signalbox's commits: commit: {sign: never} in .signalbox/config.yaml", resume}
+	case errors.As(err, &unfinished):
+		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, fmt.Sprintf("a git %s of yours is half done where %s is checked out", unfinished.Command, w.run.Journey.Base)
+		e.Actions = []string{fmt.Sprintf("finish it: git %s --continue; or give it up: git %[1]s --abort", unfinished.Command), resume}
 	case errors.Is(err, forge.ErrCheckout):
 		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, "your local changes are in the way of the merge"
 		e.Actions = []string{"commit or stash them", resume,
@@ -155,7 +159,8 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 		e.Actions = []string{fmt.Sprintf("make it again: git branch %s COMMIT", w.run.Journey.Base), resume, "or give the run up: signalbox stop --cancel " + w.run.Ref()}
 	case errors.Is(err, forge.ErrRemote):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = "REMOTE_REFUSES", mayPass(err), workflow.CategoryGit, "the remote would not take the merge"
-		e.Actions = []string{"see why: git push --dry-run origin " + w.run.Journey.Base, resume}
+		e.Actions = []string{"see why: git push --dry-run origin " + w.run.Journey.Base, resume,
+			"or keep branches and merges on this machine: push: never in .signalbox/config.yaml"}
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = "NOT_FOUND", false, workflow.CategoryInput
 		e.Actions = []string{"see what is missing: signalbox list", resume}

@@ -28,8 +28,10 @@ type Config struct {
 	// says which merges are signed; empty means none.
 	Identity git.Identity
 	Sign     git.Signing
-	Clock    func() time.Time
-	Logger   *slog.Logger
+	// Unpublished: nothing is pushed, and the remote is not asked for anything.
+	Unpublished bool
+	Clock       func() time.Time
+	Logger      *slog.Logger
 }
 
 // Candidate is what the base branch would become: all ids are full ids.
@@ -66,6 +68,7 @@ type Forge struct {
 	test     func(context.Context, Candidate) (Verdict, error)
 	identity git.Identity
 	sign     git.Signing
+	hidden   bool
 	now      func() time.Time
 	log      *slog.Logger
 	read     readings
@@ -81,7 +84,7 @@ var (
 func New(config Config) *Forge {
 	f := &Forge{
 		repo: config.Repo, store: config.Store, root: config.Root, test: config.Test,
-		identity: config.Identity, sign: cmp.Or(config.Sign, git.SignNever), now: config.Clock, log: config.Logger,
+		identity: config.Identity, sign: cmp.Or(config.Sign, git.SignNever), hidden: config.Unpublished, now: config.Clock, log: config.Logger,
 	}
 	if f.root == "" {
 		f.root = f.repo.Root()

@@ -100,7 +100,7 @@ func (f *Forge) pushBase(ctx context.Context, base, commit string) error {
 // unpublish deletes the remote's branch of a pull request that is over, if it is where we left it. That it
 // stays costs nothing but tidiness.
 func (f *Forge) unpublish(ctx context.Context, p pull) {
-	if p.Published == "" {
+	if p.Published == "" || f.hidden {
 		return
 	}
 	err := f.repo.DeleteRemoteRef(ctx, Remote, branchRef(p.Branch), p.Published)
@@ -118,6 +118,9 @@ func (f *Forge) unpublish(ctx context.Context, p pull) {
 }
 
 func (f *Forge) hasRemote(ctx context.Context) (bool, error) {
+	if f.hidden {
+		return false, nil
+	}
 	_, err := f.repo.Remote(ctx, Remote)
 	if errors.Is(err, git.ErrNotFound) {
 		return false, nil
@@ -152,7 +155,7 @@ func (f *Forge) replaceable(ctx context.Context, present, next, ours string) err
 	return err
 }
 
-// MayMerge implements forge.Mergeable: the branch is there, and the remote would take it.
+// MayMerge implements forge.Mergeable: the branch is there, nothing is half done on it, and the remote would take it.
 func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	ref := branchRef(base)
 	at, err := f.repo.Resolve(ctx, ref)
@@ -161,6 +164,9 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("find base branch %q: %w", base, err)
+	}
+	if err := f.unfinished(ctx, ref); err != nil {
+		return err
 	}
 	there, err := f.hasRemote(ctx)
 	if err != nil || !there {
@@ -173,4 +179,13 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 		return fmt.Errorf("%w: %w", forge.ErrRemote, err)
 	}
 	return nil
+}
+
+func (f *Forge) unfinished(ctx context.Context, ref string) error {
+	err := f.repo.Unfinished(ctx, ref)
+	var half *git.UnfinishedError
+	if errors.As(err, &half) {
+		return &forge.UnfinishedError{Command: half.What, Err: err}
+	}
+	return err
 }

@@ -1,0 +1,75 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// UnfinishedError: a person is in the middle of something in a work tree of a branch, which moving the branch would disturb.
+type UnfinishedError struct {
+	// Dir is the work tree, What the git command that is half done there: merge, rebase, am, cherry-pick or revert.
+	Dir, What string
+}
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("a git %s is half done in %s", e.What, e.Dir)
+}
+
+// Unfinished returns an *UnfinishedError if a merge, a rebase or the like is half done in a work tree that has the branch checked
+// out, or whose rebase will move it. A bisection moves no branch and is none.
+func (r *Repo) Unfinished(ctx context.Context, branchRef string) error {
+	places, err := r.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	for _, place := range places {
+		dir, err := folderBehind(filepath.Join(place.dir, ".git"))
+		if err != nil {
+			return fmt.Errorf("find git's folder of %s: %w", place.dir, err)
+		}
+		if what := halfDone(dir, branchRef, place.branch); what != "" {
+			return &UnfinishedError{Dir: place.dir, What: what}
+		}
+	}
+	return nil
+}
+
+// folderBehind is the folder that path is, or that it names where it is a file.
+func folderBehind(path string) (string, error) {
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return path, err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	named := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
+	if !filepath.IsAbs(named) {
+		named = filepath.Join(filepath.Dir(path), named)
+	}
+	return named, nil
+}
+
+// halfDone is the command that is half done in a work tree, as far as it concerns the branch; empty if none is.
+func halfDone(dir, branchRef, checkedOut string) string {
+	for _, folder := range []string{"rebase-merge", "rebase-apply"} {
+		switch moves, err := os.ReadFile(filepath.Join(dir, folder, "head-name")); {
+		case err == nil && strings.TrimSpace(string(moves)) == branchRef:
+			return "rebase"
+		case err != nil && checkedOut == branchRef && isThere(filepath.Join(dir, folder)):
+			return "am"
+		}
+	}
+	if checkedOut != branchRef {
+		return ""
+	}
+	for _, c := range []struct{ file, what string }{{"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"}} {
+		if isThere(filepath.Join(dir, c.file)) {
+			return c.what
+		}
+	}
+	return ""
+}
