@@ -62,11 +62,7 @@ func newAnswer(a *app) *cobra.Command {
 }
 
 func (a *app) answer(ctx context.Context, ref, text string, f answerFlags) error {
-	p, err := a.open(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := p.find(ctx, ref)
+	p, found, err := a.openRun(ctx, ref)
 	if err != nil {
 		return err
 	}

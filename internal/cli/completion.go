@@ -110,12 +110,8 @@ func (a *app) logs(c *cobra.Command, args []string, begun string) ([]cobra.Compl
 	if len(args) == 0 {
 		return a.runs(anyState, false)(c, args, begun)
 	}
-	p, err := a.open(c.Context())
+	p, found, err := a.openRun(c.Context(), args[0])
 	if err != nil || len(args) > 1 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	found, err := p.find(c.Context(), args[0])
-	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	names, err := (&logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs"}).names()

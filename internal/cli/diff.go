@@ -30,11 +30,7 @@ func newDiff(a *app) *cobra.Command {
 		Example: "  signalbox diff 42\n  signalbox diff 42 --stat\n  signalbox diff 42 --tool    # git difftool, with the tool you configured",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.open(c.Context())
-			if err != nil {
-				return err
-			}
-			found, err := p.find(c.Context(), args[0])
+			p, found, err := a.openRun(c.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -36,11 +36,7 @@ type migrated struct {
 }
 
 func (a *app) migrate(ctx context.Context, dryRun bool) error {
-	open := a.openStore
-	if dryRun {
-		open = a.openStoreToRead
-	}
-	s, err := open(ctx)
+	s, err := a.openStoreToChange(ctx, dryRun)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,14 @@ func (a *app) openStoreToRead(ctx context.Context) (*store.Store, error) {
 	return s, explained(err)
 }
 
+// openStoreToChange opens the store, unless nothing is to change, as in a dry run.
+func (a *app) openStoreToChange(ctx context.Context, readOnly bool) (*store.Store, error) {
+	if readOnly {
+		return a.openStoreToRead(ctx)
+	}
+	return a.openStore(ctx)
+}
+
 // lateRedactor reads the configuration, which names secrets, only when
 // something is written. One that cannot be read names none.
 func (a *app) lateRedactor(root string) func(string) string {

@@ -53,19 +53,11 @@ const (
 )
 
 func (c *envCleanup) run(ctx context.Context) error {
-	open := c.openStore
-	if c.dry {
-		open = c.openStoreToRead
-	}
-	s, err := open(ctx)
+	s, doc, err := c.openEnvironments(ctx, c.dry)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	doc, err := loadEnvironments(ctx, s)
-	if err != nil {
-		return err
-	}
 	report := []cleared{}
 	var worst error
 	for _, found := range doc.CleanUp(now()) {

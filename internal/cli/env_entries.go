@@ -15,20 +15,26 @@ import (
 
 // environments reads the document; none is an empty one.
 func (a *app) environments(ctx context.Context) (doc workflow.Environments, err error) {
-	s, err := a.openStoreToRead(ctx)
-	if err != nil {
-		return doc, err
+	s, doc, err := a.openEnvironments(ctx, true)
+	if err == nil {
+		_ = s.Close()
 	}
-	defer func() { _ = s.Close() }()
-	return loadEnvironments(ctx, s)
+	return doc, err
 }
 
-func loadEnvironments(ctx context.Context, s *store.Store) (workflow.Environments, error) {
-	doc, err := s.Environments().Load(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return workflow.Environments{Environments: []workflow.Environment{}}, nil
+// openEnvironments opens the store and reads the document in it. Where it fails nothing is left open.
+func (a *app) openEnvironments(ctx context.Context, readOnly bool) (s *store.Store, doc workflow.Environments, err error) {
+	if s, err = a.openStoreToChange(ctx, readOnly); err != nil {
+		return nil, doc, err
 	}
-	return doc, explained(err)
+	doc, err = s.Environments().Load(ctx)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		doc, err = workflow.Environments{Environments: []workflow.Environment{}}, nil
+	case err != nil:
+		_ = s.Close()
+	}
+	return s, doc, explained(err)
 }
 
 // changeEnvironment performs one operation on an entry and shows what became of it.

@@ -46,15 +46,11 @@ func newEnvRemove(a *app) *cobra.Command {
 
 // removeEnvironments removes all that runs made. One that is in use stays and is named.
 func (a *app) removeEnvironments(ctx context.Context, force bool) error {
-	s, err := a.openStore(ctx)
+	s, doc, err := a.openEnvironments(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	doc, err := loadEnvironments(ctx, s)
-	if err != nil {
-		return err
-	}
 	var worst error
 	for _, e := range doc.Environments {
 		run, err := runOfEnvironment(ctx, s, e.EnvID)
@@ -81,15 +77,12 @@ func (a *app) putAwayAndSay(ctx context.Context, run *workflow.Run, force bool) 
 }
 
 func (a *app) removeEnvironment(ctx context.Context, id string, force bool) error {
-	s, err := a.openStore(ctx)
+	s, doc, err := a.openEnvironments(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	doc, err := loadEnvironments(ctx, s)
-	if err == nil {
-		id, err = fullID(&doc, id)
-	}
+	id, err = fullID(&doc, id)
 	if err == nil {
 		_, err = doc.Find(id)
 	}

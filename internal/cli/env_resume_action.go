@@ -44,15 +44,11 @@ func newEnvResumeAction(a *app) *cobra.Command {
 }
 
 func (a *app) resumeAction(ctx context.Context, id string, pr workflow.PRState) error {
-	s, err := a.openStoreToRead(ctx)
+	s, doc, err := a.openEnvironments(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	doc, err := loadEnvironments(ctx, s)
-	if err != nil {
-		return err
-	}
 	var action workflow.ResumeAction
 	if e := named(&doc, id); e == nil {
 		action = workflow.Recover(nil, workflow.Surroundings{})

@@ -14,6 +14,14 @@ import (
 	"signalbox/internal/workflow"
 )
 
+// openRun opens the project and finds a run in it.
+func (a *app) openRun(ctx context.Context, ref string) (p *project, found store.RunSummary, err error) {
+	if p, err = a.open(ctx); err == nil {
+		found, err = p.find(ctx, ref)
+	}
+	return p, found, err
+}
+
 // find is the latest run that ref names: a request's number or id, or the
 // beginning of a run id.
 func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error) {

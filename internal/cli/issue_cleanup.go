@@ -55,11 +55,7 @@ func (p *project) forgetStatuses(ctx context.Context) {
 }
 
 func (c *issueCleanup) run(ctx context.Context) error {
-	open := c.openStore
-	if c.dry {
-		open = c.openStoreToRead
-	}
-	s, err := open(ctx)
+	s, err := c.openStoreToChange(ctx, c.dry)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,7 @@ func newLogs(a *app) *cobra.Command {
 		Example: "  signalbox logs 42\n  signalbox logs 42 --list\n  signalbox logs 42 implementer.S01.1.log\n  signalbox logs 42 -f",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.open(c.Context())
-			if err != nil {
-				return err
-			}
-			found, err := p.find(c.Context(), args[0])
+			p, found, err := a.openRun(c.Context(), args[0])
 			if err != nil {
 				return err
 			}

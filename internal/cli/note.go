@@ -13,11 +13,7 @@ func newNote(a *app) *cobra.Command {
 		Example: "  signalbox note 42 \"waiting for the API team until Thursday\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.open(c.Context())
-			if err != nil {
-				return err
-			}
-			found, err := p.find(c.Context(), args[0])
+			p, found, err := a.openRun(c.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -77,6 +77,14 @@ func settleSessions(ctx context.Context, s *store.Store) error {
 	return err
 }
 
+func (a *app) openSession(ctx context.Context, ref string) (*session.Session, session.Info, error) {
+	all, err := a.openSessions(ctx)
+	if err != nil {
+		return nil, session.Info{}, err
+	}
+	return openSession(ctx, all, ref)
+}
+
 // openSession finds the session of an issue, by its number or its own name.
 func openSession(ctx context.Context, all *session.Sessions, ref string) (*session.Session, session.Info, error) {
 	name := ref

@@ -22,11 +22,7 @@ func newSessionAttach(a *app) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerSessions(false, openedSession),
 		RunE: func(c *cobra.Command, args []string) error {
-			all, err := a.openSessions(c.Context())
-			if err != nil {
-				return err
-			}
-			x, info, err := openSession(c.Context(), all, args[0])
+			x, info, err := a.openSession(c.Context(), args[0])
 			if err != nil {
 				return err
 			}

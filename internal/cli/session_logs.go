@@ -35,11 +35,7 @@ func newSessionLogs(a *app) *cobra.Command {
 const logLine = 64 << 10
 
 func (a *app) sessionLogs(ctx context.Context, ref string, raw bool) error {
-	all, err := a.openSessions(ctx)
-	if err != nil {
-		return err
-	}
-	x, info, err := openSession(ctx, all, ref)
+	x, info, err := a.openSession(ctx, ref)
 	if err != nil {
 		return err
 	}

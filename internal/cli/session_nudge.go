@@ -27,11 +27,7 @@ func newSessionNudge(a *app) *cobra.Command {
 }
 
 func (a *app) nudgeSession(ctx context.Context, ref, text string) error {
-	all, err := a.openSessions(ctx)
-	if err != nil {
-		return err
-	}
-	x, info, err := openSession(ctx, all, ref)
+	x, info, err := a.openSession(ctx, ref)
 	if err != nil {
 		return err
 	}

@@ -37,11 +37,7 @@ func newSessionWait(a *app) *cobra.Command {
 }
 
 func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool, timeout time.Duration) error {
-	all, err := a.openSessions(ctx)
-	if err != nil {
-		return err
-	}
-	chosen, err := chosenSessions(ctx, all, refs)
+	chosen, err := a.chosenSessions(ctx, refs)
 	if err != nil {
 		return err
 	}

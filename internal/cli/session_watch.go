@@ -35,11 +35,7 @@ type sessionEvent struct {
 }
 
 func (a *app) watchSessions(ctx context.Context, refs []string) error {
-	all, err := a.openSessions(ctx)
-	if err != nil {
-		return err
-	}
-	chosen, err := chosenSessions(ctx, all, refs)
+	chosen, err := a.chosenSessions(ctx, refs)
 	if err != nil {
 		return err
 	}
@@ -66,7 +62,11 @@ type chosenSession struct {
 }
 
 // chosenSessions are those of the issues named, or all that have not ended.
-func chosenSessions(ctx context.Context, all *session.Sessions, refs []string) (chosen []chosenSession, err error) {
+func (a *app) chosenSessions(ctx context.Context, refs []string) (chosen []chosenSession, err error) {
+	all, err := a.openSessions(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if len(refs) == 0 {
 		live, err := liveSessions(ctx, all)
 		if err != nil {

@@ -17,11 +17,7 @@ import (
 // order leaves a signal for the run and, unless a process that carries it will
 // obey by itself, carries it from here.
 func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) error, change func(*workflow.Run, *workflow.Signals)) error {
-	p, err := a.open(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := p.find(ctx, ref)
+	p, found, err := a.openRun(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -147,11 +143,7 @@ func (a *app) orderOrLeave(ctx context.Context, ref string, leave bool, check fu
 	if !leave {
 		return a.order(ctx, ref, check, change)
 	}
-	p, err := a.open(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := p.find(ctx, ref)
+	p, found, err := a.openRun(ctx, ref)
 	if err == nil {
 		err = check(&found.Run)
 	}
