@@ -59,15 +59,16 @@ var rooms = map[string][]string{
 	"environment/container/engine":        {"environment", "process"},
 	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
-	"store":                               {"workflow", "redact", "flock"},
+	"commandline":                         {"workflow"},                                   // a step in words; the published documents quote them, so it is no part of cli
+	"store":                               {"workflow", "commandline", "redact", "flock"}, // error.actions is published as lines
 	"schema":                              {},
 	"pipeline":                            {},
-	"probe":                               {"workflow", "process", "redact"},                            // is a program inside environments, too: it can reach no document
-	"heal":                                {"workflow", "store", "probe", "process", "redact", "forge"}, // carries no run itself: how one is carried is given to it
-	"gateway":                             {"agent", "flock", "process"},                                // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
-	"session":                             {"flock", "process", "redact", "store"},                      // holds an agent's process; what environment it runs in is an Executor that cli hands in
-	"permission":                          {},                                                           // answers strangers' questions by patterns: text alone
-	"runner":                              {"workflow", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
+	"probe":                               {"workflow", "process", "redact"},                                           // is a program inside environments, too: it can reach no document
+	"heal":                                {"workflow", "commandline", "store", "probe", "process", "redact", "forge"}, // carries no run itself: how one is carried is given to it
+	"gateway":                             {"agent", "flock", "process"},                                               // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
+	"session":                             {"flock", "process", "redact", "store"},                                     // holds an agent's process; what environment it runs in is an Executor that cli hands in
+	"permission":                          {},                                                                          // answers strangers' questions by patterns: text alone
+	"runner":                              {"workflow", "commandline", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "runner"},
 	"web":                                 {"workflow", "store", "runner"},

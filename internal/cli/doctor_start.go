@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/redact"
@@ -31,7 +32,7 @@ func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
 		if !strings.HasPrefix(says, o.Error.Title) {
 			says = o.Error.Title + ": " + says
 		}
-		add(finding{o.What, verdictMissing, says, strings.Join(o.Error.Actions, "\n")})
+		add(finding{o.What, verdictMissing, says, strings.Join(commandline.Lines(&o.Error), "\n")})
 	}
 	if len(obstacles) == 0 {
 		add(finding{What: "merge", Verdict: verdictOK, Says: p.mergesSo(ctx, base)})

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"signalbox/internal/commandline"
 )
 
 // lookAtWayOut says which proxy and which certificates this machine's variables name.
@@ -52,7 +54,7 @@ func (p *project) reaching(ctx context.Context, w way, f finding) finding {
 		f.Says += ", unencrypted"
 	}
 	if err := p.reach(ctx, w); err != nil {
-		f.Verdict, f.Says, f.Next = verdictWarning, f.Says+": "+errors.Unwrap(err.Err).Error(), err.Next
+		f.Verdict, f.Says, f.Next = verdictWarning, f.Says+": "+errors.Unwrap(err.Err).Error(), commandline.Line(err.Next)
 		if !err.Passing {
 			f.Verdict = verdictMissing
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -107,7 +108,7 @@ func cutOff(ctx context.Context, s *store.Store) (map[int]workflow.Run, error) {
 // asLeft is the status of an issue with what its run, if that was cut off, could not write any more.
 func asLeft(cutOff map[int]workflow.Run, status workflow.IssueStatus) workflow.IssueStatus {
 	if run, found := cutOff[status.Issue]; found {
-		return run.CutOff(status)
+		return run.CutOff(status, commandline.Line)
 	}
 	return status
 }

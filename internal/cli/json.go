@@ -6,12 +6,16 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/workflow"
 )
 
-// printJSON prints one document, as the files have it, indented.
+// withCommands gives each step of a document its command, too.
+var withCommands = json.WithMarshalers(json.JoinMarshalers(commandline.Published(), commandline.Typed()))
+
+// printJSON prints one document, as the files have it, indented, and each step with the command that takes it.
 func (a *app) printJSON(value any) error {
-	data, err := json.Marshal(value, jsontext.WithIndent("  "), json.Deterministic(true))
+	data, err := json.Marshal(value, jsontext.WithIndent("  "), json.Deterministic(true), withCommands)
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
@@ -29,7 +33,7 @@ func (a *app) printRuns(runs []workflow.Run) error {
 
 // printJSONLine prints one document on one line, for streams.
 func (a *app) printJSONLine(value any) error {
-	data, err := json.Marshal(value, json.Deterministic(true))
+	data, err := json.Marshal(value, json.Deterministic(true), withCommands)
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}

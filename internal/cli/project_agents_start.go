@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
@@ -13,9 +13,6 @@ import (
 	"signalbox/internal/runner"
 	"signalbox/internal/workflow"
 )
-
-// seeDoctor is what to type where the error itself names what is missing.
-const seeDoctor = "see what is missing: signalbox doctor"
 
 // mayCallInside is the runner's MayCall: the programs of the run's agents start where they are to work, in a version that is known
 // to work, and the servers that the user named for their models answer. Nothing of it is paid for. Doctor asks the same.
@@ -52,14 +49,14 @@ func (p *project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 	}
 	// One that starts and does not tell its version may work all the same.
 	if err := p.starting(name, c)(ctx, inside); errors.Is(err, agent.ErrUnseen) || errors.Is(err, agent.ErrTooOld) {
-		return &runner.AgentError{Code: string(agent.Unavailable), Next: cmp.Or(upgrade(v, err), seeDoctor), Err: err}
+		return &runner.AgentError{Code: string(agent.Unavailable), Next: upgrade(v, err), Err: err}
 	}
 	if !known {
 		return nil
 	}
 	if err := p.mayCallBy(name, v, c); err != nil {
 		f := findingOf(name, err)
-		return &runner.AgentError{Code: string(agent.NoRoute), Next: cmp.Or(f.Next, seeDoctor), Err: err}
+		return &runner.AgentError{Code: string(agent.NoRoute), Next: advised(f.Next), Err: err}
 	}
 	w := p.way(v, c)
 	if login, _, _ := p.login(v, c); login != config.LoginKey || w.named() == "" {
@@ -71,12 +68,20 @@ func (p *project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 	return p.reach(ctx, w)
 }
 
-// upgrade is what to type about an agent that is too old; empty for any other error.
-func upgrade(v vendor, err error) string {
+// upgrade is what to do about an agent that does not start, or is too old.
+func upgrade(v vendor, err error) workflow.NextStep {
 	if !errors.Is(err, agent.ErrTooOld) || v.install == "" {
-		return ""
+		return workflow.SeeDoctor
 	}
-	return v.install + "@latest"
+	return workflow.NextStep{Program: strings.Fields(v.install + "@latest")}
+}
+
+// advised is what a finding says to do; doctor says it where the finding does not.
+func advised(next string) workflow.NextStep {
+	if next == "" {
+		return workflow.SeeDoctor
+	}
+	return workflow.Advice(next)
 }
 
 // reach says why nothing answers where the user says that the agent's model is, nil if anything does.
@@ -86,5 +91,5 @@ func (p *project) reach(ctx context.Context, w way) *runner.AgentError {
 		return nil
 	}
 	return &runner.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", shownURL(w.url), w.from, err),
-		Next: "start it, correct the address in " + w.from + ", or unset that for the vendor's own server"}
+		Next: workflow.Advice("start it, correct the address in " + w.from + ", or unset that for the vendor's own server")}
 }

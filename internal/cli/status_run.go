@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
@@ -142,7 +143,7 @@ func (a *app) printRef(indent, ref string) {
 // for a person.
 func (p *project) printForPrograms(ctx context.Context, r *workflow.Run, held bool) {
 	why, status := "", p.issueFile(ctx, r)
-	switch cutOff := r.CutOff(status); {
+	switch cutOff := r.CutOff(status, commandline.Line); {
 	case !held && cutOff.Status != status.Status:
 		why, status = `; there it is still "running", for who carried it died`, cutOff
 	case r.State == workflow.NeedsInput && status.Status == workflow.IssueError:
@@ -295,8 +296,8 @@ func (p *project) printStop(r *workflow.Run) {
 		p.print("  %s\n", strings.TrimRight(line, "\n"))
 	}
 	p.print("%s\n", p.paint(bold, "What to do:"))
-	for _, action := range e.Actions {
-		p.print("  %s\n", redact.Line(action, 300))
+	for _, line := range commandline.Lines(e) {
+		p.print("  %s\n", redact.Line(line, 300))
 	}
 	for _, path := range e.RelatedPaths {
 		p.print("  see %s\n", redact.Line(path, 300))

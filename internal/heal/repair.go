@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
@@ -123,7 +124,7 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 	case run.Hindered() && p.Unattended && r.Calls > 0:
 		r.Why = redact.Line(run.Error.Title, 120) + ", and an unattended pass keeps no change for the next"
 	case run.Hindered():
-		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(strings.Join(append([]string{run.Error.Title}, run.Error.Actions...), "; "), 200)
+		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(strings.Join(append([]string{run.Error.Title}, commandline.Lines(run.Error)...), "; "), 200)
 	case run.Error != nil:
 		r.Why = redact.Line(run.Error.Title, 200)
 	default:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"syscall"
 
 	"signalbox/internal/environment"
@@ -90,110 +89,117 @@ func (w *work) waitUntil(ctx context.Context, o workflow.Outcome, a workflow.Act
 // failure turns an error into the document's words. Only what may pass by itself is
 // retryable; the rest says what a person can do.
 func (w *work) failure(a workflow.Action, err error) workflow.Error {
-	e := workflow.Error{Category: categories[a.Kind], ReasonCode: "ACTION_FAILED", Title: actionTitle(a.Kind),
+	e := workflow.Error{Category: categories[a.Kind], ReasonCode: workflow.ActionFailedCode, Title: actionTitle(a.Kind),
 		Message: w.Redact.String(err.Error()), Severity: workflow.Major, Retryable: mayPass(err)}
 	if e.Category == "" {
 		e.Category = workflow.CategoryExecution
 	}
-	resume := resumeAction + w.run.Ref()
+	resume := w.run.ThenResume()
+	advise := func(steps ...workflow.NextStep) { e.Next = append(steps, resume) }
 	var uncallable *AgentError
 	var unfinished *forge.UnfinishedError
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		e.ReasonCode, e.Retryable, e.Category = "NO_SPACE", false, workflow.CategoryEnvironment
-		e.Actions = []string{"free disk space", resume}
+		e.ReasonCode, e.Retryable, e.Category = workflow.NoSpaceCode, false, workflow.CategoryEnvironment
+		advise(workflow.Advice("free disk space"))
 	case errors.Is(err, environment.ErrTooLarge):
 		e.ReasonCode, e.Retryable, e.Category = workflow.WorkTooLarge, false, workflow.CategoryEnvironment
 		e.Title, e.Message = "work in the environment is too large to keep", w.Redact.String(w.run.Journey.EnvPath+": "+innermost(err).Error())
-		e.Actions = []string{fmt.Sprintf("keep it yourself: copy it out of %s, delete it there; then: signalbox resume %s", w.run.Journey.EnvPath, w.run.Ref()),
-			"or lose it: signalbox resume --force " + w.run.Ref()}
+		e.Next = []workflow.NextStep{workflow.Advice(fmt.Sprintf("keep it yourself: copy it out of %s, delete it there", w.run.Journey.EnvPath)).Following(resume),
+			w.run.Forced("or lose it")}
 	case process.Exhausted(err):
-		e.ReasonCode, e.Category, e.Title = "NO_PROCESSES", workflow.CategoryEnvironment, "no further process can be started"
-		e.Actions = []string{process.ExhaustedAdvice, resume}
+		e.ReasonCode, e.Category, e.Title = workflow.NoProcessesCode, workflow.CategoryEnvironment, "no further process can be started"
+		advise(workflow.Advice(process.ExhaustedAdvice))
 	case errors.Is(err, environment.ErrGone):
-		e.ReasonCode, e.Retryable, e.Category, e.Title = "ENVIRONMENT_GONE", false, workflow.CategoryEnvironment, environment.ErrGone.Error()
-		e.Actions = []string{"have it made again with what was recorded: signalbox resume " + w.run.Ref()}
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.EnvironmentGoneCode, false, workflow.CategoryEnvironment, environment.ErrGone.Error()
+		e.Next = []workflow.NextStep{w.run.Ask("have it made again with what was recorded", workflow.VerbResume)}
 	case errors.Is(err, environment.ErrNoIsolation):
-		e.ReasonCode, e.Retryable = "NO_ISOLATION", false
-		e.Actions = []string{"install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected: signalbox resume --unsandboxed " + w.run.Ref()}
+		e.ReasonCode, e.Retryable = workflow.NoIsolationCode, false
+		unprotected := w.run.Ask("install bubblewrap (apt-get install bubblewrap), or say that commands may run unprotected", workflow.VerbResume)
+		unprotected.Unsandboxed = true
+		e.Next = []workflow.NextStep{unprotected}
 	case errors.Is(err, environment.ErrOtherSpec):
-		e.ReasonCode, e.Retryable, e.Category = "OTHER_ENVIRONMENT", false, workflow.CategoryEnvironment
-		e.Actions = []string{"bring back the configuration that it was made with, or have it removed after its work is on a ref: signalbox env remove " +
-			w.run.Journey.EnvID, resume}
+		e.ReasonCode, e.Retryable, e.Category = workflow.OtherEnvironmentCode, false, workflow.CategoryEnvironment
+		advise(workflow.NextStep{Text: "bring back the configuration that it was made with, or have it removed after its work is on a ref",
+			Verb: workflow.VerbRemoveEnvironment, Environment: w.run.Journey.EnvID})
 	case errors.Is(err, environment.ErrNoContainer):
-		e.ReasonCode, e.Retryable, e.Category = "NO_CONTAINER", false, workflow.CategoryEnvironment
-		e.Actions = []string{"see what is missing: signalbox doctor", resume}
+		e.ReasonCode, e.Retryable, e.Category = workflow.NoContainerCode, false, workflow.CategoryEnvironment
+		advise(workflow.SeeDoctor)
 	case errors.As(err, &uncallable):
 		e.ReasonCode, e.Retryable, e.Category = uncallable.Code, uncallable.Passing, workflow.CategoryEnvironment
 		e.Title = workflow.AgentTitle(uncallable.Role, uncallable.Code)
-		e.Actions = []string{uncallable.Next, resume}
+		advise(uncallable.Next)
 	case errors.Is(err, errNameTaken):
-		e.ReasonCode, e.Retryable, e.Category = "NAME_TAKEN", false, workflow.CategoryGit
-		e.Actions = []string{"give it another name: git branch -m signalbox signalbox-old", resume}
+		e.ReasonCode, e.Retryable, e.Category = workflow.NameTakenCode, false, workflow.CategoryGit
+		advise(byGit("give it another name", "branch", "-m", "signalbox", "signalbox-old"))
 	case errors.Is(err, git.ErrIncomplete):
-		e.ReasonCode, e.Retryable, e.Category, e.Title = "PARTIAL_CLONE", false, workflow.CategoryGit, "the clone lacks objects of the project"
-		e.Actions = []string{"fetch all of it: git fetch --refetch --no-filter", resume}
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.PartialCloneCode, false, workflow.CategoryGit, "the clone lacks objects of the project"
+		advise(byGit("fetch all of it", "fetch", "--refetch", "--no-filter"))
 	case errors.Is(err, git.ErrFilter):
-		e.ReasonCode, e.Retryable, e.Category, e.Title = "FILTER_FAILED", false, workflow.CategoryGit, "a filter that your git requires fails"
-		e.Actions = []string{`see which there are: git config --get-regexp "^filter"`,
-			"install or fix the program that the message names (git-lfs for the filter lfs), until git status shows no error", resume}
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.FilterFailedCode, false, workflow.CategoryGit, "a filter that your git requires fails"
+		advise(byGit("see which there are", "config", "--get-regexp", "^filter"),
+			workflow.Advice("install or fix the program that the message names (git-lfs for the filter lfs), until git status shows no error"))
 	case errors.Is(err, git.ErrNoIdentity):
-		e.ReasonCode, e.Retryable, e.Category, e.Title = "NO_IDENTITY", false, workflow.CategoryInput, "git does not know your name"
-		e.Actions = []string{`git config --global user.name "Your Name"`, "git config --global user.email you@example.org", resume}
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.NoIdentityCode, false, workflow.CategoryInput, "git does not know your name"
+		advise(byGit("", "config", "--global", "user.name", "Your Name"), byGit("", "config", "--global", "user.email", "you@example.org"))
 	case errors.Is(err, git.ErrSigning):
-		e.ReasonCode, e.Retryable, e.Category, e.Title = "SIGNING_FAILED", false, workflow.CategoryInput, "a commit cannot be signed"
-		e.Actions = []string{`see that signing works by itself: git commit-tree -S -m test "HEAD^{tree}"`,
-			"or switch it off for Signalbox's commits: commit: {sign: never} in .signalbox/config.yaml", resume}
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.SigningFailedCode, false, workflow.CategoryInput, "a commit cannot be signed"
+		advise(byGit("see that signing works by itself", "commit-tree", "-S", "-m", "test", "HEAD^{tree}"),
+			workflow.Advice("or switch it off for Signalbox's commits: commit: {sign: never} in .signalbox/config.yaml"))
 	case errors.As(err, &unfinished):
-		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, fmt.Sprintf("a git %s of yours is half done where %s is checked out", unfinished.Command, w.run.Journey.Base)
-		e.Actions = []string{fmt.Sprintf("finish it: git %s --continue; or give it up: git %[1]s --abort", unfinished.Command), resume}
+		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, fmt.Sprintf("a git %s of yours is half done where %s is checked out", unfinished.Command, w.run.Journey.Base)
+		advise(byGit("finish it", unfinished.Command, "--continue").Following(byGit("or give it up", unfinished.Command, "--abort")))
 	case errors.Is(err, forge.ErrCheckout):
-		e.ReasonCode, e.Retryable, e.Title = "CHECKOUT_IN_THE_WAY", false, "your local changes are in the way of the merge"
-		e.Actions = []string{"commit or stash them", resume,
-			"or, committed, have the agent fit the change to them: signalbox sync " + w.run.Ref()}
+		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, "your local changes are in the way of the merge"
+		e.Next = []workflow.NextStep{workflow.Advice("commit or stash them"), resume,
+			w.run.Ask("or, committed, have the agent fit the change to them", workflow.VerbSync)}
 	case errors.Is(err, forge.ErrRemoteMoved):
-		e.ReasonCode, e.Retryable, e.Title = "REMOTE_MOVED", false, "the remote has commits that are missing here"
-		e.Actions = []string{"bring them in: git pull", resume}
+		e.ReasonCode, e.Retryable, e.Title = workflow.RemoteMovedCode, false, "the remote has commits that are missing here"
+		advise(byGit("bring them in", "pull"))
 	case errors.Is(err, forge.ErrNoBase):
-		e.ReasonCode, e.Retryable, e.Title = "NO_BASE_BRANCH", false, "the base branch is gone"
-		e.Actions = []string{fmt.Sprintf("make it again: git branch %s COMMIT", w.run.Journey.Base), resume, "or give the run up: signalbox stop --cancel " + w.run.Ref()}
+		e.ReasonCode, e.Retryable, e.Title = workflow.NoBaseBranchCode, false, "the base branch is gone"
+		e.Next = []workflow.NextStep{byGit("make it again", "branch", w.run.Journey.Base, "COMMIT"), resume, w.run.GiveUp("or give the run up")}
 	case errors.Is(err, forge.ErrRemote):
-		e.ReasonCode, e.Retryable, e.Category, e.Title = "REMOTE_REFUSES", mayPass(err), workflow.CategoryGit, "the remote would not take the merge"
-		e.Actions = []string{"see why: git push --dry-run origin " + w.run.Journey.Base, resume,
-			"or keep branches and merges on this machine: push: never in .signalbox/config.yaml"}
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, mayPass(err), workflow.CategoryGit, "the remote would not take the merge"
+		advise(byGit("see why", "push", "--dry-run", "origin", w.run.Journey.Base))
+	case errors.As(err, &unfinished):
+		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, fmt.Sprintf("a git %s of yours is half done where %s is checked out", unfinished.Command, w.run.Journey.Base)
+		advise(byGit("finish it", unfinished.Command, "--continue").Following(byGit("or give it up", unfinished.Command, "--abort")))
 	case errors.Is(err, forge.ErrNotFound):
-		e.ReasonCode, e.Retryable, e.Category = "NOT_FOUND", false, workflow.CategoryInput
-		e.Actions = []string{"see what is missing: signalbox list", resume}
+		e.ReasonCode, e.Retryable, e.Category = workflow.NotFoundCode, false, workflow.CategoryInput
+		advise(workflow.NextStep{Text: "see what is missing", Verb: workflow.VerbList})
 	case errors.Is(err, store.ErrBroken):
 		var broken *store.BrokenError
-		e.ReasonCode, e.Retryable, e.Category = "BROKEN_DOCUMENT", false, workflow.CategoryInput
+		e.ReasonCode, e.Retryable, e.Category = workflow.BrokenDocumentCode, false, workflow.CategoryInput
 		if errors.As(err, &broken) {
 			e.Title = "a document cannot be read"
-			e.Actions = []string{"it is kept as it is; fix it, or move it away: " + broken.Place(), resume}
+			advise(workflow.Advice("it is kept as it is; fix it, or move it away: " + broken.Place()))
 		}
 	case errors.Is(err, fs.ErrPermission):
-		e.ReasonCode, e.Retryable = "NO_PERMISSION", false
-		e.Actions = []string{"let yourself read and write it" + accessTo(err), resume}
+		e.ReasonCode, e.Retryable = workflow.NoPermissionCode, false
+		advise(workflow.NextStep{Text: "let yourself read and write it", Program: w.accessTo(err)})
 	case errors.Is(err, syscall.EROFS):
-		e.ReasonCode, e.Retryable, e.Category = "READ_ONLY", false, workflow.CategoryEnvironment
-		e.Actions = []string{"see to it that the file system can be written", resume}
+		e.ReasonCode, e.Retryable, e.Category = workflow.ReadOnlyCode, false, workflow.CategoryEnvironment
+		advise(workflow.Advice("see to it that the file system can be written"))
 	}
-	if !e.Retryable && len(e.Actions) == 0 {
-		e.Actions = []string{"see what is wrong: signalbox doctor", resume}
+	if !e.Retryable && len(e.Next) == 0 {
+		advise(workflow.NextStep{Text: "see what is wrong", Verb: workflow.VerbDoctor})
 	}
 	return e
 }
 
-// resumeAction begins the last thing to type, which lets the run go on.
-const resumeAction = "then: signalbox resume "
+// byGit is a step that a person takes with git.
+func byGit(text string, args ...string) workflow.NextStep {
+	return workflow.NextStep{Text: text, Program: append([]string{"git"}, args...)}
+}
 
-// accessTo is what to type for the file that an error names; empty if it names none.
-func accessTo(err error) string {
+// accessTo is the command for the file that an error names; nil if it names none.
+func (w *work) accessTo(err error) []string {
 	var at *fs.PathError
 	if !errors.As(err, &at) {
-		return ""
+		return nil
 	}
-	return ": chmod u+rwX '" + strings.ReplaceAll(at.Path, "'", `'\''`) + "'"
+	return []string{"chmod", "u+rwX", w.Redact.String(at.Path)}
 }
 
 // innermost is the error that says what is too large, without where we came across it.

@@ -3,7 +3,6 @@ package runner
 import (
 	"fmt"
 	"io/fs"
-	"strings"
 	"testing"
 
 	"signalbox/internal/environment"
@@ -14,7 +13,7 @@ func TestAnEnvironmentOfAnotherSpecificationIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("make environment issue-1-x: %w", &environment.OtherSpecError{Made: environment.Spec{Commit: "old"}})
 	got := (&work{Runner: &Runner{}}).failure(workflow.Action{Kind: workflow.CreateEnvironment}, err)
-	if got.Retryable || got.ReasonCode != "OTHER_ENVIRONMENT" || len(got.Actions) == 0 {
+	if got.Retryable || got.ReasonCode != "OTHER_ENVIRONMENT" || len(got.Next) == 0 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -28,7 +27,7 @@ func TestWhatOnlyAPersonCanSettleIsNotTriedAgain(t *testing.T) {
 		"NO_PERMISSION": &fs.PathError{Op: "read", Path: "/p/it's", Err: fs.ErrPermission},
 	} {
 		got := (&work{Runner: &Runner{}}).failure(workflow.Action{Kind: workflow.RecordChange}, err)
-		if got.Retryable || got.ReasonCode != reason || len(got.Actions) == 0 || strings.Contains(got.Actions[0], "doctor") {
+		if got.Retryable || got.ReasonCode != reason || len(got.Next) == 0 || got.Next[0].Verb == workflow.VerbDoctor {
 			t.Errorf("%s: got %+v", reason, got)
 		}
 	}

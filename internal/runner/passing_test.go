@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/git"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -30,18 +31,19 @@ func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
 		{errors.New("nobody thought of this one"), false, "signalbox doctor"},
 		{git.ErrRejected, false, "signalbox doctor"},
 		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EIO}, false, "signalbox doctor"},
-		{&fs.PathError{Op: "open", Path: "/x/y z", Err: syscall.EACCES}, false, "chmod u+rwX '/x/y z'"},
+		{&fs.PathError{Op: "open", Path: "/x/y z", Err: syscall.EACCES}, false, `chmod u+rwX "/x/y z"`},
 		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EROFS}, false, "can be written"},
 		{&store.BrokenError{Path: "runs/RQ-1/planning.json", Reason: "unexpected EOF"}, false, "runs/RQ-1/planning.json"},
 		{fmt.Errorf("write: %w: %w", store.ErrWrite, syscall.ENOSPC), false, "free disk space"},
 	} {
 		err := fmt.Errorf("do something: %w", c.err)
 		got := (&work{Runner: &Runner{}, run: run}).failure(workflow.Action{Kind: workflow.CreateBranch}, err)
-		if got.Retryable != c.retried || !strings.Contains(strings.Join(got.Actions, "; "), c.do) {
-			t.Errorf("%v: retryable %t, to do %q; want %t and %q", err, got.Retryable, got.Actions, c.retried, c.do)
+		lines := commandline.Lines(&got)
+		if got.Retryable != c.retried || !strings.Contains(strings.Join(lines, "; "), c.do) {
+			t.Errorf("%v: retryable %t, to do %q; want %t and %q", err, got.Retryable, lines, c.retried, c.do)
 		}
-		if !got.Retryable && !strings.Contains(got.Actions[len(got.Actions)-1], "signalbox resume 42") {
-			t.Errorf("%v: no way back in %q", err, got.Actions)
+		if !got.Retryable && !strings.Contains(lines[len(lines)-1], "signalbox resume 42") {
+			t.Errorf("%v: no way back in %q", err, lines)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/git"
 	"signalbox/internal/workflow"
 )
@@ -41,7 +42,7 @@ const progressKey = "signalbox/progress"
 
 // projectComment edits the progress comment. It is for people; the run goes on without it.
 func (w *work) projectComment(ctx context.Context) error {
-	text := w.clean(w.run.ProgressComment())
+	text := w.clean(w.run.ProgressComment(commandline.Line))
 	if text == w.shown.comment || w.run.State == workflow.Queued {
 		return nil
 	}

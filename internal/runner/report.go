@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -40,8 +41,8 @@ func (w *work) report() string {
 	}
 	if e := r.Error; e != nil {
 		p("\n## Why it stopped\n\n%s (%s)\n\n%s\n\nWhat to do:\n", redact.Line(e.Title, 200), e.ReasonCode, quote(e.Message))
-		for _, a := range e.Actions {
-			p("- %s", redact.Line(a, 300))
+		for _, line := range commandline.Lines(e) {
+			p("- %s", redact.Line(line, 300))
 		}
 	}
 	p("\n## Phases\n\n| | phase | | |\n|---|---|---|---|")

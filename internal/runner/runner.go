@@ -107,7 +107,7 @@ var (
 	// wants the run to stand still.
 	ErrInterrupted = fmt.Errorf("told to end: %w", context.Canceled)
 	// ErrNotSaved: stage.json cannot be written or read, so nothing more is done (R14).
-	ErrNotSaved = errors.New("STAGE_WRITE_FAILED")
+	ErrNotSaved = errors.New(workflow.StageWriteFailedCode)
 )
 
 // CarriedError: the file of the request's lock was removed, and a process that had the lock still carries the run.

@@ -24,10 +24,10 @@ func (a allowance) both() workflow.Spending { return a.run.Within(a.day) }
 func (a allowance) reached(u workflow.Usage) (code, ceiling string) {
 	spent := workflow.Spending{Tokens: u.Tokens(), CostMicroUSD: u.CostMicroUSD}
 	if day := spent.Reaches(a.day, "left of limits.per_day"); day != "" {
-		return "AGENT_DAY_SPENT", day
+		return workflow.AgentDaySpentCode, day
 	}
 	if run := spent.Reaches(a.run, "left of limits"); run != "" {
-		return "AGENT_OVERSPENT", run
+		return workflow.AgentOverspentCode, run
 	}
 	return "", ""
 }
@@ -36,15 +36,15 @@ func (a allowance) reached(u workflow.Usage) (code, ceiling string) {
 func (a allowance) narrower() (code, ceiling string) {
 	less := func(day, run int64) bool { return day > 0 && (run == 0 || day < run) }
 	if less(a.day.Tokens, a.run.Tokens) || less(a.day.CostMicroUSD, a.run.CostMicroUSD) {
-		return "AGENT_DAY_SPENT", "all that fits into what is left of limits.per_day"
+		return workflow.AgentDaySpentCode, "all that fits into what is left of limits.per_day"
 	}
-	return "AGENT_OVERSPENT", "all that fits into what is left of limits"
+	return workflow.AgentOverspentCode, "all that fits into what is left of limits"
 }
 
 // failed is the event of a call that was ended for what it used.
 func (a allowance) failed(o workflow.Outcome, code, message, log string) workflow.AgentFailed {
 	e := workflow.AgentFailed{Outcome: o, Code: code, Message: message, LogPath: log}
-	if code == "AGENT_DAY_SPENT" {
+	if code == workflow.AgentDaySpentCode {
 		e.Until = a.midnight
 	}
 	return e
@@ -55,7 +55,7 @@ func (w *work) mayCall(ctx context.Context, o workflow.Outcome) (allowance, work
 	a := allowance{run: w.run.CallCeiling(), midnight: w.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)}
 	day, reached, err := w.today(ctx)
 	if err == nil && reached != "" {
-		return a, a.failed(o, "AGENT_DAY_SPENT", reached, ""), nil
+		return a, a.failed(o, workflow.AgentDaySpentCode, reached, ""), nil
 	}
 	a.day = day
 	return a, nil, err

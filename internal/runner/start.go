@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -49,7 +48,7 @@ func (r *Runner) Obstacles(ctx context.Context, base string, quiet bool) (found 
 		}
 		if err := p.met(ctx, base); err != nil {
 			e := w.failure(workflow.Action{Kind: workflow.CreateBranch}, err)
-			e.Actions = slices.DeleteFunc(e.Actions, func(a string) bool { return strings.HasPrefix(a, resumeAction) })
+			e.Next = slices.DeleteFunc(e.Next, func(s workflow.NextStep) bool { return len(s.Runs) > 0 }) // there is no run
 			found = append(found, Obstacle{p.what, e})
 		}
 	}
@@ -129,8 +128,8 @@ type AgentError struct {
 	// Role is one that the agent has in the run, Code what the call would have ended with.
 	Role workflow.Role
 	Code string
-	// Next is what to type.
-	Next string
+	// Next is what to do about it.
+	Next workflow.NextStep
 	// Passing: it may be gone by itself in a minute.
 	Passing bool
 	Err     error

@@ -87,7 +87,7 @@ func checkRun(ref RunRef, run *workflow.Run) error {
 	return run.Validate()
 }
 
-// mendRun gives errors of older writers a category that there is (SPEC, resolved contradictions).
+// mendRun gives errors of older writers a category that there is (SPEC, resolved contradictions), and steps that are data.
 func mendRun(run *workflow.Run) {
 	mendError(run.Error)
 	for i := range run.Steps {
@@ -96,9 +96,13 @@ func mendRun(run *workflow.Run) {
 }
 
 func mendError(e *workflow.Error) {
-	if e != nil && e.Category == "INTERNAL" {
+	if e == nil {
+		return
+	}
+	if e.Category == "INTERNAL" {
 		e.Category = workflow.CategoryExecution
 	}
+	e.TakeActions()
 }
 
 // errors is a run's errors.json. WriteErrors changes it.
@@ -108,7 +112,7 @@ func (s *Store) errors(ref RunRef) *Document[workflow.Error] {
 }
 
 func checkError(e *workflow.Error) error {
-	if e.ReasonCode == "" || len(e.Actions) == 0 {
+	if e.ReasonCode == "" || len(e.Next) == 0 {
 		return &workflow.InvalidError{Reason: "an error needs a reason_code and at least one action"}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"signalbox/internal/commandline"
 )
 
 // Limits of one document. Ours are a few kilobytes; a larger one is an accident
@@ -113,11 +115,13 @@ var exactNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsonte
 // print, becomes U+FFFD rather than an unwritable document.
 func (s *Store) encode(value any, extra ...json.Options) ([]byte, error) {
 	options := append([]json.Options{json.Deterministic(true), jsontext.AllowInvalidUTF8(true)}, extra...)
+	written := commandline.Published()
 	if s.redact != nil {
-		options = append(options, json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, text string) error {
+		written = json.JoinMarshalers(written, json.MarshalToFunc(func(enc *jsontext.Encoder, text string) error {
 			return enc.WriteToken(jsontext.String(s.redact(text)))
-		})))
+		}))
 	}
+	options = append(options, json.WithMarshalers(written))
 	var data bytes.Buffer
 	if err := json.MarshalWrite(&data, value, options...); err != nil {
 		return nil, err

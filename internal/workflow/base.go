@@ -54,12 +54,6 @@ type TestFailure struct {
 	Unknown Unknown `json:",embed"`
 }
 
-// Reason codes of a base on which the tests say nothing.
-const (
-	TestsCannotRun  = "TESTS_CANNOT_RUN"  // a test command cannot be started, or runs no test
-	TestsNotSettled = "TESTS_NOT_SETTLED" // the tests ran out of time or memory, twice
-)
-
 // Exit codes by which sh says that a program cannot be run.
 const (
 	exitNotExecutable = 126
@@ -206,9 +200,9 @@ func (b *BaseCheck) cannotRun(tests []string) (why []string) {
 func (m *machine) stopUntestable(why []string) {
 	r, j := &m.run, &m.run.Journey
 	stop := m.problem(CategoryTest, TestsCannotRun, "the tests cannot run", strings.Join(why, "\n"))
-	stop.Actions = []string{
-		"correct tests in .signalbox/config.yaml, or have environment.set_up install what they need; then: signalbox resume " + r.Ref(),
-		"or go on without knowing what they say: signalbox resume --force " + r.Ref()}
+	stop.Next = []NextStep{
+		Advice("correct tests in .signalbox/config.yaml, or have environment.set_up install what they need").Following(r.ThenResume()),
+		r.Forced("or go on without knowing what they say")}
 	stop.RelatedPaths = paths(j.Tested.LogPath)
 	m.stop(stop)
 }
@@ -230,8 +224,8 @@ func (m *machine) unsettled(e TestsEnded, meant bool) bool {
 	}
 	j.Used.TestRetries = 0
 	stop := m.problem(CategoryTest, TestsNotSettled, "the tests did not end by themselves, twice", e.Summary)
-	stop.Actions = []string{"see where they stood: signalbox logs " + r.Ref(),
-		"free what they ran out of, or raise the limit that they met for later runs (limits.test_total, set_up_total or checks_total); then run them again: signalbox resume " + r.Ref()}
+	stop.Next = []NextStep{r.Ask("see where they stood", VerbLogs),
+		Advice("free what they ran out of, or raise the limit that they met for later runs (limits.test_total, set_up_total or checks_total)").Following(r.Ask("then run them again", VerbResume))}
 	stop.RelatedPaths = paths(e.LogPath)
 	m.order(m.answered)
 	m.stop(stop)

@@ -4,9 +4,9 @@ import "strings"
 
 func (m *machine) dependenciesChecked(e DependenciesChecked) {
 	if len(e.Missing) > 0 {
-		m.block(DependencyMissing, CategoryInput, "DEPENDENCY_MISSING",
+		m.block(DependencyMissing, CategoryInput, DependencyMissingCode,
 			"requests that must be merged first are not: "+strings.Join(e.Missing, ", "),
-			"carry them out first: signalbox run "+strings.Join(e.Missing, " "))
+			NextStep{Text: "carry them out first", Verb: VerbRun, Runs: e.Missing})
 		return
 	}
 	m.order(Action{Kind: CreateBranch})

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -91,9 +90,9 @@ func (m *machine) takeUp(e BranchMoved, move BranchMove) {
 	verdict := Inspect(e.Whole, j.Settings.Limits)
 	if len(verdict.Refused) > 0 {
 		stop := m.problem(CategoryGit, BranchRefused, "commits on the branch break a rule", move.whose()+": "+strings.Join(verdict.Refused, "; "))
-		stop.Actions = []string{
-			"take that out of the commits on " + j.Branch + ", or put the branch back: git branch -f " + j.Branch + " " + shortID(j.Head),
-			"then: signalbox resume " + m.run.Ref()}
+		stop.Next = []NextStep{
+			{Text: "take that out of the commits on " + j.Branch + ", or put the branch back", Program: []string{"git", "branch", "-f", j.Branch, shortID(j.Head)}},
+			m.run.ThenResume()}
 		m.stop(stop)
 		return
 	}
@@ -124,9 +123,6 @@ func (b BranchMove) whose() string {
 	}
 	return countNote(b.Commits, "commit") + " by " + joinWords(b.By)
 }
-
-// BranchRefused is the reason code of commits by a person that nobody can wave through.
-const BranchRefused = "BRANCH_REFUSED"
 
 // beginsFromHead: what comes next is a change that is made, and tested, on top of the head.
 func (m *machine) beginsFromHead() bool {
@@ -236,8 +232,10 @@ func (j *Journey) agreeToMoves() {
 }
 
 // resolveByHand says how a person settles a conflict without losing their own commits.
-func (m *machine) resolveByHand() string {
+func (m *machine) resolveByHand(or string) NextStep {
 	j := &m.run.Journey
-	return fmt.Sprintf("merge %[1]s into the branch yourself: git switch %[2]s; git merge %[1]s; git switch -; then: signalbox resume %[3]s",
-		j.Base, j.Branch, m.run.Ref())
+	by := func(args ...string) NextStep { return NextStep{Program: append([]string{"git"}, args...)} }
+	first := by("switch", j.Branch)
+	first.Text = or + "merge " + j.Base + " into the branch yourself"
+	return first.Following(by("merge", j.Base), by("switch", "-"), m.run.ThenResume())
 }

@@ -148,7 +148,7 @@ func TestTheStepsAreNotCarriedOutAgainWithoutAPersonsCommits(t *testing.T) {
 		run, _ = Decide(run, goesWell(run), epoch)
 	}
 	run, _ = Decide(run, ChecksEnded{Outcome: Outcome{Key: run.Journey.Pending[0].Key}, State: ChecksConflict}, epoch)
-	if run.State != NeedsInput || !strings.Contains(strings.Join(run.Error.Actions, "; "), "git merge main") {
+	if run.State != NeedsInput || !strings.Contains(allSaid(run.Error), "git merge main") {
 		t.Errorf("%s: %v", run.State, run.Error)
 	}
 }

@@ -18,7 +18,7 @@ func (m *machine) agentFailed(e AgentFailed) {
 	}
 	stop := m.problem(CategoryExecution, e.Code, AgentTitle(m.answered.Role, e.Code), e.Message)
 	stop.RelatedPaths = paths(e.LogPath)
-	if m.answered.Role == Repairer && (e.Code == "AGENT_UNAVAILABLE" || used.AgentRetries >= r.Journey.Settings.Limits.AgentRetries) {
+	if m.answered.Role == Repairer && (e.Code == AgentUnavailableCode || used.AgentRetries >= r.Journey.Settings.Limits.AgentRetries) {
 		m.setUpFailed(r.Journey.SetUp.lastError())
 		return
 	}
@@ -28,23 +28,23 @@ func (m *machine) agentFailed(e AgentFailed) {
 		return
 	}
 	switch e.Code {
-	case "AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED", "AGENT_NO_ROUTE":
+	case AgentUnavailableCode, AgentUnauthorizedCode, AgentRequestRefusedCode, AgentNoRouteCode:
 		stop.Category = CategoryEnvironment
-		stop.Actions = []string{"see what is missing: signalbox doctor", "then: signalbox resume " + r.Ref()}
-		if e.Code == "AGENT_UNAUTHORIZED" {
-			stop.Actions[0] = "see which key or login is used: signalbox doctor; and mend it"
+		stop.Next = []NextStep{SeeDoctor, r.ThenResume()}
+		if e.Code == AgentUnauthorizedCode {
+			stop.Next[0] = NextStep{Text: "see which key or login is used", Verb: VerbDoctor}.Following(Advice("and mend it"))
 		}
 		m.order(m.answered)
 		m.stop(stop)
 		return
-	case "AGENT_RATE_LIMITED", "AGENT_USAGE_LIMITED", "AGENT_DAY_SPENT":
+	case AgentRateLimitedCode, AgentUsageLimitedCode, AgentDaySpentCode:
 		m.park(e)
 		return
-	case "AGENT_OVERSPENT":
+	case AgentOverspentCode:
 		m.order(m.answered)
 		m.stopOverspent(e.Message)
 		return
-	case "AGENT_UNREACHABLE", "AGENT_MODEL_FAILED":
+	case AgentUnreachableCode, AgentModelFailedCode:
 		if used.ModelWaits < len(modelWaits) {
 			wait := modelWaits[used.ModelWaits]
 			used.ModelWaits++
@@ -52,7 +52,7 @@ func (m *machine) agentFailed(e AgentFailed) {
 			m.waitThenAgain(wait, again(wait, "the model", used.ModelWaits, len(modelWaits))+": "+firstLine(e.Message))
 			return
 		}
-	case "AGENT_CONTEXT_OVERFLOW", "AGENT_CONVERSATION_LOST":
+	case AgentContextOverflowCode, AgentConversationLostCode:
 		m.forget(m.answered.Role)
 	}
 	if limit := r.Journey.Settings.Limits.AgentRetries; used.AgentRetries < limit {
@@ -67,24 +67,24 @@ func (m *machine) agentFailed(e AgentFailed) {
 		again.Attempt = m.nextAttempt()
 	}
 	m.fail(stop, again)
-	if again.Role != Implementer && e.Code == "AGENT_NO_ANSWER" { // a script that only changes files never has one
-		r.Error.Actions = append(r.Error.Actions, r.doWithout(again.Role))
+	if again.Role != Implementer && e.Code == AgentNoAnswerCode { // a script that only changes files never has one
+		r.Error.Next = append(r.Error.Next, r.doWithout(again.Role))
 	}
 }
 
 // Unusable reports whether the run stopped because its agent cannot be used as it is installed and
 // configured: no attempt at the task was made, and only a person mends it.
 func (e *Error) Unusable() bool {
-	return slices.Contains([]string{"AGENT_UNAVAILABLE", "AGENT_UNAUTHORIZED", "AGENT_REQUEST_REFUSED", "AGENT_NO_ROUTE"}, e.ReasonCode)
+	return slices.Contains([]string{AgentUnavailableCode, AgentUnauthorizedCode, AgentRequestRefusedCode, AgentNoRouteCode}, e.ReasonCode)
 }
 
 // AgentTitle says in one line that a role's agent failed, and how.
 func AgentTitle(role Role, code string) string {
-	what := map[string]string{"AGENT_HUNG": "printed nothing for too long", "AGENT_TIMED_OUT": "took too long",
-		"AGENT_UNAVAILABLE": "cannot be started", "AGENT_OUT_OF_MEMORY": "ran out of memory",
-		"AGENT_NO_ANSWER": "ended without an answer", "AGENT_UNAUTHORIZED": "was not let in by its model's server",
-		"AGENT_REQUEST_REFUSED": "was refused by its model's server", "AGENT_UNREACHABLE": "could not reach its model", "AGENT_NO_ROUTE": "cannot reach its model as this machine is set up",
-		"AGENT_MODEL_FAILED": "met a failing model", "AGENT_CONTEXT_OVERFLOW": "said more than its model can hold"}[code]
+	what := map[string]string{AgentHungCode: "printed nothing for too long", AgentTimedOutCode: "took too long",
+		AgentUnavailableCode: "cannot be started", AgentOutOfMemoryCode: "ran out of memory",
+		AgentNoAnswerCode: "ended without an answer", AgentUnauthorizedCode: "was not let in by its model's server",
+		AgentRequestRefusedCode: "was refused by its model's server", AgentUnreachableCode: "could not reach its model", AgentNoRouteCode: "cannot reach its model as this machine is set up",
+		AgentModelFailedCode: "met a failing model", AgentContextOverflowCode: "said more than its model can hold"}[code]
 	return fmt.Sprintf("the %s %s", role, firstOf(what, "failed"))
 }
 
@@ -113,11 +113,11 @@ func (m *machine) park(e AgentFailed) {
 // refusedForTheDay: of what the day's ceiling kept from being begun there is no call to book.
 func refusedForTheDay(e Event) bool {
 	failed, ok := e.(AgentFailed)
-	return ok && failed.Code == "AGENT_DAY_SPENT"
+	return ok && failed.Code == AgentDaySpentCode
 }
 
 func (m *machine) stopOverspent(ceiling string) {
-	stop := m.problem(CategoryExecution, "AGENT_OVERSPENT", "the agents have used what the run may use", ceiling)
-	stop.Actions = []string{"grant as much again, or more after raising limits: signalbox resume " + m.run.Ref()}
+	stop := m.problem(CategoryExecution, AgentOverspentCode, "the agents have used what the run may use", ceiling)
+	stop.Next = []NextStep{m.run.Ask("grant as much again, or more after raising limits", VerbResume)}
 	m.stop(stop)
 }

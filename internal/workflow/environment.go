@@ -54,10 +54,12 @@ const (
 
 // Blocked says why a person is needed and what they should do (E5).
 type Blocked struct {
-	Reason          BlockedReason  `json:"reason"`
-	Description     string         `json:"description"`
-	BlockedAt       time.Time      `json:"blocked_at"`
+	Reason      BlockedReason `json:"reason"`
+	Description string        `json:"description"`
+	BlockedAt   time.Time     `json:"blocked_at"`
+	// SuggestedAction is the next step in words, where there is one as data.
 	SuggestedAction string         `json:"suggested_action"`
+	Next            *NextStep      `json:"next_step,omitempty"`
 	Context         map[string]any `json:"context"`
 	Unknown         Unknown        `json:",embed"`
 }

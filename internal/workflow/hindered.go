@@ -3,7 +3,7 @@ package workflow
 import "slices"
 
 // hindrances are the reason codes of what stands in the way of a run and is no fault of its change, beside the blockingCodes.
-var hindrances = []string{"CHECKOUT_IN_THE_WAY", "REMOTE_MOVED", "NO_ISOLATION", "NO_CONTAINER", "CHECKS_SILENT", "FILTER_FAILED"}
+var hindrances = []string{CheckoutInTheWayCode, RemoteMovedCode, NoIsolationCode, NoContainerCode, ChecksSilentCode, FilterFailedCode}
 
 // around are the actions that go on around a change: what git, the forge or the machine answers there is no judgement of it.
 // That a change cannot be recorded, or tested, may be its own doing.
@@ -20,5 +20,5 @@ func (r *Run) Hindered() bool {
 	if _, blocks := blockingCodes[code]; blocks || slices.Contains(hindrances, code) {
 		return true
 	}
-	return code == "ACTION_FAILED" && len(pending) > 0 && slices.Contains(around, pending[0].Kind)
+	return code == ActionFailedCode && len(pending) > 0 && slices.Contains(around, pending[0].Kind)
 }

@@ -12,9 +12,9 @@ func TestARoleThatItsAgentNeverAnswersInMayBeLeftOut(t *testing.T) {
 		want bool
 	}{{"AGENT_NO_ANSWER", true}, {"AGENT_FAILED", false}} {
 		run := lived(t, ordinary(WorkflowFull, true), untilAction(CallAgent), times(3, agentFails(c.code)))
-		said := strings.Join(run.Error.Actions, "\n")
-		if run.State != Failed || strings.Contains(said, "do without a planner: roles: {planner: none}") != c.want {
-			t.Errorf("%s: %s, and to be done is\n%s", c.code, run.State, said)
+		told := allSaid(run.Error)
+		if run.State != Failed || strings.Contains(told, "do without a planner: roles: {planner: none}") != c.want {
+			t.Errorf("%s: %s, and to be done is\n%s", c.code, run.State, told)
 		}
 	}
 }

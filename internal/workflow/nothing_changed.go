@@ -52,7 +52,7 @@ func (m *machine) nothingChanged(tests TestsEnded) {
 	if len(j.Denied) > 0 {
 		message += "; it was not allowed to use " + strings.Join(j.Denied, ", ") + " (agents.….permissions)"
 	}
-	stop := m.problem(CategoryExecution, "NO_CHANGE", "the agent ended well and changed nothing", message)
+	stop := m.problem(CategoryExecution, NoChangeCode, "the agent ended well and changed nothing", message)
 	stop.RelatedPaths = paths(tests.LogPath)
 	m.fail(stop, Action{})
 }

@@ -96,7 +96,7 @@ func (m *machine) prepared() bool {
 	}
 	stop := m.problem(CategoryInput, PreparedCode, "made ready for a session", "its environment is there; the run itself has gone no further")
 	stop.Severity = Minor
-	stop.Actions = []string{"start a session in it: signalbox session start " + r.Ref(), "or carry it to its merge: signalbox run " + r.Ref()}
+	stop.Next = []NextStep{r.Ask("start a session in it", VerbStartSession), r.Ask("or carry it to its merge", VerbRun)}
 	m.stop(stop)
 	return true
 }

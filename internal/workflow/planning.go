@@ -23,12 +23,8 @@ func (m *machine) openPlanning() {
 
 func (m *machine) planAnswered(e PlanAnswered) {
 	if design := e.Plan.Design; design != nil && !design.Feasible {
-		suggestion := design.SuggestedAction
-		if suggestion == "" {
-			suggestion = "settle it in the request"
-		}
-		m.block(DesignAmbiguity, CategoryInput, "DESIGN_AMBIGUITY", firstOf(design.Description,
-			strings.Join(design.AmbiguousPoints, "; "), "the planner could not tell what is wanted"), suggestion)
+		m.block(DesignAmbiguity, CategoryInput, DesignAmbiguityCode, firstOf(design.Description,
+			strings.Join(design.AmbiguousPoints, "; "), "the planner could not tell what is wanted"), Advice(firstOf(design.SuggestedAction, "settle it in the request")))
 		if m.run.Journey.Blocked != nil && len(design.AmbiguousPoints) > 0 {
 			m.run.Journey.Blocked.Context = map[string]any{"ambiguous_points": design.AmbiguousPoints}
 		}
@@ -114,18 +110,18 @@ func (m *machine) answerRefused(e AnswerRefused) {
 		m.setUpFailed("the answer to the repair request could not be used: " + problems)
 		return
 	}
-	stop := m.problem(CategoryContract, "CONTRACT_BROKEN", "the "+string(m.answered.Role)+"'s answer cannot be used", problems)
+	stop := m.problem(CategoryContract, ContractBrokenCode, "the "+string(m.answered.Role)+"'s answer cannot be used", problems)
 	stop.RelatedPaths = paths(e.LogPath)
-	stop.Actions = []string{"read its answer: signalbox logs " + r.Ref(), "then let it try again: signalbox resume " + r.Ref()}
+	stop.Next = []NextStep{r.Ask("read its answer", VerbLogs), r.Ask("then let it try again", VerbResume)}
 	if m.answered.Role != Implementer {
-		stop.Actions = append(stop.Actions, r.doWithout(m.answered.Role))
+		stop.Next = append(stop.Next, r.doWithout(m.answered.Role))
 	}
 	m.stop(stop)
 }
 
 // doWithout is what a person does about a role that its agent cannot do.
-func (r *Run) doWithout(role Role) string {
-	return fmt.Sprintf("or give it up (signalbox stop --cancel %s) and do without a %[2]s: roles: {%[2]s: none}", r.Ref(), role)
+func (r *Run) doWithout(role Role) NextStep {
+	return r.GiveUp("or give it up").Following(Advice(fmt.Sprintf("and do without a %[1]s: roles: {%[1]s: none}", role)))
 }
 
 func firstOf(texts ...string) string {

@@ -104,8 +104,8 @@ func (r *Run) SetUpProgress() *SetUpProgress {
 }
 
 // ProgressComment is the one comment on the request that is edited in place. It changes with
-// the phases and with the state, not with every command.
-func (r *Run) ProgressComment() string {
+// the phases and with the state, not with every command. say puts a step into words.
+func (r *Run) ProgressComment(say func(NextStep) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Signalbox: %s\n\n", r.State.Label())
 	marks := map[string]string{PhasePending: "[ ]", PhaseActive: "[ ] ▶", PhaseCompleted: "[x]", PhaseSkipped: "[x] –", PhaseFailed: "[ ] ⚠"}
@@ -123,7 +123,11 @@ func (r *Run) ProgressComment() string {
 	}
 	fmt.Fprintf(&b, "\nRun %s, branch `%s`", r.RunID, r.Journey.Branch)
 	if r.Error != nil {
-		fmt.Fprintf(&b, "\n\n**%s**: %s", printable(r.Error.Title), strings.Join(r.Error.Actions, "; "))
+		steps := make([]string, len(r.Error.Next))
+		for i, step := range r.Error.Next {
+			steps[i] = say(step)
+		}
+		fmt.Fprintf(&b, "\n\n**%s**: %s", printable(r.Error.Title), strings.Join(steps, "; "))
 	}
 	return b.String() + "\n"
 }

@@ -41,7 +41,7 @@ func TestTheSevenPhasesAreDrawnOffTheRun(t *testing.T) {
 		if got := drawn(run); got != c.want {
 			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, where(run))
 		}
-		comment := run.ProgressComment()
+		comment := run.ProgressComment(said)
 		if n := strings.Count(comment, "\n- "); n != len(ProgressPhases) {
 			t.Errorf("%s: %d phases in the comment:\n%s", c.name, n, comment)
 		}
@@ -53,7 +53,7 @@ func TestASetUpThatFailedIsNotTicked(t *testing.T) {
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	run := lived(t, ordinary(WorkflowFull, true), untilAction(CallAgent), plans(withSetUp), untilAction(RunSetUp), setUpFails(FailureFatal), untilPhase(TDDGreen))
-	comment := run.ProgressComment()
+	comment := run.ProgressComment(said)
 	if !strings.Contains(comment, "- [ ] ⚠ Environment Setup (failed with a warning)\n") || !strings.Contains(comment, "- [x] Pre Planning\n") {
 		t.Error(comment)
 	}

@@ -81,10 +81,10 @@ func (r *Run) AsIssueStatus() IssueStatus {
 func (r *Run) UnderWay() bool { return r.State == Queued || r.State == Running }
 
 // CutOff is the issue's status, as read from its file, once no process carries the run that is under way:
-// whoever carried it died before it could say so. What somebody else wrote since stands.
-func (r *Run) CutOff(written IssueStatus) IssueStatus {
+// whoever carried it died before it could say so. What somebody else wrote since stands. say puts a step into words.
+func (r *Run) CutOff(written IssueStatus, say func(NextStep) string) IssueStatus {
 	if r.UnderWay() && written.Status == IssueRunning && !written.Timestamp.After(r.UpdatedAt) {
-		written.Status, written.ErrorMessage = IssueError, "interrupted: no process carries it; go on: signalbox resume "+r.Ref()
+		written.Status, written.ErrorMessage = IssueError, "interrupted: no process carries it; "+say(r.Ask("go on", VerbResume))
 	}
 	return written
 }

@@ -36,8 +36,8 @@ func (m *machine) checksEnded(e ChecksEnded) {
 	case ChecksConflict:
 		m.conflicted(e)
 	default:
-		stop := m.problem(CategoryEnvironment, "CHECKS_SILENT", "the forge reported no checks in time", e.Summary)
-		stop.Actions = []string{"see why they do not start, then wait again: signalbox resume " + r.Ref()}
+		stop := m.problem(CategoryEnvironment, ChecksSilentCode, "the forge reported no checks in time", e.Summary)
+		stop.Next = []NextStep{r.Ask("see why they do not start, then wait again", VerbResume)}
 		m.stop(stop)
 	}
 }
@@ -61,9 +61,9 @@ func (m *machine) ciFailed(e ChecksEnded) {
 	if j.Used.CIFailures >= j.Settings.Limits.CIFailures {
 		j.Phase = ReviewFix
 		m.reopenAfter(ReviewFix)
-		m.block(CIPersistentFailure, CategoryTest, "CI_PERSISTENT_FAILURE",
+		m.block(CIPersistentFailure, CategoryTest, CIPersistentFailureCode,
 			fmt.Sprintf("the checks failed %d times in a row: %s", j.Used.CIFailures, e.Summary),
-			"look into the last check's log: signalbox logs "+m.run.Ref())
+			m.run.Ask("look into the last check's log", VerbLogs))
 		return
 	}
 	m.enter(ReviewFix)
@@ -72,8 +72,8 @@ func (m *machine) ciFailed(e ChecksEnded) {
 func (m *machine) conflicted(e ChecksEnded) {
 	r, j := &m.run, &m.run.Journey
 	if j.taken() { // carrying the steps out again would leave a person's commits out
-		stop := m.problem(CategoryGit, "MERGE_CONFLICT", "the change does not merge with "+j.Base, e.Summary)
-		stop.Actions = []string{m.syncHint(), "or " + m.resolveByHand()}
+		stop := m.problem(CategoryGit, MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
+		stop.Next = []NextStep{m.letAgentResolve(), m.resolveByHand("or ")}
 		m.stop(stop)
 		return
 	}
@@ -83,8 +83,8 @@ func (m *machine) conflicted(e ChecksEnded) {
 		m.say("the change conflicts with %s: carrying the steps out again from there", j.Base)
 		return
 	}
-	stop := m.problem(CategoryGit, "MERGE_CONFLICT", "the change does not merge with "+j.Base, e.Summary)
-	stop.Actions = []string{m.syncHint(), "or " + m.resolveByHand(), "or carry the steps out again on today's " + j.Base + ": signalbox resume " + r.Ref()}
+	stop := m.problem(CategoryGit, MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
+	stop.Next = []NextStep{m.letAgentResolve(), m.resolveByHand("or "), r.Ask("or carry the steps out again on today's "+j.Base, VerbResume)}
 	m.stop(stop)
 }
 

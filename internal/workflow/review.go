@@ -40,9 +40,9 @@ func (m *machine) roundFailed(findings []Finding) {
 	if j.Used.ReviewRounds >= j.Settings.Limits.ReviewRounds {
 		j.Phase = ReviewFix // where a resumed run goes on
 		m.reopenAfter(ReviewFix)
-		m.block(ReviewLoopExceeded, CategoryExecution, "REVIEW_LOOP_EXCEEDED",
+		m.block(ReviewLoopExceeded, CategoryExecution, ReviewLoopExceededCode,
 			fmt.Sprintf("%d reviews in a row found something; last: %s", j.Used.ReviewRounds, findings[0].Text),
-			"look at the change and the findings: signalbox status "+m.run.Ref())
+			m.run.Ask("look at the change and the findings", VerbStatus))
 		return
 	}
 	m.enter(ReviewFix)
@@ -73,7 +73,7 @@ func (m *machine) openApproval() {
 	j := &m.run.Journey
 	switch {
 	case j.Head == j.BaseCommit:
-		m.fail(m.problem(CategoryExecution, "NO_CHANGE", "there is nothing to merge", "every step is done and no file differs from "+j.Base), Action{})
+		m.fail(m.problem(CategoryExecution, NoChangeCode, "there is nothing to merge", "every step is done and no file differs from "+j.Base), Action{})
 	case j.Approval != nil && j.Approval.Commit == j.Head && m.approvedSetUp():
 	case j.SetUp.NeedsAgreement():
 		m.order(Action{Kind: FindAgreement})
@@ -110,13 +110,9 @@ func (m *machine) askApproval() {
 	stop := m.problem(CategoryInput, ApprovalRequired, "the change waits for your approval", message)
 	stop.Severity = Minor
 	stop.RelatedPaths = append([]string{r.Artifacts.ReportMD}, r.Artifacts.Patches...)
-	stop.Actions = []string{
-		"look at it: signalbox diff " + r.Ref(),
-		m.agreeAction(),
-		"or send it back: signalbox reject " + r.Ref() + ` "what to change"`,
-	}
+	stop.Next = []NextStep{r.Ask("look at it", VerbDiff), r.Ask(m.agreeingTo(), VerbApprove), r.sendBack("or send it back")}
 	if j.SetUp.NeedsAgreement() {
-		stop.Actions = append(stop.Actions, fmt.Sprintf("or say yourself how it is set up (environment: set_up: in .signalbox/config.yaml) and begin again: signalbox stop --cancel %s, signalbox run %[1]s", r.Ref()))
+		stop.Next = append(stop.Next, r.GiveUp("or say yourself how it is set up (environment: set_up: in .signalbox/config.yaml) and begin again").Following(r.Ask("", VerbRun)))
 	}
 	m.stop(stop)
 }
@@ -131,12 +127,12 @@ func (m *machine) reasonsToLook() []string {
 	return flags
 }
 
-// agreeAction says what agreeing does beyond this machine, if anything.
-func (m *machine) agreeAction() string {
+// agreeingTo says what agreeing does beyond this machine, if anything.
+func (m *machine) agreeingTo() string {
 	if to := m.run.Journey.Settings.PushesTo; to != "" {
-		return fmt.Sprintf("agree, and let %s be merged and pushed to %s: signalbox approve %s", m.run.Journey.Base, to, m.run.Ref())
+		return fmt.Sprintf("agree, and let %s be merged and pushed to %s", m.run.Journey.Base, to)
 	}
-	return "agree: signalbox approve " + m.run.Ref()
+	return "agree"
 }
 
 func shortID(id string) string { return id[:min(10, len(id))] }

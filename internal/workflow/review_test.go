@@ -56,9 +56,9 @@ func TestAPersonIsToldWhyTheyMustLook(t *testing.T) {
 			t.Errorf("the message is %q", run.Error.Message)
 		}
 	}
-	for i, word := range []string{"signalbox diff 42", "signalbox approve 42", "signalbox reject 42"} {
-		if !strings.Contains(run.Error.Actions[i], word) {
-			t.Errorf("action %d is %q", i, run.Error.Actions[i])
+	for i, word := range []string{"diff 42", "approve 42", "reject 42"} {
+		if !strings.Contains(said(run.Error.Next[i]), word) {
+			t.Errorf("step %d is %q", i, said(run.Error.Next[i]))
 		}
 	}
 }

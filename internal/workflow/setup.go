@@ -247,9 +247,9 @@ func (m *machine) setUpFailed(message string) {
 		return
 	}
 	if j.Settings.StopOnSetUpFailure {
-		stop := m.problem(CategoryEnvironment, "SETUP_FAILED", "the environment cannot be set up", message)
-		stop.Actions = []string{"see what failed: signalbox env logs " + r.Ref(), "mend it, then: signalbox resume " + r.Ref(),
-			fmt.Sprintf("or, where the commands are wrong, which a run reads once: signalbox stop --cancel %s, mend them, signalbox run %[1]s", r.Ref())}
+		stop := m.problem(CategoryEnvironment, SetupFailedCode, "the environment cannot be set up", message)
+		stop.Next = []NextStep{r.Ask("see what failed", VerbEnvironmentLogs), r.Ask("mend it, then", VerbResume),
+			r.GiveUp("or, where the commands are wrong, which a run reads once").Following(Advice("mend them"), r.Ask("", VerbRun))}
 		j.SetUp.beginAgain()
 		m.stop(stop)
 		return

@@ -229,8 +229,8 @@ func TestAStopOfASetUpSaysWhatWasStoppedAndHowToMendTheCommands(t *testing.T) {
 	if got := lived(t, strict, begun, does(StopRequested{})).Error.Message; got != "stopped while setting up the environment" {
 		t.Errorf("a person's stop says %q", got)
 	}
-	actions := lived(t, strict, begun, setUpFails(FailureFatal)).Error.Actions
-	if last := actions[len(actions)-1]; !strings.Contains(last, "signalbox stop --cancel") || !strings.Contains(last, "signalbox run") {
-		t.Errorf("a run whose settings stand is mended by %q", actions)
+	steps := lived(t, strict, begun, setUpFails(FailureFatal)).Error.Next
+	if last := said(steps[len(steps)-1]); !strings.Contains(last, "stop 42 cancel") || !strings.Contains(last, "run 42") {
+		t.Errorf("a run whose settings stand is mended by %q", last)
 	}
 }

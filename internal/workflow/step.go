@@ -138,16 +138,18 @@ const (
 	Minor   Severity = "Minor"
 )
 
-// Error is the ErrorObject of R12: a stop that is an answer. Actions are never
-// empty: each is one line, what to do or type next.
+// Error is the ErrorObject of R12: a stop that is an answer. Next is never empty.
 type Error struct {
-	Category     Category       `json:"category"`
-	ReasonCode   string         `json:"reason_code"`
-	Title        string         `json:"title"`
-	Message      string         `json:"message"`
-	Severity     Severity       `json:"severity"`
-	Retryable    bool           `json:"retryable"`
-	Actions      []string       `json:"actions"`
+	Category   Category `json:"category"`
+	ReasonCode string   `json:"reason_code"`
+	Title      string   `json:"title"`
+	Message    string   `json:"message"`
+	Severity   Severity `json:"severity"`
+	Retryable  bool     `json:"retryable"`
+	// Actions are the next steps as lines for people, made where a document is written. No decision reads them.
+	Actions []string `json:"actions"`
+	// Next is what a person can do, as data.
+	Next         []NextStep     `json:"next_steps,omitempty"`
 	RelatedPaths []string       `json:"related_paths,omitempty"`
 	Meta         map[string]any `json:"meta,omitempty"`
 	Unknown      Unknown        `json:",embed"`

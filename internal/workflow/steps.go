@@ -173,9 +173,9 @@ func (m *machine) refuseChange(problems []string, tooLarge bool) {
 		m.workAgain(reason)
 		return
 	}
-	m.fail(m.problem(CategoryGit, "CHANGE_REFUSED", "the agent's change breaks a rule", reason), Action{})
+	m.fail(m.problem(CategoryGit, ChangeRefusedCode, "the agent's change breaks a rule", reason), Action{})
 	if tooLarge {
-		m.run.Error.Actions = append([]string{"say in the request where such files belong, or have git ignore them: add them to .gitignore on " + j.Base}, m.run.Error.Actions...)
+		m.run.Error.first(Advice("say in the request where such files belong, or have git ignore them: add them to .gitignore on " + j.Base))
 	}
 }
 

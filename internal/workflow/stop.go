@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -33,32 +32,32 @@ func (m *machine) giveUp() {
 // problem begins an Error; whoever stops the run adds what only they know.
 func (m *machine) problem(category Category, code, title, message string) Error {
 	return Error{Category: category, ReasonCode: code, Title: title, Message: message, Severity: Major,
-		Actions: []string{"when it is settled: signalbox resume " + m.run.Ref()}}
+		Next: []NextStep{m.run.Ask("when it is settled", VerbResume)}}
 }
 
 // stop ends the run in NEEDS_INPUT. What is pending stays so, and is where a
 // resumed run goes on.
 func (m *machine) stop(e Error) {
-	e.Actions = m.orGiveUp(e)
+	e.Next = m.orGiveUp(e)
 	m.halt(NeedsInput, StepNeedsInput, e)
 }
 
 // orGiveUp adds the way out that a run which is stuck always has. A change that waits for approval has another:
 // it can be sent back.
-func (m *machine) orGiveUp(e Error) []string {
+func (m *machine) orGiveUp(e Error) []NextStep {
 	j := &m.run.Journey
-	named := func(action string) bool { return strings.Contains(action, "stop --cancel") }
-	if j.Canceling || j.MergeCommit != "" || e.ReasonCode == ApprovalRequired || e.ReasonCode == PreparedCode || slices.ContainsFunc(e.Actions, named) {
-		return e.Actions
+	named := func(s NextStep) bool { return s.Has(func(s NextStep) bool { return s.Verb == VerbStop && s.Cancel }) }
+	if j.Canceling || j.MergeCommit != "" || e.ReasonCode == ApprovalRequired || e.ReasonCode == PreparedCode || slices.ContainsFunc(e.Next, named) {
+		return e.Next
 	}
-	return append(slices.Clip(e.Actions), "or give it up; its work stays on a ref: signalbox stop --cancel "+m.run.Ref())
+	return append(slices.Clip(e.Next), m.run.GiveUp("or give it up; its work stays on a ref"))
 }
 
 // fail ends the run in FAILED. A retried run begins with the action given, or,
 // where that is empty, by opening its phase anew.
 func (m *machine) fail(e Error, first Action) {
 	e.Retryable = true
-	e.Actions = []string{"see what happened: signalbox logs " + m.run.Ref(), "try again: signalbox retry " + m.run.Ref()}
+	e.Next = []NextStep{m.run.Ask("see what happened", VerbLogs), m.run.Ask("try again", VerbRetry)}
 	m.run.Journey.Pending = nil
 	if first.Kind != "" {
 		m.order(first)
@@ -79,13 +78,13 @@ func (m *machine) halt(state State, step StepStatus, e Error) {
 }
 
 // block stops the run with one of the published reasons (E5).
-func (m *machine) block(reason BlockedReason, category Category, code, description, suggestion string) {
+func (m *machine) block(reason BlockedReason, category Category, code, description string, suggestion NextStep) {
 	r := &m.run
 	r.Journey.Blocked = &Blocked{Reason: reason, Description: description, BlockedAt: m.now,
-		SuggestedAction: suggestion, Context: map[string]any{}}
+		Next: &suggestion, Context: map[string]any{}}
 	stop := m.problem(category, code, blockedTitles[reason], description)
 	stop.Severity = Blocker
-	stop.Actions = []string{suggestion, "then: signalbox resume " + r.Ref()}
+	stop.Next = []NextStep{suggestion, r.ThenResume()}
 	m.stop(stop)
 }
 
@@ -97,15 +96,6 @@ var blockedTitles = map[BlockedReason]string{
 	ResourceLimit:       "this machine has run out of something",
 	CIPersistentFailure: "the checks keep failing",
 }
-
-// Reason codes that tell a run which only waits from one that cannot go on.
-const (
-	ApprovalRequired  = "APPROVAL_REQUIRED" // the change is tested and waits for a person's consent
-	StopRequestedCode = "STOP_REQUESTED"    // somebody stopped the run
-	InterruptedCode   = "INTERRUPTED"       // the process that carried the run was told to end; any that carries it goes on
-	PreparedCode      = "PREPARED"          // its environment was made for a session, and nothing else was asked for
-	WorkTooLarge      = "WORK_TOO_LARGE"    // what lies in the environment can neither be kept nor be in the way
-)
 
 // CanBeForced reports whether a person can let the run go on against what stopped it.
 func (r *Run) CanBeForced() bool {
@@ -125,7 +115,7 @@ func (m *machine) stoppedByPerson() Error {
 	}
 	stop := m.problem(CategoryInput, StopRequestedCode, "stopped by a person", "stopped while "+doing)
 	stop.Severity = Minor
-	stop.Actions = []string{"go on: signalbox resume " + r.Ref()}
+	stop.Next = []NextStep{r.Ask("go on", VerbResume)}
 	return stop
 }
 
@@ -149,12 +139,12 @@ func (m *machine) actionFailed(e ActionFailed) {
 	}
 	m.order(m.answered)
 	if reason, ok := blockingCodes[e.Error.ReasonCode]; ok {
-		m.block(reason, e.Error.Category, e.Error.ReasonCode, e.Error.Message, firstOf(firstIn(e.Error.Actions), "mend it"))
+		m.block(reason, e.Error.Category, e.Error.ReasonCode, e.Error.Message, firstStep(e.Error.Next))
 		return
 	}
 	stop := e.Error
-	if len(stop.Actions) == 0 {
-		stop.Actions = m.problem("", "", "", "").Actions
+	if len(stop.Next) == 0 {
+		stop.Next = m.problem("", "", "", "").Next
 	}
 	if stop.Severity == "" {
 		stop.Severity = Major
@@ -164,9 +154,9 @@ func (m *machine) actionFailed(e ActionFailed) {
 
 // blockingCodes are the reason codes that are one of the published reasons for being blocked.
 var blockingCodes = map[string]BlockedReason{
-	"NO_SPACE":          ResourceLimit,
-	"OUT_OF_MEMORY":     ResourceLimit,
-	"FORGE_UNAVAILABLE": ExternalBlocker,
+	NoSpaceCode:          ResourceLimit,
+	OutOfMemoryCode:      ResourceLimit,
+	ForgeUnavailableCode: ExternalBlocker,
 }
 
 func (m *machine) waitThenAgain(wait time.Duration, why string) {
@@ -176,9 +166,9 @@ func (m *machine) waitThenAgain(wait time.Duration, why string) {
 	m.order(m.answered)
 }
 
-func firstIn(list []string) string {
-	if len(list) > 0 {
-		return list[0]
+func firstStep(steps []NextStep) NextStep {
+	if len(steps) > 0 {
+		return steps[0]
 	}
-	return ""
+	return Advice("mend it")
 }

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -57,12 +58,12 @@ func TestBlockedReasons(t *testing.T) {
 		switch {
 		case run.State != NeedsInput || b == nil || b.Reason != test.reason:
 			t.Errorf("%s: %s is blocked as %+v", test.reason, where(run), b)
-		case b.Description == "" || b.SuggestedAction == "" || b.Context == nil || !b.BlockedAt.Equal(epoch):
+		case b.Description == "" || b.Next == nil || b.Context == nil || !b.BlockedAt.Equal(epoch):
 			t.Errorf("%s leaves something open: %+v", test.reason, b)
 		case run.Error.Title == "" || run.Error.Severity != Blocker:
 			t.Errorf("%s is told as %+v", test.reason, run.Error)
-		case run.Error.Actions[0] != b.SuggestedAction:
-			t.Errorf("%s suggests %q but the run says %q", test.reason, b.SuggestedAction, run.Error.Actions[0])
+		case !reflect.DeepEqual(run.Error.Next[0], *b.Next):
+			t.Errorf("%s suggests %+v but the run says %+v", test.reason, *b.Next, run.Error.Next[0])
 		}
 	}
 }
@@ -70,8 +71,8 @@ func TestBlockedReasons(t *testing.T) {
 func TestAFailureSaysHowToGoOn(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(WorkflowFull, true), untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG")))
-	told := strings.Join(run.Error.Actions, "\n")
-	if !run.Error.Retryable || !strings.Contains(told, "signalbox retry 42") || !strings.Contains(told, "signalbox logs 42") {
+	told := allSaid(run.Error)
+	if !run.Error.Retryable || !strings.Contains(told, "retry 42") || !strings.Contains(told, "logs 42") {
 		t.Errorf("the failure says %+v", run.Error)
 	}
 	if got := run.Error.Title; got != "the implementer printed nothing for too long" {

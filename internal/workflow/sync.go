@@ -60,7 +60,7 @@ func (m *machine) baseMerged(e BaseMerged) {
 	if len(verdict.Refused) > 0 {
 		m.order(m.answered)
 		stop := m.problem(CategoryGit, BranchRefused, "the change, merged with "+j.Base+", breaks a rule", strings.Join(verdict.Refused, "; "))
-		stop.Actions = []string{m.resolveByHand()}
+		stop.Next = []NextStep{m.resolveByHand("")}
 		m.stop(stop)
 		return
 	}
@@ -81,7 +81,5 @@ func (m *machine) baseMerged(e BaseMerged) {
 	m.enter(ReviewFix)
 }
 
-// syncHint is how a conflict with the base branch is resolved without beginning again.
-func (m *machine) syncHint() string {
-	return "let the agent resolve it: signalbox sync " + m.run.Ref()
-}
+// letAgentResolve is how a conflict with the base branch is resolved without beginning again.
+func (m *machine) letAgentResolve() NextStep { return m.run.Ask("let the agent resolve it", VerbSync) }

@@ -63,17 +63,17 @@ func (m *machine) testsEnded(e TestsEnded) {
 		m.workAgain(told)
 		return
 	}
-	stop := m.problem(CategoryTest, "TESTS_FAILED", "the tests still fail after every attempt", e.Summary)
+	stop := m.problem(CategoryTest, TestsFailedCode, "the tests still fail after every attempt", e.Summary)
 	stop.RelatedPaths = paths(e.LogPath)
 	m.fail(stop, Action{})
 	switch {
 	case !j.baseFails():
 	case j.SetUp.Failure() != "":
 		m.run.Error.Title = "the tests fail, as they did before anything was changed: the environment is not set up"
-		m.run.Error.Actions = append([]string{"see why the set-up failed: signalbox env logs " + m.run.Ref()}, m.run.Error.Actions...)
+		m.run.Error.first(m.run.Ask("see why the set-up failed", VerbEnvironmentLogs))
 	case m.stillFails(e) && j.Settings.Check == nil: // a repair answers for nothing else
 		m.run.Error.Title = "the tests fail, as they did before anything was changed"
-		m.run.Error.Actions = append([]string{"if the change is not to answer for that, make them pass on " + j.Base + " first"}, m.run.Error.Actions...)
+		m.run.Error.first(Advice("if the change is not to answer for that, make them pass on " + j.Base + " first"))
 	}
 }
 

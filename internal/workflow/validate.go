@@ -47,7 +47,7 @@ func (r *Run) Validate() error {
 	if stopped := r.State == NeedsInput || r.State == Failed; stopped != (r.Error != nil) {
 		bad("/error", "error must be set exactly when state is NEEDS_INPUT or FAILED, and state is %s", r.State)
 	}
-	if r.Error != nil && (len(r.Error.Actions) == 0 || r.Error.ReasonCode == "") {
+	if r.Error != nil && (len(r.Error.Next) == 0 || r.Error.ReasonCode == "") {
 		bad("/error", "error needs a reason_code and at least one action")
 	}
 	for i := range r.Steps {

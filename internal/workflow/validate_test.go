@@ -38,7 +38,7 @@ func TestValidate(t *testing.T) {
 		{"a running run with an error", atWork, func(r *Run) { r.Error = stopped.Error }, "error must be set exactly"},
 		{"a stopped run without an error", stopped, func(r *Run) { r.Error = nil }, "error must be set exactly"},
 		{"an error that says nothing to do", stopped, func(r *Run) { r.Error = &Error{ReasonCode: "X"} }, "at least one action"},
-		{"an error without a reason", stopped, func(r *Run) { r.Error = &Error{Actions: []string{"wait"}} }, "reason_code"},
+		{"an error without a reason", stopped, func(r *Run) { r.Error = &Error{Next: []NextStep{Advice("wait")}} }, "reason_code"},
 		{"steps out of order", atWork, func(r *Run) { slices.Reverse(r.Steps) }, `"S03" is not "S01"`},
 		{"a step never attempted", atWork, func(r *Run) { r.Steps[0].Attempt = 0 }, "attempt 0"},
 	} {

@@ -38,7 +38,7 @@ var plan = Plan{Goal: "g",
 		{StepID: "S03", Title: "Tidy", Phase: "tdd-refactor"}}}}
 
 var tooLarge = Error{Category: CategoryEnvironment, ReasonCode: WorkTooLarge, Title: "work is too large to keep",
-	Actions: []string{"or lose it: signalbox resume --force 42"}}
+	Next: []NextStep{{Text: "or lose it", Verb: VerbResume, Runs: []string{"42"}, Force: true}}}
 
 func outcomes(r Run, a Action) []Event {
 	o := Outcome{Key: a.Key}

@@ -3,7 +3,6 @@ package workflow
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // failer is what *testing.T and *rapid.T have in common here.
@@ -35,8 +34,14 @@ func checkLegal(t failer, before Run, event Event, after Run, actions []Action) 
 	if after.State == Running && !j.Canceling {
 		checkPosition(fail, after)
 	}
-	if after.Error != nil && !slices.ContainsFunc(after.Error.Actions, func(a string) bool { return strings.Contains(a, "signalbox ") }) {
-		fail("the stop %s names no command: %q", after.Error.ReasonCode, after.Error.Actions)
+	if after.Error != nil {
+		if err := checkSteps(after.Error.Next); err != nil {
+			fail("the stop %s: %v", after.Error.ReasonCode, err)
+		}
+		named := func(s NextStep) bool { return s.Verb != "" }
+		if !slices.ContainsFunc(after.Error.Next, func(s NextStep) bool { return s.Has(named) }) {
+			fail("the stop %s names no verb: %q", after.Error.ReasonCode, allSaid(after.Error))
+		}
 	}
 	for _, a := range actions {
 		if a.Kind == MergePullRequest && (j.PullRequest == nil || j.PullRequest.Checked == nil || j.PullRequest.Checked.Head != j.Head) {

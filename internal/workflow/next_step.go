@@ -1,0 +1,153 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// NextStep is one thing that a person can do about a stop, as data. Each front end says it in its own way: the command line as a
+// command, a web page as a button, MCP as a tool call. A document never holds a line for a shell in its place.
+type NextStep struct {
+	// Text is what the step is for, or the whole step where only a person can take it ("free disk space").
+	Text string `json:"text,omitempty"`
+	// Verb is what Signalbox is asked to do; empty where the step is taken outside of it.
+	Verb Verb `json:"verb,omitempty"`
+	// Runs are the runs, or requests, that the verb is about, as people name them: "42".
+	Runs []string `json:"runs,omitempty"`
+	// Environment is the one that the verb is about.
+	Environment string `json:"environment,omitempty"`
+	// Cancel, of stop: the run is given up.
+	Cancel bool `json:"cancel,omitempty"`
+	// Force, of resume: the run goes on against what stopped it.
+	Force bool `json:"force,omitempty"`
+	// Unsandboxed, of resume: commands may run unprotected.
+	Unsandboxed bool `json:"unsandboxed,omitempty"`
+	// Blank stands for words that only the person has, and says which: "what to change".
+	Blank string `json:"blank,omitempty"`
+	// Program is a command of another program, one argument each. A step has it or a verb.
+	Program []string `json:"program,omitempty"`
+	// Then are the steps without which this one does not help, in their order.
+	Then    []NextStep `json:"then,omitempty"`
+	Unknown Unknown    `json:",embed"`
+}
+
+// Verb is what a person asks Signalbox to do. A verb is never changed and never used again for something else, whatever a front
+// end calls it.
+type Verb string
+
+const (
+	VerbRun     Verb = "run"     // carry requests to their merges
+	VerbResume  Verb = "resume"  // let a run that stopped go on
+	VerbRetry   Verb = "retry"   // let a run that failed try again
+	VerbStop    Verb = "stop"    // stop a run, or give it up
+	VerbApprove Verb = "approve" // agree to the change
+	VerbReject  Verb = "reject"  // send the change back
+	VerbSync    Verb = "sync"    // merge the base branch into the change
+	VerbDiff    Verb = "diff"    // show the change
+	VerbStatus  Verb = "status"  // show where the run is, and why it stopped
+	VerbLogs    Verb = "logs"    // show what agents and tests printed
+	VerbList    Verb = "list"    // show the requests
+
+	VerbDoctor            Verb = "doctor"             // say what this machine lacks
+	VerbEnvironmentLogs   Verb = "environment_logs"   // show what the setup printed
+	VerbRemoveEnvironment Verb = "remove_environment" // delete it, once its work is on a ref
+	VerbStartSession      Verb = "start_session"      // work in the run's environment with an agent
+)
+
+// Verbs lists every Verb.
+var Verbs = []Verb{VerbRun, VerbResume, VerbRetry, VerbStop, VerbApprove, VerbReject, VerbSync, VerbDiff, VerbStatus, VerbLogs, VerbList,
+	VerbDoctor, VerbEnvironmentLogs, VerbRemoveEnvironment, VerbStartSession}
+
+// Advice is a step that only a person can take, outside of Signalbox.
+func Advice(text string) NextStep { return NextStep{Text: text} }
+
+// Following is the step with others after it, without which it does not help.
+func (s NextStep) Following(steps ...NextStep) NextStep {
+	s.Then = append(slices.Clip(s.Then), steps...)
+	return s
+}
+
+// Ask is a step that asks Signalbox for something about the run.
+func (r *Run) Ask(text string, verb Verb) NextStep {
+	return NextStep{Text: text, Verb: verb, Runs: []string{r.Ref()}}
+}
+
+// ThenResume is the last step after what a person did outside.
+func (r *Run) ThenResume() NextStep { return r.Ask("then", VerbResume) }
+
+// GiveUp is a step that ends the run; its work stays on a ref.
+func (r *Run) GiveUp(text string) NextStep {
+	step := r.Ask(text, VerbStop)
+	step.Cancel = true
+	return step
+}
+
+func (r *Run) sendBack(text string) NextStep {
+	step := r.Ask(text, VerbReject)
+	step.Blank = "what to change"
+	return step
+}
+
+// Forced is a step that lets the run go on against what stopped it.
+func (r *Run) Forced(text string) NextStep {
+	step := r.Ask(text, VerbResume)
+	step.Force = true
+	return step
+}
+
+// SeeDoctor is the step where the error itself does not say what is missing.
+var SeeDoctor = NextStep{Text: "see what is missing", Verb: VerbDoctor}
+
+// first puts a step before the others.
+func (e *Error) first(step NextStep) { e.Next = append([]NextStep{step}, e.Next...) }
+
+// Known reports whether this version knows every verb of the step.
+func (s NextStep) Known() bool {
+	return (s.Verb == "" || slices.Contains(Verbs, s.Verb)) && !slices.ContainsFunc(s.Then, func(s NextStep) bool { return !s.Known() })
+}
+
+// Validate says what no front end can offer, because a verb lacks what it is about, or has what is another verb's. What follows
+// the step is not looked at.
+func (s NextStep) Validate() error {
+	if !s.Known() {
+		return fmt.Errorf("the verb %q is not declared", s.Verb)
+	}
+	runs, environment := 1, false
+	switch s.Verb {
+	case "":
+		if runs = 0; s.Text == "" && len(s.Program) == 0 {
+			return errors.New("the step says nothing")
+		}
+	case VerbDoctor, VerbList:
+		runs = 0
+	case VerbRemoveEnvironment:
+		runs, environment = 0, true
+	case VerbRun:
+		runs = max(1, len(s.Runs))
+	}
+	switch {
+	case s.Verb != "" && len(s.Program) > 0:
+		return fmt.Errorf("the step %q has a program beside its verb", s.Verb)
+	case len(s.Runs) != runs, environment != (s.Environment != ""):
+		return fmt.Errorf("the step %q is about %d runs and the environment %q", s.Verb, len(s.Runs), s.Environment)
+	case s.Cancel && s.Verb != VerbStop, (s.Force || s.Unsandboxed) && s.Verb != VerbResume, (s.Blank != "") != (s.Verb == VerbReject):
+		return fmt.Errorf("the step %q has a flag that is another verb's, or lacks its own", s.Verb)
+	}
+	return nil
+}
+
+// Has reports whether the step, or one that follows it, is one that is wanted.
+func (s NextStep) Has(wanted func(NextStep) bool) bool {
+	return wanted(s) || slices.ContainsFunc(s.Then, func(s NextStep) bool { return s.Has(wanted) })
+}
+
+// TakeActions makes steps of the lines that a document has in their place: an older version wrote it, or another program.
+func (e *Error) TakeActions() {
+	if len(e.Next) > 0 {
+		return
+	}
+	for _, line := range e.Actions {
+		e.Next = append(e.Next, Advice(line))
+	}
+}
