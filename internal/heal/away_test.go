@@ -71,9 +71,7 @@ func TestAForgeThatIsAwayForOneErrorHoldsUpNoOther(t *testing.T) {
 	s.goesAway("")
 	s.pass(t, workflow.PassRepaired)
 	s.pass(t, workflow.PassHealthy)
-	if got, want := s.counts(t), "healthy retry=false failures=0 detected=2 attempted=2 succeeded=2 runs=3"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "healthy retry=false failures=0 detected=2 attempted=2 succeeded=2 runs=3")
 }
 
 func TestARepairThatWasBegunWaitsForAForgeThatIsAway(t *testing.T) {
@@ -90,9 +88,7 @@ func TestARepairThatWasBegunWaitsForAForgeThatIsAway(t *testing.T) {
 	s.goesAway("")
 	s.comes = workflow.Done
 	s.pass(t, workflow.PassRepaired)
-	if got, want := s.counts(t), "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=3"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=3")
 }
 
 // The state is critical all the same, looks go on, and the person is called once the forge is back.

@@ -21,16 +21,12 @@ func TestAnErrorIsRepairedOnceAndVerifiedByTheNextPass(t *testing.T) {
 	s.pass(t, workflow.PassHealthy)
 	s.breakIt(t, "cannot open settings: password=hunter2hunter2 of https://x.example/?token=hunter23hunter23")
 	report := s.pass(t, workflow.PassRepaired)
-	if got, want := s.counts(t), "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=2"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=2")
 	if r := report.Pass.Repairs[0]; r.Outcome != workflow.RepairFixed || r.CostMicroUSD != 2500 || r.Tokens != 110 || r.Calls != 1 {
 		t.Errorf("the repair is %+v", r)
 	}
 	s.pass(t, workflow.PassHealthy)
-	if got, want := s.counts(t), "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=3"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=3")
 	if len(s.runs) != 1 || !strings.Contains(s.runs[0].Request.Body, "cannot open settings") {
 		t.Errorf("carried: %+v", s.runs)
 	}
@@ -79,9 +75,7 @@ func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 	s.pass(t, workflow.PassFailed)
 	s.clock.move(time.Hour)
 	s.pass(t, workflow.PassCritical)
-	if got, want := s.counts(t), "critical retry=false failures=3 detected=1 attempted=3 succeeded=0 runs=3"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "critical retry=false failures=3 detected=1 attempted=3 succeeded=0 runs=3")
 	for range 24 {
 		s.clock.move(time.Hour)
 		s.pass(t, workflow.PassCritical)
@@ -99,9 +93,7 @@ func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 	}
 	s.comes = workflow.Done
 	s.pass(t, workflow.PassRepaired)
-	if got, want := s.counts(t), "degraded retry=false failures=0 detected=1 attempted=4 succeeded=1 runs=29"; got != want {
-		t.Errorf("after a person acted: %s, want %s", got, want)
-	}
+	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=4 succeeded=1 runs=29")
 }
 
 func TestWhatAPersonMendsIsClosedAfterThreePassesThatFindNothing(t *testing.T) {
@@ -114,9 +106,7 @@ func TestWhatAPersonMendsIsClosedAfterThreePassesThatFindNothing(t *testing.T) {
 	if open, all := s.requests(t); len(open) != 0 || all != 2 {
 		t.Errorf("open after three passes: %q of %d", open, all)
 	}
-	if got, want := s.counts(t), "healthy retry=false failures=0 detected=1 attempted=3 succeeded=0 runs=6"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "healthy retry=false failures=0 detected=1 attempted=3 succeeded=0 runs=6")
 }
 
 // A kill after the state was saved and before anybody was told, and an error that is gone by the next pass.
@@ -143,15 +133,11 @@ func TestARepairThatWaitsForApprovalIsGoneOnWith(t *testing.T) {
 	s.breakIt(t, "order 17 has no price")
 	s.pass(t, workflow.PassWaiting)
 	s.pass(t, workflow.PassWaiting)
-	if got, want := s.counts(t), "degraded retry=false failures=0 detected=1 attempted=1 succeeded=0 runs=2"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=1 succeeded=0 runs=2")
 	s.comes = workflow.Done // a person agreed
 	s.pass(t, workflow.PassRepaired)
 	s.pass(t, workflow.PassHealthy)
-	if got, want := s.counts(t), "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=4"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=4")
 	if _, all := s.requests(t); all != 1 {
 		t.Errorf("%d requests", all)
 	}
@@ -180,9 +166,7 @@ func TestARepairThatTheNextLookFindsUndoneIsAFailureOfTheLoop(t *testing.T) {
 		s.pass(t, undone)
 		s.clock.move(time.Hour)
 	}
-	if got, want := s.counts(t), "critical retry=false failures=3 detected=1 attempted=3 succeeded=3 runs=6"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "critical retry=false failures=3 detected=1 attempted=3 succeeded=3 runs=6")
 	if past, err := heal.Past(t.Context(), s.store); err != nil || past.Sum() != (heal.Sum{Repairs: 3, Calls: 3, Tokens: 330, CostMicroUSD: 7500}) {
 		t.Errorf("the log sums up to %+v, %v", past.Sum(), err)
 	}
@@ -207,9 +191,7 @@ func TestTwoChecksThatFailByOneCauseAreOneRepair(t *testing.T) {
 		return s.carry(ctx, r)
 	}
 	s.pass(t, workflow.PassRepaired)
-	if got, want := s.counts(t), "degraded retry=false failures=0 detected=3 attempted=2 succeeded=2 runs=1"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "degraded retry=false failures=0 detected=3 attempted=2 succeeded=2 runs=1")
 	for range 3 {
 		s.pass(t, workflow.PassHealthy)
 	}
@@ -253,9 +235,7 @@ func TestTheTotalsOfAStateThatIsGoneWithItsBackupGoOn(t *testing.T) {
 		}
 	}
 	s.pass(t, workflow.PassHealthy)
-	if got, want := s.counts(t), "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=2"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=2")
 }
 
 func TestAClockThatGoesBackAndForwardStopsNothing(t *testing.T) {
@@ -270,9 +250,7 @@ func TestAClockThatGoesBackAndForwardStopsNothing(t *testing.T) {
 	s.pass(t, workflow.PassCritical)
 	s.clock.move(-365 * 24 * time.Hour)
 	s.pass(t, workflow.PassCritical)
-	if got, want := s.counts(t), "critical retry=false failures=3 detected=1 attempted=3 succeeded=0 runs=4"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "critical retry=false failures=3 detected=1 attempted=3 succeeded=0 runs=4")
 }
 
 func TestTwoPassesAtOnceAreOneAndARefusal(t *testing.T) {
@@ -302,9 +280,7 @@ func TestTwoPassesAtOnceAreOneAndARefusal(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if got, want := s.counts(t), "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=1"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=1")
 	if holder, err := other.store.Healing(t.Context()); err != nil || holder != nil {
 		t.Errorf("afterwards at it is %+v, %v", holder, err)
 	}

@@ -223,6 +223,13 @@ func (s *site) counts(t *testing.T) string {
 		h.TotalErrorsDetected, h.TotalFixesAttempted, h.TotalFixesSucceeded, h.RunCount)
 }
 
+func (s *site) wantCounts(t *testing.T, want string) {
+	t.Helper()
+	if got := s.counts(t); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // requests are the titles of those that are open, and how many there are in all.
 func (s *site) requests(t *testing.T) (open []string, all int) {
 	t.Helper()

@@ -117,7 +117,7 @@ func (c *Cache) Describe(e Entry) error {
 	if err := os.Rename(temporary, filepath.Join(dir, entryFile)); err != nil {
 		return fmt.Errorf("describe base %s: %w", e.ID, err)
 	}
-	return syncFolder(dir)
+	return SyncFolder(dir)
 }
 
 // Described reports whether the base being made got as far as Describe.
@@ -141,7 +141,7 @@ func (c *Cache) Publish(id string) error {
 	if err != nil {
 		return fmt.Errorf("publish base %s: %w", id, err)
 	}
-	return errors.Join(c.Touch(id), syncFolder(c.Dir))
+	return errors.Join(c.Touch(id), SyncFolder(c.Dir))
 }
 
 // Touch notes that an environment begins from the base now.

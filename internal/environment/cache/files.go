@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"signalbox/internal/flock"
 )
@@ -30,7 +31,19 @@ func writeDurably(path string, data []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-func syncFolder(path string) error {
+// ReplaceFile writes a file in one step and makes it durable.
+func ReplaceFile(path string, data []byte) error {
+	if err := writeDurably(path+".new", data); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(path))
+}
+
+// SyncFolder makes durable which files a folder has.
+func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

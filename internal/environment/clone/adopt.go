@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/environment/cache"
 	"signalbox/internal/process"
 )
 
@@ -90,5 +91,5 @@ func writeAdopted(staging string, names []string) error {
 	for _, name := range names {
 		list.WriteString(name + "\x00")
 	}
-	return replaceFile(filepath.Join(staging, adoptedFile), []byte(list.String()))
+	return cache.ReplaceFile(filepath.Join(staging, adoptedFile), []byte(list.String()))
 }

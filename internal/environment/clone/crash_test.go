@@ -131,20 +131,7 @@ func killed(t *testing.T, operation string, at int, p *environmenttest.Project) 
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], operation, strconv.Itoa(at), p.Root, p.Commit)
 	c.Env = append(os.Environ(), "SIGNALBOX_TEST_CRASH="+string(clone.Off))
-	return endedByKill(t, operation, at, c)
-}
-
-func endedByKill(t *testing.T, operation string, at int, c *exec.Cmd) bool {
-	t.Helper()
-	said, err := c.CombinedOutput()
-	if err == nil {
-		return false
-	}
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("%s killed at %d: %v: %s", operation, at, err, said)
-	}
-	return true
+	return environmenttest.Killed(t, operation, at, c)
 }
 
 // next is the instant after one at which an operation was killed: each in its turn, or each gap

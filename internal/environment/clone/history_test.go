@@ -116,7 +116,7 @@ exec ` + git + ` "$@"
 	}
 	c := exec.CommandContext(t.Context(), os.Args[0], "make", "-1", p.Root, p.Commit)
 	c.Env = append(os.Environ(), "SIGNALBOX_TEST_CRASH="+string(clone.Off), "SIGNALBOX_TEST_PATH="+bin+":/usr/bin:/bin")
-	if !endedByKill(t, "make", -1, c) {
+	if !environmenttest.Killed(t, "make", -1, c) {
 		t.Fatal("it was not killed")
 	}
 	pid, err := os.ReadFile(filepath.Join(bin, "pid"))

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"signalbox/internal/environment/cache"
 	"signalbox/internal/process"
 )
 
@@ -184,7 +185,7 @@ func (e *Environment) copyExcludes() error {
 func writeExclude(gitDir string, text []byte) error {
 	err := os.MkdirAll(filepath.Join(gitDir, "info"), 0o700)
 	if err == nil {
-		err = replaceFile(filepath.Join(gitDir, "info", "exclude"), text)
+		err = cache.ReplaceFile(filepath.Join(gitDir, "info", "exclude"), text)
 	}
 	if err != nil {
 		return fmt.Errorf("write info/exclude: %w", err)

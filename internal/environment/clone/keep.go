@@ -146,7 +146,7 @@ func (e *Environment) prepareBase(ctx context.Context, entry cache.Entry, adopte
 		return fmt.Errorf("read the index: %w", err)
 	}
 	for _, path := range []string{indexFile, gitFolder + "/index"} {
-		if err := replaceFile(filepath.Join(staging, path), index); err != nil {
+		if err := cache.ReplaceFile(filepath.Join(staging, path), index); err != nil {
 			return fmt.Errorf("write the base's index: %w", err)
 		}
 	}
@@ -262,7 +262,7 @@ func (e *Environment) writeIgnored(ctx context.Context, staging string) error {
 		}
 		names.WriteString(name + "\x00")
 	}
-	return replaceFile(filepath.Join(staging, ignoredFile), []byte(names.String()))
+	return cache.ReplaceFile(filepath.Join(staging, ignoredFile), []byte(names.String()))
 }
 
 func mayKeep(name string) bool {

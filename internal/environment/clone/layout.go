@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/cache"
 )
 
 // Where a sandboxed command finds its work folder and its HOME. They are the same in every
@@ -124,33 +125,10 @@ func (l layout) save(m *made) error {
 	if err != nil {
 		return fmt.Errorf("encode environment marker: %w", err)
 	}
-	if err := replaceFile(l.marker(), data); err != nil {
+	if err := cache.ReplaceFile(l.marker(), data); err != nil {
 		return fmt.Errorf("write environment marker: %w", err)
 	}
 	return nil
-}
-
-func replaceFile(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // present is environment.ErrGone where the work folder is not.

@@ -57,7 +57,7 @@ func (d *Driver) giveNetworkBack(n *namespace) {
 }
 
 // lent runs c in the network that was taken for it.
-func (d *Driver) lent(ctx context.Context, v view, dir string, c process.Command, proxy *egress.Proxy, blocked *blocklist) (process.Result, error) {
+func (d *Driver) lent(ctx context.Context, v view, dir string, c process.Command, proxy *egress.Proxy, blocked *egress.Blocklist) (process.Result, error) {
 	listeners, err := v.within.listen()
 	if err != nil {
 		return process.Result{}, err

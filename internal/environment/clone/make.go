@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/cache"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
@@ -121,7 +122,7 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err := os.Rename(e.layout.fresh(), e.layout.work); err != nil {
 		return fmt.Errorf("move the clone into place: %w", err)
 	}
-	return syncFolder(e.layout.trees())
+	return cache.SyncFolder(e.layout.trees())
 }
 
 // makeImportGit makes the repository through which work comes back. It borrows the project's objects and
@@ -135,7 +136,7 @@ func (e *Environment) makeImportGit(ctx context.Context, m *made, included []str
 		return fmt.Errorf("make import repository: %w", err)
 	}
 	alternates := quoted(e.driver.config.Repo.ObjectsDir()) + "\n"
-	if err := replaceFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(alternates)); err != nil {
+	if err := cache.ReplaceFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(alternates)); err != nil {
 		return fmt.Errorf("borrow the project's objects: %w", err)
 	}
 	return e.excludeAdopted(m, included)
@@ -165,7 +166,7 @@ func (e *Environment) seedIndex() error {
 	if err != nil {
 		return fmt.Errorf("read the new clone's index: %w", err)
 	}
-	if err := replaceFile(filepath.Join(e.layout.index(), "index"), data); err != nil {
+	if err := cache.ReplaceFile(filepath.Join(e.layout.index(), "index"), data); err != nil {
 		return fmt.Errorf("seed the index: %w", err)
 	}
 	return nil

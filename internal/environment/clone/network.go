@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"sync"
 
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/process"
@@ -32,7 +31,7 @@ func (d *Driver) connected(ctx context.Context, v view, dir string, c process.Co
 // refused is said at the end of c's standard error, where the run's log and the agent see it.
 func (d *Driver) proxied(ctx context.Context, v view, dir string, c process.Command, proxy *egress.Proxy) (process.Result, error) {
 	c.Env = lastOfEach(append(c.Env[:len(c.Env):len(c.Env)], egress.Variables(c.Env)...))
-	blocked := &blocklist{}
+	blocked := &egress.Blocklist{}
 	addresses := proxy.Policy().Addresses()
 	namespace, err := d.newNamespace(ctx, addresses)
 	if errors.Is(err, egress.ErrNotPermitted) {
@@ -40,10 +39,10 @@ func (d *Driver) proxied(ctx context.Context, v view, dir string, c process.Comm
 			defer d.giveNetworkBack(n)
 			v.within, v.connected = n, true
 			result, err := d.lent(ctx, v, dir, c, proxy, blocked)
-			return result, errors.Join(err, blocked.tell(c))
+			return result, errors.Join(err, blocked.Tell(c.Stderr))
 		}
 		result, err := d.entered(ctx, v, dir, c, proxy, blocked)
-		return result, errors.Join(err, blocked.tell(c))
+		return result, errors.Join(err, blocked.Tell(c.Stderr))
 	}
 	if err != nil {
 		return process.Result{}, err
@@ -51,7 +50,7 @@ func (d *Driver) proxied(ctx context.Context, v view, dir string, c process.Comm
 	c.Network = namespace.File
 	stop := serve(ctx, proxy, namespace.Listeners, blocked)
 	result, err := d.sandboxed(ctx, v, dir, c)
-	return result, errors.Join(err, stop(), namespace.Close(), blocked.tell(c))
+	return result, errors.Join(err, stop(), namespace.Close(), blocked.Tell(c.Stderr))
 }
 
 // newNamespace makes the network namespace from outside, where that is permitted.
@@ -63,10 +62,10 @@ func (d *Driver) newNamespace(ctx context.Context, addresses []string) (*egress.
 }
 
 // serve serves listeners until stop is called.
-func serve(ctx context.Context, proxy *egress.Proxy, listeners []net.Listener, blocked *blocklist) (stop func() error) {
+func serve(ctx context.Context, proxy *egress.Proxy, listeners []net.Listener, blocked *egress.Blocklist) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- proxy.Serve(ctx, listeners, blocked.add) }()
+	go func() { ended <- proxy.Serve(ctx, listeners, blocked.Add) }()
 	return func() error { cancel(); return <-ended }
 }
 
@@ -74,7 +73,7 @@ func serve(ctx context.Context, proxy *egress.Proxy, listeners []net.Listener, b
 const enterPath = "/run/" + egress.EnterName
 
 // entered runs c by a program inside that makes the listeners and becomes it.
-func (d *Driver) entered(ctx context.Context, v view, dir string, c process.Command, proxy *egress.Proxy, blocked *blocklist) (process.Result, error) {
+func (d *Driver) entered(ctx context.Context, v view, dir string, c process.Command, proxy *egress.Proxy, blocked *egress.Blocklist) (process.Result, error) {
 	addresses := proxy.Policy().Addresses()
 	self, err := os.Executable()
 	if err != nil {
@@ -108,34 +107,3 @@ func (d *Driver) entered(ctx context.Context, v view, dir string, c process.Comm
 
 // firstFile is the number of the first of Command.Files.
 const firstFile = 3
-
-// blocklist is what a command was refused.
-type blocklist struct {
-	mu    sync.Mutex
-	hosts []string
-}
-
-// maxBlocked is how many hosts are named.
-const maxBlocked = 20
-
-func (b *blocklist) add(host string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.hosts) < maxBlocked {
-		b.hosts = append(b.hosts, host)
-	}
-}
-
-func (b *blocklist) tell(c process.Command) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, host := range b.hosts {
-		if c.Stderr == nil {
-			return nil
-		}
-		if _, err := fmt.Fprintf(c.Stderr, "signalbox: blocked: %s (environment.allow)\n", host); err != nil {
-			return fmt.Errorf("tell what was blocked: %w", err)
-		}
-	}
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/cache"
 	"strings"
 	"syscall"
 
@@ -98,7 +99,7 @@ func (e *Environment) borrowIndex(index string) error {
 	if err != nil {
 		return fmt.Errorf("read the base's index: %w", err)
 	}
-	return replaceFile(index, data)
+	return cache.ReplaceFile(index, data)
 }
 
 func objectID(printed string) (string, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"signalbox/internal/environment/cache"
 )
 
 // noteUntouched says of the clone being built that no command but ours has run in it: Renew
@@ -27,7 +29,7 @@ func (l layout) touch() error {
 		return nil
 	}
 	if err == nil {
-		err = syncFolder(l.private)
+		err = cache.SyncFolder(l.private)
 	}
 	if err != nil {
 		return fmt.Errorf("note that a command runs: %w", err)

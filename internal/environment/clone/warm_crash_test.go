@@ -77,7 +77,7 @@ func traced(t *testing.T, way clone.Way, operation string, p *environmenttest.Pr
 func killedAt(t *testing.T, way clone.Way, operation, call string, n int, p *environmenttest.Project) bool {
 	t.Helper()
 	c := traced(t, way, operation, p, "-o", "/dev/null", "-e", "trace="+call, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n))
-	return endedByKill(t, operation+" at "+call, n, c)
+	return environmenttest.Killed(t, operation+" at "+call, n, c)
 }
 
 // counted lets an operation end, and is how often it makes each call.

@@ -109,15 +109,7 @@ func killed(t *testing.T, operation string, at int, docker containertest.Docker,
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], operation, strconv.Itoa(at), p.Root, p.Commit, docker.Program, docker.Helper, docker.Env()[0])
 	c.Env = append(os.Environ(), "SIGNALBOX_TEST_CRASH=1")
-	said, err := c.CombinedOutput()
-	if err == nil {
-		return false
-	}
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("%s killed at %d: %v: %s", operation, at, err, said)
-	}
-	return true
+	return environmenttest.Killed(t, operation, at, c)
 }
 
 // sweptAway is whether Check leaves no container of the project. Docker may still be carrying

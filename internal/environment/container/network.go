@@ -46,13 +46,13 @@ func (e *Environment) connected(ctx context.Context, c process.Command, run func
 		return run(c)
 	}
 	c.Env = lastOfEach(append(c.Env, egress.Variables(c.Env)...))
-	blocked := &blocklist{}
+	blocked := &egress.Blocklist{}
 	leave, err := e.gate.enter(ctx, e, blocked)
 	if err != nil {
 		return process.Result{}, err
 	}
 	result, err := run(c)
-	return result, errors.Join(err, leave(), blocked.tell(c))
+	return result, errors.Join(err, leave(), blocked.Tell(c.Stderr))
 }
 
 // relay leads what a command must reach to this machine until stop is called, which is never nil.
@@ -88,12 +88,12 @@ func (e *Environment) relay(ctx context.Context, addresses []string) (stop func(
 // gate serves the proxy as long as any command of the environment runs.
 type gate struct {
 	mu       sync.Mutex
-	commands []*blocklist
+	commands []*egress.Blocklist
 	stop     func() error
 }
 
 // enter opens the gate for a command, until leave is called.
-func (g *gate) enter(ctx context.Context, e *Environment, list *blocklist) (leave func() error, err error) {
+func (g *gate) enter(ctx context.Context, e *Environment, list *egress.Blocklist) (leave func() error, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.commands) == 0 {
@@ -105,7 +105,7 @@ func (g *gate) enter(ctx context.Context, e *Environment, list *blocklist) (leav
 	return func() error {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.commands = slices.DeleteFunc(g.commands, func(other *blocklist) bool { return other == list })
+		g.commands = slices.DeleteFunc(g.commands, func(other *egress.Blocklist) bool { return other == list })
 		if len(g.commands) == 0 {
 			return g.stop()
 		}
@@ -118,7 +118,7 @@ func (g *gate) blocked(host string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, list := range g.commands {
-		list.add(host)
+		list.Add(host)
 	}
 }
 
@@ -167,35 +167,3 @@ func listen(ctx context.Context, dir *os.File) (net.Listener, error) {
 
 // inFolder is a path of an open folder: the address of a socket is short, the path of a project need not be.
 func inFolder(dir *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) }
-
-// blocklist is what was refused while a command ran.
-type blocklist struct {
-	mu    sync.Mutex
-	hosts []string
-}
-
-// maxBlocked is how many hosts are named.
-const maxBlocked = 20
-
-func (b *blocklist) add(host string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.hosts) < maxBlocked {
-		b.hosts = append(b.hosts, host)
-	}
-}
-
-// tell writes the list to the command's standard error.
-func (b *blocklist) tell(c process.Command) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, host := range b.hosts {
-		if c.Stderr == nil {
-			return nil
-		}
-		if _, err := fmt.Fprintf(c.Stderr, "signalbox: blocked: %s (environment.allow)\n", host); err != nil {
-			return fmt.Errorf("tell what was blocked: %w", err)
-		}
-	}
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"signalbox/internal/environment/cache"
 	"signalbox/internal/environment/container/engine"
 )
 
@@ -55,20 +56,8 @@ func (e *Environment) save() error {
 	if err != nil {
 		return fmt.Errorf("encode what the container is made from: %w", err)
 	}
-	if err := replaceFile(e.stateFile(), data); err != nil {
+	if err := cache.ReplaceFile(e.stateFile(), data); err != nil {
 		return fmt.Errorf("write what the container is made from: %w", err)
 	}
 	return nil
-}
-
-func replaceFile(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }

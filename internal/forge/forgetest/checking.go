@@ -22,9 +22,7 @@ func failingChecks(t *testing.T, p *project) {
 	if _, err := p.forge.Merge(t.Context(), pr.Number, check, "m"); err == nil {
 		t.Error("merged on the caller's word")
 	}
-	if p.snapshot(t) != before {
-		t.Error("the refused merge changed something")
-	}
+	p.wantUntouched(t, before)
 }
 
 func testedOnce(t *testing.T, p *project) {
@@ -57,9 +55,7 @@ func conflict(t *testing.T, p *project) {
 	if _, err := p.forge.Merge(t.Context(), pr.Number, forge.Check{Head: pr.Head}, "m"); !errors.Is(err, forge.ErrConflict) {
 		t.Errorf("merge gives %v, want a conflict", err)
 	}
-	if p.snapshot(t) != before {
-		t.Error("the refused merge changed something")
-	}
+	p.wantUntouched(t, before)
 }
 
 func headMoved(t *testing.T, p *project) {
@@ -71,7 +67,5 @@ func headMoved(t *testing.T, p *project) {
 	if _, err := p.forge.Merge(t.Context(), pr.Number, check, "m"); err == nil {
 		t.Error("merged another head than the check was about")
 	}
-	if p.snapshot(t) != before {
-		t.Error("the refused merge changed something")
-	}
+	p.wantUntouched(t, before)
 }

@@ -30,10 +30,7 @@ func merge(t *testing.T, p *project) {
 
 func mergeTwice(t *testing.T, p *project) {
 	pr, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1"}))
-	first, err := p.forge.Merge(t.Context(), pr.Number, check, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := p.merge(t, pr, check)
 	second, err := p.Open(t).Merge(t.Context(), pr.Number, check, "m")
 	if err != nil || second.MergeCommit != first.MergeCommit {
 		t.Errorf("second merge gives %+v, %v, want %s", second, err, first.MergeCommit)
@@ -48,32 +45,16 @@ func baseMoved(t *testing.T, p *project) {
 	if _, err := p.forge.Merge(t.Context(), pr.Number, check, "m"); !errors.Is(err, forge.ErrBaseMoved) {
 		t.Fatalf("merge gives %v, want ErrBaseMoved", err)
 	}
-	if p.snapshot(t) != before {
-		t.Error("the refused merge changed something")
-	}
-	again, err := p.forge.Checks(t.Context(), pr.Number)
-	if err != nil {
-		t.Fatal(err)
-	}
-	merged, err := p.forge.Merge(t.Context(), pr.Number, again, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.wantMerged(t, merged, again)
+	p.wantUntouched(t, before)
+	again := p.check(t, pr)
+	p.wantMerged(t, p.merge(t, pr, again), again)
 }
 
 func olderCheck(t *testing.T, p *project) {
 	pr, older := p.passed(t, p.change(t, 1, map[string]string{"a": "1"}))
 	p.commitOnBase(t, "elsewhere", "1")
-	newer, err := p.forge.Checks(t.Context(), pr.Number)
-	if err != nil {
-		t.Fatal(err)
-	}
-	merged, err := p.forge.Merge(t.Context(), pr.Number, older, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.wantMerged(t, merged, newer)
+	newer := p.check(t, pr)
+	p.wantMerged(t, p.merge(t, pr, older), newer)
 }
 
 func dirtyCheckout(t *testing.T, p *project) {
@@ -87,9 +68,7 @@ func dirtyCheckout(t *testing.T, p *project) {
 			if !errors.Is(err, forge.ErrCheckout) || !strings.Contains(err.Error(), name) {
 				t.Errorf("merge gives %v, want ErrCheckout naming %q", err, name)
 			}
-			if p.snapshot(t) != before {
-				t.Error("the refused merge changed something")
-			}
+			p.wantUntouched(t, before)
 			if kept, err := os.ReadFile(filepath.Join(p.Project, name)); err != nil || string(kept) != content {
 				t.Errorf("the local file holds %q, %v", kept, err)
 			}
@@ -97,10 +76,7 @@ func dirtyCheckout(t *testing.T, p *project) {
 		})
 	}
 	p.write(t, "unrelated", "mine\n")
-	merged, err := p.forge.Merge(t.Context(), pr.Number, check, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	merged := p.merge(t, pr, check)
 	if err := os.Remove(filepath.Join(p.Project, "unrelated")); err != nil {
 		t.Errorf("a local file that was not in the way is gone: %v", err)
 	}
@@ -113,11 +89,7 @@ func mergedByHand(t *testing.T, p *project) {
 	if p.Remote != "" {
 		p.git(t, "push", "--quiet", p.Remote, p.Base)
 	}
-	merged, err := p.forge.Merge(t.Context(), pr.Number, check, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.wantMerged(t, merged, check)
+	p.wantMerged(t, p.merge(t, pr, check), check)
 }
 
 // remoteMoved is about a remote only; without one a moved base is all there is.
@@ -134,19 +106,10 @@ func remoteMoved(t *testing.T, p *project) {
 	if _, err := p.forge.Merge(t.Context(), pr.Number, check, "m"); err == nil {
 		t.Fatal("merged what the remote refuses")
 	}
-	if p.snapshot(t) != before {
-		t.Error("the refused merge changed something")
-	}
+	p.wantUntouched(t, before)
 	p.git(t, "pull", "--quiet", "--ff-only", p.Remote, p.Base)
-	again, err := p.forge.Checks(t.Context(), pr.Number)
-	if err != nil {
-		t.Fatal(err)
-	}
-	merged, err := p.forge.Merge(t.Context(), pr.Number, again, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.wantMerged(t, merged, again)
+	again := p.check(t, pr)
+	p.wantMerged(t, p.merge(t, pr, again), again)
 }
 
 func concurrentMerges(t *testing.T, p *project) {

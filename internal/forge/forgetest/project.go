@@ -115,11 +115,26 @@ func (p *project) open(t *testing.T, change forge.PullRequest) forge.PullRequest
 func (p *project) passed(t *testing.T, change forge.PullRequest) (forge.PullRequest, forge.Check) {
 	t.Helper()
 	pr := p.open(t, change)
+	return pr, p.check(t, pr)
+}
+
+// check has the pull request's checks pass.
+func (p *project) check(t *testing.T, pr forge.PullRequest) forge.Check {
+	t.Helper()
 	check, err := p.forge.Checks(t.Context(), pr.Number)
 	if err != nil || check.State != forge.CheckPassed {
 		t.Fatalf("check pull request: %+v, %v", check, err)
 	}
-	return pr, check
+	return check
+}
+
+func (p *project) merge(t *testing.T, pr forge.PullRequest, check forge.Check) forge.PullRequest {
+	t.Helper()
+	merged, err := p.forge.Merge(t.Context(), pr.Number, check, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return merged
 }
 
 // snapshot is all that a refused merge must leave alone.
@@ -133,6 +148,13 @@ func (p *project) snapshot(t *testing.T) string {
 }
 
 // wantMerged holds for a base branch that has this merge at its tip.
+func (p *project) wantUntouched(t *testing.T, before string) {
+	t.Helper()
+	if p.snapshot(t) != before {
+		t.Error("the refused merge changed something")
+	}
+}
+
 func (p *project) wantMerged(t *testing.T, pr forge.PullRequest, check forge.Check) {
 	t.Helper()
 	tip := p.baseCommit(t)
