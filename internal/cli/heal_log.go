@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
@@ -76,7 +77,7 @@ func repairLine(r *workflow.HealthRepair) string {
 	}
 	line += fmt.Sprintf(" → %s", outcome)
 	if r.Why != "" {
-		line += ": " + redact.Line(r.Why, 160)
+		line += ": " + redact.Line(commandline.Sentence(r.Why, r.Next), 160)
 	}
 	switch {
 	case r.Request == "":

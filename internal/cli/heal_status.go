@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
@@ -118,7 +119,7 @@ func waitWords(e *workflow.HealthError, past heal.History) string {
 	for _, p := range slices.Backward(past.Passes) {
 		for _, r := range p.Repairs {
 			if r.ErrorID == e.ID && r.Outcome == workflow.RepairWaiting {
-				return redact.Line(r.Why, 160)
+				return redact.Line(commandline.Sentence(r.Why, r.Next), 160)
 			}
 		}
 	}

@@ -73,6 +73,18 @@ func Line(s workflow.NextStep) string {
 	return said
 }
 
+// Sentence is a reason with what can be done about it, on one line.
+func Sentence(why string, steps []workflow.NextStep) string {
+	for _, step := range steps {
+		if step.Text == "" {
+			why += ": " + Line(step)
+		} else {
+			why += "; " + Line(step)
+		}
+	}
+	return why
+}
+
 // Lines are the steps of a stop. Of a step that only a newer version knows, they are what that version wrote.
 func Lines(e *workflow.Error) []string {
 	if len(e.Next) == 0 {

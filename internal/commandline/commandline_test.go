@@ -38,6 +38,14 @@ func TestAStepIsSaidAsOneLine(t *testing.T) {
 	}
 }
 
+func TestAReasonIsSaidWithWhatCanBeDone(t *testing.T) {
+	t.Parallel()
+	steps := []workflow.NextStep{{Verb: workflow.VerbApprove, Runs: []string{"3"}}, {Text: "or look", Verb: workflow.VerbDoctor}}
+	if got := commandline.Sentence("the change waits", steps); got != "the change waits: signalbox approve 3; or look: signalbox doctor" {
+		t.Errorf("it says %q", got)
+	}
+}
+
 func TestAShellReadsALineAsItIsMeant(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"plain", "a b", "", "it's", `"$HOME"`, "`id`", `back\slash`, "a;b|c&d", "*", "~", "new\nline", "!x", "#no"}} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"slices"
 	"time"
 
@@ -52,7 +53,7 @@ func (h *History) add(ended workflow.HealthPass) {
 // saysTheSame: both passes came to the same, and neither judged a repair.
 func saysTheSame(a, b workflow.HealthPass) bool {
 	return a.Result == b.Result && slices.EqualFunc(a.Repairs, b.Repairs, func(a, b workflow.HealthRepair) bool {
-		return a.ErrorID == b.ErrorID && a.Request == b.Request && a.Run == b.Run && a.Outcome == b.Outcome && a.Why == b.Why &&
+		return a.ErrorID == b.ErrorID && a.Request == b.Request && a.Run == b.Run && a.Outcome == b.Outcome && a.Why == b.Why && reflect.DeepEqual(a.Next, b.Next) &&
 			a.Outcome != workflow.RepairFixed && a.Outcome != workflow.RepairFailed
 	})
 }

@@ -118,13 +118,16 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired && p.Unattended:
 		r.Why = "the change waits for an approval, which nobody can give in an unattended pass"
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
-		r.Outcome, r.Why = workflow.RepairWaiting, "the change waits for your approval: signalbox approve "+run.Ref()
+		r.Outcome, r.Why = workflow.RepairWaiting, "the change waits for your approval"
+		r.Next = []workflow.NextStep{run.Ask("", workflow.VerbApprove)}
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.Unusable():
-		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(run.Error.Title, 200)+"; see what is missing: signalbox doctor"
+		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(run.Error.Title, 200)
+		r.Next = []workflow.NextStep{workflow.SeeDoctor}
 	case run.Hindered() && p.Unattended && r.Calls > 0:
 		r.Why = redact.Line(run.Error.Title, 120) + ", and an unattended pass keeps no change for the next"
 	case run.Hindered():
-		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(strings.Join(append([]string{run.Error.Title}, commandline.Lines(run.Error)...), "; "), 200)
+		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(run.Error.Title, 200)
+		r.Next = run.Error.Next
 	case run.Error != nil:
 		r.Why = redact.Line(run.Error.Title, 200)
 	default:
@@ -152,7 +155,7 @@ func (p *pass) judge(ctx context.Context, r workflow.HealthRepair) (workflow.Rep
 		check = e.Check
 	}
 	says := map[workflow.RepairOutcome]string{workflow.RepairFixed: "repaired: merged, and the check passed on what was merged",
-		workflow.RepairFailed: "the repair failed: ", workflow.RepairWaiting: "waiting: "}[r.Outcome] + r.Why
+		workflow.RepairFailed: "the repair failed: ", workflow.RepairWaiting: "waiting: "}[r.Outcome] + redact.Line(commandline.Sentence(r.Why, r.Next), 200)
 	p.Observe(check + ": " + says)
 	return r.Outcome, p.update(ctx, func(h *workflow.Health) { h.Judge(r, p.Clock()) })
 }

@@ -129,6 +129,8 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 		e.ReasonCode, e.Retryable, e.Category = uncallable.Code, uncallable.Passing, workflow.CategoryEnvironment
 		e.Title = workflow.AgentTitle(uncallable.Role, uncallable.Code)
 		advise(uncallable.Next)
+	case errors.Is(err, errNotAgreed):
+		advise(w.run.Ask("see what it would run", workflow.VerbStatus))
 	case errors.Is(err, errNameTaken):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NameTakenCode, false, workflow.CategoryGit
 		advise(byGit("give it another name", "branch", "-m", "signalbox", "signalbox-old"))

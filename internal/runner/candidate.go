@@ -83,7 +83,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	variables := append(portVariables(run.Journey.Number), runIDVariable+"="+run.RunID, "SIGNALBOX_REQUEST_ID="+run.RequestID)
 	limits := run.Journey.Settings.Limits
 	if run.Journey.SetUp.NeedsAgreement() { // the workflow asks before it comes here; what proves a change trusts nothing to that
-		return Verdict{}, fmt.Errorf("%w: signalbox status %s", errNotAgreed, run.Ref())
+		return Verdict{}, errNotAgreed
 	}
 	if s := run.Journey.SetUp; s != nil && s.Status == "success" {
 		err := t.setUp(ctx, env, s, c.Commit, run.Journey.Language(), variables, seconds(limits.SetUpTotalSec), log)

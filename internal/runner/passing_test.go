@@ -29,6 +29,7 @@ func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, true, ""},
 		{syscall.ECONNRESET, true, ""},
 		{errors.New("nobody thought of this one"), false, "signalbox doctor"},
+		{errNotAgreed, false, "signalbox status 42"},
 		{git.ErrRejected, false, "signalbox doctor"},
 		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EIO}, false, "signalbox doctor"},
 		{&fs.PathError{Op: "open", Path: "/x/y z", Err: syscall.EACCES}, false, `chmod u+rwX "/x/y z"`},

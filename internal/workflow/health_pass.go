@@ -143,6 +143,7 @@ func (h *Health) Judge(judged HealthRepair, now time.Time) {
 	if e == nil || r == nil || judged.Outcome == "" || !e.Attempting && judged.Outcome != RepairWaiting || h.judged(e.ID) {
 		return
 	}
+	r.Next = judged.Next
 	r.Run, r.Outcome, r.Why, r.Tokens, r.CostMicroUSD, r.Calls = judged.Run, judged.Outcome, judged.Why, judged.Tokens, judged.CostMicroUSD, judged.Calls
 	h.UpdatedAt = now.UTC().Format(time.RFC3339)
 	if judged.Outcome == RepairWaiting {

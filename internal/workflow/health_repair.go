@@ -65,6 +65,8 @@ type HealthRepair struct {
 	Outcome RepairOutcome `json:"outcome,omitempty"`
 	// Why the repair did not succeed, one line.
 	Why string `json:"why,omitempty"`
+	// Next is what a person can do about it, as data.
+	Next []NextStep `json:"next_steps,omitempty"`
 	// Tokens, CostMicroUSD and Calls are what the run's agents used.
 	Tokens       int64   `json:"tokens,omitzero"`
 	CostMicroUSD int64   `json:"cost_micro_usd,omitzero"`
