@@ -1,6 +1,12 @@
 package agent
 
-import "signalbox/internal/process"
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"signalbox/internal/process"
+)
 
 // Reader understands what one agent's program prints while it works. A driver makes one per call.
 type Reader interface {
@@ -24,4 +30,36 @@ type Ending struct {
 	Conversation *Conversation
 	// Denied are the tools that it was not allowed to use.
 	Denied []string
+}
+
+// DeniedTools are the tools that an agent was not allowed to use, each once.
+type DeniedTools []string
+
+// maxDenied is more than an agent has tools.
+const maxDenied = 100
+
+// Add notes a tool.
+func (d *DeniedTools) Add(tool string) {
+	if tool = Text(tool); !slices.Contains(*d, tool) && len(*d) < maxDenied {
+		*d = append(*d, tool)
+	}
+}
+
+// ToolInput returns what a person wants to see of a tool's input: a shell's command, or else all of it.
+func ToolInput(raw json.RawMessage) string {
+	var shell struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(raw, &shell) == nil && shell.Command != "" {
+		return shell.Command
+	}
+	return string(raw)
+}
+
+// DecodeLoosely decodes a line into an event and reports whether it is JSON. A field of another type is left out, and
+// the others are read.
+func DecodeLoosely(line []byte, event any) bool {
+	var wrongType *json.UnmarshalTypeError
+	err := json.Unmarshal(line, event)
+	return err == nil || errors.As(err, &wrongType)
 }

@@ -24,7 +24,7 @@ type Talk struct {
 	// asked are the program's requests by our questions, refused is what it is to be told of what was denied.
 	asked     map[string]jsonrpc.Message
 	refused   []string
-	denied    []string
+	denied    agent.DeniedTools
 	followUps int
 	usage     agent.Usage
 	problem   *Problem

@@ -50,9 +50,7 @@ func (t *Talk) Answered(q agent.Question, answer agent.Answer) {
 	if answer.Verdict == agent.Denied {
 		kind = "reject_once"
 		t.refused = append(t.refused, fmt.Sprintf("You were not allowed to use %s: %s", q.Tool, cmp.Or(answer.Text, "go on without it.")))
-		if !slices.Contains(t.denied, q.Tool) {
-			t.denied = append(t.denied, q.Tool)
-		}
+		t.denied.Add(q.Tool)
 	}
 	t.peer.Respond(m, outcome(m.Params, kind))
 }

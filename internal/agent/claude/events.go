@@ -2,9 +2,6 @@ package claude
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
-	"slices"
 	"time"
 
 	"signalbox/internal/agent"
@@ -15,7 +12,7 @@ import (
 type reader struct {
 	resumed *agent.Conversation
 	session string
-	denied  []string
+	denied  agent.DeniedTools
 	// class is of the last message that told an error, limit the last one told.
 	class string
 	limit rateLimit
@@ -37,9 +34,7 @@ func newReader(resumed *agent.Conversation) *reader { return &reader{resumed: re
 // Line implements agent.Reader.
 func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 	var e event
-	// A field of another type is left out, and the others are read.
-	var wrongType *json.UnmarshalTypeError
-	if err := json.Unmarshal(line, &e); err != nil && !errors.As(err, &wrongType) {
+	if !agent.DecodeLoosely(line, &e) {
 		return nil, true
 	}
 	switch e.Type {
@@ -69,20 +64,11 @@ func (r *reader) system(e event) []agent.Entry {
 		wait := time.Duration(e.RetryDelay) * time.Millisecond
 		return []agent.Entry{{Kind: agent.Retrying, Attempt: e.Attempt, Wait: wait, Status: e.ErrorStatus, Text: agent.Text(e.Class)}}
 	case "permission_denied":
-		r.deny(e.ToolName)
+		r.denied.Add(e.ToolName)
 		return []agent.Entry{{Kind: agent.PermissionDenied, Tool: agent.Text(e.ToolName), Call: agent.Text(e.ToolUseID), Text: r.called[e.ToolUseID]}}
 	}
 	return nil
 }
-
-func (r *reader) deny(tool string) {
-	if tool = agent.Text(tool); !slices.Contains(r.denied, tool) && len(r.denied) < maxDenied {
-		r.denied = append(r.denied, tool)
-	}
-}
-
-// maxDenied is more than there are tools.
-const maxDenied = 100
 
 func (r *reader) assistant(e event) (entries []agent.Entry) {
 	if e.APIError {
@@ -132,7 +118,7 @@ func (r *reader) finished(e event) []agent.Entry {
 		r.result.Answer = cmp.Or(r.result.Answer, firstOf(e.Errors), e.Subtype)
 	}
 	for _, d := range e.Denials {
-		r.deny(d.Tool)
+		r.denied.Add(d.Tool)
 	}
 	used := r.used()
 	return []agent.Entry{{Kind: agent.Used, Usage: &used}}

@@ -70,7 +70,7 @@ func (a *asking) Answered(q agent.Question, answer agent.Answer) {
 		return
 	}
 	if answer.Verdict == agent.Denied {
-		a.deny(q.Tool)
+		a.denied.Add(q.Tool)
 		if answer.Text != "" {
 			a.peer.Request("turn/steer", map[string]any{"threadId": r.thread, "expectedTurnId": r.turn,
 				"input": typed(fmt.Sprintf("You were not allowed to use %s: %s", q.Tool, answer.Text))})

@@ -2,9 +2,6 @@ package codex
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
-	"slices"
 	"strings"
 
 	"signalbox/internal/agent"
@@ -40,7 +37,7 @@ type reader struct {
 	// before is what the conversation had used before this call, counted what it has now.
 	before, counted agent.Usage
 	thread, answer  string
-	denied          []string
+	denied          agent.DeniedTools
 	// begun are the items whose call was told.
 	begun map[string]bool
 	// retrying is why it calls the model again, failed why it does so no more.
@@ -59,9 +56,7 @@ func newReader(resumed *agent.Conversation) *reader {
 // Line implements agent.Reader.
 func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 	var e event
-	// A field of another type is left out, and the others are read.
-	var wrongType *json.UnmarshalTypeError
-	if err := json.Unmarshal(line, &e); err != nil && !errors.As(err, &wrongType) {
+	if !agent.DecodeLoosely(line, &e) {
 		return nil, true
 	}
 	switch e.Type {
@@ -117,15 +112,6 @@ func (r *reader) completes(counted agent.Usage) []agent.Entry {
 	used := r.counted.Sub(r.before)
 	return []agent.Entry{{Kind: agent.Used, Usage: &used}}
 }
-
-func (r *reader) deny(tool string) {
-	if !slices.Contains(r.denied, tool) && len(r.denied) < maxDenied {
-		r.denied = append(r.denied, tool)
-	}
-}
-
-// maxDenied is more than there are tools.
-const maxDenied = 100
 
 // End implements agent.Reader.
 func (r *reader) End(end process.Result, stderr string) agent.Ending {

@@ -116,7 +116,7 @@ func (r *reader) ends(i item) (entries []agent.Entry) {
 	}
 	delete(r.begun, i.ID)
 	if i.Status == "declined" {
-		r.deny(i.tool())
+		r.denied.Add(i.tool())
 		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: i.tool(), Call: agent.Text(i.ID), Text: agent.Text(i.wanted())})
 	}
 	return append(entries, agent.Entry{Kind: agent.ToolReturned, Tool: i.tool(), Call: agent.Text(i.ID), Failed: i.bad(), Text: agent.Text(i.came())})

@@ -49,7 +49,7 @@ type reader struct {
 	piece, answer strings.Builder
 	tools         map[string]string // by call
 	usage         agent.Usage
-	denied        []string
+	denied        agent.DeniedTools
 	// erred is what it told went wrong, ended its last word.
 	erred string
 	ended *event

@@ -14,9 +14,9 @@ import (
 var dialect = acp.Dialect{
 	Program: "opencode", Resume: "session/resume",
 	Question: func(u acp.Use) agent.Question {
-		return agent.Question{Subject: subject(u.Input, u.Dir), Text: input(u.Input)}
+		return agent.Question{Subject: subject(u.Input, u.Dir), Text: agent.ToolInput(u.Input)}
 	},
-	Input: func(u acp.Use) string { return input(u.Input) },
+	Input: func(u acp.Use) string { return agent.ToolInput(u.Input) },
 	Tool:  func(acp.Use) string { return "" },
 	Spent: spent,
 	Failure: func(p acp.Problem, _ process.Result) *agent.Failure {

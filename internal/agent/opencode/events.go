@@ -57,7 +57,7 @@ type reader struct {
 	reason string
 	broken int
 	usage  agent.Usage
-	denied []string
+	denied agent.DeniedTools
 	// failure is of what was tried last.
 	failure *agent.Failure
 }

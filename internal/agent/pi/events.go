@@ -38,7 +38,7 @@ type reader struct {
 	// over: it said that its work had ended.
 	over   bool
 	usage  agent.Usage
-	denied []string
+	denied agent.DeniedTools
 	// failure is of what was tried last.
 	failure *agent.Failure
 }
@@ -70,7 +70,7 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	case "message_end":
 		return r.ended(e.Message), true
 	case "tool_execution_start":
-		return []agent.Entry{{Kind: agent.ToolCalled, Tool: agent.Text(e.Tool), Call: agent.Text(e.CallID), Text: agent.Text(input(e.Args))}}, true
+		return []agent.Entry{{Kind: agent.ToolCalled, Tool: agent.Text(e.Tool), Call: agent.Text(e.CallID), Text: agent.Text(agent.ToolInput(e.Args))}}, true
 	case "tool_execution_end":
 		return r.returned(e), true
 	case "auto_retry_start":
