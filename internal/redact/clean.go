@@ -12,7 +12,8 @@ func Clean(s string) string {
 	if plainText(s) {
 		return s
 	}
-	return string(new(cleaner).pass(make([]byte, 0, len(s)), []byte(s), true))
+	out, _ := new(cleaner).pass(make([]byte, 0, len(s)), []byte(s), false, true)
+	return string(out)
 }
 
 // plainText reports whether s has only visible characters of ASCII, newlines and tabs, as most text has.

@@ -30,6 +30,9 @@ func forms(value string) (all []string) {
 	if len(value) < MinLength || commonWord(value) {
 		return nil
 	}
+	if seen := Clean(value); seen != value { // as a view has it
+		all = forms(seen)
+	}
 	all = append(all, value)
 	all = append(all, escaped(value)...)
 	all = append(all, spelled(value)...)

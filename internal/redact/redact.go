@@ -70,11 +70,17 @@ func (r *Redactor) Line(s string, limit int) string { return Line(r.String(s), l
 
 // Bytes returns a copy of p without secrets, as String does.
 func (r *Redactor) Bytes(p []byte) []byte {
-	out := (&view{scanner: r.newScanner()}).pass(make([]byte, 0, len(p)), p, true)
+	if visibleRun(p) == len(p) { // as most text is: nothing splits a secret, and none is partly unseen
+		s := r.newScanner()
+		out, _ := s.scan(make([]byte, 0, len(p)), p, true)
+		return out
+	}
+	out, _ := (&view{scanner: r.newScanner()}).pass(make([]byte, 0, len(p)), p, false, true)
 	if visibleRun(out) == len(out) {
 		return out
 	}
-	return (&hidden{scanner: r.newScanner()}).pass(make([]byte, 0, len(out)), out, true)
+	out, _ = (&hidden{scanner: r.newScanner()}).pass(make([]byte, 0, len(out)), out, false, true)
+	return out
 }
 
 // Writer returns a Writer which passes on to w what it is given, without secrets, also when one
@@ -90,9 +96,10 @@ func (r *Redactor) CleanWriter(w io.Writer) io.WriteCloser {
 	return &writer{to: w, stages: []stage{&view{scanner: r.newScanner()}, &hidden{scanner: r.newScanner()}, &cleaner{}}}
 }
 
-// stage appends to out what it makes of text, as far as that can be told; all of it when text is final.
+// stage appends to out what it makes of text, as far as that can be told; all of it when text is final. Ascii: text is all of
+// visibleASCII, or what was appended is.
 type stage interface {
-	pass(out, text []byte, final bool) []byte
+	pass(out, text []byte, ascii, final bool) (_ []byte, _ bool)
 }
 
 type writer struct {
@@ -107,8 +114,9 @@ func (w *writer) Write(p []byte) (int, error) { return len(p), w.pass(p, false) 
 func (w *writer) Close() error { return w.pass(nil, true) }
 
 func (w *writer) pass(text []byte, final bool) error {
+	ascii := visibleRun(text) == len(text)
 	for i, s := range w.stages {
-		w.texts[i] = s.pass(w.texts[i][:0], text, final)
+		w.texts[i], ascii = s.pass(w.texts[i][:0], text, ascii, final)
 		text = w.texts[i]
 	}
 	if len(text) == 0 {

@@ -203,6 +203,7 @@ func FuzzStreamEqualsWhole(f *testing.F) {
 		f.Add([]byte(text), []byte{1, 3, 0, 7})
 		f.Add([]byte("some "+text+" and "+text[:len(text)/2]), []byte{5})
 	}
+	f.Add([]byte("\xb5://:\x01@"), []byte{0}) // a password that is unseen
 	r := known()
 	f.Fuzz(func(t *testing.T, text, cuts []byte) {
 		whole := string(r.Bytes(text))

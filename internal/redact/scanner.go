@@ -11,7 +11,8 @@ type scanner struct {
 	spans    []span // secrets that are not over yet
 	previous byte   // the byte before; a newline at the start
 	hiding   bool   // the byte before was part of a secret
-	marks    []mark // what is unseen in the text, in order
+	marks    []mark // where something is unseen in the text, in order
+	unseen   []byte // what that is
 	found    func(of named, kind string, at int)
 	whole    int // how long the text is that is scanned
 	// opening is how many bytes from here the end of a value may stand whose beginning a limit cut off;
@@ -34,13 +35,21 @@ func (r *Redactor) newScanner() scanner {
 // scan appends the redacted text to out, and returns how many bytes of it were decided. The rest
 // has to be given again, with what follows it; when text is final there is no rest.
 func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
-	s.table, s.whole = s.redactor.known(), len(text)
-	for done < len(text) {
+	return s.scanTo(out, text, len(text), final)
+}
+
+// scanTo is scan up to a byte of the text. What follows that is looked at and not decided.
+func (s *scanner) scanTo(out, text []byte, to int, final bool) (_ []byte, done int) {
+	if known := s.redactor.known(); known != s.table {
+		s.table = known
+	}
+	s.whole = len(text)
+	for done < to {
 		open := len(s.spans) > 0
 		if !open && len(s.marks) > 0 {
 			out = s.show(out, done, true)
 		}
-		if plain := s.plain(text[done:]); plain > 0 {
+		if plain := min(s.plain(text[done:]), to-done); plain > 0 {
 			s.opening = -1
 			if len(s.marks) > 0 {
 				out = s.copyPlain(out, text, done, done+plain)
@@ -73,6 +82,25 @@ func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
 	}
 	return out, done
 }
+
+// endSpans appends text, in which no secret starts, without what belongs to those that started before it. It stops where they end.
+func (s *scanner) endSpans(out, text []byte) (_ []byte, done int) {
+	for ; done < len(text) && len(s.spans) > 0; done++ {
+		hide := s.covered(text[done])
+		switch {
+		case !hide:
+			out = append(out, text[done])
+		case !s.hiding:
+			out = append(out, Replacement...)
+		}
+		s.previous, s.hiding = text[done], hide
+		s.advance()
+	}
+	return out, done
+}
+
+// passed notes the last byte of what was passed on unread.
+func (s *scanner) passed(last byte) { s.previous, s.hiding, s.opening = last, false, -1 }
 
 // plain returns how many bytes from here on are no part of a secret at first sight.
 func (s *scanner) plain(text []byte) int {

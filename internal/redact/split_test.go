@@ -163,3 +163,14 @@ func benchmarkStream(b *testing.B, text []byte) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+func TestAValueWithSomethingUnseenInItIsKnown(t *testing.T) {
+	t.Parallel()
+	const value = "hunter2\u200bcanary\x01value"
+	r := redact.New(map[string]string{"KEY": value})
+	for _, text := range []string{"it is " + value + ".", "it is hunter2canaryvalue.", "é it is " + value, "\x1b]0;" + value + "\a"} {
+		if got := r.String(text); strings.Contains(redact.Clean(got), "canary") {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}

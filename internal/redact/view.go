@@ -3,7 +3,6 @@ package redact
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -15,35 +14,38 @@ type view struct {
 	raw, seen []byte
 }
 
-// mark is something unseen before the byte at of what is seen.
-type mark struct {
-	at  int
-	raw []byte
-}
+// mark is something unseen before the byte at of what is seen: unseen[from:to] of the scanner.
+type mark struct{ at, from, to int }
 
 // mark adds something unseen before the byte at. What adjoins is one mark: a file may hold millions of zeros.
 func (s *scanner) mark(at int, raw []byte) {
+	from := len(s.unseen)
+	s.unseen = append(s.unseen, raw...)
 	if last := len(s.marks) - 1; last >= 0 && s.marks[last].at == at {
-		s.marks[last].raw = append(s.marks[last].raw, raw...)
+		s.marks[last].to = len(s.unseen)
 		return
 	}
-	s.marks = append(s.marks, mark{at, slices.Clone(raw)})
+	s.marks = append(s.marks, mark{at, from, len(s.unseen)})
 }
 
 // pass appends what is decided of the text so far to out.
-func (v *view) pass(out, text []byte, final bool) []byte {
-	if len(v.raw) == 0 && len(v.seen) == 0 && visibleRun(text) == len(text) { // as most text is
+func (v *view) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
+	ascii = ascii && len(v.raw) == 0 && len(v.scanner.marks) == 0 && visibleRun(v.seen) == len(v.seen)
+	switch {
+	case ascii && len(v.seen) == 0: // as most text is
 		out, done := v.scanner.scan(out, text, final)
 		v.seen = append(v.seen, text[done:]...)
-		v.scanner.moveMarks(done)
-		return out
+		return out, true
+	case ascii:
+		v.seen = append(v.seen, text...)
+	default:
+		v.raw = append(v.raw, text...)
+		v.raw = append(v.raw[:0], v.split(v.raw, final)...)
 	}
-	v.raw = append(v.raw, text...)
-	v.raw = append(v.raw[:0], v.split(v.raw, final)...)
 	out, done := v.scanner.scan(out, v.seen, final)
 	v.seen = append(v.seen[:0], v.seen[done:]...)
 	v.scanner.moveMarks(done)
-	return out
+	return out, ascii
 }
 
 // split parts text into what is seen and what is not, and returns the rest, which cannot be told yet.
@@ -98,11 +100,13 @@ func (s *scanner) show(out []byte, at int, keep bool) []byte {
 	n := 0
 	for n < len(s.marks) && s.marks[n].at <= at {
 		if keep {
-			out = append(out, s.marks[n].raw...)
+			out = append(out, s.unseen[s.marks[n].from:s.marks[n].to]...)
 		}
 		n++
 	}
-	s.marks = s.marks[n:]
+	if s.marks = s.marks[n:]; len(s.marks) == 0 {
+		s.marks, s.unseen = s.marks[:0], s.unseen[:0]
+	}
 	return out
 }
 
@@ -116,37 +120,82 @@ func (s *scanner) copyPlain(out, text []byte, from, to int) []byte {
 	return append(out, text[from:to]...)
 }
 
+// moveMarks counts the marks from a later byte. What is unseen of those that are gone is given up.
 func (s *scanner) moveMarks(by int) {
+	if len(s.marks) == 0 {
+		return
+	}
+	gone := s.marks[0].from
+	s.unseen = append(s.unseen[:0], s.unseen[gone:]...)
 	for i := range s.marks {
-		s.marks[i].at -= by
+		s.marks[i] = mark{s.marks[i].at - by, s.marks[i].from - gone, s.marks[i].to - gone}
 	}
 }
 
-// hidden looks for secrets that are partly in what is not seen, as in a window's title, and so escape
-// a view. One that is only in what is seen does not, so all else passes unread.
+// hidden looks for secrets that begin in what is not seen, as in a window's title, and so escape a view. One that begins in what is
+// seen does not, so all else passes unread.
 type hidden struct {
 	scanner scanner
 	held    []byte
+	// inside is how much of what is held, from its beginning on, is the rest of something unseen.
+	inside int
 }
 
-func (h *hidden) pass(out, text []byte, final bool) []byte {
-	if len(h.held) == 0 && len(h.scanner.spans) == 0 {
-		n := visibleRun(text)
-		if n > 0 {
-			h.scanner.previous, h.scanner.hiding, h.scanner.opening = text[n-1], false, -1
+func (h *hidden) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
+	if ascii && len(h.held) == 0 && len(h.scanner.spans) == 0 {
+		if len(text) > 0 {
+			h.scanner.passed(text[len(text)-1])
 		}
-		out, text = append(out, text[:n]...), text[n:]
+		return append(out, text...), true
 	}
 	h.held = append(h.held, text...)
-	out, done := h.scanner.scan(out, h.held, final)
-	h.held = append(h.held[:0], h.held[done:]...)
-	return out
+	rest := h.held
+	for len(rest) > 0 {
+		n, decided := h.seen(rest, final)
+		if !decided {
+			break
+		}
+		done := 0
+		switch {
+		case n == 0:
+			out, done = h.scanner.scanTo(out, rest, h.inside, final)
+			h.inside -= done
+		case len(h.scanner.spans) > 0:
+			out, done = h.scanner.endSpans(out, rest[:n])
+		default:
+			out, done = append(out, rest[:n]...), n
+			h.scanner.passed(rest[n-1])
+		}
+		if done == 0 {
+			break
+		}
+		rest = rest[done:]
+	}
+	h.held = append(h.held[:0], rest...)
+	return out, false
+}
+
+// seen returns how much text begins with that is seen. Where that is nothing, inside is the length of what is not.
+func (h *hidden) seen(text []byte, final bool) (n int, decided bool) {
+	if h.inside > 0 {
+		return 0, true
+	}
+	if n = visibleRun(text); n > 0 {
+		return n, true
+	}
+	if h.inside, decided = unseen(text, final); h.inside > 0 || !decided {
+		return 0, decided
+	}
+	return visible(text), true
 }
 
 // cleaner is Clean for a stream.
 type cleaner struct{ raw []byte }
 
-func (c *cleaner) pass(out, text []byte, final bool) []byte {
+func (c *cleaner) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
+	if ascii && len(c.raw) == 0 {
+		return append(out, text...), true
+	}
 	c.raw = append(c.raw, text...)
 	rest := c.raw
 	for len(rest) > 0 {
@@ -167,7 +216,7 @@ func (c *cleaner) pass(out, text []byte, final bool) []byte {
 		rest = rest[n:]
 	}
 	c.raw = append(c.raw[:0], rest...)
-	return out
+	return out, false
 }
 
 var brokenCharacter = []byte(string(utf8.RuneError))
