@@ -53,10 +53,10 @@ var rooms = map[string][]string{
 	// The container driver is the clone driver with commands that run elsewhere: it keeps the work
 	// folder through it, and reaches the inside and Docker through packages of their own.
 	"environment/container": {"environment", "environment/cache", "environment/clone", "environment/container/engine", "environment/egress",
-		"environment/execserver", "flock", "git", "process"},
+		"environment/execserver", "flock", "git", "process", "redact"},
 	"environment/container/containertest": {},
 	"environment/container/docker":        {"environment/container/engine"},
-	"environment/container/engine":        {"environment", "process"},
+	"environment/container/engine":        {"environment", "process", "redact"}, // marks what it cuts of an output: by that a secret is known that was cut
 	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
 	"commandline":                         {"workflow"},                                   // a step in words; the published documents quote them, so it is no part of cli

@@ -11,6 +11,7 @@ import (
 
 	"signalbox/internal/environment/container/engine"
 	"signalbox/internal/environment/execserver"
+	"signalbox/internal/redact"
 )
 
 func (e *Environment) start(ctx context.Context) (c engine.Container, err error) {
@@ -78,5 +79,5 @@ func (e *Environment) said(ctx context.Context) string {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(a.Logs), "\n")
-	return fmt.Sprintf(": it said %.500q", lines[len(lines)-1])
+	return fmt.Sprintf(": it said %q", redact.Cut(lines[len(lines)-1], engine.Shown))
 }

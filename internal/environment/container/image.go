@@ -16,6 +16,7 @@ import (
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 )
 
 // chooseImage decides what the container starts from. An environment keeps the image that it
@@ -147,7 +148,7 @@ func (d *Driver) git(ctx context.Context, args ...string) (string, error) {
 		return "", err
 	}
 	if !result.OK() {
-		return "", fmt.Errorf("git %s exited %d: %.500q", args[0], result.ExitCode, stderr.String())
+		return "", fmt.Errorf("git %s exited %d: %q", args[0], result.ExitCode, redact.Cut(stderr.String(), engine.Shown))
 	}
 	return stdout.String(), nil
 }

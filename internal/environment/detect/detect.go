@@ -55,7 +55,7 @@ type File struct {
 	Kind string `json:"kind"`
 	// Environment is the kind of environment that it speaks for; empty when for none.
 	Environment string `json:"environment,omitempty"`
-	// Content is the beginning, as valid UTF-8. In JSON it is in detected_files.
+	// Content is the beginning, as valid UTF-8; a last line says so where that is not all. In JSON it is in detected_files.
 	Content string `json:"-"`
 	// SHA256 is the digest of the whole content, of the first 64 MiB where it is longer; empty
 	// when the file was not read.

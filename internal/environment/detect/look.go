@@ -58,6 +58,9 @@ func (s *survey) digest(ctx context.Context, f *File) ([]byte, error) {
 	sum := sha256.Sum256(text)
 	f.SHA256 = hex.EncodeToString(sum[:])
 	f.Content = strings.ToValidUTF8(string(text[:min(len(text), maxContent)]), "")
+	if len(text) > maxContent {
+		f.Content += fmt.Sprintf("\n… (cut here: only the first %d KiB are shown)\n", maxContent>>10)
+	}
 	return text[:min(len(text), maxParsed+1)], nil
 }
 

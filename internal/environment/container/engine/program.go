@@ -11,6 +11,7 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
+	"signalbox/internal/redact"
 )
 
 // Name is the program that speaks to Docker.
@@ -60,6 +61,9 @@ func (o Order) subject() string {
 	return o.Name
 }
 
+// Shown is how many bytes of what a program printed stand in an error. Where there are more, an ellipsis says so.
+const Shown = 500
+
 func (e Engine) do(ctx context.Context, o Order) (a Answer, err error) {
 	if e.Program == "" {
 		return a, ErrNoProgram
@@ -83,7 +87,7 @@ func (e Engine) do(ctx context.Context, o Order) (a Answer, err error) {
 	case result.Ending == process.TimedOut:
 		return a, fmt.Errorf("%w: no answer within %v", ErrNoDaemon, total)
 	case !result.OK():
-		return a, fmt.Errorf("%s exited %d (%s%s): %.500q", Name, result.ExitCode, result.Ending, result.Signal, stderr.String())
+		return a, fmt.Errorf("%s exited %d (%s%s): %q", Name, result.ExitCode, result.Ending, result.Signal, redact.Cut(stderr.String(), Shown))
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &a); err != nil {
 		return a, fmt.Errorf("parse answer: %w", err)
