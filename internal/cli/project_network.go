@@ -85,11 +85,13 @@ func (a *app) certificates() (*x509.CertPool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read this machine's certificates: %w", err)
 	}
+	read := map[string]bool{"": true}
 	for _, name := range certificateFiles {
 		path := a.Env(name)
-		if path == "" {
+		if read[path] {
 			continue
 		}
+		read[path] = true
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, &problem{err: fmt.Errorf("read the certificates that %s names: %w", name, err), hint: "correct " + name + ", or unset it"}

@@ -11,7 +11,7 @@ import (
 // link to usr/bin. Nothing can be mounted on a link, or through one whose end is not mounted yet.
 func (d *Driver) follow(m mounts) {
 	m.prune()
-	defer m.prune()
+	defer func() { m.prune(); m.join() }()
 	for _, path := range m.sorted() {
 		at := m[path]
 		if at.source != path || at.kind != readOnly && at.kind != readWrite {

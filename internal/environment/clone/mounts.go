@@ -156,6 +156,19 @@ func (m mounts) prune() {
 	}
 }
 
+// join drops what the folder around it shows anyway: each mount costs every sandbox a third of a millisecond.
+func (m mounts) join() {
+	for _, path := range m.sorted() {
+		dir := filepath.Dir(path)
+		for _, there := m[dir]; !there && dir != "/"; _, there = m[dir] {
+			dir = filepath.Dir(dir)
+		}
+		if m[path] == (mount{kind: readOnly, source: path}) && m[dir] == (mount{kind: readOnly, source: dir}) && m.leads(path) == path {
+			delete(m, path)
+		}
+	}
+}
+
 // arguments are bwrap's options, from the root down, so that the nearest mount decides.
 func (m mounts) arguments() (args []string) {
 	var seals []string
