@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"signalbox/internal/environment/detect"
+	"signalbox/internal/git"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -20,7 +22,27 @@ func (p *project) detect(ctx context.Context, commit, language string) (workflow
 	if err != nil {
 		return workflow.Detection{}, err
 	}
-	return p.detection(&found), nil
+	d := p.detection(&found)
+	if p.config.Environment.Submodules {
+		d.Locks, err = p.withSubmodules(ctx, commit, d.Locks)
+	}
+	return d, err
+}
+
+// withSubmodules is a digest of locks and of the commits that submodules are at: a set-up may build what lies there.
+func (p *project) withSubmodules(ctx context.Context, commit, locks string) (string, error) {
+	found, err := p.repo.Submodules(ctx, commit)
+	if errors.Is(err, git.ErrInvalid) { // which keeps every environment from being made
+		return locks, nil
+	}
+	if err != nil || len(found) == 0 {
+		return locks, err
+	}
+	all := map[string]string{"": locks}
+	for _, s := range found {
+		all[s.Path] = s.Commit
+	}
+	return lockDigest(all), nil
 }
 
 func (p *project) detection(found *detect.Result) workflow.Detection {

@@ -36,25 +36,6 @@ func (p *project) lookAtBeginning(ctx context.Context, add func(finding)) {
 			add(finding{"workflow", verdictMissing, err.Error(), "correct workflow in " + config.Name})
 		}
 	}
-	p.lookAtSubmodules(ctx, add)
-}
-
-// lookAtSubmodules names those that are empty here: nothing can be taken from them into an environment.
-func (p *project) lookAtSubmodules(ctx context.Context, add func(finding)) {
-	names, err := p.repo.WorkFiles(ctx)
-	if err != nil {
-		return
-	}
-	for _, name := range names {
-		path := filepath.Join(p.root, name)
-		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-			continue
-		}
-		if entries, err := os.ReadDir(path); err == nil && len(entries) == 0 {
-			add(finding{"submodules", verdictWarning, fmt.Sprintf("%q is an empty submodule: tests that need it fail in every run", name),
-				"git submodule update --init --recursive"})
-		}
-	}
 }
 
 // findProgram says where a shell would take a word from: a program, a built-in or a keyword. It runs none of them.

@@ -58,7 +58,7 @@ func (p *project) obstacles(ctx context.Context, base string, add func(finding))
 	shows := p.obeys
 	p.obeys = !quiet
 	defer func() { p.obeys = shows }()
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Commits: p.commits(), Redact: p.redact, Logger: p.log})
+	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Environments: p.driver(), Forge: p.forge, Commits: p.commits(), Redact: p.redact, Logger: p.log})
 	return r.Obstacles(ctx, base, quiet)
 }
 

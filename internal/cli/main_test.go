@@ -3,10 +3,13 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -43,7 +46,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){
-		"exits": exits,
+		"exits": exits, "serve": serveFolder,
 	}, Setup: func(env *testscript.Env) error {
 		env.Defer(func() { unmountBelow(env.WorkDir) })
 		env.Defer(func() { endSessions(env.WorkDir) })
@@ -76,6 +79,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
+}
+
+// serveFolder serves a folder by HTTP until the script ends, and sets a variable to the server's host and port.
+func serveFolder(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: serve VARIABLE FOLDER")
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[1]))))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], strings.TrimPrefix(server.URL, "http://"))
 }
 
 var build struct {

@@ -23,7 +23,7 @@ var dockerVariables = []string{"PATH", "HOME", "DOCKER_HOST", "DOCKER_API_VERSIO
 // containerDriver is the driver that puts a container beside each clone.
 func (p *project) containerDriver(c clone.Config) environment.Driver {
 	e := p.config.Environment
-	c.Unsandboxed, c.ReadOnly = false, nil // git alone runs there
+	c.Unsandboxed, c.ReadOnly = false, p.certificatePaths() // git alone runs there
 	self, err := ownProgram()
 	if err != nil {
 		p.log.Warn("find own program", "error", err) // Check says what it means

@@ -56,7 +56,7 @@ func (p *project) cloneConfig() clone.Config {
 	return clone.Config{Proxy: p.proxy(), Roots: roots, Repo: p.repo, Sign: git.Signing(p.config.Commit.Sign), Warm: ways[p.config.Environment.Warm], Exec: p.host(), Root: p.root,
 		State: p.environmentsFolder(), Variables: p.variables(),
 		Unsandboxed: p.config.Environment.Sandbox == config.SandboxNone, UserNamespaces: p.config.Environment.UserNamespaces, ReadOnly: p.readable(), Cache: int64(p.config.Environment.Cache),
-		Network: p.config.Environment.Network, Egress: p.policy(), Limits: p.limits(), Logger: p.log}
+		Network: p.config.Environment.Network, Egress: p.policy(), WithoutSubmodules: !p.config.Environment.Submodules, Limits: p.limits(), Logger: p.log}
 }
 
 // policy is what commands reach when the network is that of registries. What a variable names,

@@ -79,6 +79,8 @@ type Environment struct {
 	// Allow are further hosts that commands may reach when Network is registries: "api.example.org",
 	// ".example.org" for all below it, "10.0.0.7:5432".
 	Allow []string `yaml:"allow"`
+	// Submodules puts the files of submodules into every environment; without it their folders are empty.
+	Submodules bool `yaml:"submodules"`
 	// Memory in bytes (or with K, M, G), CPUs (1.5 is one and a half) and Processes (threads count)
 	// limit a command and all it starts, or a container as a whole; zero is no limit.
 	Memory    Bytes   `yaml:"memory"`
@@ -151,7 +153,7 @@ func Default() Config {
 	return Config{
 		Workflow: Lines{"full"}, Approve: ApproveManual, Push: PushAuto, MaxParallel: 2, Commit: Commit{Sign: "auto", Trailer: "assisted-by"},
 		Environment: Environment{Driver: DriverClone, Sandbox: SandboxBubblewrap, OnFailure: OnFailureContinue,
-			Network: NetworkRegistries, Warm: WarmOn, Cache: 20 << 30},
+			Network: NetworkRegistries, Submodules: true, Warm: WarmOn, Cache: 20 << 30},
 	}
 }
 

@@ -134,7 +134,7 @@ var harmless = []string{
 	"roles.*.agent", "roles.*.model", "roles.*.deny",
 	"workflows.*.roles.*.agent", "workflows.*.roles.*.model", "workflows.*.roles.*.deny",
 	"environment.on_failure", "environment.memory", "environment.cpus", "environment.processes", "environment.name",
-	"environment.verify[].expect", "environment.warm", "environment.cache",
+	"environment.verify[].expect", "environment.warm", "environment.cache", "environment.submodules",
 	"limits.review_rounds", "limits.ci_failures", "limits.set_up_repairs", "limits.autofix", "limits.contract_retries", "limits.agent_retries",
 	"limits.action_retries", "limits.base_conflicts", "limits.max_diff_lines", "limits.tokens", "limits.cost_usd", "limits.calls",
 	"limits.per_day.tokens", "limits.per_day.cost_usd", "limits.per_day.calls", "limits.agent_idle", "limits.agent_total",

@@ -97,6 +97,7 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	resume := w.run.ThenResume()
 	advise := func(steps ...workflow.NextStep) { e.Next = append(steps, resume) }
 	var uncallable *AgentError
+	var submodule *environment.SubmoduleError
 	var unfinished *forge.UnfinishedError
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -125,6 +126,10 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, environment.ErrNoContainer):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NoContainerCode, false, workflow.CategoryEnvironment
 		advise(workflow.SeeDoctor)
+	case errors.As(err, &submodule):
+		e.ReasonCode, e.Retryable, e.Category = workflow.SubmoduleMissingCode, submodule.Passing, workflow.CategoryEnvironment
+		e.Title, e.Message = "the files of a submodule are missing", w.Redact.String(submodule.Error())
+		advise(populateSubmodules(submodule)...)
 	case errors.As(err, &uncallable):
 		e.ReasonCode, e.Retryable, e.Category = uncallable.Code, uncallable.Passing, workflow.CategoryEnvironment
 		e.Title = workflow.AgentTitle(uncallable.Role, uncallable.Code)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"signalbox/internal/environment"
@@ -37,6 +38,11 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 	if event.Files, err = w.files(ctx, base, change.Commit); err != nil {
 		return nil, fmt.Errorf("read change of %s: %w", a.StepID, err)
 	}
+	if refused, err := w.movesSubmodules(ctx, env, event); err != nil {
+		return nil, fmt.Errorf("find submodules of the change: %w", err)
+	} else if len(refused) > 0 {
+		return workflow.ChangeRefused{Outcome: o, Problems: refused}, nil
+	}
 	whole, err := w.whole(ctx, change.Commit)
 	if err != nil {
 		return nil, fmt.Errorf("read whole change: %w", err)
@@ -53,6 +59,27 @@ func (w *work) recordChange(ctx context.Context, o workflow.Outcome, a workflow.
 		return errors.Join(w.Repo.Patch(ctx, base, change.Commit, masked), masked.Close())
 	})
 	return event, err
+}
+
+// hasSubmodules is an environment that can be asked whether it could have the submodules of a commit.
+type hasSubmodules interface {
+	Submodules(ctx context.Context, commit string) error
+}
+
+// movesSubmodules says why a change cannot stay that shows other commits of submodules: whoever tests it must have their files.
+func (w *work) movesSubmodules(ctx context.Context, env environment.Environment, e workflow.ChangeRecorded) (refused []string, err error) {
+	asked, ok := env.(hasSubmodules)
+	if !ok || !slices.ContainsFunc(e.Files, func(f workflow.FileChange) bool { return f.NewMode == git.Gitlink || f.Path == ".gitmodules" }) {
+		return nil, nil
+	}
+	err = asked.Submodules(ctx, e.Commit)
+	if missing := (*environment.SubmoduleError)(nil); errors.As(err, &missing) && !missing.Passing {
+		for _, problem := range missing.Problems {
+			refused = append(refused, w.clean(problem))
+		}
+		return refused, nil
+	}
+	return nil, err
 }
 
 // files are what differs between two commits.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
@@ -27,12 +29,12 @@ type precondition struct {
 
 // preconditions are what can be found out without an environment, the cheapest first.
 func (r *Runner) preconditions() []precondition {
-	return []precondition{{"disk", r.hasRoom, false}, {"identity", r.knowsUser, false}, {"signature", r.canSign, true}, {"filters", r.canFilter, true}, {"merge", r.mayMerge, true}}
+	return []precondition{{"disk", r.hasRoom, false}, {"identity", r.knowsUser, false}, {"submodules", r.hasSubmodules, false}, {"signature", r.canSign, true}, {"filters", r.canFilter, true}, {"merge", r.mayMerge, true}}
 }
 
 // Obstacle is what would stop every run that is merged into a base branch, before it begins.
 type Obstacle struct {
-	// What is the thing that was looked at: disk, identity, signature, filters or merge.
+	// What is the thing that was looked at: disk, identity, submodules, signature, filters or merge.
 	What  string
 	Error workflow.Error
 }
@@ -90,6 +92,45 @@ func (r *Runner) hasRoom(context.Context, string) error {
 func (r *Runner) knowsUser(ctx context.Context, _ string) error {
 	_, err := r.Repo.User(ctx)
 	return err
+}
+
+// checksSubmodules is a driver that knows which submodules of a commit its environments could not have.
+type checksSubmodules interface {
+	CheckSubmodules(ctx context.Context, commit string) error
+}
+
+// hasSubmodules finds out, without fetching any, whether an environment can have the submodules of the base.
+func (r *Runner) hasSubmodules(ctx context.Context, base string) error {
+	driver, ok := r.Environments.(checksSubmodules)
+	if !ok {
+		return nil
+	}
+	at, err := r.Repo.Resolve(ctx, "refs/heads/"+base)
+	if errors.Is(err, git.ErrNotFound) {
+		return nil // which is said of the branch
+	}
+	if err == nil {
+		err = driver.CheckSubmodules(ctx, at)
+	}
+	return err
+}
+
+// populateSubmodules are the ways out where submodules cannot be had.
+func populateSubmodules(e *environment.SubmoduleError) []workflow.NextStep {
+	steps := []workflow.NextStep{byGit("let your git fetch it, here in this checkout", "submodule", "update", "--init", "--recursive")}
+	hosts := slices.Compact(slices.Sorted(slices.Values(e.Hosts)))
+	for i, host := range hosts {
+		if strings.HasPrefix(host, "[") { // which begins a list in YAML
+			hosts[i] = `"` + host + `"`
+		}
+	}
+	if len(hosts) > 0 {
+		steps = append(steps, workflow.Advice("or let environments reach its host, in .signalbox/config.yaml: environment: {allow: ["+strings.Join(hosts, ", ")+"]}"))
+	}
+	if e.Closed {
+		steps = append(steps, workflow.Advice("or open the network of environments, in .signalbox/config.yaml: environment: {network: registries}"))
+	}
+	return append(steps, workflow.Advice("or do without its files, in .signalbox/config.yaml: environment: {submodules: false}"))
 }
 
 // canSign finds out whether the key is to be had by which the run's commits are signed.

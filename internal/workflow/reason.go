@@ -69,6 +69,7 @@ const (
 	WorkTooLarge         = "WORK_TOO_LARGE"    // what lies in the environment can neither be kept nor be in the way
 	NameTakenCode        = "NAME_TAKEN"        // a branch "signalbox" leaves no room for the branches of runs
 	PartialCloneCode     = "PARTIAL_CLONE"
+	SubmoduleMissingCode = "SUBMODULE_MISSING" // the files of a submodule cannot be put into an environment
 	FilterFailedCode     = "FILTER_FAILED"
 	NoIdentityCode       = "NO_IDENTITY" // git does not know the user's name
 	SigningFailedCode    = "SIGNING_FAILED"

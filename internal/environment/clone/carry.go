@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -25,7 +26,7 @@ func (e *Environment) carryOver(ctx context.Context, m *made, commit, key string
 		return false, err
 	}
 	suits := func(b *cache.Entry) bool { return b.Key == key && b.ID == m.Warm.Base }
-	if err := e.choose(ctx, &next, suits, false); err != nil || next.Warm == nil || next.Warm.Way != m.Warm.Way {
+	if err := e.choose(ctx, &next, suits, false); err != nil || next.Warm == nil || next.Warm.Way != m.Warm.Way || !slices.Equal(next.Submodules, m.Submodules) {
 		return false, err
 	}
 	next.Warm.Pending = true

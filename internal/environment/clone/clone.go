@@ -52,6 +52,10 @@ type Config struct {
 	// which is the hosts of Egress, or egress.None.
 	Network string
 	Egress  egress.Policy
+	// FetchNetwork is what a fetch of a submodule reaches, in the words of Network; empty means Network.
+	FetchNetwork string
+	// WithoutSubmodules leaves the folders of submodules empty.
+	WithoutSubmodules bool
 	// Proxy and Roots are this machine's own way out: see egress.Config.
 	Proxy func(*url.URL) (*url.URL, error)
 	Roots *x509.CertPool
@@ -98,7 +102,9 @@ type Driver struct {
 	proxy, closed *egress.Proxy
 	// secrets are looked for once.
 	secrets func() (files, folders []string)
-	bases   *cache.Cache
+	// known are the submodules ([]placed) of commits, once they are in the store.
+	known sync.Map
+	bases *cache.Cache
 	// shown: who runs commands does it by other means than Exec.
 	shown atomic.Bool
 	// overlays is how overlays can be mounted here, or Copy, once it was tried.

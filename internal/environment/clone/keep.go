@@ -88,7 +88,7 @@ func (e *Environment) keepAs(ctx context.Context, m *made, key string) error {
 	}
 	entry := cache.Entry{ID: id, Key: key, Environment: e.spec.ID, Commit: m.Head, Version: baseVersion,
 		Dir: e.Dir(), Home: e.home(), Bytes: size, Files: files, Created: e.driver.config.Clock().UTC()}
-	if err := e.prepareBase(ctx, entry, m.Adopted); err != nil {
+	if err := e.prepareBase(ctx, entry, m); err != nil {
 		return err
 	}
 	if err := e.goOnKeeping(ctx, m); err != nil {
@@ -122,20 +122,24 @@ func (e *Environment) cleanForKeeping(ctx context.Context, m *made) error {
 	if !e.brought(ctx, m, tree) {
 		return fmt.Errorf("the work folder cannot be brought to %s", m.Head)
 	}
-	return nil
+	submodules, err := e.submodules(ctx, m.Head)
+	if err != nil {
+		return err
+	}
+	return e.place(ctx, m, e.layout.work, submodules)
 }
 
 // prepareBase makes all of a base but the folders themselves, which nothing has touched yet.
 // Describing it comes last: from then on a crash is followed by goOnKeeping.
-func (e *Environment) prepareBase(ctx context.Context, entry cache.Entry, adopted []string) error {
+func (e *Environment) prepareBase(ctx context.Context, entry cache.Entry, m *made) error {
 	staging, err := e.driver.bases.Stage(entry.ID)
 	if err != nil {
 		return err
 	}
-	if err := e.writeIgnored(ctx, staging); err != nil {
+	if err := e.writeIgnored(ctx, staging, m.Submodules); err != nil {
 		return err
 	}
-	if err := writeAdopted(staging, adopted); err != nil {
+	if err := errors.Join(writeAdopted(staging, m.Adopted), writeSubmodules(staging, m.Submodules)); err != nil {
 		return err
 	}
 	if err := e.prepareGit(ctx, entry.Commit, filepath.Join(staging, gitFolder)); err != nil {
@@ -240,8 +244,8 @@ func syncAll(dir string) error {
 	return nil
 }
 
-// writeIgnored lists what git ignores, a folder that is ignored as a whole by its name alone.
-func (e *Environment) writeIgnored(ctx context.Context, staging string) error {
+// writeIgnored lists what git ignores, a folder that is ignored as a whole by its name alone. A submodule's folder is like one.
+func (e *Environment) writeIgnored(ctx context.Context, staging string, submodules []placed) error {
 	list, err := e.importing(ctx, "", "git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {
 		return fmt.Errorf("list ignored files: %w", err)
@@ -261,6 +265,9 @@ func (e *Environment) writeIgnored(ctx context.Context, staging string) error {
 			return errors.Join(err, fmt.Errorf("git listed %q as ignored", name))
 		}
 		names.WriteString(name + "\x00")
+	}
+	for _, s := range submodules {
+		names.WriteString(s.Path + "\x00")
 	}
 	return cache.ReplaceFile(filepath.Join(staging, ignoredFile), []byte(names.String()))
 }

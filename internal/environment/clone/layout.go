@@ -97,6 +97,8 @@ type made struct {
 	Adopted []string `json:"adopted,omitempty"`
 	// Warm is what the environment stands on; nil when it is a clone of its own.
 	Warm *warm `json:"warm,omitempty"`
+	// Submodules are those whose files lie in the work folder, or in the base where it is to stand on one anew.
+	Submodules []placed `json:"submodules,omitempty"`
 	// Keeping is the id of the base that the environment's content is becoming.
 	Keeping string `json:"keeping,omitempty"`
 }

@@ -95,6 +95,10 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 	if err := removeTree(e.layout.treeLayer().path); err != nil { // of a retirement that was cut off
 		return err
 	}
+	submodules, err := e.submodules(ctx, m.Head)
+	if err != nil {
+		return err
+	}
 	included, err := e.driver.Included(ctx)
 	if err != nil {
 		return err
@@ -110,6 +114,9 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 		return err
 	}
 	if err := e.addKept(ctx, m, e.layout.fresh()); err != nil {
+		return err
+	}
+	if err := errors.Join(e.beginSubmodules(m), e.place(ctx, m, e.layout.fresh(), submodules)); err != nil {
 		return err
 	}
 	e.noteGitOf(e.layout.fresh(), m.Head)

@@ -16,12 +16,17 @@ const noNetwork = "--unshare-net"
 
 // connected runs c with as much of the network as the configuration says, and what c must reach.
 func (d *Driver) connected(ctx context.Context, v view, dir string, c process.Command) (process.Result, error) {
+	return d.connectedAs(ctx, d.config.Network, v, dir, c)
+}
+
+// connectedAs runs c with that much of the network, and what c must reach.
+func (d *Driver) connectedAs(ctx context.Context, network string, v view, dir string, c process.Command) (process.Result, error) {
 	switch {
-	case d.config.Network == egress.Registries:
+	case network == egress.Registries:
 		return d.proxied(ctx, v, dir, c, d.proxy.With(c.Reaches))
-	case d.config.Network == egress.None && len(c.Reaches) > 0:
+	case network == egress.None && len(c.Reaches) > 0:
 		return d.proxied(ctx, v, dir, c, d.closed.With(c.Reaches))
-	case d.config.Network == egress.None:
+	case network == egress.None:
 		return d.sandboxed(ctx, v, dir, c, noNetwork)
 	}
 	return d.sandboxed(ctx, v, dir, c)

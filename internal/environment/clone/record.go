@@ -43,7 +43,26 @@ func (e *Environment) record(ctx context.Context, parent, message string) (envir
 		change.Commit = m.Recorded.Commit
 	}
 	m.Head = change.Commit
-	return change, e.layout.save(m)
+	return change, errors.Join(e.restoreSubmodules(ctx, m), e.layout.save(m))
+}
+
+// restoreSubmodules takes back what was done to files of submodules, which no commit holds: what is tested is the commit.
+// Where those of a new commit cannot be had it leaves them to whoever wants the environment at that commit.
+func (e *Environment) restoreSubmodules(ctx context.Context, m *made) error {
+	if len(m.Submodules) == 0 {
+		return nil
+	}
+	submodules, err := e.submodules(ctx, m.Head)
+	if missing := (*environment.SubmoduleError)(nil); errors.As(err, &missing) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.place(ctx, m, e.layout.work, submodules); err == nil || ctx.Err() != nil {
+		return err
+	}
+	return e.rebuild(ctx, m) // a command took away our right to write there, say
 }
 
 // marker is what the environment was made from; it is there once Make returned.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/process"
@@ -32,6 +31,9 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	}
 	asBuilt := e.isAsBuilt(m, commit)
 	m.Head, m.Warm, m.Keeping, m.Adopted = commit, nil, "", nil
+	if !asBuilt {
+		m.Submodules = nil
+	}
 	if err := e.layout.save(m); err != nil {
 		return false, err
 	}
@@ -77,8 +79,8 @@ func (e *Environment) clear(ctx context.Context) error {
 	if err := e.driver.retire(ctx, e.layout); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(e.layout.index(), "index")); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("drop the index: %w", err)
+	if err := e.layout.dropIndexes(""); err != nil {
+		return err
 	}
 	return e.emptyHome()
 }

@@ -47,15 +47,6 @@ func configValue(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(value) + `"`
 }
 
-// listed is a path as an entry of GIT_ALTERNATE_OBJECT_DIRECTORIES: in quotes as C has them, where it holds what
-// separates two or begins a quoted one.
-func listed(path string) string {
-	if !strings.ContainsAny(path, ":\n\"") {
-		return path
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
-}
-
 // copyHistory brings the objects of commit, but for those of known, from the project into the
 // fresh clone and points its branch there. No delta is looked for between objects that are not stored
 // as such: on one disk that takes far longer than it saves.
@@ -81,7 +72,7 @@ func (e *Environment) copyHistory(ctx context.Context, commit, known string) err
 	_, err = e.driver.git(ctx, process.Command{
 		Args:  []string{"pack-objects", "--revs", "--non-empty", "-q", "--window=0", "--delta-base-offset", filepath.Join(objects, "pack", "pack")},
 		Stdin: strings.NewReader(wanted), Env: []string{"GIT_DIR=" + repo.GitDir(), "GIT_OBJECT_DIRECTORY=" + objects,
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + listed(repo.ObjectsDir()), e.layout.tag()}})
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Listed(repo.ObjectsDir()), e.layout.tag()}})
 	if err != nil {
 		return fmt.Errorf("copy history: %w", err)
 	}

@@ -55,6 +55,10 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	if err != nil {
 		return err
 	}
+	submodules, err := e.submodules(ctx, commit) // before anything is touched
+	if err != nil {
+		return err
+	}
 	if err := e.layout.removeLeftovers(); err != nil {
 		return err
 	}
@@ -62,7 +66,7 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	if err != nil {
 		return err
 	}
-	if there && m.Head == commit && e.isAsLeft(ctx, commit) {
+	if there && m.Head == commit && e.isAsLeft(ctx, commit) && e.place(ctx, m, e.layout.work, submodules) == nil {
 		return nil
 	}
 	if there && keepRef != "" {
@@ -75,7 +79,7 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	if err := e.layout.touch(); err != nil { // until the content is that of the commit again
 		return err
 	}
-	if there && e.brought(ctx, m, tree) {
+	if there && e.brought(ctx, m, tree) && e.place(ctx, m, e.layout.work, submodules) == nil {
 		if err := e.layout.save(m); err != nil || !untouched {
 			return err
 		}
@@ -218,7 +222,7 @@ func (e *Environment) rebuild(ctx context.Context, m *made) error {
 	if m.Warm != nil {
 		m.Warm.Pending = true
 	}
-	if err := e.layout.save(m); err != nil {
+	if err := errors.Join(e.beginSubmodules(m), e.layout.save(m)); err != nil {
 		return err
 	}
 	if err := e.driver.retire(ctx, e.layout); err != nil {

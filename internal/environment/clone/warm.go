@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"signalbox/internal/environment/cache"
 )
@@ -86,6 +87,10 @@ func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Ent
 	if e.way(ctx) == Off {
 		return nil
 	}
+	submodules, err := e.submodules(ctx, m.Head) // which may take a while, so before the lock
+	if err != nil {
+		return err
+	}
 	unlock, err := e.driver.bases.Lock(ctx)
 	if err != nil {
 		return err
@@ -101,7 +106,11 @@ func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Ent
 	if bare && way == Copy {
 		return nil
 	}
-	m.Warm = &warm{Base: base.ID, Commit: base.Commit, Way: way, Bare: bare, Pending: base.Commit != m.Head}
+	m.Warm = &warm{Base: base.ID, Commit: base.Commit, Way: way, Bare: bare}
+	if m.Submodules, err = e.driver.ofBase(m.Warm); err != nil {
+		return err
+	}
+	m.Warm.Pending = base.Commit != m.Head || !slices.Equal(m.Submodules, submodules)
 	if err := e.layout.save(m); err != nil {
 		return err
 	}
@@ -155,8 +164,15 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 	if err != nil {
 		return err
 	}
+	submodules, err := e.submodules(ctx, m.Head)
+	if err != nil {
+		return err
+	}
 	if !e.restored(ctx, m.Head, tree) {
 		return fmt.Errorf("bring base %s to %s: %w", m.Warm.Base, m.Head, errNoBase)
+	}
+	if err := e.place(ctx, m, e.layout.work, submodules); err != nil {
+		return err
 	}
 	m.Warm.Pending = false
 	return e.layout.save(m)
@@ -197,7 +213,7 @@ func (e *Environment) stackAgain(ctx context.Context, m *made) error {
 		}
 	}
 	m.Warm.Pending = true
-	if err := errors.Join(e.layout.save(m), e.driver.retire(ctx, e.layout)); err != nil {
+	if err := errors.Join(e.beginSubmodules(m), e.layout.save(m), e.driver.retire(ctx, e.layout)); err != nil {
 		return err
 	}
 	return e.stack(ctx, m)

@@ -9,6 +9,7 @@
 package container
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
@@ -95,6 +96,7 @@ func New(c Config) *Driver {
 	// Docker mounts the folders.
 	c.Clone.OnHost = true
 	c.Clone.Network, c.Clone.Limits = egress.None, process.Limits{} // git alone runs there
+	c.Clone.FetchNetwork = cmp.Or(c.Network, egress.None)
 	if c.Clone.Warm == clone.Shared {
 		c.Clone.Warm = clone.Auto // what only its sandbox shows read-only is not read-only here
 	}

@@ -173,6 +173,16 @@ func (e *Environment) Reset(ctx context.Context, commit, keepRef string) error {
 	return e.clone.Reset(ctx, commit, keepRef)
 }
 
+// Submodules is as the clone driver's.
+func (e *Environment) Submodules(ctx context.Context, commit string) error {
+	return e.clone.Submodules(ctx, commit)
+}
+
+// CheckSubmodules is as the clone driver's.
+func (d *Driver) CheckSubmodules(ctx context.Context, commit string) error {
+	return d.clone.CheckSubmodules(ctx, commit)
+}
+
 // Read implements environment.Environment.
 func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
 	return e.clone.Read(ctx, name, limit)

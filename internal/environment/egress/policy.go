@@ -8,6 +8,7 @@ package egress
 import (
 	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 )
@@ -114,4 +115,15 @@ func name(host string, port uint16) string {
 		return netip.AddrPortFrom(ip, port).String()
 	}
 	return host + ":" + strconv.Itoa(int(port))
+}
+
+// Allows reports whether commands may ask for an http or https address: its host may still turn out to have no address
+// that is permitted. Host is the host's name as the setting would have it, empty where there is none.
+func (p Policy) Allows(address *url.URL) (host string, allowed bool) {
+	normalized, err := normal(address.Hostname())
+	if err != nil {
+		return "", false
+	}
+	port := portOf(address)
+	return name(normalized, port), p.of(normalized, port) != refused
 }

@@ -1,0 +1,179 @@
+package clone
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"signalbox/internal/environment/egress"
+	"signalbox/internal/git"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+)
+
+// fetchTimeout bounds one try to fetch a submodule.
+const fetchTimeout = 15 * time.Minute
+
+// fetchVariables are those of Config.Variables that a fetch gets: which certificates count, and this machine's way out.
+var fetchVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+	"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
+
+// mayFetch is the address from which a submodule may be fetched: http or https, of a host that commands of environments
+// may reach. No user and no password is in it.
+func (d *Driver) mayFetch(m module) (*url.URL, error) {
+	address, err := git.SubmoduleURL(m.from, m.URL)
+	if err != nil {
+		return nil, m.problem("%s", err.Error())
+	}
+	at, err := url.Parse(address)
+	switch {
+	case address == "":
+		return nil, m.problem("it has no address")
+	case strings.HasPrefix(address, "ssh:"), scpPattern().MatchString(address):
+		return nil, m.problem("its address %s needs ssh: no key of yours enters a sandbox", shownAddress(address))
+	case err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "":
+		return nil, m.problem("its address %s is not one of the web: no other is followed, because anybody can write one into a commit", shownAddress(address))
+	}
+	at.User, at.Fragment, at.RawFragment = nil, "", ""
+	host, allowed := d.config.Egress.Allows(at)
+	switch network := d.fetchNetwork(); {
+	case host == "":
+		return nil, m.problem("its address %s names no host", shownAddress(address))
+	case network == egress.None:
+		p := m.problem("it cannot be fetched from %s: environment.network is none", host)
+		p.Closed = true
+		return nil, p
+	case network == egress.Registries && !allowed:
+		p := m.problem("it cannot be fetched: its host %s is not in environment.allow", host)
+		p.Hosts = []string{host}
+		return nil, p
+	}
+	return at, nil
+}
+
+// fetchNetwork is what a fetch reaches.
+func (d *Driver) fetchNetwork() string { return cmp.Or(d.config.FetchNetwork, d.config.Network) }
+
+// scpPattern is git's other way to write an address for ssh: ada@example.org:lib.git.
+var scpPattern = lazyPattern(`^[^/]+@[^/:]+:|^[A-Za-z0-9.-]+:[^:/]`)
+
+// shownAddress is an address for a message, without user and password.
+func shownAddress(address string) string {
+	if at, err := url.Parse(address); err == nil && at.Host != "" {
+		at.User = nil
+		address = at.String()
+	}
+	return redact.Line(address, 150)
+}
+
+// fetch brings a submodule from its address into the store. Git runs as a command of an environment does, with the network
+// of one, and sees nothing but the empty repository that it fetches into.
+func (e *Environment) fetch(ctx context.Context, m module) (tree string, err error) {
+	address, err := e.driver.mayFetch(m)
+	if err != nil {
+		return "", err
+	}
+	scratch := e.layout.fetched()
+	defer func() { err = errors.Join(err, removeTree(scratch)) }()
+	refspecs := [][]string{{"--depth=1", m.Commit}, {"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}}
+	for _, refspec := range refspecs { // not every server gives a commit by its id, or a part of a history
+		if err := errors.Join(removeTree(scratch), makeRepository(scratch, "none", m.Commit, true, git.Identity{})); err != nil {
+			return "", err
+		}
+		said, ok, err := e.runFetch(ctx, address.String(), refspec)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			if problem := m.refused(address, said); problem != nil {
+				return "", problem
+			}
+			continue
+		}
+		tree, err := e.takeIn(ctx, m, filepath.Join(scratch, "objects"))
+		if err == nil || !errors.Is(err, git.ErrNotFound) {
+			return tree, err
+		}
+	}
+	return "", m.problem("%s does not have it", shownAddress(address.String()))
+}
+
+// runFetch fetches into the scratch repository, and returns what git said.
+func (e *Environment) runFetch(ctx context.Context, address string, refspec []string) (said string, ok bool, err error) {
+	d, scratch := e.driver, e.layout.fetched()
+	var stderr bytes.Buffer
+	args := []string{"git", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--no-auto-maintenance"}
+	rest := refspec
+	if strings.HasPrefix(refspec[0], "--") {
+		args, rest = append(args, refspec[0]), refspec[1:]
+	}
+	c := process.Command{Args: append(append(args, "--", address), rest...), Dir: scratch, Stderr: &stderr, OutputLimit: 64 << 10, Total: fetchTimeout, Fresh: true}
+	for _, variable := range d.config.Variables {
+		if name, _, _ := strings.Cut(variable, "="); slices.Contains(fetchVariables, name) {
+			c.Env = append(c.Env, variable)
+		}
+	}
+	// The list of protocols outranks what settings say of each.
+	c.Env = append(c.Env, d.gitVariables("GIT_DIR="+scratch, "HOME="+scratch, "GIT_ALLOW_PROTOCOL=https:http", "GIT_ASKPASS=", "SSH_ASKPASS=", e.layout.tag())...)
+	var result process.Result
+	if d.config.Unsandboxed {
+		result, err = d.config.Exec.Exec(ctx, c)
+	} else {
+		result, err = e.fetchInside(ctx, c)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if result.Ending == process.TimedOut {
+		stderr.WriteString("\nfatal: timed out\n")
+	}
+	return stderr.String(), result.OK(), err
+}
+
+func (e *Environment) fetchInside(ctx context.Context, c process.Command) (process.Result, error) {
+	d := e.driver
+	m, err := d.base()
+	if err == nil {
+		err = d.request(m, readOnly, d.config.ReadOnly)
+	}
+	if err != nil {
+		return process.Result{}, err
+	}
+	d.follow(m)
+	m.show(readWrite, e.layout.fetched())
+	return d.connectedAs(ctx, d.fetchNetwork(), view{mounts: m}, c.Dir, c)
+}
+
+var (
+	// blockedPattern is how the proxy names a host that it refuses, in its answer to git.
+	blockedPattern = lazyPattern(`signalbox: blocked: (\S+)`)
+	askedPattern   = lazyPattern(`(?i)could not read (?:Username|Password)|Authentication failed|returned error: 40[13]|terminal prompts disabled`)
+	passingPattern = lazyPattern(`(?i)could not resolve|timed out|Connection (?:refused|reset)|Failed to connect|Network is unreachable|returned error: (?:5\d\d|429)|response 50\d|early EOF|hung up`)
+)
+
+// refused says what a fetch that failed was refused; nil where another way of asking may help.
+func (m module) refused(address *url.URL, said string) error {
+	shown := shownAddress(address.String())
+	say := func(pattern func() *regexp.Regexp) bool { return pattern().MatchString(said) }
+	switch {
+	case say(blockedPattern):
+		host := blockedPattern().FindStringSubmatch(said)[1]
+		p := m.problem("%s leads to %s, which is not reached: name exactly that host in environment.allow", shown, host)
+		p.Hosts = []string{host}
+		return p
+	case say(askedPattern):
+		return m.problem("%s asks who you are: no password of yours enters a sandbox", shown)
+	case say(passingPattern):
+		p := m.problem("%s does not answer: %s", shown, complaint(said))
+		p.Passing = true
+		return p
+	}
+	return nil
+}
