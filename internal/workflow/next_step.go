@@ -18,11 +18,11 @@ type NextStep struct {
 	// Environment is the one that the verb is about.
 	Environment string `json:"environment,omitempty"`
 	// Cancel, of stop: the run is given up.
-	Cancel bool `json:"cancel,omitempty"`
+	Cancel bool `json:"cancel,omitzero"`
 	// Force, of resume: the run goes on against what stopped it.
-	Force bool `json:"force,omitempty"`
+	Force bool `json:"force,omitzero"`
 	// Unsandboxed, of resume: commands may run unprotected.
-	Unsandboxed bool `json:"unsandboxed,omitempty"`
+	Unsandboxed bool `json:"unsandboxed,omitzero"`
 	// Blank stands for words that only the person has, and says which: "what to change".
 	Blank string `json:"blank,omitempty"`
 	// Program is a command of another program, one argument each. A step has it or a verb.
