@@ -1,10 +1,14 @@
 package store
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/workflow"
 )
 
@@ -69,5 +73,53 @@ func TestAStopIsSavedAsDataWithItsLines(t *testing.T) {
 	}
 	if doc, err := s.Environments().Load(t.Context()); err != nil || doc.Environments[0].Blocked.SuggestedAction != line {
 		t.Errorf("environments.json suggests %+v (%v)", doc.Environments, err)
+	}
+}
+
+// The documents are of two runs that commit 1790d9e stopped: one waits for approval, one for another request.
+func TestOldDocumentsLoseNothingToNextSteps(t *testing.T) {
+	t.Parallel()
+	const dir = "testdata/before-next-steps"
+	runs, err := os.ReadDir(dir)
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%d old runs, %v", len(runs), err)
+	}
+	s := openStore(t)
+	for _, run := range runs {
+		stage, errors := oldDocument(t, filepath.Join(dir, run.Name(), "stage.json")), oldDocument(t, filepath.Join(dir, run.Name(), "errors.json"))
+		d := &Document[workflow.Run]{store: s, version: workflow.RunVersion, mend: mendRun, check: (*workflow.Run).Validate}
+		holdSame(t, d, stage, func(r *workflow.Run) *workflow.Error { return r.Error })
+		holdSame(t, s.errors(testRef), errors, func(e *workflow.Error) *workflow.Error { return e })
+	}
+}
+
+func oldDocument(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// holdSame reads an old document and writes it: what was in it stays, and each of its lines is a step.
+func holdSame[T any](t *testing.T, d *Document[T], old []byte, stop func(*T) *workflow.Error) {
+	t.Helper()
+	value, err := d.parse(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := stop(&value)
+	if lines := commandline.Lines(e); len(lines) < 2 || !slices.Equal(lines, e.Actions) {
+		t.Errorf("it says %q where the document says %q", lines, e.Actions)
+	}
+	next, err := d.encode(&value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mend := range difference("", bytes.TrimSpace(old), bytes.TrimSpace(next)) {
+		if mend.Was != nil {
+			t.Errorf("%s was %s and is %s", mend.Pointer, mend.Was, mend.Is)
+		}
 	}
 }
