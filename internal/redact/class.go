@@ -48,3 +48,12 @@ func upper(b byte) byte {
 	}
 	return b
 }
+
+// wordBytes are those of words, in any writing.
+var wordBytes = func() *class {
+	all := *alphanumeric
+	for b := 0x80; b <= 0xff; b++ {
+		all[b] = true
+	}
+	return &all
+}()

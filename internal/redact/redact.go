@@ -7,6 +7,7 @@
 package redact
 
 import (
+	"bytes"
 	"io"
 	"maps"
 	"slices"
@@ -85,8 +86,8 @@ func (r *Redactor) Bytes(p []byte) []byte {
 
 // Writer returns a Writer which passes on to w what it is given, without secrets, also when one
 // comes in pieces. It holds back only what may still turn out to be part of a secret or of an escape
-// sequence: rarely anything after the end of a line, and never more than the longest secret or eight
-// kilobytes. Close passes on the rest; it does not close w.
+// sequence, with the word that it is the end of: rarely anything after the end of a line, and never much more than the longest
+// secret or eight kilobytes. Close passes on the rest; it does not close w.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	return &writer{to: w, stages: []stage{&view{scanner: r.newScanner()}, &hidden{scanner: r.newScanner()}}}
 }
@@ -100,6 +101,8 @@ func (r *Redactor) CleanWriter(w io.Writer) io.WriteCloser {
 // visibleASCII, or what was appended is.
 type stage interface {
 	pass(out, text []byte, ascii, final bool) (_ []byte, _ bool)
+	// holds is what was given and not passed on, or its beginning.
+	holds() []byte
 }
 
 type writer struct {
@@ -107,6 +110,8 @@ type writer struct {
 	stages []stage
 	// texts are what came out of each stage the last time: the space is used again.
 	texts [3][]byte
+	// word is the beginning of one whose end is held back.
+	word []byte
 }
 
 func (w *writer) Write(p []byte) (int, error) { return len(p), w.pass(p, false) }
@@ -119,9 +124,40 @@ func (w *writer) pass(text []byte, final bool) error {
 		w.texts[i], ascii = s.pass(w.texts[i][:0], text, ascii, final)
 		text = w.texts[i]
 	}
-	if len(text) == 0 {
+	if text = w.wholeWords(text, final); len(text) == 0 {
 		return nil
 	}
 	_, err := w.to.Write(text)
 	return err
+}
+
+// wordLimit bounds the beginning of a word that is held back, in bytes.
+const wordLimit = 64
+
+// wholeWords is the text that was passed on without the beginning of a word whose end is held back: somebody who reads along would
+// see two words.
+func (w *writer) wholeWords(text []byte, final bool) []byte {
+	if len(w.word) > 0 {
+		text = append(w.word, text...)
+		w.word = nil
+	}
+	if final || !w.holdsWord() {
+		return text
+	}
+	begin := len(text)
+	for begin > 0 && len(text)-begin < wordLimit && wordBytes.has(text[begin-1]) {
+		begin--
+	}
+	w.word = bytes.Clone(text[begin:])
+	return text[:begin]
+}
+
+// holdsWord reports whether what follows the text that was passed on is a letter, say.
+func (w *writer) holdsWord() bool {
+	for i := len(w.stages) - 1; i >= 0; i-- {
+		if held := w.stages[i].holds(); len(held) > 0 {
+			return wordBytes.has(held[0])
+		}
+	}
+	return false
 }

@@ -48,6 +48,13 @@ func (v *view) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
 	return out, ascii
 }
 
+func (v *view) holds() []byte {
+	if len(v.seen) > 0 {
+		return v.seen
+	}
+	return v.raw
+}
+
 // split parts text into what is seen and what is not, and returns the rest, which cannot be told yet.
 func (v *view) split(text []byte, final bool) []byte {
 	for len(text) > 0 {
@@ -175,6 +182,8 @@ func (h *hidden) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
 	return out, false
 }
 
+func (h *hidden) holds() []byte { return h.held }
+
 // seen returns how much text begins with that is seen. Where that is nothing, inside is the length of what is not.
 func (h *hidden) seen(text []byte, final bool) (n int, decided bool) {
 	if h.inside > 0 {
@@ -218,5 +227,7 @@ func (c *cleaner) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
 	c.raw = append(c.raw[:0], rest...)
 	return out, false
 }
+
+func (c *cleaner) holds() []byte { return c.raw }
 
 var brokenCharacter = []byte(string(utf8.RuneError))

@@ -43,6 +43,27 @@ func TestALineThatDoesNotEndIsToldOnce(t *testing.T) {
 	}
 }
 
+// The letter e is held back, because a secret may begin with it, until Enter comes.
+func TestATypedWordIsToldWhole(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t)
+	s.Quiet = 10 * time.Millisecond
+	x := started(t, s, shell(42, Terminal, "printf 'say: '; read line; read line; echo; echo end"))
+	events, err := x.Watch(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"continue please", "go"} {
+		if err := x.Nudge(within(t), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := toldUntil(t, events, "end")
+	if told := strings.Join(lines, "|"); !strings.Contains(told, "please") || !strings.Contains(told, "continue ") {
+		t.Errorf("told %q", lines)
+	}
+}
+
 func TestSequencesAreNotCutIntoLines(t *testing.T) {
 	t.Parallel()
 	var reader lineReader
