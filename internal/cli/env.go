@@ -28,9 +28,7 @@ func newEnv(a *app) *cobra.Command {
 			newEnvCache(a), newEnvRemove(a), newEnvCleanup(a)}},
 		{"read", "Read environments.json:", []*cobra.Command{newEnvList(a), newEnvShow(a), newEnvFindByIssue(a), newEnvFindByPR(a),
 			newEnvBlocked(a), newEnvResumeAction(a)}},
-		{"write", "Write environments.json:", []*cobra.Command{newEnvAdd(a), newEnvSetPhase(a), newEnvTouch(a), newEnvUpdatePR(a),
-			newEnvMarkMerged(a), newEnvMarkAbandoned(a), newEnvBlock(a), newEnvUnblock(a), newEnvAddFinding(a),
-			newEnvResolveFinding(a), newEnvClearFindings(a)}},
+		{"write", "Write environments.json:", append(newEnvChanges(a), newEnvAdd(a), newEnvSetPhase(a), newEnvUpdatePR(a), newEnvBlock(a))},
 	} {
 		c.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
 		for _, command := range group.commands {
