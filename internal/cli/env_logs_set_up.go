@@ -87,7 +87,7 @@ func (l *setUpLog) ended(s *workflow.SetUp) {
 	case l.Ended != "":
 	case l.Kind == kindEarlier:
 		l.Ended = "replaced by a correction"
-	case l.order == s.Next+1 && s.Status == "failed" || len(l.Failures) > 0:
+	case l.order == s.Next+1 && s.Status == workflow.SetUpFailed || len(l.Failures) > 0:
 		l.Ended = endedBadly
 	default:
 		l.Ended = "not ended"

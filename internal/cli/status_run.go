@@ -174,7 +174,7 @@ func (p *project) printSetUpNotes(r *workflow.Run) {
 func setUpLine(r *workflow.Run) string {
 	s, at := r.Journey.SetUp, r.SetUpProgress()
 	switch {
-	case s.Status == "failed":
+	case s.Status == workflow.SetUpFailed:
 		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, classLine(r), r.Ref())
 	case s.Status != "" && s.Warm:
 		return s.Name + " begun from a kept environment and verified"

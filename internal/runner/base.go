@@ -92,7 +92,7 @@ func (w *work) baseRecord() *store.Document[baseRecord] {
 // remember notes what the tests came to on the base, for later runs that set up alike.
 func (w *work) remember(ctx context.Context, e workflow.TestsEnded) error {
 	b := w.run.Journey.BaseCheck(e)
-	if s := w.run.Journey.SetUp; !b.Tells(&w.run.Journey.Settings) || s != nil && (s.Repaired || s.Status == "failed") {
+	if s := w.run.Journey.SetUp; !b.Tells(&w.run.Journey.Settings) || s != nil && (s.Repaired || s.Status == workflow.SetUpFailed) {
 		return nil
 	}
 	tests := w.run.Journey.Settings.AllTestNames()

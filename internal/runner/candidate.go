@@ -85,7 +85,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	if run.Journey.SetUp.NeedsAgreement() { // the workflow asks before it comes here; what proves a change trusts nothing to that
 		return Verdict{}, errNotAgreed
 	}
-	if s := run.Journey.SetUp; s != nil && s.Status == "success" {
+	if s := run.Journey.SetUp; s != nil && s.Status == workflow.SetUpSucceeded {
 		err := t.setUp(ctx, env, s, c.Commit, run.Journey.Language(), variables, seconds(limits.SetUpTotalSec), log)
 		var cutOff *cutOffError
 		switch {

@@ -221,7 +221,7 @@ var narrowed = map[string]func(*node){
 	"Transition.event":     func(n *node) { n.MinLength = 1 },
 	"Environment.env_id":   func(n *node) { n.MinLength = 1 },
 	"IssueStatus.issue":    func(n *node) { one := 1; n.Minimum = &one },
-	"SetUp.overall_status": func(n *node) { n.Enum = []string{"", "success", "failed"} },
+	"SetUp.overall_status": func(n *node) { n.Enum = []string{"", workflow.SetUpSucceeded, workflow.SetUpFailed} },
 	"Settings.workflow": func(n *node) {
 		n.Enum = []string{workflow.WorkflowFull, workflow.WorkflowSimple, workflow.WorkflowCustom}
 	},

@@ -105,7 +105,7 @@ func (m *machine) testBase() {
 	switch {
 	case !j.Settings.Proves() || m.baseKnown():
 		m.baseDone()
-	case j.SetUp != nil && j.SetUp.Status == "success" && !j.SetUp.Warm:
+	case j.SetUp != nil && j.SetUp.Status == SetUpSucceeded && !j.SetUp.Warm:
 		m.order(Action{Kind: AdoptSetUp})
 	default:
 		m.runBaseTests()
@@ -134,7 +134,7 @@ func (m *machine) sayIfSettingUp() {
 // makes no difference, but other containers do: the programs that the tests start may not be in them.
 func (m *machine) baseKnown() bool {
 	j := &m.run.Journey
-	b, failed := j.Tested, j.SetUp != nil && j.SetUp.Status == "failed"
+	b, failed := j.Tested, j.SetUp != nil && j.SetUp.Status == SetUpFailed
 	switch {
 	case b == nil || b.Commit != j.BaseCommit || b.Status == BaseUntested:
 		return false
@@ -149,7 +149,7 @@ func (m *machine) baseTested(e TestsEnded) {
 	j := &m.run.Journey
 	b := j.BaseCheck(e)
 	j.Tested = &b
-	if j.SetUp != nil && j.SetUp.Status == "failed" {
+	if j.SetUp != nil && j.SetUp.Status == SetUpFailed {
 		m.baseDone() // nothing else was to be expected
 		return
 	}
@@ -236,7 +236,7 @@ func (m *machine) unsettled(e TestsEnded, meant bool) bool {
 func (m *machine) baseDone() {
 	j := &m.run.Journey
 	switch s := j.SetUp; {
-	case s != nil && s.Status == "failed":
+	case s != nil && s.Status == SetUpFailed:
 		m.setUpGoesOn()
 	case j.Warm && (s == nil || s.Warm):
 		m.setUpDone("set up before and verified again")

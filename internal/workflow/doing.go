@@ -44,7 +44,7 @@ func (m *machine) saySetUp() {
 		m.say("having the set-up corrected, %d of %d: %s", max(1, j.Used.SetUpRepairs), j.Settings.Limits.SetUpRepairs, s.why())
 	case RunTests:
 		m.say("running the tests before anything is changed")
-		if s.Status == "failed" {
+		if s.Status == SetUpFailed {
 			m.say("running the tests before anything is changed, because the set-up failed")
 		}
 	case PostComment:

@@ -31,6 +31,13 @@ type DefaultSetUp struct {
 	Unknown      Unknown        `json:",embed"`
 }
 
+// Statuses of a SetUp, which has none before its end, and of a HandOver.
+const (
+	SetUpPending   = "pending" // of a HandOver alone: the environment is not set up yet
+	SetUpSucceeded = "success"
+	SetUpFailed    = "failed"
+)
+
 // SetUp is the set-up sub-phase's plan and result (P5–P8).
 type SetUp struct {
 	Name         string         `json:"environment_name"`
@@ -38,7 +45,7 @@ type SetUp struct {
 	Verification []Verification `json:"verification"`
 	// Next is the index of the command to run: commands first, then verification.
 	Next   int    `json:"next"`
-	Status string `json:"overall_status"` // "", "success" or "failed"
+	Status string `json:"overall_status"` // empty before its end
 	// Class of the last failure (P6): the FailureClass, empty after a success.
 	Class  FailureClass `json:"error_classification,omitempty"`
 	Errors []string     `json:"errors"`
@@ -93,12 +100,12 @@ type HandOver struct {
 // HandOver is what the set-up came to; an environment without a set-up is ready as it is.
 func (j *Journey) HandOver() HandOver {
 	if j.SetUp == nil && j.Phase <= DesignCheck {
-		return HandOver{Name: j.EnvironmentName(), Status: "pending", Errors: []string{}}
+		return HandOver{Name: j.EnvironmentName(), Status: SetUpPending, Errors: []string{}}
 	}
 	if j.SetUp == nil {
-		return HandOver{Ready: true, Name: j.EnvironmentName(), Status: "success", Errors: []string{}}
+		return HandOver{Ready: true, Name: j.EnvironmentName(), Status: SetUpSucceeded, Errors: []string{}}
 	}
-	h := HandOver{Ready: j.SetUp.Status == "success", Name: j.SetUp.Name, Status: j.SetUp.Status, Errors: []string{}}
+	h := HandOver{Ready: j.SetUp.Status == SetUpSucceeded, Name: j.SetUp.Name, Status: j.SetUp.Status, Errors: []string{}}
 	if !h.Ready {
 		h.Errors = slices.Concat(h.Errors, j.SetUp.Errors)
 	}

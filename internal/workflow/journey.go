@@ -267,9 +267,19 @@ type Approval struct {
 	Unknown Unknown `json:",embed"`
 }
 
+// Sources of a Finding.
+const (
+	FoundByReview = "review" // the reviewer
+	FoundByCI     = "ci"     // the checks of the merge candidate
+	FoundByStress = "stress" // the stress test
+	FoundByTests  = "tests"  // the project's tests, of commits by a person
+	FoundByPerson = "person" // who sent the change back
+	FoundBySync   = "sync"   // conflicts with the base branch
+)
+
 // Finding is one thing a review, a check or a person found wrong.
 type Finding struct {
-	// Source is "review", "ci", "stress", "tests" or "person".
+	// Source is one of FoundBy….
 	Source  string  `json:"source"`
 	File    string  `json:"file,omitempty"`
 	Line    int     `json:"line,omitempty"`

@@ -12,7 +12,7 @@ import (
 func (j *Journey) judgedBy(files []FileChange) (reasons []string) {
 	tests := append(j.Settings.AllTestCommands(), j.Settings.Stress)
 	var setUp []string
-	if s := j.SetUp; s != nil && s.Status != "failed" {
+	if s := j.SetUp; s != nil && s.Status != SetUpFailed {
 		setUp = append(setUp, s.Commands...)
 		for _, v := range s.Verification {
 			setUp = append(setUp, v.Command)

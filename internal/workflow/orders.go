@@ -205,7 +205,7 @@ func (m *machine) rejected(e Rejected) bool {
 	if !m.waitsForApproval() {
 		return true
 	}
-	j.Findings = []Finding{{Source: "person", Text: e.Reason}}
+	j.Findings = []Finding{{Source: FoundByPerson, Text: e.Reason}}
 	j.Approval = nil
 	j.Phase = ReviewFix
 	m.queueAgain("sent back by a person")

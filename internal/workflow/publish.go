@@ -57,7 +57,7 @@ func (m *machine) checksUnsettled(e ChecksEnded) {
 func (m *machine) ciFailed(e ChecksEnded) {
 	j := &m.run.Journey
 	j.Used.CIFailures++
-	j.Findings = []Finding{{Source: "ci", Text: "The checks fail on the merge candidate:\n" + e.Summary}}
+	j.Findings = []Finding{{Source: FoundByCI, Text: "The checks fail on the merge candidate:\n" + e.Summary}}
 	if j.Used.CIFailures >= j.Settings.Limits.CIFailures {
 		j.Phase = ReviewFix
 		m.reopenAfter(ReviewFix)

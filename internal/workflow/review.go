@@ -13,7 +13,7 @@ func (m *machine) reviewAnswered(e ReviewAnswered) {
 	}
 	findings := make([]Finding, len(e.Review.Findings))
 	for i, f := range e.Review.Findings {
-		f.Source = "review"
+		f.Source = FoundByReview
 		findings[i] = f
 	}
 	m.roundFailed(findings)
@@ -27,7 +27,7 @@ func (m *machine) stressEnded(e TestsEnded) {
 		m.advance("passed")
 		return
 	}
-	m.roundFailed([]Finding{{Source: "stress", Text: "The stress test fails:\n" + e.Summary}})
+	m.roundFailed([]Finding{{Source: FoundByStress, Text: "The stress test fails:\n" + e.Summary}})
 }
 
 // roundFailed sends the change back with what was found, or asks a person when

@@ -124,7 +124,7 @@ func (m *machine) runSetUp() {
 		v := s.Verification[n-commands]
 		m.order(Action{Kind: RunSetUp, Attempt: n + 1, Commands: []string{v.Command}, Expected: &v.Expected})
 	default:
-		s.Status, s.Class = "success", ""
+		s.Status, s.Class = SetUpSucceeded, ""
 		m.testBase()
 		return
 	}
@@ -239,7 +239,7 @@ func (m *machine) repairAnswered(e RepairAnswered) {
 // warning, or stops where the configuration says so (P7).
 func (m *machine) setUpFailed(message string) {
 	r, j := &m.run, &m.run.Journey
-	j.SetUp.Status = "failed"
+	j.SetUp.Status = SetUpFailed
 	j.Failure = message
 	if m.beforePlan() {
 		j.Tested = &BaseCheck{Commit: j.BaseCommit, Status: BaseUntested}

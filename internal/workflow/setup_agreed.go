@@ -53,7 +53,7 @@ func (s *SetUp) byModel() bool { return s.Source == SetUpByPlan || s.Repaired }
 // NeedsAgreement reports whether tests would run on what a model's set-up left and no person agreed to it. A set-up that
 // failed is not repeated for the tests that decide, so it needs nobody.
 func (s *SetUp) NeedsAgreement() bool {
-	return s != nil && s.Status == "success" && s.byModel() && (s.Agreed == nil || s.Agreed.Content != s.Content())
+	return s != nil && s.Status == SetUpSucceeded && s.byModel() && (s.Agreed == nil || s.Agreed.Content != s.Content())
 }
 
 // agreementFound goes on with the approval, by what is remembered of earlier runs.

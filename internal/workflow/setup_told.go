@@ -4,7 +4,7 @@ import "strings"
 
 // Failure says on one line that the set-up failed and why; empty unless it did.
 func (s *SetUp) Failure() string {
-	if s == nil || s.Status != "failed" {
+	if s == nil || s.Status != SetUpFailed {
 		return ""
 	}
 	return "the environment's set-up failed: " + s.why()

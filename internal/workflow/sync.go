@@ -45,9 +45,6 @@ func (m *machine) mergeBaseIn() {
 	m.order(Action{Kind: MergeBase})
 }
 
-// syncSource is the Source of the one Finding that tells of conflicts with the base.
-const syncSource = "sync"
-
 // baseMerged goes on with the merge as part of the change: the agent resolves its conflicts, and everything that was
 // proven of the change before is proven again.
 func (m *machine) baseMerged(e BaseMerged) {
@@ -69,8 +66,8 @@ func (m *machine) baseMerged(e BaseMerged) {
 	j.Flags = appendNew(append(verdict.Flags, j.judgedBy(e.Whole)...), append(flagsOf(e.Concerns), weakened(e.Tests)...)...)
 	m.noteMove(BranchMove{Commit: e.Commit, Base: e.Base, TakenUp: true, At: m.now})
 	if len(e.Conflicts) > 0 {
-		others := slices.DeleteFunc(slices.Clone(j.Findings), func(f Finding) bool { return f.Source == syncSource })
-		j.Findings = append([]Finding{{Source: syncSource, Text: fmt.Sprintf("%s was merged into your change, and these files conflict: %s. "+
+		others := slices.DeleteFunc(slices.Clone(j.Findings), func(f Finding) bool { return f.Source == FoundBySync })
+		j.Findings = append([]Finding{{Source: FoundBySync, Text: fmt.Sprintf("%s was merged into your change, and these files conflict: %s. "+
 			"Resolve every conflict marker in them so that both sides keep what they mean, then check that the rest still fits.",
 			j.Base, strings.Join(e.Conflicts, ", "))}}, others...)
 	}

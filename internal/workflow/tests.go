@@ -55,7 +55,7 @@ func (m *machine) testsEnded(e TestsEnded) {
 		told = "The end-to-end tests fail:\n" + e.Summary
 	}
 	if step == nil && len(j.Findings) == 0 { // commits of a person, which the implementer goes on from
-		j.Findings = []Finding{{Source: "tests", Text: told}}
+		j.Findings = []Finding{{Source: FoundByTests, Text: told}}
 	}
 	if j.Used.Autofix < m.autofixes(e) {
 		j.Used.Autofix++
