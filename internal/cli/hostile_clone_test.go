@@ -148,6 +148,7 @@ func newHostileClone(t *testing.T) *hostileClone {
 	}
 	at(theirs, "init", "-q", "-b", "main", "--template=")
 	at(theirs, "add", "-A", "-f")
+	at(theirs, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",x")
 	at(theirs, "commit", "-q", "-m", "Begin")
 	at(dir, "clone", "-q", theirs, h.root)
 	write(t, filepath.Join(h.root, ".env"), "MY_SETTING=of-mine-0123456789\n")
@@ -282,7 +283,7 @@ func copiedGitFolder(t *testing.T, h *hostileClone) {
 // partialCopy is a copied repository that lacks objects, which git would fetch in the stranger's way.
 func partialCopy(t *testing.T, h *hostileClone) {
 	t.Helper()
-	blobs := []string{"HEAD:.signalbox/config.yaml", "HEAD:Makefile", "HEAD:requests/one.md"}
+	blobs := []string{"HEAD:.signalbox/config.yaml", "HEAD:Makefile", "HEAD:requests/one.md", "HEAD:.gitmodules"}
 	h.git(t, "repack", "-adq")
 	packs, err := filepath.Glob(filepath.Join(h.root, ".git/objects/pack/*.pack"))
 	if err != nil || len(packs) != 1 {

@@ -37,7 +37,9 @@ func (r *Repo) Submodules(ctx context.Context, tree string, objects ...string) (
 	}
 	if len(objects) == 0 {
 		if o, err := r.info(ctx, tree+":"+modulesFile); err == nil && o.Type == "" {
-			return nil, nil
+			if remote, err := r.Promisor(ctx); err != nil || remote == "" { // else the file may be there, and its content missing
+				return nil, err
+			}
 		}
 	}
 	found, err := r.submodules(ctx, tree, objects)

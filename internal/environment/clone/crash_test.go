@@ -83,6 +83,14 @@ var operations = map[string]func(context.Context, *clone.Driver, environment.Spe
 		_, err = e.Renew(ctx, s.Commit, key)
 		return err
 	},
+	// move goes to another commit than that of the specification.
+	"move": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
+		e, err := d.Make(ctx, s)
+		if err != nil {
+			return err
+		}
+		return e.Reset(ctx, os.Getenv("SIGNALBOX_TEST_COMMIT"), "")
+	},
 	// attach is what a second Signalbox does beside the first.
 	"attach": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
 		e, err := d.Attach(ctx, s)
@@ -127,10 +135,10 @@ func state(p *environmenttest.Project) string {
 }
 
 // killed reports whether the operation was killed; otherwise it must have ended well.
-func killed(t *testing.T, operation string, at int, p *environmenttest.Project) bool {
+func killed(t *testing.T, operation string, at int, p *environmenttest.Project, variables ...string) bool {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], operation, strconv.Itoa(at), p.Root, p.Commit)
-	c.Env = append(os.Environ(), "SIGNALBOX_TEST_CRASH="+string(clone.Off))
+	c.Env = append(append(os.Environ(), "SIGNALBOX_TEST_CRASH="+string(clone.Off)), variables...)
 	return environmenttest.Killed(t, operation, at, c)
 }
 

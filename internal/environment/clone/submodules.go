@@ -52,6 +52,10 @@ func (e *Environment) submodules(ctx context.Context, commit string) ([]placed, 
 	if found, ok := d.known.Load(commit); ok {
 		return found.([]placed), nil
 	}
+	err := d.config.Repo.Complete(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
 	found, err := d.findSubmodules(ctx, commit, e.obtain)
 	if err == nil {
 		d.known.Store(commit, found)
@@ -68,6 +72,9 @@ func (e *Environment) Submodules(ctx context.Context, commit string) error {
 // CheckSubmodules says what is known, without fetching or writing anything, to keep an environment from having the
 // submodules of commit, as an *environment.SubmoduleError.
 func (d *Driver) CheckSubmodules(ctx context.Context, commit string) error {
+	if remote, err := d.config.Repo.Promisor(ctx); err != nil || remote != "" { // what a partial clone lacks, Make fetches first
+		return err
+	}
 	_, err := d.findSubmodules(ctx, commit, d.locate)
 	return err
 }
@@ -181,12 +188,19 @@ func (e *Environment) obtain(ctx context.Context, m module) (tree, objects strin
 	if err := d.makeStore(m.Commit); err != nil {
 		return "", "", err
 	}
+	var spoiled error
 	for _, dir := range d.config.Repo.SubmoduleObjects(m.chain...) {
 		if tree, err = e.takeIn(ctx, m, dir); err == nil || ctx.Err() != nil {
 			return tree, objects, err
 		}
+		if !errors.Is(err, git.ErrNotFound) {
+			spoiled = err
+		}
 	}
 	tree, err = e.fetch(ctx, m)
+	if missing := (*environment.SubmoduleError)(nil); errors.As(err, &missing) && spoiled != nil {
+		missing.Problems = append(missing.Problems, redact.Line(fmt.Sprintf("submodule %q: what this checkout has of it is not whole: %v", m.path, spoiled), 500))
+	}
 	return tree, objects, err
 }
 

@@ -337,3 +337,101 @@ func TestAServerThatSendsAFetchElsewhereIsNotFollowedThere(t *testing.T) {
 		t.Errorf("got %v, want one that names the other host", err)
 	}
 }
+
+func TestAKilledMakeHasItsSubmodulesOnceItIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	at := 0
+	for ; ; at = next(at) {
+		p := s.linked(t)
+		if !killed(t, "make", at, p) {
+			break
+		}
+		e := madeAs(t, clone.New(config(t, p)), p.Spec("site"))
+		expect(t, e, seesSubmodules, submodulesSeen)
+		expectNoLeftovers(t, p)
+		if left, err := filepath.Glob(filepath.Join(state(p), "submodules.git", "*", "*tmp*")); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %q, %v", left, err)
+		}
+	}
+	if at < 40 {
+		t.Errorf("only %d kill points were met", at)
+	}
+}
+
+func TestAKilledResetToAnotherCommitOfASubmoduleIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	p := s.linked(t)
+	first := p.Commit
+	s.lib.Git(t, "rm", "-r", "--quiet", "inner", "dir")
+	after := s.lib.commit(t, map[string]string{"a.txt": "two\n", "dir": "no folder\n"})
+	second := link(t, p, "deps/lib", after.Commit, p.Git(t, "show", "HEAD:.gitmodules"))
+	s.populated(t, p)
+	p.Commit = first
+	e := madeAs(t, clone.New(config(t, p)), p.Spec("site"))
+	at := 0
+	for ; ; at = next(at) {
+		expect(t, e, "echo built >deps/lib/a.o; rm -r deps/lib/dir", "")
+		again := killed(t, "move", at, p, "SIGNALBOX_TEST_COMMIT="+second)
+		resets(t, e, second)
+		expect(t, e, "cat deps/lib/a.txt deps/lib/dir deps/lib/a.o; find deps/lib | sort", "two\nno folder\nbuilt\ndeps/lib\ndeps/lib/.gitignore\ndeps/lib/.gitmodules\ndeps/lib/a.o\ndeps/lib/a.txt\ndeps/lib/dir\n")
+		resets(t, e, first)
+		expect(t, e, seesSubmodules+" && rm deps/lib/a.o", strings.Replace(submodulesSeen, "a.txt\n", "a.o\na.txt\n", 1))
+		if !again {
+			break
+		}
+	}
+	if at < 20 {
+		t.Errorf("only %d kill points were met", at)
+	}
+}
+
+func TestAPartialCloneHasItsSubmodules(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	whole := s.linked(t)
+	whole.Git(t, "config", "uploadpack.allowFilter", "true")
+	whole.Git(t, "config", "uploadpack.allowAnySHA1InWant", "true")
+	p := &environmenttest.Project{Root: filepath.Join(t.TempDir(), "partial"), Commit: whole.Commit}
+	whole.Git(t, "clone", "--quiet", "--filter=blob:none", "--no-checkout", "file://"+whole.Root, p.Root)
+	c := config(t, p)
+	c.Network, c.Egress = egress.Registries, policy(t, s.host())
+	d := clone.New(c)
+	if err := d.CheckSubmodules(t.Context(), p.Commit); err != nil {
+		t.Error(err)
+	}
+	expect(t, madeAs(t, d, p.Spec("site")), "cat deps/lib/a.txt deps/lib/inner/nested/n.txt", "one\nnested\n")
+}
+
+func TestASubmoduleOfWhichTheCheckoutLacksAFileIsFetchedOrNamed(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	p := s.linked(t)
+	s.populated(t, p)
+	module := &environmenttest.Project{Root: filepath.Join(p.Root, "deps/lib")}
+	blob := module.Git(t, "rev-parse", "HEAD:a.txt")
+	objects := filepath.Join(p.Root, ".git/modules/lib/objects")
+	packs, err := filepath.Glob(filepath.Join(objects, "pack/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range packs { // into loose objects, of which one goes
+		if err := os.Rename(path, filepath.Join(t.TempDir(), filepath.Base(path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	module.Git(t, "fetch", "--quiet", "--refetch", s.url+"/lib")
+	if err := os.Remove(filepath.Join(objects, blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	c := config(t, p)
+	c.Network = egress.Registries
+	_, err = clone.New(c).Make(t.Context(), p.Spec("site"))
+	var problem *environment.SubmoduleError
+	if !errors.As(err, &problem) || !strings.Contains(problem.Error(), "is not whole") || strings.Join(problem.Hosts, " ") != s.host() {
+		t.Errorf("got %v", err)
+	}
+	c.Egress = policy(t, s.host())
+	expect(t, madeAs(t, clone.New(c), p.Spec("site")), seesSubmodules, submodulesSeen)
+}
