@@ -37,18 +37,29 @@ func Listed(path string) string {
 }
 
 // SubmoduleObjects are the folders of this checkout where git keeps the objects of a submodule that it initialized. The
-// last of chain is that submodule, those before it the ones that it lies in. Folders that are not there are left out.
+// last of chain is that submodule, those before it the ones that it lies in. A folder that is not there is left out.
 func (r *Repo) SubmoduleObjects(chain ...Submodule) (found []string) {
-	kept, inside := r.gitDir, r.root // inside: where git kept them until 1.7.8
+	kept, inside := "", "" // inside: where git kept them until 1.7.8
 	for _, s := range chain {
 		kept, inside = filepath.Join(kept, "modules", filepath.FromSlash(s.Name)), filepath.Join(inside, filepath.FromSlash(s.Path))
 	}
-	for _, dir := range []string{filepath.Join(kept, "objects"), filepath.Join(inside, ".git", "objects")} {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			found = append(found, dir)
+	for _, place := range [][2]string{{r.gitDir, filepath.Join(kept, "objects")}, {r.root, filepath.Join(inside, ".git", "objects")}} {
+		if holds(place[0], place[1]) {
+			found = append(found, filepath.Join(place[0], place[1]))
 		}
 	}
 	return found
+}
+
+// holds reports whether there is such a folder below dir. A link that leads out of dir, which a commit may bring, leads to none.
+func holds(dir, folder string) bool {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = root.Close() }()
+	info, err := root.Stat(folder)
+	return err == nil && info.IsDir()
 }
 
 // maxCommit is far beyond what a message needs.

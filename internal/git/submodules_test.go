@@ -146,6 +146,15 @@ func TestTreesAreCopiedFromAFolderWhoseConfigurationNamesPrograms(t *testing.T) 
 	if want := []string{filepath.Join(kept, "objects")}; !slices.Equal(objects, want) {
 		t.Fatalf("objects are in %q, want %q", objects, want)
 	}
+	if err := os.Symlink(lib.dir, filepath.Join(p.dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(lib.dir, ".git", "objects"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if led := repo.SubmoduleObjects(git.Submodule{Name: "elsewhere", Path: "elsewhere"}); led != nil {
+		t.Errorf("a link led to %q", led)
+	}
 	into := filepath.Join(store.dir, ".git")
 	for range 2 {
 		if got := must(repo.TreeIn(t.Context(), objects[0], commit))(t); got != tree {
