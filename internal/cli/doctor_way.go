@@ -44,12 +44,12 @@ func findingOf(what string, err error) finding {
 	return f
 }
 
-// reaching adds where the agent's model is, if the user named that, and whether anything answers there.
+// reaching adds where the agent's model is, if somebody named that, and whether anything answers there.
 func (p *project) reaching(ctx context.Context, w way, f finding) finding {
-	if w.named() == "" {
+	if w.place() == "" {
 		return f
 	}
-	f.Says += "; its model at " + shownURL(w.url) + " (" + w.from + ")"
+	f.Says += "; its model at " + shownURL(w.url) + " (" + w.place() + ")"
 	if strings.HasPrefix(w.url, "http://") {
 		f.Says += ", unencrypted"
 	}

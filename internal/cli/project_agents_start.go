@@ -59,7 +59,7 @@ func (p *project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 		return &runner.AgentError{Code: string(agent.NoRoute), Next: advised(f.Next), Err: err}
 	}
 	w := p.way(v, c)
-	if login, _, _ := p.login(v, c); login != config.LoginKey || w.named() == "" {
+	if login, _, _ := p.login(v, c); login != config.LoginKey || w.place() == "" {
 		return nil
 	}
 	if err := p.startGateway(ctx); err != nil {
@@ -84,12 +84,12 @@ func advised(next string) workflow.NextStep {
 	return workflow.Advice(next)
 }
 
-// reach says why nothing answers where the user says that the agent's model is, nil if anything does.
+// reach says why nothing answers where the user or the configuration says that the agent's model is, nil if anything does.
 func (p *project) reach(ctx context.Context, w way) *runner.AgentError {
-	permanent, err := p.gateway.Reach(ctx, w.url, true)
+	permanent, err := p.gateway.Reach(ctx, w.url, !w.configured)
 	if err == nil {
 		return nil
 	}
-	return &runner.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", shownURL(w.url), w.from, err),
-		Next: workflow.Advice("start it, correct the address in " + w.from + ", or unset that for the vendor's own server")}
+	return &runner.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", shownURL(w.url), w.place(), err),
+		Next: workflow.Advice("start it, correct the address in " + w.place() + ", or unset that for the vendor's own server")}
 }

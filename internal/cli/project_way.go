@@ -13,8 +13,9 @@ import (
 // variables and settings say, else the vendor's usual.
 type way struct {
 	url string
-	// from says where the user named url; empty of the configuration's and of the vendor's own.
-	from string
+	// from says where the user named url; empty of the configuration's and of the vendor's own. configured: it is the configuration's.
+	from       string
+	configured bool
 	// key is what holds the key, value the key itself.
 	key, value string
 	bearer     bool
@@ -31,9 +32,17 @@ func (w way) named() string {
 	return w.url
 }
 
+// place is where the address stands that somebody named, empty if no one did.
+func (w way) place() string {
+	if w.configured {
+		return "url in " + config.Name
+	}
+	return w.from
+}
+
 func (a *app) way(v vendor, c config.Agent) way {
 	s := v.server(c)
-	w := way{url: s.url, key: s.key}
+	w := way{url: s.url, key: s.key, configured: c.URL != ""}
 	if s.key != "" {
 		w.value = a.Env(s.key)
 	}
