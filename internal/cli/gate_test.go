@@ -57,6 +57,13 @@ func gatedProject(t testing.TB, n int, g *gate, changes ...string) *project {
 	return newProject(t, n, append([]string{"approve: ", read}, changes...)...)
 }
 
+// beforeImplementer is a project whose runs stand still before each call of the implementer.
+func beforeImplementer(t testing.TB, n int) (*gate, *project) {
+	t.Helper()
+	g := newGate(t)
+	return g, gatedProject(t, n, g, g.beforeImplementer()...)
+}
+
 func (g *gate) beforeImplementer() []string {
 	return []string{"step: S01, do: [{run: [sh, -c, '", "step: S01, do: [{run: [sh, -c, '" + g.pass()}
 }

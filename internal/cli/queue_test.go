@@ -15,8 +15,7 @@ import (
 
 func TestTwoRunsOfOneRequestAreOneRunAndOneRefusal(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	first := p.startStandingStill(1)
 	said := p.run(5, "run", "1")
 	if want := fmt.Sprintf("pid %d on ", first.cmd.Process.Pid); !strings.Contains(said, want) || !strings.Contains(said, "signalbox watch 1") {
@@ -45,8 +44,7 @@ func TestTwoRunsStartedTogetherAreOneRun(t *testing.T) {
 
 func TestARunKilledInTheQueueComesBackAsItWasStarted(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 2, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 2)
 	p.writeAgent(".signalbox/agent.sh")
 	first := p.startStandingStill(1)
 	command := []string{"run", "2", "--agent", "./.signalbox/agent.sh", "--workflow", "simple", "--approve", "auto", "--base", "main", "--max-parallel", "1"}
@@ -90,8 +88,7 @@ func (p *project) writeAgent(name string) {
 
 func TestAnOrderLeftWithAProcessThatDiesIsCarriedOut(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	holder := p.startStandingStill(1)
 	holder.signal(syscall.SIGSTOP)
 	stop := p.start("stop", "1")
@@ -112,8 +109,7 @@ func TestAnOrderLeftWithAProcessThatDiesIsCarriedOut(t *testing.T) {
 
 func TestEightProcessesShareThreeSlotsAndAllMerge(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, crowd, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, crowd)
 	children := p.startCrowd()
 	p.mustQueueFive(children[0])
 	g.open()
@@ -129,8 +125,7 @@ func TestEightProcessesShareThreeSlotsAndAllMerge(t *testing.T) {
 
 func TestOneProcessCarriesEightRequestsThroughThreeSlots(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, crowd, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, crowd)
 	c := p.start("run", "1", "2", "3", "4", "5", "6", "7", "8")
 	p.mustQueueFive(c)
 	g.open()
@@ -150,8 +145,7 @@ func TestOneProcessCarriesEightRequestsThroughThreeSlots(t *testing.T) {
 
 func TestAKilledProcessFreesItsSlotForTheOthers(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, crowd, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, crowd)
 	children := p.startCrowd()
 	p.mustQueueFive(children[0])
 	victim := slices.IndexFunc(children, func(c *child) bool { return p.stage(c.request).State == workflow.Running })
@@ -172,8 +166,7 @@ func TestAKilledProcessFreesItsSlotForTheOthers(t *testing.T) {
 
 func TestStatusSaysThatARunWasCutOffAndWhatToType(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	c := p.startStandingStill(1)
 	if said := p.run(0, "status", "1"); strings.Contains(said, "cut off") {
 		t.Errorf("status of a run that is carried:\n%s", said)

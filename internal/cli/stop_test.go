@@ -14,8 +14,7 @@ import (
 
 func TestStopIsObeyedWithinASecondWhileAnAgentHangs(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	c := p.startStandingStill(1)
 	p.mustStop(c, func() { p.run(0, "stop", "1") })
 	g.open()
@@ -24,8 +23,7 @@ func TestStopIsObeyedWithinASecondWhileAnAgentHangs(t *testing.T) {
 
 func TestStopIsObeyedWithinASecondWithoutASandbox(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	c := p.startStandingStill(1, "--unsandboxed")
 	p.mustStop(c, func() { p.run(0, "stop", "1") })
 	g.open()
@@ -44,8 +42,7 @@ func TestStopIsObeyedWithinASecondWhileATestRuns(t *testing.T) {
 
 func TestControlCStopsLikeAnOrder(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	c := p.startStandingStill(1)
 	p.mustStop(c, func() { c.signal(syscall.SIGINT) })
 	if r := p.stage(1); r.Error.ReasonCode != workflow.StopRequestedCode {
@@ -70,8 +67,7 @@ func TestARunWhoseProcessIsToldToEndGoesOnWithTheNextCommand(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.signals), func(t *testing.T) {
 			t.Parallel()
-			g := newGate(t)
-			p := gatedProject(t, 1, g, g.beforeImplementer()...)
+			g, p := beforeImplementer(t, 1)
 			c := p.startStandingStill(1)
 			p.mustStop(c, func() {
 				for _, s := range test.signals {
@@ -93,8 +89,7 @@ func TestARunWhoseProcessIsToldToEndGoesOnWithTheNextCommand(t *testing.T) {
 
 func TestWhoHasAskedForHangUpsToBeIgnoredIsObeyed(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	c := p.startUnder([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, nil, "run", "1")
 	if !c.until(func() bool { return p.standsStill(1) }) {
 		t.Fatalf("it ended before the gate:\n%s", c.out)
@@ -109,8 +104,7 @@ func TestWhoHasAskedForHangUpsToBeIgnoredIsObeyed(t *testing.T) {
 
 func TestASecondControlCLosesNothing(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	c := p.startStandingStill(1)
 	c.signal(syscall.SIGINT)
 	c.signal(syscall.SIGINT)

@@ -12,8 +12,7 @@ import (
 
 func TestStopSaysWhoIsSuspendedAndWhatToType(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	_, p := beforeImplementer(t, 1)
 	c := p.startStandingStill(1)
 	c.signal(syscall.SIGSTOP)
 	s := p.start("stop", "1")
@@ -34,8 +33,7 @@ func TestStopSaysWhoIsSuspendedAndWhatToType(t *testing.T) {
 
 func TestARunWhoseLockWasRemovedIsNotCarriedTwiceAndItsAgentLives(t *testing.T) {
 	t.Parallel()
-	g := newGate(t)
-	p := gatedProject(t, 1, g, g.beforeImplementer()...)
+	g, p := beforeImplementer(t, 1)
 	c := p.startStandingStill(1)
 	if err := os.RemoveAll(filepath.Join(p.dir, ".signalbox", "locks")); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,21 @@ import (
 	"testing"
 )
 
+// loading is a file and what is said of it, nothing where all is well.
+type loading struct{ name, text, want string }
+
+func loads(t *testing.T, all []loading) {
+	t.Helper()
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := loaded(t, c.text); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 // loaded is what Load says of a file, without the file's name.
 func loaded(t *testing.T, text string, variables ...string) string {
 	t.Helper()
@@ -35,7 +50,7 @@ func loaded(t *testing.T, text string, variables ...string) string {
 
 func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, text, want string }{
+	loads(t, []loading{
 		{"nothing", "", ""},
 		{"comments alone", "# later\n", ""},
 		{"keys without values", "tests:\nagents:\nenvironment:\n  memory:\n", ""},
@@ -84,14 +99,7 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 			"line 1: agents.b.driver is \"x\": want command or claude or codex or opencode or pi or gemini\nline 2: roles.reviewer names \"c\", which is no agent of this file"},
 		{"a verification that is a word", "environment:\n  verify: [make, {command: ''}]\n", "line 2: environment.verify[1] is \"make\": want keys with values\nline 2: environment.verify[2].command is empty: want a line for sh"},
 		{"an alias of itself", "environment: {verify: &a [*a]}\n", "line 1: environment.verify[1] is a list: want keys with values"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			if got := loaded(t, c.text); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
-		})
-	}
+	})
 }
 
 func TestASmallFileWhoseAliasesMakeItHugeIsRefused(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 func TestAWrongHealthCheckIsRefusedWithLineAndKey(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, text, want string }{
+	loads(t, []loading{
 		{"every kind as it should be", `tests: [make]
 health:
   every: 5m
@@ -40,14 +40,7 @@ health:
 		{"a pattern that is none", "health: {checks: [{id: a, kind: log, file: x, pattern: '(', rerun: x}]}\n", "line 1: health.checks[1].pattern is no regular expression: missing closing ): `(`"},
 		{"a log alone", "health: {checks: [{id: a, kind: log, file: x, pattern: x}]}\n", `line 1: health.checks[1].rerun is empty: want a line for sh: a log says nothing of a change before it is merged`},
 		{"tests of a project that has none", "health: {checks: [{id: a, kind: branch-tests}]}\n", `line 1: health.checks[1].kind is branch-tests, which takes tests, and there are none`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			if got := loaded(t, c.text); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
-		})
-	}
+	})
 }
 
 func TestAHealthCheckIsReadWithAllItSays(t *testing.T) {

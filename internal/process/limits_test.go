@@ -141,7 +141,7 @@ func TestGroupsOfAKilledStarterAreSwept(t *testing.T) {
 	t.Parallel()
 	limitable(t, process.Limits{Processes: 100})
 	const tag = "SIGNALBOX_PROJECT=/home/ada/limited"
-	variable, all := lifeline(t)
+	variable, heldBy := lifeline(t)
 	runner := startAndAwait(t, child("run a limited child", variable, tag))
 	pattern := "signalbox." + strconv.Itoa(runner.Process.Pid) + ".*"
 	if left := groupsNamed(t, pattern); len(left) == 0 {
@@ -165,9 +165,7 @@ func TestGroupsOfAKilledStarterAreSwept(t *testing.T) {
 	if left := groupsNamed(t, pattern); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}
-	if crosses := all(); crosses != "xx" {
-		t.Errorf("lifeline was held by %q, want two processes", crosses)
-	}
+	heldBy(2)
 }
 
 // groupsNamed finds groups of ours below any group of any hierarchy.
@@ -189,7 +187,7 @@ func groupsNamed(t *testing.T, pattern string) (found []string) {
 
 func TestWhatRunsInASandboxIsAskedToEndAndNotTheSandbox(t *testing.T) {
 	t.Parallel()
-	variable, all := lifeline(t)
+	variable, heldBy := lifeline(t)
 	out := newAwaited("ready\n")
 	c := child("wait for one tidying up", variable)
 	c.Stdout, c.Sandbox, c.Grace = out, true, 500*time.Millisecond
@@ -203,9 +201,7 @@ func TestWhatRunsInASandboxIsAskedToEndAndNotTheSandbox(t *testing.T) {
 	if !strings.HasSuffix(out.String(), "tidy\n") {
 		t.Errorf("printed %q, want it tidied up", out.String())
 	}
-	if crosses := all(); crosses != "xx" {
-		t.Errorf("lifeline was held by %q", crosses)
-	}
+	heldBy(2)
 }
 
 func TestAProgramGetsTheOpenFilesItIsGiven(t *testing.T) {

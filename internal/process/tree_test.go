@@ -19,7 +19,7 @@ import (
 
 // lifeline returns a variable that makes every child and grandchild hold a FIFO open, and the
 // reading of it. It is at its end when all of them are dead; each of them has left an x in it.
-func lifeline(t *testing.T) (variable string, all func() string) {
+func lifeline(t *testing.T) (variable string, heldBy func(processes int)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "lifeline")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -30,7 +30,7 @@ func lifeline(t *testing.T) (variable string, all func() string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = fifo.Close() })
-	return lifelineVariable + "=" + path, func() string {
+	return lifelineVariable + "=" + path, func(processes int) {
 		t.Helper()
 		if err := fifo.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
 			t.Fatal(err)
@@ -39,7 +39,9 @@ func lifeline(t *testing.T) (variable string, all func() string) {
 		if err != nil {
 			t.Fatalf("somebody is still alive: %v", err)
 		}
-		return string(crosses)
+		if len(crosses) != processes {
+			t.Errorf("the lifeline was held by %d processes, want %d", len(crosses), processes)
+		}
 	}
 }
 
@@ -57,7 +59,7 @@ func TestNothingOfTheTreeIsLeft(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			variable, all := lifeline(t)
+			variable, heldBy := lifeline(t)
 			c := child(test.child, variable)
 			var out bytes.Buffer
 			c.Stdout = &out
@@ -69,16 +71,14 @@ func TestNothingOfTheTreeIsLeft(t *testing.T) {
 			if !got.OK() || !strings.Contains(out.String(), "done\n") {
 				t.Errorf("got %q and %+v, want the program's own end", out.String(), got)
 			}
-			if crosses := all(); crosses != "xx" {
-				t.Errorf("lifeline was held by %q, want two processes", crosses)
-			}
+			heldBy(2)
 		})
 	}
 }
 
 func TestManyTreesEndAtTheSameMoment(t *testing.T) {
 	t.Parallel()
-	variable, all := lifeline(t)
+	variable, heldBy := lifeline(t)
 	var runs sync.WaitGroup
 	for range 10 {
 		runs.Go(func() {
@@ -88,9 +88,7 @@ func TestManyTreesEndAtTheSameMoment(t *testing.T) {
 		})
 	}
 	runs.Wait()
-	if crosses := all(); len(crosses) != 20 {
-		t.Errorf("lifeline was held by %d processes, want 20", len(crosses))
-	}
+	heldBy(20)
 }
 
 func TestProcessThatEscapedDoesNotHoldUpTheRun(t *testing.T) {
@@ -121,19 +119,19 @@ func TestStopEndsTheTree(t *testing.T) {
 		signal   string
 		exitCode int
 		prints   string
-		crosses  string
+		holders  int
 		atMost   time.Duration
 	}{
-		{name: "at once when it obeys", child: "hang", signal: "SIGTERM", exitCode: -1, crosses: "x", atMost: atOnce},
-		{name: "after it tidied up", child: "tidy up on SIGTERM", prints: "tidy\n", crosses: "x", atMost: atOnce},
-		{name: "after Grace when it does not obey", child: "ignore SIGTERM", signal: "SIGKILL", exitCode: -1, crosses: "x", atMost: late},
-		{name: "after Grace when a grandchild does not obey", child: "have a deaf grandchild", signal: "SIGTERM", exitCode: -1, crosses: "xx", atMost: late},
-		{name: "with the daemon that left it", child: "have a daemon and hang", signal: "SIGTERM", exitCode: -1, crosses: "xx", atMost: atOnce},
+		{name: "at once when it obeys", child: "hang", signal: "SIGTERM", exitCode: -1, holders: 1, atMost: atOnce},
+		{name: "after it tidied up", child: "tidy up on SIGTERM", prints: "tidy\n", holders: 1, atMost: atOnce},
+		{name: "after Grace when it does not obey", child: "ignore SIGTERM", signal: "SIGKILL", exitCode: -1, holders: 1, atMost: late},
+		{name: "after Grace when a grandchild does not obey", child: "have a deaf grandchild", signal: "SIGTERM", exitCode: -1, holders: 2, atMost: late},
+		{name: "with the daemon that left it", child: "have a daemon and hang", signal: "SIGTERM", exitCode: -1, holders: 2, atMost: atOnce},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			variable, all := lifeline(t)
+			variable, heldBy := lifeline(t)
 			c := child(test.child, variable)
 			out := newAwaited("ready\n")
 			c.Stdout, c.Grace = out, grace
@@ -153,9 +151,7 @@ func TestStopEndsTheTree(t *testing.T) {
 				t.Errorf("took %v, want at most %v", took, test.atMost)
 			}
 			t.Logf("stopped in %v", took)
-			if crosses := all(); crosses != test.crosses {
-				t.Errorf("lifeline was held by %q, want %q", crosses, test.crosses)
-			}
+			heldBy(test.holders)
 			if !strings.HasSuffix(out.String(), test.prints) {
 				t.Errorf("printed %q, want %q at the end", out.String(), test.prints)
 			}
@@ -209,21 +205,19 @@ func startAndAwaitIn(t *testing.T, c process.Command, namespaces uintptr) *exec.
 
 func TestProgramDiesWithTheOneThatRunsIt(t *testing.T) {
 	t.Parallel()
-	variable, all := lifeline(t)
+	variable, heldBy := lifeline(t)
 	runner := startAndAwait(t, child("run a child", variable))
 	if err := runner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if crosses := all(); crosses != "xx" {
-		t.Errorf("lifeline was held by %q, want two processes", crosses)
-	}
+	heldBy(2)
 }
 
 func TestSweepKillsWhatCarriesTheTagAndNothingElse(t *testing.T) {
 	t.Parallel()
 	const tag = "SIGNALBOX_RUN_ID=20261120-210000-a1"
-	variable, all := lifeline(t)
-	otherVariable, others := lifeline(t)
+	variable, heldBy := lifeline(t)
+	otherVariable, otherHeldBy := lifeline(t)
 	runner := startAndAwait(t, child("have a daemon and hang", variable, tag))
 	other := startAndAwait(t, child("hang", otherVariable, tag+"b", "COPY="+tag))
 	if err := runner.Process.Kill(); err != nil {
@@ -236,15 +230,11 @@ func TestSweepKillsWhatCarriesTheTagAndNothingElse(t *testing.T) {
 	if err != nil || killed != 1 {
 		t.Errorf("Sweep = %d, %v, want 1 killed", killed, err)
 	}
-	if crosses := all(); crosses != "xx" {
-		t.Errorf("lifeline was held by %q, want two processes", crosses)
-	}
+	heldBy(2)
 	if err := other.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Errorf("the process with a longer tag is gone: %v", err)
 	}
-	if crosses := others(); crosses != "x" {
-		t.Errorf("lifeline was held by %q, want one process", crosses)
-	}
+	otherHeldBy(1)
 	if killed, err := process.Sweep(t.Context(), tag); err != nil || killed != 0 {
 		t.Errorf("second Sweep = %d, %v, want nothing to do", killed, err)
 	}
@@ -269,24 +259,20 @@ func TestSweepRefusesWhatIsNoAssignment(t *testing.T) {
 func TestSweepOrphansSparesWhatHasALivingStarter(t *testing.T) {
 	t.Parallel()
 	const tag = "SIGNALBOX_PROJECT=/home/ada/words"
-	variable, all := lifeline(t)
-	otherVariable, others := lifeline(t)
+	variable, heldBy := lifeline(t)
+	otherVariable, otherHeldBy := lifeline(t)
 	runner := startAndAwait(t, child("run a child with a daemon", variable, tag))
 	other := startAndAwait(t, child("run a child with a daemon", otherVariable, tag))
 	if killed, err := process.SweepOrphans(t.Context(), tag); err != nil || killed != 0 {
 		t.Errorf("SweepOrphans = %d, %v, want none killed while the starters live", killed, err)
 	}
 	killAndSweepOrphans(t, runner, tag)
-	if crosses := all(); crosses != "xxx" {
-		t.Errorf("lifeline was held by %q, want three processes", crosses)
-	}
+	heldBy(3)
 	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("the other runner is gone: %v", err)
 	}
 	killAndSweepOrphans(t, other, tag)
-	if crosses := others(); crosses != "xxx" {
-		t.Errorf("lifeline was held by %q, want three processes", crosses)
-	}
+	otherHeldBy(3)
 }
 
 // killAndSweepOrphans leaves one daemon to the sweep; its parent dies of itself, sooner or later.

@@ -76,9 +76,7 @@ func TestWhatAProgramSwitchedOnIsTakenBack(t *testing.T) {
 func TestWhoLeavesHasTheirTerminalAsItWas(t *testing.T) {
 	t.Parallel()
 	x := started(t, newSessions(t), shell(42, Terminal, "printf '\\033[>7u\\033[?1003h\\033[?1049h'; echo ready; stty raw; cat"))
-	p := newTerminal(t)
-	left, _ := p.attach(t, x, process.TerminalSize{Rows: 30, Columns: 100})
-	p.sees(t, "ready")
+	p, left, _ := attached(t, x, process.TerminalSize{Rows: 30, Columns: 100}, "ready")
 	p.types(t, "\x1b[9")
 	p.types(t, "2;5u")
 	if l := <-left; !l.detached || l.err != nil {
@@ -90,9 +88,7 @@ func TestWhoLeavesHasTheirTerminalAsItWas(t *testing.T) {
 func TestAnEscapeIsTypedAtOnce(t *testing.T) {
 	t.Parallel()
 	x := started(t, newSessions(t), shell(42, Terminal, "stty raw -echo; echo ready; dd bs=1 count=1 2>/dev/null | od -An -c; read line"))
-	p := newTerminal(t)
-	p.attach(t, x, process.TerminalSize{})
-	p.sees(t, "ready")
+	p, _, _ := attached(t, x, process.TerminalSize{}, "ready")
 	p.types(t, "\x1b")
 	p.sees(t, "033")
 }
@@ -103,12 +99,8 @@ const interfaceScript = `printf '\033[?1049h\033[?1003h\033[2J\033[HHEADER\n'; i
 func TestWhoAttachesLateSeesTheWholeScreen(t *testing.T) {
 	t.Parallel()
 	x := started(t, newSessions(t), shell(42, Terminal, interfaceScript+"printf '\\033[12;1Hready'; read line"))
-	early := newTerminal(t)
-	early.attach(t, x, process.TerminalSize{Rows: 24, Columns: 80})
-	early.sees(t, "ready")
-	late := newTerminal(t)
-	late.attach(t, x, process.TerminalSize{Rows: 24, Columns: 80})
-	late.sees(t, "ready")
+	attached(t, x, process.TerminalSize{Rows: 24, Columns: 80}, "ready")
+	late, _, _ := attached(t, x, process.TerminalSize{Rows: 24, Columns: 80}, "ready")
 	late.mu.Lock()
 	shown := late.shown.String()
 	late.mu.Unlock()
@@ -127,15 +119,11 @@ func TestAnInterfaceDrawsItselfForWhoAttachesLate(t *testing.T) {
 	x := started(t, newSessions(t), shell(42, Terminal, "trap 'echo drawn $(stty size)' WINCH; printf '\\033[2J\\033[Hready'; while :; do read line; done"))
 	size := process.TerminalSize{Rows: 30, Columns: 100}
 	for range 2 { // the second changes nothing by its size
-		p := newTerminal(t)
-		left, _ := p.attach(t, x, size)
-		p.sees(t, "drawn 30 100")
+		p, left, _ := attached(t, x, size, "drawn 30 100")
 		p.types(t, "\x1c")
 		<-left
 	}
-	p := newTerminal(t)
-	p.attach(t, x, size)
-	p.sees(t, "drawn 29 100")
+	attached(t, x, size, "drawn 29 100")
 }
 
 func TestAReplayBeginsBetweenSequencesWithTheModesOfThere(t *testing.T) {
@@ -171,9 +159,7 @@ func TestNothingIsCutInASequenceOrACharacter(t *testing.T) {
 func TestPeopleAttachDetachAndResize(t *testing.T) {
 	t.Parallel()
 	x := started(t, newSessions(t), shell(42, Terminal, "trap 'stty size' WINCH; echo ready; while read line; do echo heard $line; done; while :; do read line && echo heard $line; done"))
-	first := newTerminal(t)
-	left, resize := first.attach(t, x, process.TerminalSize{Rows: 30, Columns: 100})
-	first.sees(t, "ready")
+	first, left, resize := attached(t, x, process.TerminalSize{Rows: 30, Columns: 100}, "ready")
 	first.types(t, "one\n")
 	first.sees(t, "heard one")
 	resize <- process.TerminalSize{Rows: 31, Columns: 101}

@@ -243,6 +243,15 @@ func (p *terminal) attach(t testing.TB, x *Session, size process.TerminalSize) (
 	return ended, sizes
 }
 
+// attached attaches to a session and returns once the terminal shows a text.
+func attached(t testing.TB, x *Session, size process.TerminalSize, shows string) (p *terminal, left <-chan leaving, resize chan<- process.TerminalSize) {
+	t.Helper()
+	p = newTerminal(t)
+	left, resize = p.attach(t, x, size)
+	p.sees(t, shows)
+	return p, left, resize
+}
+
 // gone waits for the end of processes that are not ours to wait for.
 func gone(t testing.TB, pids ...int) {
 	t.Helper()

@@ -110,9 +110,7 @@ func TestTheRecordOfAKilledHostHasNothingTwice(t *testing.T) {
 	c := shell(42, Terminal, "seq -f 'line %07.0f' 0 9999; echo printed; read line")
 	c.RecordLimit = 40_000
 	x := started(t, newSessions(t), c)
-	p := newTerminal(t)
-	p.attach(t, x, process.TerminalSize{})
-	p.sees(t, "printed")
+	attached(t, x, process.TerminalSize{}, "printed")
 	info, err := x.Info(t.Context())
 	if err == nil {
 		err = unix.Kill(info.HostPID, unix.SIGKILL)

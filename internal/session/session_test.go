@@ -144,9 +144,7 @@ func TestNudgeTypesTextAndThenEnter(t *testing.T) {
 	t.Parallel()
 	s := newSessions(t)
 	x := started(t, s, shell(42, Terminal, "stty raw -echo; printf ready; dd bs=1 count=12 2>/dev/null | od -An -c; printf '\\033[?2004h'; printf brackets; dd bs=1 count=16 2>/dev/null | od -An -c"))
-	p := newTerminal(t)
-	p.attach(t, x, process.TerminalSize{})
-	p.sees(t, "ready")
+	p, _, _ := attached(t, x, process.TerminalSize{}, "ready")
 	if err := x.Nudge(within(t), "hello\nworld"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,7 @@ func TestKeysThatInterruptReachTheAgent(t *testing.T) {
 	c := shell(42, Terminal, "")
 	c.Args = []string{"bash", "-c", `trap 'echo interrupted; exit' INT; echo ready; while :; do read -t 1 <> <(:); done`}
 	x := started(t, s, c)
-	ours := newTerminal(t)
-	ours.attach(t, x, process.TerminalSize{Rows: 30, Columns: 90})
-	ours.sees(t, "ready")
+	ours, _, _ := attached(t, x, process.TerminalSize{Rows: 30, Columns: 90}, "ready")
 	ours.types(t, "\x03")
 	ours.sees(t, "interrupted")
 	ended(t, x)

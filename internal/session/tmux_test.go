@@ -46,9 +46,7 @@ func TestSessionInTmuxIsShownThereAndHeardByUs(t *testing.T) {
 	s := newSessions(t)
 	c := inTmux(t, 42, "echo ready; while read line; do echo heard $line; test $line = two && echo '"+done+"'; done")
 	x := started(t, s, c)
-	ours := newTerminal(t)
-	ours.attach(t, x, process.TerminalSize{Rows: 30, Columns: 90})
-	ours.sees(t, "ready")
+	ours, _, _ := attached(t, x, process.TerminalSize{Rows: 30, Columns: 90}, "ready")
 
 	info, err := x.Info(t.Context())
 	if err != nil {
