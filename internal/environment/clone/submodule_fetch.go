@@ -83,6 +83,7 @@ func (e *Environment) fetch(ctx context.Context, m module) (tree string, err err
 	scratch := e.layout.fetched()
 	defer func() { err = errors.Join(err, removeTree(scratch)) }()
 	refspecs := [][]string{{"--depth=1", m.Commit}, {"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}}
+	var problem error
 	for _, refspec := range refspecs { // not every server gives a commit by its id, or a part of a history
 		if err := errors.Join(removeTree(scratch), makeRepository(scratch, "none", m.Commit, true, git.Identity{})); err != nil {
 			return "", err
@@ -92,17 +93,19 @@ func (e *Environment) fetch(ctx context.Context, m module) (tree string, err err
 			return "", err
 		}
 		if !ok {
-			if problem := m.refused(address, said); problem != nil {
-				return "", problem
+			if refused := m.refused(address, said); refused != nil {
+				return "", refused
 			}
+			problem = m.problem("it cannot be fetched from %s: %s", shownAddress(address.String()), complaint(said))
 			continue
 		}
 		tree, err := e.takeIn(ctx, m, filepath.Join(scratch, "objects"))
 		if err == nil || !errors.Is(err, git.ErrNotFound) {
 			return tree, err
 		}
+		problem = m.problem("%s does not have it", shownAddress(address.String()))
 	}
-	return "", m.problem("%s does not have it", shownAddress(address.String()))
+	return "", problem
 }
 
 // runFetch fetches into the scratch repository, and returns what git said.
@@ -155,7 +158,7 @@ var (
 	// blockedPattern is how the proxy names a host that it refuses, in its answer to git.
 	blockedPattern = lazyPattern(`signalbox: blocked: (\S+)`)
 	askedPattern   = lazyPattern(`(?i)could not read (?:Username|Password)|Authentication failed|returned error: 40[13]|terminal prompts disabled`)
-	passingPattern = lazyPattern(`(?i)could not resolve|timed out|Connection (?:refused|reset)|Failed to connect|Network is unreachable|returned error: (?:5\d\d|429)|response 50\d|early EOF|hung up`)
+	passingPattern = lazyPattern(`(?i)could not resolve|timed out|Connection (?:refused|reset)|Failed to connect|Network is unreachable|returned error: (?:5\d\d|429)|response 50\d|early EOF|hung up|Empty reply`)
 )
 
 // refused says what a fetch that failed was refused; nil where another way of asking may help.

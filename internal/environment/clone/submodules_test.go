@@ -1,6 +1,7 @@
 package clone_test
 
 import (
+	"encoding/pem"
 	"errors"
 	"net/http"
 	"net/http/cgi"
@@ -276,7 +277,7 @@ func TestSubmodulesThatCannotBeHadAreNamedBeforeAnythingIsMade(t *testing.T) {
 		"no address":                   {url: `""`, want: "it has no address"},
 		"its name leads elsewhere":     {url: "x\n[submodule \"../../x\"]\n\tpath = deps/lib", want: "leads out of its folder"},
 		"the commit is missing":        {allow: []string{s.host()}, commit: missing, want: "/lib does not have it", late: true},
-		"there is no such repository":  {url: s.url + "/no", allow: []string{s.host()}, want: "does not have it", late: true},
+		"there is no such repository":  {url: s.url + "/no", allow: []string{s.host()}, want: "/no/' not found", late: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -434,4 +435,91 @@ func TestASubmoduleOfWhichTheCheckoutLacksAFileIsFetchedOrNamed(t *testing.T) {
 	}
 	c.Egress = policy(t, s.host())
 	expect(t, madeAs(t, clone.New(c), p.Spec("site")), seesSubmodules, submodulesSeen)
+}
+
+func TestASubmoduleIsFetchedByTheCertificatesOfThisMachine(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, s.url+r.URL.String(), http.StatusFound)
+	}))
+	t.Cleanup(server.Close)
+	authority := filepath.Join(t.TempDir(), "authority.pem")
+	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := environmenttest.NewProject(t)
+	link(t, p, "nested", s.nested.Commit, "[submodule \"nested\"]\n\tpath = nested\n\turl = https://ada:secret@"+server.Listener.Addr().String()+"/nested\n")
+	c := config(t, p)
+	c.Network, c.Egress = egress.Registries, policy(t, s.host(), server.Listener.Addr().String())
+	_, err := clone.New(c).Make(t.Context(), p.Spec("site"))
+	var problem *environment.SubmoduleError
+	if !errors.As(err, &problem) || problem.Passing || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("by the system's certificates: %v", err)
+	}
+	c.Variables, c.ReadOnly = append(c.Variables, "GIT_SSL_CAINFO="+authority), []string{authority}
+	expect(t, madeAs(t, clone.New(c), p.Spec("site")), "cat nested/n.txt", "nested\n")
+}
+
+func TestAServerThatAsksForAPasswordOrDoesNotAnswerIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answer  http.HandlerFunc
+		want    string
+		passing bool
+	}{
+		"asks": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", "Basic")
+			w.WriteHeader(http.StatusUnauthorized)
+		}, "asks who you are", false},
+		"refuses":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "asks who you are", false},
+		"is busy":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "does not answer", true},
+		"breaks off":   {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "does not answer", true},
+		"speaks other": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x1b[2Jhello")) }, "does not have it", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(test.answer)
+			t.Cleanup(server.Close)
+			p := environmenttest.NewProject(t)
+			link(t, p, "lib", strings.Repeat("1", 40), "[submodule \"lib\"]\n\tpath = lib\n\turl = "+server.URL+"/lib\n")
+			c := config(t, p)
+			c.Network, c.Egress = egress.Registries, policy(t, strings.TrimPrefix(server.URL, "http://"))
+			_, err := clone.New(c).Make(t.Context(), p.Spec("site"))
+			var problem *environment.SubmoduleError
+			if !errors.As(err, &problem) || !strings.Contains(err.Error(), test.want) || problem.Passing != test.passing || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("got %v (%+v), want %q", err, problem, test.want)
+			}
+		})
+	}
+}
+
+// A request may be to move to another commit of a library. Who does that has it from where it is published.
+func TestAChangeMayMoveASubmoduleToACommitThatCanBeHad(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	p := s.linked(t)
+	next := s.lib.commit(t, map[string]string{"a.txt": "two\n"})
+	c := config(t, p)
+	c.Network, c.Egress = egress.Registries, policy(t, s.host())
+	e := madeAs(t, clone.New(c), p.Spec("site")).(*clone.Environment)
+	expect(t, e, `cd deps/lib && git init -q . && git fetch -q `+s.url+`/lib main && git reset -q --hard FETCH_HEAD && cat a.txt`, "two\n")
+	change, err := e.Record(t.Context(), p.Commit, "move\n")
+	if err != nil || p.Git(t, "rev-parse", change.Commit+":deps/lib") != next.Commit {
+		t.Fatalf("got %+v, %v", change, err)
+	}
+	expect(t, e, "cat deps/lib/a.txt; ls -A deps/lib", "two\n.gitignore\n.gitmodules\na.txt\ndir\n")
+	if err := e.Submodules(t.Context(), change.Commit); err != nil {
+		t.Error(err)
+	}
+	spec := p.Spec("candidate")
+	spec.Commit = change.Commit
+	expect(t, madeAs(t, clone.New(c), spec), "cat deps/lib/a.txt", "two\n")
+
+	expect(t, e, `cd deps/lib && git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m mine`, "")
+	mine, err := e.Record(t.Context(), change.Commit, "mine\n")
+	var missing *environment.SubmoduleError
+	if err != nil || !mine.Changed || !errors.As(e.Submodules(t.Context(), mine.Commit), &missing) || !strings.Contains(missing.Error(), "does not have it") {
+		t.Errorf("a commit of nobody else: %+v, %v, %v", mine, err, missing)
+	}
 }
