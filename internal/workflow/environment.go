@@ -83,32 +83,3 @@ const (
 	IssueError    IssueStatusWord = "error"
 	IssueUnknown  IssueStatusWord = "unknown" // there is no file; never written
 )
-
-// Health is the document state.json (SPEC H1), shared between the CI control
-// layer, which reads and decides, and the repair layer, which writes.
-// The three times are strings because the format's initial value for two of
-// them is the empty string; where set they are RFC 3339.
-type Health struct {
-	RetryRequired          bool   `json:"retry_required"`
-	RunCount               int    `json:"run_count"`
-	LastErrorID            string `json:"last_error_id"`
-	LastErrorSummary       string `json:"last_error_summary"`
-	LastAttemptAt          string `json:"last_attempt_at"`
-	CooldownUntil          string `json:"cooldown_until"`
-	TotalErrorsDetected    int    `json:"total_errors_detected"`
-	TotalFixesAttempted    int    `json:"total_fixes_attempted"`
-	TotalFixesSucceeded    int    `json:"total_fixes_succeeded"`
-	LastHealthStatus       string `json:"last_health_status"`
-	ContinuousFailureCount int    `json:"continuous_failure_count"`
-	CreatedAt              string `json:"created_at"`
-	UpdatedAt              string `json:"updated_at"`
-	// Loop is all that is ours, under one key.
-	Loop    HealthLoop `json:"signalbox,omitzero"`
-	Unknown Unknown    `json:",embed"`
-}
-
-// NewHealth is state.json before the first pass (H1).
-func NewHealth(now time.Time) Health {
-	at := now.UTC().Format(time.RFC3339)
-	return Health{LastHealthStatus: HealthUnknown, CreatedAt: at, UpdatedAt: at}
-}

@@ -72,7 +72,7 @@ func (doc *Environments) Register(e Environment, now time.Time) error {
 		}
 		return fmt.Errorf("environment %q is registered for issue %d on branch %q: %w", e.EnvID, there.IssueNumber, there.Branch, ErrNotApplicable)
 	}
-	e.Title = oneLine(e.Title)
+	e.Title = OneLine(e.Title)
 	e.Status, e.Phase, e.Step = EnvironmentActive, EnvCreate, EnvCreate.Step()
 	e.CreatedAt = second(now)
 	e.LastUsedAt = e.CreatedAt
@@ -94,7 +94,7 @@ func (e *Environment) validate() error {
 		return fmt.Errorf("issue number %d: want one from 1 on: %w", e.IssueNumber, ErrInvalidEntry)
 	case e.Branch == "" || len(e.Branch) > maxBranch || e.Branch[0] == '-' || strings.ContainsFunc(e.Branch, notInBranch):
 		return fmt.Errorf("branch %q: want a git branch: %w", e.Branch, ErrInvalidEntry)
-	case oneLine(e.Title) == "":
+	case OneLine(e.Title) == "":
 		return fmt.Errorf("title is empty: say what the work is: %w", ErrInvalidEntry)
 	}
 	return nil
@@ -122,7 +122,8 @@ func (doc *Environments) Remove(id string) error {
 }
 
 // oneLine is text from outside as one printable line.
-func oneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }
+// OneLine is text without line breaks and control characters.
+func OneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }
 
 // second is the grain of the times that people's operations leave.
 func second(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

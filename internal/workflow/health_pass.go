@@ -163,7 +163,7 @@ func inShort(text string) string {
 	const most = 200
 	var lines []string
 	for said := range strings.Lines(text) {
-		if said = oneLine(said); said != "" {
+		if said = OneLine(said); said != "" {
 			lines = append(lines, said)
 		}
 	}
