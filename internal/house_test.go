@@ -19,6 +19,7 @@ import (
 // of ours. "*" stands for every package; a pattern's last "/*" for any name.
 var rooms = map[string][]string{
 	"workflow":                    {},
+	"health":                      {"workflow"},
 	"redact":                      {}, // whoever takes control characters out asks it: half a sequence left splits a secret that nothing finds again
 	"flock":                       {}, // what every lock file of ours is held by
 	"process":                     {},
@@ -59,15 +60,15 @@ var rooms = map[string][]string{
 	"environment/container/engine":        {"environment", "process", "redact"}, // marks what it cuts of an output: by that a secret is known that was cut
 	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
-	"commandline":                         {"workflow"},                                   // a step in words; the published documents quote them, so it is no part of cli
-	"store":                               {"workflow", "commandline", "redact", "flock"}, // error.actions is published as lines
+	"commandline":                         {"workflow"},                                             // a step in words; the published documents quote them, so it is no part of cli
+	"store":                               {"workflow", "health", "commandline", "redact", "flock"}, // error.actions is published as lines
 	"schema":                              {},
 	"pipeline":                            {},
-	"probe":                               {"workflow", "process", "redact"},                                           // is a program inside environments, too: it can reach no document
-	"heal":                                {"workflow", "commandline", "store", "probe", "process", "redact", "forge"}, // carries no run itself: how one is carried is given to it
-	"gateway":                             {"agent", "flock", "process"},                                               // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
-	"session":                             {"flock", "process", "redact", "store"},                                     // holds an agent's process; what environment it runs in is an Executor that cli hands in
-	"permission":                          {},                                                                          // answers strangers' questions by patterns: text alone
+	"probe":                               {"workflow", "process", "redact"},                                                     // is a program inside environments, too: it can reach no document
+	"heal":                                {"workflow", "health", "commandline", "store", "probe", "process", "redact", "forge"}, // carries no run itself: how one is carried is given to it
+	"gateway":                             {"agent", "flock", "process"},                                                         // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
+	"session":                             {"flock", "process", "redact", "store"},                                               // holds an agent's process; what environment it runs in is an Executor that cli hands in
+	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
 	"runner":                              {"workflow", "commandline", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "runner"},

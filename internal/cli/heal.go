@@ -12,6 +12,7 @@ import (
 	"signalbox/internal/config"
 	"signalbox/internal/git"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -110,8 +111,8 @@ func (a *app) heal(ctx context.Context, unattended bool) error {
 	return &problem{code: code}
 }
 
-var passCodes = map[workflow.HealthResult]int{workflow.PassHealthy: exitOK, workflow.PassRepaired: exitOK, workflow.PassWaiting: exitNeedsInput,
-	workflow.PassCritical: exitNeedsInput, workflow.PassFailed: exitFailed, workflow.PassUnknown: exitError, workflow.PassCooldown: exitCooldown}
+var passCodes = map[health.Result]int{health.PassHealthy: exitOK, health.PassRepaired: exitOK, health.PassWaiting: exitNeedsInput,
+	health.PassCritical: exitNeedsInput, health.PassFailed: exitFailed, health.PassUnknown: exitError, health.PassCooldown: exitCooldown}
 
 // healOnce is one pass, with the configuration of this moment.
 func (a *app) healOnce(ctx context.Context, every time.Duration, unattended bool) (heal.Report, error) {

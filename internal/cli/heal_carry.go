@@ -10,6 +10,7 @@ import (
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -50,8 +51,8 @@ func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow
 // notARepair says that a request is about an error of the self-healing loop, which alone has its check run again on what
 // would be merged; nil if it is not. A state.json that cannot be read names no errors.
 func (p *project) notARepair(ctx context.Context, request forge.Request) error {
-	health, err := p.store.Health().Load(ctx)
-	if err != nil || !slices.ContainsFunc(health.Loop.Errors, func(e workflow.HealthError) bool { return e.Request == request.ID }) {
+	state, err := p.store.Health().Load(ctx)
+	if err != nil || !slices.ContainsFunc(state.Loop.Errors, func(e health.Error) bool { return e.Request == request.ID }) {
 		return nil
 	}
 	return &problem{err: fmt.Errorf("request %s is a repair, which is proved by running its check again", request.ID), hint: "signalbox heal"}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/cli"
-	"signalbox/internal/workflow"
+	"signalbox/internal/health"
 )
 
 // hours is a project whose self-healing loop waits by a clock that the test moves.
@@ -71,7 +71,7 @@ func TestABugThatNoAgentRepairsCallsAPersonOnceAndThenIsRepaired(t *testing.T) {
 		h.heal(3)
 	}
 	about := h.health().Loop.Request
-	if state := h.health(); state.LastHealthStatus != workflow.HealthCritical || state.RetryRequired || state.TotalFixesAttempted != 3 || len(h.requests()) != 2 || about == "" {
+	if state := h.health(); state.LastHealthStatus != health.Critical || state.RetryRequired || state.TotalFixesAttempted != 3 || len(h.requests()) != 2 || about == "" {
 		t.Fatalf("hours later: %+v, %d requests", state, len(h.requests()))
 	}
 
@@ -87,7 +87,7 @@ func TestABugThatNoAgentRepairsCallsAPersonOnceAndThenIsRepaired(t *testing.T) {
 	h.heal(0)
 	h.passes(5 * time.Minute)
 	h.heal(0)
-	if state := h.health(); state.LastHealthStatus != workflow.HealthHealthy || state.TotalFixesAttempted != 4 || state.TotalFixesSucceeded != 1 ||
+	if state := h.health(); state.LastHealthStatus != health.Healthy || state.TotalFixesAttempted != 4 || state.TotalFixesSucceeded != 1 ||
 		state.TotalErrorsDetected != 1 || state.ContinuousFailureCount != 0 || len(h.requests()) != 1 {
 		t.Errorf("once a person acted: %+v, %d requests", state, len(h.requests()))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -44,8 +45,8 @@ func (a *app) healLog(ctx context.Context, last int) error {
 	}
 	if a.json {
 		return a.printJSON(struct {
-			Passes []workflow.HealthPass `json:"passes"`
-			Sum    heal.Sum              `json:"repairs"`
+			Passes []health.Pass `json:"passes"`
+			Sum    heal.Sum      `json:"repairs"`
 		}{past.Passes, sum})
 	}
 	for _, p := range past.Passes {
@@ -58,18 +59,18 @@ func (a *app) healLog(ctx context.Context, last int) error {
 	return nil
 }
 
-var passColors = map[workflow.HealthResult]string{workflow.PassHealthy: green, workflow.PassRepaired: green, workflow.PassWaiting: yellow,
-	workflow.PassCooldown: yellow, workflow.PassUnknown: yellow, workflow.PassFailed: red, workflow.PassCritical: red}
+var passColors = map[health.Result]string{health.PassHealthy: green, health.PassRepaired: green, health.PassWaiting: yellow,
+	health.PassCooldown: yellow, health.PassUnknown: yellow, health.PassFailed: red, health.PassCritical: red}
 
 // againWords say how often a pass was repeated that came to the same.
-func againWords(p *workflow.HealthPass) string {
+func againWords(p *health.Pass) string {
 	if p.Again == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" ×%d, last at %s", p.Again+1, moment(p.LastAt))
 }
 
-func repairLine(r *workflow.HealthRepair) string {
+func repairLine(r *health.Repair) string {
 	line := fmt.Sprintf("%s: %s", redact.Line(r.Check, 40), redact.Joined(r.Summary, 120))
 	outcome := r.Outcome
 	if outcome == "" {

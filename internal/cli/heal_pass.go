@@ -12,6 +12,7 @@ import (
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/runner"
@@ -45,7 +46,7 @@ func (p *project) healthEvery() time.Duration {
 	if p.config.Health.Every > 0 {
 		return p.config.Health.Every
 	}
-	return workflow.HealthInterval
+	return health.Interval
 }
 
 // lookLimit is how long a look may take where the configuration is silent; tests have the limit of tests.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
 )
 
 // printReport says what a pass came to.
@@ -28,36 +28,36 @@ const unseenAdvice = `what is missing here: signalbox doctor; once it is mended:
 
 func reportWords(r *heal.Report) string {
 	switch r.Result {
-	case workflow.PassHealthy:
+	case health.PassHealthy:
 		return "healthy"
-	case workflow.PassUnknown:
+	case health.PassUnknown:
 		return "unknown: nothing failed, but nothing shows that all is well"
-	case workflow.PassRepaired:
+	case health.PassRepaired:
 		return "repaired; the next pass verifies it"
-	case workflow.PassWaiting:
+	case health.PassWaiting:
 		return "a repair waits"
-	case workflow.PassFailed:
+	case health.PassFailed:
 		return "a repair failed; the next may begin at " + moment(r.Health.CooldownUntil)
-	case workflow.PassCooldown:
+	case health.PassCooldown:
 		return "cooldown: nothing is done until " + moment(r.Health.CooldownUntil)
 	}
 	return fmt.Sprintf("critical: %s; %d of %d passes since found nothing wrong", r.Health.FailedInARow(),
-		r.Health.Loop.HealthyPasses, workflow.HealthyPasses)
+		r.Health.Loop.HealthyPasses, health.HealthyPasses)
 }
 
 // nextWords are what a person types after a pass that did not end well. A critical state has its own.
 func nextWords(r *heal.Report) (next []string) {
 	if r.Pass != nil {
 		for _, repair := range r.Pass.Repairs {
-			if repair.Request != "" && (repair.Outcome == workflow.RepairFailed || repair.Outcome == workflow.RepairWaiting) {
+			if repair.Request != "" && (repair.Outcome == health.RepairFailed || repair.Outcome == health.RepairWaiting) {
 				next = append(next, fmt.Sprintf(`where it stopped, and why: signalbox status %s`, redact.Line(repair.Request, 40)))
 			}
 		}
 	}
 	switch r.Result {
-	case workflow.PassFailed:
+	case health.PassFailed:
 		next = append(next, `once the cooldown is over: signalbox heal`)
-	case workflow.PassCooldown:
+	case health.PassCooldown:
 		next = append(next, `what was tried: signalbox heal log`)
 	}
 	return next

@@ -10,9 +10,9 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newHealStatus(a *app) *cobra.Command {
@@ -28,8 +28,8 @@ func newHealStatus(a *app) *cobra.Command {
 
 // healing is what "heal status --json" prints.
 type healing struct {
-	State workflow.Health `json:"state"`
-	Gate  workflow.Gate   `json:"gate"`
+	State health.State `json:"state"`
+	Gate  health.Gate  `json:"gate"`
 	// Holder is who makes a pass at this moment, nil if nobody does.
 	Holder *store.LockRecord `json:"holder"`
 	// CutOff: a pass is in hand that nobody makes. If it ended with an error, state says with which.
@@ -54,8 +54,8 @@ func (a *app) healStatus(ctx context.Context) error {
 		a.warn("%s", err)
 	}
 	s := healing{State: at.state, Gate: at.gate(configured.Every, a.healthTime()), Holder: at.holder, CutOff: at.cutOff(), Sum: past.Sum()}
-	if known && len(configured.Checks) == 0 && s.Gate.Decision == workflow.GateGo {
-		s.Gate = workflow.Gate{Decision: workflow.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToLookAt}
+	if known && len(configured.Checks) == 0 && s.Gate.Decision == health.GateGo {
+		s.Gate = health.Gate{Decision: health.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToLookAt}
 	}
 	if a.json {
 		return a.printJSON(s)
@@ -89,7 +89,7 @@ func (a *app) healStatus(ctx context.Context) error {
 }
 
 // openWords say what is done about an error.
-func openWords(e *workflow.HealthError, at *standing, past heal.History) string {
+func openWords(e *health.Error, at *standing, past heal.History) string {
 	var words []string
 	if e.Request != "" {
 		words = append(words, "request "+redact.Line(e.Request, 40))
@@ -115,10 +115,10 @@ func openWords(e *workflow.HealthError, at *standing, past heal.History) string 
 }
 
 // waitWords say what the repair of an error waits for, as the pass before found it.
-func waitWords(e *workflow.HealthError, past heal.History) string {
+func waitWords(e *health.Error, past heal.History) string {
 	for _, p := range slices.Backward(past.Passes) {
 		for _, r := range p.Repairs {
-			if r.ErrorID == e.ID && r.Outcome == workflow.RepairWaiting {
+			if r.ErrorID == e.ID && r.Outcome == health.RepairWaiting {
 				return redact.Line(commandline.Sentence(r.Why, r.Next), 160)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"signalbox/internal/agent/modeltest"
 	"signalbox/internal/environment/container/containertest"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -94,7 +95,7 @@ func newShop(t *testing.T, agent string) *project {
 }
 
 // health is state.json.
-func (p *project) health() workflow.Health {
+func (p *project) health() health.State {
 	p.Helper()
 	h, err := p.documents().Health().Load(p.Context())
 	if err != nil {
@@ -108,7 +109,7 @@ func (p *project) health() workflow.Health {
 func (p *project) mustBeRepaired() {
 	p.Helper()
 	h := p.health()
-	if h.RetryRequired || h.LastHealthStatus != workflow.HealthDegraded || h.ContinuousFailureCount != 0 || h.TotalErrorsDetected != 1 ||
+	if h.RetryRequired || h.LastHealthStatus != health.Degraded || h.ContinuousFailureCount != 0 || h.TotalErrorsDetected != 1 ||
 		h.TotalFixesAttempted != 1 || h.TotalFixesSucceeded != 1 || h.RunCount != 1 || h.CooldownUntil != "" {
 		p.Errorf("state.json is %+v", h)
 	}
@@ -156,7 +157,7 @@ func TestABugThatARequestShowsIsRepairedMergedAndVerified(t *testing.T) {
 			}
 			p.mustBeRepaired()
 			p.run(0, "heal")
-			if h := p.health(); h.LastHealthStatus != workflow.HealthHealthy || h.RunCount != 2 {
+			if h := p.health(); h.LastHealthStatus != health.Healthy || h.RunCount != 2 {
 				t.Errorf("verified: %+v", h)
 			}
 			p.mustCost(name != "replay")
@@ -169,7 +170,7 @@ func TestABugThatARequestShowsIsRepairedMergedAndVerified(t *testing.T) {
 func (p *project) mustCost(something bool) {
 	p.Helper()
 	var log struct {
-		Passes  []workflow.HealthPass
+		Passes  []health.Pass
 		Repairs heal.Sum
 	}
 	if err := json.Unmarshal([]byte(p.run(0, "heal", "log", "--json")), &log); err != nil {
@@ -242,11 +243,11 @@ func TestHealKilledOnItsWayIsGoneOnWithAndRepairsOnce(t *testing.T) {
 		}
 		c.signal(syscall.SIGKILL)
 		c.wait()
-		for life := 0; life < 3 && (life == 0 || p.health().LastHealthStatus != workflow.HealthHealthy); life++ {
+		for life := 0; life < 3 && (life == 0 || p.health().LastHealthStatus != health.Healthy); life++ {
 			p.run(0, "heal")
 		}
 		h := p.health()
-		if h.LastHealthStatus != workflow.HealthHealthy || h.TotalErrorsDetected != 1 || h.TotalFixesAttempted != 1 || h.TotalFixesSucceeded != 1 {
+		if h.LastHealthStatus != health.Healthy || h.TotalErrorsDetected != 1 || h.TotalFixesAttempted != 1 || h.TotalFixesSucceeded != 1 {
 			t.Errorf("killed at %s: %+v", ways[n], h)
 		}
 		if merges := strings.Fields(p.git("rev-list", "--first-parent", "--merges", "main")); len(merges) != 1 {
@@ -302,7 +303,7 @@ func TestHealWatchPassesAgainAndEndsWhenItIsInterrupted(t *testing.T) {
 	if code := c.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	var results []workflow.HealthResult
+	var results []health.Result
 	for line := range strings.Lines(c.out.String()) {
 		var report heal.Report
 		if err := json.Unmarshal([]byte(line), &report); err != nil {
@@ -310,7 +311,7 @@ func TestHealWatchPassesAgainAndEndsWhenItIsInterrupted(t *testing.T) {
 		}
 		results = append(results, report.Result)
 	}
-	if len(results) == 0 || results[0] != workflow.PassRepaired {
+	if len(results) == 0 || results[0] != health.PassRepaired {
 		t.Errorf("the passes came to %q:\n%s", results, c.out)
 	}
 	p.mustLeaveNothing()
@@ -351,7 +352,7 @@ func TestAServiceIsStartedAskedAndRepairedInAContainer(t *testing.T) {
 		t.Errorf("heal said\n%s", said)
 	}
 	p.run(0, "heal")
-	if h := p.health(); h.LastHealthStatus != workflow.HealthHealthy || h.TotalFixesSucceeded != 1 {
+	if h := p.health(); h.LastHealthStatus != health.Healthy || h.TotalFixesSucceeded != 1 {
 		t.Errorf("%+v", h)
 	}
 	if left := docker.Containers(t, p.dir); len(left) != 0 {

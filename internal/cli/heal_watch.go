@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/heal"
-	"signalbox/internal/workflow"
+	"signalbox/internal/health"
 )
 
 func newHealWatch(a *app) *cobra.Command {
@@ -87,7 +87,7 @@ func (a *app) untilNext(report *heal.Report, every time.Duration, started time.T
 		return every
 	}
 	next := started.Add(every)
-	if gate := report.Health.Gate(every, now); gate.Decision == workflow.GateCooldown {
+	if gate := report.Health.Gate(every, now); gate.Decision == health.GateCooldown {
 		next = gate.Until
 	}
 	return max(next.Sub(now), 0)

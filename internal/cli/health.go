@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newHealth(a *app) *cobra.Command {
@@ -30,7 +30,7 @@ func newHealth(a *app) *cobra.Command {
 }
 
 // withHealth gives use the document, opened to be changed.
-func (a *app) withHealth(ctx context.Context, use func(*store.Document[workflow.Health]) error) error {
+func (a *app) withHealth(ctx context.Context, use func(*store.Document[health.State]) error) error {
 	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
@@ -48,10 +48,10 @@ func restorable(err error) error {
 }
 
 // loadHealth reads the document as it is.
-func (a *app) loadHealth(ctx context.Context) (workflow.Health, error) {
+func (a *app) loadHealth(ctx context.Context) (health.State, error) {
 	s, err := a.openStoreToRead(ctx)
 	if err != nil {
-		return workflow.Health{}, err
+		return health.State{}, err
 	}
 	defer func() { _ = s.Close() }()
 	h, err := loadOrLost(ctx, s.Health())
@@ -62,7 +62,7 @@ func (a *app) loadHealth(ctx context.Context) (workflow.Health, error) {
 }
 
 // loadOrLost reads the document as it is. One that is gone while its backup is sound is broken: there is something to restore.
-func loadOrLost(ctx context.Context, doc *store.Document[workflow.Health]) (workflow.Health, error) {
+func loadOrLost(ctx context.Context, doc *store.Document[health.State]) (health.State, error) {
 	h, err := doc.Load(ctx)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return h, err
@@ -87,7 +87,7 @@ func (a *app) tellRestored(r store.Restoration, did string) {
 	_, _ = fmt.Fprintln(a.Err)
 }
 
-func (a *app) printHealth(h workflow.Health, gate workflow.Gate) {
+func (a *app) printHealth(h health.State, gate health.Gate) {
 	text := func(s string) string {
 		if s == "" {
 			return "-"
@@ -116,8 +116,8 @@ func (a *app) printHealth(h workflow.Health, gate workflow.Gate) {
 }
 
 // printCriticalAdvice ends what is shown about a critical state.
-func (a *app) printCriticalAdvice(h workflow.Health) {
-	if h.LastHealthStatus == workflow.HealthCritical {
+func (a *app) printCriticalAdvice(h health.State) {
+	if h.LastHealthStatus == health.Critical {
 		a.print("%s\n", criticalAdvice(h))
 	}
 }
@@ -126,18 +126,18 @@ func (a *app) printCriticalAdvice(h workflow.Health) {
 const healthLine = "  %-10s %s\n"
 
 // printLastError names the error that was found last, which a healthy project has behind it.
-func (a *app) printLastError(h workflow.Health) {
+func (a *app) printLastError(h health.State) {
 	if h.LastErrorID == "" {
 		return
 	}
 	name := "error"
-	if h.LastHealthStatus == workflow.HealthHealthy {
+	if h.LastHealthStatus == health.Healthy {
 		name = "last error"
 	}
 	a.print(healthLine, name, redact.Line(h.LastErrorID, 60)+": "+redact.Joined(h.LastErrorSummary, 300))
 }
 
-func until(g workflow.Gate) string {
+func until(g health.Gate) string {
 	if g.Until.IsZero() {
 		return ""
 	}
@@ -148,7 +148,7 @@ func until(g workflow.Gate) string {
 const rearm = "signalbox health record rearmed"
 
 // criticalAdvice is what a person does about a critical state.
-func criticalAdvice(h workflow.Health) string {
+func criticalAdvice(h health.State) string {
 	about := `open the request about it: signalbox health escalate`
 	if h.Loop.Request != "" {
 		about = "see request " + redact.Line(h.Loop.Request, 60)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
 )
 
 func newHealthGate(a *app) *cobra.Command {
@@ -34,7 +34,7 @@ func newHealthGate(a *app) *cobra.Command {
 			return a.gate(c.Context(), every)
 		},
 	}
-	c.Flags().DurationVar(&every, "check-every", workflow.HealthInterval, "how long a healthy project is left alone")
+	c.Flags().DurationVar(&every, "check-every", health.Interval, "how long a healthy project is left alone")
 	return c
 }
 
@@ -51,7 +51,7 @@ func (a *app) gate(ctx context.Context, every time.Duration) error {
 		err = a.printJSON(gate)
 	} else {
 		a.print("%s: %s%s\n", gate.Decision, redact.Clean(gate.Reason), until(gate))
-		if gate.Decision == workflow.GateCritical {
+		if gate.Decision == health.GateCritical {
 			a.print("%s\n", criticalAdvice(at.state))
 		}
 	}
@@ -61,11 +61,11 @@ func (a *app) gate(ctx context.Context, every time.Duration) error {
 	return err
 }
 
-var gateCodes = map[workflow.GateDecision]int{workflow.GateGo: exitOK, workflow.GateStop: exitNothingDue,
-	workflow.GateCooldown: exitCooldown, workflow.GateCritical: exitNeedsInput}
+var gateCodes = map[health.GateDecision]int{health.GateGo: exitOK, health.GateStop: exitNothingDue,
+	health.GateCooldown: exitCooldown, health.GateCritical: exitNeedsInput}
 
 // writeOutputs appends to the file that GitHub Actions reads.
-func (a *app) writeOutputs(gate workflow.Gate, h workflow.Health) error {
+func (a *app) writeOutputs(gate health.Gate, h health.State) error {
 	path := a.Env("GITHUB_OUTPUT")
 	if path == "" {
 		return nil
@@ -81,7 +81,7 @@ func (a *app) writeOutputs(gate workflow.Gate, h workflow.Health) error {
 	}
 	var text strings.Builder
 	for _, output := range [][2]string{
-		{"decision", string(gate.Decision)}, {"go", strconv.FormatBool(gate.Decision == workflow.GateGo)}, {"look", strconv.FormatBool(gate.Look)}, {"reason", gate.Reason}, {"until", deadline},
+		{"decision", string(gate.Decision)}, {"go", strconv.FormatBool(gate.Decision == health.GateGo)}, {"look", strconv.FormatBool(gate.Look)}, {"reason", gate.Reason}, {"until", deadline},
 		{"retry_required", strconv.FormatBool(h.RetryRequired)}, {"run_count", strconv.Itoa(h.RunCount)},
 		{"continuous_failure_count", strconv.Itoa(h.ContinuousFailureCount)}, {"last_health_status", h.LastHealthStatus},
 		{"last_error_id", h.LastErrorID}, {"last_error_summary", h.LastErrorSummary}, {"cooldown_until", h.CooldownUntil},

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/health"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newHealthInit(a *app) *cobra.Command {
@@ -19,7 +19,7 @@ func newHealthInit(a *app) *cobra.Command {
 			"unless --force; then it is kept as state.json.former-<time>.",
 		Example: "  signalbox health init",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withHealth(c.Context(), func(doc *store.Document[workflow.Health]) error {
+			return a.withHealth(c.Context(), func(doc *store.Document[health.State]) error {
 				if _, err := loadOrLost(c.Context(), doc); err == nil && !force {
 					return &problem{err: errors.New("there is a state.json, and its totals only grow"),
 						hint: `see it: signalbox health show; or begin anew: signalbox health init --force`}

@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newHealthRecord(a *app) *cobra.Command {
-	var fact workflow.HealthFact
+	var fact health.Fact
 	c := &cobra.Command{
 		Use:   "record FACT",
 		Short: "Report a fact of the self-healing loop",
@@ -29,7 +29,7 @@ func newHealthRecord(a *app) *cobra.Command {
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: factWords(),
 		RunE: func(c *cobra.Command, args []string) error {
-			fact.Kind = workflow.HealthFactKind(args[0])
+			fact.Kind = health.FactKind(args[0])
 			return a.record(c.Context(), fact)
 		},
 	}
@@ -39,26 +39,26 @@ func newHealthRecord(a *app) *cobra.Command {
 }
 
 func factWords() (words []cobra.Completion) {
-	for _, kind := range workflow.HealthFactKinds {
+	for _, kind := range health.FactKinds {
 		words = append(words, string(kind))
 	}
 	return words
 }
 
-func (a *app) record(ctx context.Context, fact workflow.HealthFact) error {
+func (a *app) record(ctx context.Context, fact health.Fact) error {
 	if err := fact.Validate(); err != nil {
 		return &problem{err: err, hint: `see "signalbox health record --help"`, code: exitUsage}
 	}
 	fact.Summary = redact.Named(redact.Clean(fact.Summary))
-	var h workflow.Health
+	var h health.State
 	var was string
-	err := a.withHealth(ctx, func(doc *store.Document[workflow.Health]) error {
+	err := a.withHealth(ctx, func(doc *store.Document[health.State]) error {
 		restoration, err := doc.Restore(ctx)
 		if err != nil {
 			return err
 		}
 		a.tellRestored(restoration, "going on from")
-		return doc.Update(ctx, func(state *workflow.Health) error {
+		return doc.Update(ctx, func(state *health.State) error {
 			was = state.LastHealthStatus
 			_, err := state.Record(fact, a.healthTime())
 			h = *state
@@ -76,13 +76,13 @@ func (a *app) record(ctx context.Context, fact workflow.HealthFact) error {
 }
 
 // tellRearmed says what a person's word came to.
-func (a *app) tellRearmed(fact workflow.HealthFactKind, was, is string) {
+func (a *app) tellRearmed(fact health.FactKind, was, is string) {
 	switch {
-	case fact == workflow.FactRearmed && was != workflow.HealthCritical:
+	case fact == health.FactRearmed && was != health.Critical:
 		a.print("the state is %s, not critical: nothing to rearm\n", redact.Line(is, 60))
-	case fact == workflow.FactRearmed:
+	case fact == health.FactRearmed:
 		a.print("rearmed; look at once, and repair what still fails: signalbox heal\n")
-	case fact == workflow.FactHealthy && is != workflow.HealthHealthy:
+	case fact == health.FactHealthy && is != health.Healthy:
 		a.print("noted; errors are open that nobody saw gone, so a look is due: signalbox heal\n")
 	}
 }
@@ -109,7 +109,7 @@ func (a *app) escalate(ctx context.Context) error {
 	if err != nil {
 		return notEscalated(err)
 	}
-	err = doc.Update(ctx, func(state *workflow.Health) error {
+	err = doc.Update(ctx, func(state *health.State) error {
 		if state.CriticalKey() == key {
 			state.Loop.Request = request.ID
 		}

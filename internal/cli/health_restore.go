@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/health"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newHealthRestore(a *app) *cobra.Command {
@@ -15,7 +15,7 @@ func newHealthRestore(a *app) *cobra.Command {
 			"read either; the totals go on. The broken file is kept as state.json.broken-<time>.",
 		Example: "  signalbox health restore",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withHealth(c.Context(), func(doc *store.Document[workflow.Health]) error {
+			return a.withHealth(c.Context(), func(doc *store.Document[health.State]) error {
 				restoration, err := doc.Restore(c.Context())
 				if err != nil {
 					return err

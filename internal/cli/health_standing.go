@@ -6,14 +6,14 @@ import (
 	"io/fs"
 	"time"
 
+	"signalbox/internal/health"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 // standing is where the self-healing loop stands.
 type standing struct {
 	// state is the document, or what "health restore" would make of a broken one; begun is false if there is none.
-	state workflow.Health
+	state health.State
 	begun bool
 	// holder is who makes a pass at this moment, nil if nobody does.
 	holder *store.LockRecord
@@ -23,7 +23,7 @@ type standing struct {
 func (s *standing) cutOff() bool { return s.state.Loop.Pass != nil && s.holder == nil }
 
 // gate decides. While a pass is running no other begins.
-func (s *standing) gate(every time.Duration, now time.Time) workflow.Gate {
+func (s *standing) gate(every time.Duration, now time.Time) health.Gate {
 	gate := s.state.Gate(every, now)
 	if s.holder != nil {
 		return gate.Beside(holder(*s.holder))
@@ -43,7 +43,7 @@ func (a *app) standing(ctx context.Context) (standing, error) {
 	}
 	h, restoration, err := s.Health().LoadOrBackup(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
-		return standing{state: workflow.NewHealth(a.healthTime()), holder: holder}, nil
+		return standing{state: health.New(a.healthTime()), holder: holder}, nil
 	}
 	a.tellRestored(store.Restoration{Broken: restoration.Broken, Backup: restoration.Backup}, "deciding by")
 	at := standing{state: h, begun: true, holder: holder}

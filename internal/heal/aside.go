@@ -3,8 +3,8 @@ package heal
 import (
 	"context"
 
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
 )
 
 // setAside keeps an error that says nothing of what else there is to look at and to repair, for whoever reads how the pass
@@ -18,9 +18,9 @@ func (p *pass) setAside(ctx context.Context, err error) error {
 }
 
 // putOff has a repair wait that nobody could open a request for, or carry.
-func (p *pass) putOff(ctx context.Context, id string, why error) (workflow.RepairOutcome, error) {
+func (p *pass) putOff(ctx context.Context, id string, why error) (health.RepairOutcome, error) {
 	if err := p.setAside(ctx, why); err != nil {
 		return "", err
 	}
-	return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: redact.Line(p.Redact.String(why.Error()), 200)})
+	return p.judge(ctx, health.Repair{ErrorID: id, Outcome: health.RepairWaiting, Why: redact.Line(p.Redact.String(why.Error()), 200)})
 }

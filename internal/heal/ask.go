@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/health"
 	"signalbox/internal/probe"
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
@@ -93,7 +94,7 @@ func (p *pass) run(ctx context.Context, place Place, c process.Command, limit ti
 	below := strings.NewReplacer(place.Dir()+"/", "")
 	text, cut := said.last(shownOutput)
 	if cut {
-		text = workflow.LeftOut + "\n" + text
+		text = health.LeftOut + "\n" + text
 	}
 	whole, _ := said.last(signedOutput)
 	text, whole = below.Replace(text), below.Replace(whole)

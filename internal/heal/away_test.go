@@ -10,6 +10,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -41,7 +42,7 @@ func (s *site) goesAway(from string) {
 }
 
 // held makes a pass that comes to a result and tells that the forge was away.
-func (s *site) held(t *testing.T, want workflow.HealthResult) heal.Report {
+func (s *site) held(t *testing.T, want health.Result) heal.Report {
 	t.Helper()
 	report, err := heal.New(s.config).Pass(t.Context())
 	if !errors.Is(err, errAway) || report.Result != want || !strings.HasSuffix(report.Health.Loop.Stopped, errAway.Error()) {
@@ -64,13 +65,13 @@ func TestAForgeThatIsAwayForOneErrorHoldsUpNoOther(t *testing.T) {
 		return s.carry(ctx, r)
 	}
 	s.goesAway("Health check whole")
-	repairs := s.held(t, workflow.PassWaiting).Pass.Repairs
-	if len(repairs) != 2 || repairs[0].Outcome != workflow.RepairWaiting || !strings.Contains(repairs[0].Why, errAway.Error()) || repairs[1].Outcome != workflow.RepairFixed {
+	repairs := s.held(t, health.PassWaiting).Pass.Repairs
+	if len(repairs) != 2 || repairs[0].Outcome != health.RepairWaiting || !strings.Contains(repairs[0].Why, errAway.Error()) || repairs[1].Outcome != health.RepairFixed {
 		t.Errorf("repairs: %+v", repairs)
 	}
 	s.goesAway("")
-	s.pass(t, workflow.PassRepaired)
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassRepaired)
+	s.pass(t, health.PassHealthy)
 	s.wantCounts(t, "healthy retry=false failures=0 detected=2 attempted=2 succeeded=2 runs=3")
 }
 
@@ -80,14 +81,14 @@ func TestARepairThatWasBegunWaitsForAForgeThatIsAway(t *testing.T) {
 	s.says(forge.CheckPassed)
 	s.comes = workflow.NeedsInput
 	s.breakIt(t, "order 17 has no price")
-	s.pass(t, workflow.PassWaiting)
+	s.pass(t, health.PassWaiting)
 	s.goesAway("Health check whole")
-	if report := s.held(t, workflow.PassWaiting); len(report.Looks) != 2 || report.Health.ContinuousFailureCount != 0 {
+	if report := s.held(t, health.PassWaiting); len(report.Looks) != 2 || report.Health.ContinuousFailureCount != 0 {
 		t.Errorf("looked at %+v, and then %+v", report.Looks, report.Health)
 	}
 	s.goesAway("")
 	s.comes = workflow.Done
-	s.pass(t, workflow.PassRepaired)
+	s.pass(t, health.PassRepaired)
 	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=3")
 }
 
@@ -97,16 +98,16 @@ func TestACriticalStateIsToldOnceTheForgeIsBack(t *testing.T) {
 	s := newBroken(t)
 	s.goesAway("Self-healing gave up")
 	for range 2 {
-		s.pass(t, workflow.PassFailed)
-		s.clock.move(workflow.RepairCooldown)
+		s.pass(t, health.PassFailed)
+		s.clock.move(health.RepairCooldown)
 	}
-	s.held(t, workflow.PassCritical)
-	if report := s.held(t, workflow.PassCritical); len(report.Looks) != 1 || len(s.runs) != 3 {
+	s.held(t, health.PassCritical)
+	if report := s.held(t, health.PassCritical); len(report.Looks) != 1 || len(s.runs) != 3 {
 		t.Errorf("looked at %+v, %d runs", report.Looks, len(s.runs))
 	}
 	s.goesAway("")
-	s.pass(t, workflow.PassCritical)
-	s.pass(t, workflow.PassCritical)
+	s.pass(t, health.PassCritical)
+	s.pass(t, health.PassCritical)
 	if open, all := s.requests(t); all != 2 || !strings.HasPrefix(open[1], "Self-healing gave up") {
 		t.Errorf("requests %q of %d", open, all)
 	}
@@ -116,18 +117,18 @@ func TestWhatTheForgeCouldNotCloseIsClosedLaterAndKeepsNobodyCritical(t *testing
 	t.Parallel()
 	s := newMended(t)
 	s.goesAway("Self-healing gave up")
-	if h := s.held(t, workflow.PassHealthy).Health; h.LastHealthStatus != workflow.HealthHealthy {
+	if h := s.held(t, health.PassHealthy).Health; h.LastHealthStatus != health.Healthy {
 		t.Errorf("the state is %s", h.LastHealthStatus)
 	}
 	if open, _ := s.requests(t); len(open) != 1 {
 		t.Errorf("open while the forge is away: %q", open)
 	}
 	s.goesAway("")
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	if open, all := s.requests(t); len(open) != 0 || all != 2 {
 		t.Errorf("open: %q of %d", open, all)
 	}
-	if h := s.pass(t, workflow.PassHealthy).Health; len(h.Loop.Unclosed) != 0 {
+	if h := s.pass(t, health.PassHealthy).Health; len(h.Loop.Unclosed) != 0 {
 		t.Errorf("still to be closed: %q", h.Loop.Unclosed)
 	}
 }
@@ -136,17 +137,17 @@ func TestWhatTheForgeCouldNotCloseIsClosedLaterAndKeepsNobodyCritical(t *testing
 func TestARequestThatWasLeftOpenIsNotClosedOverAnErrorThatIsBack(t *testing.T) {
 	t.Parallel()
 	s := newBroken(t)
-	s.pass(t, workflow.PassFailed)
-	s.clock.move(workflow.RepairCooldown)
+	s.pass(t, health.PassFailed)
+	s.clock.move(health.RepairCooldown)
 	s.mend(t)
 	s.goesAway("Health check")
-	s.pass(t, workflow.PassHealthy)
-	s.pass(t, workflow.PassHealthy)
-	s.held(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
+	s.pass(t, health.PassHealthy)
+	s.held(t, health.PassHealthy)
 	s.goesAway("")
 	s.breakIt(t, "order 17 has no price")
 	s.comes = workflow.NeedsInput
-	if h := s.pass(t, workflow.PassWaiting).Health; len(h.Loop.Unclosed) != 0 {
+	if h := s.pass(t, health.PassWaiting).Health; len(h.Loop.Unclosed) != 0 {
 		t.Errorf("it would be closed: %q", h.Loop.Unclosed)
 	}
 	if open, all := s.requests(t); len(open) != 1 || all != 1 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkFiftyHealthyChecks(b *testing.B) {
 	for b.Loop() {
 		started := time.Now()
 		report, err := heal.New(s.config).Pass(b.Context())
-		if err != nil || report.Result != workflow.PassHealthy {
+		if err != nil || report.Result != health.PassHealthy {
 			b.Fatalf("%s, %v", report.Result, err)
 		}
 		ratio += time.Since(started).Seconds()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"signalbox/internal/forge"
-	"signalbox/internal/workflow"
+	"signalbox/internal/health"
 )
 
 // closeRequests closes those that it can. What the forge does not let it close is closed by a later pass.
@@ -30,7 +30,7 @@ func (p *pass) closeRequest(ctx context.Context, id string) error {
 		return nil
 	}
 	if err == nil {
-		err = p.Forge.Comment(ctx, request, "health-closed", fmt.Sprintf("%d passes in a row found nothing wrong, so this is closed.", workflow.HealthyPasses))
+		err = p.Forge.Comment(ctx, request, "health-closed", fmt.Sprintf("%d passes in a row found nothing wrong, so this is closed.", health.HealthyPasses))
 	}
 	if err == nil {
 		err = p.Forge.CloseRequest(ctx, request, "")
@@ -38,6 +38,6 @@ func (p *pass) closeRequest(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("close request %s: %w", id, err)
 	}
-	p.Observe(fmt.Sprintf("closed request %s: %d passes in a row found nothing wrong", id, workflow.HealthyPasses))
+	p.Observe(fmt.Sprintf("closed request %s: %d passes in a row found nothing wrong", id, health.HealthyPasses))
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
 )
 
 // attendCritical makes good what a kill left unsaid about a critical state, and leaves it when a person
@@ -27,7 +27,7 @@ func (p *pass) attendCritical(ctx context.Context) error {
 		return p.escalated(ctx, request)
 	}
 	p.Observe(fmt.Sprintf("request %s is closed: repairs begin again", request.ID))
-	return p.update(ctx, func(h *workflow.Health) { h.Rearm(p.Clock()) })
+	return p.update(ctx, func(h *health.State) { h.Rearm(p.Clock()) })
 }
 
 // escalate opens the request about a critical state, unless it is open.
@@ -50,7 +50,7 @@ func (p *pass) escalated(ctx context.Context, request forge.Request) error {
 		return nil
 	}
 	p.Observe(fmt.Sprintf("%s; request %s is open about it", p.state.FailedInARow(), request.ID))
-	return p.update(ctx, func(h *workflow.Health) {
+	return p.update(ctx, func(h *health.State) {
 		if h.CriticalKey() == key {
 			h.Loop.Request = request.ID
 		}
@@ -59,7 +59,7 @@ func (p *pass) escalated(ctx context.Context, request forge.Request) error {
 
 // Escalate opens the request about a critical state. It finds what it opened by the state's key, so that
 // it may be cut off and repeated at any instant.
-func Escalate(ctx context.Context, f forge.Forge, r *redact.Redactor, h workflow.Health) (forge.Request, error) {
+func Escalate(ctx context.Context, f forge.Forge, r *redact.Redactor, h health.State) (forge.Request, error) {
 	title := "Self-healing gave up"
 	if h.LastErrorID != "" {
 		title += ": " + h.LastErrorID
@@ -71,7 +71,7 @@ func Escalate(ctx context.Context, f forge.Forge, r *redact.Redactor, h workflow
 	return request, nil
 }
 
-func criticalBody(h workflow.Health) string {
+func criticalBody(h health.State) string {
 	var tried strings.Builder
 	for _, e := range h.Loop.Errors {
 		if e.Attempts > 0 && !e.Fixed {
@@ -86,7 +86,7 @@ func criticalBody(h workflow.Health) string {
 		"What is known of the error:\n\n%s\n\nWhen it is mended, or to have it tried again, type:\n\n    signalbox health record rearmed\n\n"+
 		"The next pass looks at once, and repairs what still fails. %d passes in a row that find nothing wrong close this request.\n",
 		h.ContinuousFailureCount, h.LastErrorID, h.LastAttemptAt, h.TotalErrorsDetected, h.TotalFixesSucceeded, h.TotalFixesAttempted,
-		tried.String(), quoted(h.LastErrorSummary), workflow.HealthyPasses)
+		tried.String(), quoted(h.LastErrorSummary), health.HealthyPasses)
 }
 
 // quoted is text as a block of Markdown that means nothing but itself.

@@ -3,14 +3,14 @@ package heal
 import (
 	"context"
 
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
 )
 
 // goOn ends a pass that judged repairs which were begun before, and in which nothing fails. One that was cut off before it
 // did anything is none.
-func (p *pass) goOn(ctx context.Context, sight workflow.HealthSight) error {
-	err := p.update(ctx, func(h *workflow.Health) {
+func (p *pass) goOn(ctx context.Context, sight health.Sight) error {
+	err := p.update(ctx, func(h *health.State) {
 		h.Loop.Unseen = sight.Unseen
 		h.Unmet(nil)
 	})
@@ -27,7 +27,7 @@ func (p *pass) goOn(ctx context.Context, sight workflow.HealthSight) error {
 }
 
 // quiet ends a pass in which nothing failed.
-func (p *pass) quiet(ctx context.Context, sight workflow.HealthSight) error {
+func (p *pass) quiet(ctx context.Context, sight health.Sight) error {
 	if !p.state.Shows(sight) {
 		return p.unclear(ctx, sight)
 	}
@@ -37,7 +37,7 @@ func (p *pass) quiet(ctx context.Context, sight workflow.HealthSight) error {
 // stopped writes down why the pass ended before it came to a result, for whoever asks where the loop stands.
 func (p *pass) stopped(ctx context.Context, why error) {
 	line := redact.Line(p.Redact.String(why.Error()), 300)
-	if err := p.update(ctx, func(h *workflow.Health) { h.Loop.Stopped = line }); err != nil {
+	if err := p.update(ctx, func(h *health.State) { h.Loop.Stopped = line }); err != nil {
 		p.Logger.Warn("write down why the pass ended", "err", err)
 	}
 }
@@ -53,7 +53,7 @@ func (p *pass) finish(ctx context.Context) error {
 	if err := p.log(ctx, ended); err != nil {
 		return err
 	}
-	if err := p.update(ctx, func(h *workflow.Health) { h.Finish(p.Every, now) }); err != nil {
+	if err := p.update(ctx, func(h *health.State) { h.Finish(p.Every, now) }); err != nil {
 		return err
 	}
 	p.report.Result, p.report.Pass = ended.Result, &ended
@@ -61,14 +61,14 @@ func (p *pass) finish(ctx context.Context) error {
 }
 
 // well ends a pass that found nothing wrong. Only a change is written to the log, or told to anybody.
-func (p *pass) well(ctx context.Context, sight workflow.HealthSight) error {
+func (p *pass) well(ctx context.Context, sight health.Sight) error {
 	before, now := p.state.LastHealthStatus, p.Clock()
 	closed, unclosed, err := p.closeRequests(ctx, p.state.ToClose())
 	if err != nil {
 		return err
 	}
-	var ended workflow.HealthPass
-	err = p.update(ctx, func(h *workflow.Health) {
+	var ended health.Pass
+	err = p.update(ctx, func(h *health.State) {
 		h.Loop.Unseen = sight.Unseen
 		ended = h.Well(p.begun, p.Every, now)
 		h.Loop.Unclosed = unclosed
@@ -87,9 +87,9 @@ func (p *pass) well(ctx context.Context, sight workflow.HealthSight) error {
 }
 
 // unclear ends a pass that found nothing wrong because it could not look.
-func (p *pass) unclear(ctx context.Context, sight workflow.HealthSight) error {
-	var ended workflow.HealthPass
-	err := p.update(ctx, func(h *workflow.Health) {
+func (p *pass) unclear(ctx context.Context, sight health.Sight) error {
+	var ended health.Pass
+	err := p.update(ctx, func(h *health.State) {
 		h.Loop.Unseen = sight.Unseen
 		ended = h.Unclear(p.begun, p.Every, p.Clock())
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/health"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
@@ -82,12 +83,12 @@ func New(c Config) *Healer {
 
 // Report is what a pass came to.
 type Report struct {
-	Result workflow.HealthResult `json:"result"`
+	Result health.Result `json:"result"`
 	// Pass is what it did, nil if it did nothing; Looks are what it saw.
-	Pass  *workflow.HealthPass `json:"pass,omitempty"`
-	Looks []Look               `json:"checks,omitempty"`
+	Pass  *health.Pass `json:"pass,omitempty"`
+	Looks []Look       `json:"checks,omitempty"`
 	// Health is the state that it left.
-	Health workflow.Health `json:"state"`
+	Health health.State `json:"state"`
 	// Restored says what became of a state.json that could not be read.
 	Restored store.Restoration `json:"-"`
 	// Every is the interval that it went by.

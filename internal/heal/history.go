@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"signalbox/internal/health"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 // The private records of the loop, below .signalbox/heal. A lost one costs memory of the past, not
@@ -26,18 +26,18 @@ const keptPasses = 1000
 
 // History is the log of passes that found or changed something, oldest first.
 type History struct {
-	Passes []workflow.HealthPass `json:"passes"`
+	Passes []health.Pass `json:"passes"`
 	// Earlier is what the repairs of passes came to that are not in the log any more.
 	Earlier Sum `json:"earlier,omitzero"`
 }
 
 // add takes a pass into the log, in the place of what is there of the same pass. One that says what the one before it says
 // only lengthens that.
-func (h *History) add(ended workflow.HealthPass) {
+func (h *History) add(ended health.Pass) {
 	if i := len(h.Passes) - 1; i >= 0 && h.Passes[i].LastID == ended.ID {
 		return
 	}
-	h.Passes = slices.DeleteFunc(h.Passes, func(known workflow.HealthPass) bool { return known.ID == ended.ID })
+	h.Passes = slices.DeleteFunc(h.Passes, func(known health.Pass) bool { return known.ID == ended.ID })
 	if i := len(h.Passes) - 1; i >= 0 && saysTheSame(h.Passes[i], ended) {
 		h.Passes[i].Again, h.Passes[i].LastID, h.Passes[i].LastAt = h.Passes[i].Again+1, ended.ID, ended.EndedAt
 		return
@@ -51,10 +51,10 @@ func (h *History) add(ended workflow.HealthPass) {
 }
 
 // saysTheSame: both passes came to the same, and neither judged a repair.
-func saysTheSame(a, b workflow.HealthPass) bool {
-	return a.Result == b.Result && slices.EqualFunc(a.Repairs, b.Repairs, func(a, b workflow.HealthRepair) bool {
+func saysTheSame(a, b health.Pass) bool {
+	return a.Result == b.Result && slices.EqualFunc(a.Repairs, b.Repairs, func(a, b health.Repair) bool {
 		return a.ErrorID == b.ErrorID && a.Request == b.Request && a.Run == b.Run && a.Outcome == b.Outcome && a.Why == b.Why && reflect.DeepEqual(a.Next, b.Next) &&
-			a.Outcome != workflow.RepairFixed && a.Outcome != workflow.RepairFailed
+			a.Outcome != health.RepairFixed && a.Outcome != health.RepairFailed
 	})
 }
 
@@ -68,7 +68,7 @@ func Past(ctx context.Context, s *store.Store) (History, error) {
 }
 
 // log writes a pass into the log.
-func (p *pass) log(ctx context.Context, ended workflow.HealthPass) error {
+func (p *pass) log(ctx context.Context, ended health.Pass) error {
 	if ended.ID == "" {
 		return nil
 	}
@@ -141,16 +141,16 @@ func (h History) Sum() (s Sum) {
 	for _, p := range h.Passes {
 		for _, r := range p.Repairs {
 			this := repair{r.ErrorID, r.Run}
-			if fixed[this] && r.Outcome == workflow.RepairFailed {
+			if fixed[this] && r.Outcome == health.RepairFailed {
 				delete(fixed, this)
 				s.Fixed--
 				continue
 			}
-			if r.Outcome != workflow.RepairFixed && r.Outcome != workflow.RepairFailed {
+			if r.Outcome != health.RepairFixed && r.Outcome != health.RepairFailed {
 				continue
 			}
 			s.Repairs++
-			if r.Outcome == workflow.RepairFixed {
+			if r.Outcome == health.RepairFixed {
 				s.Fixed++
 				fixed[this] = r.Run != ""
 			}

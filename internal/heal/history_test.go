@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func TestPassesThatSayTheSameAreOneEntry(t *testing.T) {
 	t.Parallel()
 	s := newBroken(t)
-	for _, want := range []workflow.HealthResult{workflow.PassFailed, workflow.PassFailed, workflow.PassCritical} {
+	for _, want := range []health.Result{health.PassFailed, health.PassFailed, health.PassCritical} {
 		s.clock.move(time.Hour)
 		s.pass(t, want)
 	}
 	for range 12 {
 		s.clock.move(time.Hour)
-		s.pass(t, workflow.PassCritical)
+		s.pass(t, health.PassCritical)
 	}
 	past, err := heal.Past(t.Context(), s.store)
 	if err != nil || len(past.Passes) != 4 || past.Sum().Repairs != 3 {
@@ -36,8 +36,8 @@ func TestTheSumsOfALogOutliveItsEntries(t *testing.T) {
 	s := newSite(t, unbroken)
 	full := heal.History{}
 	for i := range 1000 {
-		full.Passes = append(full.Passes, workflow.HealthPass{ID: fmt.Sprint(i), Result: workflow.PassRepaired, Repairs: []workflow.HealthRepair{
-			{ErrorID: "e", Run: fmt.Sprint(i / 2), Outcome: []workflow.RepairOutcome{workflow.RepairFixed, workflow.RepairFailed}[i%2], Calls: 4, Tokens: 3, CostMicroUSD: 2}}})
+		full.Passes = append(full.Passes, health.Pass{ID: fmt.Sprint(i), Result: health.PassRepaired, Repairs: []health.Repair{
+			{ErrorID: "e", Run: fmt.Sprint(i / 2), Outcome: []health.RepairOutcome{health.RepairFixed, health.RepairFailed}[i%2], Calls: 4, Tokens: 3, CostMicroUSD: 2}}})
 	}
 	full.Passes[0].Repairs[0].Run = "another"
 	want := full.Sum()
@@ -46,8 +46,8 @@ func TestTheSumsOfALogOutliveItsEntries(t *testing.T) {
 	}
 	for range 3 { // each of which repairs, or verifies
 		s.breakIt(t, "order 17 has no price")
-		s.pass(t, workflow.PassRepaired)
-		s.pass(t, workflow.PassHealthy)
+		s.pass(t, health.PassRepaired)
+		s.pass(t, health.PassHealthy)
 		want.Repairs, want.Fixed, want.Calls, want.Tokens, want.CostMicroUSD = want.Repairs+1, want.Fixed+1, want.Calls+1, want.Tokens+110, want.CostMicroUSD+2500
 	}
 	if past, err := heal.Past(t.Context(), s.store); err != nil || len(past.Passes) != 1000 || past.Sum() != want {

@@ -16,6 +16,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -127,15 +128,15 @@ func TestAPassKilledAtEveryPointIsGoneOnWithAndCountsNothingTwice(t *testing.T) 
 		// before are the failed repairs before the pass that is killed.
 		before               int
 		after, verified      string
-		result               workflow.HealthResult
+		result               health.Result
 		requests, openAtLast int
 	}{
 		"of a repair that succeeds": {comes: workflow.Done, after: "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=1",
-			verified: "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=2", result: workflow.PassRepaired, requests: 1},
+			verified: "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=2", result: health.PassRepaired, requests: 1},
 		"of a repair that fails": {comes: workflow.Failed, after: "degraded retry=true failures=1 detected=1 attempted=1 succeeded=0 runs=1",
-			result: workflow.PassFailed, requests: 1, openAtLast: 1},
+			result: health.PassFailed, requests: 1, openAtLast: 1},
 		"of the third that fails": {comes: workflow.Failed, before: 2, after: "critical retry=false failures=3 detected=1 attempted=3 succeeded=0 runs=",
-			result: workflow.PassCritical, requests: 2, openAtLast: 2},
+			result: health.PassCritical, requests: 2, openAtLast: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +144,7 @@ func TestAPassKilledAtEveryPointIsGoneOnWithAndCountsNothingTwice(t *testing.T) 
 			ready.comes = c.comes
 			ready.breakIt(t, "order 17 has no price")
 			for range c.before {
-				ready.pass(t, workflow.PassFailed)
+				ready.pass(t, health.PassFailed)
 				ready.cool(t)
 			}
 			for instant, killed := 0, true; killed; instant++ {
@@ -179,7 +180,7 @@ func TestAnErrorOfALogOutlivesAKillAtEveryPoint(t *testing.T) {
 		}
 	}
 	write("07:00:00 begun\n")
-	ready.pass(t, workflow.PassHealthy)
+	ready.pass(t, health.PassHealthy)
 	write("07:00:00 begun\n07:01:00 ERROR of order 17\n")
 	for instant, killed := 0, true; killed; instant++ {
 		s := ready.copy(t, logged)
@@ -210,7 +211,7 @@ func (s *site) copy(t *testing.T, check workflow.HealthCheck) *site {
 // cool ends the cooldown on disk: the process that is killed has a clock of its own.
 func (s *site) cool(t *testing.T) {
 	t.Helper()
-	if err := s.store.Health().Update(t.Context(), func(h *workflow.Health) error { h.CooldownUntil = ""; return nil }); err != nil {
+	if err := s.store.Health().Update(t.Context(), func(h *health.State) error { h.CooldownUntil = ""; return nil }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -43,8 +44,8 @@ type seen struct {
 }
 
 // look looks at every check that is due and returns those that failed, once for each error, and what it saw of the others.
-func (p *pass) look(ctx context.Context) ([]workflow.HealthFailure, workflow.HealthSight, error) {
-	var sight workflow.HealthSight
+func (p *pass) look(ctx context.Context) ([]health.Failure, health.Sight, error) {
+	var sight health.Sight
 	var due []workflow.HealthCheck
 	for _, c := range p.Checks {
 		if p.due(c) {
@@ -59,18 +60,18 @@ func (p *pass) look(ctx context.Context) ([]workflow.HealthFailure, workflow.Hea
 		return nil, sight, err
 	}
 	p.report.Looks = append(p.report.Looks, looks...)
-	var failures []workflow.HealthFailure
+	var failures []health.Failure
 	for i, l := range looks {
 		switch l.Outcome {
 		case LookPassed:
 			sight.Passed = append(sight.Passed, l.Check)
 		case LookUnknown:
-			sight.Unseen = append(sight.Unseen, workflow.HealthUnseen{Check: l.Check, Why: redact.Joined(l.Message, 200)})
+			sight.Unseen = append(sight.Unseen, health.Unseen{Check: l.Check, Why: redact.Joined(l.Message, 200)})
 		}
-		if l.Outcome != LookFailed || slices.ContainsFunc(failures, func(f workflow.HealthFailure) bool { return f.ErrorID == l.ErrorID }) {
+		if l.Outcome != LookFailed || slices.ContainsFunc(failures, func(f health.Failure) bool { return f.ErrorID == l.ErrorID }) {
 			continue
 		}
-		failures = append(failures, workflow.HealthFailure{Check: l.Check, ErrorID: l.ErrorID, Summary: l.Message, Severity: due[i].Severity})
+		failures = append(failures, health.Failure{Check: l.Check, ErrorID: l.ErrorID, Summary: l.Message, Severity: due[i].Severity})
 	}
 	return failures, sight, nil
 }
@@ -79,7 +80,7 @@ func (p *pass) look(ctx context.Context) ([]workflow.HealthFailure, workflow.Hea
 func (p *pass) due(c workflow.HealthCheck) bool {
 	passed := p.seen.Checks[c.ID].PassedAt
 	since := p.Clock().Sub(passed)
-	open := slices.ContainsFunc(p.state.Loop.Errors, func(e workflow.HealthError) bool { return e.Check == c.ID })
+	open := slices.ContainsFunc(p.state.Loop.Errors, func(e health.Error) bool { return e.Check == c.ID })
 	return open || passed.IsZero() || since < 0 || since >= time.Duration(c.IntervalSec)*time.Second
 }
 
@@ -121,8 +122,8 @@ func (p *pass) needsPlace(c workflow.HealthCheck) bool {
 }
 
 // open is the check's error that is not repaired; nil if there is none.
-func (p *pass) open(c workflow.HealthCheck) *workflow.HealthError {
-	i := slices.IndexFunc(p.state.Loop.Errors, func(e workflow.HealthError) bool { return e.Check == c.ID && !e.Fixed })
+func (p *pass) open(c workflow.HealthCheck) *health.Error {
+	i := slices.IndexFunc(p.state.Loop.Errors, func(e health.Error) bool { return e.Check == c.ID && !e.Fixed })
 	if i < 0 {
 		return nil
 	}
@@ -145,7 +146,7 @@ func (p *pass) seenAs(c workflow.HealthCheck, s seen, took time.Duration) Look {
 	if s.outcome != LookFailed {
 		return l
 	}
-	l.ErrorID = workflow.ErrorID(c.ID, p.shown(s.head), p.shown(s.said))
+	l.ErrorID = health.ErrorID(c.ID, p.shown(s.head), p.shown(s.said))
 	if e := p.open(c); e != nil && s.still {
 		l.ErrorID, l.Message = e.ID, e.Summary
 	}

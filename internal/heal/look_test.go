@@ -14,6 +14,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
@@ -56,7 +57,7 @@ func TestEveryKindOfCheckSaysWhatIsWrong(t *testing.T) {
 		return forge.Check{State: forge.CheckFailed, Command: "make", Summary: "make: *** [test] Error 1"}, nil
 	}
 	s.comes = workflow.NeedsInput
-	report := s.pass(t, workflow.PassWaiting)
+	report := s.pass(t, health.PassWaiting)
 	for id, want := range map[string]string{"fine": "", "lint": "exit code 3:\nmain.go:7: unused variable", "slow": "took longer than its time limit of 300ms:\nhalf way",
 		"live": "status 500, want 200\nno such table", "tests": "$ echo --- FAIL: TestTotal; false:\nexit code 1:\n--- FAIL: TestTotal", "ci": "make:\nmake: *** [test] Error 1", "secret": "[redacted]"} {
 		found := false
@@ -69,7 +70,7 @@ func TestEveryKindOfCheckSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s does not say %q: %+v", id, want, report.Looks)
 		}
 	}
-	if e := report.Health.Error(workflow.ErrorID("lint", "exit code 3", "main.go:7: unused variable")); e == nil {
+	if e := report.Health.Error(health.ErrorID("lint", "exit code 3", "main.go:7: unused variable")); e == nil {
 		t.Error("the id is not of the head and of what was said")
 	}
 	if got := len(report.Health.Loop.Errors); got != 6 {
@@ -117,7 +118,7 @@ func TestALongOutputInAnotherOrderIsTheSameError(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := s.looked(t, "tests")
-		if lines := strings.Split(l.Message, "\n"); len(l.Message) > 9<<10 || lines[0] != "exit code 1:" || lines[1] != workflow.LeftOut || !strings.HasPrefix(lines[2], "=== RUN") && !strings.HasPrefix(lines[2], "---") && !strings.HasPrefix(lines[2], "    order") {
+		if lines := strings.Split(l.Message, "\n"); len(l.Message) > 9<<10 || lines[0] != "exit code 1:" || lines[1] != health.LeftOut || !strings.HasPrefix(lines[2], "=== RUN") && !strings.HasPrefix(lines[2], "---") && !strings.HasPrefix(lines[2], "    order") {
 			t.Errorf("%d bytes that begin with %q", len(l.Message), lines[:3])
 		}
 		return l.ErrorID
@@ -136,10 +137,10 @@ func TestWhatALongOutputSaysAtItsEndIsTold(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, command("tests", "yes all is tidy so far | head -c 40000000; echo; echo the price of order 17 is lost; exit 1"))
 	s.comes = workflow.NeedsInput
-	report := s.pass(t, workflow.PassWaiting)
+	report := s.pass(t, health.PassWaiting)
 	for where, text := range map[string]string{"look": report.Looks[0].Message, "state": report.Health.LastErrorSummary} {
-		head := "exit code 1:\n" + workflow.LeftOut + "\n"
-		if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, "\nthe price of order 17 is lost") || strings.Count(text, workflow.LeftOut) != 1 {
+		head := "exit code 1:\n" + health.LeftOut + "\n"
+		if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, "\nthe price of order 17 is lost") || strings.Count(text, health.LeftOut) != 1 {
 			t.Errorf("%s: %d bytes, %.60q … %q", where, len(text), text, text[max(0, len(text)-60):])
 		}
 	}
@@ -158,7 +159,7 @@ func TestARequestHoldsNoSecretOfItsChecksLine(t *testing.T) {
 		return process.Command{Args: []string{"sh", "-c", "echo it ended; exit 1"}}
 	}
 	s.comes = workflow.NeedsInput
-	s.pass(t, workflow.PassWaiting)
+	s.pass(t, health.PassWaiting)
 	var all strings.Builder
 	for _, r := range s.runs {
 		all.WriteString(r.Request.Title + "\n" + r.Request.Body)
@@ -187,7 +188,7 @@ func TestTheTimeLimitOfALookAtTheTestsIsThatOfAllOfThem(t *testing.T) {
 func TestWhatPassesAtTheSecondLookIsNoError(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, command("flaky", "test -e tried || { touch tried; echo connection reset; false; }"))
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	s.wantCounts(t, "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=1")
 }
 
@@ -222,7 +223,7 @@ func TestACheckThatPassedIsLeftAloneForItsInterval(t *testing.T) {
 		want  int
 	}{{0, 1}, {59 * time.Minute, 1}, {time.Minute, 2}, {-48 * time.Hour, 3}} {
 		s.clock.move(step.after)
-		s.pass(t, workflow.PassHealthy)
+		s.pass(t, health.PassHealthy)
 		if got := looks(); got != step.want {
 			t.Errorf("%s later it was looked at %d times, want %d", step.after, got, step.want)
 		}
@@ -230,9 +231,9 @@ func TestACheckThatPassedIsLeftAloneForItsInterval(t *testing.T) {
 	s.clock.move(time.Hour)
 	s.breakIt(t, "x")
 	s.comes = workflow.Failed
-	s.pass(t, workflow.PassFailed)
+	s.pass(t, health.PassFailed)
 	s.clock.move(5 * time.Minute)
-	s.pass(t, workflow.PassFailed)
+	s.pass(t, health.PassFailed)
 	if got := looks(); got != 5 {
 		t.Errorf("an error that is open was looked at %d times, want 5", got)
 	}
@@ -255,24 +256,24 @@ func TestALogIsReadFromWhereItEndedAndItsErrorIsAskedForByItsRerun(t *testing.T)
 		}
 	}
 	write("07:00:00 ERROR of long ago\n")
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	write("07:01:00 fine\n07:02:00 ERROR of a line that is not whole")
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	write(" yet\n")
 	s.breakIt(t, "")
 	s.comes = workflow.Failed
-	first := s.pass(t, workflow.PassFailed).Looks[0]
+	first := s.pass(t, health.PassFailed).Looks[0]
 	if !strings.Contains(first.Message, "not whole yet") || strings.Contains(first.Message, "long ago") {
 		t.Errorf("found %q", first.Message)
 	}
 	s.clock.move(5 * time.Minute)
-	if again := s.pass(t, workflow.PassFailed).Looks[0]; again.ErrorID != first.ErrorID || again.Message != first.Message {
+	if again := s.pass(t, health.PassFailed).Looks[0]; again.ErrorID != first.ErrorID || again.Message != first.Message {
 		t.Errorf("the same error is %+v, was %+v", again, first)
 	}
 	s.clock.move(5 * time.Minute)
 	s.comes = workflow.Done
-	s.pass(t, workflow.PassRepaired)
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassRepaired)
+	s.pass(t, health.PassHealthy)
 	write("07:03:00 ERROR at the end of the old log")
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
@@ -321,5 +322,5 @@ func TestAllChecksAreLookedAtAtOnce(t *testing.T) {
 			}
 		}}, err
 	}
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 }

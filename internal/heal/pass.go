@@ -7,16 +7,16 @@ import (
 	"slices"
 	"time"
 
+	"signalbox/internal/health"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 // pass is one pass in hand. state is the document as last saved.
 type pass struct {
 	*Healer
-	doc    *store.Document[workflow.Health]
-	state  workflow.Health
-	begun  workflow.HealthPass
+	doc    *store.Document[health.State]
+	state  health.State
+	begun  health.Pass
 	seen   memory
 	report Report
 	// aside is what stood in the way of one repair or one request, and held up nothing else.
@@ -54,8 +54,8 @@ func (p *pass) perform(ctx context.Context) error {
 	if err := p.begin(ctx); err != nil {
 		return err
 	}
-	if gate := p.state.Gate(p.Every, p.Clock()); gate.Decision == workflow.GateCooldown && p.state.Loop.Pass == nil {
-		p.report.Result = workflow.PassCooldown
+	if gate := p.state.Gate(p.Every, p.Clock()); gate.Decision == health.GateCooldown && p.state.Loop.Pass == nil {
+		p.report.Result = health.PassCooldown
 		return nil
 	}
 	if err := p.attendCritical(ctx); err != nil {
@@ -87,26 +87,26 @@ func (p *pass) begin(ctx context.Context) (err error) {
 	}
 	p.state, err = p.doc.Load(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
-		p.state, err = workflow.NewHealth(p.Clock()), nil
+		p.state, err = health.New(p.Clock()), nil
 	}
 	if err != nil {
 		return err
 	}
 	if p.state.Loop.Stopped != "" { // of the pass before; this one may be killed
-		if err := p.update(ctx, func(h *workflow.Health) { h.Loop.Stopped = "" }); err != nil {
+		if err := p.update(ctx, func(h *health.State) { h.Loop.Stopped = "" }); err != nil {
 			return err
 		}
 	}
 	if p.seen, err = p.remembered(ctx); err != nil {
 		return err
 	}
-	p.begun = workflow.HealthPass{ID: p.ID(), StartedAt: p.Clock().UTC().Format(time.RFC3339)}
+	p.begun = health.Pass{ID: p.ID(), StartedAt: p.Clock().UTC().Format(time.RFC3339)}
 	return nil
 }
 
 // update changes the state, durably.
-func (p *pass) update(ctx context.Context, change func(*workflow.Health)) error {
-	return p.doc.Update(ctx, func(h *workflow.Health) error {
+func (p *pass) update(ctx context.Context, change func(*health.State)) error {
+	return p.doc.Update(ctx, func(h *health.State) error {
 		change(h)
 		p.state = *h
 		return nil
@@ -115,11 +115,11 @@ func (p *pass) update(ctx context.Context, change func(*workflow.Health)) error 
 
 // settle goes on with the repairs that were begun before, and says whether one of them failed.
 func (p *pass) settle(ctx context.Context) (failed bool, err error) {
-	if !slices.ContainsFunc(p.state.Loop.Errors, func(e workflow.HealthError) bool { return e.Attempting }) {
+	if !slices.ContainsFunc(p.state.Loop.Errors, func(e health.Error) bool { return e.Attempting }) {
 		return false, nil
 	}
 	var open []string
-	if err := p.update(ctx, func(h *workflow.Health) { open = h.Settle(p.begun) }); err != nil {
+	if err := p.update(ctx, func(h *health.State) { open = h.Settle(p.begun) }); err != nil {
 		return false, err
 	}
 	for _, id := range open {
@@ -127,14 +127,14 @@ func (p *pass) settle(ctx context.Context) (failed bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		failed = failed || outcome == workflow.RepairFailed
+		failed = failed || outcome == health.RepairFailed
 	}
 	return failed, nil
 }
 
 // repairAll writes down what failed and has it repaired, error by error.
-func (p *pass) repairAll(ctx context.Context, failures []workflow.HealthFailure, sight workflow.HealthSight) error {
-	err := p.update(ctx, func(h *workflow.Health) {
+func (p *pass) repairAll(ctx context.Context, failures []health.Failure, sight health.Sight) error {
+	err := p.update(ctx, func(h *health.State) {
 		h.Loop.Unseen = sight.Unseen
 		h.Found(p.begun, failures, p.Clock())
 	})
@@ -156,7 +156,7 @@ func (p *pass) repairAll(ctx context.Context, failures []workflow.HealthFailure,
 		if err != nil {
 			return err
 		}
-		merged = merged || outcome == workflow.RepairFixed
+		merged = merged || outcome == health.RepairFixed
 	}
 	return p.finish(ctx)
 }

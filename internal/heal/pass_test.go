@@ -11,6 +11,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -18,20 +19,20 @@ import (
 func TestAnErrorIsRepairedOnceAndVerifiedByTheNextPass(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	s.breakIt(t, "cannot open settings: password=hunter2hunter2 of https://x.example/?token=hunter23hunter23")
-	report := s.pass(t, workflow.PassRepaired)
+	report := s.pass(t, health.PassRepaired)
 	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=2")
-	if r := report.Pass.Repairs[0]; r.Outcome != workflow.RepairFixed || r.CostMicroUSD != 2500 || r.Tokens != 110 || r.Calls != 1 {
+	if r := report.Pass.Repairs[0]; r.Outcome != health.RepairFixed || r.CostMicroUSD != 2500 || r.Tokens != 110 || r.Calls != 1 {
 		t.Errorf("the repair is %+v", r)
 	}
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	s.wantCounts(t, "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=3")
 	if len(s.runs) != 1 || !strings.Contains(s.runs[0].Request.Body, "cannot open settings") {
 		t.Errorf("carried: %+v", s.runs)
 	}
 	s.breakIt(t, "cannot open settings: password=hunter2hunter2")
-	s.pass(t, workflow.PassRepaired)
+	s.pass(t, health.PassRepaired)
 	if open, all := s.requests(t); len(open) != 0 || all != 2 || s.runs[1].Request.ID == s.runs[0].Request.ID {
 		t.Errorf("an error that comes again has %d requests, %q open", all, open)
 	}
@@ -62,23 +63,23 @@ func (s *site) mustHoldNoSecret(t *testing.T) {
 func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 	t.Parallel()
 	s := newBroken(t)
-	s.pass(t, workflow.PassFailed)
+	s.pass(t, health.PassFailed)
 	before := s.counts(t)
 	for range 4 { // looked at every minute, as a schedule would
 		s.clock.move(time.Minute)
-		s.pass(t, workflow.PassCooldown)
+		s.pass(t, health.PassCooldown)
 	}
 	if got := s.counts(t); got != before {
 		t.Errorf("a pass within the cooldown changed %s to %s", before, got)
 	}
 	s.clock.move(time.Minute)
-	s.pass(t, workflow.PassFailed)
+	s.pass(t, health.PassFailed)
 	s.clock.move(time.Hour)
-	s.pass(t, workflow.PassCritical)
+	s.pass(t, health.PassCritical)
 	s.wantCounts(t, "critical retry=false failures=3 detected=1 attempted=3 succeeded=0 runs=3")
 	for range 24 {
 		s.clock.move(time.Hour)
-		s.pass(t, workflow.PassCritical)
+		s.pass(t, health.PassCritical)
 	}
 	if len(s.runs) != 3 || s.runs[2].Judged == "" || s.runs[2].Judged == s.runs[1].Judged {
 		t.Errorf("%d runs were carried, want 3, each after the one before was over", len(s.runs))
@@ -87,12 +88,12 @@ func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 	if all != 2 || !strings.HasPrefix(open[0], "Health check whole fails:") || !strings.HasPrefix(open[1], "Self-healing gave up:") {
 		t.Fatalf("requests %q of %d", open, all)
 	}
-	h := s.pass(t, workflow.PassCritical).Health
+	h := s.pass(t, health.PassCritical).Health
 	if err := s.forge.CloseRequest(t.Context(), forge.Request{ID: h.Loop.Request, Number: 2}, ""); err != nil {
 		t.Fatal(err)
 	}
 	s.comes = workflow.Done
-	s.pass(t, workflow.PassRepaired)
+	s.pass(t, health.PassRepaired)
 	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=4 succeeded=1 runs=29")
 }
 
@@ -102,7 +103,7 @@ func TestWhatAPersonMendsIsClosedAfterThreePassesThatFindNothing(t *testing.T) {
 	if open, _ := s.requests(t); len(open) != 2 {
 		t.Errorf("open after two passes: %q", open)
 	}
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	if open, all := s.requests(t); len(open) != 0 || all != 2 {
 		t.Errorf("open after three passes: %q of %d", open, all)
 	}
@@ -113,14 +114,14 @@ func TestWhatAPersonMendsIsClosedAfterThreePassesThatFindNothing(t *testing.T) {
 func TestACriticalStateThatNobodyWasToldOfIsToldAllTheSame(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
-	if err := s.store.Health().Update(t.Context(), func(h *workflow.Health) error {
-		h.LastHealthStatus, h.Loop.CriticalSince = workflow.HealthCritical, begin.Format(time.RFC3339Nano)
+	if err := s.store.Health().Update(t.Context(), func(h *health.State) error {
+		h.LastHealthStatus, h.Loop.CriticalSince = health.Critical, begin.Format(time.RFC3339Nano)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h := s.pass(t, workflow.PassCritical).Health
-	s.pass(t, workflow.PassCritical)
+	h := s.pass(t, health.PassCritical).Health
+	s.pass(t, health.PassCritical)
 	if open, all := s.requests(t); all != 1 || len(open) != 1 || !strings.HasPrefix(open[0], "Self-healing gave up") || h.Loop.Request == "" {
 		t.Errorf("requests %q of %d; noted is %q", open, all, h.Loop.Request)
 	}
@@ -131,12 +132,12 @@ func TestARepairThatWaitsForApprovalIsGoneOnWith(t *testing.T) {
 	s := newSite(t, unbroken)
 	s.comes = workflow.NeedsInput
 	s.breakIt(t, "order 17 has no price")
-	s.pass(t, workflow.PassWaiting)
-	s.pass(t, workflow.PassWaiting)
+	s.pass(t, health.PassWaiting)
+	s.pass(t, health.PassWaiting)
 	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=1 succeeded=0 runs=2")
 	s.comes = workflow.Done // a person agreed
-	s.pass(t, workflow.PassRepaired)
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassRepaired)
+	s.pass(t, health.PassHealthy)
 	s.wantCounts(t, "healthy retry=false failures=0 detected=1 attempted=1 succeeded=1 runs=4")
 	if _, all := s.requests(t); all != 1 {
 		t.Errorf("%d requests", all)
@@ -149,7 +150,7 @@ func TestAMergeIsAFixOnlyIfTheCheckPassesThen(t *testing.T) {
 	s := newSite(t, unbroken)
 	s.config.Carry = s.carryWithoutCheck
 	s.breakIt(t, "order 17 has no price")
-	s.pass(t, workflow.PassFailed)
+	s.pass(t, health.PassFailed)
 }
 
 // An http check without start asks a service elsewhere: what was merged may repair nothing there.
@@ -161,8 +162,8 @@ func TestARepairThatTheNextLookFindsUndoneIsAFailureOfTheLoop(t *testing.T) {
 		return s.carry(ctx, r)
 	}
 	s.breakIt(t, "order 17 has no price")
-	for _, undone := range []workflow.HealthResult{workflow.PassFailed, workflow.PassFailed, workflow.PassCritical} {
-		s.pass(t, workflow.PassRepaired)
+	for _, undone := range []health.Result{health.PassFailed, health.PassFailed, health.PassCritical} {
+		s.pass(t, health.PassRepaired)
 		s.pass(t, undone)
 		s.clock.move(time.Hour)
 	}
@@ -190,10 +191,10 @@ func TestTwoChecksThatFailByOneCauseAreOneRepair(t *testing.T) {
 		}
 		return s.carry(ctx, r)
 	}
-	s.pass(t, workflow.PassRepaired)
+	s.pass(t, health.PassRepaired)
 	s.wantCounts(t, "degraded retry=false failures=0 detected=3 attempted=2 succeeded=2 runs=1")
 	for range 3 {
-		s.pass(t, workflow.PassHealthy)
+		s.pass(t, health.PassHealthy)
 	}
 	if _, all := s.requests(t); all != 2 {
 		t.Errorf("%d requests, want one for each cause", all)
@@ -204,8 +205,8 @@ func TestABrokenStateIsRestoredOrBegunAnewAndTold(t *testing.T) {
 	t.Parallel()
 	for _, withBackup := range []bool{true, false} {
 		s := newSite(t, unbroken)
-		s.pass(t, workflow.PassHealthy)
-		s.pass(t, workflow.PassHealthy)
+		s.pass(t, health.PassHealthy)
+		s.pass(t, health.PassHealthy)
 		if err := os.WriteFile(filepath.Join(s.dir, "state.json"), []byte(`{"run_count": 2, "retry`), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +216,7 @@ func TestABrokenStateIsRestoredOrBegunAnewAndTold(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		report := s.pass(t, workflow.PassHealthy)
+		report := s.pass(t, health.PassHealthy)
 		if report.Restored.Broken == nil || report.Restored.Backup != withBackup || !exists(t, filepath.Join(s.dir, report.Restored.Kept)) {
 			t.Errorf("backup %t: %+v", withBackup, report.Restored)
 		}
@@ -228,28 +229,28 @@ func TestABrokenStateIsRestoredOrBegunAnewAndTold(t *testing.T) {
 func TestTheTotalsOfAStateThatIsGoneWithItsBackupGoOn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	for _, name := range []string{"state.json", "state.json.bak"} {
 		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	s.wantCounts(t, "healthy retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=2")
 }
 
 func TestAClockThatGoesBackAndForwardStopsNothing(t *testing.T) {
 	t.Parallel()
 	s := newBroken(t)
-	s.pass(t, workflow.PassFailed)
+	s.pass(t, health.PassFailed)
 	s.clock.move(-30 * 24 * time.Hour)
-	s.pass(t, workflow.PassFailed) // the end of the cooldown was written by another clock
+	s.pass(t, health.PassFailed) // the end of the cooldown was written by another clock
 	s.clock.move(299 * time.Second)
-	s.pass(t, workflow.PassCooldown)
+	s.pass(t, health.PassCooldown)
 	s.clock.move(365 * 24 * time.Hour)
-	s.pass(t, workflow.PassCritical)
+	s.pass(t, health.PassCritical)
 	s.clock.move(-365 * 24 * time.Hour)
-	s.pass(t, workflow.PassCritical)
+	s.pass(t, health.PassCritical)
 	s.wantCounts(t, "critical retry=false failures=3 detected=1 attempted=3 succeeded=0 runs=4")
 }
 
@@ -303,16 +304,16 @@ func TestACriticalStateThatComesToANewFolderStaysCritical(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere.pass(t, workflow.PassCritical)
-	elsewhere.pass(t, workflow.PassCritical)
+	elsewhere.pass(t, health.PassCritical)
+	elsewhere.pass(t, health.PassCritical)
 	if open, all := elsewhere.requests(t); len(elsewhere.runs) != 0 || all != 1 || !strings.HasPrefix(open[0], "Self-healing gave up") {
 		t.Errorf("%d runs; requests %q of %d", len(elsewhere.runs), open, all)
 	}
-	h := elsewhere.pass(t, workflow.PassCritical).Health
+	h := elsewhere.pass(t, health.PassCritical).Health
 	if err := os.Remove(filepath.Join(elsewhere.dir, "requests", h.Loop.Request+".md")); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere.pass(t, workflow.PassRepaired)
+	elsewhere.pass(t, health.PassRepaired)
 }
 
 // A repair that was begun before and fails now begins the cooldown before anything new is looked for.
@@ -321,12 +322,12 @@ func TestARepairThatFailsWhileItIsGoneOnWithEndsThePass(t *testing.T) {
 	s := newSite(t, unbroken, command("other", "! test -e other"))
 	s.comes = workflow.NeedsInput
 	s.breakIt(t, "order 17 has no price")
-	s.pass(t, workflow.PassWaiting)
+	s.pass(t, health.PassWaiting)
 	if err := os.WriteFile(filepath.Join(s.dir, "other"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.comes = workflow.Failed
-	if report := s.pass(t, workflow.PassFailed); len(report.Looks) != 0 || len(report.Pass.Repairs) != 1 {
+	if report := s.pass(t, health.PassFailed); len(report.Looks) != 0 || len(report.Pass.Repairs) != 1 {
 		t.Errorf("it looked %+v and repaired %+v", report.Looks, report.Pass.Repairs)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
+	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -17,27 +18,27 @@ import (
 
 // repair has one error repaired, as far as that goes without a person: its request, its run, and what
 // the run came to. Each step is saved before the next begins and finds what it made before.
-func (p *pass) repair(ctx context.Context, id string) (workflow.RepairOutcome, error) {
+func (p *pass) repair(ctx context.Context, id string) (health.RepairOutcome, error) {
 	e := p.state.Error(id)
 	if e == nil { // somebody began state.json anew meanwhile
 		return "", nil
 	}
 	check, ok := p.check(e.Check)
 	if !ok {
-		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairFailed, Why: "its check is not configured any more"})
+		return p.judge(ctx, health.Repair{ErrorID: id, Outcome: health.RepairFailed, Why: "its check is not configured any more"})
 	}
 	request, err := p.request(ctx, id, check)
 	if err != nil {
 		return p.putOff(ctx, id, err)
 	}
-	if err := p.update(ctx, func(h *workflow.Health) { h.Attempt(id, request.ID, p.Clock()) }); err != nil {
+	if err := p.update(ctx, func(h *health.State) { h.Attempt(id, request.ID, p.Clock()) }); err != nil {
 		return "", err
 	}
 	p.Observe(fmt.Sprintf("%s: repairing, request %d (%s)", check.ID, request.Number, request.ID))
 	run, err := p.Carry(ctx, Repair{Request: request, Check: check, Judged: p.state.Error(id).Judged})
 	var held *store.HeldError
 	if errors.As(err, &held) {
-		return p.judge(ctx, workflow.HealthRepair{ErrorID: id, Outcome: workflow.RepairWaiting, Why: "another process carries the request"})
+		return p.judge(ctx, health.Repair{ErrorID: id, Outcome: health.RepairWaiting, Why: "another process carries the request"})
 	}
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return p.putOff(ctx, id, fmt.Errorf("carry request %s: %w", request.ID, err))
@@ -65,7 +66,7 @@ func (p *pass) goneBy(ctx context.Context, id string, merged bool) (bool, error)
 		return false, err
 	}
 	p.Observe(check.ID + ": gone by the repair of another error")
-	return true, p.update(ctx, func(h *workflow.Health) { h.Gone(id) })
+	return true, p.update(ctx, func(h *health.State) { h.Gone(id) })
 }
 
 func (p *pass) check(id string) (workflow.HealthCheck, bool) {
@@ -88,16 +89,16 @@ func (p *pass) request(ctx context.Context, id string, check workflow.HealthChec
 		if !request.Closed || e.Attempting {
 			return request, nil
 		}
-		if err := p.update(ctx, func(h *workflow.Health) { h.Again(id) }); err != nil {
+		if err := p.update(ctx, func(h *health.State) { h.Again(id) }); err != nil {
 			return request, err
 		}
 	}
 }
 
 // cameTo is what a run says of the repair.
-func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck, run *workflow.Run) (workflow.HealthRepair, error) {
+func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck, run *workflow.Run) (health.Repair, error) {
 	spent := run.Journey.Spent
-	r := workflow.HealthRepair{ErrorID: id, Run: run.RunID, Outcome: workflow.RepairFailed, Tokens: spent.Tokens(), CostMicroUSD: spent.CostMicroUSD,
+	r := health.Repair{ErrorID: id, Run: run.RunID, Outcome: health.RepairFailed, Tokens: spent.Tokens(), CostMicroUSD: spent.CostMicroUSD,
 		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls + run.Journey.RepairCalls}
 	switch {
 	case run.State == workflow.Done:
@@ -107,9 +108,9 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 		}
 		switch look.Outcome {
 		case LookPassed:
-			r.Outcome = workflow.RepairFixed
+			r.Outcome = health.RepairFixed
 		case LookUnknown:
-			r.Outcome, r.Why = workflow.RepairWaiting, "merged, and the check cannot be looked at: "+redact.Joined(look.Message, 160)
+			r.Outcome, r.Why = health.RepairWaiting, "merged, and the check cannot be looked at: "+redact.Joined(look.Message, 160)
 		default:
 			r.Why = "merged, and the check still fails"
 		}
@@ -118,15 +119,15 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired && p.Unattended:
 		r.Why = "the change waits for an approval, which nobody can give in an unattended pass"
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.ReasonCode == workflow.ApprovalRequired:
-		r.Outcome, r.Why = workflow.RepairWaiting, "the change waits for your approval"
+		r.Outcome, r.Why = health.RepairWaiting, "the change waits for your approval"
 		r.Next = []workflow.NextStep{run.Ask("", workflow.VerbApprove)}
 	case run.State == workflow.NeedsInput && run.Error != nil && run.Error.Unusable():
-		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(run.Error.Title, 200)
+		r.Outcome, r.Why = health.RepairWaiting, redact.Line(run.Error.Title, 200)
 		r.Next = []workflow.NextStep{workflow.SeeDoctor}
 	case run.Hindered() && p.Unattended && r.Calls > 0:
 		r.Why = redact.Line(run.Error.Title, 120) + ", and an unattended pass keeps no change for the next"
 	case run.Hindered():
-		r.Outcome, r.Why = workflow.RepairWaiting, redact.Line(run.Error.Title, 200)
+		r.Outcome, r.Why = health.RepairWaiting, redact.Line(run.Error.Title, 200)
 		r.Next = run.Error.Next
 	case run.Error != nil:
 		r.Why = redact.Line(run.Error.Title, 200)
@@ -149,18 +150,18 @@ func (p *pass) proven(ctx context.Context, check workflow.HealthCheck, run *work
 	return looks[0], nil
 }
 
-func (p *pass) judge(ctx context.Context, r workflow.HealthRepair) (workflow.RepairOutcome, error) {
+func (p *pass) judge(ctx context.Context, r health.Repair) (health.RepairOutcome, error) {
 	check := r.ErrorID
 	if e := p.state.Error(r.ErrorID); e != nil {
 		check = e.Check
 	}
-	says := map[workflow.RepairOutcome]string{workflow.RepairFixed: "repaired: merged, and the check passed on what was merged",
-		workflow.RepairFailed: "the repair failed: ", workflow.RepairWaiting: "waiting: "}[r.Outcome] + redact.Line(commandline.Sentence(r.Why, r.Next), 200)
+	says := map[health.RepairOutcome]string{health.RepairFixed: "repaired: merged, and the check passed on what was merged",
+		health.RepairFailed: "the repair failed: ", health.RepairWaiting: "waiting: "}[r.Outcome] + redact.Line(commandline.Sentence(r.Why, r.Next), 200)
 	p.Observe(check + ": " + says)
-	return r.Outcome, p.update(ctx, func(h *workflow.Health) { h.Judge(r, p.Clock()) })
+	return r.Outcome, p.update(ctx, func(h *health.State) { h.Judge(r, p.Clock()) })
 }
 
-func title(e *workflow.HealthError) string {
+func title(e *health.Error) string {
 	return fmt.Sprintf("Health check %s fails: %s", e.Check, redact.Joined(e.Summary, 100))
 }
 
@@ -171,7 +172,7 @@ func masked(check workflow.HealthCheck) string {
 }
 
 // body is the request: what failed, what is known about it, and what will show that it is repaired.
-func body(e *workflow.HealthError, check workflow.HealthCheck) string {
+func body(e *health.Error, check workflow.HealthCheck) string {
 	text := fmt.Sprintf("The health check %q of this project fails. Find the cause and repair it; do not change the check or a test that shows the failure.\n\n"+
 		"- check: %s\n- error: %s\n- severity: %s\n", e.Check, masked(check), e.ID, e.Severity)
 	if c := check.HTTP; c != nil && c.Start != "" {

@@ -18,6 +18,7 @@ import (
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
@@ -90,13 +91,13 @@ func newBroken(t *testing.T) *site {
 func newMended(t *testing.T) *site {
 	t.Helper()
 	s := newBroken(t)
-	for _, comes := range []workflow.HealthResult{workflow.PassFailed, workflow.PassFailed, workflow.PassCritical} {
-		s.clock.move(workflow.RepairCooldown)
+	for _, comes := range []health.Result{health.PassFailed, health.PassFailed, health.PassCritical} {
+		s.clock.move(health.RepairCooldown)
 		s.pass(t, comes)
 	}
 	s.mend(t)
-	s.pass(t, workflow.PassCritical)
-	s.pass(t, workflow.PassCritical)
+	s.pass(t, health.PassCritical)
+	s.pass(t, health.PassCritical)
 	return s
 }
 
@@ -200,7 +201,7 @@ func (s *site) breakIt(t *testing.T, message string) {
 var unbroken = workflow.HealthCheck{ID: "whole", Kind: workflow.HealthCommand, Severity: workflow.Major, Command: "! cat broken 2>/dev/null", TimeLimitMS: 60_000, Looks: 2}
 
 // pass makes one, which must come to a result.
-func (s *site) pass(t *testing.T, want workflow.HealthResult) heal.Report {
+func (s *site) pass(t *testing.T, want health.Result) heal.Report {
 	t.Helper()
 	report, err := heal.New(s.config).Pass(t.Context())
 	if err != nil || report.Result != want {

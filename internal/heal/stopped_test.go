@@ -10,6 +10,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -19,14 +20,14 @@ func TestWhatStandsInTheWayOfOneLookStopsNoOther(t *testing.T) {
 	s := newSite(t, unbroken, verdict)
 	s.says("failed")
 	s.config.Place = func(context.Context) (heal.Place, error) { return nil, errors.New("set-up command 1 exited 7") }
-	h := s.pass(t, workflow.PassRepaired).Health
+	h := s.pass(t, health.PassRepaired).Health
 	if len(h.Loop.Errors) != 1 || h.Loop.Errors[0].Check != "ci" || len(h.Loop.Unseen) != 1 || !strings.HasSuffix(h.Loop.Unseen[0].Why, "set-up command 1 exited 7") {
 		t.Errorf("errors %+v, unseen %+v", h.Loop.Errors, h.Loop.Unseen)
 	}
 	s.config.Branch = func(context.Context) (forge.Check, error) {
 		return forge.Check{}, errors.New("the forge does not answer")
 	}
-	h = s.pass(t, workflow.PassUnknown).Health
+	h = s.pass(t, health.PassUnknown).Health
 	if len(h.Loop.Unseen) != 2 || h.Loop.Unseen[1].Why != "the forge does not answer" {
 		t.Errorf("unseen %+v", h.Loop.Unseen)
 	}
@@ -46,11 +47,11 @@ func TestAMergeThatCannotBeHeldAgainstItsCheckWaits(t *testing.T) {
 		}
 		return place(ctx)
 	}
-	r := s.pass(t, workflow.PassWaiting).Pass.Repairs[0]
-	if r.Outcome != workflow.RepairWaiting || !strings.Contains(r.Why, "no room on the disk") {
+	r := s.pass(t, health.PassWaiting).Pass.Repairs[0]
+	if r.Outcome != health.RepairWaiting || !strings.Contains(r.Why, "no room on the disk") {
 		t.Errorf("the repair is %+v", r)
 	}
-	s.pass(t, workflow.PassFailed)
+	s.pass(t, health.PassFailed)
 }
 
 func TestAPassThatEndedWithAnErrorSaysWithWhichUntilOneDoesNot(t *testing.T) {
@@ -66,7 +67,7 @@ func TestAPassThatEndedWithAnErrorSaysWithWhichUntilOneDoesNot(t *testing.T) {
 		t.Errorf("%q after %v", report.Health.Loop.Stopped, err)
 	}
 	s.config.Carry = carry
-	if h := s.pass(t, workflow.PassRepaired).Health; h.Loop.Stopped != "" {
+	if h := s.pass(t, health.PassRepaired).Health; h.Loop.Stopped != "" {
 		t.Errorf("still %q", h.Loop.Stopped)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -25,7 +26,7 @@ func (s *site) says(state forge.CheckState) {
 func TestWhatNobodyCouldLookAtIsNotHealthy(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, workflow.HealthCheck{ID: "log", Kind: workflow.HealthLog, File: "ap.log", Pattern: `ERROR`, Rerun: "true", TimeLimitMS: 60_000, Looks: 1})
-	h := s.pass(t, workflow.PassUnknown).Health
+	h := s.pass(t, health.PassUnknown).Health
 	if got, want := s.counts(t), "unknown retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=1"; got != want || h.Loop.HealthyPasses != 0 {
 		t.Errorf("%s with %d healthy passes, want %s", got, h.Loop.HealthyPasses, want)
 	}
@@ -38,11 +39,11 @@ func TestACheckWithoutAVerdictBesideOneThatPassedIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken, verdict)
 	s.says("")
-	if h := s.pass(t, workflow.PassHealthy).Health; len(h.Loop.Unseen) != 1 || h.Loop.Unseen[0].Check != "ci" {
+	if h := s.pass(t, health.PassHealthy).Health; len(h.Loop.Unseen) != 1 || h.Loop.Unseen[0].Check != "ci" {
 		t.Errorf("unseen: %+v", h.Loop.Unseen)
 	}
 	s.says(forge.CheckPassed)
-	if h := s.pass(t, workflow.PassHealthy).Health; len(h.Loop.Unseen) != 0 {
+	if h := s.pass(t, health.PassHealthy).Health; len(h.Loop.Unseen) != 0 {
 		t.Errorf("unseen after a verdict: %+v", h.Loop.Unseen)
 	}
 }
@@ -51,9 +52,9 @@ func TestHealthThatWasKnownIsUnknownOnceNobodyCanLook(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, verdict)
 	s.says(forge.CheckPassed)
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassHealthy)
 	s.says("")
-	s.pass(t, workflow.PassUnknown)
+	s.pass(t, health.PassUnknown)
 	s.wantCounts(t, "unknown retry=false failures=0 detected=0 attempted=0 succeeded=0 runs=2")
 }
 
@@ -63,21 +64,21 @@ func TestNoErrorIsGoneByLooksThatDidNotSeeItsCheck(t *testing.T) {
 	s := newSite(t, unbroken, verdict)
 	s.comes = workflow.Failed
 	s.says(forge.CheckFailed)
-	for _, want := range []workflow.HealthResult{workflow.PassFailed, workflow.PassFailed, workflow.PassCritical} {
+	for _, want := range []health.Result{health.PassFailed, health.PassFailed, health.PassCritical} {
 		s.pass(t, want)
 		s.clock.move(time.Hour)
 	}
 	s.says("")
 	for range 5 {
-		s.pass(t, workflow.PassCritical)
+		s.pass(t, health.PassCritical)
 	}
 	if open, _ := s.requests(t); len(open) != 2 {
 		t.Errorf("open: %q", open)
 	}
 	s.says(forge.CheckPassed)
-	s.pass(t, workflow.PassCritical)
-	s.pass(t, workflow.PassCritical)
-	s.pass(t, workflow.PassHealthy)
+	s.pass(t, health.PassCritical)
+	s.pass(t, health.PassCritical)
+	s.pass(t, health.PassHealthy)
 	if open, _ := s.requests(t); len(open) != 0 {
 		t.Errorf("open after three looks: %q", open)
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"signalbox/internal/health"
 	"signalbox/internal/schema"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -25,12 +27,12 @@ var documents = map[store.Kind]reflect.Type{
 	store.KindStage: reflect.TypeFor[workflow.Run](), store.KindPlanning: reflect.TypeFor[workflow.Plan](),
 	store.KindErrors: reflect.TypeFor[workflow.Error](), store.KindEvents: reflect.TypeFor[store.Transition](),
 	store.KindEnvironments: reflect.TypeFor[workflow.Environments](), store.KindStatus: reflect.TypeFor[workflow.IssueStatus](),
-	store.KindState: reflect.TypeFor[workflow.Health](),
+	store.KindState: reflect.TypeFor[health.State](),
 }
 
 func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	t.Parallel()
-	said := readWords(t, "../workflow", "../store")
+	said := readWords(t, "../workflow", "../health", "../store")
 	for _, kind := range store.Kinds {
 		g := generator{said, map[string]*node{}}
 		root := g.object(documents[kind])
@@ -106,17 +108,17 @@ type generator struct {
 }
 
 func (g generator) object(t reflect.Type) *node {
-	n := &node{Type: "object", Description: g.comments[t.Name()]}
+	n := &node{Type: "object", Description: g.comments[typeName(t)]}
 	for field := range t.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" || name == "-" {
 			continue
 		}
 		value := g.value(field.Type)
-		if comment := g.comments[t.Name()+"."+field.Name]; comment != "" {
+		if comment := g.comments[typeName(t)+"."+field.Name]; comment != "" {
 			value.Description = strings.TrimSpace(comment + " " + value.Description)
 		}
-		if narrow := narrowed[t.Name()+"."+name]; narrow != nil {
+		if narrow := narrowed[typeName(t)+"."+name]; narrow != nil {
 			narrow(value)
 		}
 		n.Properties = append(n.Properties, property{name, value})
@@ -143,7 +145,7 @@ func (g generator) value(t reflect.Type) *node {
 		n := g.value(t.Elem())
 		at := n
 		if n.Ref != "" {
-			at = g.defs[t.Elem().Name()]
+			at = g.defs[typeName(t.Elem())]
 		}
 		if word, ok := at.Type.(string); ok {
 			at.Type = []string{word, "null"}
@@ -155,11 +157,11 @@ func (g generator) value(t reflect.Type) *node {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		if _, ok := g.defs[t.Name()]; !ok {
-			g.defs[t.Name()] = nil // against recursion
-			g.defs[t.Name()] = g.object(t)
+		if _, ok := g.defs[typeName(t)]; !ok {
+			g.defs[typeName(t)] = nil // against recursion
+			g.defs[typeName(t)] = g.object(t)
 		}
-		return &node{Ref: "#/$defs/" + t.Name()}
+		return &node{Ref: "#/$defs/" + typeName(t)}
 	case reflect.Slice:
 		return &node{Type: "array", Items: g.value(t.Elem())}
 	case reflect.Map:
@@ -188,7 +190,7 @@ func (g generator) text(t reflect.Type) *node {
 		return n
 	}
 	var meanings []string
-	for _, v := range g.values[t.Name()] {
+	for _, v := range g.values[typeName(t)] {
 		if v.name == "IssueUnknown" { // what is said of no file is never in one
 			continue
 		}
@@ -225,13 +227,18 @@ var narrowed = map[string]func(*node){
 	"Settings.workflow": func(n *node) {
 		n.Enum = []string{workflow.WorkflowFull, workflow.WorkflowSimple, workflow.WorkflowCustom}
 	},
-	"Health.last_attempt_at": emptyOrTime,
-	"Health.cooldown_until":  emptyOrTime,
-	"Health.created_at":      emptyOrTime,
-	"Health.updated_at":      emptyOrTime,
-	"Environment.step":       open, // a step that we do not know is somebody else's, and resumed with open_environment
-	"Environment.phase":      open,
+	"HealthState.last_attempt_at": emptyOrTime,
+	"HealthState.cooldown_until":  emptyOrTime,
+	"HealthState.created_at":      emptyOrTime,
+	"HealthState.updated_at":      emptyOrTime,
+	"Environment.step":            open, // a step that we do not know is somebody else's, and resumed with open_environment
+	"Environment.phase":           open,
 }
+
+// prefixes keep the types of other packages apart from those of workflow, by the last part of their package's path.
+var prefixes = map[string]string{"health": "Health"}
+
+func typeName(t reflect.Type) string { return prefixes[path.Base(t.PkgPath())] + t.Name() }
 
 func TestEveryNarrowedKeyIsThere(t *testing.T) {
 	t.Parallel()
@@ -242,7 +249,7 @@ func TestEveryNarrowedKeyIsThere(t *testing.T) {
 	for key := range narrowed {
 		owner, name, _ := strings.Cut(key, ".")
 		if !slices.ContainsFunc(types, func(t reflect.Type) bool {
-			if t.Name() != owner {
+			if typeName(t) != owner {
 				return false
 			}
 			for field := range t.Fields() {

@@ -37,7 +37,7 @@ func readWords(t *testing.T, dirs ...string) words {
 			}
 			for _, decl := range file.Decls {
 				if gen, ok := decl.(*ast.GenDecl); ok {
-					w.read(gen)
+					w.read(prefixes[filepath.Base(dir)], gen)
 				}
 			}
 		}
@@ -45,25 +45,25 @@ func readWords(t *testing.T, dirs ...string) words {
 	return w
 }
 
-func (w words) read(gen *ast.GenDecl) {
+func (w words) read(prefix string, gen *ast.GenDecl) {
 	for _, spec := range gen.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
-			w.comments[spec.Name.Name] = sentence(spec.Doc, gen.Doc)
+			w.comments[prefix+spec.Name.Name] = sentence(spec.Doc, gen.Doc)
 			if fields, ok := spec.Type.(*ast.StructType); ok {
 				for _, field := range fields.Fields.List {
 					for _, name := range field.Names {
-						w.comments[spec.Name.Name+"."+name.Name] = sentence(field.Doc, field.Comment)
+						w.comments[prefix+spec.Name.Name+"."+name.Name] = sentence(field.Doc, field.Comment)
 					}
 				}
 			}
 		case *ast.ValueSpec:
-			w.readConstant(gen, spec)
+			w.readConstant(prefix, gen, spec)
 		}
 	}
 }
 
-func (w words) readConstant(gen *ast.GenDecl, spec *ast.ValueSpec) {
+func (w words) readConstant(prefix string, gen *ast.GenDecl, spec *ast.ValueSpec) {
 	typ, ok := spec.Type.(*ast.Ident)
 	if gen.Tok != token.CONST || !ok || len(spec.Values) != 1 {
 		return
@@ -74,7 +74,7 @@ func (w words) readConstant(gen *ast.GenDecl, spec *ast.ValueSpec) {
 	}
 	text, _ := strconv.Unquote(literal.Value)
 	comment := strings.TrimPrefix(sentence(spec.Doc, spec.Comment), spec.Names[0].Name+": ")
-	w.values[typ.Name] = append(w.values[typ.Name], value{spec.Names[0].Name, text, comment})
+	w.values[prefix+typ.Name] = append(w.values[prefix+typ.Name], value{spec.Names[0].Name, text, comment})
 }
 
 func sentence(comments ...*ast.CommentGroup) string {

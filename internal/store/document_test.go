@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -122,7 +123,7 @@ func TestOldPhaseNumbersAreMendedByTheStepsName(t *testing.T) {
 func TestEqualBytesAreNotWrittenAgain(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	nothing := func(*workflow.Health) error { return nil }
+	nothing := func(*health.State) error { return nil }
 	if err := s.Health().Update(t.Context(), nothing); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -40,10 +41,10 @@ func checkEnvironments(doc *workflow.Environments) error {
 
 // Health is state.json (H1). What it says state.json.bak beside it says too, or what comes next (H5), and of
 // both the totals are kept (H4).
-func (s *Store) Health() *Document[workflow.Health] {
-	return &Document[workflow.Health]{store: s, dir: ".", name: "state.json", file: publicFile, mkd: publicDir,
-		lock: "document.health.lock", initial: func() workflow.Health { return workflow.NewHealth(s.clock()) },
-		check: (*workflow.Health).Check, backup: true, ahead: s.keepTotals, anew: s.goOnWithTotals}
+func (s *Store) Health() *Document[health.State] {
+	return &Document[health.State]{store: s, dir: ".", name: "state.json", file: publicFile, mkd: publicDir,
+		lock: "document.health.lock", initial: func() health.State { return health.New(s.clock()) },
+		check: (*health.State).Check, backup: true, ahead: s.keepTotals, anew: s.goOnWithTotals}
 }
 
 var (

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -42,7 +43,7 @@ func TestReadOnlyStoreReadsAndLeavesTheFolderAsItIs(t *testing.T) {
 		"update": func() error {
 			return s.IssueStatus(43).Update(t.Context(), func(*workflow.IssueStatus) error { return nil })
 		},
-		"health": func() error { return s.Health().Update(t.Context(), func(*workflow.Health) error { return nil }) },
+		"health": func() error { return s.Health().Update(t.Context(), func(*health.State) error { return nil }) },
 		"remove": func() error { return s.IssueStatus(42).Remove(t.Context()) },
 		"lock":   func() error { _, err := s.LockRequest(t.Context(), "RQ-1", Owner{Name: "test"}); return err },
 	} {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/health"
 )
 
 func TestBrokenHealthIsRestoredAndItsBytesAreKept(t *testing.T) {
@@ -64,8 +64,8 @@ func TestTotalsNeverShrinkWhateverIsBroken(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string][]string{"the document": {"state.json"}, "both": {"state.json", "state.json.bak"}} {
 		s := openStore(t)
-		want := workflow.HealthTotals{RunCount: 7, TotalErrorsDetected: 5, TotalFixesAttempted: 4, TotalFixesSucceeded: 2}
-		if err := s.Health().Update(t.Context(), func(h *workflow.Health) error { h.GoOnWith(want); return nil }); err != nil {
+		want := health.Totals{RunCount: 7, TotalErrorsDetected: 5, TotalFixesAttempted: 4, TotalFixesSucceeded: 2}
+		if err := s.Health().Update(t.Context(), func(h *health.State) error { h.GoOnWith(want); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range broken {
@@ -75,7 +75,7 @@ func TestTotalsNeverShrinkWhateverIsBroken(t *testing.T) {
 			t.Fatal(err)
 		}
 		h, err := s.Health().Load(t.Context())
-		got := workflow.HealthTotals{RunCount: h.RunCount, TotalErrorsDetected: h.TotalErrorsDetected, TotalFixesAttempted: h.TotalFixesAttempted, TotalFixesSucceeded: h.TotalFixesSucceeded}
+		got := health.Totals{RunCount: h.RunCount, TotalErrorsDetected: h.TotalErrorsDetected, TotalFixesAttempted: h.TotalFixesAttempted, TotalFixesSucceeded: h.TotalFixesSucceeded}
 		if err != nil || got != want {
 			t.Errorf("%s broken: %+v, %v", name, got, err)
 		}
@@ -116,7 +116,7 @@ func TestHealthThatIsALinkIsReplacedAndItsTargetLeftAlone(t *testing.T) {
 	if _, err := s.Health().Restore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Health().Update(t.Context(), func(h *workflow.Health) error { h.RunCount = 3; return nil }); err != nil {
+	if err := s.Health().Update(t.Context(), func(h *health.State) error { h.RunCount = 3; return nil }); err != nil {
 		t.Error(err)
 	}
 	if data, err := os.ReadFile(target); err != nil || string(data) != "precious" {

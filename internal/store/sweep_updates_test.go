@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
@@ -139,7 +140,7 @@ func countRemovals(ctx context.Context, s *Store) (int, error) {
 
 func beginHealth(ctx context.Context, s *Store) (func() error, error) {
 	return func() error {
-		return s.Health().Update(ctx, func(h *workflow.Health) error { h.RunCount++; return nil })
+		return s.Health().Update(ctx, func(h *health.State) error { h.RunCount++; return nil })
 	}, nil
 }
 

@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/go-json-experiment/json"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/health"
 )
 
 // The totals of state.json have a place of their own, for the day when neither it nor its backup can be
@@ -16,7 +16,7 @@ const (
 // keepTotals writes those of a state.json that is about to be written, so that at no instant the
 // document says more than they do.
 func (s *Store) keepTotals(state []byte) error {
-	var totals workflow.HealthTotals
+	var totals health.Totals
 	if err := json.Unmarshal(state, &totals); err != nil {
 		return writeError(totalsDir+"/"+totalsFile, err)
 	}
@@ -33,14 +33,14 @@ func (s *Store) keepTotals(state []byte) error {
 }
 
 // goOnWithTotals gives a state that is begun anew the totals of the one before. Some that cannot be read are lost.
-func (s *Store) goOnWithTotals(h *workflow.Health) {
+func (s *Store) goOnWithTotals(h *health.State) {
 	f, err := s.openFolder(totalsDir)
 	if err != nil {
 		return
 	}
 	defer f.close()
 	if data, err := f.read(totalsFile); err == nil {
-		if totals, err := decode[workflow.HealthTotals](data, ""); err == nil {
+		if totals, err := decode[health.Totals](data, ""); err == nil {
 			h.GoOnWith(totals)
 		}
 	}

@@ -8,10 +8,11 @@ import (
 	"sync"
 	"testing"
 
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
-func addOne(h *workflow.Health) error { h.RunCount++; return nil }
+func addOne(h *health.State) error { h.RunCount++; return nil }
 
 func TestUpdatesAtTheSameTimeAreAllThere(t *testing.T) {
 	t.Parallel()
@@ -36,12 +37,12 @@ func TestAChangeThatFailsHasNoEffect(t *testing.T) {
 	s := openStore(t)
 	for range 2 { // of a document that is not there yet, and of one that is
 		for name, c := range map[string]struct {
-			change func(h *workflow.Health) error
+			change func(h *health.State) error
 			is     func(error) bool
 		}{
-			"an error":  {func(h *workflow.Health) error { h.RunCount = 100; return wrong }, func(err error) bool { return errors.Is(err, wrong) }},
-			"invalid":   {func(h *workflow.Health) error { h.RunCount = -1; return nil }, func(err error) bool { return errors.As(err, &check) }},
-			"too large": {func(h *workflow.Health) error { h.LastErrorSummary = strings.Repeat("x", maxDocument); return nil }, func(err error) bool { return errors.Is(err, ErrWrite) }},
+			"an error":  {func(h *health.State) error { h.RunCount = 100; return wrong }, func(err error) bool { return errors.Is(err, wrong) }},
+			"invalid":   {func(h *health.State) error { h.RunCount = -1; return nil }, func(err error) bool { return errors.As(err, &check) }},
+			"too large": {func(h *health.State) error { h.LastErrorSummary = strings.Repeat("x", maxDocument); return nil }, func(err error) bool { return errors.Is(err, ErrWrite) }},
 		} {
 			if err := s.Health().Update(t.Context(), c.change); !c.is(err) {
 				t.Errorf("%s: %v", name, err)
@@ -84,7 +85,7 @@ func TestAChangeThatDoesNotReturnFreesTheDocument(t *testing.T) {
 	s := openStore(t)
 	var gone sync.WaitGroup
 	gone.Go(func() {
-		_ = s.Health().Update(t.Context(), func(h *workflow.Health) error { h.RunCount = 100; runtime.Goexit(); return nil })
+		_ = s.Health().Update(t.Context(), func(h *health.State) error { h.RunCount = 100; runtime.Goexit(); return nil })
 	})
 	gone.Wait()
 	if err := s.Health().Update(t.Context(), addOne); err != nil {

@@ -1,7 +1,7 @@
-package workflow
+package health
 
-// HealthTotals are the numbers of state.json that only grow (H4).
-type HealthTotals struct {
+// Totals are the numbers of state.json that only grow (H4).
+type Totals struct {
 	RunCount            int `json:"run_count"`
 	TotalErrorsDetected int `json:"total_errors_detected"`
 	TotalFixesAttempted int `json:"total_fixes_attempted"`
@@ -9,7 +9,7 @@ type HealthTotals struct {
 }
 
 // GoOnWith takes over totals that were reached before; none gets less.
-func (h *Health) GoOnWith(t HealthTotals) {
+func (h *State) GoOnWith(t Totals) {
 	h.RunCount = max(h.RunCount, t.RunCount)
 	h.TotalErrorsDetected = max(h.TotalErrorsDetected, t.TotalErrorsDetected)
 	h.TotalFixesAttempted = max(h.TotalFixesAttempted, t.TotalFixesAttempted)

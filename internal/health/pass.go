@@ -1,23 +1,25 @@
-package workflow
+package health
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 	"time"
+
+	"signalbox/internal/workflow"
 )
 
 // Found writes down what a look found, in the pass that is in hand or, if none is, in a new one. An error
 // that is open already is the same error. In a critical state nothing is repaired, and neither is anything in a pass that finds
 // that a repair did not hold: its cooldown begins before anything else does.
-func (h *Health) Found(pass HealthPass, failures []HealthFailure, now time.Time) {
+func (h *State) Found(pass Pass, failures []Failure, now time.Time) {
 	if h.Unmet(failures); h.Loop.Pass == nil {
 		h.Loop.Pass = &pass
 	}
 	h.Loop.HealthyPasses = 0
 	h.UpdatedAt = now.UTC().Format(time.RFC3339)
 	failures, held := slices.Clone(failures), h.verify(failures)
-	slices.SortStableFunc(failures, func(a, b HealthFailure) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	slices.SortStableFunc(failures, func(a, b Failure) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
 	for i := range failures {
 		failures[i].Summary = summarized(failures[i].Summary)
 	}
@@ -27,8 +29,8 @@ func (h *Health) Found(pass HealthPass, failures []HealthFailure, now time.Time)
 			continue // in this pass: what it did is verified by the next
 		}
 		h.open(f, now)
-		if h.LastHealthStatus != HealthCritical {
-			h.LastHealthStatus = HealthDegraded
+		if h.LastHealthStatus != Critical {
+			h.LastHealthStatus = Degraded
 		}
 		if held {
 			h.repair(f.ErrorID)
@@ -38,57 +40,59 @@ func (h *Health) Found(pass HealthPass, failures []HealthFailure, now time.Time)
 
 // tell names the most severe of the failures as the last error, unless another is what a person has to know of: one whose repair
 // failed, in a critical state or because it did not hold.
-func (h *Health) tell(failures []HealthFailure, held bool) {
+func (h *State) tell(failures []Failure, held bool) {
 	told := 0
-	if h.LastHealthStatus == HealthCritical || !held {
-		told = max(0, slices.IndexFunc(failures, func(f HealthFailure) bool { return f.ErrorID == h.LastErrorID }))
+	if h.LastHealthStatus == Critical || !held {
+		told = max(0, slices.IndexFunc(failures, func(f Failure) bool { return f.ErrorID == h.LastErrorID }))
 	}
 	if len(failures) > 0 {
 		h.LastErrorID, h.LastErrorSummary = failures[told].ErrorID, failures[told].Summary
 	}
 }
 
-func rank(s Severity) int { return slices.Index([]Severity{Blocker, Major, Minor}, s) }
+func rank(s workflow.Severity) int {
+	return slices.Index([]workflow.Severity{workflow.Blocker, workflow.Major, workflow.Minor}, s)
+}
 
 // open counts an error that is new.
-func (h *Health) open(f HealthFailure, now time.Time) {
+func (h *State) open(f Failure, now time.Time) {
 	if h.Error(f.ErrorID) != nil {
 		return
 	}
-	h.Loop.Errors = append(h.Loop.Errors, HealthError{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary,
+	h.Loop.Errors = append(h.Loop.Errors, Error{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary,
 		Since: now.UTC().Format(time.RFC3339), Times: 1})
 	h.TotalErrorsDetected++
 }
 
 // Again says that the request about an error is closed although the error is there: it came again.
-func (h *Health) Again(errorID string) {
+func (h *State) Again(errorID string) {
 	if e := h.Error(errorID); e != nil {
 		e.Times, e.Request = e.Times+1, ""
 	}
 }
 
 // repair is the pass's entry about an error; nil while no pass is in hand.
-func (h *Health) repair(errorID string) *HealthRepair {
+func (h *State) repair(errorID string) *Repair {
 	p, e := h.Loop.Pass, h.Error(errorID)
 	if p == nil || e == nil {
 		return nil
 	}
-	i := slices.IndexFunc(p.Repairs, func(r HealthRepair) bool { return r.ErrorID == errorID })
+	i := slices.IndexFunc(p.Repairs, func(r Repair) bool { return r.ErrorID == errorID })
 	if i < 0 {
 		i = len(p.Repairs)
-		p.Repairs = append(p.Repairs, HealthRepair{ErrorID: errorID, Check: e.Check, Summary: inShort(e.Summary), Request: e.Request})
+		p.Repairs = append(p.Repairs, Repair{ErrorID: errorID, Check: e.Check, Summary: inShort(e.Summary), Request: e.Request})
 	}
 	return &p.Repairs[i]
 }
 
-func (h *Health) judged(errorID string) bool {
+func (h *State) judged(errorID string) bool {
 	p := h.Loop.Pass
-	return p != nil && slices.ContainsFunc(p.Repairs, func(r HealthRepair) bool { return r.ErrorID == errorID && r.Outcome != "" })
+	return p != nil && slices.ContainsFunc(p.Repairs, func(r Repair) bool { return r.ErrorID == errorID && r.Outcome != "" })
 }
 
 // Settle brings the errors whose repair was begun before into the pass, and starts it with them. It
 // returns their ids: each repair is gone on with before anything new is looked for.
-func (h *Health) Settle(pass HealthPass) (open []string) {
+func (h *State) Settle(pass Pass) (open []string) {
 	for _, e := range h.Loop.Errors {
 		if !e.Attempting || h.judged(e.ID) {
 			continue
@@ -104,8 +108,8 @@ func (h *Health) Settle(pass HealthPass) (open []string) {
 
 // ToRepair are the errors of the pass in hand whose repair is not judged, most severe first. In a critical state there are none:
 // the pass only notes what it found.
-func (h *Health) ToRepair() (ids []string) {
-	if h.Loop.Pass == nil || h.LastHealthStatus == HealthCritical {
+func (h *State) ToRepair() (ids []string) {
+	if h.Loop.Pass == nil || h.LastHealthStatus == Critical {
 		return nil
 	}
 	for _, r := range h.Loop.Pass.Repairs {
@@ -118,7 +122,7 @@ func (h *Health) ToRepair() (ids []string) {
 
 // Attempt says that a repair of the error begins, answering the request. One that was begun before and
 // not judged is the same one.
-func (h *Health) Attempt(errorID, request string, now time.Time) {
+func (h *State) Attempt(errorID, request string, now time.Time) {
 	e := h.Error(errorID)
 	if e == nil {
 		return
@@ -138,7 +142,7 @@ func (h *Health) Attempt(errorID, request string, now time.Time) {
 }
 
 // Judge says what the repair of an error came to. A repair is judged once; one that waits is none yet, begun or not.
-func (h *Health) Judge(judged HealthRepair, now time.Time) {
+func (h *State) Judge(judged Repair, now time.Time) {
 	e, r := h.Error(judged.ErrorID), h.repair(judged.ErrorID)
 	if e == nil || r == nil || judged.Outcome == "" || !e.Attempting && judged.Outcome != RepairWaiting || h.judged(e.ID) {
 		return
@@ -163,7 +167,7 @@ func inShort(text string) string {
 	const most = 200
 	var lines []string
 	for said := range strings.Lines(text) {
-		if said = OneLine(said); said != "" {
+		if said = workflow.OneLine(said); said != "" {
 			lines = append(lines, said)
 		}
 	}

@@ -1,4 +1,4 @@
-package workflow
+package health
 
 import (
 	"slices"
@@ -7,17 +7,17 @@ import (
 
 // Finish ends the pass in hand (H3, patterns 2 to 4) and returns it. every is how long the project is
 // left alone from the beginning of the pass.
-func (h *Health) Finish(every time.Duration, now time.Time) HealthPass {
+func (h *State) Finish(every time.Duration, now time.Time) Pass {
 	p := h.Loop.Pass
 	if p == nil {
-		return HealthPass{}
+		return Pass{}
 	}
 	p.Result, p.EndedAt = h.result(), now.UTC().Format(time.RFC3339)
 	h.RunCount++
 	switch p.Result {
 	case PassFailed:
 		h.failed(now)
-		if h.LastHealthStatus == HealthCritical {
+		if h.LastHealthStatus == Critical {
 			p.Result = PassCritical
 		}
 	case PassRepaired, PassWaiting:
@@ -32,13 +32,13 @@ func (h *Health) Finish(every time.Duration, now time.Time) HealthPass {
 	return ended
 }
 
-func (h *Health) result() HealthResult {
+func (h *State) result() Result {
 	outcomes := map[RepairOutcome]bool{}
 	for _, r := range h.Loop.Pass.Repairs {
 		outcomes[r.Outcome] = true
 	}
 	switch {
-	case h.LastHealthStatus == HealthCritical:
+	case h.LastHealthStatus == Critical:
 		return PassCritical
 	case outcomes[RepairFailed]:
 		return PassFailed
@@ -50,7 +50,7 @@ func (h *Health) result() HealthResult {
 
 // schedule says when the next look is due: counted from the beginning of this one, so that a schedule
 // as long as the interval finds every look due, whatever a pass or a cooldown takes.
-func (h *Health) schedule(p HealthPass, every time.Duration, now time.Time) {
+func (h *State) schedule(p Pass, every time.Duration, now time.Time) {
 	h.UpdatedAt, h.Loop.Stopped = now.UTC().Format(time.RFC3339), ""
 	started, err := time.Parse(time.RFC3339, p.StartedAt)
 	if err != nil || started.After(now) {
@@ -61,20 +61,20 @@ func (h *Health) schedule(p HealthPass, every time.Duration, now time.Time) {
 
 // Well ends a pass that found nothing (H3, pattern 1) and returns it. A critical state is left after
 // HealthyPasses of them.
-func (h *Health) Well(pass HealthPass, every time.Duration, now time.Time) HealthPass {
+func (h *State) Well(pass Pass, every time.Duration, now time.Time) Pass {
 	pass.Result, pass.EndedAt = PassHealthy, now.UTC().Format(time.RFC3339)
 	h.Loop.HealthyPasses = min(h.Loop.HealthyPasses+1, HealthyPasses)
 	h.RunCount++
 	h.Loop.Pass = nil
 	h.schedule(pass, every, now)
 	steady := h.Loop.HealthyPasses == HealthyPasses
-	h.Loop.Errors = slices.DeleteFunc(h.Loop.Errors, func(e HealthError) bool { return e.Fixed || steady && !e.Attempting })
-	if h.LastHealthStatus == HealthCritical && !steady {
+	h.Loop.Errors = slices.DeleteFunc(h.Loop.Errors, func(e Error) bool { return e.Fixed || steady && !e.Attempting })
+	if h.LastHealthStatus == Critical && !steady {
 		pass.Result = PassCritical
 		return pass
 	}
 	h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
-	h.LastHealthStatus, h.Loop.Unverified = HealthHealthy, 0
+	h.LastHealthStatus, h.Loop.Unverified = Healthy, 0
 	if steady {
 		h.Loop.CriticalSince, h.Loop.Request, h.Loop.Earlier = "", "", nil
 	}
@@ -82,7 +82,7 @@ func (h *Health) Well(pass HealthPass, every time.Duration, now time.Time) Healt
 }
 
 // ToClose are the requests that one more pass which finds nothing closes.
-func (h *Health) ToClose() (requests []string) {
+func (h *State) ToClose() (requests []string) {
 	requests = slices.Clone(h.Loop.Unclosed)
 	if h.Loop.HealthyPasses+1 < HealthyPasses {
 		return requests
@@ -100,9 +100,9 @@ func (h *Health) ToClose() (requests []string) {
 }
 
 // Rearm lets repairs begin again: a person acted on a critical state.
-func (h *Health) Rearm(now time.Time) {
+func (h *State) Rearm(now time.Time) {
 	h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
-	h.LastHealthStatus = HealthDegraded
+	h.LastHealthStatus = Degraded
 	if h.Loop.Request != "" { // it is closed once what it is about is gone
 		h.Loop.Earlier = append(slices.Clone(h.Loop.Earlier), h.Loop.Request)
 	}

@@ -1,4 +1,4 @@
-package workflow
+package health
 
 import (
 	"errors"
@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"signalbox/internal/workflow"
 )
 
 // Health is the document state.json (SPEC H1), shared between the CI control
 // layer, which reads and decides, and the repair layer, which writes.
 // The three times are strings because the format's initial value for two of
 // them is the empty string; where set they are RFC 3339.
-type Health struct {
+type State struct {
 	RetryRequired          bool   `json:"retry_required"`
 	RunCount               int    `json:"run_count"`
 	LastErrorID            string `json:"last_error_id"`
@@ -28,60 +30,60 @@ type Health struct {
 	CreatedAt              string `json:"created_at"`
 	UpdatedAt              string `json:"updated_at"`
 	// Loop is all that is ours, under one key.
-	Loop    HealthLoop `json:"signalbox,omitzero"`
-	Unknown Unknown    `json:",embed"`
+	Loop    Loop             `json:"signalbox,omitzero"`
+	Unknown workflow.Unknown `json:",embed"`
 }
 
 // NewHealth is state.json before the first pass (H1).
-func NewHealth(now time.Time) Health {
+func New(now time.Time) State {
 	at := now.UTC().Format(time.RFC3339)
-	return Health{LastHealthStatus: HealthUnknown, CreatedAt: at, UpdatedAt: at}
+	return State{LastHealthStatus: Unknown, CreatedAt: at, UpdatedAt: at}
 }
 
 // Words of last_health_status. It is free text in the format; any other word
 // means that the project is not known to be healthy.
 const (
-	HealthUnknown  = "unknown"  // nobody has looked yet, or the last look could see nothing
-	HealthHealthy  = "healthy"  // the last look found nothing
-	HealthDegraded = "degraded" // an error was found; a repair failed, or has yet to be verified
-	HealthCritical = "critical" // repairs failed three times in a row; only a person goes on
+	Unknown  = "unknown"  // nobody has looked yet, or the last look could see nothing
+	Healthy  = "healthy"  // the last look found nothing
+	Degraded = "degraded" // an error was found; a repair failed, or has yet to be verified
+	Critical = "critical" // repairs failed three times in a row; only a person goes on
 )
 
 // The published rules of the self-healing loop (H3).
 const (
 	RepairCooldown   = 300 * time.Second
 	CriticalFailures = 3
-	// HealthInterval is how long a healthy project is left alone unless told otherwise.
-	HealthInterval = time.Hour
+	// Interval is how long a healthy project is left alone unless told otherwise.
+	Interval = time.Hour
 )
 
 // mostCounted is the largest number that every reader of JSON takes as it is written, and far from where counting on would end.
 const mostCounted = 1<<53 - 1
 
-// HealthFact is what the repair layer reports; it decides nothing (H2).
-type HealthFact struct {
-	Kind HealthFactKind
+// Fact is what the repair layer reports; it decides nothing (H2).
+type Fact struct {
+	Kind FactKind
 	// ErrorID and Summary say which error was detected.
 	ErrorID, Summary string
 }
 
-// HealthFactKind is the name of a fact.
-type HealthFactKind string
+// FactKind is the name of a fact.
+type FactKind string
 
 const (
-	FactHealthy       HealthFactKind = "healthy"        // a look found nothing; ends a pass. While an error is open, the next look verifies it
-	FactErrorDetected HealthFactKind = "error-detected" // a look found an error
-	FactFixAttempted  HealthFactKind = "fix-attempted"  // a repair was begun
-	FactFixSucceeded  HealthFactKind = "fix-succeeded"  // a repair went well; ends a pass
-	FactFixFailed     HealthFactKind = "fix-failed"     // a repair went wrong; ends a pass
-	FactRearmed       HealthFactKind = "rearmed"        // a person acted on a critical state: repairs begin again
+	FactHealthy       FactKind = "healthy"        // a look found nothing; ends a pass. While an error is open, the next look verifies it
+	FactErrorDetected FactKind = "error-detected" // a look found an error
+	FactFixAttempted  FactKind = "fix-attempted"  // a repair was begun
+	FactFixSucceeded  FactKind = "fix-succeeded"  // a repair went well; ends a pass
+	FactFixFailed     FactKind = "fix-failed"     // a repair went wrong; ends a pass
+	FactRearmed       FactKind = "rearmed"        // a person acted on a critical state: repairs begin again
 )
 
-// HealthFactKinds lists them in the order of a pass, and then what a person does.
-var HealthFactKinds = []HealthFactKind{FactHealthy, FactErrorDetected, FactFixAttempted, FactFixSucceeded, FactFixFailed, FactRearmed}
+// FactKinds lists them in the order of a pass, and then what a person does.
+var FactKinds = []FactKind{FactHealthy, FactErrorDetected, FactFixAttempted, FactFixSucceeded, FactFixFailed, FactRearmed}
 
-// HealthLoop is what the loop must remember and the published format has no key for.
-type HealthLoop struct {
+// Loop is what the loop must remember and the published format has no key for.
+type Loop struct {
 	// Attempting: a repair was begun and its end is not recorded.
 	Attempting bool `json:"attempting,omitzero"`
 	// CriticalSince tells one critical time from the next; it is part of the key of the request
@@ -100,8 +102,8 @@ type HealthLoop struct {
 	// HealthyPasses counts the passes in a row that found nothing, up to three.
 	HealthyPasses int `json:"healthy_passes,omitzero"`
 	// Errors are those that are not known to be gone, Pass the one in hand.
-	Errors []HealthError `json:"errors,omitempty"`
-	Pass   *HealthPass   `json:"pass,omitempty"`
+	Errors []Error `json:"errors,omitempty"`
+	Pass   *Pass   `json:"pass,omitempty"`
 	// Unverified are the failures in a row before a repair that is not verified yet: they count again if it does not hold.
 	Unverified int `json:"unverified_failures,omitzero"`
 	// Undone counts the repairs that counted as succeeded and did not hold. It only grows.
@@ -109,13 +111,13 @@ type HealthLoop struct {
 	// Stopped is why the last pass ended before it came to a result, one line; empty if it did not. One that was killed says nothing.
 	Stopped string `json:"stopped,omitempty"`
 	// Unseen are the checks of which the last pass could see nothing.
-	Unseen  []HealthUnseen `json:"unseen,omitempty"`
-	Unknown Unknown        `json:",embed"`
+	Unseen  []Unseen         `json:"unseen,omitempty"`
+	Unknown workflow.Unknown `json:",embed"`
 }
 
 // calmed is what stays of the loop when somebody reports that all is well.
-func (l HealthLoop) calmed() HealthLoop {
-	calm := HealthLoop{Earlier: l.Earlier, Unclosed: l.Unclosed, Errors: l.Errors, Pass: l.Pass, Undone: l.Undone, Unknown: l.Unknown}
+func (l Loop) calmed() Loop {
+	calm := Loop{Earlier: l.Earlier, Unclosed: l.Unclosed, Errors: l.Errors, Pass: l.Pass, Undone: l.Undone, Unknown: l.Unknown}
 	if l.Request != "" {
 		calm.Earlier = append(slices.Clone(l.Earlier), l.Request)
 	}
@@ -123,8 +125,8 @@ func (l HealthLoop) calmed() HealthLoop {
 }
 
 // CriticalKey identifies the request about the present critical time; empty if there is none.
-func (h *Health) CriticalKey() string {
-	if h.LastHealthStatus != HealthCritical || h.Loop.CriticalSince == "" {
+func (h *State) CriticalKey() string {
+	if h.LastHealthStatus != Critical || h.Loop.CriticalSince == "" {
 		return ""
 	}
 	return "health-critical-" + h.Loop.CriticalSince
@@ -136,8 +138,8 @@ const (
 )
 
 // Validate refuses what is no fact.
-func (f HealthFact) Validate() error {
-	if !slices.Contains(HealthFactKinds, f.Kind) {
+func (f Fact) Validate() error {
+	if !slices.Contains(FactKinds, f.Kind) {
 		return fmt.Errorf("there is no fact %q", f.Kind)
 	}
 	if f.Kind != FactErrorDetected {
@@ -150,7 +152,7 @@ func (f HealthFact) Validate() error {
 }
 
 // Record takes a fact over (H3, H4). critical is true when this fact made the state critical.
-func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err error) {
+func (h *State) Record(fact Fact, now time.Time) (critical bool, err error) {
 	if err := fact.Validate(); err != nil {
 		return false, err
 	}
@@ -158,9 +160,9 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 	switch fact.Kind {
 	case FactHealthy:
 		h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
-		h.LastHealthStatus, h.Loop = HealthHealthy, h.Loop.calmed()
+		h.LastHealthStatus, h.Loop = Healthy, h.Loop.calmed()
 		if h.anyOpen() { // it was said, and not seen
-			h.LastHealthStatus = HealthDegraded
+			h.LastHealthStatus = Degraded
 		}
 		h.RunCount++
 	case FactErrorDetected:
@@ -171,13 +173,13 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 		h.ended(now)
 		h.TotalFixesSucceeded++
 		h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
-		h.LastHealthStatus, h.Loop.CriticalSince, h.Loop.Request = HealthDegraded, "", ""
+		h.LastHealthStatus, h.Loop.CriticalSince, h.Loop.Request = Degraded, "", ""
 	case FactFixFailed:
 		h.ended(now)
 		h.Loop.HealthyPasses = 0
 		critical = h.failed(now)
 	case FactRearmed:
-		if h.LastHealthStatus == HealthCritical { // else it was told twice, or too late
+		if h.LastHealthStatus == Critical { // else it was told twice, or too late
 			h.Rearm(now)
 		}
 	}
@@ -185,23 +187,23 @@ func (h *Health) Record(fact HealthFact, now time.Time) (critical bool, err erro
 	return critical, nil
 }
 
-func (h *Health) detected(fact HealthFact) {
+func (h *State) detected(fact Fact) {
 	h.TotalErrorsDetected++
 	h.Loop.HealthyPasses = 0
 	h.LastErrorID, h.LastErrorSummary = fact.ErrorID, summarized(fact.Summary)
-	if h.LastHealthStatus != HealthCritical {
-		h.LastHealthStatus = HealthDegraded
+	if h.LastHealthStatus != Critical {
+		h.LastHealthStatus = Degraded
 	}
 }
 
-func (h *Health) attempted(now time.Time) {
+func (h *State) attempted(now time.Time) {
 	h.TotalFixesAttempted++
 	h.LastAttemptAt = now.Format(time.RFC3339)
 	h.Loop.Attempting = true
 }
 
 // ended closes the attempt; of one whose beginning nobody reported it reports that too.
-func (h *Health) ended(now time.Time) {
+func (h *State) ended(now time.Time) {
 	if !h.Loop.Attempting {
 		h.attempted(now)
 	}
@@ -209,27 +211,27 @@ func (h *Health) ended(now time.Time) {
 	h.RunCount++
 }
 
-func (h *Health) failed(now time.Time) (critical bool) {
+func (h *State) failed(now time.Time) (critical bool) {
 	h.ContinuousFailureCount++
 	if h.ContinuousFailureCount < CriticalFailures {
 		h.RetryRequired, h.CooldownUntil = true, now.Add(RepairCooldown).Format(time.RFC3339)
-		h.LastHealthStatus = HealthDegraded
+		h.LastHealthStatus = Degraded
 		return false
 	}
-	critical = h.LastHealthStatus != HealthCritical
+	critical = h.LastHealthStatus != Critical
 	if critical || h.Loop.CriticalSince == "" {
 		h.Loop.CriticalSince, h.Loop.Request = now.Format(time.RFC3339Nano), ""
 	}
-	h.RetryRequired, h.CooldownUntil, h.LastHealthStatus = false, "", HealthCritical
+	h.RetryRequired, h.CooldownUntil, h.LastHealthStatus = false, "", Critical
 	return critical
 }
 
 // Check is what every state.json must keep to.
-func (h *Health) Check() error {
+func (h *State) Check() error {
 	for _, at := range []struct{ name, text string }{{"last_attempt_at", h.LastAttemptAt}, {"cooldown_until", h.CooldownUntil},
 		{"created_at", h.CreatedAt}, {"updated_at", h.UpdatedAt}} {
 		if _, err := time.Parse(time.RFC3339, at.text); at.text != "" && err != nil {
-			return &InvalidError{"/" + at.name, fmt.Sprintf("%s %q is not a time (RFC 3339)", at.name, at.text)}
+			return &workflow.InvalidError{Pointer: "/" + at.name, Reason: fmt.Sprintf("%s %q is not a time (RFC 3339)", at.name, at.text)}
 		}
 	}
 	for _, count := range []struct {
@@ -238,17 +240,17 @@ func (h *Health) Check() error {
 	}{{"run_count", h.RunCount}, {"total_errors_detected", h.TotalErrorsDetected}, {"total_fixes_attempted", h.TotalFixesAttempted},
 		{"total_fixes_succeeded", h.TotalFixesSucceeded}, {"continuous_failure_count", h.ContinuousFailureCount}} {
 		if count.n < 0 {
-			return &InvalidError{"/" + count.name, fmt.Sprintf("%s is %d", count.name, count.n)}
+			return &workflow.InvalidError{Pointer: "/" + count.name, Reason: fmt.Sprintf("%s is %d", count.name, count.n)}
 		}
 		if count.n > mostCounted {
-			return &InvalidError{"/" + count.name, fmt.Sprintf("%s is %d, more than anybody can have counted", count.name, count.n)}
+			return &workflow.InvalidError{Pointer: "/" + count.name, Reason: fmt.Sprintf("%s is %d, more than anybody can have counted", count.name, count.n)}
 		}
 	}
 	return nil
 }
 
 // Validate is Check with what only a careful writer keeps to.
-func (h *Health) Validate() error {
+func (h *State) Validate() error {
 	err := h.Check()
 	if h.CreatedAt == "" || h.UpdatedAt == "" {
 		err = errors.Join(err, errors.New("created_at and updated_at must be set"))
@@ -259,7 +261,7 @@ func (h *Health) Validate() error {
 	if h.TotalFixesSucceeded > h.TotalFixesAttempted {
 		err = errors.Join(err, fmt.Errorf("total_fixes_succeeded is %d of total_fixes_attempted %d", h.TotalFixesSucceeded, h.TotalFixesAttempted))
 	}
-	if h.LastHealthStatus == HealthCritical && h.RetryRequired {
+	if h.LastHealthStatus == Critical && h.RetryRequired {
 		err = errors.Join(err, errors.New("retry_required is set in a critical state, which waits for a person"))
 	}
 	return err

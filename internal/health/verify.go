@@ -1,4 +1,4 @@
-package workflow
+package health
 
 import "slices"
 
@@ -8,11 +8,11 @@ const whyUndone = "merged, and the look that verifies it found the error again"
 // verify holds the repairs of the passes before against what failed in the look after them, and reports whether all held. One
 // whose error is found again failed after all (H3, patterns 3 and 4), and so did those before it: merging is no success that
 // begins the count anew. One is verified when its check could be looked at and says nothing.
-func (h *Health) verify(failures []HealthFailure) (held bool) {
+func (h *State) verify(failures []Failure) (held bool) {
 	held = true
 	for i := range h.Loop.Errors {
 		e := &h.Loop.Errors[i]
-		if !e.Fixed || h.judged(e.ID) || !slices.ContainsFunc(failures, func(f HealthFailure) bool { return f.ErrorID == e.ID }) {
+		if !e.Fixed || h.judged(e.ID) || !slices.ContainsFunc(failures, func(f Failure) bool { return f.ErrorID == e.ID }) {
 			continue
 		}
 		e.Fixed, held = false, false
@@ -25,7 +25,7 @@ func (h *Health) verify(failures []HealthFailure) (held bool) {
 		h.ContinuousFailureCount += h.Loop.Unverified
 	}
 	h.forgetVerified(failures)
-	if !held || !slices.ContainsFunc(h.Loop.Errors, func(e HealthError) bool { return e.Fixed }) {
+	if !held || !slices.ContainsFunc(h.Loop.Errors, func(e Error) bool { return e.Fixed }) {
 		h.Loop.Unverified = 0
 	}
 	return held
@@ -33,30 +33,30 @@ func (h *Health) verify(failures []HealthFailure) (held bool) {
 
 // Gone says that an error needs no repair in the pass in hand: its check passes. It stays open until HealthyPasses found nothing,
 // as one that goes away by itself.
-func (h *Health) Gone(errorID string) {
+func (h *State) Gone(errorID string) {
 	if h.Loop.Pass != nil {
-		h.Loop.Pass.Repairs = slices.DeleteFunc(h.Loop.Pass.Repairs, func(r HealthRepair) bool { return r.ErrorID == errorID && r.Outcome == "" })
+		h.Loop.Pass.Repairs = slices.DeleteFunc(h.Loop.Pass.Repairs, func(r Repair) bool { return r.ErrorID == errorID && r.Outcome == "" })
 	}
 }
 
 // Unmet takes out of the pass in hand what the look before it was cut off found and this one does not: no check fails that a
 // repair could be held against. A pass in which nothing else was done is none.
-func (h *Health) Unmet(failures []HealthFailure) {
+func (h *State) Unmet(failures []Failure) {
 	p := h.Loop.Pass
 	if p == nil {
 		return
 	}
-	p.Repairs = slices.DeleteFunc(p.Repairs, func(r HealthRepair) bool {
-		return r.Outcome == "" && !slices.ContainsFunc(failures, func(f HealthFailure) bool { return f.ErrorID == r.ErrorID })
+	p.Repairs = slices.DeleteFunc(p.Repairs, func(r Repair) bool {
+		return r.Outcome == "" && !slices.ContainsFunc(failures, func(f Failure) bool { return f.ErrorID == r.ErrorID })
 	})
 	if len(p.Repairs) == 0 {
 		h.Loop.Pass = nil
 	}
 }
 
-func (h *Health) forgetVerified(failures []HealthFailure) {
-	h.Loop.Errors = slices.DeleteFunc(h.Loop.Errors, func(e HealthError) bool {
-		return e.Fixed && !h.judged(e.ID) && !slices.ContainsFunc(failures, func(f HealthFailure) bool { return f.Check == e.Check }) &&
-			!slices.ContainsFunc(h.Loop.Unseen, func(u HealthUnseen) bool { return u.Check == e.Check })
+func (h *State) forgetVerified(failures []Failure) {
+	h.Loop.Errors = slices.DeleteFunc(h.Loop.Errors, func(e Error) bool {
+		return e.Fixed && !h.judged(e.ID) && !slices.ContainsFunc(failures, func(f Failure) bool { return f.Check == e.Check }) &&
+			!slices.ContainsFunc(h.Loop.Unseen, func(u Unseen) bool { return u.Check == e.Check })
 	})
 }

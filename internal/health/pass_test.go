@@ -1,4 +1,4 @@
-package workflow_test
+package health_test
 
 import (
 	"fmt"
@@ -9,29 +9,30 @@ import (
 
 	"pgregory.net/rapid"
 
+	"signalbox/internal/health"
 	"signalbox/internal/workflow"
 )
 
-func newPass(at time.Time) workflow.HealthPass {
-	return workflow.HealthPass{ID: at.Format("150405"), StartedAt: at.Format(time.RFC3339)}
+func newPass(at time.Time) health.Pass {
+	return health.Pass{ID: at.Format("150405"), StartedAt: at.Format(time.RFC3339)}
 }
 
-var broken = []workflow.HealthFailure{{Check: "api", ErrorID: "api-1", Summary: "status 500", Severity: workflow.Major}}
+var broken = []health.Failure{{Check: "api", ErrorID: "api-1", Summary: "status 500", Severity: workflow.Major}}
 
 // repaired is a whole pass about what failed, each repair of which comes to outcome.
-func repaired(h *workflow.Health, failures []workflow.HealthFailure, outcome workflow.RepairOutcome, now time.Time) workflow.HealthPass {
+func repaired(h *health.State, failures []health.Failure, outcome health.RepairOutcome, now time.Time) health.Pass {
 	h.Found(newPass(now), failures, now)
 	for _, id := range h.ToRepair() {
 		h.Attempt(id, "RQ-20260202-001", now)
-		h.Judge(workflow.HealthRepair{ErrorID: id, Run: now.Format("20060102-150405"), Outcome: outcome}, now)
+		h.Judge(health.Repair{ErrorID: id, Run: now.Format("20060102-150405"), Outcome: outcome}, now)
 	}
 	return h.Finish(5*time.Minute, now)
 }
 
 func TestPassesFollowThePublishedPatterns(t *testing.T) {
 	t.Parallel()
-	h, now := workflow.NewHealth(healthStart), healthStart
-	expect := func(what, status string, gate workflow.GateDecision, retry bool, failures, detected, attempted, succeeded, runs int) {
+	h, now := health.New(healthStart), healthStart
+	expect := func(what, status string, gate health.GateDecision, retry bool, failures, detected, attempted, succeeded, runs int) {
 		t.Helper()
 		got := fmt.Sprint(h.LastHealthStatus, h.Gate(5*time.Minute, now).Decision, h.RetryRequired, h.ContinuousFailureCount, h.TotalErrorsDetected, h.TotalFixesAttempted, h.TotalFixesSucceeded, h.RunCount)
 		if want := fmt.Sprint(status, gate, retry, failures, detected, attempted, succeeded, runs); got != want {
@@ -45,72 +46,72 @@ func TestPassesFollowThePublishedPatterns(t *testing.T) {
 	expect("1: healthy", "healthy", "stop", false, 0, 0, 0, 0, 1)
 	now = now.Add(5 * time.Minute)
 	expect("the next is due", "healthy", "go", false, 0, 0, 0, 0, 1)
-	repaired(&h, broken, workflow.RepairFixed, now)
+	repaired(&h, broken, health.RepairFixed, now)
 	expect("2: repaired", "degraded", "go", false, 0, 1, 1, 1, 2)
 	h.Well(newPass(now), 5*time.Minute, now)
 	expect("2: verified", "healthy", "stop", false, 0, 1, 1, 1, 3)
-	repaired(&h, broken, workflow.RepairFailed, now)
+	repaired(&h, broken, health.RepairFailed, now)
 	expect("3: failed", "degraded", "cooldown", true, 1, 2, 2, 1, 4)
-	now = now.Add(workflow.RepairCooldown)
+	now = now.Add(health.RepairCooldown)
 	expect("3: cooled down", "degraded", "go", true, 1, 2, 2, 1, 4)
-	repaired(&h, broken, workflow.RepairFailed, now)
+	repaired(&h, broken, health.RepairFailed, now)
 	expect("3: the same error is detected once", "degraded", "cooldown", true, 2, 2, 3, 1, 5)
-	now = now.Add(workflow.RepairCooldown)
-	repaired(&h, broken, workflow.RepairFailed, now)
+	now = now.Add(health.RepairCooldown)
+	repaired(&h, broken, health.RepairFailed, now)
 	expect("4: critical", "critical", "critical", false, 3, 2, 4, 1, 6)
 	now = now.Add(100 * time.Hour)
-	if p := repaired(&h, broken, workflow.RepairFixed, now); len(p.Repairs) != 1 || p.Repairs[0].Outcome != "" || p.Result != workflow.PassCritical {
+	if p := repaired(&h, broken, health.RepairFixed, now); len(p.Repairs) != 1 || p.Repairs[0].Outcome != "" || p.Result != health.PassCritical {
 		t.Errorf("a critical state is noted, and not repaired: %+v", p)
 	}
 	expect("4: looked at, not repaired", "critical", "critical", false, 3, 2, 4, 1, 7)
 	h.Rearm(now)
 	expect("a person acted", "degraded", "go", false, 0, 2, 4, 1, 7)
-	repaired(&h, broken, workflow.RepairFixed, now)
+	repaired(&h, broken, health.RepairFixed, now)
 	expect("repaired at last", "degraded", "go", false, 0, 2, 5, 2, 8)
-	repaired(&h, broken, workflow.RepairFixed, now)
+	repaired(&h, broken, health.RepairFixed, now)
 	expect("it did not hold: a failure", "degraded", "cooldown", true, 1, 2, 5, 2, 9)
 }
 
 // A repair that merges what repairs nothing, over and over.
 func TestARepairThatDoesNotHoldFailed(t *testing.T) {
 	t.Parallel()
-	h, now := workflow.NewHealth(healthStart), healthStart
-	for failures := 1; failures <= workflow.CriticalFailures; failures++ {
-		if p := repaired(&h, broken, workflow.RepairFixed, now); p.Result != workflow.PassRepaired || h.ContinuousFailureCount != 0 {
+	h, now := health.New(healthStart), healthStart
+	for failures := 1; failures <= health.CriticalFailures; failures++ {
+		if p := repaired(&h, broken, health.RepairFixed, now); p.Result != health.PassRepaired || h.ContinuousFailureCount != 0 {
 			t.Fatalf("%+v after %+v", h, p)
 		}
-		p := repaired(&h, broken, workflow.RepairFixed, now)
-		if h.ContinuousFailureCount != failures || len(p.Repairs) != 1 || p.Repairs[0].Outcome != workflow.RepairFailed || p.Repairs[0].Run == "" || h.Loop.Undone != failures ||
-			(h.LastHealthStatus == workflow.HealthCritical) != (failures == workflow.CriticalFailures) || h.TotalFixesAttempted != failures || h.TotalErrorsDetected != 1 {
+		p := repaired(&h, broken, health.RepairFixed, now)
+		if h.ContinuousFailureCount != failures || len(p.Repairs) != 1 || p.Repairs[0].Outcome != health.RepairFailed || p.Repairs[0].Run == "" || h.Loop.Undone != failures ||
+			(h.LastHealthStatus == health.Critical) != (failures == health.CriticalFailures) || h.TotalFixesAttempted != failures || h.TotalErrorsDetected != 1 {
 			t.Errorf("%d: %+v after %+v", failures, h, p)
 		}
-		now = now.Add(workflow.RepairCooldown)
+		now = now.Add(health.RepairCooldown)
 	}
 }
 
 // What else is found beside it waits for the cooldown, and what held is forgotten with the failures before it.
 func TestOnlyWhatDidNotHoldCountsAgain(t *testing.T) {
 	t.Parallel()
-	other := workflow.HealthFailure{Check: "lint", ErrorID: "lint-1", Severity: workflow.Major}
-	h, now := workflow.NewHealth(healthStart), healthStart
-	repaired(&h, broken, workflow.RepairFailed, now)
-	repaired(&h, append(broken[:1:1], other), workflow.RepairFixed, now)
-	if p := repaired(&h, []workflow.HealthFailure{other}, workflow.RepairFixed, now); len(p.Repairs) != 1 || h.ContinuousFailureCount != 2 || h.Error("api-1") != nil {
+	other := health.Failure{Check: "lint", ErrorID: "lint-1", Severity: workflow.Major}
+	h, now := health.New(healthStart), healthStart
+	repaired(&h, broken, health.RepairFailed, now)
+	repaired(&h, append(broken[:1:1], other), health.RepairFixed, now)
+	if p := repaired(&h, []health.Failure{other}, health.RepairFixed, now); len(p.Repairs) != 1 || h.ContinuousFailureCount != 2 || h.Error("api-1") != nil {
 		t.Errorf("one of two did not hold: %+v after %+v", h, p)
 	}
-	repaired(&h, []workflow.HealthFailure{other}, workflow.RepairFixed, now)
-	third := workflow.HealthFailure{Check: "third", ErrorID: "third-1", Severity: workflow.Major}
-	repaired(&h, []workflow.HealthFailure{third}, workflow.RepairFixed, now)
-	if repaired(&h, []workflow.HealthFailure{third, other}, workflow.RepairFixed, now); h.ContinuousFailureCount != 1 || len(h.Loop.Errors) != 2 || h.Error("lint-1").Attempts != 0 {
+	repaired(&h, []health.Failure{other}, health.RepairFixed, now)
+	third := health.Failure{Check: "third", ErrorID: "third-1", Severity: workflow.Major}
+	repaired(&h, []health.Failure{third}, health.RepairFixed, now)
+	if repaired(&h, []health.Failure{third, other}, health.RepairFixed, now); h.ContinuousFailureCount != 1 || len(h.Loop.Errors) != 2 || h.Error("lint-1").Attempts != 0 {
 		t.Errorf("what held counts again: %+v", h)
 	}
 }
 
 func TestACriticalStateIsLeftAfterThreePassesThatFindNothing(t *testing.T) {
 	t.Parallel()
-	h, now := workflow.NewHealth(healthStart), healthStart
+	h, now := health.New(healthStart), healthStart
 	for range 3 {
-		repaired(&h, broken, workflow.RepairFailed, now)
+		repaired(&h, broken, health.RepairFailed, now)
 	}
 	key := h.CriticalKey()
 	h.Loop.Request = "RQ-20260202-002"
@@ -126,7 +127,7 @@ func TestACriticalStateIsLeftAfterThreePassesThatFindNothing(t *testing.T) {
 			t.Errorf("pass %d closes %q", i+1, got)
 		}
 		p := h.Well(newPass(now), 0, now)
-		if (p.Result == workflow.PassHealthy) != (i == 2) || (h.LastHealthStatus == workflow.HealthHealthy) != (i == 2) {
+		if (p.Result == health.PassHealthy) != (i == 2) || (h.LastHealthStatus == health.Healthy) != (i == 2) {
 			t.Errorf("pass %d: %s, %s", i+1, p.Result, h.LastHealthStatus)
 		}
 	}
@@ -137,25 +138,25 @@ func TestACriticalStateIsLeftAfterThreePassesThatFindNothing(t *testing.T) {
 
 func TestARepairThatWaitsForAPersonIsOneRepairHoweverOftenItIsLookedAt(t *testing.T) {
 	t.Parallel()
-	h := workflow.NewHealth(healthStart)
+	h := health.New(healthStart)
 	for range 4 {
-		if p := repaired(&h, broken, workflow.RepairWaiting, healthStart); p.Result != workflow.PassWaiting || h.TotalFixesAttempted != 1 || h.TotalErrorsDetected != 1 {
+		if p := repaired(&h, broken, health.RepairWaiting, healthStart); p.Result != health.PassWaiting || h.TotalFixesAttempted != 1 || h.TotalErrorsDetected != 1 {
 			t.Fatalf("%+v after %+v", h, p)
 		}
 	}
 	if open := h.Settle(newPass(healthStart)); !slices.Equal(open, []string{"api-1"}) {
 		t.Fatalf("to be gone on with: %q", open)
 	}
-	h.Judge(workflow.HealthRepair{ErrorID: "api-1", Outcome: workflow.RepairFixed}, healthStart)
-	if p := h.Finish(0, healthStart); p.Result != workflow.PassRepaired || h.TotalFixesSucceeded != 1 || h.TotalFixesAttempted != 1 {
+	h.Judge(health.Repair{ErrorID: "api-1", Outcome: health.RepairFixed}, healthStart)
+	if p := h.Finish(0, healthStart); p.Result != health.PassRepaired || h.TotalFixesSucceeded != 1 || h.TotalFixesAttempted != 1 {
 		t.Errorf("%+v after %+v", h, p)
 	}
 }
 
 func TestErrorsAreRepairedMostSevereFirst(t *testing.T) {
 	t.Parallel()
-	h := workflow.NewHealth(healthStart)
-	h.Found(newPass(healthStart), []workflow.HealthFailure{{Check: "a", ErrorID: "a", Severity: workflow.Minor}, {Check: "b", ErrorID: "b", Severity: workflow.Major},
+	h := health.New(healthStart)
+	h.Found(newPass(healthStart), []health.Failure{{Check: "a", ErrorID: "a", Severity: workflow.Minor}, {Check: "b", ErrorID: "b", Severity: workflow.Major},
 		{Check: "c", ErrorID: "c", Severity: workflow.Blocker}, {Check: "d", ErrorID: "d", Severity: workflow.Major}}, healthStart)
 	if got := h.ToRepair(); !slices.Equal(got, []string{"c", "b", "d", "a"}) || h.LastErrorID != "c" {
 		t.Errorf("%q, last %q", got, h.LastErrorID)
@@ -166,10 +167,10 @@ func TestErrorsAreRepairedMostSevereFirst(t *testing.T) {
 func TestAScheduleAsLongAsTheCooldownStarvesNeither(t *testing.T) {
 	t.Parallel()
 	const every = 5 * time.Minute
-	h, looks := workflow.NewHealth(healthStart), 0
+	h, looks := health.New(healthStart), 0
 	for tick := range 12 {
 		started := healthStart.Add(time.Duration(tick) * every)
-		if h.Gate(every, started).Decision == workflow.GateGo {
+		if h.Gate(every, started).Decision == health.GateGo {
 			h.Well(newPass(started), every, started.Add(90*time.Second)) // a pass takes a while
 			looks++
 		}
@@ -184,14 +185,14 @@ func TestAScheduleAsLongAsTheCooldownStarvesNeither(t *testing.T) {
 func TestAnyPassesLeaveALegalState(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		h, now := workflow.NewHealth(healthStart), healthStart
-		outcomes := []workflow.RepairOutcome{workflow.RepairFixed, workflow.RepairFailed, workflow.RepairWaiting, ""}
+		h, now := health.New(healthStart), healthStart
+		outcomes := []health.RepairOutcome{health.RepairFixed, health.RepairFailed, health.RepairWaiting, ""}
 		for range rapid.IntRange(1, 30).Draw(t, "passes") {
 			before := h
 			now = now.Add(time.Duration(rapid.IntRange(-100000, 100000).Draw(t, "seconds")) * time.Second)
-			var failures []workflow.HealthFailure
+			var failures []health.Failure
 			for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3, rapid.ID).Draw(t, "failing") {
-				failures = append(failures, workflow.HealthFailure{Check: id, ErrorID: id, Summary: id, Severity: workflow.Major})
+				failures = append(failures, health.Failure{Check: id, ErrorID: id, Summary: id, Severity: workflow.Major})
 			}
 			settled, cut := h.Settle(newPass(now)), false
 			if len(failures)+len(settled) == 0 && h.Loop.Pass == nil {
@@ -205,8 +206,8 @@ func TestAnyPassesLeaveALegalState(t *testing.T) {
 					h.Attempt(id, "RQ", now)
 					h.Attempt(id, "RQ", now) // by who went on after a kill
 					outcome := rapid.SampledFrom(outcomes).Draw(t, "outcome")
-					h.Judge(workflow.HealthRepair{ErrorID: id, Outcome: outcome}, now)
-					h.Judge(workflow.HealthRepair{ErrorID: id, Outcome: outcome}, now)
+					h.Judge(health.Repair{ErrorID: id, Outcome: outcome}, now)
+					h.Judge(health.Repair{ErrorID: id, Outcome: outcome}, now)
 				}
 				if !cut {
 					h.Finish(time.Hour, now)
@@ -219,7 +220,7 @@ func TestAnyPassesLeaveALegalState(t *testing.T) {
 			if err := h.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			if gate := h.Gate(time.Hour, now); gate.Until.Sub(now) > time.Hour || gate.Decision == workflow.GateCooldown && gate.Until.Sub(now) > workflow.RepairCooldown {
+			if gate := h.Gate(time.Hour, now); gate.Until.Sub(now) > time.Hour || gate.Decision == health.GateCooldown && gate.Until.Sub(now) > health.RepairCooldown {
 				t.Fatalf("waits until %s at %s", gate.Until, now)
 			}
 		}
@@ -229,34 +230,34 @@ func TestAnyPassesLeaveALegalState(t *testing.T) {
 // What a person is called about is what could not be repaired, not what was found before or beside it.
 func TestTheLastErrorIsTheOneWhoseRepairFailedLast(t *testing.T) {
 	t.Parallel()
-	orders := workflow.HealthFailure{Check: "orders", ErrorID: "orders-1", Summary: "no order 42", Severity: workflow.Blocker}
-	filed := workflow.HealthFailure{Check: "filed", ErrorID: "filed-1", Summary: "not filed", Severity: workflow.Minor}
-	h, now := workflow.NewHealth(healthStart), healthStart
-	called := func(when string, want workflow.HealthFailure) {
+	orders := health.Failure{Check: "orders", ErrorID: "orders-1", Summary: "no order 42", Severity: workflow.Blocker}
+	filed := health.Failure{Check: "filed", ErrorID: "filed-1", Summary: "not filed", Severity: workflow.Minor}
+	h, now := health.New(healthStart), healthStart
+	called := func(when string, want health.Failure) {
 		t.Helper()
 		if h.LastErrorID != want.ErrorID || h.LastErrorSummary != want.Summary {
 			t.Errorf("%s it names %s %q, want %s", when, h.LastErrorID, h.LastErrorSummary, want.ErrorID)
 		}
 	}
-	pass := func(outcomes map[string]workflow.RepairOutcome, failures ...workflow.HealthFailure) {
-		now = now.Add(workflow.RepairCooldown)
+	pass := func(outcomes map[string]health.RepairOutcome, failures ...health.Failure) {
+		now = now.Add(health.RepairCooldown)
 		h.Found(newPass(now), failures, now)
 		for _, id := range h.ToRepair() {
 			h.Attempt(id, "RQ-20260202-001", now)
-			h.Judge(workflow.HealthRepair{ErrorID: id, Run: now.Format("20060102-150405"), Outcome: outcomes[id]}, now)
+			h.Judge(health.Repair{ErrorID: id, Run: now.Format("20060102-150405"), Outcome: outcomes[id]}, now)
 		}
 		h.Finish(5*time.Minute, now)
 	}
-	pass(map[string]workflow.RepairOutcome{"orders-1": workflow.RepairFixed, "filed-1": workflow.RepairFailed}, orders, filed)
+	pass(map[string]health.RepairOutcome{"orders-1": health.RepairFixed, "filed-1": health.RepairFailed}, orders, filed)
 	called("after one repair of two failed", filed)
-	pass(map[string]workflow.RepairOutcome{"filed-1": workflow.RepairFixed}, filed)
+	pass(map[string]health.RepairOutcome{"filed-1": health.RepairFixed}, filed)
 	pass(nil, orders, filed) // which did not hold
 	called("when a repair did not hold", filed)
-	pass(map[string]workflow.RepairOutcome{"orders-1": workflow.RepairFixed, "filed-1": workflow.RepairFailed}, orders, filed)
-	if h.LastHealthStatus != workflow.HealthCritical {
+	pass(map[string]health.RepairOutcome{"orders-1": health.RepairFixed, "filed-1": health.RepairFailed}, orders, filed)
+	if h.LastHealthStatus != health.Critical {
 		t.Fatalf("the state is %s", h.LastHealthStatus)
 	}
-	other := workflow.HealthFailure{Check: "other", ErrorID: "other-1", Summary: "no other", Severity: workflow.Blocker}
+	other := health.Failure{Check: "other", ErrorID: "other-1", Summary: "no other", Severity: workflow.Blocker}
 	pass(nil, other, filed)
 	called("in a critical state in which more fails", filed)
 	pass(nil, other)
@@ -268,14 +269,14 @@ func TestASummaryThatIsCutKeepsItsBeginningAndItsEnd(t *testing.T) {
 	long := strings.Repeat("all is tidy\n", 1000)
 	for name, c := range map[string]struct{ said, begins, ends string }{
 		"an answer and a log": {"status 500, want 200\nno table\n" + long + "no disk", "status 500, want 200\nno table\nall is tidy\n", "\nall is tidy\nno disk"},
-		"cut before":          {"exit code 1:\n" + workflow.LeftOut + "\n" + long + "no disk", "exit code 1:\n" + workflow.LeftOut + "\nall is tidy\n", "all is tidy\nno disk"},
+		"cut before":          {"exit code 1:\n" + health.LeftOut + "\n" + long + "no disk", "exit code 1:\n" + health.LeftOut + "\nall is tidy\n", "all is tidy\nno disk"},
 		"one line":            {strings.Repeat("ä", 9000) + "ö", "ää", "äö"},
 		"a long last line":    {"exit code 1:\n" + long + strings.Repeat("ä", 2900) + "\nö", "exit code 1:\nall", "ä\nö"},
 	} {
-		h := workflow.NewHealth(healthStart)
-		h.Found(newPass(healthStart), []workflow.HealthFailure{{Check: "a", ErrorID: "a-1", Summary: c.said}}, healthStart)
+		h := health.New(healthStart)
+		h.Found(newPass(healthStart), []health.Failure{{Check: "a", ErrorID: "a-1", Summary: c.said}}, healthStart)
 		got := h.LastErrorSummary
-		if n := len([]rune(got)); n > 4000 || n < 3900 || !strings.HasPrefix(got, c.begins) || !strings.HasSuffix(got, c.ends) || strings.Count(got, workflow.LeftOut) != 1 {
+		if n := len([]rune(got)); n > 4000 || n < 3900 || !strings.HasPrefix(got, c.begins) || !strings.HasSuffix(got, c.ends) || strings.Count(got, health.LeftOut) != 1 {
 			t.Errorf("%s: %d characters, %.80q … %q", name, n, got, got[len(got)-40:])
 		}
 	}
@@ -283,8 +284,8 @@ func TestASummaryThatIsCutKeepsItsBeginningAndItsEnd(t *testing.T) {
 
 func TestALineAboutARepairTellsTheLinesOfItsErrorApart(t *testing.T) {
 	t.Parallel()
-	h := workflow.NewHealth(healthStart)
-	h.Found(newPass(healthStart), []workflow.HealthFailure{{Check: "a", ErrorID: "a-1", Summary: "exit code 1:\nno order\n\n  no bill\n"}}, healthStart)
+	h := health.New(healthStart)
+	h.Found(newPass(healthStart), []health.Failure{{Check: "a", ErrorID: "a-1", Summary: "exit code 1:\nno order\n\n  no bill\n"}}, healthStart)
 	if got := h.Loop.Pass.Repairs[0].Summary; got != "exit code 1: no order · no bill" {
 		t.Errorf("%q", got)
 	}

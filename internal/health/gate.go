@@ -1,4 +1,4 @@
-package workflow
+package health
 
 import (
 	"fmt"
@@ -26,13 +26,13 @@ type Gate struct {
 }
 
 // Gate decides whether a pass is due. every is how long a healthy project is
-// left alone; zero means HealthInterval.
-func (h *Health) Gate(every time.Duration, now time.Time) Gate {
+// left alone; zero means Interval.
+func (h *State) Gate(every time.Duration, now time.Time) Gate {
 	if every <= 0 {
-		every = HealthInterval
+		every = Interval
 	}
 	switch {
-	case h.LastHealthStatus == HealthCritical:
+	case h.LastHealthStatus == Critical:
 		_, waits := h.waits(every, now)
 		return Gate{Decision: GateCritical, Reason: h.FailedInARow() + "; a person must act", Look: !waits}
 	case h.RetryRequired:
@@ -40,7 +40,7 @@ func (h *Health) Gate(every time.Duration, now time.Time) Gate {
 			return Gate{Decision: GateCooldown, Reason: "a repair failed; the next one waits for the end of its cooldown", Until: until}
 		}
 		return Gate{Decision: GateGo, Reason: "a repair is due: the last one failed and its cooldown is over"}
-	case h.LastHealthStatus != HealthHealthy:
+	case h.LastHealthStatus != Healthy:
 		return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last known status is %q", h.LastHealthStatus)}
 	}
 	if next, waits := h.waits(every, now); waits {
@@ -50,7 +50,7 @@ func (h *Health) Gate(every time.Duration, now time.Time) Gate {
 }
 
 // FailedInARow says what continuous_failure_count counts: passes, each with as many repairs as there were errors.
-func (h *Health) FailedInARow() string {
+func (h *State) FailedInARow() string {
 	if h.ContinuousFailureCount == 1 {
 		return "repairs failed in 1 pass"
 	}
@@ -67,14 +67,14 @@ func (g Gate) Beside(pass string) Gate {
 
 // waits says whether the next look is not due yet, and when it is. A time that is further away than every was written by
 // another clock.
-func (h *Health) waits(every time.Duration, now time.Time) (next time.Time, waits bool) {
+func (h *State) waits(every time.Duration, now time.Time) (next time.Time, waits bool) {
 	next = h.nextLook(every)
 	return next, next.After(now) && next.Sub(now) <= every
 }
 
 // nextLook is when a healthy project is looked at again: as the last pass said, or every after the
 // document was written, whichever is earlier. The zero time if that is not known.
-func (h *Health) nextLook(every time.Duration) time.Time {
+func (h *State) nextLook(every time.Duration) time.Time {
 	last, err := time.Parse(time.RFC3339, h.UpdatedAt)
 	if err != nil {
 		return time.Time{}
@@ -89,7 +89,7 @@ func (h *Health) nextLook(every time.Duration) time.Time {
 // cooldown is when the repair's cooldown ends: at most RepairCooldown after the
 // document was written. An end that is further away than that from now was
 // written by another clock and counts as over, or it could stop the loop for ever.
-func (h *Health) cooldown(now time.Time) (until time.Time) {
+func (h *State) cooldown(now time.Time) (until time.Time) {
 	until, err := time.Parse(time.RFC3339, h.CooldownUntil)
 	if err != nil {
 		return time.Time{}

@@ -1,4 +1,4 @@
-package workflow_test
+package health_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/health"
 )
 
 type failure struct{ name, first, again, other string }
@@ -54,12 +54,12 @@ func TestTheSameErrorHasTheSameIDWheneverAndWhereverItHappens(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
 	for _, o := range append(recorded(t), made...) {
-		first, again, other := workflow.ErrorID("check", "", o.first), workflow.ErrorID("check", "", o.again), workflow.ErrorID("check", "", o.other)
+		first, again, other := health.ErrorID("check", "", o.first), health.ErrorID("check", "", o.again), health.ErrorID("check", "", o.other)
 		if first != again {
-			t.Errorf("%s: two ids, of\n%s\nand\n%s", o.name, workflow.NormalMessage("", o.first), workflow.NormalMessage("", o.again))
+			t.Errorf("%s: two ids, of\n%s\nand\n%s", o.name, health.NormalMessage("", o.first), health.NormalMessage("", o.again))
 		}
 		if first == other {
-			t.Errorf("%s: one id, of\n%s", o.name, workflow.NormalMessage("", o.other))
+			t.Errorf("%s: one id, of\n%s", o.name, health.NormalMessage("", o.other))
 		}
 		for of, id := range map[string]string{o.name: first, "other than " + o.name: other} {
 			if known, twice := ids[id]; twice {
@@ -67,7 +67,7 @@ func TestTheSameErrorHasTheSameIDWheneverAndWhereverItHappens(t *testing.T) {
 			}
 			ids[id] = of
 		}
-		if workflow.ErrorID("another", "", o.first) == first || !strings.HasPrefix(first, "check-") || len(first) != len("check-")+12 {
+		if health.ErrorID("another", "", o.first) == first || !strings.HasPrefix(first, "check-") || len(first) != len("check-")+12 {
 			t.Errorf("%s: %q", o.name, first)
 		}
 	}
@@ -100,8 +100,8 @@ func TestAWordTellsOneErrorFromAnotherOrDoesNot(t *testing.T) {
 		{"--- FAIL: TestA\n--- FAIL: TestB (0.01s)\nFAIL", "--- FAIL: TestB (0.02s)\n--- FAIL: TestA\nFAIL"}:          true,
 		{"error in /tmp/go-build1234567/b001/x.go", "error in /tmp/go-build7654321/b001/x.go"}:                        true,
 	} {
-		if (workflow.ErrorID("c", "", pair[0]) == workflow.ErrorID("c", "", pair[1])) != same {
-			t.Errorf("%q and %q: the same is %t\n%s\n%s", pair[0], pair[1], !same, workflow.NormalMessage("", pair[0]), workflow.NormalMessage("", pair[1]))
+		if (health.ErrorID("c", "", pair[0]) == health.ErrorID("c", "", pair[1])) != same {
+			t.Errorf("%q and %q: the same is %t\n%s\n%s", pair[0], pair[1], !same, health.NormalMessage("", pair[0]), health.NormalMessage("", pair[1]))
 		}
 	}
 }
@@ -110,10 +110,10 @@ func TestLinesThatComeInAnotherNumberAreTheSameError(t *testing.T) {
 	t.Parallel()
 	once := "connection refused by 10.0.0.7:5432"
 	many := strings.Repeat("connection refused by 10.0.0.7:5433\n", 50)
-	if a, b := workflow.ErrorID("c", "", once), workflow.ErrorID("c", "", many); a != b {
-		t.Errorf("%q and %q", workflow.NormalMessage("", once), workflow.NormalMessage("", many))
+	if a, b := health.ErrorID("c", "", once), health.ErrorID("c", "", many); a != b {
+		t.Errorf("%q and %q", health.NormalMessage("", once), health.NormalMessage("", many))
 	}
-	if workflow.ErrorID("c", "", "") == workflow.ErrorID("c", "", once) {
+	if health.ErrorID("c", "", "") == health.ErrorID("c", "", once) {
 		t.Error("silence is an error of its own")
 	}
 }
@@ -129,14 +129,14 @@ func TestTheHeadDoesNotHideWhatTheProgramSaid(t *testing.T) {
 		{"exit code 1", ""}, {"exit code 2", "database is down"}, {"$ make lint\nexit code 1", "database is down"}, {"$ make test\nexit code 1", "database is down"},
 		{"GET http://shop/: status 500, want 200", "the shop is closed"}, {"GET http://shop/: status 500, want 200", "the till is empty"},
 	} {
-		id := workflow.ErrorID("c", f[0], f[1])
+		id := health.ErrorID("c", f[0], f[1])
 		if other, twice := ids[id]; twice {
 			t.Errorf("%q has the id of %s", f, other)
 		}
 		ids[id] = fmt.Sprintf("%q", f)
 		later := strings.ReplaceAll(f[1], "11月21日", "2月3日") + "\n[21/Nov/2026 07:04:33] \"GET / HTTP/1.1\" 500 -\n2026-11-21 listening on :8123, pid 77"
 		again := strings.NewReplacer("21/Nov", "03/Dec", "07:04", "19:31", "11-21", "12-03", "8123", "9321", "77", "991", "2月3日", "12月24日").Replace(later)
-		if a, b := workflow.NormalMessage(f[0], later), workflow.NormalMessage(f[0], again); a != b {
+		if a, b := health.NormalMessage(f[0], later), health.NormalMessage(f[0], again); a != b {
 			t.Errorf("%q and %q", a, b)
 		}
 	}
@@ -148,12 +148,12 @@ func FuzzNormalMessageIsStable(f *testing.F) {
 	}
 	f.Add("\xff\x00 0x :::1 --- //// 1234567890abcdef")
 	f.Fuzz(func(t *testing.T, text string) {
-		normal := workflow.NormalMessage("", text)
-		if workflow.NormalMessage("", text) != normal || strings.Count(normal, "\n") >= 500 {
+		normal := health.NormalMessage("", text)
+		if health.NormalMessage("", text) != normal || strings.Count(normal, "\n") >= 500 {
 			t.Errorf("%q", normal)
 		}
-		if stamped := fmt.Sprintf("2026-11-21T07:04:33Z %s", strings.ReplaceAll(text, "\n", "\n2026-11-21T07:04:33Z ")); len(text) < 1000 && strings.Count(text, "\n") == 0 && workflow.NormalMessage("", stamped) != normal {
-			t.Errorf("%q with a time is %q", normal, workflow.NormalMessage("", stamped))
+		if stamped := fmt.Sprintf("2026-11-21T07:04:33Z %s", strings.ReplaceAll(text, "\n", "\n2026-11-21T07:04:33Z ")); len(text) < 1000 && strings.Count(text, "\n") == 0 && health.NormalMessage("", stamped) != normal {
+			t.Errorf("%q with a time is %q", normal, health.NormalMessage("", stamped))
 		}
 	})
 }
