@@ -11,7 +11,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Health is the document state.json (SPEC H1), shared between the CI control
+// State is the document state.json (SPEC H1), shared between the CI control
 // layer, which reads and decides, and the repair layer, which writes.
 // The three times are strings because the format's initial value for two of
 // them is the empty string; where set they are RFC 3339.
