@@ -12,6 +12,7 @@ need bwrap bubblewrap
 need jq jq
 need make make
 need strace strace
+need git-lfs git-lfs
 need mkfs.xfs xfsprogs
 need dockerd docker.io
 need iptables iptables
@@ -42,7 +43,7 @@ skip() {
 race=-race
 compiles || { race=; skip "the race detector: no C compiler"; }
 isolates || skip "isolation: bubblewrap is missing or may not make a sandbox; the tests that need it fail"
-for program in git jq; do
+for program in git git-lfs jq; do
 	command -v "$program" >/dev/null 2>&1 || skip "$program is missing; the tests that need it fail"
 done
 for program in strace mkfs.xfs; do
