@@ -203,7 +203,7 @@ func testSetUpOfGit(t *testing.T, s *site) {
 	}
 	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
 	s.expectClean(t, s.spec.Commit)
-	equal(t, "left in .git", s.must(t, `ls .git/hooks 2>/dev/null; git config --get-regexp 'fsmonitor|filter|alias'; git branch --list mine; test -e .git/info/attributes && echo attributes; test -e new && echo new; true`), "")
+	equal(t, "left in .git", s.must(t, `ls .git/hooks 2>/dev/null; git config --local --get-regexp 'fsmonitor|filter|alias'; git branch --list mine; test -e .git/info/attributes && echo attributes; test -e new && echo new; true`), "")
 	if _, err := os.Lstat(canary); s.Isolated && !os.IsNotExist(err) {
 		t.Errorf("a command of the set-up ran on this machine (%v)", err)
 	}
