@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -21,20 +22,18 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 	out.each = func(line []byte, cut bool) error { return p.line(task, raw, read, line, cut) }
 	end, err := exec.Exec(running, command)
 	err = ended(&end, err)
-	stopped := ctx.Err() != nil && (err != nil || end.Ending == process.Stopped)
-	switch {
-	case stopped && err != nil:
+	kept := out.finish()
+	end.Truncated = raw.cut
+	result := p.result(task, end, last.marked())
+	finished := result.Failure == nil && !errors.Is(err, process.ErrUnkillable)
+	switch stopped := ctx.Err() != nil && (err != nil || end.Ending == process.Stopped); {
+	case finished: // it is paid for and counts, whatever came of its program, or of the log, after
+	case stopped:
 		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
 	case err != nil:
 		return p.notRun(end, err)
-	}
-	if err := out.finish(); err != nil {
-		return Result{}, fmt.Errorf("keep output of agent %q: %w", p.Agent, err)
-	}
-	end.Truncated = raw.cut
-	result := p.result(task, end, last.marked())
-	if stopped && result.Failure != nil { // one that had finished is paid for, and counts
-		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
+	case kept != nil:
+		return Result{}, fmt.Errorf("keep output of agent %q: %w", p.Agent, kept)
 	}
 	task.tell(result.entry())
 	return result, nil

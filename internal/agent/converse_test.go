@@ -41,3 +41,28 @@ func TestACallThatIsEndedWhenItHadFinishedCounts(t *testing.T) {
 		}
 	}
 }
+
+// loses is an executor that runs a command and then loses something of its end.
+type loses struct{ err error }
+
+func (l loses) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	result, err := process.Run(ctx, c)
+	return result, errors.Join(err, l.err)
+}
+
+// What a call was paid for is not paid for twice because the end of its program was lost. A process that does not die may still
+// write, so nothing is known of what it leaves.
+func TestWhatAnAgentFinishedCountsThoughItsEndIsLost(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("the end of its output was lost")
+	for _, c := range []struct {
+		said      string
+		err, want error
+	}{{"done", lost, nil}, {"working", lost, lost}, {"done", process.ErrUnkillable, process.ErrUnkillable}} {
+		program := agent.Program{Agent: "a", Args: []string{"/bin/sh", "-c", "echo " + c.said}, Reader: &saysDone{}}
+		result, err := program.Run(t.Context(), agent.Task{Role: "planner", Dir: t.TempDir(), Log: io.Discard, Total: time.Minute, OutputLimit: 1 << 20}, loses{c.err})
+		if !errors.Is(err, c.want) || c.want == nil && result.Answer != "the answer" {
+			t.Errorf("%s, %v: %+v, %v; want %v", c.said, c.err, result, err, c.want)
+		}
+	}
+}
