@@ -20,12 +20,12 @@ import (
 // submodulesFile lists the submodules whose files lie in a base.
 const submodulesFile = "submodules"
 
-// placeScript runs inside, in the work folder, and reads no repository but the store. Its arguments are first pairs of "gone"
-// and a path, whose files go; then for each submodule its path, its tree, the tree whose files are there (empty if none are),
+// placeScript runs inside, in the work folder, and reads no repository but the store. Its arguments are first pairs of "-gone"
+// (no path begins with "-") and a path, whose files go; then for each submodule its path, its tree, the tree whose files are there (empty if none are),
 // and the index that knows these. A path that a link leads elsewhere ends it.
 const placeScript = `set -e
 top=$(pwd -P)
-while test "$1" = gone; do
+while test "$1" = -gone; do
 	if test "$(cd "./$2" 2>/dev/null && pwd -P)" = "$top/$2"; then rm -rf "./$2"; fi
 	shift 2
 done
@@ -61,7 +61,7 @@ func (e *Environment) place(ctx context.Context, m *made, dir string, wanted []p
 		// What lay in the project itself git took away with it, or made a folder of the project's.
 		if !slices.ContainsFunc(wanted, func(w placed) bool { return w.Path == p.Path }) &&
 			slices.ContainsFunc(wanted, func(w placed) bool { return strings.HasPrefix(p.Path, w.Path+"/") }) {
-			args = append(args, "gone", p.Path)
+			args = append(args, "-gone", p.Path)
 		}
 	}
 	for _, w := range wanted {

@@ -523,3 +523,25 @@ func TestAChangeMayMoveASubmoduleToACommitThatCanBeHad(t *testing.T) {
 		t.Errorf("a commit of nobody else: %+v, %v, %v", mine, err, missing)
 	}
 }
+
+// TestAPathOfASubmoduleIsNoWordOfTheScript has paths that mean something to a shell, to git or to our own script.
+func TestAPathOfASubmoduleIsNoWordOfTheScript(t *testing.T) {
+	t.Parallel()
+	lib := newOrigin(t, filepath.Join(t.TempDir(), "lib"), map[string]string{"a.txt": "one\n"})
+	p := environmenttest.NewProject(t)
+	modules := ""
+	paths := []string{"gone", "gone-too/gone", "x'*", "y b/$(touch ran)", "z:(top)"}
+	for _, path := range paths {
+		modules += "[submodule \"" + path + "\"]\n\tpath = " + path + "\n\turl = " + lib.Root + "\n"
+		link(t, p, path, lib.Commit, modules)
+	}
+	// What the first needs is there for all.
+	if err := os.CopyFS(filepath.Join(p.Root, ".git", "modules", "gone"), os.DirFS(filepath.Join(lib.Root, ".git"))); err != nil {
+		t.Fatal(err)
+	}
+	e := madeAs(t, clone.New(config(t, p)), p.Spec("site"))
+	for _, path := range paths {
+		expect(t, e, "cat '"+strings.ReplaceAll(path, "'", `'\''`)+"/a.txt'", "one\n")
+	}
+	expect(t, e, "find . -name ran", "")
+}
