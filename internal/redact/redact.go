@@ -144,12 +144,29 @@ func (w *writer) wholeWords(text []byte, final bool) []byte {
 	if final || !w.holdsWord() {
 		return text
 	}
-	begin := len(text)
-	for begin > 0 && len(text)-begin < wordLimit && wordBytes.has(text[begin-1]) {
+	begin, least := len(text), sequenceEnd(text)
+	for begin > least && len(text)-begin < wordLimit && wordBytes.has(text[begin-1]) {
 		begin--
 	}
 	w.word = bytes.Clone(text[begin:])
 	return text[:begin]
+}
+
+// sequenceEnd is where the text after the last escape sequence begins. The letters and digits of a sequence are no word: a
+// program whose sequence came in two parts would be taken at its word late.
+func sequenceEnd(text []byte) int {
+	begin := bytes.LastIndexByte(text, '\x1b')
+	if begin < 0 {
+		return 0
+	}
+	end := min(begin+2, len(text))
+	if end-begin == 2 && text[begin+1] == '[' {
+		for end < len(text) && (text[end] < 0x40 || text[end] > 0x7e) {
+			end++
+		}
+		end++
+	}
+	return min(end, len(text))
 }
 
 // holdsWord reports whether what follows the text that was passed on is a letter, say.
