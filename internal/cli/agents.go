@@ -21,7 +21,7 @@ import (
 func newAgents(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "agents",
-		Short: "Say which coding agents are on this machine, and how each would reach its model",
+		Short: "List the coding agents on this machine and how they reach their models",
 		Long: "Look for the agents that Signalbox understands, with their versions, and for what lets them reach their models: an\n" +
 			"API key in its usual variable, or a login of their own.",
 		Example: "  signalbox agents\n  signalbox agents --json",

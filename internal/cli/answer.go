@@ -35,7 +35,7 @@ func newAnswer(a *app) *cobra.Command {
 	var f answerFlags
 	c := &cobra.Command{
 		Use:   "answer RUN [TEXT]",
-		Short: "Answer what the agent of a run, or of a session, asks and waits with",
+		Short: "Answer the question of an agent in a run or session",
 		Long: "Answer the question that \"signalbox status\" shows. An agent asks for permission (--allow or --deny, with TEXT as\n" +
 			"the reason, which it is told), lets you choose (--option, or TEXT), or wants TEXT. Without an answer the question is\n" +
 			"shown and, on a terminal, you are asked for one.\n\n" +

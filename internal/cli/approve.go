@@ -13,7 +13,7 @@ func newApprove(a *app) *cobra.Command {
 	var noRun bool
 	c := &cobra.Command{
 		Use:   "approve RUN",
-		Short: "Agree to the change that a run waits with, and let it merge",
+		Short: "Approve the change of a waiting run, so that it's merged",
 		Long: "Agree to exactly the commit that the run shows. If the change moves afterwards, the approval is void and the\n" +
 			"run asks again.",
 		Example: "  signalbox approve 42\n  signalbox approve 42 --commit 1f2e3d4c5b",

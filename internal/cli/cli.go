@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -97,10 +98,10 @@ func newRoot(a *app) *cobra.Command {
 	var verbose bool
 	root := &cobra.Command{
 		Use:   "signalbox",
-		Short: "Carry an issue to a merged change by driving coding agents, and never lose the place",
-		Long: "Signalbox carries a request (a file requests/*.md) to a merged change: it plans, isolates, lets your coding\n" +
-			"agent work, runs your tests on exactly what it recorded, asks for your approval and merges. It can be\n" +
-			"killed at any instant and goes on where it was.\n\n" + exitCodes,
+		Short: "Carry an issue to a merged change by driving coding agents",
+		Long: "Signalbox carries a request (a file requests/*.md) to a merged change. It plans, isolates, lets your coding agent\n" +
+			"work, tests exactly what it recorded, asks for your approval and merges. Kill it at any instant: it continues\n" +
+			"where it was.\n\n" + exitCodes,
 		Example:       "  signalbox init\n  signalbox run 42\n  signalbox status 42\n  signalbox approve 42",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: unknownCommand,
@@ -121,9 +122,29 @@ func newRoot(a *app) *cobra.Command {
 		newStop(a), newApprove(a), newReject(a), newSync(a), newAnswer(a), newNote(a), newNotify(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHeal(a), newHealth(a), newDocument(a))
 	a.complete(root)
+	group(root)
 	helpOfCommands(root)
 	strict(root)
 	return root
+}
+
+// groups are the headings of the help, each with its commands; the rest comes last.
+var groups = []struct{ title, commands string }{
+	{"Get started:", "demo init trust doctor agents new"},
+	{"Work on requests:", "run watch status list logs diff approve reject answer note sync stop resume retry"},
+	{"Sessions and environments:", "session env"},
+	{"Self-healing:", "heal health"},
+}
+
+func group(root *cobra.Command) {
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range root.Commands() {
+			if slices.Contains(strings.Fields(g.commands), c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
 }
 
 // strict makes what is wrong with a command line an error of its own kind, in

@@ -23,7 +23,7 @@ var demoFiles embed.FS
 func newDemo(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo [FOLDER]",
-		Short: "Make a small Go repository with a failing test and carry its request to a merged change",
+		Short: "See it work: create a small Go repository with a failing test and fix it",
 		Long: "Make a small real Go repository with a test that really fails and a request that describes it, and carry the\n" +
 			"request to a merged change, with a script in the place of the agent. Needs git and Go; the folder is kept.",
 		Example: "  signalbox demo\n  signalbox demo /tmp/demo",

@@ -23,7 +23,7 @@ func newDiff(a *app) *cobra.Command {
 	var stat, tool, noPager bool
 	c := &cobra.Command{
 		Use:   "diff RUN",
-		Short: "Show the change that a run has recorded so far",
+		Short: "Show a run's change so far",
 		Long: "Show the difference between the commit a run began with and the last one it recorded: exactly what an approval\n" +
 			"agrees to. On a terminal it is coloured and shown in your pager ($PAGER, or less). Secrets are masked here\n" +
 			"and in the patches below the run's folder; to apply the change use git.",

@@ -13,8 +13,8 @@ import (
 func newDoctor(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what works here, what is missing and what to do about it",
-		Long: "Say what works here, what is missing and what to do about it. Nothing is changed. The remote origin is asked whether it would take a push " +
+		Short: "Check what works here, what's missing and how to fix it",
+		Long: "Check what works here, what's missing and how to fix it. Nothing is changed. The remote origin is asked whether it would take a push " +
 			"(git push --dry-run, at most 20 seconds), unless push is never.",
 		Example: "  signalbox doctor\n  signalbox doctor --json",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context()) },

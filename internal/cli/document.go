@@ -11,7 +11,7 @@ import (
 func newDocument(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "document",
-		Short: "Check, mend, print and follow the documents",
+		Short: "Check, migrate, print and watch the documents",
 		Long: "The documents (stage.json, planning.json, errors.json, events.jsonl, environments.json, .worktrees/.status/*.json and\n" +
 			"state.json) are a public interface: any program may read them at any moment, and docs/documents.md says how to write one.",
 		Example: "  signalbox document validate environments.json\n  signalbox document schema stage\n  signalbox document migrate --dry-run",

@@ -16,7 +16,7 @@ func newDocumentMigrate(a *app) *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "migrate",
-		Short: "Mend what older writers left in the documents",
+		Short: "Bring documents of older versions up to date",
 		Long: "Read every document of the project and write those anew, in place and under their locks, that lack keys or hold what is\n" +
 			"known to be wrong (phase 9 of pr-create, phase 11 of merge-cleanup, the category INTERNAL). Keys of other programs stay.\n" +
 			"Exit code 1: a document cannot be read; it is left as it is and the others are mended.",

@@ -20,7 +20,7 @@ func newDocumentValidate(a *app) *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Say whether documents are valid, or where and why not",
+		Short: "Check documents, and say where and why they're invalid",
 		Long: "Check documents as strictly as Signalbox reads them, against their schema, and a stage.json against the planning.json\n" +
 			"beside it. Which document a file is, is told by its name or else by what is in it; - is standard input.\n" +
 			"Exit code 0: all are valid. 1: one is not.",

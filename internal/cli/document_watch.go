@@ -17,7 +17,7 @@ import (
 func newDocumentWatch(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [PATH...]",
-		Short: "Print one line of JSON for every change of a document",
+		Short: "Print a line of JSON for each change of a document",
 		Long: "Follow the project's documents, or those at PATH or below it, also in runs that begin meanwhile: one line of JSON per change,\n" +
 			`{"path", "at", "kind"} and "document" (what is there now), "error" (why it cannot be read) or "removed": true. A document that is` + "\n" +
 			"replaced faster than it can be read is told once. A line on standard error says that nothing is missed from there on.\n" +

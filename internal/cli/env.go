@@ -13,7 +13,7 @@ import (
 func newEnv(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "env",
-		Short: "See how environments are set up, work in them, and keep environments.json",
+		Short: "Manage environments and environments.json",
 		Long: "An environment is the isolated place where a run's agent, set-up and tests work. In environments.json each has one\n" +
 			"entry: its issue, branch, pull request, phase, block and open review findings. Runs keep their own entries; these\n" +
 			"commands keep everybody's, also without any run and outside of git.",

@@ -19,7 +19,7 @@ func newEnvBlock(a *app) *cobra.Command {
 	var details string
 	c := &cobra.Command{
 		Use:   "block ENV_ID REASON DESCRIPTION [SUGGESTED_ACTION]",
-		Short: "Say that a person must act before the work can go on",
+		Short: "Mark an environment as blocked until a person acts",
 		Long: "Block an environment. REASON is one of " + strings.Join(reasons[:3], ", ") + ",\n" + strings.Join(reasons[3:], ", ") +
 			". What the reason usually asks for is suggested unless\nsomething better is.",
 		Example: "  signalbox env block abc-123 design_ambiguity \"user ids are int and uuid\" \"choose one in the design\"\n" +

@@ -10,7 +10,7 @@ import (
 func newEnvBlocked(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "blocked",
-		Short:   "Report every blocked environment, why, since when, and how to unblock it",
+		Short:   "List blocked environments: why, since when, how to unblock them",
 		Example: "  signalbox env blocked\n  signalbox env blocked --json | jq -r '.[].reason'",
 		RunE: func(c *cobra.Command, _ []string) error {
 			doc, err := a.environments(c.Context())

@@ -14,7 +14,7 @@ import (
 func newEnvCache(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cache",
-		Short: "See and free what is kept of verified environments",
+		Short: "List and delete cached environments",
 		Long: "A verified environment is kept for the next run with the same fingerprint. environment.cache says how much disk that may\n" +
 			"take; the least recently used goes first. What an environment stands on is never deleted.",
 		Example: "  signalbox env cache list\n  signalbox env cache prune --dry-run",
@@ -42,7 +42,7 @@ func (a *app) keeper(ctx context.Context) (*project, keeper, error) {
 func newEnvCacheList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List what is kept, most recently used first",
+		Short: "List cached environments, most recently used first",
 		Long: "Print one line for each: key, size, when it was last begun from, the environment that it was made in, and those that\n" +
 			"stand on it (or -); with tabs between them when it is not a terminal that reads.",
 		Example: "  signalbox env cache list\n  signalbox env cache list --json | jq '[.[].bytes] | add'",

@@ -15,7 +15,7 @@ func newEnvCachePrune(a *app) *cobra.Command {
 	var dry, all bool
 	c := &cobra.Command{
 		Use:   "prune",
-		Short: "Delete what is kept beyond the limit, least recently used first",
+		Short: "Delete cached environments over the limit, least recently used first",
 		Long: "Delete what is kept until the rest takes no more than environment.cache, and what was forgotten or cut off. What an\n" +
 			"environment stands on stays, and is named. With --json print what was deleted, a list.",
 		Example: "  signalbox env cache prune\n  signalbox env cache prune --all --dry-run",

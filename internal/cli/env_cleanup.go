@@ -19,7 +19,7 @@ func newEnvCleanup(a *app) *cobra.Command {
 	clean := &envCleanup{app: a}
 	c := &cobra.Command{
 		Use:   "cleanup",
-		Short: "Delete environments that are merged for 7 days, or abandoned; list unused ones",
+		Short: "Delete environments that were merged 7 days ago or abandoned; list unused ones",
 		Long: "Delete the environment and the entry of what was merged 7 days ago or is abandoned, after its work is on a ref. What is\n" +
 			"unused for 30 days is listed, never deleted. It asks before it deletes what it cannot prove to be wanted gone: entries\n" +
 			"whose environment another tool made, and those of runs that are not over. What a living run holds stays.",

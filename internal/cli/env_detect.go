@@ -21,7 +21,7 @@ func newEnvDetect(a *app) *cobra.Command {
 	var language string
 	c := &cobra.Command{
 		Use:   "detect",
-		Short: "Show which set-up a run would begin with, and what in the project says so",
+		Short: "Show the setup a run would begin with, and which files say so",
 		Long: "Look at the files of the project as they are now, tracked or not but never ignored, and print what tells of an\n" +
 			"environment, which one is chosen and why, and the set-up that a run would begin with: the configuration's\n" +
 			"(environment.set_up), else what the project describes itself, else what its lock files and manifests need. Parts of\n" +

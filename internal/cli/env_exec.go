@@ -19,7 +19,7 @@ import (
 func newEnvExec(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec ENV -- PROGRAM [ARGUMENT]...",
-		Short: "Run a program in an environment, as the run's own tests are run",
+		Short: "Run a program in an environment, the way its tests run",
 		Long: "Run a program inside a run's environment: isolated as it is, with what its set-up activated, in its work folder. The\n" +
 			"exit code is the program's. ENV is an environment's id or its issue's number. Unless the run is being carried at this\n" +
 			"moment it waits until the program has ended.",

@@ -12,7 +12,7 @@ import (
 func newEnvFindByIssue(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "find-by-issue ISSUE",
-		Short: "Find the environments of an issue, the one to go on with first",
+		Short: "Find the environments of an issue, best one first",
 		Long: "Print the environments of an issue as \"signalbox env list\" does, or as a JSON list: first what is not over, and of\n" +
 			"that what was used last.",
 		Example: "  signalbox env find-by-issue 42\n  signalbox env find-by-issue 42 --json | jq -r '.[0].env_id'",

@@ -9,7 +9,7 @@ import (
 func newEnvFindByPR(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "find-by-pr PR",
-		Short:   "Find the environments of a pull request, the one to go on with first",
+		Short:   "Find the environments of a pull request, best one first",
 		Example: "  signalbox env find-by-pr 45\n  signalbox env find-by-pr 45 --json | jq -r '.[0].env_id'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

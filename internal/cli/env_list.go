@@ -20,7 +20,7 @@ func newEnvList(a *app) *cobra.Command {
 	var only string
 	c := &cobra.Command{
 		Use:     "list",
-		Short:   "List the environments, one line each",
+		Short:   "List environments",
 		Long:    "Print one line for each environment: id, issue, status, phase and step, pull request (or -), branch, title; with\ntabs between them when it is not a terminal that reads. --json prints the document.",
 		Example: "  signalbox env list\n  signalbox env list --status blocked\n  signalbox env list --json | jq '.environments[].env_id'",
 		RunE: func(c *cobra.Command, _ []string) error {

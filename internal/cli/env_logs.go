@@ -15,7 +15,7 @@ func newEnvLogs(a *app) *cobra.Command {
 	var follow, names bool
 	c := &cobra.Command{
 		Use:   "logs ENV [LOG]",
-		Short: "Print what the environment's set-up printed",
+		Short: "Print the log of an environment's setup",
 		Long: "Print the logs of an environment's set-up and verification, in order, or the one named: the command, how it ended,\n" +
 			"how it failed before, and what it printed. Control characters are taken out. A log has all tries of its command, one\n" +
 			"after the other. --list prints one line for each: log, what it is of, how that ended, the command; --json the same\n" +

@@ -14,7 +14,7 @@ import (
 func newEnvPorts(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ports [ENV]",
-		Short: "Show the TCP ports that are an environment's own",
+		Short: "Show an environment's own TCP ports",
 		Long: "Every environment has ten TCP ports of its own, always the same for the same issue. Its programs are told by\n" +
 			"SIGNALBOX_PORT (the first) and SIGNALBOX_PORT_RANGE (first-last).",
 		Example:           "  signalbox env ports\n  signalbox env ports 42 --json",

@@ -18,7 +18,7 @@ func newEnvRemove(a *app) *cobra.Command {
 	var force, all bool
 	c := &cobra.Command{
 		Use:   "remove ENV_ID",
-		Short: "Delete an environment and its entry; its work stays on a ref",
+		Short: "Delete an environment and its entry; its work is kept on a ref",
 		Long: "Delete a run's environment and its entry, after everything in it is on a ref below refs/signalbox/kept/. One in which\n" +
 			"a run is alive is refused. The beginning of an id is enough where no other has it. Of an environment that another tool made only the entry is removed: delete the environment\n" +
 			"with that tool first.\n\n" +

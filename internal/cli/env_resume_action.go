@@ -23,7 +23,7 @@ func newEnvResumeAction(a *app) *cobra.Command {
 	states := []string{string(workflow.PRNone), string(workflow.PROpen), string(workflow.PRMerged), string(workflow.PRClosed)}
 	c := &cobra.Command{
 		Use:   "resume-action ENV_ID|ISSUE",
-		Short: "Say what to do with an environment that was left, with all that is needed to do it",
+		Short: "Say how to recover an abandoned environment",
 		Long: "Print the one action that goes on with the work: create_new where there is no entry, notify_human where a person is\n" +
 			"needed, else the action of its phase and step. A number that is no environment's id is an issue's. The pull\n" +
 			"request's state is looked up where it can be; otherwise give it. Where that makes the entry's status another one, the\n" +

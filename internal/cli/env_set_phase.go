@@ -15,7 +15,7 @@ func newEnvSetPhase(a *app) *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:   "set-phase ENV_ID [PHASE] STEP",
-		Short: "Record how far the work is",
+		Short: "Record the phase of the work",
 		Long: "Record the step that is worked on; its number follows from its name. A number alone, or before the name as older\n" +
 			"scripts give it, is taken too; where both disagree the name stands, and that is said.",
 		Example:           "  signalbox env set-phase abc-123 tdd-green\n  signalbox env set-phase abc-123 5\n  signalbox env set-phase abc-123 5 tdd-green",

@@ -18,7 +18,7 @@ import (
 func newEnvShell(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell ENV",
-		Short: "Open a shell in an environment, to look around as the agent would",
+		Short: "Open a shell in an environment, as its agent sees it",
 		Long: "Open a shell inside a run's environment: isolated as it is, with what its set-up activated. ENV is an environment's id\n" +
 			"or its issue's number. Unless the run is being carried at this moment it waits until the shell has ended. What you\n" +
 			"leave in the files is kept on a ref when the run goes on, but is no part of its change.",

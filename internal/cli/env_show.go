@@ -12,8 +12,8 @@ import (
 func newEnvShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ENV_ID",
-		Short:             "Print all that is known of an environment",
-		Long:              "Print all that is known of an environment. The beginning of its id is enough where no other has it.",
+		Short:             "Print everything known about an environment",
+		Long:              "Print everything known about an environment. The beginning of its id is enough where no other has it.",
 		Example:           "  signalbox env show abc-123\n  signalbox env show abc-123 --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerEnvironments(),

@@ -32,17 +32,17 @@ const (
 )
 
 const exitCodes = `Exit codes:
-  0  done, or what was asked is shown
+  0  done, or shown
   1  an error
-  2  the command line is wrong
-  3  the run waits for a person
-  4  the run failed, or a session is an error
-  5  another process carries the run, or a session works on its request
-  6  there is no such request or run
+  2  wrong command line
+  3  the run is waiting for you
+  4  the run failed, or a session ended in an error
+  5  another process has the run, or a session works on its request
+  6  no such request or run
   7  the run was canceled
-  8  the self-healing loop has nothing to do, or is at it (heal gate)
-  9  the self-healing loop waits for its cooldown (heal, heal gate)
- 10  what the project's files do to this machine needs your agreement (signalbox trust)`
+  8  self-healing: nothing is due, or a pass is running (heal gate)
+  9  self-healing: cooldown (heal, heal gate)
+ 10  this project's files need your agreement (signalbox trust)`
 
 // problem is an error with what to do next and its exit code.
 type problem struct {

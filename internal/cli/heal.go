@@ -21,7 +21,7 @@ func newHeal(a *app) *cobra.Command {
 	var unattended bool
 	c := &cobra.Command{
 		Use:   "heal",
-		Short: "Look at the project's own health, and have an agent repair what fails",
+		Short: "Check the project's health and have an agent fix what fails",
 		Long: "One pass of the self-healing loop: look at every health check of the configuration (health.checks), and for each\n" +
 			"error open a request, once, and carry it to a merged change that the check passed on. Facts go into state.json;\n" +
 			"whether a pass is due is decided by \"heal gate\", in CI, or by \"heal watch\". A pass that was cut off at any\n" +

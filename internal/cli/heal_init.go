@@ -26,7 +26,7 @@ func newHealInit(a *app) *cobra.Command {
 	var o healInit
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Write the files with which CI runs the self-healing loop",
+		Short: "Write the CI files for the self-healing loop",
 		Long: "Write a GitHub workflow with its composite action, or a job for GitLab CI: on a schedule the state of the last pass is\n" +
 			"brought back, the gate is asked, and where a pass is due it runs, its repair is pushed and the state kept for a week.\n" +
 			"All files or none are written: one that is there and says something else is left, unless --force. They are the\n" +

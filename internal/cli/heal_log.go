@@ -18,7 +18,7 @@ func newHealLog(a *app) *cobra.Command {
 	var last int
 	c := &cobra.Command{
 		Use:   "log",
-		Short: "Show the passes that found something: what failed, what was tried, what it came to and cost",
+		Short: "Show past passes: what failed, what was tried, the result, the cost",
 		Long: "Show the passes of this machine's self-healing loop, oldest first: what failed, which request and run answered it,\n" +
 			"what that came to and what its agents used. Passes that found a healthy project healthy are not in it.",
 		Example: "  signalbox heal log\n  signalbox heal log --last 5\n  signalbox heal log --json | jq '.repairs.fixed'",

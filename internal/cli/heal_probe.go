@@ -19,7 +19,7 @@ const probeName = "probe"
 func newProbe(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:    probeName + " CHECK",
-		Short:  "Start a service and ask it (used by health checks, inside environments)",
+		Short:  "Start a service and send it a request (used by health checks)",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE:   func(c *cobra.Command, args []string) error { return a.probe(c.Context(), args[0]) },

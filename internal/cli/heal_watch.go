@@ -17,7 +17,7 @@ func newHealWatch(a *app) *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
 		Use:   "watch",
-		Short: "Look at the project's health again and again, for a machine without CI",
+		Short: "Run passes again and again, for a machine without CI",
 		Long: "Make a pass, as \"heal\" does, at once, and then whenever one is due: --every after the last began, or when a cooldown\n" +
 			"is over. Ends when it is interrupted. What stands in the way of a pass is told, and the next is made all the same. With --json\n" +
 			"one line for each pass.",

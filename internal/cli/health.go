@@ -19,7 +19,7 @@ import (
 func newHealth(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "health",
-		Short: "Share the state of a self-healing loop between its passes: state.json",
+		Short: "Read and write the self-healing loop's state.json",
 		Long: "Two layers share the file. The control layer, in CI, only reads it and asks \"health gate\" whether a pass is due.\n" +
 			"The repair layer looks, repairs, and reports facts with \"health record\"; it decides nothing.",
 		Example: "  signalbox health gate && ./heal.sh\n  signalbox health record error-detected --error-id db --summary 'connection refused'\n" +

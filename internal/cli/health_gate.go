@@ -20,7 +20,7 @@ func newHealthGate(a *app) *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
 		Use:   "gate",
-		Short: "Say whether a pass of the self-healing loop is due, and why",
+		Short: "Tell whether a pass of the self-healing loop is due, and why",
 		Long: "Read state.json and decide; nothing is written but GitHub Actions outputs, where $GITHUB_OUTPUT names a file:\n" +
 			"decision, reason, until, go, look and the document's own keys. Without state.json a pass is due. In a critical state\n" +
 			"\"look\" says that the next look is due, which repairs nothing.\n\n" +

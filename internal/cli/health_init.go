@@ -14,7 +14,7 @@ func newHealthInit(a *app) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Begin state.json, with every total at zero",
+		Short: "Create state.json with all totals at zero",
 		Long: "Begin state.json. One that is there, or whose state.json.bak is, is not touched,\n" +
 			"unless --force; then it is kept as state.json.former-<time>.",
 		Example: "  signalbox health init",

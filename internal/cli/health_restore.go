@@ -10,7 +10,7 @@ import (
 func newHealthRestore(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore",
-		Short: "Bring a broken state.json back from state.json.bak, or begin it anew",
+		Short: "Restore a broken state.json from state.json.bak, or create it anew",
 		Long: "Put state.json.bak in the place of a state.json that cannot be read, or begin anew where that one cannot be\n" +
 			"read either; the totals go on. The broken file is kept as state.json.broken-<time>.",
 		Example: "  signalbox health restore",

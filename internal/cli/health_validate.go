@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 func newHealthValidate(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "validate",
-		Short:   "Check that state.json is whole and makes sense",
+		Short:   "Check that state.json is complete and consistent",
 		Example: "  signalbox health validate",
 		RunE: func(c *cobra.Command, _ []string) error {
 			h, err := a.loadHealth(c.Context())

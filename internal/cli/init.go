@@ -25,7 +25,7 @@ func newInit(a *app) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Prepare a repository: a commented configuration and an example request",
+		Short: "Prepare a repository: commented configuration, example request",
 		Long: "Write .signalbox/config.yaml and requests/example.md.txt, and hide Signalbox's own files from git through the\n" +
 			"repository's exclude file. What is there already is left as it is.",
 		Example: "  signalbox init\n  signalbox init --print",

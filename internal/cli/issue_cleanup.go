@@ -17,7 +17,7 @@ func newIssueCleanup(a *app) *cobra.Command {
 	var orphans bool
 	c := &cobra.Command{
 		Use:   "cleanup --orphans",
-		Short: "Forget the status of issues that have no folder any more",
+		Short: "Delete the status of issues without a folder",
 		Long: "Remove the records that \"signalbox issue orphans\" lists. Kept are complete and error for 7 days, because somebody\n" +
 			"may still wait for them (--all removes these too), and the records of runs that are not over.\n" +
 			"With keep_statuses in .signalbox/config.yaml every run does the same for complete and error of that age.",

@@ -16,7 +16,7 @@ func newIssueList(a *app) *cobra.Command {
 	var only string
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the issues and their status, by number",
+		Short: "List issues and their status by number",
 		Long: "Print one line for each issue: its number, a tab, its status. With --status only the numbers of those that have\n" +
 			"it. A file that cannot be read is named on standard error, the others are listed all the same.",
 		Example: "  signalbox issue list\n  signalbox issue list --status running\n  signalbox issue list --json",

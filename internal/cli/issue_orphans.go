@@ -16,7 +16,7 @@ import (
 func newIssueOrphans(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "orphans",
-		Short:   "List the issues with a status and no folder in .worktrees",
+		Short:   "List issues that have a status but no folder in .worktrees",
 		Long:    "Print the numbers of issues that have a status, but neither a folder .worktrees/issue-<n> nor any .worktrees/issue-<n>-*.",
 		Example: "  signalbox issue orphans\n  signalbox issue cleanup --orphans --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {

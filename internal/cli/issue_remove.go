@@ -7,7 +7,7 @@ import (
 func newIssueRemove(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "remove ISSUE",
-		Short:             "Forget an issue's status",
+		Short:             "Delete an issue's status",
 		Long:              "Remove the issue's record. One that is not there is no error. The run of the issue, if there is one, is not touched.",
 		Example:           "  signalbox issue remove 42",
 		Args:              cobra.ExactArgs(1),

@@ -13,7 +13,7 @@ func newIssueSet(a *app) *cobra.Command {
 	var session string
 	c := &cobra.Command{
 		Use:   "set ISSUE STATUS [MESSAGE]",
-		Short: "Say where an issue stands: running, complete or error",
+		Short: "Set an issue's status: running, complete or error",
 		Long: "Write the issue's status, durably. What was said before is replaced. The session is signalbox-issue-<n> unless\n" +
 			"one is named. An error takes a message. Bytes of a message that are no UTF-8 become U+FFFD; secrets are taken out.",
 		Example: "  signalbox issue set 42 running\n  signalbox issue set 42 error \"the tests failed\"\n  signalbox issue set 42 complete --session my-session",

@@ -12,7 +12,7 @@ var shellFunctions string
 func newIssueShellFunctions(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell-functions",
-		Short: "Print shell functions for scripts that say save_status, get_status and so on",
+		Short: "Print shell functions for scripts: save_status, get_status and more",
 		Long: "Print lib/status.sh for bash and every POSIX shell: save_status, set_status, get_status, get_status_value,\n" +
 			"load_status, get_error_message, list_all_statuses, list_issues_by_status, remove_status; get_status_dir,\n" +
 			"init_status_dir, json_escape, build_json_with_jq, build_json_fallback; find_orphaned_statuses,\n" +

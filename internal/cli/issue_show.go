@@ -9,7 +9,7 @@ import (
 func newIssueShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ISSUE",
-		Short:             "Print all that is written about an issue",
+		Short:             "Print everything recorded about an issue",
 		Example:           "  signalbox issue show 42\n  signalbox issue show 42 --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerIssues,

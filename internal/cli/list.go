@@ -17,7 +17,7 @@ import (
 func newList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List requests with their latest run, one line each",
+		Short:   "List requests and their latest runs",
 		Example: "  signalbox list\n  signalbox list --json",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.list(c.Context(), false) },
 	}

@@ -24,7 +24,7 @@ func newLogs(a *app) *cobra.Command {
 	var follow, names, raw bool
 	c := &cobra.Command{
 		Use:   "logs RUN [LOG]",
-		Short: "Print a run's newest log, or the one named",
+		Short: "Print a run's newest log, or a named one",
 		Long: "Print what an agent or a command of the run printed: the newest log, or the one named. Control characters are\n" +
 			"taken out. Of an agent that Signalbox understands it is what the agent said and did; --raw is all that its\n" +
 			"program printed. With -f go on until the run stands still, through every log that begins meanwhile.\n" +

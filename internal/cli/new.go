@@ -22,7 +22,7 @@ func newNew(a *app) *cobra.Command {
 	n := &newRequest{app: a}
 	c := &cobra.Command{
 		Use:   "new [TITLE]",
-		Short: "Write a new request, with a number of its own",
+		Short: "Write a new request",
 		Long: "Write requests/<id>.md with a new id and number. On a terminal your editor ($VISUAL, $EDITOR) opens it to describe the\n" +
 			"change, unless --body or --from-file has the description. Without TITLE, the description's first line is the title.",
 		Example: "  signalbox new \"Count words whatever the space between them\"\n  signalbox new \"Fix the parser\" --body \"It drops the last line.\"\n" +

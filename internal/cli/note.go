@@ -9,7 +9,7 @@ import (
 func newNote(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "note RUN TEXT",
-		Short:   "Leave a note on a run, for people",
+		Short:   "Add a note to a run",
 		Example: "  signalbox note 42 \"waiting for the API team until Thursday\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {

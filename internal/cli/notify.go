@@ -17,7 +17,7 @@ import (
 func newNotify(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "notify",
-		Short: "Send a notification to try the ways that the configuration names",
+		Short: "Send a test notification in every configured way",
 		Long: "Send one notification by every way under \"notify\" in " + config.Name + ". Runs send theirs when they need you and when\n" +
 			"they end, once each; what you stopped yourself is not told.",
 		Example: "  signalbox notify",

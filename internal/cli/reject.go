@@ -13,7 +13,7 @@ func newReject(a *app) *cobra.Command {
 	var noRun bool
 	c := &cobra.Command{
 		Use:     "reject RUN REASON",
-		Short:   "Send the change back to the agent, saying what to change",
+		Short:   "Send a change back to the agent with your comments",
 		Example: "  signalbox reject 42 \"keep the old flag as an alias\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {

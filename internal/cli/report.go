@@ -15,7 +15,7 @@ import (
 func newReport(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Say, as an agent in a session, how far the work is",
+		Short: "Report progress, as an agent in a session",
 		Long: "For agents: say what the session came to, or how far it is. It is believed of nobody else: the session's own token is in\n" +
 			"the agent's environment. The first word that is final counts; later ones are noted.",
 		Example: "  signalbox report progress \"the failing test is written\"\n  signalbox report complete\n  signalbox report error \"the API is not documented\"",

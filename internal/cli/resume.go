@@ -10,7 +10,7 @@ func newResume(a *app) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use:   "resume RUN",
-		Short: "Go on with a run that waits for you, or whose process died",
+		Short: "Continue a run that stopped for you or was interrupted",
 		Long: "Go on with a run that stopped, once what stopped it is settled. Its budgets for retries are granted anew.\n" +
 			"Work that lies unrecorded in its environment is put on a ref first. What is too large for that stops the run, until it is\n" +
 			"taken away from there, or --force says that it may be lost.\n" +

@@ -9,7 +9,7 @@ import (
 func newRetry(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "retry RUN",
-		Short:   "Try a failed run again, from the step at which it failed",
+		Short:   "Retry a failed run from the step that failed",
 		Example: "  signalbox retry 42",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -27,7 +27,7 @@ import (
 func newRun(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run REQUEST...",
-		Short: "Carry requests to merged changes, as far as they go without you",
+		Short: "Run requests until they're merged or need you",
 		Long: "Carry each request (its number, its id, or its file) to a merged change. A run that was cut off goes on\n" +
 			"where it was. Several requests run at once, as many as there are slots (max_parallel).\n\n" +
 			"It ends when the change is merged, or when a person is needed; then it says why and what to type.",

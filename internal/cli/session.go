@@ -19,7 +19,7 @@ import (
 func newSession(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "session",
-		Short: "Work on issues with agents in sessions: start, watch, attach, wait",
+		Short: "Work on issues with agents in interactive sessions",
 		Long: "A session is one agent at work on one issue, in the issue's environment, held by a small process that survives this\n" +
 			"command: it records what the agent prints, finds out what it came to, and keeps .worktrees/.status/<issue>.json.\n" +
 			"Nothing is merged by a session; \"signalbox run\" carries an issue to its merge.",

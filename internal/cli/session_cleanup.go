@@ -17,7 +17,7 @@ func newSessionCleanup(a *app) *cobra.Command {
 	clean := &sessionCleanup{app: a}
 	c := &cobra.Command{
 		Use:   "cleanup ISSUE... | --merged | --orphans",
-		Short: "Put away sessions that are over: environment, branch, record, status",
+		Short: "Remove finished sessions: environment, branch, record, status",
 		Long: "Put away the sessions of the issues named, of those whose change is merged (--merged), or that have no environment any\n" +
 			"more (--orphans). The run is given up if it is not over, and its environment removed after everything in it is on a\n" +
 			"ref; the branch is removed when its commits are on that ref or merged. The status stays for 7 days, because somebody\n" +

@@ -15,7 +15,7 @@ import (
 func newSessionList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the sessions: issue, status, agent, mode, since when, what is said of it",
+		Short: "List sessions: issue, status, agent, mode, start, message",
 		Long: "Print one line for each session that was started and not cleaned up. One whose process was killed is found and\n" +
 			"written down as an error by this.",
 		Example: "  signalbox session list\n  signalbox session list --json | jq '.[] | select(.status == \"running\") | .issue'",

@@ -17,7 +17,7 @@ func newSessionLogs(a *app) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
 		Use:   "logs ISSUE",
-		Short: "Print what a session's agent printed so far",
+		Short: "Print a session's output so far",
 		Long: "Print the session's record, without secrets and control characters; of very much output the beginning and the end. Of an\n" +
 			"agent that draws: the lines that stood on its screen, each once. --raw prints all of it, with the control characters, by\n" +
 			"which a terminal shows it as it was. To follow it: signalbox session watch.\n" +

@@ -15,7 +15,7 @@ func newSessionRunBatch(a *app) *cobra.Command {
 	var dry, sequential bool
 	c := &cobra.Command{
 		Use:   "run-batch ISSUE...",
-		Short: "Work on several issues with headless sessions, in the order of their dependencies",
+		Short: "Run headless sessions for several issues in dependency order",
 		Long: "Start a headless session for each issue as soon as all that it depends on (depends_on of its request) are complete, as\n" +
 			"many at once as max_parallel says. What is complete already is not done again; a session that runs is waited for. After\n" +
 			"a session that is an error nothing more is started, with --continue-on-error only nothing that depends on it. A\n" +

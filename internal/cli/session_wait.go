@@ -17,7 +17,7 @@ func newSessionWait(a *app) *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "wait [ISSUE...]",
-		Short: "Wait until sessions have come to something",
+		Short: "Wait until sessions end",
 		Long: "Wait until each session is complete or an error, and say which. Without an issue: all sessions that have not ended. It\n" +
 			"is told by the sessions themselves and asks nobody in between. What an agent asks meanwhile is said on standard error, with\n" +
 			"--json as lines like those of watch. Exit code 0: all are complete; 4: one is an error; 1: the time is over.",

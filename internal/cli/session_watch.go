@@ -14,7 +14,7 @@ import (
 func newSessionWatch(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [ISSUE...]",
-		Short: "Follow what sessions print until they end",
+		Short: "Watch the output of sessions until they end",
 		Long: "Print what the agents print from here on, after their last lines, and what they say of their work. Control characters\n" +
 			"are taken out. Without an issue: all sessions that have not ended. Watching changes nothing; any number may.",
 		Example:           "  signalbox session watch 42\n  signalbox session watch --json | jq -r '.session.status // empty'",

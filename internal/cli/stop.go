@@ -10,7 +10,7 @@ func newStop(a *app) *cobra.Command {
 	var cancel bool
 	c := &cobra.Command{
 		Use:   "stop RUN",
-		Short: "Make a run stand still within a second; with --cancel, give it up",
+		Short: "Stop a run within a second; with --cancel, give it up",
 		Long: "Make a run stand still: its agent and commands end within a second, its place is kept, and \"signalbox resume\"\n" +
 			"goes on. With --cancel the run is given up: its environment is removed, its work stays on a ref.",
 		Example: "  signalbox stop 42\n  signalbox stop 42 --cancel",

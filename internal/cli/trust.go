@@ -14,7 +14,7 @@ func newTrust(a *app) *cobra.Command {
 	var how struct{ show, revoke, yes bool }
 	c := &cobra.Command{
 		Use:   "trust",
-		Short: "See what this project's files do to this machine, and agree to it",
+		Short: "Review what this project's files do to your machine, and agree",
 		Long: "A repository that you cloned brings its own .signalbox/config.yaml and .worktreeinclude. What in them starts a program,\n" +
 			"uses a key, opens a path, a variable or a host, or merges unasked counts only after you agreed to exactly that list, once\n" +
 			"for each project on this machine. When a pull changes the list you are asked again, and see what is new. What you wrote\n" +

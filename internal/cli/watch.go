@@ -17,7 +17,7 @@ import (
 func newWatch(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [RUN...]",
-		Short: "Follow runs live until they stand still",
+		Short: "Watch runs live until they stop",
 		Long: "Follow runs that other processes carry: redrawn on a terminal, with the agent's last words; one line per piece of\n" +
 			"news elsewhere, one JSON document per line with --json. Without a run: every one that is not at an end. A request\n" +
 			"without a run is waited for. Keys on a terminal: q leaves, and the runs go on; s twice stops the run.",
