@@ -38,6 +38,6 @@ func (a *app) printBlocked(report []workflow.BlockedEnvironment) {
 		a.print("    Reason: %s\n", redact.Line(string(b.Reason), 40))
 		a.print("    Suggested: %s\n", redact.Line(b.SuggestedAction, 400))
 		a.print("    Blocked since: %s\n", known(b.BlockedAt))
-		a.print("    When it is settled: signalbox env unblock %s\n", redact.Line(b.EnvID, 200))
+		a.print("    When it is settled: signalbox env unblock %s\n", shellWord(redact.Line(b.EnvID, 200)))
 	}
 }

@@ -182,11 +182,11 @@ func (a *app) printResumeAction(r *workflow.ResumeAction) {
 func recordCommand(r *workflow.ResumeAction) string {
 	switch {
 	case r.Record == workflow.EnvironmentMerged:
-		return "signalbox env mark-merged " + r.EnvID
+		return "signalbox env mark-merged " + shellWord(r.EnvID)
 	case r.Record == workflow.EnvironmentAbandoned:
-		return "signalbox env mark-abandoned " + r.EnvID
+		return "signalbox env mark-abandoned " + shellWord(r.EnvID)
 	case r.Record == workflow.EnvironmentPRCreated && r.PRNumber != nil:
-		return fmt.Sprintf("signalbox env update-pr %s %d", r.EnvID, *r.PRNumber)
+		return fmt.Sprintf("signalbox env update-pr %s %d", shellWord(r.EnvID), *r.PRNumber)
 	}
 	return ""
 }

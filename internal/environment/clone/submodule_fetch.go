@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -52,10 +53,23 @@ func (d *Driver) mayFetch(m module) (*url.URL, error) {
 		return nil, p
 	case network == egress.Registries && !allowed:
 		p := m.problem("it cannot be fetched: its host %s is not in environment.allow", host)
-		p.Hosts = []string{host}
+		p.Hosts = d.offered(host)
 		return nil, p
 	}
 	return at, nil
+}
+
+// offered is a host as one that a person is asked to allow; none where a server made the name up, or where it is an address
+// at which machines keep what is theirs alone (169.254.169.254).
+func (d *Driver) offered(host string) []string {
+	at := &url.URL{Scheme: "https", Host: host}
+	if ip, err := netip.ParseAddr(at.Hostname()); err == nil && (ip.Unmap().IsLinkLocalUnicast() || ip.IsUnspecified()) {
+		return nil
+	}
+	if known, _ := d.config.Egress.Allows(at); known != host {
+		return nil
+	}
+	return []string{host}
 }
 
 // fetchNetwork is what a fetch reaches.
@@ -93,7 +107,7 @@ func (e *Environment) fetch(ctx context.Context, m module) (tree string, err err
 			return "", err
 		}
 		if !ok {
-			if refused := m.refused(address, said); refused != nil {
+			if refused := e.driver.refusal(m, address, said); refused != nil {
 				return "", refused
 			}
 			problem = m.problem("it cannot be fetched from %s: %s", shownAddress(address.String()), complaint(said))
@@ -161,15 +175,19 @@ var (
 	passingPattern = lazyPattern(`(?i)could not resolve|timed out|Connection (?:refused|reset)|Failed to connect|Network is unreachable|returned error: (?:5\d\d|429)|response 50\d|early EOF|hung up|Empty reply`)
 )
 
-// refused says what a fetch that failed was refused; nil where another way of asking may help.
-func (m module) refused(address *url.URL, said string) error {
+// refusal says what a fetch that failed was refused; nil where another way of asking may help.
+func (d *Driver) refusal(m module, address *url.URL, said string) error {
 	shown := shownAddress(address.String())
 	say := func(pattern func() *regexp.Regexp) bool { return pattern().MatchString(said) }
 	switch {
 	case say(blockedPattern):
 		host := blockedPattern().FindStringSubmatch(said)[1]
+		hosts := d.offered(host)
+		if len(hosts) == 0 {
+			return m.problem("%s leads to %s, which is not reached", shown, redact.Line(host, 100))
+		}
 		p := m.problem("%s leads to %s, which is not reached: name exactly that host in environment.allow", shown, host)
-		p.Hosts = []string{host}
+		p.Hosts = hosts
 		return p
 	case say(askedPattern):
 		return m.problem("%s asks who you are: no password of yours enters a sandbox", shown)

@@ -3,6 +3,7 @@ package clone_test
 import (
 	"encoding/pem"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -336,6 +337,39 @@ func TestAServerThatSendsAFetchElsewhereIsNotFollowedThere(t *testing.T) {
 	var problem *environment.SubmoduleError
 	if !errors.As(err, &problem) || strings.Join(problem.Hosts, " ") != "elsewhere.example" {
 		t.Errorf("got %v, want one that names the other host", err)
+	}
+}
+
+// What a server says goes to a person as a setting to type, so it must not be able to write one.
+func TestAServerCannotSayWhichHostToAllow(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	for what, answer := range map[string]http.HandlerFunc{
+		"a setting of its own": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, "signalbox: blocked: x]},\"sandbox\":\"none\",\"y\":{\"z\":[\n")
+		},
+		"every host below one": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, "signalbox: blocked: .com\n")
+		},
+		"what the machine keeps": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254"+r.URL.String(), http.StatusFound)
+		},
+	} {
+		server := httptest.NewServer(answer)
+		t.Cleanup(server.Close)
+		p := environmenttest.NewProject(t)
+		link(t, p, "lib", s.lib.Commit, "[submodule \"lib\"]\n\tpath = lib\n\turl = "+server.URL+"/lib\n")
+		c := config(t, p)
+		c.Network, c.Egress = egress.Registries, policy(t, strings.TrimPrefix(server.URL, "http://"))
+		_, err := clone.New(c).Make(t.Context(), p.Spec("site"))
+		var problem *environment.SubmoduleError
+		if !errors.As(err, &problem) || len(problem.Hosts) > 0 {
+			t.Errorf("%s: got %+v, %v, want a problem that offers no host", what, problem, err)
+		}
 	}
 }
 
