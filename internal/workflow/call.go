@@ -177,12 +177,8 @@ func (m *machine) credit(role Role, call *Call) {
 	}
 }
 
-// remember keeps a role's conversation for its next call. A planner's is not kept: what it left in
-// the environment is taken away before the set-up.
+// remember keeps a role's conversation for its next call.
 func (m *machine) remember(role Role, c *Conversation) {
-	if role == Planner {
-		return
-	}
 	conversations := maps.Clone(m.run.Journey.Conversations)
 	if conversations == nil {
 		conversations = map[Role]Conversation{}

@@ -197,5 +197,27 @@ func TestWhichConversationIsGoneOnWith(t *testing.T) {
 	}
 }
 
+// A planner that only has to answer in the right form need not read the project again, which is what it is paid for.
+func TestAPlannerCorrectsItsAnswerInTheSameConversation(t *testing.T) {
+	t.Parallel()
+	planned := func(event func(Outcome) Event) act {
+		return answered(func(o Outcome, _ Run) Event {
+			o.Call = &Call{Agent: "claude", Conversation: &Conversation{Agent: "claude", ID: "c1"}}
+			return event(o)
+		})
+	}
+	refused := planned(func(o Outcome) Event { return AnswerRefused{Outcome: o, Problems: []string{"no JSON"}} })
+	run := lived(t, ordinary(WorkflowFull, true), untilAction(CallAgent), refused)
+	if run.Journey.Conversations[Planner].ID != "c1" || run.Journey.Pending[0].Role != Planner {
+		t.Errorf("%s goes on with %+v", where(run), run.Journey.Conversations)
+	}
+	run = planned(func(o Outcome) Event {
+		return PlanAnswered{Outcome: o, Plan: Plan{Actions: ActionPlan{Steps: []PlannedStep{{StepID: "S01", Phase: TDDGreen.Step()}}}}}
+	})(t, run)
+	if _, there := run.Journey.Conversations[Planner]; there {
+		t.Errorf("after the plan: %+v", run.Journey.Conversations)
+	}
+}
+
 // testsFailing sends the step back to the implementer.
 var testsFailing = times(1, until(func(run Run) bool { return run.Journey.Pending[0].Kind == RunTests }), testsFail)

@@ -22,7 +22,12 @@ func (m *machine) openPlanning() {
 }
 
 func (m *machine) planAnswered(e PlanAnswered) {
-	if design := e.Plan.Design; design != nil && !design.Feasible {
+	problem := m.run.Journey.Settings.problemOf(&e.Plan)
+	ambiguous := e.Plan.Design != nil && !e.Plan.Design.Feasible
+	if ambiguous || problem == "" {
+		m.forget(Planner) // what it left in the environment is taken away before the set-up
+	}
+	if design := e.Plan.Design; ambiguous {
 		m.block(DesignAmbiguity, CategoryInput, DesignAmbiguityCode, firstOf(design.Description,
 			strings.Join(design.AmbiguousPoints, "; "), "the planner could not tell what is wanted"), Advice(firstOf(design.SuggestedAction, "settle it in the request")))
 		if m.run.Journey.Blocked != nil && len(design.AmbiguousPoints) > 0 {
@@ -30,7 +35,7 @@ func (m *machine) planAnswered(e PlanAnswered) {
 		}
 		return
 	}
-	if problem := m.run.Journey.Settings.problemOf(&e.Plan); problem != "" {
+	if problem != "" {
 		m.answerRefused(AnswerRefused{Problems: []string{problem}, LogPath: e.LogPath})
 		return
 	}
