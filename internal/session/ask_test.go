@@ -28,10 +28,7 @@ func (asker) Exec(ctx context.Context, c process.Command) (process.Result, error
 // waitsWith waits until the agent waits with a question.
 func waitsWith(t *testing.T, x *Session, id string) Info {
 	t.Helper()
-	events, err := x.Watch(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := watched(t, x)
 	for e := range events {
 		if e.Info != nil && e.Info.Question != nil && e.Info.Question.ID == id {
 			return *e.Info

@@ -243,6 +243,16 @@ func (p *terminal) attach(t testing.TB, x *Session, size process.TerminalSize) (
 	return ended, sizes
 }
 
+// watched is what a session tells, for as long as the test may take.
+func watched(t testing.TB, x *Session) <-chan Event {
+	t.Helper()
+	events, err := x.Watch(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
 // attached attaches to a session and returns once the terminal shows a text.
 func attached(t testing.TB, x *Session, size process.TerminalSize, shows string) (p *terminal, left <-chan leaving, resize chan<- process.TerminalSize) {
 	t.Helper()

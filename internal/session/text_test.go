@@ -16,10 +16,7 @@ func TestTheTextOfAnInterfaceIsWhatStoodOnIt(t *testing.T) {
 		"printf '\\033[2J\\033[H"+Marker(Complete, 42)+" "+code+"\\nlast!\\n'; read line; printf '\\033[?1049l'")
 	c.Code = code
 	x := started(t, s, c)
-	events, err := x.Watch(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := watched(t, x)
 	for _, step := range []string{"begun [redacted]", "ready!", "last!"} {
 		told := toldUntil(t, events, step)
 		if len(told) == 0 || told[len(told)-1] != step {
@@ -62,10 +59,7 @@ func TestASecretThatAnInterfacePutsTogetherIsHidden(t *testing.T) {
 	c := shell(42, Terminal, "stty -echo; "+interfaceScript+"printf '\\033[5;16H%s\\033[5;1Hkey is %s\\033[6;1Hready!' canary-value hunter2-; read line; printf '\\033[?1049l'")
 	c.Secrets = map[string]string{"MY_TOKEN": secret}
 	x := started(t, newSessions(t), c)
-	events, err := x.Watch(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := watched(t, x)
 	told := toldUntil(t, events, "ready!")
 	if err := x.Nudge(within(t), "on"); err != nil {
 		t.Fatal(err)
@@ -90,10 +84,7 @@ func TestASequenceThatIsHeldBackSwallowsNothingOfAnInterface(t *testing.T) {
 			c := shell(42, Terminal, "stty -echo; printf 'begun\\n\\033[K'; read line; printf '\\033[?1049h\\033[5;1Hready!'; read line; printf '\\033[?1049l'")
 			hide(&c)
 			x := started(t, newSessions(t), c)
-			events, err := x.Watch(within(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			events := watched(t, x)
 			for _, step := range []string{"begun", "ready!"} {
 				if told := toldUntil(t, events, step); len(told) == 0 || told[len(told)-1] != step {
 					t.Fatalf("told %q before %q", told, step)

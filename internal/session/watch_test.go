@@ -26,10 +26,7 @@ func TestALineThatDoesNotEndIsToldOnce(t *testing.T) {
 	s := newSessions(t)
 	s.Quiet = 10 * time.Millisecond
 	x := started(t, s, shell(42, Terminal, "stty -echo; printf '\\033[1mpassword? '; read line; echo; printf 'again? '; read line; echo \"$line\"; echo end"))
-	events, err := x.Watch(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := watched(t, x)
 	if lines := toldUntil(t, events, "password? "); !slices.Equal(lines, []string{"password? "}) {
 		t.Fatalf("told %q", lines)
 	}
@@ -49,10 +46,7 @@ func TestATypedWordIsToldWhole(t *testing.T) {
 	s := newSessions(t)
 	s.Quiet = 10 * time.Millisecond
 	x := started(t, s, shell(42, Terminal, "printf 'say: '; read line"))
-	events, err := x.Watch(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := watched(t, x)
 	lines := toldUntil(t, events, "say: ")
 	nudged := make(chan error, 1)
 	go func() { nudged <- x.Nudge(t.Context(), "continue please") }()
@@ -139,10 +133,7 @@ func TestTwoWatchAtOnce(t *testing.T) {
 	x := started(t, newSessions(t), shell(42, Terminal, "read line; echo 'a \033[31mred\033[0m line'; echo '"+done+"'"))
 	var watching [2]<-chan Event
 	for i := range watching {
-		events, err := x.Watch(within(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := watched(t, x)
 		if e := <-events; e.Info == nil || e.Info.Outcome != nil {
 			t.Fatalf("first is told %+v", e)
 		}
@@ -172,10 +163,7 @@ func TestWatchersAreToldOfWhatIsRecorded(t *testing.T) {
 	begun := time.Now()
 	told, path := fifo(t)
 	x := started(t, newSessions(t), shell(42, Terminal, "read line; exec 3<'"+path+"'; for i in $(seq 50); do echo \"<$i>\"; read told <&3; done; echo '"+done+"'"))
-	events, err := x.Watch(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := watched(t, x)
 	if err := x.Nudge(within(t), "go"); err != nil {
 		t.Fatal(err)
 	}
