@@ -48,7 +48,7 @@ func (p *project) name() string { return filepath.Base(p.root) }
 
 func (p *project) ways() *notify.Config {
 	c := p.config.Notify
-	return &notify.Config{Desktop: c.Desktop, Command: c.Command, Webhook: config.Address(c.Webhook), Ntfy: config.Address(c.Ntfy), Exec: p.host()}
+	return &notify.Config{Desktop: c.Desktop, Command: c.Command, Dir: p.root, Webhook: config.Address(c.Webhook), Ntfy: config.Address(c.Ntfy), Exec: p.host()}
 }
 
 // notifying sends what people should hear of the runs that observe is told of, each piece of news once. A notification

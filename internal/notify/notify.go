@@ -23,8 +23,10 @@ import (
 type Config struct {
 	// Desktop shows it on this desktop, with notify-send.
 	Desktop bool
-	// Command is a program with its arguments. It gets the message as JSON on standard input.
+	// Command is a program with its arguments. It gets the message as JSON on standard input, and starts in Dir.
 	Command []string
+	// Dir is the project's folder.
+	Dir string
 	// Webhook is an address that the message is posted to as JSON, Ntfy a topic's address of a server of ntfy.sh's kind.
 	Webhook, Ntfy string
 	Exec          process.Executor
@@ -94,7 +96,7 @@ func (c *Config) Send(ctx context.Context, m Message) error {
 
 func (c *Config) run(ctx context.Context, args []string, input []byte) error {
 	var said bytes.Buffer
-	result, err := c.Exec.Exec(ctx, process.Command{Args: args, Env: os.Environ(), Stdin: bytes.NewReader(input), Stderr: &said,
+	result, err := c.Exec.Exec(ctx, process.Command{Args: args, Dir: c.Dir, Env: os.Environ(), Stdin: bytes.NewReader(input), Stderr: &said,
 		Total: limit, OutputLimit: 4 << 10})
 	if err != nil {
 		return fmt.Errorf("notify with %q: %w", args[0], err)

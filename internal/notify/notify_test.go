@@ -47,6 +47,21 @@ func TestEveryWayGetsTheMessage(t *testing.T) {
 	}
 }
 
+func TestAProgramOfTheProjectIsFoundFromAnyFolder(t *testing.T) {
+	t.Parallel()
+	project := t.TempDir()
+	if err := os.WriteFile(filepath.Join(project, "tell.sh"), []byte("#!/bin/sh\ncat >told\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := notify.Config{Command: []string{"./tell.sh"}, Dir: project, Exec: process.Host{}}
+	if err := c.Send(t.Context(), message); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(project, "told")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAFailureNamesTheWayAndNoAddress(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
