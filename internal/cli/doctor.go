@@ -53,6 +53,7 @@ func (a *app) doctor(ctx context.Context) error {
 		p.lookAtTests(ctx, add)
 		p.lookAtNetwork(add)
 		p.lookAtAgents(ctx, add)
+		p.lookAtNotifications(add)
 		p.lookAtBroughtSettings(ctx, add)
 		p.lookAtStart(ctx, add)
 	}

@@ -88,4 +88,10 @@ func (p *project) lookAtSettings(add func(finding)) {
 			add(finding{"environment", verdictWarning, fmt.Sprintf("%q cannot be shown to commands", path), "set environment.read to absolute paths that exist"})
 		}
 	}
+	for _, name := range p.config.Environment.Variables {
+		if _, set := os.LookupEnv(name); !set && !strings.Contains(name, "=") {
+			add(finding{"environment", verdictWarning, fmt.Sprintf("the variable %q isn't set here, so commands don't get it (environment.variables)", name),
+				"export it, or write NAME=value"})
+		}
+	}
 }

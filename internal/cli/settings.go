@@ -69,7 +69,8 @@ func (p *project) mayMergeInto(ctx context.Context, base string, request forge.R
 		return err
 	}
 	_, err := p.repo.Resolve(ctx, "refs/heads/"+base)
-	if err == nil || !errors.Is(err, git.ErrNotFound) {
+	invalid := errors.Is(err, git.ErrInvalid)
+	if err == nil || !invalid && !errors.Is(err, git.ErrNotFound) {
 		return explained(err)
 	}
 	if _, none := p.repo.DefaultBranch(ctx); errors.Is(none, git.ErrNotFound) {
@@ -82,7 +83,11 @@ func (p *project) mayMergeInto(ctx context.Context, base string, request forge.R
 	case p.flags.base != "":
 		where = "--base"
 	}
-	return &problem{err: fmt.Errorf("there is no branch %q to merge into, which is named by %s", base, where),
+	missing := fmt.Errorf("there is no branch %q to merge into, which is named by %s", base, where)
+	if invalid {
+		return &problem{err: missing, hint: `name one of those that "git branch" lists`}
+	}
+	return &problem{err: missing,
 		hint: fmt.Sprintf("name one of those that \"git branch\" lists, or make it: git branch %s", shellWord(base))}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -124,6 +125,9 @@ func (c *Config) AgentFor(role, workflow string) (name string, a Agent, ok bool)
 	return r.Agent, a, true
 }
 
+// workflows are the names under which a workflow may have settings of its own; custom is a list of phases.
+var workflows = []string{"full", "simple", "custom", "heal"}
+
 func (c *Config) validateAgents() (problems []error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		problems = append(problems, c.Agents[name].validate(name))
@@ -131,6 +135,9 @@ func (c *Config) validateAgents() (problems []error) {
 	problems = append(problems, c.validateRoles("roles", c.Roles))
 	problems = append(problems, c.validateUnasked()...)
 	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
+		if !slices.Contains(workflows, name) {
+			problems = append(problems, wrong("workflows."+name, " is no workflow: want %s", strings.Join(workflows, ", ")))
+		}
 		problems = append(problems, c.validateRoles("workflows."+name+".roles", c.Workflows[name].Roles))
 	}
 	return problems

@@ -94,7 +94,7 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 			"line 1: there is no key \"agent\"\nline 3: approve is \"maybe\": want manual or auto"},
 		{"a key that is there twice, nor", "approve: maybe\napprove: auto\n", "line 1: approve is \"maybe\": want manual or auto\nline 2: approve is there already, in line 1"},
 		{"nothing more is said of a value that is wrong", "agents: {a: {driver: command, command: sh}}\n", "line 1: agents.a.command is \"sh\": want a list"},
-		{"nor of what leads to it", "agents: [a]\nroles: {planner: a}\nworkflows: {mine: {roles: {reviewer: a}}}\n", "line 1: agents is a list: want keys with values"},
+		{"nor of what leads to it", "agents: [a]\nroles: {planner: a}\nworkflows: {simple: {roles: {reviewer: a}}}\n", "line 1: agents is a list: want keys with values"},
 		{"nor of one of several agents", "agents: {a: sh, b: {driver: x}}\nroles: {planner: a, reviewer: c}\n", "line 1: agents.a is \"sh\": want keys with values\n" +
 			"line 1: agents.b.driver is \"x\": want command or claude or codex or opencode or pi or gemini\nline 2: roles.reviewer names \"c\", which is no agent of this file"},
 		{"a verification that is a word", "environment:\n  verify: [make, {command: ''}]\n", "line 2: environment.verify[1] is \"make\": want keys with values\nline 2: environment.verify[2].command is empty: want a line for sh"},

@@ -33,7 +33,7 @@ type Config struct {
 	// everything unless Roles say otherwise; the name "none" leaves a role out.
 	Agents map[string]Agent `yaml:"agents"`
 	Roles  map[string]Role  `yaml:"roles"`
-	// Workflows are what single workflows have of their own, by name: full, simple or custom.
+	// Workflows are what single workflows have of their own, by name: full, simple, heal, or custom (a list of phases).
 	Workflows   map[string]Workflow `yaml:"workflows"`
 	Environment Environment         `yaml:"environment"`
 	Limits      Limits              `yaml:"limits"`

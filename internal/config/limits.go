@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // capabilities are the words of environment.capabilities: what Docker gives by itself, and nothing
@@ -36,6 +37,12 @@ func (e *Environment) validate() (problems []error) {
 	for i, v := range e.Verify {
 		if strings.TrimSpace(v.Command) == "" {
 			problems = append(problems, wrong(fmt.Sprintf("environment.verify[%d].command", i+1), " is empty: want a line for sh"))
+		}
+	}
+	for i, variable := range e.Variables {
+		name, _, _ := strings.Cut(variable, "=")
+		if name == "" || strings.ContainsFunc(name, unicode.IsSpace) {
+			problems = append(problems, wrong(fmt.Sprintf("environment.variables[%d]", i+1), " names %q, which can't be a variable: want NAME or NAME=value", shown(name)))
 		}
 	}
 	return problems

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/config"
+)
+
+// lookAtNotifications names the ways under notify that reach nobody. Nothing is sent.
+func (p *project) lookAtNotifications(add func(finding)) {
+	c := p.config.Notify
+	if c.Desktop {
+		if _, err := exec.LookPath("notify-send"); err != nil {
+			add(finding{"notify", verdictMissing, "notify.desktop needs the program notify-send, which isn't in PATH", "install it: sudo apt-get install libnotify-bin"})
+		}
+	}
+	if len(c.Command) > 0 {
+		program := c.Command[0]
+		if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+			program = filepath.Join(p.root, program)
+		}
+		if _, err := exec.LookPath(program); err != nil {
+			add(finding{"notify", verdictMissing, fmt.Sprintf("the program of notify.command can't be started: %s", err), "mend notify.command in " + config.Name})
+		}
+	}
+	for _, address := range []struct{ key, value string }{{"notify.webhook", c.Webhook}, {"notify.ntfy", c.Ntfy}} {
+		if address.value != "" && config.Address(address.value) == "" {
+			add(finding{"notify", verdictMissing, fmt.Sprintf("%s takes its address from %s, which isn't set here", address.key, address.value),
+				"export it where runs are started"})
+		}
+	}
+}
