@@ -86,7 +86,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		return Verdict{}, errNotAgreed
 	}
 	if s := run.Journey.SetUp; s != nil && s.Status == workflow.SetUpSucceeded {
-		err := t.setUp(ctx, env, s, c.Commit, run.Journey.Language(), variables, seconds(limits.SetUpTotalSec), log)
+		err := t.setUp(ctx, env, run, c.Commit, variables, seconds(limits.SetUpTotalSec), log)
 		var cutOff *cutOffError
 		switch {
 		case errors.As(err, &cutOff):
@@ -118,21 +118,22 @@ func (t CandidateTester) warm(ctx context.Context, env environment.Environment, 
 	if err != nil {
 		return fmt.Errorf("look at the candidate's files: %w", err)
 	}
-	_, err = env.Renew(ctx, commit, fingerprint(env, setUpOrNone(run), found.Locks))
+	_, err = env.Renew(ctx, commit, fingerprint(env, run.Journey.Base, setUpOrNone(run), found.Locks))
 	return err
 }
 
 // setUp begins with what is kept of a set-up of the candidate's own lock files, which may
 // differ from the run's, and otherwise repeats what succeeded in the run.
-func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, s *workflow.SetUp, commit, language string,
+func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, run *workflow.Run, commit string,
 	variables []string, total time.Duration, log io.Writer) error {
-	found, err := t.Detect(ctx, commit, language)
+	s := run.Journey.SetUp
+	found, err := t.Detect(ctx, commit, run.Journey.Language())
 	if err != nil {
 		return fmt.Errorf("look at the candidate's files: %w", err)
 	}
 	warm := false
 	if !s.Repaired {
-		if warm, err = env.Renew(ctx, commit, fingerprint(env, s, found.Locks)); err != nil {
+		if warm, err = env.Renew(ctx, commit, fingerprint(env, run.Journey.Base, s, found.Locks)); err != nil {
 			return err
 		}
 	}

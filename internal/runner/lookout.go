@@ -18,7 +18,9 @@ import (
 // change nothing.
 type Lookout struct {
 	// Root is the project's folder.
-	Root         string
+	Root string
+	// Base is the branch that is looked at.
+	Base         string
 	Environments environment.Driver
 	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
 	Detect   func(ctx context.Context, commit, language string) (workflow.Detection, error)
@@ -68,7 +70,7 @@ func (l Lookout) Open(ctx context.Context, commit string) (place *Outlook, err e
 
 // setUp begins with what was kept for the same set-up, or sets up, verifies and keeps that.
 func (l Lookout) setUp(ctx context.Context, env *Outlook, s *workflow.SetUp, commit, locks string) error {
-	key, total := fingerprint(env, s, locks), seconds(l.Settings.Limits.SetUpTotalSec)
+	key, total := fingerprint(env, l.Base, s, locks), seconds(l.Settings.Limits.SetUpTotalSec)
 	warm, err := env.Renew(ctx, commit, key)
 	if err != nil {
 		return fmt.Errorf("prepare environment: %w", err)

@@ -36,7 +36,7 @@ func (w *work) renewEnvironment(ctx context.Context, o workflow.Outcome, a workf
 	if err != nil {
 		return nil, err
 	}
-	key := fingerprint(env, w.setUpOrNone(), w.locks())
+	key := fingerprint(env, w.run.Journey.Base, w.setUpOrNone(), w.locks())
 	if a.Reason != "" {
 		if err := env.Forget(ctx, key); err != nil {
 			return nil, fmt.Errorf("forget environment %.12s: %w", key, err)
@@ -107,13 +107,14 @@ func (w *work) keepEnvironment(ctx context.Context, o workflow.Outcome, a workfl
 	return event, nil
 }
 
-// fingerprint identifies an environment as set up: whatever has the same one is the same.
-func fingerprint(env environment.Environment, s *workflow.SetUp, locks string) string {
+// fingerprint identifies an environment as set up: whatever has the same one is the same. The base branch is part of it: its
+// files take part in a set-up and its tests, and what they leave must not decide what the tests of another branch say.
+func fingerprint(env environment.Environment, base string, s *workflow.SetUp, locks string) string {
 	data, err := json.Marshal(struct {
-		Stands, Name, Locks string
-		Commands            []string
-		Verification        []workflow.Verification
-	}{env.Fingerprint(), s.Name, locks, s.Commands, s.Verification})
+		Stands, Base, Name, Locks string
+		Commands                  []string
+		Verification              []workflow.Verification
+	}{env.Fingerprint(), base, s.Name, locks, s.Commands, s.Verification})
 	if err != nil {
 		panic(fmt.Sprintf("encode fingerprint: %v", err)) // strings are always encoded
 	}
