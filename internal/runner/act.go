@@ -168,10 +168,11 @@ func (w *work) failure(a workflow.Action, err error) workflow.Error {
 		e.Next = []workflow.NextStep{byGit("make it again", "branch", w.run.Journey.Base, "COMMIT"), resume, w.run.GiveUp("or give the run up")}
 	case errors.Is(err, forge.ErrRemote):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, mayPass(err), workflow.CategoryGit, "the remote would not take the merge"
-		advise(byGit("see why", "push", "--dry-run", "origin", w.run.Journey.Base))
-	case errors.As(err, &unfinished):
-		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, fmt.Sprintf("a git %s of yours is half done where %s is checked out", unfinished.Command, w.run.Journey.Base)
-		advise(byGit("finish it", unfinished.Command, "--continue").Following(byGit("or give it up", unfinished.Command, "--abort")))
+		if errors.Is(err, git.ErrUnreachable) {
+			e.Title = "the remote can't be reached"
+		}
+		advise(byGit("see why", "push", "--dry-run", "origin", w.run.Journey.Base),
+			workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml"))
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NotFoundCode, false, workflow.CategoryInput
 		advise(workflow.NextStep{Text: "see what is missing", Verb: workflow.VerbList})

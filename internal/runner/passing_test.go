@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"signalbox/internal/commandline"
+	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -25,6 +26,8 @@ func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
 	}{
 		{git.ErrLocked, true, ""},
 		{git.ErrUnreachable, true, ""},
+		{fmt.Errorf("%w: %w", forge.ErrRemote, git.ErrUnreachable), true, "push: never"},
+		{forge.ErrRemote, false, "push: never"},
 		{context.DeadlineExceeded, true, ""},
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, true, ""},
 		{syscall.ECONNRESET, true, ""},
@@ -45,6 +48,16 @@ func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
 		}
 		if !got.Retryable && !strings.Contains(lines[len(lines)-1], "signalbox resume 42") {
 			t.Errorf("%v: no way back in %q", err, lines)
+		}
+	}
+}
+
+func TestARemoteThatCannotBeReachedIsNotSaidToRefuse(t *testing.T) {
+	t.Parallel()
+	for says, err := range map[string]error{"can't be reached": fmt.Errorf("%w: %w", forge.ErrRemote, git.ErrUnreachable), "would not take": forge.ErrRemote} {
+		got := (&work{Runner: &Runner{}, run: workflow.Run{}}).failure(workflow.Action{Kind: workflow.CreateBranch}, err)
+		if got.ReasonCode != workflow.RemoteRefusesCode || !strings.Contains(got.Title, says) {
+			t.Errorf("%v: %s, %q; want %q", err, got.ReasonCode, got.Title, says)
 		}
 	}
 }
