@@ -83,6 +83,8 @@ func shownAddress(address string) string {
 	if at, err := url.Parse(address); err == nil && at.Host != "" {
 		at.User = nil
 		address = at.String()
+	} else if i := strings.LastIndexByte(address, '@'); i >= 0 { // of scp's form, or no URL at all: a password may hold any character
+		address = "…" + address[i:]
 	}
 	return redact.Line(address, 150)
 }
