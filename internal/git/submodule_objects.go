@@ -36,17 +36,16 @@ func Listed(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
-// SubmoduleObjects are the folders of this checkout where git keeps the objects of a submodule that it initialized. The
-// last of chain is that submodule, those before it the ones that it lies in. A folder that is not there is left out.
+// SubmoduleObjects is the folder of this checkout where git keeps the objects of a submodule that it initialized; none if it
+// is not there. The last of chain is that submodule, those before it the ones that it lies in. Nothing below the work tree
+// counts, where git kept them until 1.7.8: a path there may lead into an agent's clone, which names what it borrows.
 func (r *Repo) SubmoduleObjects(chain ...Submodule) (found []string) {
-	kept, inside := "", "" // inside: where git kept them until 1.7.8
+	kept := ""
 	for _, s := range chain {
-		kept, inside = filepath.Join(kept, "modules", filepath.FromSlash(s.Name)), filepath.Join(inside, filepath.FromSlash(s.Path))
+		kept = filepath.Join(kept, "modules", filepath.FromSlash(s.Name))
 	}
-	for _, place := range [][2]string{{r.gitDir, filepath.Join(kept, "objects")}, {r.root, filepath.Join(inside, ".git", "objects")}} {
-		if holds(place[0], place[1]) {
-			found = append(found, filepath.Join(place[0], place[1]))
-		}
+	if kept = filepath.Join(kept, "objects"); holds(r.gitDir, kept) {
+		found = append(found, filepath.Join(r.gitDir, kept))
 	}
 	return found
 }

@@ -155,6 +155,13 @@ func TestTreesAreCopiedFromAFolderWhoseConfigurationNamesPrograms(t *testing.T) 
 	if led := repo.SubmoduleObjects(git.Submodule{Name: "elsewhere", Path: "elsewhere"}); led != nil {
 		t.Errorf("a link led to %q", led)
 	}
+	clone := filepath.Join(".worktrees", "issue-9-x")
+	if err := os.MkdirAll(filepath.Join(p.dir, clone, ".git", "objects"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if led := repo.SubmoduleObjects(git.Submodule{Name: "agents", Path: clone}); led != nil {
+		t.Errorf("a path led into an agent's clone: %q", led)
+	}
 	into := filepath.Join(store.dir, ".git")
 	for range 2 {
 		if got := must(repo.TreeIn(t.Context(), objects[0], commit))(t); got != tree {
