@@ -47,9 +47,11 @@ type PullRequest struct {
 	Branch  string `json:"branch"`
 	Base    string `json:"base"`
 	// Head is the full id of the branch's commit as last pushed.
-	Head  string           `json:"head"`
-	State PullRequestState `json:"state"`
-	URL   string           `json:"url,omitempty"`
+	Head string `json:"head"`
+	// Unpublished: it stays on this machine, with its merge, whatever the process that merges it is configured to push.
+	Unpublished bool             `json:"unpublished,omitempty"`
+	State       PullRequestState `json:"state"`
+	URL         string           `json:"url,omitempty"`
 	// CompareURL shows the change against its base; empty where there is none.
 	CompareURL  string     `json:"compare_url,omitempty"`
 	MergeCommit string     `json:"merge_commit,omitempty"`

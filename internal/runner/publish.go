@@ -20,7 +20,8 @@ func (w *work) openPullRequest(ctx context.Context, o workflow.Outcome) (workflo
 		return workflow.HeadMoved{Outcome: o}, nil
 	}
 	pr, err := w.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: w.ref.RunID, Request: w.run.RequestID,
-		Title: w.Redact.String(w.run.Title), Body: w.Redact.Text(w.evidence()), Branch: j.Branch, Base: j.Base, Head: j.Head})
+		Title: w.Redact.String(w.run.Title), Body: w.Redact.Text(w.evidence()), Branch: j.Branch, Base: j.Base, Head: j.Head,
+		Unpublished: j.Settings.PushesTo == ""})
 	if err != nil {
 		return nil, err
 	}

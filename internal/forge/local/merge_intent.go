@@ -65,7 +65,7 @@ func (f *Forge) finish(ctx context.Context, p pull) error {
 
 // advance moves the remote's base branch and then ours to the merge commit.
 func (f *Forge) advance(ctx context.Context, p pull) error {
-	err := f.pushBase(ctx, p.Base, p.Merging.New)
+	err := f.pushBase(ctx, p, p.Merging.New)
 	if errors.Is(err, ErrRemoteMoved) || errors.Is(err, git.ErrRejected) {
 		return f.abandon(ctx, p, err)
 	}

@@ -38,7 +38,7 @@ func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error
 			return "", fmt.Errorf("move branch %q: %w", p.Branch, err)
 		}
 	}
-	there, err := f.hasRemote(ctx)
+	there, err := f.publishes(ctx, p.PullRequest)
 	if err != nil || !there {
 		return "", err
 	}
@@ -77,12 +77,12 @@ func (f *Forge) pushBranch(ctx context.Context, p pull, head string) error {
 // pushBase moves the remote's base branch to commit, if that loses nothing
 // there. A remote that lacks commits of our base branch gets them as well: they
 // were under the pull request's branch all along.
-func (f *Forge) pushBase(ctx context.Context, base, commit string) error {
-	there, err := f.hasRemote(ctx)
+func (f *Forge) pushBase(ctx context.Context, p pull, commit string) error {
+	there, err := f.publishes(ctx, p.PullRequest)
 	if err != nil || !there {
 		return err
 	}
-	ref := branchRef(base)
+	base, ref := p.Base, branchRef(p.Base)
 	present, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))
 	if err != nil || present == commit {
 		return err
@@ -117,8 +117,10 @@ func (f *Forge) unpublish(ctx context.Context, p pull) {
 	}
 }
 
-func (f *Forge) hasRemote(ctx context.Context) (bool, error) {
-	if f.hidden {
+// publishes reports whether a pull request goes to the remote. That a run was begun without holds until it is merged: its
+// approval said so, and may be given by a process that knows nothing of it.
+func (f *Forge) publishes(ctx context.Context, pr forge.PullRequest) (bool, error) {
+	if f.hidden || pr.Unpublished {
 		return false, nil
 	}
 	_, err := f.repo.Remote(ctx, Remote)
@@ -168,7 +170,7 @@ func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	if err := f.unfinished(ctx, ref); err != nil {
 		return err
 	}
-	there, err := f.hasRemote(ctx)
+	there, err := f.publishes(ctx, forge.PullRequest{})
 	if err != nil || !there {
 		return err
 	}
