@@ -60,3 +60,46 @@ func TestAFileOfTestsThatOnlyMovesIsNotGone(t *testing.T) {
 		t.Error("a file of Rust without a test counts as one of tests")
 	}
 }
+
+func TestWhatEndsTestsEarlyIsCountedWhereItIsNew(t *testing.T) {
+	t.Parallel()
+	const run = "func TestMain(m *testing.M) {\n\tcode := m.Run()\n\tos.Exit(code)\n}\n"
+	for _, c := range []struct {
+		file, before, after string
+		want                int
+	}{
+		{"main_test.go", "", "func TestMain(m *testing.M){ os.Exit(0) }", 1},
+		{"main_test.go", "", "func TestMain(m *testing.M) {}\n\nfunc init() { os.Exit(0) }\n", 2},
+		{"main_test.go", "", "func init() { os.Exit(0) }\n", 1},
+		{"main_test.go", "", "import . \"os\"\nfunc init() { Exit(0) }\n", 1},
+		{"main_test.go", "", "var a = \"/*\"\nfunc init() { syscall.Exit(0) }\nvar b = \"*/\"\n", 1},
+		{"main_test.go", "", "func TestA(t *testing.T) { runtime.Goexit() }\n", 1},
+		{"main_test.go", "", "func TestA(t *testing.T) { check(t, state.ExitCode()) }\n", 0},
+		{"main_test.go", run, run, 0},
+		{"main_test.go", run, run + "func TestB(t *testing.T) {}\n", 0},
+		{"main_test.go", run, "func TestMain(m *testing.M) {\n\tcode := m.Run() * 0\n\tos.Exit(code)\n}\n", 1},
+		{"main_test.go", run, "", 0},
+		{"conftest.py", "", "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n", 1},
+		{"conftest.py", "x = 1\n", "x = 1\ndef pytest_collection_modifyitems(items):\n    items.clear()\n", 1},
+		{"tests/__init__.py", "", "import os\nos._exit(0)\n", 1},
+		{"test_a.py", "def test_a():\n    assert 1\n", "def test_a():\n    sys.exit(0)\n    pytest.exit('x', 0)\n", 2},
+		{"test_a.py", "", "def test_a():\n    with pytest.raises(SystemExit):\n        main()\n", 0},
+		{"a.test.ts", "", "process.exit(0)\n", 1},
+		{"a.test.ts", "", "process['exit'](0)\n", 1},
+		{"a.test.ts", "", "jest.spyOn(process, 'exit')\n", 0},
+		{"ATest.java", "", "@Test void a() { System.exit(0); }\n", 1},
+		{"src/lib.rs", "", "#[test]\nfn a() { std::process::exit(0) }\n", 1},
+		{"src/main.rs", "", "fn main() { std::process::exit(run()) }\n", 0},
+		{"a_spec.rb", "", "exit! 0\n", 1},
+		{"tests/a.sh", "", "exit 0\n", 0},
+	} {
+		change := git.Change{Path: c.file, OldID: "old", NewID: "new", OldMode: git.Regular, NewMode: git.Regular}
+		if c.before == "" {
+			change.OldMode = git.Absent
+		}
+		f, ok := testFile(change, map[string][]byte{"old": []byte(c.before), "new": []byte(c.after)}, false)
+		if f.Ends != c.want || c.want > 0 && !ok {
+			t.Errorf("%s, %q after %q: %d, told %v; want %d", c.file, c.after, c.before, f.Ends, ok, c.want)
+		}
+	}
+}

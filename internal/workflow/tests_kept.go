@@ -2,7 +2,7 @@ package workflow
 
 import "fmt"
 
-// TestFile is what a change did to a file of tests that was there before. The counts are of what a reader would call a
+// TestFile is what a change did to a file of tests. The counts are of what a reader would call a
 // test case, a skip and a check of the tests' language, as far as patterns tell.
 type TestFile struct {
 	// Path is the file, as it may be shown.
@@ -10,12 +10,16 @@ type TestFile struct {
 	// Gone: it is removed, and lies nowhere else with the same content. Emptied: nothing but comments is left of it.
 	Gone, Emptied bool
 	Before, After TestCount
+	// Ends is how many places that can end the program of the tests early, or choose which run, are new or changed. Such
+	// a place in a new file counts too.
+	Ends int
 }
 
 // TestCount is how many there are in a file.
 type TestCount struct{ Cases, Skips, Checks int }
 
-// weakened are the reasons to look at a change of tests that were there before: with fewer of them a wrong change passes.
+// weakened are the reasons to look at a change of tests: with fewer of those that were there before, or with an end before they
+// ran, a wrong change passes.
 // A test that is only written anew is not told apart from one that was weakened; a person tells that at a glance.
 func weakened(files []TestFile) (reasons []string) {
 	for _, f := range files {
@@ -28,6 +32,8 @@ func weakened(files []TestFile) (reasons []string) {
 			reasons = append(reasons, "it removes the tests in "+name)
 		case f.Emptied:
 			reasons = append(reasons, "it empties "+name+", which held tests")
+		case f.Ends > 0:
+			reasons = append(reasons, fmt.Sprintf("it adds or changes what can end the tests early in %s (%d)", name, f.Ends))
 		case a.Cases < b.Cases:
 			reasons = append(reasons, fewer("test case", b.Cases, a.Cases))
 		case a.Skips > b.Skips:

@@ -19,6 +19,7 @@ func TestWeakenedTestsNeedAPerson(t *testing.T) {
 		{TestFile{Path: "a_test.go", Before: was, After: TestCount{4, 2, 6}}, "it skips tests in a_test.go (2, before 1)"},
 		{TestFile{Path: "a_test.go", Before: was, After: TestCount{3, 1, 4}}, "it leaves 4 of 5 checks in a_test.go"},
 		{TestFile{Path: "a_test.go", Before: was, After: TestCount{4, 0, 9}}, ""},
+		{TestFile{Path: "main_test.go", Ends: 2}, "it adds or changes what can end the tests early in main_test.go (2)"},
 	} {
 		record := answered(func(o Outcome, run Run) Event {
 			return ChangeRecorded{Outcome: o, Commit: "weaker", Whole: []FileChange{{Path: c.file.Path, OldMode: "100644"}}, Tests: []TestFile{c.file}}
