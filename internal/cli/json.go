@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,11 +12,13 @@ import (
 )
 
 // withCommands gives each step of a document its command, too.
-var withCommands = json.WithMarshalers(json.JoinMarshalers(commandline.Published(), commandline.Typed()))
+var withCommands = sync.OnceValue(func() json.Options {
+	return json.WithMarshalers(json.JoinMarshalers(commandline.Published(), commandline.Typed()))
+})
 
 // printJSON prints one document, as the files have it, indented, and each step with the command that takes it.
 func (a *app) printJSON(value any) error {
-	data, err := json.Marshal(value, jsontext.WithIndent("  "), json.Deterministic(true), withCommands)
+	data, err := json.Marshal(value, jsontext.WithIndent("  "), json.Deterministic(true), withCommands())
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
@@ -33,7 +36,7 @@ func (a *app) printRuns(runs []workflow.Run) error {
 
 // printJSONLine prints one document on one line, for streams.
 func (a *app) printJSONLine(value any) error {
-	data, err := json.Marshal(value, json.Deterministic(true), withCommands)
+	data, err := json.Marshal(value, json.Deterministic(true), withCommands())
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}

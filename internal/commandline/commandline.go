@@ -13,11 +13,11 @@ import (
 const Program = "signalbox"
 
 // words are what comes after the program's name for each verb.
-var words = map[workflow.Verb][]string{
-	workflow.VerbRun: {"run"}, workflow.VerbResume: {"resume"}, workflow.VerbRetry: {"retry"}, workflow.VerbStop: {"stop"},
-	workflow.VerbApprove: {"approve"}, workflow.VerbReject: {"reject"}, workflow.VerbSync: {"sync"}, workflow.VerbDiff: {"diff"},
-	workflow.VerbStatus: {"status"}, workflow.VerbLogs: {"logs"}, workflow.VerbList: {"list"}, workflow.VerbDoctor: {"doctor"},
-	workflow.VerbEnvironmentLogs: {"env", "logs"}, workflow.VerbRemoveEnvironment: {"env", "remove"}, workflow.VerbStartSession: {"session", "start"},
+var words = map[workflow.Verb]string{
+	workflow.VerbRun: "run", workflow.VerbResume: "resume", workflow.VerbRetry: "retry", workflow.VerbStop: "stop",
+	workflow.VerbApprove: "approve", workflow.VerbReject: "reject", workflow.VerbSync: "sync", workflow.VerbDiff: "diff",
+	workflow.VerbStatus: "status", workflow.VerbLogs: "logs", workflow.VerbList: "list", workflow.VerbDoctor: "doctor",
+	workflow.VerbEnvironmentLogs: "env logs", workflow.VerbRemoveEnvironment: "env remove", workflow.VerbStartSession: "session start",
 }
 
 // Arguments are the step as a program takes it, its own name first; nil where a person takes the step without one, or where this
@@ -30,7 +30,7 @@ func Arguments(s workflow.NextStep) []string {
 	if !known {
 		return nil
 	}
-	args := append([]string{Program}, verb...)
+	args := append([]string{Program}, strings.Fields(verb)...)
 	for _, flag := range []struct {
 		name string
 		set  bool

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"signalbox/internal/agent"
@@ -56,19 +57,24 @@ func failure(status int, class, reason, message string) *agent.Failure {
 	return agent.Fail(code, "%s", message)
 }
 
+// lazy compiles an expression when an error is read, of which few programs read any.
+func lazy(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 var (
 	// inStatus finds what versions of before 2.1 tell of the status: it is in the words of an error, and nowhere else.
-	inStatus = regexp.MustCompile(`^API Error: ([45]\d\d)\b`)
+	inStatus = lazy(`^API Error: ([45]\d\d)\b`)
 	// usedUp is how they tell until when a subscription is used up, in seconds since 1970.
-	usedUp = regexp.MustCompile(`^Claude AI usage limit reached\|(\d+)`)
+	usedUp = lazy(`^Claude AI usage limit reached\|(\d+)`)
 	// logins and shares are their words for errors that they tell no status of.
-	logins = regexp.MustCompile(`Please run /login|Invalid API key|does not have access to Claude Code`)
-	shares = regexp.MustCompile(`^(Spending cap|Limit|Weekly limit|Session limit|Opus (weekly )?limit|Usage limit) (reached|resets)`)
+	logins = lazy(`Please run /login|Invalid API key|does not have access to Claude Code`)
+	shares = lazy(`^(Spending cap|Limit|Weekly limit|Session limit|Opus (weekly )?limit|Usage limit) (reached|resets)`)
 )
 
 // inWords is what an error means that has neither a status nor a class, as those of 2.0.1 have.
 func inWords(message string) *agent.Failure {
-	if ends := usedUp.FindStringSubmatch(message); ends != nil {
+	if ends := usedUp().FindStringSubmatch(message); ends != nil {
 		f := agent.Fail(agent.UsageLimited, "Claude AI usage limit reached")
 		if at, err := strconv.ParseInt(ends[1], 10, 64); err == nil && at > 0 {
 			f.Until = time.Unix(at, 0).UTC()
@@ -76,15 +82,15 @@ func inWords(message string) *agent.Failure {
 		return f
 	}
 	told := 0
-	if found := inStatus.FindStringSubmatch(message); found != nil {
+	if found := inStatus().FindStringSubmatch(message); found != nil {
 		told, _ = strconv.Atoi(found[1])
 	}
 	code := agent.ModelError(told, message)
 	switch {
 	case told != 0:
-	case logins.MatchString(message):
+	case logins().MatchString(message):
 		code = agent.Unauthorized
-	case shares.MatchString(message), containsAny(message, plans):
+	case shares().MatchString(message), containsAny(message, plans):
 		code = agent.UsageLimited
 	}
 	return agent.Fail(code, "%s", message)

@@ -13,6 +13,10 @@ const maxRequest = 64 << 20
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && r.URL.Path == "/" { // whether anything answers is asked without a key, before the first call
+		http.NotFound(w, r)
+		return
+	}
 	x := s.arrived(r)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	x.Body, x.Size = body[:min(len(body), maxBody)], len(body)
