@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/config"
 )
 
-// lookAtNotifications names the ways under notify that reach nobody. Nothing is sent.
+// lookAtNotifications reports the entries under notify that can't work. It sends nothing.
 func (p *project) lookAtNotifications(add func(finding)) {
 	c := p.config.Notify
 	if c.Desktop {

@@ -44,7 +44,7 @@ func findingOf(what string, err error) finding {
 	return f
 }
 
-// reaching adds where the agent's model is, if somebody named that, and whether anything answers there.
+// reaching adds the address of the agent's model, if one is configured, and whether it answers.
 func (p *project) reaching(ctx context.Context, w way, f finding) finding {
 	if w.place() == "" {
 		return f

@@ -32,7 +32,7 @@ func (w way) named() string {
 	return w.url
 }
 
-// place is where the address stands that somebody named, empty if no one did.
+// place is the setting that names the address; empty if none does.
 func (w way) place() string {
 	if w.configured {
 		return "url in " + config.Name

@@ -14,7 +14,7 @@ import (
 type Submodule struct {
 	// Name is the submodule's own folder below .git/modules, Path its folder in the work tree. Neither leads out of these.
 	Name, Path string
-	// URL is as .gitmodules has it: any text, from whoever wrote the commit.
+	// URL is as .gitmodules has it: untrusted text.
 	URL string
 	// Commit is that of the other repository, a full id.
 	Commit string

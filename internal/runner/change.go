@@ -66,7 +66,7 @@ type hasSubmodules interface {
 	Submodules(ctx context.Context, commit string) error
 }
 
-// movesSubmodules says why a change cannot stay that shows other commits of submodules: whoever tests it must have their files.
+// movesSubmodules says why a change that moves submodules can't stay: its tests need the files of the new commits.
 func (w *work) movesSubmodules(ctx context.Context, env environment.Environment, e workflow.ChangeRecorded) (refused []string, err error) {
 	asked, ok := env.(hasSubmodules)
 	if !ok || !slices.ContainsFunc(e.Files, func(f workflow.FileChange) bool { return f.NewMode == git.Gitlink || f.Path == ".gitmodules" }) {

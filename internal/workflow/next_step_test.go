@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// said is a step for the eyes of a test, in nobody's language.
+// said is a step as tests compare it; users never see it.
 func said(s NextStep) string {
 	words := strings.Join(slices.Concat([]string{string(s.Verb)}, s.Runs, s.Program), " ")
 	for flag, set := range map[string]bool{" cancel": s.Cancel, " force": s.Force} {

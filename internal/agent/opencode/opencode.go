@@ -145,7 +145,7 @@ func (a *Agent) permitted(reports []string) map[string]any {
 // config is its configuration, which goes before a repository's own.
 func (a *Agent) config(task agent.Task) (string, error) {
 	config := map[string]any{"permission": a.permitted(task.Reports), "share": "disabled", "autoupdate": false}
-	if !task.Terminal { // nobody reads the title that it has its model make up, which is one more paid request
+	if !task.Terminal { // no one reads the session title, and asking the model for one is another paid request
 		config["agent"] = map[string]any{"title": map[string]any{"disable": true}}
 	}
 	if a.settings.Permissions == agent.Ask && a.settings.Model != "" {

@@ -40,7 +40,7 @@ func TestARenewalShowsTheRestOfTheBaseThatItStandsOn(t *testing.T) {
 	eachLayered(t, func(t *testing.T, way clone.Way) {
 		p, d, s := ahead(t, way, func(p *environmenttest.Project) { p.Write(t, "README.md", "another\n") })
 		written := filepath.Join(state(p), s.ID, "tree-layer", "upper", "README.md")
-		hold, err := os.Open(written) // its inode is nobody else's as long as it is open
+		hold, err := os.Open(written) // while it is open, no other file gets its inode
 		if err != nil {
 			t.Fatal(err)
 		}

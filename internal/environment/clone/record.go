@@ -47,7 +47,7 @@ func (e *Environment) record(ctx context.Context, parent, message string) (envir
 }
 
 // restoreSubmodules takes back what was done to files of submodules, which no commit holds: what is tested is the commit.
-// Where those of a new commit cannot be had it leaves them to whoever wants the environment at that commit.
+// If those of a new commit can't be had, the next call that needs the environment at that commit reports it.
 func (e *Environment) restoreSubmodules(ctx context.Context, m *made) error {
 	if len(m.Submodules) == 0 {
 		return nil

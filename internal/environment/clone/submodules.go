@@ -11,8 +11,8 @@ import (
 	"signalbox/internal/redact"
 )
 
-// Files of submodules are put into the work folder without a .git, so git inside takes each for a submodule that nobody
-// initialized: nothing of its configuration is ever read, and an edit there cannot become part of a change. A file there
+// Files of submodules are put into the work folder without a .git, so git inside takes each for an uninitialized
+// submodule: nothing of its configuration is ever read, and an edit there cannot become part of a change. A file there
 // that the submodule does not track is like one that the project ignores. All come from one store, whose objects are
 // checked when they enter it: from the user's own checkout, or else from the submodule's address.
 

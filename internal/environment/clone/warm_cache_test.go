@@ -159,7 +159,7 @@ func TestACloneIsBuiltAgainOnceACommandRanInIt(t *testing.T) {
 		}
 		return s.Ino
 	}
-	hold, err := os.Open(folder(p) + "/README.md") // its inode is nobody else's as long as it is open
+	hold, err := os.Open(folder(p) + "/README.md") // while it is open, no other file gets its inode
 	if err != nil {
 		t.Fatal(err)
 	}
