@@ -42,20 +42,28 @@ func processes() (pids []int, err error) {
 	return pids, nil
 }
 
-// youngerThan returns those of pids that may have been started after leader. The kernel counts
-// process ids up and starts again from the bottom: as long as it did not, the younger one has the
-// larger number. Reading a thousand environments would take longer than most git commands.
+// youngerThan returns those of pids, listed just now, that may have been started after leader. The kernel counts process ids
+// up and begins again at the bottom: as long as it has not gone round, the younger ones lie between the leader and the newest.
+// Reading a thousand environments would take longer than most git commands.
 func youngerThan(leader int, pids []int) []int {
 	content, _ := os.ReadFile("/proc/loadavg")
 	fields := strings.Fields(string(content))
 	if len(fields) == 0 {
 		return pids
 	}
-	// The last field is the newest process id.
-	if newest, err := strconv.Atoi(fields[len(fields)-1]); err != nil || newest < leader {
+	newest, err := strconv.Atoi(fields[len(fields)-1])
+	if err != nil {
 		return pids
 	}
-	return slices.DeleteFunc(pids, func(pid int) bool { return pid < leader })
+	return slices.DeleteFunc(pids, func(pid int) bool { return !youngerOf(leader, newest, pid) })
+}
+
+// youngerOf reports whether pid lies between leader and newest, going round where the ids did.
+func youngerOf(leader, newest, pid int) bool {
+	if leader <= newest {
+		return leader <= pid && pid <= newest
+	}
+	return leader <= pid || pid <= newest
 }
 
 // tagged reports whether pid was started with the assignment tag in its environment.
