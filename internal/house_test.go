@@ -20,6 +20,7 @@ import (
 var rooms = map[string][]string{
 	"workflow":                    {},
 	"health":                      {"workflow"},
+	"registry":                    {"workflow"},
 	"redact":                      {}, // whoever takes control characters out asks it: half a sequence left splits a secret that nothing finds again
 	"flock":                       {}, // what every lock file of ours is held by
 	"process":                     {},
@@ -60,8 +61,8 @@ var rooms = map[string][]string{
 	"environment/container/engine":        {"environment", "process", "redact"}, // marks what it cuts of an output: by that a secret is known that was cut
 	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
-	"commandline":                         {"workflow"},                                             // a step in words; the published documents quote them, so it is no part of cli
-	"store":                               {"workflow", "health", "commandline", "redact", "flock"}, // error.actions is published as lines
+	"commandline":                         {"workflow"},                                                         // a step in words; the published documents quote them, so it is no part of cli
+	"store":                               {"workflow", "health", "registry", "commandline", "redact", "flock"}, // error.actions is published as lines
 	"schema":                              {},
 	"pipeline":                            {},
 	"probe":                               {"workflow", "process", "redact"},                                                     // is a program inside environments, too: it can reach no document
@@ -69,7 +70,7 @@ var rooms = map[string][]string{
 	"gateway":                             {"agent", "flock", "process"},                                                         // stands between an agent and its model: what it finds is told in the port's words; processes share a day under a lock
 	"session":                             {"flock", "process", "redact", "store"},                                               // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
-	"runner":                              {"workflow", "commandline", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
+	"runner":                              {"workflow", "registry", "commandline", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "runner"},
 	"web":                                 {"workflow", "store", "runner"},

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/session"
-	"signalbox/internal/workflow"
 )
 
 // batch works on several requests with sessions.
@@ -33,7 +33,7 @@ type batch struct {
 type batchResult struct {
 	Issue int `json:"issue"`
 	// Status is complete, error, running (nobody waits for it any more), or unknown: not started.
-	Status  workflow.IssueStatusWord `json:"status"`
+	Status  registry.IssueStatusWord `json:"status"`
 	Message string                   `json:"message"`
 }
 
@@ -75,10 +75,10 @@ func (b *batch) startMore(ctx context.Context) error {
 		switch {
 		case hindrance != "":
 			b.begun[n] = true
-			b.take(batchResult{n, workflow.IssueUnknown, "not started: " + hindrance})
+			b.take(batchResult{n, registry.IssueUnknown, "not started: " + hindrance})
 		case done:
 			b.begun[n] = true
-			b.take(batchResult{n, workflow.IssueComplete, "it was complete already"})
+			b.take(batchResult{n, registry.IssueComplete, "it was complete already"})
 		case b.working < b.places:
 			b.begun[n] = true
 			b.working++
@@ -94,7 +94,7 @@ func (b *batch) hindrance(n int) (wait bool, why string) {
 		switch r, ended := b.results[need]; {
 		case !ended:
 			wait = true
-		case r.Status != workflow.IssueComplete:
+		case r.Status != registry.IssueComplete:
 			return false, fmt.Sprintf("it depends on #%d, which is not complete", need)
 		}
 	}
@@ -117,9 +117,9 @@ func (b *batch) work(ctx context.Context, n int) batchResult {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return batchResult{n, workflow.IssueRunning, "not waited for any more"}
+		return batchResult{n, registry.IssueRunning, "not waited for any more"}
 	case err != nil:
-		return batchResult{n, workflow.IssueError, err.Error()}
+		return batchResult{n, registry.IssueError, err.Error()}
 	}
 	return batchResult{n, sessionState(&info), info.Outcome.Message}
 }
@@ -153,11 +153,11 @@ func (b *batch) session(ctx context.Context, n int) (x *session.Session, info se
 
 func (b *batch) take(r batchResult) {
 	b.results[r.Issue] = r
-	if r.Status == workflow.IssueError && b.failed == 0 {
+	if r.Status == registry.IssueError && b.failed == 0 {
 		b.failed = r.Issue
 	}
 	says := redact.Line(r.Message, 300)
-	if r.Status != workflow.IssueUnknown {
+	if r.Status != registry.IssueUnknown {
 		says = strings.TrimSuffix(fmt.Sprintf("%s: %s", r.Status, says), ": ")
 	}
 	b.app.news("#%d %s", r.Issue, says)
@@ -187,13 +187,13 @@ func (b *batch) outcome(ctx context.Context) error {
 	for _, n := range b.plan.order {
 		r, known := b.results[n]
 		if !known {
-			r = batchResult{n, workflow.IssueUnknown, "not started"}
+			r = batchResult{n, registry.IssueUnknown, "not started"}
 		}
-		if r.Status == workflow.IssueComplete {
+		if r.Status == registry.IssueComplete {
 			complete++
 			done = append(done, strconv.Itoa(n))
 		}
-		if r.Status == workflow.IssueError {
+		if r.Status == registry.IssueError {
 			failed = append(failed, n)
 		}
 		list = append(list, r)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 // batchPlan is what is to be done, and what has to be done before each.
@@ -80,7 +80,7 @@ func (p *project) isComplete(ctx context.Context, request forge.Request) (bool, 
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return request.Closed || status.Status == workflow.IssueComplete, explained(err)
+	return request.Closed || status.Status == registry.IssueComplete, explained(err)
 }
 
 // sort orders by waves, and by number within each.

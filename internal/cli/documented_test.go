@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -37,12 +38,12 @@ func (p *project) mustBeDocumented(s *store.Store, n int) {
 		p.Errorf("planning.json of %s does not match the steps of stage.json: %v", id, err)
 	}
 	status, err := s.IssueStatus(n).Load(ctx)
-	if err != nil || status.Status != workflow.IssueComplete {
+	if err != nil || status.Status != registry.IssueComplete {
 		p.Errorf("issue status of %s: %q, %v", id, status.Status, err)
 	}
 	environments, err := s.Environments().Load(ctx)
-	entries := slices.DeleteFunc(environments.Environments, func(e workflow.Environment) bool { return e.IssueNumber != n })
-	if err != nil || len(entries) != 1 || entries[0].Status != workflow.EnvironmentMerged || entries[0].Phase != workflow.ParentClose {
+	entries := slices.DeleteFunc(environments.Environments, func(e registry.Environment) bool { return e.IssueNumber != n })
+	if err != nil || len(entries) != 1 || entries[0].Status != registry.EnvironmentMerged || entries[0].Phase != workflow.ParentClose {
 		p.Errorf("environments.json of %s: %+v, %v", id, entries, err)
 	}
 	p.mustHaveOnePull(s, &run)

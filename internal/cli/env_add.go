@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 func newEnvAdd(a *app) *cobra.Command {
@@ -20,8 +20,8 @@ func newEnvAdd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			entry := workflow.Environment{EnvID: args[0], IssueNumber: issue, Branch: args[2], Title: args[3], Area: area}
-			return a.changeEnvironments(c.Context(), args[0], func(doc *workflow.Environments) error { return doc.Register(entry, now()) })
+			entry := registry.Environment{EnvID: args[0], IssueNumber: issue, Branch: args[2], Title: args[3], Area: area}
+			return a.changeEnvironments(c.Context(), args[0], func(doc *registry.Environments) error { return doc.Register(entry, now()) })
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

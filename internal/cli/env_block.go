@@ -8,12 +8,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
 func newEnvBlock(a *app) *cobra.Command {
 	var reasons []string
-	for _, reason := range workflow.BlockedReasons {
+	for _, reason := range registry.BlockedReasons {
 		reasons = append(reasons, string(reason))
 	}
 	var details string
@@ -34,7 +35,7 @@ func newEnvBlock(a *app) *cobra.Command {
 			if err := json.Unmarshal([]byte(details), &block.Context); err != nil {
 				return &problem{err: fmt.Errorf("--context is no JSON object: %w", err), hint: `for instance --context '{"points": ["ids"]}'`, code: exitUsage}
 			}
-			return a.changeEnvironment(c.Context(), args[0], func(e *workflow.Environment, now time.Time) error { return e.Block(block, now) })
+			return a.changeEnvironment(c.Context(), args[0], func(e *registry.Environment, now time.Time) error { return e.Block(block, now) })
 		},
 	}
 	c.Flags().StringVar(&details, "context", "{}", "further facts, a JSON object")

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 func newEnvBlocked(a *app) *cobra.Command {
@@ -27,7 +27,7 @@ func newEnvBlocked(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) printBlocked(report []workflow.BlockedEnvironment) {
+func (a *app) printBlocked(report []registry.BlockedEnvironment) {
 	if len(report) == 0 {
 		a.print("no environment is blocked\n")
 		return

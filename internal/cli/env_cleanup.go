@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -40,7 +41,7 @@ type envCleanup struct {
 // cleared is one environment of the report: what is thought of it, what makes
 // it a person's to decide, and what was done.
 type cleared struct {
-	workflow.Clearance
+	registry.Clearance
 	Unproven string `json:"unproven,omitempty"`
 	// Done is delete or review in a dry run, else deleted, kept or review.
 	Done    string `json:"done"`
@@ -80,7 +81,7 @@ func (c *envCleanup) run(ctx context.Context) error {
 	return worst
 }
 
-func (c *envCleanup) one(ctx context.Context, s *store.Store, found workflow.Clearance) (cleared, error) {
+func (c *envCleanup) one(ctx context.Context, s *store.Store, found registry.Clearance) (cleared, error) {
 	line := cleared{Clearance: found, Done: string(found.Verdict)}
 	run, err := runOfEnvironment(ctx, s, found.EnvID)
 	if err != nil {
@@ -93,7 +94,7 @@ func (c *envCleanup) one(ctx context.Context, s *store.Store, found workflow.Cle
 	case !run.State.Final():
 		line.Unproven = fmt.Sprintf("its run %s is not over (%s)", run.Ref(), run.State)
 	}
-	if c.dry || found.Verdict != workflow.ClearDelete {
+	if c.dry || found.Verdict != registry.ClearDelete {
 		return line, nil
 	}
 	line.Done = cleanupKept
@@ -132,9 +133,9 @@ func (c *envCleanup) delete(ctx context.Context, s *store.Store, run *workflow.R
 	if run != nil {
 		return c.putAway(ctx, run, false)
 	}
-	err = s.Environments().Update(ctx, func(doc *workflow.Environments) error {
+	err = s.Environments().Update(ctx, func(doc *registry.Environments) error {
 		for _, still := range doc.CleanUp(now()) { // somebody may have gone on with it while the question stood
-			if still.EnvID == id && still.Verdict == workflow.ClearDelete {
+			if still.EnvID == id && still.Verdict == registry.ClearDelete {
 				return doc.Remove(id)
 			}
 		}
@@ -145,7 +146,7 @@ func (c *envCleanup) delete(ctx context.Context, s *store.Store, run *workflow.R
 
 func (c *envCleanup) printCleared(line *cleared) {
 	done := line.Done
-	if c.dry && line.Verdict == workflow.ClearDelete {
+	if c.dry && line.Verdict == registry.ClearDelete {
 		done = "would delete"
 	}
 	c.print("%s %s (issue #%d): %s", done, line.EnvID, line.IssueNumber, line.Why)

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
 // environments reads the document; none is an empty one.
-func (a *app) environments(ctx context.Context) (doc workflow.Environments, err error) {
+func (a *app) environments(ctx context.Context) (doc registry.Environments, err error) {
 	s, doc, err := a.openEnvironments(ctx, true)
 	if err == nil {
 		_ = s.Close()
@@ -23,14 +24,14 @@ func (a *app) environments(ctx context.Context) (doc workflow.Environments, err 
 }
 
 // openEnvironments opens the store and reads the document in it. Where it fails nothing is left open.
-func (a *app) openEnvironments(ctx context.Context, readOnly bool) (s *store.Store, doc workflow.Environments, err error) {
+func (a *app) openEnvironments(ctx context.Context, readOnly bool) (s *store.Store, doc registry.Environments, err error) {
 	if s, err = a.openStoreToChange(ctx, readOnly); err != nil {
 		return nil, doc, err
 	}
 	doc, err = s.Environments().Load(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		doc, err = workflow.Environments{Environments: []workflow.Environment{}}, nil
+		doc, err = registry.Environments{Environments: []registry.Environment{}}, nil
 	case err != nil:
 		_ = s.Close()
 	}
@@ -38,8 +39,8 @@ func (a *app) openEnvironments(ctx context.Context, readOnly bool) (s *store.Sto
 }
 
 // changeEnvironment performs one operation on an entry and shows what became of it.
-func (a *app) changeEnvironment(ctx context.Context, id string, change func(e *workflow.Environment, now time.Time) error) error {
-	return a.changeEnvironments(ctx, id, func(doc *workflow.Environments) error {
+func (a *app) changeEnvironment(ctx context.Context, id string, change func(e *registry.Environment, now time.Time) error) error {
+	return a.changeEnvironments(ctx, id, func(doc *registry.Environments) error {
 		e, err := doc.Find(id)
 		if err != nil {
 			return err
@@ -48,14 +49,14 @@ func (a *app) changeEnvironment(ctx context.Context, id string, change func(e *w
 	})
 }
 
-func (a *app) changeEnvironments(ctx context.Context, id string, change func(*workflow.Environments) error) error {
+func (a *app) changeEnvironments(ctx context.Context, id string, change func(*registry.Environments) error) error {
 	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	var after workflow.Environment
-	err = s.Environments().Update(ctx, func(doc *workflow.Environments) error {
+	var after registry.Environment
+	err = s.Environments().Update(ctx, func(doc *registry.Environments) error {
 		if err := change(doc); err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ const leastBeginning = 4
 
 // fullID is the id of the one environment that ref names or begins. What begins several is refused
 // with their ids; what begins none is left as it is.
-func fullID(doc *workflow.Environments, ref string) (string, error) {
+func fullID(doc *registry.Environments, ref string) (string, error) {
 	var found []string
 	for _, e := range doc.Environments {
 		if e.EnvID == ref {
@@ -112,13 +113,13 @@ func begins(id, ref string) bool {
 // environmentProblem adds what to do and the exit code.
 func environmentProblem(id string, err error) error {
 	switch {
-	case errors.Is(err, workflow.ErrNoEnvironment) && issueNumber().MatchString(id):
+	case errors.Is(err, registry.ErrNoEnvironment) && issueNumber().MatchString(id):
 		return &problem{err: err, hint: "an issue's environments: signalbox env find-by-issue " + strings.TrimPrefix(id, "#"), code: exitNotFound}
-	case errors.Is(err, workflow.ErrNoEnvironment):
+	case errors.Is(err, registry.ErrNoEnvironment):
 		return &problem{err: err, hint: "see what there is: signalbox env list", code: exitNotFound}
-	case errors.Is(err, workflow.ErrInvalidEntry):
+	case errors.Is(err, registry.ErrInvalidEntry):
 		return &problem{err: err, hint: "see \"signalbox env --help\"", code: exitUsage}
-	case errors.Is(err, workflow.ErrNotApplicable):
+	case errors.Is(err, registry.ErrNotApplicable):
 		return &problem{err: err, hint: "look at it: signalbox env show " + id}
 	}
 	return explained(err)
@@ -153,7 +154,7 @@ func livingRun(ctx context.Context, s *store.Store, envID string) (*workflow.Run
 }
 
 // summary is one entry on one line.
-func summary(e *workflow.Environment) string {
+func summary(e *registry.Environment) string {
 	line := fmt.Sprintf("%s: issue #%d, %s, phase %d %s", e.EnvID, e.IssueNumber, e.Status, e.Phase, e.Step)
 	if e.PRNumber != nil {
 		line += fmt.Sprintf(", pull request %d", *e.PRNumber)

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/process"
+	"signalbox/internal/registry"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newEnvExec(a *app) *cobra.Command {
@@ -97,7 +97,7 @@ func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *
 
 // touched says in environments.json that the environment was opened.
 func (p *project) touched(ctx context.Context, envID string) error {
-	return p.store.Environments().Update(ctx, func(doc *workflow.Environments) error {
+	return p.store.Environments().Update(ctx, func(doc *registry.Environments) error {
 		for i := range doc.Environments {
 			if doc.Environments[i].EnvID == envID {
 				doc.Environments[i].Touch(now())

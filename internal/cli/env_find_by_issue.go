@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 func newEnvFindByIssue(a *app) *cobra.Command {
@@ -18,13 +18,13 @@ func newEnvFindByIssue(a *app) *cobra.Command {
 		Example: "  signalbox env find-by-issue 42\n  signalbox env find-by-issue 42 --json | jq -r '.[0].env_id'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.findEnvironments(c.Context(), "an issue", args[0], (*workflow.Environments).ByIssue)
+			return a.findEnvironments(c.Context(), "an issue", args[0], (*registry.Environments).ByIssue)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 }
 
-func (a *app) findEnvironments(ctx context.Context, what, arg string, by func(*workflow.Environments, int) []workflow.Environment) error {
+func (a *app) findEnvironments(ctx context.Context, what, arg string, by func(*registry.Environments, int) []registry.Environment) error {
 	n, err := parseNumber(what, arg)
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 func newEnvFindByPR(a *app) *cobra.Command {
@@ -13,7 +13,7 @@ func newEnvFindByPR(a *app) *cobra.Command {
 		Example: "  signalbox env find-by-pr 45\n  signalbox env find-by-pr 45 --json | jq -r '.[0].env_id'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.findEnvironments(c.Context(), "a pull request", args[0], (*workflow.Environments).ByPR)
+			return a.findEnvironments(c.Context(), "a pull request", args[0], (*registry.Environments).ByPR)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

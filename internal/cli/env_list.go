@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
-var environmentStatuses = []string{string(workflow.EnvironmentActive), string(workflow.EnvironmentBlocked), string(workflow.EnvironmentPRCreated),
-	string(workflow.EnvironmentMerged), string(workflow.EnvironmentAbandoned)}
+var environmentStatuses = []string{string(registry.EnvironmentActive), string(registry.EnvironmentBlocked), string(registry.EnvironmentPRCreated),
+	string(registry.EnvironmentMerged), string(registry.EnvironmentAbandoned)}
 
 func newEnvList(a *app) *cobra.Command {
 	var only string
@@ -31,7 +31,7 @@ func newEnvList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			doc.Environments = slices.DeleteFunc(doc.Environments, func(e workflow.Environment) bool {
+			doc.Environments = slices.DeleteFunc(doc.Environments, func(e registry.Environment) bool {
 				return only != "" && string(e.Status) != only
 			})
 			if a.json {
@@ -48,7 +48,7 @@ func newEnvList(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) printEnvironments(all []workflow.Environment) error {
+func (a *app) printEnvironments(all []registry.Environment) error {
 	out, flush := a.columns("ENV_ID", "ISSUE", "STATUS", "PHASE", "PR", "BRANCH", "TITLE")
 	for _, e := range all {
 		pr := "-"

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -45,7 +46,7 @@ func (a *app) ports(ctx context.Context, args []string) error {
 		}
 	}
 	if len(args) == 1 && len(ranges) == 0 {
-		return environmentProblem(args[0], fmt.Errorf("environment %q: %w", args[0], workflow.ErrNoEnvironment))
+		return environmentProblem(args[0], fmt.Errorf("environment %q: %w", args[0], registry.ErrNoEnvironment))
 	}
 	if a.json {
 		return a.printJSON(ranges)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/registry"
 	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -96,7 +97,7 @@ func (a *app) removeEnvironment(ctx context.Context, id string, force bool) erro
 	if run != nil {
 		return a.putAwayAndSay(ctx, run, force)
 	}
-	if err := s.Environments().Update(ctx, func(doc *workflow.Environments) error { return doc.Remove(id) }); err != nil {
+	if err := s.Environments().Update(ctx, func(doc *registry.Environments) error { return doc.Remove(id) }); err != nil {
 		return environmentProblem(id, err)
 	}
 	a.print("removed the entry of %s; the environment itself was not made here and is left alone\n", id)

@@ -14,13 +14,14 @@ import (
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
 func newEnvResumeAction(a *app) *cobra.Command {
 	var pr string
-	states := []string{string(workflow.PRNone), string(workflow.PROpen), string(workflow.PRMerged), string(workflow.PRClosed)}
+	states := []string{string(registry.PRNone), string(registry.PROpen), string(registry.PRMerged), string(registry.PRClosed)}
 	c := &cobra.Command{
 		Use:   "resume-action ENV_ID|ISSUE",
 		Short: "Say how to recover an abandoned environment",
@@ -35,7 +36,7 @@ func newEnvResumeAction(a *app) *cobra.Command {
 			if known := " " + strings.Join(states, " ") + " "; pr != "" && !strings.Contains(known, " "+pr+" ") {
 				return &problem{err: fmt.Errorf("--pr-state is %q", pr), hint: "want one of" + known, code: exitUsage}
 			}
-			return a.resumeAction(c.Context(), args[0], workflow.PRState(pr))
+			return a.resumeAction(c.Context(), args[0], registry.PRState(pr))
 		},
 	}
 	c.Flags().StringVar(&pr, "pr-state", "", "none, open, merged or closed: what became of its pull request")
@@ -43,21 +44,21 @@ func newEnvResumeAction(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) resumeAction(ctx context.Context, id string, pr workflow.PRState) error {
+func (a *app) resumeAction(ctx context.Context, id string, pr registry.PRState) error {
 	s, doc, err := a.openEnvironments(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	var action workflow.ResumeAction
+	var action registry.ResumeAction
 	if e := named(&doc, id); e == nil {
-		action = workflow.Recover(nil, workflow.Surroundings{})
+		action = registry.Recover(nil, registry.Surroundings{})
 	} else {
 		seen, err := surroundings(ctx, s, e, pr)
 		if err != nil {
 			return explained(err)
 		}
-		action = workflow.Recover(e, seen)
+		action = registry.Recover(e, seen)
 	}
 	if a.json {
 		return a.printJSON(action)
@@ -67,7 +68,7 @@ func (a *app) resumeAction(ctx context.Context, id string, pr workflow.PRState) 
 }
 
 // named is the entry with an id, or the one to go on with of the issue with that number; nil if there is neither.
-func named(doc *workflow.Environments, name string) *workflow.Environment {
+func named(doc *registry.Environments, name string) *registry.Environment {
 	if e, err := doc.Find(name); err == nil {
 		return e
 	}
@@ -82,7 +83,7 @@ func named(doc *workflow.Environments, name string) *workflow.Environment {
 }
 
 // surroundings are what can be seen from here without asking another machine.
-func surroundings(ctx context.Context, s *store.Store, e *workflow.Environment, pr workflow.PRState) (seen workflow.Surroundings, err error) {
+func surroundings(ctx context.Context, s *store.Store, e *registry.Environment, pr registry.PRState) (seen registry.Surroundings, err error) {
 	seen.PR = pr
 	if pr == "" {
 		if seen.PR, seen.PRNumber, err = recordedPR(ctx, s, e); err != nil {
@@ -107,7 +108,7 @@ func surroundings(ctx context.Context, s *store.Store, e *workflow.Environment, 
 
 // recordedPR is what the local forge knows of the entry's pull request. A
 // number alone may be another forge's: the branch must be the same.
-func recordedPR(ctx context.Context, s *store.Store, e *workflow.Environment) (workflow.PRState, int, error) {
+func recordedPR(ctx context.Context, s *store.Store, e *registry.Environment) (registry.PRState, int, error) {
 	root, err := s.Abs(".")
 	if err != nil {
 		return "", 0, err
@@ -122,7 +123,7 @@ func recordedPR(ctx context.Context, s *store.Store, e *workflow.Environment) (w
 	if errors.Is(err, forge.ErrNotFound) || err == nil && found.Branch != e.Branch {
 		return "", 0, nil
 	}
-	return workflow.PRState(found.State), found.Number, err
+	return registry.PRState(found.State), found.Number, err
 }
 
 // refOf is the ref that leads to the commits of a run's environment; empty if there is none.
@@ -150,7 +151,7 @@ func refOf(ctx context.Context, s *store.Store, run *workflow.Run) (string, erro
 	return "", nil
 }
 
-func (a *app) printResumeAction(r *workflow.ResumeAction) {
+func (a *app) printResumeAction(r *registry.ResumeAction) {
 	field := func(name, value string) {
 		if value != "" {
 			a.print("%-17s %s\n", name+":", redact.Line(value, 400))
@@ -179,13 +180,13 @@ func (a *app) printResumeAction(r *workflow.ResumeAction) {
 }
 
 // recordCommand records what the action presupposes.
-func recordCommand(r *workflow.ResumeAction) string {
+func recordCommand(r *registry.ResumeAction) string {
 	switch {
-	case r.Record == workflow.EnvironmentMerged:
+	case r.Record == registry.EnvironmentMerged:
 		return "signalbox env mark-merged " + shellWord(r.EnvID)
-	case r.Record == workflow.EnvironmentAbandoned:
+	case r.Record == registry.EnvironmentAbandoned:
 		return "signalbox env mark-abandoned " + shellWord(r.EnvID)
-	case r.Record == workflow.EnvironmentPRCreated && r.PRNumber != nil:
+	case r.Record == registry.EnvironmentPRCreated && r.PRNumber != nil:
 		return fmt.Sprintf("signalbox env update-pr %s %d", shellWord(r.EnvID), *r.PRNumber)
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -22,14 +23,14 @@ func newEnvSetPhase(a *app) *cobra.Command {
 		Args:              cobra.RangeArgs(2, 3),
 		ValidArgsFunction: a.offerEnvironments(steps...),
 		RunE: func(c *cobra.Command, args []string) error {
-			phase, mended, err := workflow.ParsePosition(args[1:]...)
+			phase, mended, err := registry.ParsePosition(args[1:]...)
 			if err != nil {
 				return environmentProblem(args[0], err)
 			}
 			if mended {
 				a.mended("phase "+args[1], []string{"the number of " + args[2] + " is derived from its name"})
 			}
-			return a.changeEnvironment(c.Context(), args[0], func(e *workflow.Environment, now time.Time) error { return e.SetPhase(phase, now) })
+			return a.changeEnvironment(c.Context(), args[0], func(e *registry.Environment, now time.Time) error { return e.SetPhase(phase, now) })
 		},
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 func newEnvShow(a *app) *cobra.Command {
@@ -39,7 +39,7 @@ func newEnvShow(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) printEnvironment(e *workflow.Environment) {
+func (a *app) printEnvironment(e *registry.Environment) {
 	field := func(name, value string) {
 		if value != "" {
 			a.print("%-10s %s\n", name, redact.Line(value, 400))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 func newEnvUpdatePR(a *app) *cobra.Command {
@@ -21,7 +21,7 @@ func newEnvUpdatePR(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.changeEnvironment(c.Context(), args[0], func(e *workflow.Environment, now time.Time) error { return e.UpdatePR(number, now) })
+			return a.changeEnvironment(c.Context(), args[0], func(e *registry.Environment, now time.Time) error { return e.UpdatePR(number, now) })
 		},
 	}
 }

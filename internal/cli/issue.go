@@ -15,6 +15,7 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -42,7 +43,7 @@ func parseIssue(text string) (int, error) {
 }
 
 // issueStatus reads one issue's record; found is false where there is none.
-func (a *app) issueStatus(ctx context.Context, arg string) (status workflow.IssueStatus, found bool, err error) {
+func (a *app) issueStatus(ctx context.Context, arg string) (status registry.IssueStatus, found bool, err error) {
 	n, err := parseIssue(arg)
 	if err != nil {
 		return status, false, err
@@ -53,17 +54,17 @@ func (a *app) issueStatus(ctx context.Context, arg string) (status workflow.Issu
 	}
 	defer func() { _ = s.Close() }()
 	status, err = s.IssueStatus(n).Load(ctx)
-	if err == nil && status.Status == workflow.IssueRunning && a.settle(ctx, s) {
+	if err == nil && status.Status == registry.IssueRunning && a.settle(ctx, s) {
 		status, err = s.IssueStatus(n).Load(ctx)
 	}
-	if err == nil && status.Status == workflow.IssueRunning {
+	if err == nil && status.Status == registry.IssueRunning {
 		var runs map[int]workflow.Run
 		if runs, err = cutOff(ctx, s); err == nil {
 			status = asLeft(runs, status)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return workflow.IssueStatus{Issue: n, Status: workflow.IssueUnknown}, false, nil
+		return registry.IssueStatus{Issue: n, Status: registry.IssueUnknown}, false, nil
 	}
 	return status, err == nil, explained(err)
 }
@@ -106,9 +107,9 @@ func cutOff(ctx context.Context, s *store.Store) (map[int]workflow.Run, error) {
 }
 
 // asLeft is the status of an issue with what its run, if that was cut off, could not write any more.
-func asLeft(cutOff map[int]workflow.Run, status workflow.IssueStatus) workflow.IssueStatus {
+func asLeft(cutOff map[int]workflow.Run, status registry.IssueStatus) registry.IssueStatus {
 	if run, found := cutOff[status.Issue]; found {
-		return run.CutOff(status, commandline.Line)
+		return registry.CutOff(&run, status, commandline.Line)
 	}
 	return status
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newIssueCleanup(a *app) *cobra.Command {
@@ -79,10 +79,10 @@ func (c *issueCleanup) in(ctx context.Context, s *store.Store) error {
 	return errors.Join(broken...)
 }
 
-func (c *issueCleanup) one(ctx context.Context, doc *store.Document[workflow.IssueStatus], live bool) error {
+func (c *issueCleanup) one(ctx context.Context, doc *store.Document[registry.IssueStatus], live bool) error {
 	var kept string
 	var n int
-	wanted := func(s *workflow.IssueStatus) bool {
+	wanted := func(s *registry.IssueStatus) bool {
 		n = s.Issue
 		switch {
 		case live:
@@ -90,14 +90,14 @@ func (c *issueCleanup) one(ctx context.Context, doc *store.Document[workflow.Iss
 		case c.keep > 0 && !s.Expired(now(), c.keep):
 			kept = "it is not old enough"
 		case s.Retained(now()) && !c.all:
-			kept = fmt.Sprintf("%s, for whoever waits for it, until %s", s.Status, s.Timestamp.Add(workflow.IssueRetention).Format("2006-01-02"))
+			kept = fmt.Sprintf("%s, for whoever waits for it, until %s", s.Status, s.Timestamp.Add(registry.IssueRetention).Format("2006-01-02"))
 		}
 		return kept == "" && !c.dry
 	}
 	var removed bool
 	var err error
 	if c.dry {
-		var s workflow.IssueStatus
+		var s registry.IssueStatus
 		if s, err = doc.Load(ctx); err == nil {
 			wanted(&s)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -22,18 +23,18 @@ func newIssueList(a *app) *cobra.Command {
 		Example: "  signalbox issue list\n  signalbox issue list --status running\n  signalbox issue list --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("status") {
-				if _, err := workflow.ParseIssueStatus(only); err != nil {
+				if _, err := registry.ParseIssueStatus(only); err != nil {
 					return &problem{err: err, hint: "see \"signalbox issue list --help\"", code: exitUsage}
 				}
 			}
-			return a.listIssues(c.Context(), workflow.IssueStatusWord(only))
+			return a.listIssues(c.Context(), registry.IssueStatusWord(only))
 		},
 	}
 	c.Flags().StringVar(&only, "status", "", "only the numbers of issues that are running, complete or error")
 	return c
 }
 
-func (a *app) listIssues(ctx context.Context, only workflow.IssueStatusWord) error {
+func (a *app) listIssues(ctx context.Context, only registry.IssueStatusWord) error {
 	s, err := a.openStoreToRead(ctx)
 	if err != nil {
 		return err
@@ -41,14 +42,14 @@ func (a *app) listIssues(ctx context.Context, only workflow.IssueStatusWord) err
 	defer func() { _ = s.Close() }()
 	a.settle(ctx, s)
 	entries, err := s.IssueStatuses(ctx)
-	if err == nil && slices.ContainsFunc(entries, func(e store.IssueStatusEntry) bool { return e.Status.Status == workflow.IssueRunning }) {
+	if err == nil && slices.ContainsFunc(entries, func(e store.IssueStatusEntry) bool { return e.Status.Status == registry.IssueRunning }) {
 		var runs map[int]workflow.Run
 		runs, err = cutOff(ctx, s)
 		for i := range entries {
 			entries[i].Status = asLeft(runs, entries[i].Status)
 		}
 	}
-	var listed []workflow.IssueStatus
+	var listed []registry.IssueStatus
 	var lines []byte
 	for _, entry := range entries {
 		switch {

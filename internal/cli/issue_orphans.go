@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newIssueOrphans(a *app) *cobra.Command {
@@ -53,7 +53,7 @@ func orphanedIssues(ctx context.Context, s *store.Store) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return workflow.OrphanedIssues(issues, folders), nil
+	return registry.OrphanedIssues(issues, folders), nil
 }
 
 // worktrees are the names of the folders in .worktrees. A link counts as the

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 func newIssueSet(a *app) *cobra.Command {
@@ -23,12 +23,12 @@ func newIssueSet(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			word, err := workflow.ParseIssueStatus(args[1])
+			word, err := registry.ParseIssueStatus(args[1])
 			if err != nil {
 				return &problem{err: err, hint: "see \"signalbox issue set --help\"", code: exitUsage}
 			}
 			if !c.Flags().Changed("session") {
-				session = workflow.SessionName(n)
+				session = registry.SessionName(n)
 			}
 			message := ""
 			if len(args) == 3 {
@@ -37,7 +37,7 @@ func newIssueSet(a *app) *cobra.Command {
 			if err := word.Check(message); err != nil {
 				return &problem{err: err, hint: fmt.Sprintf("signalbox issue set %d error \"the tests failed\"", n), code: exitUsage}
 			}
-			return a.setIssue(c.Context(), n, func(s *workflow.IssueStatus) { s.Set(word, session, message, now()) })
+			return a.setIssue(c.Context(), n, func(s *registry.IssueStatus) { s.Set(word, session, message, now()) })
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 1 {
@@ -50,13 +50,13 @@ func newIssueSet(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) setIssue(ctx context.Context, n int, change func(*workflow.IssueStatus)) error {
+func (a *app) setIssue(ctx context.Context, n int, change func(*registry.IssueStatus)) error {
 	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	return explained(s.IssueStatus(n).Update(ctx, func(status *workflow.IssueStatus) error {
+	return explained(s.IssueStatus(n).Update(ctx, func(status *registry.IssueStatus) error {
 		change(status)
 		return nil
 	}))

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 func newSession(a *app) *cobra.Command {
@@ -47,14 +47,14 @@ func sessionsOf(s *store.Store) (*session.Sessions, error) {
 // publishSession writes the status of a session's issue (S1). What was written since is left: it is
 // of somebody who went on.
 func publishSession(ctx context.Context, s *store.Store, info session.Info) error {
-	word, message, at := workflow.IssueRunning, "", info.StartedAt
+	word, message, at := registry.IssueRunning, "", info.StartedAt
 	if o := info.Outcome; o != nil {
-		word, at = workflow.IssueComplete, o.At
+		word, at = registry.IssueComplete, o.At
 		if o.Kind == session.Error {
-			word, message = workflow.IssueError, cmp.Or(o.Message, "the agent reported an error and said no more")
+			word, message = registry.IssueError, cmp.Or(o.Message, "the agent reported an error and said no more")
 		}
 	}
-	return s.IssueStatus(info.Issue).Update(ctx, func(status *workflow.IssueStatus) error {
+	return s.IssueStatus(info.Issue).Update(ctx, func(status *registry.IssueStatus) error {
 		if info.Outcome == nil || !status.Timestamp.After(at) {
 			status.Set(word, info.Name, message, at)
 			status.Timestamp = at.UTC() // to the nanosecond: it is compared with a run's
@@ -119,14 +119,14 @@ func liveSessions(ctx context.Context, all *session.Sessions) (live []session.In
 }
 
 // sessionState is where a session stands, in a word of the status file.
-func sessionState(i *session.Info) workflow.IssueStatusWord {
+func sessionState(i *session.Info) registry.IssueStatusWord {
 	switch {
 	case i.Outcome == nil:
-		return workflow.IssueRunning
+		return registry.IssueRunning
 	case i.Outcome.Kind == session.Complete:
-		return workflow.IssueComplete
+		return registry.IssueComplete
 	}
-	return workflow.IssueError
+	return registry.IssueError
 }
 
 // sessionSays is what there is to say of a session, on one line.

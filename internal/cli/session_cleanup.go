@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/session"
 	"signalbox/internal/workflow"
 )
@@ -154,7 +155,7 @@ func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
 		return false, err
 	}
 	folders, err := worktrees(p.store)
-	return len(workflow.OrphanedIssues([]int{issue}, folders)) > 0, err
+	return len(registry.OrphanedIssues([]int{issue}, folders)) > 0, err
 }
 
 // one puts one session away. Its record goes last: cut off before, all is done again.
@@ -178,7 +179,7 @@ func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) e
 			return err
 		}
 	}
-	removed, err := p.store.IssueStatus(x.info.Issue).RemoveIf(ctx, func(s *workflow.IssueStatus) bool { return c.all || !s.Retained(now()) })
+	removed, err := p.store.IssueStatus(x.info.Issue).RemoveIf(ctx, func(s *registry.IssueStatus) bool { return c.all || !s.Retained(now()) })
 	if err == nil {
 		err = x.Remove(ctx)
 	}

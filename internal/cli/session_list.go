@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/session"
 	"signalbox/internal/workflow"
 )
@@ -27,7 +28,7 @@ func newSessionList(a *app) *cobra.Command {
 // shownSession is a session for programs.
 type shownSession struct {
 	Issue   int                      `json:"issue"`
-	Status  workflow.IssueStatusWord `json:"status"`
+	Status  registry.IssueStatusWord `json:"status"`
 	Message string                   `json:"message"`
 	Name    string                   `json:"session"`
 	Agent   string                   `json:"agent"`

@@ -12,6 +12,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -179,13 +180,13 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 
 // notStarted puts the issue's status right, which its run has left at running: it is what it was, if it
 // was anything.
-func (p *project) notStarted(ctx context.Context, c *session.Config, before workflow.IssueStatus, why error) error {
-	return p.store.IssueStatus(c.Issue).Update(ctx, func(s *workflow.IssueStatus) error {
-		if before.Status != "" && before.Status != workflow.IssueRunning {
+func (p *project) notStarted(ctx context.Context, c *session.Config, before registry.IssueStatus, why error) error {
+	return p.store.IssueStatus(c.Issue).Update(ctx, func(s *registry.IssueStatus) error {
+		if before.Status != "" && before.Status != registry.IssueRunning {
 			*s = before
 			return nil
 		}
-		s.Set(workflow.IssueError, session.Name(c.Prefix, c.Issue), redact.Line(why.Error(), 400), now())
+		s.Set(registry.IssueError, session.Name(c.Prefix, c.Issue), redact.Line(why.Error(), 400), now())
 		return nil
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -94,12 +95,12 @@ func (p *project) bareStatus(ctx context.Context, ref string) (shown bool, err e
 }
 
 // printIssue prints the four lines of S6.
-func (a *app) printIssue(s workflow.IssueStatus) {
+func (a *app) printIssue(s registry.IssueStatus) {
 	a.print("Issue #%d: %s\n", s.Issue, s.Status)
 	if s.Session != "" {
 		a.print("Session: %s\n", redact.Line(s.Session, 200))
 	}
-	if s.Status == workflow.IssueError {
+	if s.Status == registry.IssueError {
 		a.print("Error: %s\n", redact.Line(s.ErrorMessage, 400))
 	}
 	a.print("Timestamp: %s\n", s.Timestamp.UTC().Format(time.RFC3339))

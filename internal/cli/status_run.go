@@ -9,6 +9,7 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -143,10 +144,10 @@ func (a *app) printRef(indent, ref string) {
 // for a person.
 func (p *project) printForPrograms(ctx context.Context, r *workflow.Run, held bool) {
 	why, status := "", p.issueFile(ctx, r)
-	switch cutOff := r.CutOff(status, commandline.Line); {
+	switch cutOff := registry.CutOff(r, status, commandline.Line); {
 	case !held && cutOff.Status != status.Status:
 		why, status = `; there it is still "running", for who carried it died`, cutOff
-	case r.State == workflow.NeedsInput && status.Status == workflow.IssueError:
+	case r.State == workflow.NeedsInput && status.Status == registry.IssueError:
 		why = `; "error" is its word for a run that needs you`
 	}
 	p.print("\n%s\n", p.paint(faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Journey.Number, why)))
@@ -154,8 +155,8 @@ func (p *project) printForPrograms(ctx context.Context, r *workflow.Run, held bo
 }
 
 // issueFile is the status file of the run's issue, which a session may have written after the run.
-func (p *project) issueFile(ctx context.Context, r *workflow.Run) workflow.IssueStatus {
-	projected := r.AsIssueStatus()
+func (p *project) issueFile(ctx context.Context, r *workflow.Run) registry.IssueStatus {
+	projected := registry.IssueStatusOf(r)
 	written, err := p.store.IssueStatus(projected.Issue).Load(ctx)
 	if err != nil {
 		return projected

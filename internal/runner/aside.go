@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -58,7 +59,7 @@ func (w *work) visited(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	names, err := w.Store.Sessions(ctx)
-	return slices.Contains(names, w.run.SessionName()), err
+	return slices.Contains(names, registry.SessionName(w.run.Journey.Number)), err
 }
 
 // keepLeft sets aside what lies in an environment that is made again: an agent that failed may have left it.

@@ -13,6 +13,7 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -168,12 +169,12 @@ func (o onlooker) Exec(ctx context.Context, c process.Command) (process.Result, 
 func (w *work) register(ctx context.Context, spec environment.Spec) error {
 	now := w.Clock.Now().UTC()
 	j := w.run.Journey
-	return w.Store.Environments().Update(ctx, func(doc *workflow.Environments) error {
-		if slices.ContainsFunc(doc.Environments, func(e workflow.Environment) bool { return e.EnvID == spec.ID }) {
+	return w.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+		if slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == spec.ID }) {
 			return nil
 		}
-		doc.Environments = append(doc.Environments, workflow.Environment{EnvID: spec.ID, Branch: j.Branch,
-			IssueNumber: j.Number, Title: w.run.Title, Status: workflow.EnvironmentActive, Phase: workflow.EnvCreate,
+		doc.Environments = append(doc.Environments, registry.Environment{EnvID: spec.ID, Branch: j.Branch,
+			IssueNumber: j.Number, Title: w.run.Title, Status: registry.EnvironmentActive, Phase: workflow.EnvCreate,
 			Step: workflow.EnvCreate.Step(), Area: j.Settings.Area, CreatedAt: now, LastUsedAt: now})
 		return nil
 	})

@@ -10,14 +10,15 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/git"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
 // shown is what the projections say now, so that a transition which changes
 // nothing in them writes nothing.
 type shown struct {
-	entry  *workflow.Environment
-	status workflow.IssueStatus
+	entry  *registry.Environment
+	status registry.IssueStatus
 	report string
 	// comment is the progress comment; empty until this runner wrote it.
 	comment string
@@ -58,14 +59,14 @@ func (w *work) projectStatus(ctx context.Context) error {
 	if w.prepares && prepared(&w.run) {
 		return nil // whoever it was prepared for says how it goes on
 	}
-	status := w.run.AsIssueStatus()
+	status := registry.IssueStatusOf(&w.run)
 	same := w.shown.status
 	same.Timestamp = status.Timestamp
 	if w.shown.once && reflect.DeepEqual(same, status) {
 		return nil
 	}
 	w.shown.status = status
-	return w.Store.IssueStatus(status.Issue).Update(ctx, func(s *workflow.IssueStatus) error {
+	return w.Store.IssueStatus(status.Issue).Update(ctx, func(s *registry.IssueStatus) error {
 		if w.standsAside(s) {
 			return nil
 		}
@@ -77,13 +78,13 @@ func (w *work) projectStatus(ctx context.Context) error {
 
 // standsAside: a session went on in the run's environment after the run stood still. What it said
 // stands until the run moves, and a run that is given up undoes no success.
-func (w *work) standsAside(s *workflow.IssueStatus) bool {
+func (w *work) standsAside(s *registry.IssueStatus) bool {
 	givenUp := w.run.Journey.Canceling || w.run.State == workflow.Canceled
-	return w.run.State.Ended() && s.Timestamp.After(*w.run.EndedAt) || givenUp && s.Status == workflow.IssueComplete
+	return w.run.State.Ended() && s.Timestamp.After(*w.run.EndedAt) || givenUp && s.Status == registry.IssueComplete
 }
 
 func (w *work) projectEnvironment(ctx context.Context) error {
-	entry, ok := w.run.AsEnvironment()
+	entry, ok := registry.EntryOf(&w.run)
 	if w.shown.once && sameEntry(w.shown.entry, &entry, ok) {
 		return nil
 	}
@@ -95,8 +96,8 @@ func (w *work) projectEnvironment(ctx context.Context) error {
 	if w.run.Journey.EnvID == "" && !ok && !w.registered(ctx, id) {
 		return nil
 	}
-	return w.Store.Environments().Update(ctx, func(doc *workflow.Environments) error {
-		i := slices.IndexFunc(doc.Environments, func(e workflow.Environment) bool { return e.EnvID == id })
+	return w.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+		i := slices.IndexFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id })
 		switch {
 		case i < 0 && ok:
 			doc.Environments = append(doc.Environments, entry)
@@ -116,10 +117,10 @@ func (w *work) registered(ctx context.Context, id string) bool {
 		return false // it was never admitted
 	}
 	doc, err := w.Store.Environments().Load(ctx)
-	return err == nil && slices.ContainsFunc(doc.Environments, func(e workflow.Environment) bool { return e.EnvID == id })
+	return err == nil && slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id })
 }
 
-func sameEntry(shown, entry *workflow.Environment, ok bool) bool {
+func sameEntry(shown, entry *registry.Environment, ok bool) bool {
 	if shown == nil || !ok {
 		return shown == nil && !ok
 	}

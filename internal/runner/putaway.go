@@ -9,8 +9,8 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
-	"signalbox/internal/workflow"
 )
 
 // PutAway deletes the environment of a run that nobody carries, and its entry
@@ -32,8 +32,8 @@ func (r *Runner) PutAway(ctx context.Context, ref store.RunRef, force bool) (kep
 	if kept, err = w.putAway(ctx, force); err != nil {
 		return kept, fmt.Errorf("put away the environment of run %s: %w", ref, err)
 	}
-	return kept, w.Store.Environments().Update(ctx, func(doc *workflow.Environments) error {
-		if err := doc.Remove(w.run.Journey.EnvID); !errors.Is(err, workflow.ErrNoEnvironment) {
+	return kept, w.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+		if err := doc.Remove(w.run.Journey.EnvID); !errors.Is(err, registry.ErrNoEnvironment) {
 			return err
 		}
 		return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"signalbox/internal/health"
+	"signalbox/internal/registry"
 	"signalbox/internal/schema"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -26,13 +27,13 @@ var update = flag.Bool("update", false, "write ../../schemas anew")
 var documents = map[store.Kind]reflect.Type{
 	store.KindStage: reflect.TypeFor[workflow.Run](), store.KindPlanning: reflect.TypeFor[workflow.Plan](),
 	store.KindErrors: reflect.TypeFor[workflow.Error](), store.KindEvents: reflect.TypeFor[store.Transition](),
-	store.KindEnvironments: reflect.TypeFor[workflow.Environments](), store.KindStatus: reflect.TypeFor[workflow.IssueStatus](),
+	store.KindEnvironments: reflect.TypeFor[registry.Environments](), store.KindStatus: reflect.TypeFor[registry.IssueStatus](),
 	store.KindState: reflect.TypeFor[health.State](),
 }
 
 func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	t.Parallel()
-	said := readWords(t, "../workflow", "../health", "../store")
+	said := readWords(t, "../workflow", "../health", "../registry", "../store")
 	for _, kind := range store.Kinds {
 		g := generator{said, map[string]*node{}}
 		root := g.object(documents[kind])

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -59,8 +60,8 @@ func BenchmarkUpdate(b *testing.B) {
 			round := 0
 			update := must(b, func() error {
 				round++
-				return s.IssueStatus(42).Update(b.Context(), func(status *workflow.IssueStatus) error {
-					status.Set(workflow.IssueError, fmt.Sprintf("%06d", round), string(bytes.Repeat([]byte("x"), message)), testStart)
+				return s.IssueStatus(42).Update(b.Context(), func(status *registry.IssueStatus) error {
+					status.Set(registry.IssueError, fmt.Sprintf("%06d", round), string(bytes.Repeat([]byte("x"), message)), testStart)
 					return nil
 				})
 			})
@@ -103,10 +104,10 @@ func newEnvironments(b *testing.B, entries int) *Store {
 	b.Helper()
 	s := benchmarkStore(b)
 	must(b, func() error {
-		return s.Environments().Update(b.Context(), func(doc *workflow.Environments) error {
+		return s.Environments().Update(b.Context(), func(doc *registry.Environments) error {
 			for i := range entries {
-				doc.Environments = append(doc.Environments, workflow.Environment{EnvID: fmt.Sprintf("env-%d", i), IssueNumber: i + 1,
-					Branch: fmt.Sprintf("signalbox/%d-add-a-button", i+1), Title: "Add a button", Status: workflow.EnvironmentActive,
+				doc.Environments = append(doc.Environments, registry.Environment{EnvID: fmt.Sprintf("env-%d", i), IssueNumber: i + 1,
+					Branch: fmt.Sprintf("signalbox/%d-add-a-button", i+1), Title: "Add a button", Status: registry.EnvironmentActive,
 					Phase: workflow.TDDRed, Step: workflow.TDDRed.Step(), CreatedAt: testStart, LastUsedAt: testStart})
 			}
 			return nil
@@ -118,7 +119,7 @@ func newEnvironments(b *testing.B, entries int) *Store {
 func setPhase(b *testing.B, s *Store, entries int) func() {
 	phase := workflow.TDDRed
 	return must(b, func() error {
-		return s.Environments().Update(b.Context(), func(doc *workflow.Environments) error {
+		return s.Environments().Update(b.Context(), func(doc *registry.Environments) error {
 			env, err := doc.Find(fmt.Sprintf("env-%d", entries/2))
 			if err != nil {
 				return err
@@ -139,9 +140,9 @@ func BenchmarkListing(b *testing.B) {
 	dir := filepath.Join(s.path, statusDir)
 	must(b, func() error { return os.MkdirAll(dir, publicDir) })()
 	for i := range files {
-		status := workflow.IssueStatus{Issue: i + 1}
-		status.Set(statusWords[i%len(statusWords)], workflow.SessionName(i+1), "", testStart)
-		if status.Status == workflow.IssueError {
+		status := registry.IssueStatus{Issue: i + 1}
+		status.Set(statusWords[i%len(statusWords)], registry.SessionName(i+1), "", testStart)
+		if status.Status == registry.IssueError {
 			status.ErrorMessage = "Session unexpectedly terminated"
 		}
 		must(b, func() error {

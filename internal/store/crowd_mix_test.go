@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -18,7 +19,7 @@ const sharedEnvironment = "shared"
 func mixEnvironments(ctx context.Context, s *Store, writer string) func(n int) error {
 	own := ownEnvironment{id: "env-" + writer, left: "nothing"}
 	return func(n int) error {
-		return s.Environments().Update(ctx, func(doc *workflow.Environments) error {
+		return s.Environments().Update(ctx, func(doc *registry.Environments) error {
 			if err := own.mustBeAsLeft(doc); err != nil {
 				return err
 			}
@@ -38,7 +39,7 @@ func mixEnvironments(ctx context.Context, s *Store, writer string) func(n int) e
 // ownEnvironment is an entry that only one writer changes.
 type ownEnvironment struct{ id, left string }
 
-func (o *ownEnvironment) content(doc *workflow.Environments) string {
+func (o *ownEnvironment) content(doc *registry.Environments) string {
 	e, err := doc.Find(o.id)
 	if err != nil {
 		return "nothing"
@@ -54,7 +55,7 @@ func (o *ownEnvironment) content(doc *workflow.Environments) string {
 	return fmt.Sprint(e.Status, e.Step, pr, block.Reason, block.Description, e.PendingIssues)
 }
 
-func (o *ownEnvironment) mustBeAsLeft(doc *workflow.Environments) error {
+func (o *ownEnvironment) mustBeAsLeft(doc *registry.Environments) error {
 	if there := o.content(doc); there != o.left {
 		return fmt.Errorf("an update was lost: left %s, found %s", o.left, there)
 	}
@@ -64,7 +65,7 @@ func (o *ownEnvironment) mustBeAsLeft(doc *workflow.Environments) error {
 // environmentOperations is how many operations there are until an entry is removed and registered again.
 const environmentOperations = 11
 
-func (o *ownEnvironment) operate(doc *workflow.Environments, n int) error {
+func (o *ownEnvironment) operate(doc *registry.Environments, n int) error {
 	round, operation := n/environmentOperations, n%environmentOperations
 	if operation == 0 && round > 0 {
 		if err := doc.Remove(o.id); err != nil {
@@ -72,7 +73,7 @@ func (o *ownEnvironment) operate(doc *workflow.Environments, n int) error {
 		}
 	}
 	if operation == 0 {
-		return doc.Register(workflow.Environment{EnvID: o.id, IssueNumber: 2, Branch: "b", Title: "t"}, testStart)
+		return doc.Register(registry.Environment{EnvID: o.id, IssueNumber: 2, Branch: "b", Title: "t"}, testStart)
 	}
 	e, err := doc.Find(o.id)
 	if err != nil {
@@ -102,7 +103,7 @@ func (o *ownEnvironment) operate(doc *workflow.Environments, n int) error {
 }
 
 // note keeps one finding of the writer in the shared entry: the newest.
-func (o *ownEnvironment) note(doc *workflow.Environments, turn, round int) error {
+func (o *ownEnvironment) note(doc *registry.Environments, turn, round int) error {
 	shared, err := doc.Find(sharedEnvironment)
 	if err != nil {
 		return err
@@ -119,9 +120,9 @@ func (o *ownEnvironment) note(doc *workflow.Environments, turn, round int) error
 
 // mixStatus counts each writer's updates under a key of its own.
 func mixStatus(ctx context.Context, s *Store, writer string) func(n int) error {
-	words := []workflow.IssueStatusWord{workflow.IssueRunning, workflow.IssueComplete, workflow.IssueError}
+	words := []registry.IssueStatusWord{registry.IssueRunning, registry.IssueComplete, registry.IssueError}
 	return func(n int) error {
-		return s.IssueStatus(sweptIssue).Update(ctx, func(status *workflow.IssueStatus) error {
+		return s.IssueStatus(sweptIssue).Update(ctx, func(status *registry.IssueStatus) error {
 			if status.Unknown == nil {
 				status.Unknown = workflow.Unknown{}
 			}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 const (
@@ -49,8 +49,8 @@ func joinCrowd(ctx context.Context, s *Store, args []string) error {
 func TestACrowdLosesNoUpdateOfEnvironments(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	check(t, s.Environments().Update(t.Context(), func(doc *workflow.Environments) error {
-		if err := doc.Register(workflow.Environment{EnvID: sharedEnvironment, IssueNumber: 1, Branch: "shared", Title: "Shared"}, testStart); err != nil {
+	check(t, s.Environments().Update(t.Context(), func(doc *registry.Environments) error {
+		if err := doc.Register(registry.Environment{EnvID: sharedEnvironment, IssueNumber: 1, Branch: "shared", Title: "Shared"}, testStart); err != nil {
 			return err
 		}
 		return doc.Environments[0].UpdatePR(1, testStart)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/health"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -36,8 +37,8 @@ func registerMany(ctx context.Context, s *Store, args []string) error {
 	problems := make(chan error, registerGoroutines)
 	for g := range registerGoroutines {
 		wg.Go(func() {
-			problems <- s.Environments().Update(ctx, func(doc *workflow.Environments) error {
-				doc.Environments = append(doc.Environments, workflow.Environment{EnvID: fmt.Sprintf("%s-%d", args[0], g)})
+			problems <- s.Environments().Update(ctx, func(doc *registry.Environments) error {
+				doc.Environments = append(doc.Environments, registry.Environment{EnvID: fmt.Sprintf("%s-%d", args[0], g)})
 				return nil
 			})
 		})
@@ -88,7 +89,7 @@ func TestUnknownKeysSurviveOnEveryLevel(t *testing.T) {
 	text := `{"x": 1, "environments": [{"env_id": "a", "x": {"deep": [1, 2.50, 12345678901234567890, "é"]},
 		"step": "tdd-red", "blocked": {"reason": "resource_limit", "x": true, "context": {"id": 12345678901234567890, "n": 2}}}]}`
 	write(t, s, "environments.json", text)
-	err := s.Environments().Update(t.Context(), func(doc *workflow.Environments) error {
+	err := s.Environments().Update(t.Context(), func(doc *registry.Environments) error {
 		doc.Environments[0].Title = "changed"
 		return nil
 	})
@@ -157,10 +158,10 @@ func TestAnErrorOfTheChangeWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	wrong := errors.New("wrong")
-	if err := s.IssueStatus(7).Update(t.Context(), func(*workflow.IssueStatus) error { return wrong }); !errors.Is(err, wrong) {
+	if err := s.IssueStatus(7).Update(t.Context(), func(*registry.IssueStatus) error { return wrong }); !errors.Is(err, wrong) {
 		t.Fatal(err)
 	}
-	if err := s.IssueStatus(7).Update(t.Context(), func(st *workflow.IssueStatus) error { st.Status = "sleeping"; return nil }); err == nil {
+	if err := s.IssueStatus(7).Update(t.Context(), func(st *registry.IssueStatus) error { st.Status = "sleeping"; return nil }); err == nil {
 		t.Fatal("an invalid status was written")
 	}
 	if _, err := s.IssueStatus(7).Load(t.Context()); !errors.Is(err, fs.ErrNotExist) {
@@ -175,8 +176,8 @@ func TestAnyTextInAStatusStaysReadable(t *testing.T) {
 		"several languages": {"失敗 ошибка 🚉", "失敗 ошибка 🚉"}, "quotes and lines": {"\"a\"\n\tb\\c\r", "\"a\"\n\tb\\c\r"},
 		"control characters": {"\x00\x1b[31m\x7f", "\x00\x1b[31m\x7f"}, "invalid UTF-8": {"a\xffb", "a\ufffdb"},
 	} {
-		if err := s.IssueStatus(7).Update(t.Context(), func(st *workflow.IssueStatus) error {
-			st.Status, st.ErrorMessage = workflow.IssueError, c.in
+		if err := s.IssueStatus(7).Update(t.Context(), func(st *registry.IssueStatus) error {
+			st.Status, st.ErrorMessage = registry.IssueError, c.in
 			return nil
 		}); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -191,7 +192,7 @@ func TestIssueStatusesAreListedByNumberAndRemoved(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	for _, issue := range []int{42, 4} {
-		if err := s.IssueStatus(issue).Update(t.Context(), func(st *workflow.IssueStatus) error { st.Status = workflow.IssueRunning; return nil }); err != nil {
+		if err := s.IssueStatus(issue).Update(t.Context(), func(st *registry.IssueStatus) error { st.Status = registry.IssueRunning; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

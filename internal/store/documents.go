@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"signalbox/internal/health"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -14,10 +15,10 @@ import (
 const formerDir = ".opencode"
 
 // Environments is environments.json (E1).
-func (s *Store) Environments() *Document[workflow.Environments] {
-	return &Document[workflow.Environments]{store: s, dir: ".", former: formerDir, name: "environments.json", file: publicFile,
-		mkd: publicDir, lock: "document.environments.lock", initial: func() workflow.Environments { return workflow.Environments{} },
-		mend: func(doc *workflow.Environments) { s.tell("environments.json", doc.Mend()) }, check: checkEnvironments}
+func (s *Store) Environments() *Document[registry.Environments] {
+	return &Document[registry.Environments]{store: s, dir: ".", former: formerDir, name: "environments.json", file: publicFile,
+		mkd: publicDir, lock: "document.environments.lock", initial: func() registry.Environments { return registry.Environments{} },
+		mend: func(doc *registry.Environments) { s.tell("environments.json", doc.Fix()) }, check: checkEnvironments}
 }
 
 // tell says what was mended while a document was read.
@@ -27,7 +28,7 @@ func (s *Store) tell(path string, notes []string) {
 	}
 }
 
-func checkEnvironments(doc *workflow.Environments) error {
+func checkEnvironments(doc *registry.Environments) error {
 	seen := map[string]bool{}
 	for i, env := range doc.Environments {
 		if env.EnvID == "" || seen[env.EnvID] {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -31,7 +32,7 @@ func TestWhatAnOlderToolLeftIsReadAndMovesWithTheNextUpdate(t *testing.T) {
 	if all := strings.Join(said, "\n"); !strings.Contains(all, "old number of pr-create") || !strings.Contains(all, ".opencode/environments.json") {
 		t.Errorf("said: %q", said)
 	}
-	if err := s.Environments().Update(t.Context(), func(*workflow.Environments) error { return nil }); err != nil {
+	if err := s.Environments().Update(t.Context(), func(*registry.Environments) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, s, "environments.json"); !strings.Contains(got, `"phase": 11`) || !strings.Contains(got, `"x":`) {
@@ -53,7 +54,7 @@ func TestABrokenFileOfAnOlderToolIsNamedAndNothingTakesItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, ".opencode/environments.json", `{"environments": [`)
-	err := s.Environments().Update(t.Context(), func(*workflow.Environments) error { return nil })
+	err := s.Environments().Update(t.Context(), func(*registry.Environments) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), ".opencode/environments.json") {
 		t.Errorf("got %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -141,7 +142,7 @@ func mendable(t reflect.Type, was, is jsontext.Value) bool {
 	switch t {
 	case reflect.TypeFor[workflow.Phase]():
 		return true
-	case reflect.TypeFor[workflow.StepName](), reflect.TypeFor[workflow.EnvironmentStatus](), reflect.TypeFor[time.Time]():
+	case reflect.TypeFor[workflow.StepName](), reflect.TypeFor[registry.EnvironmentStatus](), reflect.TypeFor[time.Time]():
 		return saysNothing(was)
 	case reflect.TypeFor[workflow.Category]():
 		return string(was) == `"INTERNAL"` && string(is) == `"EXECUTION"`

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -118,7 +119,7 @@ func (s *Store) document(kind Kind, path string) (anyDocument, error) {
 			issue, err := strconv.Atoi(at[2])
 			return s.IssueStatus(issue), err
 		}
-		return &Document[workflow.IssueStatus]{check: func(status *workflow.IssueStatus) error { return checkIssueStatus(status.Issue, status) }}, nil
+		return &Document[registry.IssueStatus]{check: func(status *registry.IssueStatus) error { return checkIssueStatus(status.Issue, status) }}, nil
 	}
 	return nil, fmt.Errorf("kind %q of document: %w", kind, ErrName)
 }

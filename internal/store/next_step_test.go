@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"signalbox/internal/commandline"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -65,8 +66,8 @@ func TestAStopIsSavedAsDataWithItsLines(t *testing.T) {
 	if !slices.Equal(on.Error.Actions, []string{line}) || on.Journey.Blocked.SuggestedAction != line {
 		t.Errorf("its lines are %q, and the block suggests %q", on.Error.Actions, on.Journey.Blocked.SuggestedAction)
 	}
-	if err := s.Environments().Update(t.Context(), func(doc *workflow.Environments) error {
-		doc.Environments = append(doc.Environments, workflow.Environment{EnvID: "issue-42", Status: workflow.EnvironmentBlocked, Blocked: run.Journey.Blocked})
+	if err := s.Environments().Update(t.Context(), func(doc *registry.Environments) error {
+		doc.Environments = append(doc.Environments, registry.Environment{EnvID: "issue-42", Status: registry.EnvironmentBlocked, Blocked: run.Journey.Blocked})
 		return nil
 	}); err != nil {
 		t.Fatal(err)

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/health"
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 func TestReadOnlyStoreReadsAndLeavesTheFolderAsItIs(t *testing.T) {
 	t.Parallel()
 	written := openStore(t)
-	if err := written.IssueStatus(42).Update(t.Context(), func(s *workflow.IssueStatus) error {
-		s.Status = workflow.IssueRunning
+	if err := written.IssueStatus(42).Update(t.Context(), func(s *registry.IssueStatus) error {
+		s.Status = registry.IssueRunning
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestReadOnlyStoreReadsAndLeavesTheFolderAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	if status, err := s.IssueStatus(42).Load(t.Context()); err != nil || status.Status != workflow.IssueRunning {
+	if status, err := s.IssueStatus(42).Load(t.Context()); err != nil || status.Status != registry.IssueRunning {
 		t.Errorf("read %+v, %v", status, err)
 	}
 	if holders, err := s.Holders(t.Context()); err != nil || len(holders) > 0 {
@@ -41,7 +41,7 @@ func TestReadOnlyStoreReadsAndLeavesTheFolderAsItIs(t *testing.T) {
 	}
 	for name, change := range map[string]func() error{
 		"update": func() error {
-			return s.IssueStatus(43).Update(t.Context(), func(*workflow.IssueStatus) error { return nil })
+			return s.IssueStatus(43).Update(t.Context(), func(*registry.IssueStatus) error { return nil })
 		},
 		"health": func() error { return s.Health().Update(t.Context(), func(*health.State) error { return nil }) },
 		"remove": func() error { return s.IssueStatus(42).Remove(t.Context()) },

@@ -11,21 +11,22 @@ import (
 	"strings"
 	"sync"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
 // IssueStatus is .worktrees/.status/<issue>.json (S1).
-func (s *Store) IssueStatus(issue int) *Document[workflow.IssueStatus] {
-	d := &Document[workflow.IssueStatus]{store: s, dir: statusDir, name: strconv.Itoa(issue) + ".json", file: publicFile,
-		mkd: publicDir, lock: "document.issue-status.lock", initial: func() workflow.IssueStatus { return workflow.IssueStatus{Issue: issue} },
-		check: func(status *workflow.IssueStatus) error { return checkIssueStatus(issue, status) }}
+func (s *Store) IssueStatus(issue int) *Document[registry.IssueStatus] {
+	d := &Document[registry.IssueStatus]{store: s, dir: statusDir, name: strconv.Itoa(issue) + ".json", file: publicFile,
+		mkd: publicDir, lock: "document.issue-status.lock", initial: func() registry.IssueStatus { return registry.IssueStatus{Issue: issue} },
+		check: func(status *registry.IssueStatus) error { return checkIssueStatus(issue, status) }}
 	if issue < 1 {
 		d.err = fmt.Errorf("issue number %d: %w", issue, ErrName)
 	}
 	return d
 }
 
-func checkIssueStatus(issue int, status *workflow.IssueStatus) error {
+func checkIssueStatus(issue int, status *registry.IssueStatus) error {
 	if status.Issue != issue {
 		return &workflow.InvalidError{Pointer: "/issue", Reason: fmt.Sprintf("issue %d in the file of issue %d", status.Issue, issue)}
 	}
@@ -36,12 +37,12 @@ func checkIssueStatus(issue int, status *workflow.IssueStatus) error {
 }
 
 // statusWords are those that a file may have.
-var statusWords = []workflow.IssueStatusWord{workflow.IssueRunning, workflow.IssueComplete, workflow.IssueError}
+var statusWords = []registry.IssueStatusWord{registry.IssueRunning, registry.IssueComplete, registry.IssueError}
 
 // IssueStatusEntry is one file of .worktrees/.status; Err if it is broken.
 type IssueStatusEntry struct {
 	Issue  int
-	Status workflow.IssueStatus
+	Status registry.IssueStatus
 	Err    error
 }
 

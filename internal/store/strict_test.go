@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -145,8 +146,8 @@ func TestHostileEnvironmentsAreRefusedAndLeftAsTheyAre(t *testing.T) {
 			t.Parallel()
 			s := openStore(t)
 			write(t, s, "environments.json", text)
-			err := s.Environments().Update(t.Context(), func(doc *workflow.Environments) error {
-				doc.Environments = append(doc.Environments, workflow.Environment{EnvID: "new"})
+			err := s.Environments().Update(t.Context(), func(doc *registry.Environments) error {
+				doc.Environments = append(doc.Environments, registry.Environment{EnvID: "new"})
 				return nil
 			})
 			if !errors.Is(err, ErrBroken) || read(t, s, "environments.json") != text {
@@ -175,8 +176,8 @@ func TestADocumentThatIsNoPlainFileIsRefused(t *testing.T) {
 			if _, err := s.Environments().Load(t.Context()); !errors.Is(err, ErrBroken) {
 				t.Fatalf("read: %v", err)
 			}
-			err := s.Environments().Update(t.Context(), func(doc *workflow.Environments) error {
-				doc.Environments = append(doc.Environments, workflow.Environment{EnvID: "new"})
+			err := s.Environments().Update(t.Context(), func(doc *registry.Environments) error {
+				doc.Environments = append(doc.Environments, registry.Environment{EnvID: "new"})
 				return nil
 			})
 			if !errors.Is(err, ErrBroken) || read(t, s, "other.json") != text {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -208,9 +209,9 @@ func TestAnUpdateThatFindsItsOwnContentMakesItDurable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := func(word workflow.IssueStatusWord) {
+	set := func(word registry.IssueStatusWord) {
 		t.Helper()
-		err := s.IssueStatus(sweptIssue).Update(t.Context(), func(status *workflow.IssueStatus) error {
+		err := s.IssueStatus(sweptIssue).Update(t.Context(), func(status *registry.IssueStatus) error {
 			status.Status, status.Timestamp = word, time.Date(2026, 11, 20, 10, 11, 12, 0, time.UTC)
 			return nil
 		})
@@ -218,13 +219,13 @@ func TestAnUpdateThatFindsItsOwnContentMakesItDurable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set(workflow.IssueComplete)
+	set(registry.IssueComplete)
 	path := filepath.Join(d.dir, statusDir, strconv.Itoa(sweptIssue)+".json")
 	complete, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set(workflow.IssueRunning)
+	set(registry.IssueRunning)
 	f, err := s.openFolder(statusDir)
 	if err == nil {
 		err = replaceCarelessly(f, string(complete), true, false)
@@ -233,7 +234,7 @@ func TestAnUpdateThatFindsItsOwnContentMakesItDurable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set(workflow.IssueComplete)
+	set(registry.IssueComplete)
 	d.cut(t)
 	if err := s.Close(); err != nil {
 		t.Log(err)

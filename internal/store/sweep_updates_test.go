@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"signalbox/internal/health"
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 // sweptUpdate is one acknowledged update that is cut off at each of its system
@@ -69,9 +69,9 @@ func updated(begin beginning) func(t *testing.T, s *Store) {
 
 func beginEnvironment(ctx context.Context, s *Store) (func() error, error) {
 	return func() error {
-		return s.Environments().Update(ctx, func(doc *workflow.Environments) error {
+		return s.Environments().Update(ctx, func(doc *registry.Environments) error {
 			n := len(doc.Environments) + 1
-			return doc.Register(workflow.Environment{EnvID: fmt.Sprintf("env-%d", n), IssueNumber: n, Branch: "b", Title: "t"}, testStart)
+			return doc.Register(registry.Environment{EnvID: fmt.Sprintf("env-%d", n), IssueNumber: n, Branch: "b", Title: "t"}, testStart)
 		})
 	}, nil
 }
@@ -91,9 +91,9 @@ func countEnvironments(ctx context.Context, s *Store) (int, error) {
 
 func beginStatus(ctx context.Context, s *Store) (func() error, error) {
 	return func() error {
-		return s.IssueStatus(sweptIssue).Update(ctx, func(status *workflow.IssueStatus) error {
+		return s.IssueStatus(sweptIssue).Update(ctx, func(status *registry.IssueStatus) error {
 			n, _ := strconv.Atoi(status.ErrorMessage)
-			status.Status, status.ErrorMessage, status.Timestamp = workflow.IssueError, fmt.Sprint(n+1), testStart
+			status.Status, status.ErrorMessage, status.Timestamp = registry.IssueError, fmt.Sprint(n+1), testStart
 			return nil
 		})
 	}, nil
@@ -113,8 +113,8 @@ func countStatus(ctx context.Context, s *Store) (int, error) {
 func threeStatuses(t *testing.T, s *Store) {
 	t.Helper()
 	for issue := range 3 {
-		if err := s.IssueStatus(issue+1).Update(t.Context(), func(status *workflow.IssueStatus) error {
-			status.Status = workflow.IssueComplete
+		if err := s.IssueStatus(issue+1).Update(t.Context(), func(status *registry.IssueStatus) error {
+			status.Status = registry.IssueComplete
 			return nil
 		}); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
@@ -184,7 +185,7 @@ func TestAWatchTellsEveryDocumentAlsoOfRunsThatBeginLater(t *testing.T) {
 			t.Errorf("transition %d, want %d", got, run.Journey.Transition)
 		}
 	}
-	if err := s.IssueStatus(7).Update(t.Context(), func(st *workflow.IssueStatus) error { st.Status = workflow.IssueRunning; return nil }); err != nil {
+	if err := s.IssueStatus(7).Update(t.Context(), func(st *registry.IssueStatus) error { st.Status = registry.IssueRunning; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	next(".worktrees/.status/7.json")
@@ -218,7 +219,7 @@ func TestAWatchOfPathsTellsNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Environments().Update(t.Context(), func(*workflow.Environments) error { return nil }); err != nil {
+	if err := s.Environments().Update(t.Context(), func(*registry.Environments) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	createRun(t, s)

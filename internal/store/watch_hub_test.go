@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/registry"
 )
 
 const maxInstances = "/proc/sys/user/max_inotify_instances"
@@ -126,7 +126,7 @@ func watchWithoutInstances(ctx context.Context, s *Store, _ []string) error {
 	for _, changed := range changes {
 		<-changed
 	}
-	if err := s.Environments().Update(ctx, func(*workflow.Environments) error { return nil }); err != nil {
+	if err := s.Environments().Update(ctx, func(*registry.Environments) error { return nil }); err != nil {
 		return err
 	}
 	if change := <-documents; change.Kind != KindEnvironments {

@@ -85,11 +85,11 @@ func (c Concern) flag(more int) string {
 	case c.Kind == CommentInRequest:
 		return fmt.Sprintf("the request has comments that a web page hides: %s characters", c.What)
 	case c.Kind == FilteredFile:
-		return fmt.Sprintf("it changes %s, which your git passes through the filter %s: it is recorded as the agent left it, unfiltered", where, printable(c.What))
+		return fmt.Sprintf("it changes %s, which your git passes through the filter %s: it is recorded as the agent left it, unfiltered", where, Printable(c.What))
 	case c.Kind == KnownSecret && c.Line == 0:
-		return fmt.Sprintf("it names a file by the value of %s: %s", printable(c.What), where)
+		return fmt.Sprintf("it names a file by the value of %s: %s", Printable(c.What), where)
 	case c.Kind == KnownSecret:
-		return fmt.Sprintf("it writes the value of %s into %s", printable(c.What), where)
+		return fmt.Sprintf("it writes the value of %s into %s", Printable(c.What), where)
 	case c.Kind == LikelySecret && c.Line == 0:
 		return fmt.Sprintf("it names a file by what looks like %s: %s", c.What, where)
 	case c.Kind == LikelySecret:

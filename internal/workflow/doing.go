@@ -32,9 +32,9 @@ func (m *machine) saySetUp() {
 		}
 	case Wait, RunSetUp:
 		if s.Next < commands {
-			m.say("set-up %d of %d: %s", s.Next+1, commands, printable(s.Commands[s.Next]))
+			m.say("set-up %d of %d: %s", s.Next+1, commands, Printable(s.Commands[s.Next]))
 		} else if n := s.Next - commands; n < len(s.Verification) {
-			m.say("verifying %d of %d: %s", n+1, len(s.Verification), printable(s.Verification[n].Command))
+			m.say("verifying %d of %d: %s", n+1, len(s.Verification), Printable(s.Verification[n].Command))
 		}
 	case KeepEnvironment:
 		m.say("keeping the environment %q", name)

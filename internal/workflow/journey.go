@@ -287,6 +287,15 @@ type Finding struct {
 	Unknown Unknown `json:",embed"`
 }
 
+// Line1 is the finding as one line: where, then what.
+func (f Finding) Line1() string {
+	text := Printable(f.Text)
+	if f.File != "" {
+		text = Printable(f.File) + ": " + text
+	}
+	return text
+}
+
 // PullRequest is the change as offered on the forge.
 type PullRequest struct {
 	Number int    `json:"number"`

@@ -51,7 +51,7 @@ func shownName(s string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			_, _ = fmt.Fprintf(&out, `\x%02x`, rest[0])
-		case isControl(r), unicode.Is(unicode.Cf, r), blank(r), r != ' ' && unicode.Is(unicode.Z, r), marks > marksLimit:
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), blank(r), r != ' ' && unicode.Is(unicode.Z, r), marks > marksLimit:
 			if r > 0xffff {
 				_, _ = fmt.Fprintf(&out, `\U%08x`, r)
 			} else {
@@ -65,12 +65,15 @@ func shownName(s string) string {
 	return out.String()
 }
 
-// printable is a text as it may be shown, with a mark for what cannot be.
-func printable(s string) string {
+// Printable is a text as it may be shown, with a mark for what cannot be.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if isControl(r) {
+		if unicode.IsControl(r) {
 			return '?'
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
 }
+
+// OneLine returns text without line breaks and control characters.
+func OneLine(text string) string { return Printable(strings.Join(strings.Fields(text), " ")) }

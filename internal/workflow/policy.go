@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -72,7 +73,9 @@ func (v *Verdict) inspect(f FileChange) {
 func (f FileChange) deleted() bool { return f.NewMode == modeAbsent }
 
 // oddName: a name that a list of names, or a terminal, cannot hold as it is.
-func oddName(p string) bool { return !utf8.ValidString(p) || strings.ContainsFunc(p, isControl) }
+func oddName(p string) bool {
+	return !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl)
+}
 
 // reservedPath: names that git treats as its own on some file system, and ours.
 func reservedPath(p string) bool {
@@ -92,5 +95,3 @@ func reservedPath(p string) bool {
 
 // looksLikeRun: runs/<request>/<run>/…; a project may have a folder "runs" of its own.
 func looksLikeRun(p string) bool { return strings.EqualFold(path.Base(p), "stage.json") }
-
-func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r <= 0x9f }

@@ -3,6 +3,7 @@ package workflow
 import (
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -81,7 +82,7 @@ func TestInspectOneFile(t *testing.T) {
 				t.Errorf("%q %s, want it %s: %q %q", test.file.Path, got, test.want, v.Flags, v.Refused)
 			}
 			for _, told := range append(v.Flags, v.Refused...) {
-				if strings.ContainsFunc(told, isControl) || !utf8.ValidString(told) {
+				if strings.ContainsFunc(told, unicode.IsControl) || !utf8.ValidString(told) {
 					t.Errorf("%q would reach a terminal", told)
 				}
 			}
@@ -130,7 +131,7 @@ func FuzzInspect(f *testing.F) {
 			}
 		}
 		for _, told := range append(v.Flags, v.Refused...) {
-			if strings.ContainsFunc(told, isControl) || !utf8.ValidString(told) {
+			if strings.ContainsFunc(told, unicode.IsControl) || !utf8.ValidString(told) {
 				t.Errorf("%q would reach a terminal", told)
 			}
 		}

@@ -110,3 +110,14 @@ func PhaseOf(step StepName) (Phase, bool) {
 	}
 	return 0, false
 }
+
+// ProgressPhase is the run's place among the seven of P9.
+func (r *Run) ProgressPhase() ProgressPhase {
+	if r.State == Done {
+		return ProgressComplete
+	}
+	if r.Journey.SettingUp && r.Journey.Phase != EnvCreate {
+		return ProgressEnvironmentSetup
+	}
+	return r.Journey.Phase.Position().Progress
+}

@@ -127,7 +127,7 @@ func (r *Run) ProgressComment(say func(NextStep) string) string {
 		for i, step := range r.Error.Next {
 			steps[i] = say(step)
 		}
-		fmt.Fprintf(&b, "\n\n**%s**: %s", printable(r.Error.Title), strings.Join(steps, "; "))
+		fmt.Fprintf(&b, "\n\n**%s**: %s", Printable(r.Error.Title), strings.Join(steps, "; "))
 	}
 	return b.String() + "\n"
 }

@@ -1,10 +1,8 @@
 package workflow
 
 import (
-	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The table of SPEC 0 and E10, word for word.
@@ -68,114 +66,11 @@ func TestUnknownPositionsAreResumedAtTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestAsEnvironment(t *testing.T) {
-	t.Parallel()
-	full := ordinary(WorkflowFull, true)
-	failing := times(1, untilPhase(CIWatch), checks(ChecksFailed))
-	for _, test := range []struct {
-		name   string
-		acts   []act
-		status EnvironmentStatus // empty when there is no entry
-		phase  Phase
-	}{
-		{"before there is an environment there is no entry", []act{untilPhase(EnvCreate)}, "", 0},
-		{"work in progress is active", []act{untilPhase(TDDGreen)}, EnvironmentActive, TDDGreen},
-		{"a stop by a person leaves it active", []act{untilPhase(TDDGreen), does(StopRequested{})}, EnvironmentActive, TDDGreen},
-		{"an open pull request", []act{untilPhase(CIWatch)}, EnvironmentPRCreated, CIWatch},
-		{"a blocked one", []act{times(3, failing)}, EnvironmentBlocked, ReviewFix},
-		{"blocked goes back to pr_created after unblocking", []act{times(3, failing), does(Resumed{})}, EnvironmentPRCreated, ReviewFix},
-		{"blocked without a pull request goes back to active",
-			[]act{untilPhase(DesignCheck), plans(Plan{Design: &Feasibility{}}), does(Resumed{})}, EnvironmentActive, DesignCheck},
-		{"a merged one", []act{untilPhase(MergeCleanup), well}, EnvironmentMerged, MergeCleanup},
-		{"a merged one of which the rest is done", []act{toTheEnd}, EnvironmentMerged, ParentClose},
-		{"one that is being given up", []act{untilPhase(CIWatch), does(StopRequested{Cancel: true})}, EnvironmentAbandoned, CIWatch},
-		{"one that was put away has no entry", []act{untilPhase(TDDGreen), does(StopRequested{Cancel: true}), well}, "", 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			run := lived(t, full, test.acts...)
-			entry, ok := run.AsEnvironment()
-			if ok != (test.status != "") || ok && (entry.Status != test.status || entry.Phase != test.phase || entry.Step != test.phase.Step()) {
-				t.Errorf("%t: %s at %d %s, want %s at %d", ok, entry.Status, entry.Phase, entry.Step, test.status, test.phase)
-			}
-			if ok && (entry.Blocked != nil) != (test.status == EnvironmentBlocked) {
-				t.Errorf("blocked is %+v", entry.Blocked)
-			}
-		})
-	}
-}
-
-func TestAnEntryHasTheAreaThatItsRequestNames(t *testing.T) {
-	t.Parallel()
-	changed := times(1, untilPhase(TDDGreen), well, changes(FileChange{Path: "web/a.ts", NewMode: "100644"}))
-	s := ordinary(WorkflowFull, true)
-	for _, c := range []struct {
-		named, want string
-		until       act
-	}{{"", "", untilPhase(DesignCheck)}, {"", "web", changed}, {"backend", "backend", untilPhase(DesignCheck)}, {"backend", "backend", changed}} {
-		s.Area = c.named
-		run := lived(t, s, c.until)
-		if entry, _ := run.AsEnvironment(); entry.Area != c.want {
-			t.Errorf("a request that names %q has the area %q in %s, want %q", c.named, entry.Area, where(run), c.want)
-		}
-	}
-}
-
-func TestAnEntrySaysWhatIsPending(t *testing.T) {
-	t.Parallel()
-	run := lived(t, ordinary(WorkflowFull, true), untilPhase(ReviewRequest), reviewFinds)
-	entry, _ := run.AsEnvironment()
-	if !slices.Equal(entry.PendingIssues, []string{"parse.go: reads past the end"}) {
-		t.Errorf("pending_issues are %q", entry.PendingIssues)
-	}
-	if entry.PRNumber != nil || entry.IssueNumber != 42 || entry.Branch != "signalbox/42-fix-the-parser" || !entry.CreatedAt.Equal(epoch) {
-		t.Errorf("the entry is %+v", entry)
-	}
-	run = untilPhase(CIWatch)(t, run)
-	entry, _ = run.AsEnvironment()
-	if len(entry.PendingIssues) != 0 || entry.PRNumber == nil || *entry.PRNumber != 7 {
-		t.Errorf("after the mend: %q, pull request %v", entry.PendingIssues, entry.PRNumber)
-	}
-}
-
 func TestAFindingIsOneLineWhateverItHolds(t *testing.T) {
 	t.Parallel()
 	f := Finding{File: "a\x1b[2J", Text: "one\ntwo\r\x00\u009b\xff"}
 	if got, want := f.Line1(), "a?[2J: one?two????"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestAsIssueStatus(t *testing.T) {
-	t.Parallel()
-	full := ordinary(WorkflowFull, true)
-	for _, test := range []struct {
-		name    string
-		acts    []act
-		want    IssueStatusWord
-		message string
-	}{
-		{"a queued run is running to whoever waits", nil, IssueRunning, ""},
-		{"a running run", []act{untilPhase(TDDGreen)}, IssueRunning, ""},
-		{"a merged run is complete", []act{toTheEnd}, IssueComplete, ""},
-		{"a canceled run is an error", []act{does(StopRequested{Cancel: true})}, IssueError, "canceled"},
-		{"a stopped run is an error that says why", []act{untilPhase(TDDGreen), does(StopRequested{})}, IssueError,
-			"stopped by a person: stopped while implementing"},
-		{"a failed run is an error that says why", []act{untilPhase(TDDGreen), times(3, agentFails("AGENT_HUNG"))}, IssueError,
-			"the implementer printed nothing for too long: it ended"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			run := lived(t, full, test.acts...)
-			run.UpdatedAt = epoch.In(time.FixedZone("JST", 9*3600))
-			s := run.AsIssueStatus()
-			if s.Status != test.want || s.ErrorMessage != test.message || s.Issue != 42 || s.Session != "signalbox-issue-42" {
-				t.Errorf("%+v", s)
-			}
-			if s.Timestamp.Location() != time.UTC {
-				t.Errorf("the time is %s", s.Timestamp)
-			}
-		})
 	}
 }
 

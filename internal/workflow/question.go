@@ -115,7 +115,7 @@ func (q *Question) Line1() string {
 	if cut {
 		text += " …"
 	}
-	return printable(strings.TrimPrefix(q.Tool+": "+text, ": "))
+	return Printable(strings.TrimPrefix(q.Tool+": "+text, ": "))
 }
 
 // questionAsked puts a question of the pending action's agent to people.
@@ -171,9 +171,9 @@ func (m *machine) questionAnswered(e Answered) bool {
 func (a *Answer) says() string {
 	what := map[AnswerVerdict]string{AnswerAllow: "allowed", AnswerDeny: "denied", AnswerOption: fmt.Sprintf("option %d chosen", a.Option), AnswerText: "answered"}
 	if a.Always {
-		return fmt.Sprintf("allowed for the rest of the run by %s", printable(a.By))
+		return fmt.Sprintf("allowed for the rest of the run by %s", Printable(a.By))
 	}
-	return fmt.Sprintf("%s by %s", what[a.Verdict], printable(a.By))
+	return fmt.Sprintf("%s by %s", what[a.Verdict], Printable(a.By))
 }
 
 func (m *machine) allowAlways(q *Question) {

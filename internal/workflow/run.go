@@ -4,7 +4,10 @@
 // context, no files, no log, no randomness.
 package workflow
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // RunVersion is the version of stage.json that this package reads and writes.
 const RunVersion = "1.0"
@@ -198,3 +201,9 @@ type Command struct {
 	At      time.Time `json:"at"`
 	Unknown Unknown   `json:",embed"`
 }
+
+// EnvironmentID is the id of the run's environment, also before it is made.
+func (r *Run) EnvironmentID() string { return fmt.Sprintf("issue-%d-%s", r.Journey.Number, r.RunID) }
+
+// UnderWay reports whether some process should be carrying the run.
+func (r *Run) UnderWay() bool { return r.State == Queued || r.State == Running }

@@ -32,7 +32,7 @@ func WorkflowPhases(names ...string) (workflow string, phases []StepName, err er
 	for _, name := range names {
 		if _, ok := PhaseOf(StepName(name)); !ok {
 			return "", nil, fmt.Errorf("workflow names %q, which is neither %q nor %q nor a phase (%s)",
-				name, WorkflowFull, WorkflowSimple, strings.Join(stepNames(), ", "))
+				name, WorkflowFull, WorkflowSimple, strings.Join(StepNames(), ", "))
 		}
 		phases = append(phases, StepName(name))
 	}
@@ -48,7 +48,7 @@ func optionalSteps() (steps []StepName) {
 	return steps
 }
 
-func stepNames() (names []string) {
+func StepNames() (names []string) {
 	for _, row := range Positions {
 		names = append(names, string(row.Step))
 	}

@@ -19,7 +19,7 @@ func (s *SetUp) Warnings() (lines []string) {
 		lines = append(lines, "the set-up was run from nothing, because "+s.Dropped)
 	}
 	if s != nil && len(s.Loose) > 0 {
-		lines = append(lines, "the set-up wrote "+printable(strings.Join(s.Loose, ", "))+
+		lines = append(lines, "the set-up wrote "+Printable(strings.Join(s.Loose, ", "))+
 			": gone, or as before, when the agent begins, because git does not ignore it; name it in .gitignore, or put it in a folder of its own")
 	}
 	return lines
@@ -47,5 +47,5 @@ func (j *Journey) Warnings() []string {
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
-	return printable(line)
+	return Printable(line)
 }

@@ -23,7 +23,7 @@ type TestCount struct{ Cases, Skips, Checks int }
 // A test that is only written anew is not told apart from one that was weakened; a person tells that at a glance.
 func weakened(files []TestFile) (reasons []string) {
 	for _, f := range files {
-		name := printable(f.Path)
+		name := Printable(f.Path)
 		fewer := func(what string, before, after int) string {
 			return fmt.Sprintf("it leaves %d of %s in %s", after, countNote(before, what), name)
 		}

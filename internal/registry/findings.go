@@ -1,14 +1,15 @@
-package workflow
+package registry
 
 import (
 	"fmt"
+	"signalbox/internal/workflow"
 	"slices"
 	"strings"
 )
 
 // AddFinding appends a review finding, as one line; one that is there already is not added twice.
 func (e *Environment) AddFinding(text string) (added bool, err error) {
-	line := OneLine(text)
+	line := workflow.OneLine(text)
 	if line == "" {
 		return false, fmt.Errorf("finding is empty: say what is to be mended: %w", ErrInvalidEntry)
 	}
@@ -26,7 +27,7 @@ func (e *Environment) AddFinding(text string) (added bool, err error) {
 // beginning of exactly one. It returns the finding. Places in the list are no
 // names: another process may have changed them in between.
 func (e *Environment) ResolveFinding(text string) (string, error) {
-	line := OneLine(text)
+	line := workflow.OneLine(text)
 	i := slices.Index(e.PendingIssues, line)
 	for j, finding := range e.PendingIssues {
 		if i >= 0 && e.PendingIssues[i] == line || line == "" || !strings.HasPrefix(finding, line) {

@@ -1,7 +1,8 @@
-package workflow
+package registry
 
 import (
 	"fmt"
+	"signalbox/internal/workflow"
 	"time"
 )
 
@@ -58,12 +59,12 @@ func days(d time.Duration) int { return int(d / (24 * time.Hour)) }
 
 // BlockedEnvironment is one line of the report of E11.
 type BlockedEnvironment struct {
-	EnvID           string        `json:"env_id"`
-	IssueNumber     int           `json:"issue_number"`
-	Reason          BlockedReason `json:"reason"`
-	Description     string        `json:"description"`
-	SuggestedAction string        `json:"suggested_action"`
-	BlockedAt       time.Time     `json:"blocked_at"`
+	EnvID           string                 `json:"env_id"`
+	IssueNumber     int                    `json:"issue_number"`
+	Reason          workflow.BlockedReason `json:"reason"`
+	Description     string                 `json:"description"`
+	SuggestedAction string                 `json:"suggested_action"`
+	BlockedAt       time.Time              `json:"blocked_at"`
 }
 
 // BlockedReport lists every blocked environment, in the order of the document.

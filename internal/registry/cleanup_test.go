@@ -1,6 +1,7 @@
-package workflow
+package registry
 
 import (
+	"signalbox/internal/workflow"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +10,7 @@ import (
 func TestCleanUp(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
-	now := epoch.Add(100 * day)
+	now := began.Add(100 * day)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	for _, test := range []struct {
 		name    string
@@ -47,8 +48,8 @@ func TestTheBlockedReportNamesEveryBlockedOne(t *testing.T) {
 	bare.EnvID, bare.Blocked = "bare", nil
 	doc := Environments{Environments: []Environment{entryAt(EnvironmentActive, "tdd-red", 0), entryAt(EnvironmentBlocked, "tdd-red", 0), bare}}
 	report := doc.BlockedReport()
-	if len(report) != 2 || report[0].Reason != DesignAmbiguity || report[0].SuggestedAction != "choose one" || report[0].IssueNumber != 42 ||
-		!report[0].BlockedAt.Equal(epoch) || report[1].EnvID != "bare" || report[1].Description == "" {
+	if len(report) != 2 || report[0].Reason != workflow.DesignAmbiguity || report[0].SuggestedAction != "choose one" || report[0].IssueNumber != 42 ||
+		!report[0].BlockedAt.Equal(began) || report[1].EnvID != "bare" || report[1].Description == "" {
 		t.Errorf("%+v", report)
 	}
 }
@@ -60,27 +61,27 @@ func TestOldEntriesAreMended(t *testing.T) {
 		name     string
 		old      Environment
 		status   EnvironmentStatus
-		phase    Phase
-		step     StepName
+		phase    workflow.Phase
+		step     workflow.StepName
 		notes    int
 		lastUsed time.Time
 	}{
-		{"nothing to mend", Environment{Status: EnvironmentActive, Phase: TDDRed, Step: "tdd-red", CreatedAt: epoch, LastUsedAt: later}, EnvironmentActive, TDDRed, "tdd-red", 0, later},
-		{"pr-create was 9", Environment{Status: EnvironmentPRCreated, Phase: 9, Step: "pr-create", CreatedAt: epoch, LastUsedAt: later}, EnvironmentPRCreated, PRCreate, "pr-create", 1, later},
-		{"merge-cleanup was 11", Environment{Status: EnvironmentMerged, Phase: 11, Step: "merge-cleanup", CreatedAt: epoch, LastUsedAt: later}, EnvironmentMerged, MergeCleanup, "merge-cleanup", 1, later},
-		{"a phase without its step", Environment{Status: EnvironmentActive, Phase: TDDGreen, CreatedAt: epoch, LastUsedAt: later}, EnvironmentActive, TDDGreen, "tdd-green", 1, later},
-		{"a strange step stays", Environment{Status: EnvironmentActive, Phase: 77, Step: "coffee", CreatedAt: epoch, LastUsedAt: later}, EnvironmentActive, 77, "coffee", 0, later},
-		{"no status", Environment{Phase: TDDRed, Step: "tdd-red", CreatedAt: epoch, LastUsedAt: later}, EnvironmentActive, TDDRed, "tdd-red", 1, later},
-		{"no status, a pull request", Environment{PRNumber: &seven, Phase: CIWatch, Step: "ci-watch", CreatedAt: epoch, LastUsedAt: later}, EnvironmentPRCreated, CIWatch, "ci-watch", 1, later},
-		{"no status, a block", Environment{Blocked: &Blocked{}, Phase: TDDRed, Step: "tdd-red", CreatedAt: epoch, LastUsedAt: later}, EnvironmentBlocked, TDDRed, "tdd-red", 1, later},
-		{"no last use", Environment{Status: EnvironmentActive, Phase: TDDRed, Step: "tdd-red", CreatedAt: epoch}, EnvironmentActive, TDDRed, "tdd-red", 1, epoch},
-		{"hardly anything", Environment{}, EnvironmentActive, BranchCreate, "branch-create", 2, time.Time{}},
+		{"nothing to mend", Environment{Status: EnvironmentActive, Phase: workflow.TDDRed, Step: "tdd-red", CreatedAt: began, LastUsedAt: later}, EnvironmentActive, workflow.TDDRed, "tdd-red", 0, later},
+		{"pr-create was 9", Environment{Status: EnvironmentPRCreated, Phase: 9, Step: "pr-create", CreatedAt: began, LastUsedAt: later}, EnvironmentPRCreated, workflow.PRCreate, "pr-create", 1, later},
+		{"merge-cleanup was 11", Environment{Status: EnvironmentMerged, Phase: 11, Step: "merge-cleanup", CreatedAt: began, LastUsedAt: later}, EnvironmentMerged, workflow.MergeCleanup, "merge-cleanup", 1, later},
+		{"a phase without its step", Environment{Status: EnvironmentActive, Phase: workflow.TDDGreen, CreatedAt: began, LastUsedAt: later}, EnvironmentActive, workflow.TDDGreen, "tdd-green", 1, later},
+		{"a strange step stays", Environment{Status: EnvironmentActive, Phase: 77, Step: "coffee", CreatedAt: began, LastUsedAt: later}, EnvironmentActive, 77, "coffee", 0, later},
+		{"no status", Environment{Phase: workflow.TDDRed, Step: "tdd-red", CreatedAt: began, LastUsedAt: later}, EnvironmentActive, workflow.TDDRed, "tdd-red", 1, later},
+		{"no status, a pull request", Environment{PRNumber: &seven, Phase: workflow.CIWatch, Step: "ci-watch", CreatedAt: began, LastUsedAt: later}, EnvironmentPRCreated, workflow.CIWatch, "ci-watch", 1, later},
+		{"no status, a block", Environment{Blocked: &workflow.Blocked{}, Phase: workflow.TDDRed, Step: "tdd-red", CreatedAt: began, LastUsedAt: later}, EnvironmentBlocked, workflow.TDDRed, "tdd-red", 1, later},
+		{"no last use", Environment{Status: EnvironmentActive, Phase: workflow.TDDRed, Step: "tdd-red", CreatedAt: began}, EnvironmentActive, workflow.TDDRed, "tdd-red", 1, began},
+		{"hardly anything", Environment{}, EnvironmentActive, workflow.BranchCreate, "branch-create", 2, time.Time{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.old.EnvID = "old-one"
 			doc := Environments{Environments: []Environment{test.old}}
-			notes := doc.Mend()
+			notes := doc.Fix()
 			e := doc.Environments[0]
 			if e.Status != test.status || e.Phase != test.phase || e.Step != test.step || !e.LastUsedAt.Equal(test.lastUsed) {
 				t.Errorf("mended to %+v", e)
@@ -88,7 +89,7 @@ func TestOldEntriesAreMended(t *testing.T) {
 			if len(notes) != test.notes || len(notes) > 0 && !strings.Contains(notes[0], `"old-one"`) {
 				t.Errorf("it says %q", notes)
 			}
-			if again := doc.Mend(); len(again) > 0 {
+			if again := doc.Fix(); len(again) > 0 {
 				t.Errorf("mending again says %q", again)
 			}
 		})

@@ -1,15 +1,18 @@
-package workflow
+package registry
 
 import (
 	"errors"
+	"signalbox/internal/workflow"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
+var began = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
 // later is when the operations of these tests happen.
-var later = epoch.Add(time.Hour)
+var later = began.Add(time.Hour)
 
 func TestEachOperationUpdatesItsFields(t *testing.T) {
 	t.Parallel()
@@ -26,7 +29,7 @@ func TestEachOperationUpdatesItsFields(t *testing.T) {
 	}
 	type state struct {
 		status EnvironmentStatus
-		phase  Phase
+		phase  workflow.Phase
 		used   time.Time
 	}
 	const active, blocked, offered = EnvironmentActive, EnvironmentBlocked, EnvironmentPRCreated
@@ -36,22 +39,22 @@ func TestEachOperationUpdatesItsFields(t *testing.T) {
 		do     func(*testing.T, *Environment)
 		want   state
 	}{
-		{"opening touches", entryAt(active, "tdd-red", 0), func(_ *testing.T, e *Environment) { e.Touch(later) }, state{active, TDDRed, later}},
-		{"a phase change", entryAt(active, "tdd-red", 0), fails(func(e *Environment) error { return e.SetPhase(TDDGreen, later) }), state{active, TDDGreen, later}},
-		{"a phase change under a block", entryAt(blocked, "tdd-red", 0), fails(func(e *Environment) error { return e.SetPhase(TDDGreen, later) }), state{blocked, TDDGreen, later}},
-		{"merged is followed by its clean-up", entryAt(EnvironmentMerged, "merge-cleanup", 7), fails(func(e *Environment) error { return e.SetPhase(ParentClose, later) }), state{EnvironmentMerged, ParentClose, later}},
-		{"a pull request", entryAt(active, "approval-wait", 0), prOf(45), state{offered, PRCreate, later}},
-		{"the same pull request again does not go back", entryAt(offered, "ci-watch", 45), prOf(45), state{offered, CIWatch, later}},
-		{"another pull request starts there again", entryAt(offered, "ci-watch", 44), prOf(45), state{offered, PRCreate, later}},
-		{"a pull request under a block", entryAt(blocked, "approval-wait", 0), prOf(45), state{blocked, PRCreate, later}},
-		{"merged", entryAt(offered, "ci-watch", 7), func(_ *testing.T, e *Environment) { e.MarkMerged(later) }, state{EnvironmentMerged, MergeCleanup, later}},
-		{"merged ends a block", entryAt(blocked, "ci-watch", 7), func(_ *testing.T, e *Environment) { e.MarkMerged(later) }, state{EnvironmentMerged, MergeCleanup, later}},
-		{"merged again keeps its date", entryAt(EnvironmentMerged, "parent-close", 7), func(_ *testing.T, e *Environment) { e.MarkMerged(later) }, state{EnvironmentMerged, ParentClose, epoch}},
-		{"merged of a strange step", entryAt(active, "coffee", 0), func(_ *testing.T, e *Environment) { e.MarkMerged(later) }, state{EnvironmentMerged, MergeCleanup, later}},
-		{"abandoned", entryAt(offered, "ci-watch", 7), fails(func(e *Environment) error { return e.MarkAbandoned(later) }), state{EnvironmentAbandoned, CIWatch, later}},
-		{"abandoned again", entryAt(EnvironmentAbandoned, "ci-watch", 7), fails(func(e *Environment) error { return e.MarkAbandoned(later) }), state{EnvironmentAbandoned, CIWatch, epoch}},
-		{"unblocked returns to active", entryAt(blocked, "tdd-red", 0), func(_ *testing.T, e *Environment) { e.Unblock() }, state{active, TDDRed, epoch}},
-		{"unblocked returns to pr_created", entryAt(blocked, "ci-watch", 7), func(_ *testing.T, e *Environment) { e.Unblock() }, state{offered, CIWatch, epoch}},
+		{"opening touches", entryAt(active, "tdd-red", 0), func(_ *testing.T, e *Environment) { e.Touch(later) }, state{active, workflow.TDDRed, later}},
+		{"a phase change", entryAt(active, "tdd-red", 0), fails(func(e *Environment) error { return e.SetPhase(workflow.TDDGreen, later) }), state{active, workflow.TDDGreen, later}},
+		{"a phase change under a block", entryAt(blocked, "tdd-red", 0), fails(func(e *Environment) error { return e.SetPhase(workflow.TDDGreen, later) }), state{blocked, workflow.TDDGreen, later}},
+		{"merged is followed by its clean-up", entryAt(EnvironmentMerged, "merge-cleanup", 7), fails(func(e *Environment) error { return e.SetPhase(workflow.ParentClose, later) }), state{EnvironmentMerged, workflow.ParentClose, later}},
+		{"a pull request", entryAt(active, "approval-wait", 0), prOf(45), state{offered, workflow.PRCreate, later}},
+		{"the same pull request again does not go back", entryAt(offered, "ci-watch", 45), prOf(45), state{offered, workflow.CIWatch, later}},
+		{"another pull request starts there again", entryAt(offered, "ci-watch", 44), prOf(45), state{offered, workflow.PRCreate, later}},
+		{"a pull request under a block", entryAt(blocked, "approval-wait", 0), prOf(45), state{blocked, workflow.PRCreate, later}},
+		{"merged", entryAt(offered, "ci-watch", 7), func(_ *testing.T, e *Environment) { e.MarkMerged(later) }, state{EnvironmentMerged, workflow.MergeCleanup, later}},
+		{"merged ends a block", entryAt(blocked, "ci-watch", 7), func(_ *testing.T, e *Environment) { e.MarkMerged(later) }, state{EnvironmentMerged, workflow.MergeCleanup, later}},
+		{"merged again keeps its date", entryAt(EnvironmentMerged, "parent-close", 7), func(_ *testing.T, e *Environment) { e.MarkMerged(later) }, state{EnvironmentMerged, workflow.ParentClose, began}},
+		{"merged of a strange step", entryAt(active, "coffee", 0), func(_ *testing.T, e *Environment) { e.MarkMerged(later) }, state{EnvironmentMerged, workflow.MergeCleanup, later}},
+		{"abandoned", entryAt(offered, "ci-watch", 7), fails(func(e *Environment) error { return e.MarkAbandoned(later) }), state{EnvironmentAbandoned, workflow.CIWatch, later}},
+		{"abandoned again", entryAt(EnvironmentAbandoned, "ci-watch", 7), fails(func(e *Environment) error { return e.MarkAbandoned(later) }), state{EnvironmentAbandoned, workflow.CIWatch, began}},
+		{"unblocked returns to active", entryAt(blocked, "tdd-red", 0), func(_ *testing.T, e *Environment) { e.Unblock() }, state{active, workflow.TDDRed, began}},
+		{"unblocked returns to pr_created", entryAt(blocked, "ci-watch", 7), func(_ *testing.T, e *Environment) { e.Unblock() }, state{offered, workflow.CIWatch, began}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,21 +74,23 @@ func TestWhatDoesNotApplyIsRefusedAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	merged, abandoned := entryAt(EnvironmentMerged, "merge-cleanup", 7), entryAt(EnvironmentAbandoned, "tdd-red", 0)
 	active := entryAt(EnvironmentActive, "tdd-red", 0)
-	good := Blocked{Reason: ResourceLimit, Description: "the disk is full"}
+	good := workflow.Blocked{Reason: workflow.ResourceLimit, Description: "the disk is full"}
 	for _, test := range []struct {
 		name   string
 		before Environment
 		do     func(*Environment) error
 		want   error
 	}{
-		{"a merged one does not go back", merged, func(e *Environment) error { return e.SetPhase(TDDRed, later) }, ErrNotApplicable},
-		{"an abandoned one does not go on", abandoned, func(e *Environment) error { return e.SetPhase(MergeCleanup, later) }, ErrNotApplicable},
+		{"a merged one does not go back", merged, func(e *Environment) error { return e.SetPhase(workflow.TDDRed, later) }, ErrNotApplicable},
+		{"an abandoned one does not go on", abandoned, func(e *Environment) error { return e.SetPhase(workflow.MergeCleanup, later) }, ErrNotApplicable},
 		{"a merged one takes no pull request", merged, func(e *Environment) error { return e.UpdatePR(9, later) }, ErrNotApplicable},
 		{"a pull request has a number", active, func(e *Environment) error { return e.UpdatePR(0, later) }, ErrInvalidEntry},
 		{"a merged one is not given up", merged, func(e *Environment) error { return e.MarkAbandoned(later) }, ErrNotApplicable},
 		{"an abandoned one is not blocked", abandoned, func(e *Environment) error { return e.Block(good, later) }, ErrNotApplicable},
-		{"a block has one of six reasons", active, func(e *Environment) error { return e.Block(Blocked{Reason: "mood", Description: "x"}, later) }, ErrInvalidEntry},
-		{"a block says what stands in the way", active, func(e *Environment) error { return e.Block(Blocked{Reason: ResourceLimit, Description: " "}, later) }, ErrInvalidEntry},
+		{"a block has one of six reasons", active, func(e *Environment) error { return e.Block(workflow.Blocked{Reason: "mood", Description: "x"}, later) }, ErrInvalidEntry},
+		{"a block says what stands in the way", active, func(e *Environment) error {
+			return e.Block(workflow.Blocked{Reason: workflow.ResourceLimit, Description: " "}, later)
+		}, ErrInvalidEntry},
 		{"a finding says something", active, func(e *Environment) error { _, err := e.AddFinding("\n"); return err }, ErrInvalidEntry},
 		{"a merged one takes no finding", merged, func(e *Environment) error { _, err := e.AddFinding("x"); return err }, ErrNotApplicable},
 		{"only what is found is resolved", active, func(e *Environment) error { _, err := e.ResolveFinding("b.go"); return err }, ErrNotApplicable},
@@ -98,7 +103,7 @@ func TestWhatDoesNotApplyIsRefusedAndChangesNothing(t *testing.T) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 			if e.Status != test.before.Status || e.Phase != test.before.Phase || e.PRNumber != test.before.PRNumber ||
-				e.Blocked != nil || len(e.PendingIssues) != 1 || !e.LastUsedAt.Equal(epoch) {
+				e.Blocked != nil || len(e.PendingIssues) != 1 || !e.LastUsedAt.Equal(began) {
 				t.Errorf("the entry became %+v", e)
 			}
 		})
@@ -109,12 +114,12 @@ func TestABlockSuggestsWhatToDoWhereNobodySaid(t *testing.T) {
 	t.Parallel()
 	for _, reason := range BlockedReasons {
 		e := entryAt(EnvironmentActive, "tdd-red", 0)
-		if err := e.Block(Blocked{Reason: reason, Description: "x"}, later); err != nil || e.Blocked.SuggestedAction == "" || !e.Blocked.BlockedAt.Equal(later) {
+		if err := e.Block(workflow.Blocked{Reason: reason, Description: "x"}, later); err != nil || e.Blocked.SuggestedAction == "" || !e.Blocked.BlockedAt.Equal(later) {
 			t.Errorf("%s: %+v, %v", reason, e.Blocked, err)
 		}
 	}
 	e := entryAt(EnvironmentActive, "tdd-red", 0)
-	if err := e.Block(Blocked{Reason: ResourceLimit, Description: "x", SuggestedAction: "wait"}, later); err != nil || e.Blocked.SuggestedAction != "wait" {
+	if err := e.Block(workflow.Blocked{Reason: workflow.ResourceLimit, Description: "x", SuggestedAction: "wait"}, later); err != nil || e.Blocked.SuggestedAction != "wait" {
 		t.Errorf("%+v, %v", e.Blocked, err)
 	}
 }
@@ -127,7 +132,7 @@ func TestRegister(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := doc.Environments[0]
-	if e.Status != EnvironmentActive || e.Phase != EnvCreate || e.Step != "env-create" || e.Title != "User auth" ||
+	if e.Status != EnvironmentActive || e.Phase != workflow.EnvCreate || e.Step != "env-create" || e.Title != "User auth" ||
 		!e.CreatedAt.Equal(later) || !e.LastUsedAt.Equal(later) {
 		t.Errorf("registered: %+v", e)
 	}
@@ -178,7 +183,7 @@ func TestTheEntryToGoOnWithIsFoundFirst(t *testing.T) {
 		return e
 	}
 	doc := Environments{Environments: []Environment{
-		named("given-up", EnvironmentAbandoned, 42, 7, later.Add(time.Hour)), named("old", EnvironmentActive, 42, 7, epoch),
+		named("given-up", EnvironmentAbandoned, 42, 7, later.Add(time.Hour)), named("old", EnvironmentActive, 42, 7, began),
 		named("other", EnvironmentActive, 4, 8, later), named("new", EnvironmentBlocked, 42, 0, later),
 	}}
 	ids := func(found []Environment) (ids []string) {
@@ -234,10 +239,10 @@ func TestAPositionIsNamedByStepOrNumber(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		words  string
-		want   Phase
+		want   workflow.Phase
 		mended bool
-	}{{"tdd-green", TDDGreen, false}, {"5", TDDGreen, false}, {"5 tdd-green", TDDGreen, false}, {"9 pr-create", PRCreate, true},
-		{"11 merge-cleanup", MergeCleanup, true}, {"0", BranchCreate, false}, {"14", ParentClose, false}} {
+	}{{"tdd-green", workflow.TDDGreen, false}, {"5", workflow.TDDGreen, false}, {"5 tdd-green", workflow.TDDGreen, false}, {"9 pr-create", workflow.PRCreate, true},
+		{"11 merge-cleanup", workflow.MergeCleanup, true}, {"0", workflow.BranchCreate, false}, {"14", workflow.ParentClose, false}} {
 		p, mended, err := ParsePosition(strings.Fields(test.words)...)
 		if err != nil || p != test.want || mended != test.mended {
 			t.Errorf("%s: %d, mended %t, %v", test.words, p, mended, err)

@@ -1,6 +1,7 @@
-package workflow
+package registry
 
 import (
+	"signalbox/internal/workflow"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ func TestTheRecoveryMatrix(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		status EnvironmentStatus
-		step   StepName
+		step   workflow.StepName
 		pr     int
 		seen   Surroundings
 		want   want
@@ -73,22 +74,22 @@ func TestTheRecoveryMatrix(t *testing.T) {
 	}
 }
 
-func entryAt(status EnvironmentStatus, step StepName, pr int) Environment {
-	phase, _ := PhaseOf(step)
+func entryAt(status EnvironmentStatus, step workflow.StepName, pr int) Environment {
+	phase, _ := workflow.PhaseOf(step)
 	e := Environment{EnvID: "fancy-mallard", IssueNumber: 42, Branch: "feature/x", Status: status, Phase: phase, Step: step,
-		PendingIssues: []string{"a.go: wrong"}, CreatedAt: epoch, LastUsedAt: epoch}
+		PendingIssues: []string{"a.go: wrong"}, CreatedAt: began, LastUsedAt: began}
 	if pr > 0 {
 		e.PRNumber = &pr
 	}
 	if status == EnvironmentBlocked {
-		e.Blocked = &Blocked{Reason: DesignAmbiguity, Description: "ids are int and uuid", SuggestedAction: "choose one", BlockedAt: epoch}
+		e.Blocked = &workflow.Blocked{Reason: workflow.DesignAmbiguity, Description: "ids are int and uuid", SuggestedAction: "choose one", BlockedAt: began}
 	}
 	return e
 }
 
 func TestEveryPositionHasItsResumePoint(t *testing.T) {
 	t.Parallel()
-	for _, row := range Positions {
+	for _, row := range workflow.Positions {
 		e := entryAt(EnvironmentActive, row.Step, 0)
 		e.Phase = 77 // the step's name is the key
 		r := Recover(&e, Surroundings{PR: PRNone})
@@ -121,7 +122,7 @@ func TestRecoveryLeavesTheEntryAlone(t *testing.T) {
 	t.Parallel()
 	e := entryAt(EnvironmentActive, "tdd-red", 7)
 	Recover(&e, Surroundings{PR: PROpen})
-	if e.Status != EnvironmentActive || e.Phase != TDDRed || e.Step != "tdd-red" {
+	if e.Status != EnvironmentActive || e.Phase != workflow.TDDRed || e.Step != "tdd-red" {
 		t.Errorf("the entry became %+v", e)
 	}
 }

@@ -1,12 +1,14 @@
-package workflow
+package registry
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"signalbox/internal/workflow"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The registry's operations (E7): what each does to environments.json, and
@@ -72,8 +74,8 @@ func (doc *Environments) Register(e Environment, now time.Time) error {
 		}
 		return fmt.Errorf("environment %q is registered for issue %d on branch %q: %w", e.EnvID, there.IssueNumber, there.Branch, ErrNotApplicable)
 	}
-	e.Title = OneLine(e.Title)
-	e.Status, e.Phase, e.Step = EnvironmentActive, EnvCreate, EnvCreate.Step()
+	e.Title = workflow.OneLine(e.Title)
+	e.Status, e.Phase, e.Step = EnvironmentActive, workflow.EnvCreate, workflow.EnvCreate.Step()
 	e.CreatedAt = second(now)
 	e.LastUsedAt = e.CreatedAt
 	doc.Environments = append(doc.Environments, e)
@@ -94,7 +96,7 @@ func (e *Environment) validate() error {
 		return fmt.Errorf("issue number %d: want one from 1 on: %w", e.IssueNumber, ErrInvalidEntry)
 	case e.Branch == "" || len(e.Branch) > maxBranch || e.Branch[0] == '-' || strings.ContainsFunc(e.Branch, notInBranch):
 		return fmt.Errorf("branch %q: want a git branch: %w", e.Branch, ErrInvalidEntry)
-	case OneLine(e.Title) == "":
+	case workflow.OneLine(e.Title) == "":
 		return fmt.Errorf("title is empty: say what the work is: %w", ErrInvalidEntry)
 	}
 	return nil
@@ -110,7 +112,9 @@ func plainName(name string, limit int) bool {
 }
 
 // notInBranch are the characters that git refuses in a name.
-func notInBranch(r rune) bool { return isControl(r) || strings.ContainsRune(" ~^:?*[\\\ufffd", r) }
+func notInBranch(r rune) bool {
+	return unicode.IsControl(r) || strings.ContainsRune(" ~^:?*[\\\ufffd", r)
+}
 
 // Remove takes an entry out, as the last thing that happens to an environment.
 func (doc *Environments) Remove(id string) error {
@@ -120,10 +124,6 @@ func (doc *Environments) Remove(id string) error {
 	doc.Environments = slices.DeleteFunc(doc.Environments, func(e Environment) bool { return e.EnvID == id })
 	return nil
 }
-
-// oneLine is text from outside as one printable line.
-// OneLine is text without line breaks and control characters.
-func OneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }
 
 // second is the grain of the times that people's operations leave.
 func second(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

@@ -1,28 +1,31 @@
-package workflow
+package registry
 
-import "fmt"
+import (
+	"fmt"
+	"signalbox/internal/workflow"
+)
 
 // Mend repairs what older writers of environments.json are known to have got
 // wrong or left out, and says what it did. A step that is not in the table is
 // somebody else's and stays.
-func (doc *Environments) Mend() (notes []string) {
+func (doc *Environments) Fix() (notes []string) {
 	for i := range doc.Environments {
 		e := &doc.Environments[i]
-		for _, note := range e.mend() {
+		for _, note := range e.fix() {
 			notes = append(notes, fmt.Sprintf("environment %q: %s", e.EnvID, note))
 		}
 	}
 	return notes
 }
 
-func (e *Environment) mend() (notes []string) {
+func (e *Environment) fix() (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if e.Step == "" && e.Phase.Valid() {
 		e.Step = e.Phase.Step()
 		note("it has no step; phase %d is %s", e.Phase, e.Step)
 	}
 	// One of the format's sources counts pr-create as 9 and merge-cleanup as 11.
-	if p, known := PhaseOf(e.Step); known && p != e.Phase {
+	if p, known := workflow.PhaseOf(e.Step); known && p != e.Phase {
 		note("phase %d is an old number of %s, which is %d", e.Phase, e.Step, p)
 		e.Phase = p
 	}

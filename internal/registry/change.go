@@ -1,7 +1,8 @@
-package workflow
+package registry
 
 import (
 	"fmt"
+	"signalbox/internal/workflow"
 	"strings"
 	"time"
 )
@@ -21,8 +22,8 @@ func (e *Environment) used(now time.Time) { e.LastUsedAt = second(now) }
 func (e *Environment) Touch(now time.Time) { e.used(now) }
 
 // SetPhase records where the work stands. Of what is merged only the clean-up is left.
-func (e *Environment) SetPhase(p Phase, now time.Time) error {
-	if e.Status == EnvironmentAbandoned || e.Status == EnvironmentMerged && p < MergeCleanup {
+func (e *Environment) SetPhase(p workflow.Phase, now time.Time) error {
+	if e.Status == EnvironmentAbandoned || e.Status == EnvironmentMerged && p < workflow.MergeCleanup {
 		return e.refuse("its work does not go on; register a new environment for the issue")
 	}
 	e.Phase, e.Step = p, p.Step()
@@ -32,28 +33,28 @@ func (e *Environment) SetPhase(p Phase, now time.Time) error {
 
 // ParsePosition is the phase that a person or a script names by its step, its
 // number, or both. The step's name is the key: mended says that the number was another.
-func ParsePosition(words ...string) (p Phase, mended bool, err error) {
+func ParsePosition(words ...string) (p workflow.Phase, mended bool, err error) {
 	var number, step = "", words[len(words)-1]
 	if len(words) == 2 {
 		number = words[0]
 	}
-	p, ok := PhaseOf(StepName(step))
+	p, ok := workflow.PhaseOf(workflow.StepName(step))
 	if !ok && len(words) == 1 {
 		return phaseNumbered(step)
 	}
 	if !ok {
-		return 0, false, fmt.Errorf("step %q: want one of %s: %w", step, stepNames(), ErrInvalidEntry)
+		return 0, false, fmt.Errorf("step %q: want one of %s: %w", step, workflow.StepNames(), ErrInvalidEntry)
 	}
 	return p, number != "" && number != fmt.Sprint(int(p)), nil
 }
 
-func phaseNumbered(word string) (Phase, bool, error) {
-	for _, row := range Positions {
+func phaseNumbered(word string) (workflow.Phase, bool, error) {
+	for _, row := range workflow.Positions {
 		if word == fmt.Sprint(int(row.Phase)) {
 			return row.Phase, false, nil
 		}
 	}
-	return 0, false, fmt.Errorf("phase %q: want 0 to %d or one of %s: %w", word, LastPhase, stepNames(), ErrInvalidEntry)
+	return 0, false, fmt.Errorf("phase %q: want 0 to %d or one of %s: %w", word, workflow.LastPhase, workflow.StepNames(), ErrInvalidEntry)
 }
 
 // UpdatePR records the pull request that was opened. A block stays.
@@ -69,8 +70,8 @@ func (e *Environment) UpdatePR(number int, now time.Time) error {
 	if e.Status != EnvironmentBlocked {
 		e.Status = EnvironmentPRCreated
 	}
-	if !again || e.Phase < PRCreate {
-		e.Phase, e.Step = PRCreate, PRCreate.Step()
+	if !again || e.Phase < workflow.PRCreate {
+		e.Phase, e.Step = workflow.PRCreate, workflow.PRCreate.Step()
 	}
 	e.used(now)
 	return nil
@@ -83,8 +84,8 @@ func (e *Environment) MarkMerged(now time.Time) {
 		return
 	}
 	e.Status, e.Blocked = EnvironmentMerged, nil
-	if _, known := PhaseOf(e.Step); !known || e.Phase < MergeCleanup {
-		e.Phase, e.Step = MergeCleanup, MergeCleanup.Step()
+	if _, known := workflow.PhaseOf(e.Step); !known || e.Phase < workflow.MergeCleanup {
+		e.Phase, e.Step = workflow.MergeCleanup, workflow.MergeCleanup.Step()
 	}
 	e.used(now)
 }
@@ -103,20 +104,20 @@ func (e *Environment) MarkAbandoned(now time.Time) error {
 }
 
 // BlockedReasons are E5's six.
-var BlockedReasons = []BlockedReason{DesignAmbiguity, ReviewLoopExceeded, DependencyMissing, ExternalBlocker, ResourceLimit, CIPersistentFailure}
+var BlockedReasons = []workflow.BlockedReason{workflow.DesignAmbiguity, workflow.ReviewLoopExceeded, workflow.DependencyMissing, workflow.ExternalBlocker, workflow.ResourceLimit, workflow.CIPersistentFailure}
 
 // suggestions are what to do where whoever blocks says nothing of it.
-var suggestions = map[BlockedReason]string{
-	DesignAmbiguity:     "make the design unambiguous, then unblock",
-	ReviewLoopExceeded:  "look at the design again: three reviews failed",
-	DependencyMissing:   "wait until what it depends on is merged, then unblock",
-	ExternalBlocker:     "ask whoever can remove the obstacle",
-	ResourceLimit:       "free disk space, memory or containers, then unblock",
-	CIPersistentFailure: "look at the checks by hand: they failed three times in a row",
+var suggestions = map[workflow.BlockedReason]string{
+	workflow.DesignAmbiguity:     "make the design unambiguous, then unblock",
+	workflow.ReviewLoopExceeded:  "look at the design again: three reviews failed",
+	workflow.DependencyMissing:   "wait until what it depends on is merged, then unblock",
+	workflow.ExternalBlocker:     "ask whoever can remove the obstacle",
+	workflow.ResourceLimit:       "free disk space, memory or containers, then unblock",
+	workflow.CIPersistentFailure: "look at the checks by hand: they failed three times in a row",
 }
 
 // Block stops the work until a person has acted. Blocking again says the reason anew.
-func (e *Environment) Block(b Blocked, now time.Time) error {
+func (e *Environment) Block(b workflow.Blocked, now time.Time) error {
 	if e.Over() {
 		return e.refuse("there is no work to block")
 	}

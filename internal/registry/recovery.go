@@ -1,6 +1,9 @@
-package workflow
+package registry
 
-import "fmt"
+import (
+	"fmt"
+	"signalbox/internal/workflow"
+)
 
 // PRState is what is known of an environment's pull request; empty when nothing is.
 type PRState string
@@ -35,15 +38,15 @@ const (
 // ResumeAction is what to do with an environment that somebody left, with all
 // that is needed to do it (E9, E10).
 type ResumeAction struct {
-	Action        string   `json:"action"`
-	EnvID         string   `json:"env_id,omitempty"`
-	IssueNumber   int      `json:"issue_number,omitempty"`
-	Branch        string   `json:"branch,omitempty"`
-	PRNumber      *int     `json:"pr_number,omitempty"`
-	Phase         *Phase   `json:"phase,omitempty"`
-	Step          StepName `json:"step,omitempty"`
-	PendingIssues []string `json:"pending_issues"`
-	Ref           string   `json:"ref,omitempty"`
+	Action        string            `json:"action"`
+	EnvID         string            `json:"env_id,omitempty"`
+	IssueNumber   int               `json:"issue_number,omitempty"`
+	Branch        string            `json:"branch,omitempty"`
+	PRNumber      *int              `json:"pr_number,omitempty"`
+	Phase         *workflow.Phase   `json:"phase,omitempty"`
+	Step          workflow.StepName `json:"step,omitempty"`
+	PendingIssues []string          `json:"pending_issues"`
+	Ref           string            `json:"ref,omitempty"`
 	// Record is the status that the entry should have by what is known, where it has another.
 	Record          EnvironmentStatus `json:"record,omitempty"`
 	Message         string            `json:"message,omitempty"`
@@ -69,8 +72,8 @@ func Recover(e *Environment, seen Surroundings) ResumeAction {
 			r.Message, r.SuggestedAction = "Blocked: "+e.Blocked.Description, e.Blocked.SuggestedAction
 		}
 	case EnvironmentMerged:
-		if *r.Phase < MergeCleanup {
-			r.Action = MergeCleanup.Position().Resume
+		if *r.Phase < workflow.MergeCleanup {
+			r.Action = workflow.MergeCleanup.Position().Resume
 		}
 	case EnvironmentAbandoned:
 		r.Action = ResumeDelete
@@ -105,7 +108,7 @@ func (e *Environment) resumed(seen Surroundings) ResumeAction {
 	if seen.PRNumber > 0 {
 		r.PRNumber = &seen.PRNumber
 	}
-	phase, known := PhaseOf(e.Step)
+	phase, known := workflow.PhaseOf(e.Step)
 	if !known {
 		r.Action = ResumeOpen
 		r.Warning = fmt.Sprintf("step %q is unknown", e.Step)
@@ -116,19 +119,19 @@ func (e *Environment) resumed(seen Surroundings) ResumeAction {
 }
 
 func (r *ResumeAction) goOn(seen Surroundings) {
-	if r.Record == EnvironmentPRCreated && *r.Phase < PRCreate {
-		p := PRCreate
+	if r.Record == EnvironmentPRCreated && *r.Phase < workflow.PRCreate {
+		p := workflow.PRCreate
 		r.Phase, r.Step, r.Action = &p, p.Step(), p.Position().Resume
 	}
 	switch {
-	case seen.Gone && *r.Phase > EnvCreate && seen.Ref != "":
+	case seen.Gone && *r.Phase > workflow.EnvCreate && seen.Ref != "":
 		r.Action, r.Ref = ResumeRecreate, seen.Ref
 		r.Message = "the environment's folder is gone; its commits are on " + seen.Ref
-	case seen.Gone && *r.Phase > EnvCreate:
+	case seen.Gone && *r.Phase > workflow.EnvCreate:
 		r.Action = ResumeNotifyHuman
 		r.Message = "the environment's folder is gone, and no ref leads to its commits"
 		r.SuggestedAction = "bring the folder back, or remove the entry and start again"
-	case seen.PR == PROpen && r.Step == PRCreate.Step():
+	case seen.PR == PROpen && r.Step == workflow.PRCreate.Step():
 		r.Action, r.Message = ResumeOpen, "the pull request is open: reopen the environment for fixes"
 	case seen.PR == PRClosed:
 		r.Warning = "its pull request was closed unmerged"
