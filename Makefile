@@ -1,10 +1,10 @@
 # Every target is one command that also works without make.
 
-.PHONY: help demo test crash build lint bench bench-sessions bench-environments
+.PHONY: help demo test test-fast crash build lint bench bench-sessions bench-environments
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
 
 demo: ## build, and carry the request of a small new repository to a merged change
 	@sh scripts/demo.sh
@@ -12,9 +12,12 @@ demo: ## build, and carry the request of a small new repository to a merged chan
 test: ## install what tests need, then check and test everything
 	@sh scripts/test.sh
 
+test-fast: ## go vet and the fast tests: nothing is installed or downloaded
+	@sh scripts/suite.sh fast
+
 crash: ## kill runs at 200 random instants, and at every other one that the tests know
-	go test -race -timeout 3h -run 'Killed' ./internal/cli -kills 200
-	go test -race -timeout 1h -run 'Killed' ./internal/environment/clone -sweep all
+	go test -timeout 3h -run 'Killed' ./internal/cli -kills 200
+	go test -timeout 1h -run 'Killed' ./internal/environment/clone -sweep all
 
 build: ## build bin/signalbox, and bin/signalbox-docker for its container driver
 	CGO_ENABLED=0 go build -o bin/ ./cmd/signalbox ./cmd/signalbox-docker

@@ -40,8 +40,7 @@ skip() {
 	skipped="$skipped
   - $1"
 }
-race=-race
-compiles || { race=; skip "the race detector: no C compiler"; }
+compiles || skip "the race detector: no C compiler"
 isolates || skip "isolation: bubblewrap is missing or may not make a sandbox; the tests that need it fail"
 for program in git git-lfs jq; do
 	command -v "$program" >/dev/null 2>&1 || skip "$program is missing; the tests that need it fail"
@@ -88,10 +87,5 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 go vet ./...
-# shellcheck disable=SC2086 # empty means no word
-go test $race -timeout 75m ./...
-if [ -n "${SIGNALBOX_AGENTS:-}" ]; then
-	# All at once: what they do most is wait for deadlines.
-	go test -p 5 -timeout 30m -tags agents -run Live ./internal/agent/claude ./internal/agent/codex ./internal/agent/opencode ./internal/agent/pi \
-		./internal/agent/gemini
-fi
+# By xargs, because a shell's background jobs, and the programs that they start, would ignore Ctrl-C.
+printf '%s\n' plain raced live | xargs -n 1 -P 3 sh scripts/suite.sh

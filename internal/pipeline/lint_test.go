@@ -79,6 +79,23 @@ func TestActionlintFindsNothingInTheWorkflowAndTheAction(t *testing.T) {
 	}
 }
 
+func TestActionlintFindsNothingInThisRepositorysWorkflows(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../.github/workflows/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		workflow, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := actionlint(t, pinned.ReplaceAll(workflow, []byte("@$1"))); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
+
 // What somebody else may write (a state, a branch's name, an input) would be a part of the script there.
 func TestNoExpressionIsPartOfAScript(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Runs one part of the tests: plain, raced or live. scripts/test.sh runs the three at the same time. "fast" is what a
+# contributor runs while working: nothing is downloaded, and what waits or kills on purpose is left out.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/install.sh
+
+# These packages spend their time in child processes that share no memory, or on one goroutine that walks every state of a
+# run. The race detector finds nothing there and costs up to ten times the time.
+plain='./internal/cli ./internal/environment/clone ./internal/workflow'
+# Of them, these tests share memory between goroutines: whatever watches, waits, asks or holds a session, the proxy of an
+# environment's network, and the parallel copying of what an environment keeps.
+shared='TestScripts/(answers|followed|heal-unattended|notifications|questions|sessions|watch)'
+shared="$shared|TestATerminal|TestAtATerminal|TestHealWatch|TestAPassThatRuns|TestWatch|TestGate"
+shared="$shared|TestNetworkConformance|TestOnlyOneCommandAtATime|TestConformance/kept_privately|TestASecondSignalbox"
+walks='TestEveryReachableState|TestDecideChangesNothing|TestStateMachine|TestAnyLife'
+# The longest come first, so that no core is idle at the end.
+longest='./internal/environment/container ./internal/store ./internal/forge/local ./internal/pipeline ./internal/session ./internal/git'
+agents='./internal/agent/claude ./internal/agent/codex ./internal/agent/opencode ./internal/agent/pi ./internal/agent/gemini'
+
+# without PACKAGES prints all other packages.
+without() {
+	# shellcheck disable=SC2086 # a list of words
+	go list ./... | grep -v -x -F -e "$(go list $1)"
+}
+
+race=-race
+compiles || race=
+
+# shellcheck disable=SC2046,SC2086 # lists of words; empty means no word
+case $1 in
+plain)
+	go test -timeout 75m $plain
+	;;
+raced)
+	failed=
+	go test $race -timeout 75m $longest $(without "$plain") || failed=1
+	[ -z "$race" ] || {
+		go test -race -timeout 75m -run "$shared" ./internal/cli ./internal/environment/clone || failed=1
+		go test -race -timeout 75m -skip "$walks" ./internal/workflow || failed=1
+	}
+	[ -z "$failed" ]
+	;;
+live)
+	# All at once: most of the time they wait for deadlines.
+	[ -z "${SIGNALBOX_AGENTS:-}" ] || go test -p 5 -timeout 30m -tags agents -run Live $agents
+	;;
+fast)
+	go vet ./...
+	go test $(without "$plain ./internal/environment/container ./internal/store ./internal/forge/local ./internal/pipeline")
+	;;
+esac
