@@ -246,6 +246,7 @@ func pollingCost(b *testing.B, n int) time.Duration {
 
 // BenchmarkFlood measures how late a session's completion is known while another prints a gigabyte.
 func BenchmarkFlood(b *testing.B) {
+	const printedBytes = 1 << 30
 	program := builtProgram(b)
 	for b.Loop() {
 		s := newSessions(b)

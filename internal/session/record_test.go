@@ -150,6 +150,7 @@ func TestRecordHoldsNoSecrets(t *testing.T) {
 
 func TestRecordKeepsTheBeginningAndTheEnd(t *testing.T) {
 	t.Parallel()
+	const printedBytes = 32 << 20 // many times what is kept; BenchmarkFlood prints a gigabyte
 	c := shell(42, Headless, fmt.Sprintf("echo beginning; yes $(printf %%080d 0) | head -c %d; echo end; echo '%s'", printedBytes, done))
 	c.RecordLimit = 1 << 20
 	x := started(t, newSessions(t), c)

@@ -53,7 +53,7 @@ const (
 	WorkLine   = "looking at the work"
 	AnswerText = `{"done": "ja, »ganz« \\ 完"}`
 	FailLine   = "the model said no"
-	FloodBytes = 1 << 30
+	FloodBytes = 64 << 20 // many times every limit; a test of the command line has a whole run read a gigabyte
 	// Daemon starts a process in a session of its own that holds the FIFO of the name DaemonFIFO
 	// open as long as it lives, and neither standard stream. It prints DaemonLine once that
 	// process is on its own.
