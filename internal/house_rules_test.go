@@ -22,8 +22,8 @@ func allowed(room string) (row []string, ok bool) {
 func (s source) forbids(module, name string) string {
 	other, ours := strings.CutPrefix(name, module+"/internal/")
 	if !ours {
-		if s.room == "workflow" && !s.test && !slices.Contains(pure, name) {
-			return "workflow depends on its arguments alone: only " + strings.Join(pure, ", ")
+		if isPure(s.room) && !s.test && !slices.Contains(pure, name) {
+			return s.room + " depends on its arguments alone: only " + strings.Join(pure, ", ")
 		}
 		return ""
 	}
@@ -47,6 +47,12 @@ func (s source) forbids(module, name string) string {
 		return ""
 	}
 	return fmt.Sprintf("the layer table allows %s only %v", s.room, row)
+}
+
+// isPure: judgement, and the documents that are derived from it.
+func isPure(room string) bool {
+	top, _, _ := strings.Cut(room, "/")
+	return top == "workflow" || top == "health" || top == "registry"
 }
 
 func isFace(room string) bool { return slices.Contains(faces, strings.Split(room, "/")[0]) }

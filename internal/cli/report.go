@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/session"
+	"signalbox/internal/session/terminal"
 )
 
 func newReport(a *app) *cobra.Command {
@@ -21,22 +22,22 @@ func newReport(a *app) *cobra.Command {
 		Example: "  signalbox report progress \"the failing test is written\"\n  signalbox report complete\n  signalbox report error \"the API is not documented\"",
 	}
 	for _, word := range []struct {
-		kind  session.Kind
+		kind  terminal.Kind
 		short string
 		args  cobra.PositionalArgs
 	}{
-		{session.Complete, "Say that the work is done", cobra.ArbitraryArgs},
-		{session.Error, "Say that the work cannot be done, and why", cobra.MinimumNArgs(1)},
-		{session.Progress, "Say how far the work is", cobra.MinimumNArgs(1)},
+		{terminal.Complete, "Say that the work is done", cobra.ArbitraryArgs},
+		{terminal.Error, "Say that the work cannot be done, and why", cobra.MinimumNArgs(1)},
+		{terminal.Progress, "Say how far the work is", cobra.MinimumNArgs(1)},
 	} {
 		use := string(word.kind) + " TEXT..."
-		if word.kind == session.Complete {
+		if word.kind == terminal.Complete {
 			use = string(word.kind) + " [TEXT...]"
 		}
 		c.AddCommand(&cobra.Command{Use: use, Short: word.short, Example: "  signalbox report " + string(word.kind) + " \"…\"", Args: word.args,
 			ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(c *cobra.Command, args []string) error {
-				return a.report(c.Context(), session.Word{Kind: word.kind, Message: strings.Join(args, " ")})
+				return a.report(c.Context(), terminal.Word{Kind: word.kind, Message: strings.Join(args, " ")})
 			}})
 	}
 	return c
@@ -45,7 +46,7 @@ func newReport(a *app) *cobra.Command {
 // reportTime is how long a host may take to write a report down.
 const reportTime = 30 * time.Second
 
-func (a *app) report(ctx context.Context, word session.Word) error {
+func (a *app) report(ctx context.Context, word terminal.Word) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
 	err := session.Report(ctx, a.Env, word)

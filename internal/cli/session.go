@@ -13,6 +13,7 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
+	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
 )
 
@@ -50,7 +51,7 @@ func publishSession(ctx context.Context, s *store.Store, info session.Info) erro
 	word, message, at := registry.IssueRunning, "", info.StartedAt
 	if o := info.Outcome; o != nil {
 		word, at = registry.IssueComplete, o.At
-		if o.Kind == session.Error {
+		if o.Kind == terminal.Error {
 			word, message = registry.IssueError, cmp.Or(o.Message, "the agent reported an error and said no more")
 		}
 	}
@@ -123,7 +124,7 @@ func sessionState(i *session.Info) registry.IssueStatusWord {
 	switch {
 	case i.Outcome == nil:
 		return registry.IssueRunning
-	case i.Outcome.Kind == session.Complete:
+	case i.Outcome.Kind == terminal.Complete:
 		return registry.IssueComplete
 	}
 	return registry.IssueError
@@ -145,7 +146,7 @@ func sessionSays(i *session.Info) string {
 
 // sessionEnded is the exit code of what a session came to.
 func sessionEnded(i *session.Info) error {
-	if i.Outcome != nil && i.Outcome.Kind == session.Error {
+	if i.Outcome != nil && i.Outcome.Kind == terminal.Error {
 		return &problem{code: exitFailed}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/session"
+	"signalbox/internal/session/terminal"
 )
 
 // sayNext says what there is to do after a session came to something.
@@ -18,7 +19,7 @@ func (a *app) sayNext(i *session.Info) {
 		next = append(next, fmt.Sprintf("end its agent: signalbox session stop %d", i.Issue))
 	}
 	switch {
-	case i.Outcome.Kind != session.Complete:
+	case i.Outcome.Kind != terminal.Complete:
 		next = append(next, beginAgain(i)...)
 	case i.EndedAt != nil:
 		next = append(next, fmt.Sprintf("what it changed: signalbox env exec %d -- sh -c 'git add -N . && git diff'\n"+

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/process"
+	"signalbox/internal/session/terminal"
 )
 
 // Attachment is the terminal of a person. It is raw: every key arrives as it is typed.
@@ -43,9 +44,9 @@ func (x *Session) Attach(ctx context.Context, a Attachment) (detached bool, err 
 	out := &frames{to: conn}
 	go a.typeTo(out, leave)
 	go a.followSize(ctx, out)
-	changed := newModes()
+	changed := terminal.NewModes()
 	defer func() {
-		if _, errReset := a.Out.Write(changed.reset()); err == nil && errReset != nil {
+		if _, errReset := a.Out.Write(changed.Reset()); err == nil && errReset != nil {
 			err = fmt.Errorf("leave session %s: %w", x.name, errReset)
 		}
 	}()
@@ -76,11 +77,11 @@ const escapePause = 50 * time.Millisecond
 func (a *Attachment) typeTo(out *frames, leave context.CancelCauseFunc) {
 	buffer := make([]byte, 4096)
 	var mu sync.Mutex
-	keys := leaveKey{key: a.Detach}
+	keys := terminal.LeaveKey{Key: a.Detach}
 	escaped := time.AfterFunc(time.Hour, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if typed := keys.rest(); len(typed) > 0 {
+		if typed := keys.Rest(); len(typed) > 0 {
 			_ = out.send(frameInput, typed)
 		}
 	})
@@ -88,11 +89,11 @@ func (a *Attachment) typeTo(out *frames, leave context.CancelCauseFunc) {
 	for {
 		n, err := a.In.Read(buffer)
 		mu.Lock()
-		typed, left := keys.take(buffer[:n])
+		typed, left := keys.Take(buffer[:n])
 		if err != nil {
-			typed = append(typed, keys.rest()...)
+			typed = append(typed, keys.Rest()...)
 		}
-		if len(keys.held) > 0 {
+		if len(keys.Held) > 0 {
 			escaped.Reset(escapePause)
 		}
 		gone := len(typed) > 0 && out.send(frameInput, typed) != nil

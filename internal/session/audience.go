@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"signalbox/internal/session/terminal"
 )
 
 const (
@@ -21,7 +23,7 @@ type audience struct {
 	readers map[*reader]bool
 	recent  []byte
 	// before are the modes where recent begins, which is never within a sequence.
-	before *modes
+	before *terminal.Modes
 	// shown is what terminals have that read from the beginning; nil where readers are none.
 	shown  *shown
 	closed bool
@@ -30,27 +32,29 @@ type audience struct {
 // shown is what a terminal keeps of what was printed: its modes and, as nothing scrolls there, the
 // alternate screen.
 type shown struct {
-	modes         *modes
+	modes         *terminal.Modes
 	rows, columns int
-	screen        *screen // nil while the main one is shown
+	screen        *terminal.Screen // nil while the main one is shown
 }
 
-func newAudience(clock func() time.Time) audience { return audience{clock: clock, before: newModes()} }
+func newAudience(clock func() time.Time) audience {
+	return audience{clock: clock, before: terminal.NewModes()}
+}
 
 func newTerminals() audience {
-	return audience{before: newModes(), shown: &shown{modes: newModes(), rows: defaultRows}}
+	return audience{before: terminal.NewModes(), shown: &shown{modes: terminal.NewModes(), rows: terminal.DefaultRows}}
 }
 
 func (s *shown) write(p []byte) {
 	for len(p) > 0 {
-		n, turned := s.modes.take(p, len(p))
+		n, turned := s.modes.Take(p, len(p))
 		if s.screen != nil {
-			s.screen.write(p[:n])
+			s.screen.Write(p[:n])
 		}
 		if turned {
 			s.screen = nil
-			if s.modes.alternate() {
-				s.screen = newScreen(s.rows, s.columns)
+			if s.modes.Alternate() {
+				s.screen = terminal.NewScreen(s.rows, s.columns)
 			}
 		}
 		p = p[n:]
@@ -63,7 +67,7 @@ func (a *audience) resize(rows, columns int) {
 	defer a.mu.Unlock()
 	a.shown.rows, a.shown.columns = rows, columns
 	if a.shown.screen != nil {
-		a.shown.screen.resize(rows, columns)
+		a.shown.screen.Resize(rows, columns)
 	}
 }
 
@@ -106,7 +110,7 @@ func (a *audience) Write(p []byte) (int, error) {
 	}
 	a.recent = append(a.recent, p...)
 	if over := len(a.recent) - recentLimit; over > recentLimit {
-		over = a.before.skip(a.recent, over)
+		over = a.before.Skip(a.recent, over)
 		a.recent = append(a.recent[:0], a.recent[over:]...)
 	}
 	var now time.Time
@@ -127,9 +131,9 @@ func (a *audience) replay(to []byte) []byte {
 	case a.shown == nil:
 		return append(to, a.recent...)
 	case a.shown.screen != nil:
-		return a.shown.screen.appendTo(append(to, a.shown.modes.restore()...))
+		return a.shown.screen.AppendTo(append(to, a.shown.modes.Restore()...))
 	}
-	return append(append(to, a.before.restore()...), a.recent...)
+	return append(append(to, a.before.Restore()...), a.recent...)
 }
 
 // last is what was printed last.

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"signalbox/internal/session/terminal"
 )
 
 const (
@@ -258,7 +260,7 @@ func BenchmarkFlood(b *testing.B) {
 		var late []time.Duration
 		for issue := 2; issue < 12; issue++ {
 			c := shell(issue, Terminal, "")
-			c.Args = []string{"bash", "-c", "read line; echo \"at $EPOCHREALTIME\"; echo '" + Marker(Complete, issue) + "'; read line"}
+			c.Args = []string{"bash", "-c", "read line; echo \"at $EPOCHREALTIME\"; echo '" + terminal.Marker(terminal.Complete, issue) + "'; read line"}
 			late = append(late, completion(b, started(b, s, c)))
 		}
 		info, err := flooding.Info(b.Context())

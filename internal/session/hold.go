@@ -17,6 +17,7 @@ import (
 	"signalbox/internal/flock"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
 )
 
@@ -103,8 +104,8 @@ func (h *host) begin(ctx context.Context, exec process.Executor, leave func() er
 	size := c.size()
 	h.size = size
 	h.raw.resize(int(size.Rows), int(size.Columns))
-	h.detector = NewDetector(DetectorConfig{Issue: c.Issue, Prompt: c.Prompt, Code: c.Code, Rows: int(size.Rows),
-		Columns: int(size.Columns), Say: func(w Word) { h.hear(ctx, w, Marked) }, Left: h.leave})
+	h.detector = terminal.NewDetector(terminal.DetectorConfig{Issue: c.Issue, Prompt: c.Prompt, Code: c.Code, Rows: int(size.Rows),
+		Columns: int(size.Columns), Say: func(w terminal.Word) { h.hear(ctx, w, Marked) }, Left: h.leave})
 	h.redacting = h.redactor.Writer(writerFunc(h.keep))
 	digest := sha256.Sum256([]byte(h.token))
 	h.info = Info{Version: documentVersion, Issue: c.Issue, Name: c.name(), Agent: c.Agent, Mode: c.Mode, TmuxSocket: c.TmuxSocket, ID: rand.Text(),

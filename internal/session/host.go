@@ -18,6 +18,7 @@ import (
 
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
 )
 
@@ -73,7 +74,7 @@ type host struct {
 	secretCode         *redact.Redactor
 
 	detecting sync.Mutex
-	detector  *Detector
+	detector  *terminal.Detector
 	size      process.TerminalSize
 	settling  bool // a settle is due
 	// standing is what watchers are told where the agent draws; nil as long as it does not. Text keeps it.

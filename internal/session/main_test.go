@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/process"
+	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
 )
 
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "report":
 		kind, text, _ := strings.Cut(message, " ")
-		err = Report(ctx, os.Getenv, Word{Kind: Kind(kind), Message: text})
+		err = Report(ctx, os.Getenv, terminal.Word{Kind: terminal.Kind(kind), Message: text})
 	case "start":
 		err = startAndWait(ctx, message)
 	}
@@ -174,8 +175,8 @@ func readAll(t testing.TB, open func() (io.ReadCloser, error)) string {
 	return string(text)
 }
 
-// terminal is a person's: what is shown is kept, and can be waited for.
-type terminal struct {
+// person is one at a terminal: what is shown is kept, and can be waited for.
+type person struct {
 	mu      sync.Mutex
 	shown   bytes.Buffer
 	changed chan struct{}
@@ -183,17 +184,17 @@ type terminal struct {
 	keys    *os.File
 }
 
-func newTerminal(t testing.TB) *terminal {
+func newPerson(t testing.TB) *person {
 	t.Helper()
 	keys, typed, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = keys.Close(); _ = typed.Close() })
-	return &terminal{changed: make(chan struct{}, 1), keys: keys, typed: typed}
+	return &person{changed: make(chan struct{}, 1), keys: keys, typed: typed}
 }
 
-func (p *terminal) Write(b []byte) (int, error) {
+func (p *person) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
@@ -203,7 +204,7 @@ func (p *terminal) Write(b []byte) (int, error) {
 	return p.shown.Write(b)
 }
 
-func (p *terminal) sees(t testing.TB, text string) {
+func (p *person) sees(t testing.TB, text string) {
 	t.Helper()
 	ctx := within(t)
 	for {
@@ -221,7 +222,7 @@ func (p *terminal) sees(t testing.TB, text string) {
 	}
 }
 
-func (p *terminal) types(t testing.TB, text string) {
+func (p *person) types(t testing.TB, text string) {
 	t.Helper()
 	if _, err := p.typed.WriteString(text); err != nil {
 		t.Fatal(err)
@@ -233,7 +234,7 @@ type leaving struct {
 	err      error
 }
 
-func (p *terminal) attach(t testing.TB, x *Session, size process.TerminalSize) (left <-chan leaving, resize chan<- process.TerminalSize) {
+func (p *person) attach(t testing.TB, x *Session, size process.TerminalSize) (left <-chan leaving, resize chan<- process.TerminalSize) {
 	t.Helper()
 	ended, sizes := make(chan leaving, 1), make(chan process.TerminalSize)
 	go func() {
@@ -254,9 +255,9 @@ func watched(t testing.TB, x *Session) <-chan Event {
 }
 
 // attached attaches to a session and returns once the terminal shows a text.
-func attached(t testing.TB, x *Session, size process.TerminalSize, shows string) (p *terminal, left <-chan leaving, resize chan<- process.TerminalSize) {
+func attached(t testing.TB, x *Session, size process.TerminalSize, shows string) (p *person, left <-chan leaving, resize chan<- process.TerminalSize) {
 	t.Helper()
-	p = newTerminal(t)
+	p = newPerson(t)
 	left, resize = p.attach(t, x, size)
 	p.sees(t, shows)
 	return p, left, resize
@@ -289,3 +290,8 @@ func number(t testing.TB, text string) int {
 	}
 	return n
 }
+
+const (
+	done   = "###TASK_COMPLETE_42###"
+	failed = "###TASK_ERROR_42###"
+)

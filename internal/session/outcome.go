@@ -9,6 +9,7 @@ import (
 
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/session/terminal"
 )
 
 const (
@@ -87,14 +88,14 @@ func (h *host) settle() {
 
 // hear takes a word of the agent. The first last word is the outcome, and durable before anybody
 // is told.
-func (h *host) hear(ctx context.Context, word Word, source Source) {
+func (h *host) hear(ctx context.Context, word terminal.Word, source Source) {
 	message := redact.Line(h.redactor.String(redact.Clean(word.Message)), messageLimit)
-	if word.Kind == Error && message == "" {
+	if word.Kind == terminal.Error && message == "" {
 		message = noReason
 	}
 	err := h.save(context.WithoutCancel(ctx), func(info *Info) {
 		switch {
-		case word.Kind == Progress:
+		case word.Kind == terminal.Progress:
 			info.Progress = message
 		case info.Outcome == nil:
 			info.Outcome = &Outcome{Kind: word.Kind, Message: message, Source: source, At: h.clock().UTC()}
@@ -157,7 +158,7 @@ func (h *host) finish(ctx context.Context, result process.Result, failure error)
 	// the first one was cut off from is done then.
 	errOutcome := h.save(ctx, func(info *Info) {
 		if info.Outcome == nil {
-			info.Outcome = &Outcome{Kind: Error, Message: redact.Line(h.redactor.String(h.verdict(result, failure)), messageLimit), Source: Ended, At: h.clock().UTC()}
+			info.Outcome = &Outcome{Kind: terminal.Error, Message: redact.Line(h.redactor.String(h.verdict(result, failure)), messageLimit), Source: Ended, At: h.clock().UTC()}
 			if h.ending != "" {
 				info.Outcome.Source = h.ending
 			}

@@ -14,6 +14,7 @@ import (
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
+	"signalbox/internal/session/terminal"
 )
 
 // entrance knows places of the form "clone ROOT COMMIT", and one whose agent asks.
@@ -67,7 +68,7 @@ func TestAgentInASandboxWithoutNetworkIsHeardAndReports(t *testing.T) {
 			c.Place, c.Env, c.Reads = "clone "+s.Root+" "+newRepository(t, s.Root), []string{"TERM=xterm"}, []string{program}
 			x := started(t, s, c)
 			info := ended(t, x)
-			if info.Outcome.Kind != Complete {
+			if info.Outcome.Kind != terminal.Complete {
 				t.Errorf("came to %+v: %q, %q", info.Outcome, output(t, x), info.Notes)
 			}
 			if text := output(t, x); !strings.HasPrefix(text, "/") || strings.Contains(text, s.Root) {

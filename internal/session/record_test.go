@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/process"
+	"signalbox/internal/session/terminal"
 )
 
 // numbered is count lines that say which they are.
@@ -156,7 +157,7 @@ func TestRecordKeepsTheBeginningAndTheEnd(t *testing.T) {
 	x := started(t, newSessions(t), c)
 	info := ended(t, x)
 	text := output(t, x)
-	if info.Outcome.Kind != Complete || len(text) > 1<<20+100 || !strings.HasPrefix(text, "beginning\n") ||
+	if info.Outcome.Kind != terminal.Complete || len(text) > 1<<20+100 || !strings.HasPrefix(text, "beginning\n") ||
 		!strings.HasSuffix(text, "end\n"+done+"\n") || !strings.Contains(text, "bytes are not kept]") {
 		t.Errorf("came to %+v; %d bytes are kept, from %.20q", info.Outcome, len(text), text)
 	}

@@ -15,12 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/session/terminal"
 )
 
 // report is what the agent sends: a word, and the token that shows whose it is.
 type report struct {
 	Token   string
-	Kind    Kind
+	Kind    terminal.Kind
 	Message string
 }
 
@@ -41,8 +42,8 @@ var (
 
 // Report tells the host of the session whose variables getenv has. It is for the agent, inside. Of a
 // long message the beginning is told. ErrNoWords: only Complete speaks for itself.
-func Report(ctx context.Context, getenv func(string) string, word Word) error {
-	if word.Kind != Complete && strings.TrimSpace(redact.Clean(word.Message)) == "" {
+func Report(ctx context.Context, getenv func(string) string, word terminal.Word) error {
+	if word.Kind != terminal.Complete && strings.TrimSpace(redact.Clean(word.Message)) == "" {
 		return ErrNoWords
 	}
 	word.Message = strings.ToValidUTF8(word.Message[:min(len(word.Message), sentLimit)], "\ufffd")
@@ -94,7 +95,7 @@ func (h *host) takeReport(ctx context.Context, conn net.Conn) {
 		_ = out.send(frameProblem, []byte(reason))
 		return
 	}
-	h.hear(ctx, Word{Kind: said.Kind, Message: said.Message}, Reported)
+	h.hear(ctx, terminal.Word{Kind: said.Kind, Message: said.Message}, Reported)
 	_ = out.send(frameInfo, nil)
 }
 
@@ -113,7 +114,7 @@ func (h *host) refuses(said report) string {
 	if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(digest[:])), []byte(h.info.TokenDigest)) != 1 {
 		return "its token is not this session's"
 	}
-	if said.Kind != Complete && said.Kind != Error && said.Kind != Progress {
+	if said.Kind != terminal.Complete && said.Kind != terminal.Error && said.Kind != terminal.Progress {
 		return "it is neither complete nor error nor progress"
 	}
 	return ""
@@ -130,5 +131,5 @@ func Instructions(issue int, program, code string) string {
 		"If it cannot be done run: %[2]s report error \"WHY\"\n"+
 		"Where there is no such program, print instead, on a line of its own behind an empty line and outside of code blocks,\n"+
 		"the two parts %[3]q and %[4]q as one word%[7]s, or %[5]q and %[6]q%[7]s followed by the reason.\n",
-		issue, program, markerStart+"COMPLETE_", fmt.Sprintf("%d###", issue), markerStart+"ERROR_", fmt.Sprintf("%d###", issue), behind)
+		issue, program, terminal.MarkerStart+"COMPLETE_", fmt.Sprintf("%d###", issue), terminal.MarkerStart+"ERROR_", fmt.Sprintf("%d###", issue), behind)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"signalbox/internal/session/terminal"
 )
 
 // longReport makes an argument as long as the kernel takes it.
@@ -31,7 +33,7 @@ func TestAReportWithoutWordsIsRefusedWhereItNeedsThem(t *testing.T) {
 	t.Parallel()
 	x := started(t, newSessions(t), shell(42, Headless, reporter(t, "error ")+"; "+reporter(t, "progress  ")+"; "+reporter(t, "complete")))
 	info := ended(t, x)
-	if info.Outcome.Kind != Complete || info.Outcome.Source != Reported {
+	if info.Outcome.Kind != terminal.Complete || info.Outcome.Source != Reported {
 		t.Errorf("came to %+v", info.Outcome)
 	}
 	if text := output(t, x); strings.Count(text, ErrNoWords.Error()) != 2 {
@@ -43,5 +45,21 @@ func TestAnErrorWithoutAReasonSaysSo(t *testing.T) {
 	t.Parallel()
 	if info := ended(t, started(t, newSessions(t), shell(42, Headless, "echo '"+failed+"'"))); info.Outcome.Message != noReason {
 		t.Errorf("came to %+v", info.Outcome)
+	}
+}
+
+func TestTheEchoOfTheInstructionsIsNoMarker(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"", "K7QX"} {
+		for width := 20; width < 200; width += 7 {
+			told := strings.ReplaceAll(Instructions(42, "signalbox", code), "\n", "\r\n")
+			var words []terminal.Word
+			d := terminal.NewDetector(terminal.DetectorConfig{Issue: 42, Code: code, Rows: 24, Columns: width, Say: func(w terminal.Word) { words = append(words, w) }})
+			_, _ = d.Write([]byte(told + "  " + strings.ReplaceAll(told, "\"", "")))
+			d.Close()
+			if len(words) > 0 {
+				t.Errorf("%d columns wide it says %v", width, words)
+			}
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/process"
+	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
 )
 
@@ -148,10 +149,10 @@ type Info struct {
 
 // Outcome is what a session came to.
 type Outcome struct {
-	Kind    Kind      `json:"kind"` // Complete or Error
-	Message string    `json:"message"`
-	Source  Source    `json:"source"`
-	At      time.Time `json:"at"`
+	Kind    terminal.Kind `json:"kind"` // Complete or Error
+	Message string        `json:"message"`
+	Source  Source        `json:"source"`
+	At      time.Time     `json:"at"`
 }
 
 // ofEnd reports whether the agent was gone when the outcome became known.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/process"
+	"signalbox/internal/session/terminal"
 )
 
 func TestAgentsMarkerIsTheOutcomeWhileItStillRuns(t *testing.T) {
@@ -21,13 +22,13 @@ func TestAgentsMarkerIsTheOutcomeWhileItStillRuns(t *testing.T) {
 	s := newSessions(t)
 	x := started(t, s, shell(42, Terminal, "echo working; echo '"+done+"'; read line"))
 	info := waited(t, x)
-	if info.Outcome.Kind != Complete || info.Outcome.Source != Marked || info.EndedAt != nil {
+	if info.Outcome.Kind != terminal.Complete || info.Outcome.Source != Marked || info.EndedAt != nil {
 		t.Fatalf("came to %+v, ended %v", info.Outcome, info.EndedAt)
 	}
 	if err := x.Stop(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	if info := ended(t, x); info.Outcome.Kind != Complete {
+	if info := ended(t, x); info.Outcome.Kind != terminal.Complete {
 		t.Errorf("a later stop changed the outcome to %+v", info.Outcome)
 	}
 }
@@ -36,7 +37,7 @@ func TestErrorMarkerBringsItsMessage(t *testing.T) {
 	t.Parallel()
 	x := started(t, newSessions(t), shell(42, Headless, "echo '"+failed+"'; echo no compiler here; echo '"+done+"'"))
 	info := ended(t, x)
-	if info.Outcome.Kind != Error || info.Outcome.Message != "no compiler here" {
+	if info.Outcome.Kind != terminal.Error || info.Outcome.Message != "no compiler here" {
 		t.Errorf("came to %+v", info.Outcome)
 	}
 	if len(info.Notes) != 1 || !strings.Contains(info.Notes[0], "complete") {
@@ -56,7 +57,7 @@ func TestSessionThatEndsWithoutAWordIsAnError(t *testing.T) {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
 			info := ended(t, started(t, newSessions(t), shell(42, Terminal, script)))
-			if info.Outcome.Kind != Error || info.Outcome.Message != message || info.Outcome.Source != Ended {
+			if info.Outcome.Kind != terminal.Error || info.Outcome.Message != message || info.Outcome.Source != Ended {
 				t.Errorf("came to %+v, want %q", info.Outcome, message)
 			}
 		})
@@ -94,7 +95,7 @@ func TestSecondSessionOfAnIssueIsRefused(t *testing.T) {
 	if err := x.Stop(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	if again := ended(t, started(t, s, shell(42, Headless, "echo '"+done+"'"))); again.Outcome.Kind != Complete {
+	if again := ended(t, started(t, s, shell(42, Headless, "echo '"+done+"'"))); again.Outcome.Kind != terminal.Complete {
 		t.Errorf("the next one came to %+v", again.Outcome)
 	}
 }
@@ -114,7 +115,7 @@ func TestAgentReportsWithTheSessionsToken(t *testing.T) {
 	script := reporter(t, "progress half of it") + "; " + TokenVariable + "=guessed " + reporter(t, "complete") + "; " +
 		reporter(t, "error no compiler here") + "; " + reporter(t, "complete")
 	info := ended(t, started(t, newSessions(t), shell(42, Terminal, script)))
-	if info.Outcome.Kind != Error || info.Outcome.Message != "no compiler here" || info.Outcome.Source != Reported {
+	if info.Outcome.Kind != terminal.Error || info.Outcome.Message != "no compiler here" || info.Outcome.Source != Reported {
 		t.Errorf("came to %+v", info.Outcome)
 	}
 	if info.Progress != "half of it" {
@@ -175,7 +176,7 @@ const family = `setsid sh -c 'echo pid $$; exec sleep 600' & (trap '' HUP; echo 
 
 func pids(t *testing.T, x *Session) (list []int) {
 	t.Helper()
-	p := newTerminal(t)
+	p := newPerson(t)
 	p.attach(t, x, process.TerminalSize{})
 	found := regexp.MustCompile(`pid (\d+)\r`)
 	for ctx := within(t); len(list) < 3; {
@@ -280,7 +281,7 @@ func TestSessionOutlivesItsKilledStarter(t *testing.T) {
 	if err := x.Nudge(within(t), "go"); err != nil {
 		t.Fatal(err)
 	}
-	if info := ended(t, x); info.Outcome.Kind != Complete {
+	if info := ended(t, x); info.Outcome.Kind != terminal.Complete {
 		t.Errorf("came to %+v", info.Outcome)
 	}
 }
@@ -307,7 +308,7 @@ func TestStuckReaderHoldsNobodyUp(t *testing.T) {
 	if err := x.Nudge(within(t), "go"); err != nil {
 		t.Fatal(err)
 	}
-	if info := waited(t, x); info.Outcome.Kind != Complete {
+	if info := waited(t, x); info.Outcome.Kind != terminal.Complete {
 		t.Fatalf("came to %+v", info.Outcome)
 	}
 	if err := x.Stop(within(t)); err != nil {

@@ -3,6 +3,8 @@ package session
 import (
 	"bytes"
 	"strings"
+
+	"signalbox/internal/session/terminal"
 )
 
 // Who watches reads lines. What a program prints that moves about on the screen makes none: of such a
@@ -22,9 +24,9 @@ func undrawn(p []byte) (n int) {
 	if !bytes.ContainsRune(p, '\x1b') {
 		return 0
 	}
-	probe := newScreen(defaultRows, 0)
+	probe := terminal.NewScreen(terminal.DefaultRows, 0)
 	for line := range bytes.Lines(p) {
-		if probe.write(line); probe.drawn {
+		if probe.Write(line); probe.Drawn {
 			return n
 		}
 		n += len(line)
@@ -50,15 +52,15 @@ func (h *host) drawing() *standing {
 	h.standing = &standing{}
 	_ = h.telling.Close() // what it held back
 	h.beginText()
-	var text lineReader
+	var text terminal.LineReader
 	read := func(line string) bool {
 		h.standing.seen(strings.TrimRight(line, " "))
 		return true
 	}
-	if text.split(h.clean.last(), read); text.pending() {
-		read(text.rest())
+	if text.Split(h.clean.last(), read); text.Pending() {
+		read(text.Rest())
 		h.tellText([]byte("\n"))
-	} else if text.sequence.inside() { // its end was held back for a secret's beginning, and is never told
+	} else if text.Sequence.Inside() { // its end was held back for a secret's beginning, and is never told
 		h.tellText([]byte{cancel})
 	}
 	return h.standing

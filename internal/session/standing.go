@@ -1,6 +1,10 @@
 package session
 
-import "strings"
+import (
+	"strings"
+
+	"signalbox/internal/session/terminal"
+)
 
 // standing finds what there is to read of a program that draws: the lines that stand on its screen
 // from one look to the next, and those that leave it at the top, each once for as long as it is remembered.
@@ -24,7 +28,7 @@ func (s *standing) seen(line string) {
 
 // fresh reports whether a line is to be told, once.
 func (s *standing) fresh(line string) bool {
-	if undecorated(line) == "" {
+	if terminal.Undecorated(line) == "" {
 		return false
 	}
 	fresh := !s.told[line] && !s.older[line]
@@ -57,7 +61,7 @@ func (s *standing) look(screen []string) (lines []string, more bool) {
 			if s.fresh(line) {
 				lines = append(lines, line)
 			}
-		case undecorated(line) != "":
+		case terminal.Undecorated(line) != "":
 			more = true
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"signalbox/internal/flock"
 	"signalbox/internal/process"
+	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
 )
 
@@ -194,7 +195,7 @@ func (s *Sessions) reconcile(ctx context.Context, dir, name string) error {
 	}
 	now := s.Clock().UTC()
 	if info.Outcome == nil {
-		info.Outcome = &Outcome{Kind: Error, Message: Unexpected, Source: Gone, At: now}
+		info.Outcome = &Outcome{Kind: terminal.Error, Message: Unexpected, Source: Gone, At: now}
 	}
 	if s.Publish != nil {
 		if err := s.Publish(ctx, s.Store, info); err != nil {

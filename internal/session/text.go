@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"signalbox/internal/session/terminal"
 )
 
 // textFolder has a record of what there is to read of a program that draws: what it printed before it
@@ -32,13 +34,13 @@ func (h *host) copyUndrawn() error {
 		return fmt.Errorf("copy what was printed: %w", err)
 	}
 	defer func() { _ = printed.Close() }()
-	var read lineReader
+	var read terminal.LineReader
 	reading := writerFunc(func(p []byte) (int, error) {
-		read.split(p, func(string) bool { return true })
+		read.Split(p, func(string) bool { return true })
 		return len(p), nil
 	})
 	n, err := io.Copy(io.MultiWriter(h.text, reading), io.LimitReader(printed, h.undrawn))
-	if err == nil && read.sequence.inside() {
+	if err == nil && read.Sequence.Inside() {
 		_, err = h.text.Write([]byte{cancel})
 	}
 	if n < h.undrawn && err == nil {

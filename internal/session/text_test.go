@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/session/terminal"
 )
 
 // What stood on an interface is read line by line, each line once; the code behind a marker by nobody.
@@ -13,7 +14,7 @@ func TestTheTextOfAnInterfaceIsWhatStoodOnIt(t *testing.T) {
 	s := newSessions(t)
 	const code = "QMZV7RTDX2KA"
 	c := shell(42, Terminal, "stty -echo; echo begun '"+code+"'; read line; "+interfaceScript+"printf '\\033[12;1Hready!'; read line; "+
-		"printf '\\033[2J\\033[H"+Marker(Complete, 42)+" "+code+"\\nlast!\\n'; read line; printf '\\033[?1049l'")
+		"printf '\\033[2J\\033[H"+terminal.Marker(terminal.Complete, 42)+" "+code+"\\nlast!\\n'; read line; printf '\\033[?1049l'")
 	c.Code = code
 	x := started(t, s, c)
 	events := watched(t, x)
@@ -26,11 +27,11 @@ func TestTheTextOfAnInterfaceIsWhatStoodOnIt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if info := ended(t, x); info.Outcome == nil || info.Outcome.Kind != Complete || info.Outcome.Source != Marked {
+	if info := ended(t, x); info.Outcome == nil || info.Outcome.Kind != terminal.Complete || info.Outcome.Source != Marked {
 		t.Errorf("it came to %+v", info.Outcome)
 	}
 	text := readText(t, x)
-	for _, once := range []string{"begun [redacted]", "HEADER\n", "6000 working\n", "ready!\n", Marker(Complete, 42) + " [redacted]\n", "last!\n"} {
+	for _, once := range []string{"begun [redacted]", "HEADER\n", "6000 working\n", "ready!\n", terminal.Marker(terminal.Complete, 42) + " [redacted]\n", "last!\n"} {
 		if strings.Count(text, once) != 1 {
 			t.Errorf("%q is there %d times", once, strings.Count(text, once))
 		}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/process"
+	"signalbox/internal/session/terminal"
 )
 
 // tmuxServerOf gives a test a tmux of its own; in CI it may not be missing.
@@ -52,7 +53,7 @@ func TestSessionInTmuxIsShownThereAndHeardByUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := newTerminal(t)
+	shown := newPerson(t)
 	typed, typing := io.Pipe()
 	client := process.Command{Args: info.TmuxArgs(), Env: append([]string{"TERM=xterm"}, os.Environ()...), Stdin: typed, Stdout: shown,
 		Terminal: &process.Terminal{Size: process.TerminalSize{Rows: 30, Columns: 100}}}
@@ -68,7 +69,7 @@ func TestSessionInTmuxIsShownThereAndHeardByUs(t *testing.T) {
 	if err := errors.Join(typing.Close(), <-left); err != nil {
 		t.Error(err)
 	}
-	if info := waited(t, x); info.Outcome.Kind != Complete {
+	if info := waited(t, x); info.Outcome.Kind != terminal.Complete {
 		t.Errorf("came to %+v", info.Outcome)
 	}
 }
@@ -86,7 +87,7 @@ func TestKilledTmuxServerIsASessionThatIsGone(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			info := ended(t, x)
-			if info.Outcome.Kind != Error || info.Outcome.Source != Gone || !strings.HasPrefix(info.Outcome.Message, Unexpected) {
+			if info.Outcome.Kind != terminal.Error || info.Outcome.Source != Gone || !strings.HasPrefix(info.Outcome.Message, Unexpected) {
 				t.Errorf("came to %+v", info.Outcome)
 			}
 			gone(t, list...)

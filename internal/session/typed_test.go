@@ -1,6 +1,10 @@
 package session
 
-import "testing"
+import (
+	"testing"
+
+	"signalbox/internal/session/terminal"
+)
 
 // A client that types and leaves at once is no longer there when the host tells it what was printed since.
 func TestWhatWasTypedBeforeLeavingIsTyped(t *testing.T) {
@@ -8,7 +12,7 @@ func TestWhatWasTypedBeforeLeavingIsTyped(t *testing.T) {
 	s := newSessions(t)
 	for issue := 1; issue <= 20; issue++ {
 		c := shell(issue, Terminal, "")
-		c.Args = []string{"bash", "-c", `until read -t 0; do echo more; done; read line; [ "$line" = typed ] && echo '` + Marker(Complete, issue) + `'`}
+		c.Args = []string{"bash", "-c", `until read -t 0; do echo more; done; read line; [ "$line" = typed ] && echo '` + terminal.Marker(terminal.Complete, issue) + `'`}
 		x := started(t, s, c)
 		conn, _, err := x.request(t.Context(), request{Op: opAttach})
 		if err == nil {
@@ -20,7 +24,7 @@ func TestWhatWasTypedBeforeLeavingIsTyped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info := waited(t, x); info.Outcome.Kind != Complete {
+		if info := waited(t, x); info.Outcome.Kind != terminal.Complete {
 			t.Errorf("came to %+v", info.Outcome)
 		}
 	}

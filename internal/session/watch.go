@@ -8,12 +8,9 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi/parser"
-
-	"signalbox/internal/redact"
+	"signalbox/internal/session/terminal"
 )
 
 // Event is one thing that a watcher is told: a line, a gap, or what is known of the session now.
@@ -28,9 +25,6 @@ type Event struct {
 	// Info is set when the session has changed, and first of all.
 	Info *Info
 }
-
-// lineLimit bounds a line of an Event: what is longer comes in several.
-const lineLimit = 4096
 
 // Watch tells what happens from here on, after the last lines of what did. The channel is closed
 // when the session has ended, or with ctx; its last Event is then the end. Nobody waits for who
@@ -58,11 +52,11 @@ func (x *Session) Watch(ctx context.Context) (<-chan Event, error) {
 		defer func() { _ = conn.Close() }()
 		last := &info
 		ok := send(ctx, events, Event{Info: last})
-		var text lineReader
+		var text terminal.LineReader
 		printed := bufio.NewReader(conn)
 		for at := (time.Time{}); ok; {
-			if text.pending() && x.quiet(conn, printed) {
-				if line := text.rest(); line != "" {
+			if text.Pending() && x.quiet(conn, printed) {
+				if line := text.Rest(); line != "" {
 					ok = send(ctx, events, Event{Line: line, RecordedAt: at})
 				}
 				continue
@@ -75,9 +69,9 @@ func (x *Session) Watch(ctx context.Context) (<-chan Event, error) {
 			case frameRecord:
 				var output []byte
 				at, output = recorded(payload)
-				ok = text.split(output, func(line string) bool { return send(ctx, events, Event{Line: line, RecordedAt: at}) })
+				ok = text.Split(output, func(line string) bool { return send(ctx, events, Event{Line: line, RecordedAt: at}) })
 			case framePrinted: // what was there before
-				ok = text.split(payload, func(line string) bool { return send(ctx, events, Event{Line: line}) })
+				ok = text.Split(payload, func(line string) bool { return send(ctx, events, Event{Line: line}) })
 			case frameLost:
 				lost, _ := strconv.ParseInt(string(payload), 10, 64)
 				ok = send(ctx, events, Event{Lost: lost})
@@ -88,7 +82,7 @@ func (x *Session) Watch(ctx context.Context) (<-chan Event, error) {
 				}
 			}
 		}
-		if rest := text.rest(); ok && rest != "" {
+		if rest := text.Rest(); ok && rest != "" {
 			ok = send(ctx, events, Event{Line: rest})
 		}
 		if ok && last.EndedAt == nil { // the host was killed
@@ -130,44 +124,6 @@ func (x *Session) quiet(conn net.Conn, printed *bufio.Reader) bool {
 	_, err := printed.Peek(1)
 	_ = conn.SetReadDeadline(time.Time{})
 	return errors.Is(err, os.ErrDeadlineExceeded)
-}
-
-// lineReader cuts output into lines, without sequences.
-type lineReader struct {
-	held     []byte
-	sequence sequence
-	told     bool // what there was of the line so far
-}
-
-func (l *lineReader) split(p []byte, tell func(string) bool) bool {
-	for _, b := range p {
-		switch {
-		case b == '\n':
-			l.sequence.state = parser.GroundState // as on the screen
-			told := l.told
-			if line := l.rest(); (line != "" || !told) && !tell(line) {
-				return false
-			}
-			l.told = false
-		case b == '\x1b' || l.sequence.inside():
-			l.sequence.advance(b)
-		default:
-			if len(l.held) >= lineLimit && !tell(l.rest()) {
-				return false
-			}
-			l.held = append(l.held, b)
-		}
-	}
-	return true
-}
-
-// pending reports whether there is a line that has not ended.
-func (l *lineReader) pending() bool { return len(l.held) > 0 }
-
-func (l *lineReader) rest() string {
-	line := redact.Clean(strings.TrimRight(string(l.held), "\r"))
-	l.held, l.told = l.held[:0], true
-	return line
 }
 
 // Wait returns when the session has come to something: at its first last word, or its end.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"signalbox/internal/session/terminal"
 )
 
 // toldUntil collects lines until the last one comes, or the session ends.
@@ -61,14 +63,14 @@ func TestATypedWordIsToldWhole(t *testing.T) {
 
 func TestSequencesAreNotCutIntoLines(t *testing.T) {
 	t.Parallel()
-	var reader lineReader
+	var reader terminal.LineReader
 	var lines []string
 	tell := func(line string) bool { lines = append(lines, line); return true }
-	text := strings.Repeat("\x1b[38;2;1;2;3mx\x1b]0;a title\a", lineLimit+1) + "\r\nend\x1b[m\n"
+	text := strings.Repeat("\x1b[38;2;1;2;3mx\x1b]0;a title\a", terminal.LineLimit+1) + "\r\nend\x1b[m\n"
 	for i := range len(text) {
-		reader.split([]byte(text[i:i+1]), tell)
+		reader.Split([]byte(text[i:i+1]), tell)
 	}
-	if want := []string{strings.Repeat("x", lineLimit), "x", "end"}; !slices.Equal(lines, want) {
+	if want := []string{strings.Repeat("x", terminal.LineLimit), "x", "end"}; !slices.Equal(lines, want) {
 		t.Errorf("told %d lines, %.80q", len(lines), lines)
 	}
 }
@@ -152,7 +154,7 @@ func TestTwoWatchAtOnce(t *testing.T) {
 				lines = append(lines, e.Line)
 			}
 		}
-		if text := strings.Join(lines, "|"); !strings.Contains(text, "|a red line|"+done) || last.EndedAt == nil || last.Outcome.Kind != Complete {
+		if text := strings.Join(lines, "|"); !strings.Contains(text, "|a red line|"+done) || last.EndedAt == nil || last.Outcome.Kind != terminal.Complete {
 			t.Errorf("watcher %d saw %q and %+v", i, text, last.Outcome)
 		}
 	}

@@ -1,4 +1,4 @@
-package session
+package terminal
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// modes are what a program has switched on in its terminal and what outlives it there: the alternate
+// Modes are what a program has switched on in its terminal and what outlives it there: the alternate
 // screen, reports of the mouse, keys that come as sequences, a hidden cursor. They are made anew where
 // somebody attaches late, and taken back where somebody leaves.
-type modes struct {
+type Modes struct {
 	sequence sequence
 	private  map[int]bool // private modes that are not as a terminal begins, and how they are
 	// keys are what was asked of the keyboard by kitty's protocol, for the main and the alternate screen.
@@ -42,38 +42,38 @@ func usual(mode int) bool { return mode == cursorShown || mode == autoWrap }
 
 func alternates(mode int) bool { return mode == 47 || mode == 1047 || mode == alternateScreen }
 
-func newModes() *modes {
-	m := &modes{private: map[int]bool{}}
+func NewModes() *Modes {
+	m := &Modes{private: map[int]bool{}}
 	m.sequence.drop()
 	m.sequence.control, m.sequence.escape = m.control, m.escape
 	return m
 }
 
 // Write takes what was printed. It returns no error.
-func (m *modes) Write(p []byte) (int, error) { return m.skip(p, len(p)), nil }
+func (m *Modes) Write(p []byte) (int, error) { return m.Skip(p, len(p)), nil }
 
-// skip takes the first n bytes of p, and more up to where no sequence and no character is cut. It
+// Skip takes the first n bytes of p, and more up to where no sequence and no character is cut. It
 // returns how many it took.
-func (m *modes) skip(p []byte, n int) int {
+func (m *Modes) Skip(p []byte, n int) int {
 	for at := 0; ; {
-		taken, turned := m.take(p[at:], n-at)
+		taken, turned := m.Take(p[at:], n-at)
 		if at += taken; !turned {
 			return at
 		}
 	}
 }
 
-// take is skip, but stops where the program turned to the alternate screen or back.
-func (m *modes) take(p []byte, n int) (taken int, turned bool) {
-	before := m.alternate()
+// Take is skip, but stops where the program turned to the alternate screen or back.
+func (m *Modes) Take(p []byte, n int) (taken int, turned bool) {
+	before := m.Alternate()
 	for i := 0; i < len(p); i++ {
 		switch b := p[i]; {
-		case m.sequence.inside() && b == '\n':
+		case m.sequence.Inside() && b == '\n':
 			m.sequence.drop() // as on the screen
-		case i >= n && !m.sequence.inside() && utf8.RuneStart(b):
+		case i >= n && !m.sequence.Inside() && utf8.RuneStart(b):
 			return i, false
-		case m.sequence.inside() || b == '\x1b':
-			if m.sequence.advance(b); !m.sequence.inside() && m.alternate() != before {
+		case m.sequence.Inside() || b == '\x1b':
+			if m.sequence.advance(b); !m.sequence.Inside() && m.Alternate() != before {
 				return i + 1, true
 			}
 		case i < n:
@@ -87,18 +87,18 @@ func (m *modes) take(p []byte, n int) (taken int, turned bool) {
 	return len(p), false
 }
 
-func (m *modes) escape(final byte) {
+func (m *Modes) escape(final byte) {
 	switch {
 	case m.sequence.intermediate != 0:
 	case final == '=' || final == '>':
 		m.keypad = final == '='
 	case final == 'c':
 		sequence := m.sequence
-		*m = modes{private: map[int]bool{}, sequence: sequence}
+		*m = Modes{private: map[int]bool{}, sequence: sequence}
 	}
 }
 
-func (m *modes) control(final byte) {
+func (m *Modes) control(final byte) {
 	q := &m.sequence
 	switch prefix := q.prefix; {
 	case prefix == '?' && (final == 'h' || final == 'l'):
@@ -123,7 +123,7 @@ func (m *modes) control(final byte) {
 	}
 }
 
-func (m *modes) set(mode int, on bool) {
+func (m *Modes) set(mode int, on bool) {
 	if on == usual(mode) {
 		delete(m.private, mode)
 	} else if len(m.private) < modesLimit {
@@ -131,13 +131,13 @@ func (m *modes) set(mode int, on bool) {
 	}
 }
 
-// alternate reports whether the alternate screen is shown.
-func (m *modes) alternate() bool {
+// Alternate reports whether the alternate screen is shown.
+func (m *Modes) Alternate() bool {
 	return m.private[47] || m.private[1047] || m.private[alternateScreen]
 }
 
-func (m *modes) keyboard() *keyboard {
-	if m.alternate() {
+func (m *Modes) keyboard() *keyboard {
+	if m.Alternate() {
 		return &m.keys[1]
 	}
 	return &m.keys[0]
@@ -174,8 +174,8 @@ func (k *keyboard) reset(out *bytes.Buffer) {
 	}
 }
 
-// restore brings a terminal as it begins to these modes. Where text stands and how it looks is not among them.
-func (m *modes) restore() []byte {
+// Restore brings a terminal as it begins to these modes. Where text stands and how it looks is not among them.
+func (m *Modes) Restore() []byte {
 	var out bytes.Buffer
 	m.keys[0].restore(&out)
 	for _, mode := range m.changed(alternates) {
@@ -194,10 +194,10 @@ func (m *modes) restore() []byte {
 	return out.Bytes()
 }
 
-// reset brings a terminal with these modes back to how it begins.
-func (m *modes) reset() []byte {
+// Reset brings a terminal with these modes back to how it begins.
+func (m *Modes) Reset() []byte {
 	var out bytes.Buffer
-	if m.sequence.inside() {
+	if m.sequence.Inside() {
 		out.WriteByte(0x18) // ends it
 	}
 	for _, part := range []struct {
@@ -220,7 +220,7 @@ func (m *modes) reset() []byte {
 }
 
 // changed are the private modes of a kind that are not as a terminal begins.
-func (m *modes) changed(kind func(mode int) bool) []int {
+func (m *Modes) changed(kind func(mode int) bool) []int {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.private)), func(mode int) bool { return !kind(mode) })
 }
 

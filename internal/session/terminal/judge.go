@@ -1,4 +1,4 @@
-package session
+package terminal
 
 import (
 	"slices"
@@ -48,10 +48,10 @@ func (d *Detector) above(y int) passage {
 
 // judge reports the word that a line says.
 func (d *Detector) judge(above passage, text string) (Word, bool) {
-	if !strings.Contains(text, markerStart) {
+	if !strings.Contains(text, MarkerStart) {
 		return Word{}, false
 	}
-	bare := undecorated(text)
+	bare := Undecorated(text)
 	for kind, marker := range d.markers {
 		message, found := strings.CutPrefix(bare, marker)
 		if found && d.code != "" {
@@ -71,7 +71,7 @@ func (d *Detector) judge(above passage, text string) (Word, bool) {
 
 // continues reports whether a program that breaks lines itself may have broken a sentence before the marker.
 func (d *Detector) continues(last int, marker string) bool {
-	return d.screen.drawn && last > 0 && last+1+len(marker) > d.screen.width()
+	return d.screen.Drawn && last > 0 && last+1+len(marker) > d.screen.width()
 }
 
 const (
@@ -114,8 +114,8 @@ func compact(text string) string {
 	}, text)
 }
 
-// undecorated is a line without the space, the frame and the bullet that programs put around text.
-func undecorated(text string) string {
+// Undecorated is a line without the space, the frame and the bullet that programs put around text.
+func Undecorated(text string) string {
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || decorates(r) })
 }
 

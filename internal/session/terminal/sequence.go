@@ -1,4 +1,4 @@
-package session
+package terminal
 
 import "github.com/charmbracelet/x/ansi/parser"
 
@@ -17,8 +17,8 @@ type sequence struct {
 
 const missing = -1
 
-// inside reports whether a sequence has begun.
-func (q *sequence) inside() bool { return q.state != parser.GroundState }
+// Inside reports whether a sequence has begun.
+func (q *sequence) Inside() bool { return q.state != parser.GroundState }
 
 func (q *sequence) clear() {
 	q.prefix, q.intermediate, q.parameters = 0, 0, q.parameters[:0]

@@ -1,4 +1,4 @@
-package session
+package terminal
 
 import (
 	"bytes"
@@ -89,19 +89,6 @@ func recording(t *testing.T, name string) []byte {
 }
 
 // Instructions hold no marker: however they are shown, they say nothing.
-func TestTheEchoOfTheInstructionsIsNoMarker(t *testing.T) {
-	t.Parallel()
-	for _, code := range []string{"", "K7QX"} {
-		for width := 20; width < 200; width += 7 {
-			told := strings.ReplaceAll(Instructions(42, "signalbox", code), "\n", "\r\n")
-			c := detection{code: code, columns: width}
-			if words := c.run(told + "  " + strings.ReplaceAll(told, "\"", "")); len(words) > 0 {
-				t.Errorf("%d columns wide it says %v", width, words)
-			}
-		}
-	}
-}
-
 const asked = "Fix the parser, please. When all is done print on a line of its own\n" + done + "\nand if it cannot be done\n" + failed + " WHY\nThank you."
 
 func lines(n int, last string) string {

@@ -1,4 +1,4 @@
-package session
+package terminal
 
 import (
 	"fmt"
@@ -27,9 +27,9 @@ type row struct {
 
 const spacer = -1
 
-// screen is what a terminal of this size would show. It is no emulator: it knows where text
+// Screen is what a terminal of this size would show. It is no emulator: it knows where text
 // stands and nothing of how it looks.
-type screen struct {
+type Screen struct {
 	rows    []row
 	columns int // 0: nothing wraps, as in a pipe, and a line feed begins a new line
 	x, y    int
@@ -40,22 +40,22 @@ type screen struct {
 	main                 []row // what the alternate screen hides; nil without one
 	sequence             sequence
 	partial              []byte // the beginning of a character
-	drawn, bracketsPaste bool
+	Drawn, bracketsPaste bool
 	// ended is told of a line feed in a row, before it takes effect; left, of a row that leaves at the top.
 	ended func(y int)
 	left  func(r row)
 }
 
-func newScreen(rows, columns int) *screen {
-	s := &screen{ended: func(int) {}, left: func(row) {}}
+func NewScreen(rows, columns int) *Screen {
+	s := &Screen{ended: func(int) {}, left: func(row) {}}
 	s.sequence.drop()
 	s.sequence.control, s.sequence.escape = s.control, s.escape
-	s.resize(rows, columns)
+	s.Resize(rows, columns)
 	return s
 }
 
-// resize changes the size as a terminal does that does not wrap its lines again.
-func (s *screen) resize(rows, columns int) {
+// Resize changes the size as a terminal does that does not wrap its lines again.
+func (s *Screen) Resize(rows, columns int) {
 	rows, s.columns = min(max(rows, 1), maxRows), min(max(columns, 0), maxColumns)
 	for last := len(s.rows) - 1; last >= rows; last-- {
 		if s.y == last || len(s.rows[last].cells) > 0 {
@@ -72,19 +72,19 @@ func (s *screen) resize(rows, columns int) {
 }
 
 // width is the number of columns in which text can stand.
-func (s *screen) width() int {
+func (s *Screen) width() int {
 	if s.columns == 0 {
 		return maxLine
 	}
 	return s.columns
 }
 
-func (s *screen) write(p []byte) {
+func (s *Screen) Write(p []byte) {
 	for len(p) > 0 {
 		switch b := p[0]; {
-		case s.sequence.inside() && b == '\n':
+		case s.sequence.Inside() && b == '\n':
 			s.sequence.drop() // nothing may hide more than the rest of its line
-		case s.sequence.inside() || b == '\x1b':
+		case s.sequence.Inside() || b == '\x1b':
 			s.sequence.advance(b)
 			p = p[1:]
 		case len(s.partial) > 0 || b >= utf8.RuneSelf:
@@ -110,7 +110,7 @@ func printable(p []byte) int {
 }
 
 // character takes one byte of a character, and prints it once it is whole.
-func (s *screen) character(p []byte) int {
+func (s *Screen) character(p []byte) int {
 	if len(s.partial) > 0 && utf8.RuneStart(p[0]) { // the one before was cut off
 		s.partial = s.partial[:0]
 		s.put(utf8.RuneError)
@@ -126,7 +126,7 @@ func (s *screen) character(p []byte) int {
 }
 
 // print puts printable ASCII.
-func (s *screen) print(text []byte) {
+func (s *Screen) print(text []byte) {
 	for len(text) > 0 {
 		if s.full && !s.wrap() {
 			return
@@ -141,7 +141,7 @@ func (s *screen) print(text []byte) {
 	}
 }
 
-func (s *screen) put(r rune) {
+func (s *Screen) put(r rune) {
 	columns := 1
 	if r >= 0x300 {
 		columns = displaywidth.Rune(r)
@@ -157,7 +157,7 @@ func (s *screen) put(r rune) {
 	s.advance(columns)
 }
 
-func (s *screen) advance(n int) {
+func (s *Screen) advance(n int) {
 	s.x += n
 	if s.full = s.x >= s.width(); s.full {
 		s.x = s.width() - 1
@@ -165,7 +165,7 @@ func (s *screen) advance(n int) {
 }
 
 // wrap goes on in the next row; false means that there is none, and the text is dropped.
-func (s *screen) wrap() bool {
+func (s *Screen) wrap() bool {
 	if s.columns <= 1 {
 		return false
 	}
@@ -176,7 +176,7 @@ func (s *screen) wrap() bool {
 }
 
 // cells returns the cells of the cursor's row, at least n.
-func (s *screen) cells(n int) []rune {
+func (s *Screen) cells(n int) []rune {
 	r := &s.rows[s.y]
 	if have := len(r.cells); have < n {
 		r.cells = slices.Grow(r.cells, n-have)[:n]
@@ -185,8 +185,8 @@ func (s *screen) cells(n int) []rune {
 	return r.cells
 }
 
-// appendTo appends what draws the screen's text on an empty one and puts the cursor where it is.
-func (s *screen) appendTo(picture []byte) []byte {
+// AppendTo appends what draws the screen's text on an empty one and puts the cursor where it is.
+func (s *Screen) AppendTo(picture []byte) []byte {
 	picture = append(picture, "\x1b[H\x1b[2J"...)
 	for y := range s.rows {
 		if len(s.rows[y].cells) > 0 {
@@ -196,7 +196,7 @@ func (s *screen) appendTo(picture []byte) []byte {
 	return fmt.Appendf(picture, "\x1b[%d;%dH", s.y+1, s.x+1)
 }
 
-func (s *screen) down() {
+func (s *Screen) down() {
 	s.full = false
 	switch {
 	case s.y == s.bottom:
@@ -207,7 +207,7 @@ func (s *screen) down() {
 }
 
 // scroll moves the rows from top to bottom up by one.
-func (s *screen) scroll(top, bottom int) {
+func (s *Screen) scroll(top, bottom int) {
 	first := s.rows[top]
 	if top == 0 {
 		s.left(first)
@@ -216,6 +216,6 @@ func (s *screen) scroll(top, bottom int) {
 	s.rows[bottom] = row{cells: first.cells[:0]}
 }
 
-func (s *screen) move(x, y int) {
+func (s *Screen) move(x, y int) {
 	s.x, s.y, s.full = min(max(x, 0), s.width()-1), min(max(y, 0), len(s.rows)-1), false
 }

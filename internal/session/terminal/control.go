@@ -1,11 +1,11 @@
-package session
+package terminal
 
 import "slices"
 
 const tabWidth = 8
 
 // execute obeys one control character.
-func (s *screen) execute(b byte) {
+func (s *Screen) execute(b byte) {
 	switch b {
 	case '\n', '\v', '\f':
 		s.ended(s.y)
@@ -23,7 +23,7 @@ func (s *screen) execute(b byte) {
 }
 
 // escape obeys a short sequence.
-func (s *screen) escape(final byte) {
+func (s *Screen) escape(final byte) {
 	if s.sequence.intermediate != 0 {
 		return
 	}
@@ -31,7 +31,7 @@ func (s *screen) escape(final byte) {
 	case '7':
 		s.savedX, s.savedY = s.x, s.y
 	case '8':
-		s.drawn = true
+		s.Drawn = true
 		s.move(s.savedX, s.savedY)
 	case 'D':
 		s.down()
@@ -40,21 +40,21 @@ func (s *screen) escape(final byte) {
 		s.down()
 		s.move(0, s.y)
 	case 'M':
-		s.drawn = true
+		s.Drawn = true
 		if s.y == s.top {
 			s.insert(1)
 		} else {
 			s.move(s.x, s.y-1)
 		}
 	case 'c':
-		s.drawn = true
+		s.Drawn = true
 		s.eraseRows(0, len(s.rows))
 		s.move(0, 0)
 	}
 }
 
 // control obeys a control sequence. Those with a prefix but "?" are about keys and colours.
-func (s *screen) control(final byte) {
+func (s *Screen) control(final byte) {
 	if s.sequence.prefix == '?' {
 		s.mode(final)
 		return
@@ -83,7 +83,7 @@ func (s *screen) control(final byte) {
 	case 'L':
 		s.insert(n)
 	case 'M':
-		s.drawn = true
+		s.Drawn = true
 		for range min(n, s.bottom-s.y+1) {
 			s.scroll(s.y, s.bottom)
 		}
@@ -94,14 +94,14 @@ func (s *screen) control(final byte) {
 	case 'r':
 		bottom := s.sequence.number(1, len(s.rows))
 		if top := n - 1; top < bottom-1 && bottom <= len(s.rows) {
-			s.drawn, s.top, s.bottom = true, top, bottom-1
+			s.Drawn, s.top, s.bottom = true, top, bottom-1
 			s.move(0, 0)
 		}
 	}
 }
 
 // goTo moves the cursor, if that is what the sequence asks.
-func (s *screen) goTo(final byte, n int) bool {
+func (s *Screen) goTo(final byte, n int) bool {
 	x, y := s.x, s.y
 	switch final {
 	case 'A':
@@ -129,13 +129,13 @@ func (s *screen) goTo(final byte, n int) bool {
 	default:
 		return false
 	}
-	s.drawn = s.drawn || y != s.y
+	s.Drawn = s.Drawn || y != s.y
 	s.move(x, y)
 	return true
 }
 
 // mode notices the alternate screen, and whether the program wants pasted text in brackets.
-func (s *screen) mode(final byte) {
+func (s *Screen) mode(final byte) {
 	if final != 'h' && final != 'l' {
 		return
 	}
@@ -144,13 +144,13 @@ func (s *screen) mode(final byte) {
 		case 2004:
 			s.bracketsPaste = final == 'h'
 		case 47, 1047, 1049:
-			s.drawn = true
+			s.Drawn = true
 			s.alternate(final == 'h')
 		}
 	}
 }
 
-func (s *screen) alternate(on bool) {
+func (s *Screen) alternate(on bool) {
 	switch {
 	case on && s.main == nil:
 		s.main = s.rows
@@ -161,33 +161,33 @@ func (s *screen) alternate(on bool) {
 		}
 		rows := len(s.rows)
 		s.rows, s.main = s.main, nil
-		s.resize(rows, s.columns)
+		s.Resize(rows, s.columns)
 	}
 }
 
 // erase clears below, above, or all of the screen.
-func (s *screen) erase(what int) {
+func (s *Screen) erase(what int) {
 	switch what {
 	case 0:
 		s.eraseLine(0)
 		s.eraseRows(s.y+1, len(s.rows))
 	case 1:
-		s.drawn = true
+		s.Drawn = true
 		s.eraseRows(0, s.y)
 		s.eraseLine(1)
 	case 2, 3:
-		s.drawn = true
+		s.Drawn = true
 		s.eraseRows(0, len(s.rows))
 	}
 }
 
-func (s *screen) eraseRows(from, to int) {
+func (s *Screen) eraseRows(from, to int) {
 	for y := from; y < to; y++ {
 		s.rows[y] = row{cells: s.rows[y].cells[:0]}
 	}
 }
 
-func (s *screen) eraseLine(what int) {
+func (s *Screen) eraseLine(what int) {
 	switch what {
 	case 0:
 		r := &s.rows[s.y]
@@ -199,7 +199,7 @@ func (s *screen) eraseLine(what int) {
 	}
 }
 
-func (s *screen) blank(from, to int) {
+func (s *Screen) blank(from, to int) {
 	cells := s.rows[s.y].cells
 	for x := from; x < min(to, len(cells)); x++ {
 		cells[x] = 0
@@ -207,7 +207,7 @@ func (s *screen) blank(from, to int) {
 }
 
 // shift makes room for n characters at the cursor.
-func (s *screen) shift(n int) {
+func (s *Screen) shift(n int) {
 	r := &s.rows[s.y]
 	if s.x >= len(r.cells) {
 		return
@@ -217,8 +217,8 @@ func (s *screen) shift(n int) {
 }
 
 // insert makes room for n rows at the cursor.
-func (s *screen) insert(n int) {
-	s.drawn = true
+func (s *Screen) insert(n int) {
+	s.Drawn = true
 	for range min(n, s.bottom-s.y+1) {
 		copy(s.rows[s.y+1:s.bottom+1], s.rows[s.y:s.bottom])
 		s.rows[s.y] = row{}

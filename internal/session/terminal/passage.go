@@ -1,4 +1,4 @@
-package session
+package terminal
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func (p *passage) pass(text []byte) {
 	if plain && !blank {
 		return
 	}
-	bare := undecorated(string(text))
+	bare := Undecorated(string(text))
 	if bare == "" {
 		p.last = 0
 	}
@@ -92,7 +92,7 @@ func branches(text []byte) bool {
 	for _, r := range string(rest) {
 		switch {
 		case strings.ContainsRune("⎿└├╰╚╠┗┣", r):
-			return undecorated(string(rest)) != "" // or it is a frame's edge
+			return Undecorated(string(rest)) != "" // or it is a frame's edge
 		case r != ' ' && !decorates(r):
 			return false
 		}

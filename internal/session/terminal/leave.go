@@ -1,4 +1,4 @@
-package session
+package terminal
 
 import (
 	"slices"
@@ -6,58 +6,58 @@ import (
 	"strings"
 )
 
-// leaveKey finds, among what is typed, the key that leaves. Programs ask terminals to send keys as
+// LeaveKey finds, among what is typed, the key that leaves. Programs ask terminals to send keys as
 // sequences (kitty's protocol, xterm's modifyOtherKeys), and then it comes as one of these.
-type leaveKey struct {
-	key byte
-	// held is the beginning of what may be such a sequence.
-	held []byte
+type LeaveKey struct {
+	Key byte
+	// Held is the beginning of what may be such a sequence.
+	Held []byte
 }
 
 // heldLimit is longer than any key's sequence.
 const heldLimit = 40
 
-// take returns what is to be typed; left: then the key came.
-func (l *leaveKey) take(p []byte) (typed []byte, left bool) {
+// Take returns what is to be typed; left: then the key came.
+func (l *LeaveKey) Take(p []byte) (typed []byte, left bool) {
 	for _, b := range p {
 		switch {
-		case b == l.key:
-			return append(typed, l.rest()...), true
+		case b == l.Key:
+			return append(typed, l.Rest()...), true
 		case b == '\x1b':
-			typed = append(typed, l.rest()...)
-			l.held = append(l.held, b)
-		case len(l.held) == 0:
+			typed = append(typed, l.Rest()...)
+			l.Held = append(l.Held, b)
+		case len(l.Held) == 0:
 			typed = append(typed, b)
 		default:
-			l.held = append(l.held, b)
+			l.Held = append(l.Held, b)
 			switch {
 			case l.leaves():
-				l.held = l.held[:0]
+				l.Held = l.Held[:0]
 				return typed, true
-			case len(l.held) == 2 && b == '[', len(l.held) > 2 && len(l.held) < heldLimit && strings.IndexByte("0123456789:;", b) >= 0:
+			case len(l.Held) == 2 && b == '[', len(l.Held) > 2 && len(l.Held) < heldLimit && strings.IndexByte("0123456789:;", b) >= 0:
 			default:
-				typed = append(typed, l.rest()...)
+				typed = append(typed, l.Rest()...)
 			}
 		}
 	}
 	return typed, false
 }
 
-// rest is what was held, which turned out to be something else.
-func (l *leaveKey) rest() []byte {
-	held := slices.Clone(l.held)
-	l.held = l.held[:0]
+// Rest is what was held, which turned out to be something else.
+func (l *LeaveKey) Rest() []byte {
+	held := slices.Clone(l.Held)
+	l.Held = l.Held[:0]
 	return held
 }
 
 // leaves reports whether what is held is the key, pressed together with Ctrl alone: ESC [ 92;5u, or
 // with what else kitty tells of it, or ESC [ 27;5;92~.
-func (l *leaveKey) leaves() bool {
-	if len(l.held) < 3 {
+func (l *LeaveKey) leaves() bool {
+	if len(l.Held) < 3 {
 		return false
 	}
-	final := l.held[len(l.held)-1]
-	parameters := strings.Split(string(l.held[2:len(l.held)-1]), ";")
+	final := l.Held[len(l.Held)-1]
+	parameters := strings.Split(string(l.Held[2:len(l.Held)-1]), ";")
 	switch {
 	case final == 'u' && len(parameters) >= 2:
 		modifiers, event, _ := strings.Cut(parameters[1], ":")
@@ -71,10 +71,10 @@ func (l *leaveKey) leaves() bool {
 const keyReleased = "3"
 
 // isKey reports whether it is the code of the key that makes ours together with Ctrl.
-func (l *leaveKey) isKey(text string) bool {
+func (l *LeaveKey) isKey(text string) bool {
 	text, _, _ = strings.Cut(text, ":")
 	code, err := strconv.Atoi(text)
-	return err == nil && (code == int(l.key)|0x40 || l.key < 0x1b && code == int(l.key)|0x60)
+	return err == nil && (code == int(l.Key)|0x40 || l.Key < 0x1b && code == int(l.Key)|0x60)
 }
 
 // isCtrl reports whether only Ctrl is pressed; locks do not count.

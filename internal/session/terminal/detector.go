@@ -1,4 +1,4 @@
-package session
+package terminal
 
 import (
 	"bytes"
@@ -27,11 +27,11 @@ type Word struct {
 
 // Marker is the line by which an agent says that its work on an issue is complete, or cannot be done.
 func Marker(kind Kind, issue int) string {
-	return fmt.Sprintf("%s%s_%d###", markerStart, strings.ToUpper(string(kind)), issue)
+	return fmt.Sprintf("%s%s_%d###", MarkerStart, strings.ToUpper(string(kind)), issue)
 }
 
-// markerStart is common to all markers: lines without it are not looked at closer.
-const markerStart = "###TASK_"
+// MarkerStart is common to all markers: lines without it are not looked at closer.
+const MarkerStart = "###TASK_"
 
 var lastWords = [...]Kind{Complete, Error}
 
@@ -64,7 +64,7 @@ type DetectorConfig struct {
 // line left the screen at the top, or stood there from one Settle to the next.
 type Detector struct {
 	markers map[Kind]string
-	screen  *screen
+	screen  *Screen
 	prompt  string // as compact
 	code    string
 	context passage
@@ -81,16 +81,16 @@ type Detector struct {
 	settled bool
 }
 
-// defaultRows is a terminal's of which nothing is known.
-const defaultRows = 24
+// DefaultRows is a terminal's of which nothing is known.
+const DefaultRows = 24
 
 // NewDetector makes a Detector for one session.
 func NewDetector(c DetectorConfig) *Detector {
 	if c.Rows == 0 {
-		c.Rows = defaultRows
+		c.Rows = DefaultRows
 	}
 	d := &Detector{prompt: compact(c.Prompt), code: c.Code, say: c.Say, gone: c.Left, markers: map[Kind]string{}, said: map[Kind]bool{},
-		echoes: map[Kind]int{}, screen: newScreen(c.Rows, c.Columns)}
+		echoes: map[Kind]int{}, screen: NewScreen(c.Rows, c.Columns)}
 	for _, kind := range lastWords {
 		d.markers[kind] = Marker(kind, c.Issue)
 	}
@@ -100,18 +100,18 @@ func NewDetector(c DetectorConfig) *Detector {
 
 // Write takes what was printed. It returns no error.
 func (d *Detector) Write(p []byte) (int, error) {
-	d.screen.write(p)
+	d.screen.Write(p)
 	return len(p), nil
 }
 
 // Resize tells the size of the terminal from here on.
-func (d *Detector) Resize(rows, columns int) { d.screen.resize(rows, columns) }
+func (d *Detector) Resize(rows, columns int) { d.screen.Resize(rows, columns) }
 
 // BracketsPaste reports whether the program asked for pasted text to be put in brackets.
 func (d *Detector) BracketsPaste() bool { return d.screen.bracketsPaste }
 
 // Drawn reports whether the program moves about on the screen.
-func (d *Detector) Drawn() bool { return d.screen.drawn }
+func (d *Detector) Drawn() bool { return d.screen.Drawn }
 
 // typedLimit bounds what is remembered of typed text: a marker is found in it although it comes key by key.
 const typedLimit = 256
@@ -169,14 +169,14 @@ func (d *Detector) answerAwaited() {
 	if d.awaited != nil {
 		word := *d.awaited
 		d.awaited, d.settled = nil, false
-		word.Message = undecorated(d.line(d.screen.y).text)
+		word.Message = Undecorated(d.line(d.screen.y).text)
 		d.tell(word)
 	}
 }
 
 // ended looks at the line that a line feed in row y ends.
 func (d *Detector) ended(y int) {
-	if d.screen.drawn {
+	if d.screen.Drawn {
 		return
 	}
 	d.answerAwaited()
@@ -184,7 +184,7 @@ func (d *Detector) ended(y int) {
 		return
 	}
 	at := d.line(y)
-	if !strings.Contains(at.text, markerStart) {
+	if !strings.Contains(at.text, MarkerStart) {
 		return
 	}
 	word, ok := d.judge(d.above(at.first), at.text)
@@ -208,14 +208,14 @@ func (d *Detector) left(r row) {
 	}
 	text := d.context.carry
 	d.context.carry = d.context.carry[:0]
-	if d.screen.drawn && !r.echo && bytes.Contains(text, []byte(markerStart)) {
+	if d.screen.Drawn && !r.echo && bytes.Contains(text, []byte(MarkerStart)) {
 		if word, ok := d.judge(d.context, string(text)); ok && d.echoes[word.Kind] > 0 {
 			d.echoes[word.Kind]--
 		} else if ok {
 			d.tell(word)
 		}
 	}
-	if d.screen.drawn && d.gone != nil {
+	if d.screen.Drawn && d.gone != nil {
 		d.gone(string(text))
 	}
 	d.context.pass(text)
@@ -236,10 +236,10 @@ func (d *Detector) visible() (words []Word) {
 	context, echoes := d.context.clone(), maps.Clone(d.echoes)
 	for y := 0; y < len(d.screen.rows); {
 		at := d.line(y)
-		undecided := d.screen.drawn && !d.screen.rows[at.first].echo || d.screen.y < at.next && at.first <= d.screen.y
+		undecided := d.screen.Drawn && !d.screen.rows[at.first].echo || d.screen.y < at.next && at.first <= d.screen.y
 		if word, ok := d.judge(context, at.text); ok && undecided {
 			if word.Kind == Error && word.Message == "" && at.next < len(d.screen.rows) {
-				word.Message = undecorated(d.line(at.next).text)
+				word.Message = Undecorated(d.line(at.next).text)
 			}
 			if echoes[word.Kind]--; echoes[word.Kind] < 0 {
 				words = append(words, word)
