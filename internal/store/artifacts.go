@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -100,7 +101,7 @@ func (s *Store) createLog(ref RunRef, name, suffix string) (io.WriteCloser, stri
 	if !logName().MatchString(name) {
 		return nil, "", fmt.Errorf("log %q: %w", name, ErrName)
 	}
-	f, err := s.openFolder(dir)
+	f, err := s.openPart(ref, logsDir, privateMode)
 	if err != nil {
 		return nil, "", err
 	}
@@ -122,7 +123,7 @@ func (s *Store) WritePatch(ref RunRef, name string, write func(io.Writer) error)
 	if !patchName().MatchString(name) || strings.Contains(name, "..") {
 		return "", fmt.Errorf("patch %q: %w", name, ErrName)
 	}
-	f, err := s.openFolder(dir)
+	f, err := s.openPart(ref, patchesDir, publicDir)
 	if err != nil {
 		return "", err
 	}
@@ -147,4 +148,17 @@ func (s *Store) OpenArtifact(rel string) (*os.File, error) {
 	defer f.close()
 	file, _, err := f.openRegular(path.Base(rel), os.O_RDONLY, 0)
 	return file, err
+}
+
+// openPart opens a folder of a run and makes it anew where it is missing, as git leaves out one that is empty.
+func (s *Store) openPart(ref RunRef, name string, perm fs.FileMode) (*folder, error) {
+	run, err := s.openFolder(ref.Dir())
+	if err != nil {
+		return nil, err
+	}
+	defer run.close()
+	if err := run.mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return s.openFolder(path.Join(ref.Dir(), name))
 }
