@@ -10,15 +10,15 @@ func TestTheHouseNoticesWhatBreaksItsRules(t *testing.T) {
 	for _, test := range []struct {
 		name, file, code, want string
 	}{
-		{"what is allowed", "internal/runner/x.go", `import "m/internal/store"`, ""},
+		{"what is allowed", "internal/perform/x.go", `import "m/internal/store"`, ""},
 		{"a driver's port", "internal/agent/claude/x.go", `import "m/internal/agent"`, ""},
 		{"a package without a row", "internal/queue/x.go", ``, "not in the layer table"},
 		{"a package that says nothing", "internal/agent/util/x.go", ``, "says nothing"},
 		{"code in internal itself", "internal/x.go", ``, "a package of its own"},
-		{"a room below that knows one above", "internal/store/x.go", `import "m/internal/runner"`, "allows store only"},
+		{"a room below that knows one above", "internal/store/x.go", `import "m/internal/perform"`, "allows store only"},
 		{"a sibling driver", "internal/agent/claude/x.go", `import "m/internal/agent/codex"`, "named by cli only"},
 		{"a sibling driver that its row names", "internal/environment/container/x.go", `import "m/internal/environment/clone"`, ""},
-		{"a driver named by the runner", "internal/runner/x.go", `import "m/internal/forge/local"`, "named by cli only"},
+		{"a driver named by the perform", "internal/perform/x.go", `import "m/internal/forge/local"`, "named by cli only"},
 		{"a driver named by cli", "internal/cli/x.go", `import "m/internal/forge/local"`, ""},
 		{"a suite outside of tests", "internal/cli/x.go", `import "m/internal/forge/forgetest"`, "is for tests"},
 		{"a suite in a test", "internal/forge/local/x_test.go", `import "m/internal/forge/forgetest"`, ""},

@@ -61,8 +61,8 @@ var rooms = map[string][]string{
 	"environment/container/engine":        {"environment", "process", "redact"}, // marks what it cuts of an output: by that a secret is known that was cut
 	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
-	"commandline":                         {"workflow"},                                                         // a step in words; the published documents quote them, so it is no part of cli
-	"store":                               {"workflow", "health", "registry", "commandline", "redact", "flock"}, // error.actions is published as lines
+	"commandline":                         {"workflow"},                                                                   // a step in words; the published documents quote them, so it is no part of cli
+	"store":                               {"workflow", "health", "registry", "commandline", "engine", "redact", "flock"}, // implements engine's interfaces; error.actions is published as lines
 	"schema":                              {},
 	"pipeline":                            {},
 	"probe":                               {"workflow", "process", "redact"},                                                     // is a program inside environments, too: it can reach no document
@@ -71,11 +71,13 @@ var rooms = map[string][]string{
 	"session":                             {"session/terminal", "flock", "process", "redact", "store"},                           // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"session/terminal":                    {"redact"},                                                                            // bytes in, a screen, keys and an agent's markers out: it holds no process
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
-	"runner":                              {"workflow", "registry", "commandline", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
+	"engine":                              {"workflow"},                                                                          // documents, locks and side effects are interfaces of its own: it knows no file and no program
+	"perform":                             {"workflow", "registry", "commandline", "engine", "place", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
+	"place":                               {"workflow", "registry", "engine", "store", "git", "process", "redact", "agent", "environment"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
-	"tui":                                 {"workflow", "store", "runner"},
-	"web":                                 {"workflow", "store", "runner"},
-	"mcp":                                 {"workflow", "store", "runner"},
+	"tui":                                 {"workflow", "store", "engine"},
+	"web":                                 {"workflow", "store", "engine"},
+	"mcp":                                 {"workflow", "store", "engine"},
 	"cli":                                 {"*"},
 	"cmd/*":                               {"*"},
 }

@@ -2,7 +2,7 @@ package cli
 
 import "signalbox/internal/agreement"
 
-// agreements is what the user agreed to on this machine for the project. It implements runner.Agreements.
+// agreements is what the user agreed to on this machine for the project. It implements perform.Agreements.
 type agreements struct{ *project }
 
 func (a agreements) book() (agreement.Book, error) { return agreement.Open(a.root, a.Env) }

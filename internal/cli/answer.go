@@ -141,7 +141,7 @@ func (w *answering) give(ctx context.Context, answer workflow.Answer) error {
 func (w *answering) taken(ctx context.Context, order string) (workflow.Run, error) {
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changes, err := w.store.Watch(watch, w.found.Ref.Dir()+"/stage.json")
+	changes, err := w.store.Watch(watch, store.RunDir(w.found.Ref)+"/stage.json")
 	if err != nil {
 		return workflow.Run{}, explained(err)
 	}

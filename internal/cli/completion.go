@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -114,7 +115,7 @@ func (a *app) logs(c *cobra.Command, args []string, begun string) ([]cobra.Compl
 	if err != nil || len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	names, err := (&logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs"}).names()
+	names, err := (&logReader{project: p, ref: found.Ref, dir: store.RunDir(found.Ref) + "/logs"}).names()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -191,7 +191,11 @@ func (p *project) mustEndMerged() {
 }
 
 // runDir is the folder of request 1's run.
-func (p *project) runDir() string { p.Helper(); r := p.stage(1); return store.RefOf(&r).Dir() }
+func (p *project) runDir() string {
+	p.Helper()
+	r := p.stage(1)
+	return store.RunDir(workflow.RefOf(&r))
+}
 
 func (p *project) withRemote() *project {
 	p.Helper()

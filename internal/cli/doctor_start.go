@@ -9,8 +9,8 @@ import (
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
+	"signalbox/internal/perform"
 	"signalbox/internal/redact"
-	"signalbox/internal/runner"
 )
 
 // remoteWait is how long doctor waits for a remote. A run has more patience.
@@ -46,7 +46,7 @@ func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
 
 // obstacles are those of every run into base. The remote and the signature are tried only where no program is started for that which
 // the repository itself names: doctor only shows.
-func (p *project) obstacles(ctx context.Context, base string, add func(finding)) []runner.Obstacle {
+func (p *project) obstacles(ctx context.Context, base string, add func(finding)) []perform.Obstacle {
 	named, err := p.repo.NamesPrograms(ctx)
 	if err == nil && len(named) > 0 {
 		add(finding{"merge", verdictWarning, "no push, signature or filter is tried here: the repository's own git configuration names programs for it (" +
@@ -58,7 +58,7 @@ func (p *project) obstacles(ctx context.Context, base string, add func(finding))
 	shows := p.obeys
 	p.obeys = !quiet
 	defer func() { p.obeys = shows }()
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Environments: p.driver(), Forge: p.forge, Commits: p.commits(), Redact: p.redact, Logger: p.log})
+	r := perform.New(perform.Config{Store: p.store, Repo: p.repo, Environments: p.driver(), Forge: p.forge, Commits: p.commits(), Redact: p.redact, Logger: p.log})
 	return r.Obstacles(ctx, base, quiet)
 }
 

@@ -82,9 +82,9 @@ func (p *project) mustHaveOnePull(s *store.Store, run *workflow.Run) {
 }
 
 // mustHaveEveryTransition wants events.jsonl to count from 0 to last without a gap.
-func (p *project) mustHaveEveryTransition(ref store.RunRef, last int) {
+func (p *project) mustHaveEveryTransition(ref workflow.RunRef, last int) {
 	p.Helper()
-	lines := p.events(ref.Dir())
+	lines := p.events(store.RunDir(ref))
 	for i, line := range lines {
 		var event store.Transition
 		if err := json.Unmarshal([]byte(line), &event); err != nil || event.Seq != i {

@@ -19,8 +19,8 @@ import (
 )
 
 var (
-	hostileRef   = store.RunRef{RequestID: "RQ-20261120-042", RunID: "20261120-101112-00ff00"}
-	stagePath    = hostileRef.Dir() + "/stage.json"
+	hostileRef   = workflow.RunRef{RequestID: "RQ-20261120-042", RunID: "20261120-101112-00ff00"}
+	stagePath    = store.RunDir(hostileRef) + "/stage.json"
 	examplePages = regexp.MustCompile("(?ms)^```json (\\S+)\n(.*?)^```$")
 )
 
@@ -35,7 +35,7 @@ func documented(t *testing.T) string {
 	for _, match := range examplePages.FindAllSubmatch(page, -1) {
 		place(t, filepath.Join(root, string(match[1])), string(match[2]))
 	}
-	place(t, filepath.Join(root, hostileRef.Dir(), ".lock"), "")
+	place(t, filepath.Join(root, store.RunDir(hostileRef), ".lock"), "")
 	if out, err := exec.CommandContext(t.Context(), "git", "-C", root, "init", "-q").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -198,7 +198,7 @@ func TestHostileFilesAndNeighboursOfAState(t *testing.T) {
 	t.Run("steps other than planning.json's", func(t *testing.T) {
 		t.Parallel()
 		root := documented(t)
-		place(t, filepath.Join(root, hostileRef.Dir(), "planning.json"), `{"goal_understanding": "g", "action_plan": {"steps": []}}`)
+		place(t, filepath.Join(root, store.RunDir(hostileRef), "planning.json"), `{"goal_understanding": "g", "action_plan": {"steps": []}}`)
 		if out, code := said(t, root, "document", "validate", stagePath); code != 1 || !strings.Contains(out, "stage.json:12:3: steps has 1 entries where planning.json has 0") {
 			t.Errorf("exit code %d: %s", code, out)
 		}
@@ -213,7 +213,7 @@ func TestHostileFilesAndNeighboursOfAState(t *testing.T) {
 		}
 		defer func() { _ = w.Close() }()
 		before, _ := os.ReadFile(filepath.Join(root, stagePath))
-		if err := w.Save(t.Context(), &run, store.Transition{Event: "Test"}); err == nil {
+		if err := w.Save(t.Context(), &run, "Test"); err == nil {
 			t.Error("saved")
 		}
 		if after, _ := os.ReadFile(filepath.Join(root, stagePath)); !bytes.Equal(before, after) {
@@ -275,7 +275,7 @@ func TestHostileIDsReachNoFile(t *testing.T) {
 func TestHostileArtifactsAreNotOpened(t *testing.T) {
 	t.Parallel()
 	root := documented(t)
-	logs := filepath.Join(root, hostileRef.Dir(), "logs")
+	logs := filepath.Join(root, store.RunDir(hostileRef), "logs")
 	place(t, filepath.Join(root, "secret"), "canary")
 	if err := errors.Join(os.MkdirAll(logs, 0o755), unix.Mkfifo(filepath.Join(logs, "implementer.S01.1.log"), 0o644),
 		os.Link(filepath.Join(root, "secret"), filepath.Join(logs, "implementer.S01.2.log")),
@@ -292,13 +292,13 @@ func TestHostileArtifactsAreNotOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	for _, path := range []string{"/etc/hostname", "../x", "", hostileRef.Dir() + "/logs/implementer.S01.1.log", "a\x00b"} {
+	for _, path := range []string{"/etc/hostname", "../x", "", store.RunDir(hostileRef) + "/logs/implementer.S01.1.log", "a\x00b"} {
 		if file, err := s.OpenArtifact(path); err == nil {
 			_ = file.Close()
 			t.Errorf("%q was opened", path)
 		}
 	}
-	if _, err := s.Stage(store.RunRef{RequestID: "RQ\x00", RunID: hostileRef.RunID}).Load(t.Context()); !errors.Is(err, store.ErrName) {
+	if _, err := s.Stage(workflow.RunRef{RequestID: "RQ\x00", RunID: hostileRef.RunID}).Load(t.Context()); !errors.Is(err, store.ErrName) {
 		t.Errorf("NUL in an id: %v", err)
 	}
 }

@@ -10,10 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/registry"
-	"signalbox/internal/runner"
 	"signalbox/internal/store"
+	"signalbox/internal/workflow"
 )
 
 func newEnvExec(a *app) *cobra.Command {
@@ -27,7 +28,7 @@ func newEnvExec(a *app) *cobra.Command {
 		Args:              cobra.MatchAll(dashed, cobra.MinimumNArgs(2)),
 		ValidArgsFunction: a.offerEnvironments(),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.enter(c.Context(), args[0], func(ctx context.Context, place *runner.Place) error {
+			return a.enter(c.Context(), args[0], func(ctx context.Context, place *place.Place) error {
 				err := a.execIn(ctx, place, process.Command{Args: args[1:], Stdin: a.In, Stdout: a.bare.Out, Stderr: a.bare.Err})
 				if codeOf(err) == exitNoProgram {
 					return noProgram(ctx, place, args[0], args[1], err)
@@ -63,7 +64,7 @@ func dashedLine(c *cobra.Command, args []string) string {
 }
 
 // enter lets act work in the environment that ref names: by its id or by its issue's number.
-func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *runner.Place) error) (err error) {
+func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *place.Place) error) (err error) {
 	p, err := a.openTrusted(ctx)
 	if err != nil {
 		return err
@@ -75,24 +76,22 @@ func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *
 	if err != nil {
 		return err
 	}
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
-		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
-	place, err := r.Enter(ctx, found.Run, visitor)
+	at, err := p.places().Enter(ctx, found.Run, visitor)
 	switch {
-	case errors.Is(err, runner.ErrNoEnvironment), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, place.ErrNoEnvironment), errors.Is(err, fs.ErrNotExist):
 		return &problem{err: fmt.Errorf("run %s has no environment at this moment", found.Run.Ref()),
 			hint: "see where it is: signalbox status " + found.Run.Ref(), code: exitNotFound}
 	case err != nil:
 		return explained(err)
 	}
-	if !place.Alone {
+	if !at.Alone {
 		p.warnOfOthers(ctx, found.Ref)
 	}
-	defer func() { err = errors.Join(err, place.Leave()) }()
+	defer func() { err = errors.Join(err, at.Leave()) }()
 	if err := p.touched(ctx, found.Run.Journey.EnvID); err != nil {
 		return explained(err)
 	}
-	return act(ctx, place)
+	return act(ctx, at)
 }
 
 // touched says in environments.json that the environment was opened.
@@ -111,7 +110,7 @@ func (p *project) touched(ctx context.Context, envID string) error {
 const visitor = "signalbox env"
 
 // warnOfOthers says who else is in the environment.
-func (p *project) warnOfOthers(ctx context.Context, ref store.RunRef) {
+func (p *project) warnOfOthers(ctx context.Context, ref workflow.RunRef) {
 	holder, held, err := p.held(ctx, ref.RequestID)
 	if err == nil && held && holder.Owner == visitor {
 		p.app.warn("somebody else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
@@ -131,7 +130,7 @@ func (p *project) findEnvironment(ctx context.Context, ref string) (store.RunSum
 		return store.RunSummary{}, explained(err)
 	}
 	if run != nil {
-		return store.RunSummary{Ref: store.RefOf(run), Run: *run}, nil
+		return store.RunSummary{Ref: workflow.RefOf(run), Run: *run}, nil
 	}
 	found, err := p.find(ctx, ref)
 	if codeOf(err) == exitNotFound {
@@ -142,7 +141,7 @@ func (p *project) findEnvironment(ctx context.Context, ref string) (store.RunSum
 }
 
 // execIn runs c and makes its end ours.
-func (a *app) execIn(ctx context.Context, place *runner.Place, c process.Command) error {
+func (a *app) execIn(ctx context.Context, place *place.Place, c process.Command) error {
 	if file, ok := c.Stdin.(*os.File); ok && file == nil {
 		c.Stdin = nil
 	}

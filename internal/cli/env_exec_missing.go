@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"signalbox/internal/place"
 	"signalbox/internal/process"
-	"signalbox/internal/runner"
 )
 
 // exitNoProgram is a shell's exit code where a program is not there.
@@ -19,7 +19,7 @@ const lookForProgram = `case $1 in
 esac`
 
 // noProgram says of a 127 that came without a word what it means; a program's own is left alone.
-func noProgram(ctx context.Context, place *runner.Place, ref, program string, ended error) error {
+func noProgram(ctx context.Context, place *place.Place, ref, program string, ended error) error {
 	found, err := place.Exec(ctx, process.Command{Args: []string{"sh", "-c", lookForProgram, "sh", program}})
 	switch {
 	case err != nil:

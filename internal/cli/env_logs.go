@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/store"
 )
 
 func newEnvLogs(a *app) *cobra.Command {
@@ -41,7 +42,7 @@ func (a *app) environmentLogs(ctx context.Context, args []string, follow, list b
 	if err != nil {
 		return err
 	}
-	l := &logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs"}
+	l := &logReader{project: p, ref: found.Ref, dir: store.RunDir(found.Ref) + "/logs"}
 	names, err := l.names()
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/registry"
-	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -110,9 +109,7 @@ func (a *app) putAway(ctx context.Context, run *workflow.Run, force bool) (kept 
 	if err != nil {
 		return "", err
 	}
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
-		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
-	kept, err = r.PutAway(ctx, store.RefOf(run), force)
+	kept, err = p.places().Remove(ctx, workflow.RefOf(run), force)
 	id := run.Journey.EnvID
 	var held *store.HeldError
 	switch {

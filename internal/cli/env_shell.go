@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"signalbox/internal/place"
 	"signalbox/internal/process"
-	"signalbox/internal/runner"
 )
 
 func newEnvShell(a *app) *cobra.Command {
@@ -37,7 +37,7 @@ func newEnvShell(a *app) *cobra.Command {
 var preferredShell = []string{"sh", "-c", `PS1=$SIGNALBOX_PROMPT; export PS1; unset SIGNALBOX_PROMPT
 command -v bash >/dev/null 2>&1 && exec bash --norc -i; exec sh -i`}
 
-func (a *app) shellIn(ctx context.Context, place *runner.Place) (err error) {
+func (a *app) shellIn(ctx context.Context, place *place.Place) (err error) {
 	c := process.Command{Args: preferredShell, Stdin: a.In, Stdout: a.bare.Out, Stderr: a.bare.Err,
 		Env: []string{"SIGNALBOX_PROMPT=(signalbox " + place.Run().Ref() + ") \\w \\$ ", "TERM=" + a.Env("TERM")}}
 	file, ok := a.In.(*os.File)

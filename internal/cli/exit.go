@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"strings"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
-	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -95,7 +95,7 @@ func explained(err error) error {
 	if process.Exhausted(err) {
 		return &problem{err: err, hint: process.ExhaustedAdvice, code: codeOf(err)}
 	}
-	if errors.Is(err, runner.ErrNotSaved) && errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, engine.ErrNotSaved) && errors.Is(err, fs.ErrNotExist) {
 		return &problem{err: err, hint: `something removed Signalbox's files while it worked; nothing more was done: go on with "signalbox resume"`, code: codeOf(err)}
 	}
 	for _, known := range []struct {
@@ -112,7 +112,7 @@ func explained(err error) error {
 		{store.ErrBroken, `the file is kept as it is; fix it by hand, "signalbox document validate" says what is wrong`},
 		{forge.ErrNotFound, `see which requests there are: signalbox list`},
 		{local.ErrDouble, "give one of them a number and an id of its own; until then neither can be meant"},
-		{runner.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
+		{engine.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
 	} {
 		if errors.Is(err, known.is) {
 			return &problem{err: err, hint: known.hint, code: codeOf(err)}
@@ -121,7 +121,7 @@ func explained(err error) error {
 	if owned := (*git.NotYoursError)(nil); errors.As(err, &owned) {
 		return &problem{err: err, hint: "if you trust it: git config --global --add safe.directory '" + strings.ReplaceAll(owned.Dir, "'", `'\''`) + "'"}
 	}
-	if carried := (*runner.CarriedError)(nil); errors.As(err, &carried) {
+	if carried := (*engine.CarriedError)(nil); errors.As(err, &carried) {
 		return &problem{err: err, hint: fmt.Sprintf("wait for it, or end it and go on here: kill %d; then signalbox resume", carried.PID)}
 	}
 	if broken := (*local.RequestError)(nil); errors.As(err, &broken) {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
-	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -79,10 +79,10 @@ func unreadableRun(ref string, found *store.RunSummary) error {
 	if errors.Is(found.Err, context.Canceled) {
 		return found.Err
 	}
-	stage := found.Ref.Dir() + "/stage.json"
+	stage := store.RunDir(found.Ref) + "/stage.json"
 	return &problem{err: fmt.Errorf("the run of %q: %w", ref, found.Err), code: exitError,
 		hint: fmt.Sprintf("it is kept as it is. Fix it: signalbox document validate %s says what is wrong. Or begin anew: move %s and its folder in .worktrees/ away, then: signalbox run %s",
-			stage, found.Ref.Dir(), shellWord(ref))}
+			stage, store.RunDir(found.Ref), shellWord(ref))}
 }
 
 // errNoRun: the request is there, and no run answers it yet.
@@ -153,17 +153,17 @@ func (p *project) held(ctx context.Context, requestID string) (store.LockRecord,
 }
 
 // goOn carries one run that exists.
-func (p *project) goOn(ctx context.Context, ref store.RunRef, run *workflow.Run) error {
+func (p *project) goOn(ctx context.Context, ref workflow.RunRef, run *workflow.Run) error {
 	request := forge.Request{ID: ref.RequestID, Number: run.Journey.Number}
 	return p.carryAll(ctx, []forge.Request{request}, func(forge.Request) pick {
-		return func(ctx context.Context, _ *runner.Runner) (store.RunRef, error) { return ref, p.ownRun(ctx, ref) }
+		return func(ctx context.Context, _ *engine.Engine) (workflow.RunRef, error) { return ref, p.ownRun(ctx, ref) }
 	})
 }
 
 // ownRun refuses a run whose document came with a commit. It says which tests prove the change, who agreed and where it
 // is merged, and a stranger may have written it.
-func (p *project) ownRun(ctx context.Context, ref store.RunRef) error {
-	places, err := p.repo.Recorded(ctx, ref.Dir()+"/stage.json")
+func (p *project) ownRun(ctx context.Context, ref workflow.RunRef) error {
+	places, err := p.repo.Recorded(ctx, store.RunDir(ref)+"/stage.json")
 	if err == nil && len(places) == 0 {
 		return nil
 	}
@@ -171,5 +171,5 @@ func (p *project) ownRun(ctx context.Context, ref store.RunRef) error {
 		return err
 	}
 	return &problem{err: fmt.Errorf("run %s is recorded in git, so someone else may have written it: it is not carried on here", ref.RunID),
-		hint: "take it out of git (git rm -r --cached runs), move its folder " + ref.Dir() + " away, and start a run of your own"}
+		hint: "take it out of git (git rm -r --cached runs), move its folder " + store.RunDir(ref) + " away, and start a run of your own"}
 }

@@ -8,11 +8,10 @@ import (
 	"slices"
 
 	"signalbox/internal/config"
+	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
-	"signalbox/internal/runner"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -36,7 +35,7 @@ func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow
 		start.Settings.Check = &repair.Check
 		return start, err
 	})
-	return r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (store.RunRef, error) {
+	return r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (workflow.RunRef, error) {
 		if ref, ok := p.givenUp(ctx, repair); ok {
 			return ref, nil
 		}
@@ -83,7 +82,7 @@ func sayWhoPlans(name string) string {
 
 // givenUp is the attempt's run if a person gave it up, which is an answer: it is not begun again at once.
 // One that was canceled before it made anything was only interrupted.
-func (p *project) givenUp(ctx context.Context, repair heal.Repair) (store.RunRef, bool) {
+func (p *project) givenUp(ctx context.Context, repair heal.Repair) (workflow.RunRef, bool) {
 	latest, err := p.store.LatestRun(ctx, repair.Request.ID)
 	return latest.Ref, err == nil && latest.Err == nil && latest.Run.State == workflow.Canceled && latest.Ref.RunID != repair.Judged &&
 		latest.Run.Journey.BaseCommit != ""
@@ -91,7 +90,7 @@ func (p *project) givenUp(ctx context.Context, repair heal.Repair) (store.RunRef
 
 // giveUpJudged ends the run of the attempt before, whose work is kept on a ref: the next attempt begins
 // anew, on what is on the base branch now.
-func (p *project) giveUpJudged(ctx context.Context, r *runner.Runner, repair heal.Repair) error {
+func (p *project) giveUpJudged(ctx context.Context, r *engine.Engine, repair heal.Repair) error {
 	latest, err := p.store.LatestRun(ctx, repair.Request.ID)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && latest.Err == nil && (latest.Ref.RunID != repair.Judged || latest.Run.State.Final()) {
 		return nil
@@ -99,7 +98,7 @@ func (p *project) giveUpJudged(ctx context.Context, r *runner.Runner, repair hea
 	if err = errors.Join(err, latest.Err); err != nil {
 		return err
 	}
-	_, err = r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (store.RunRef, error) {
+	_, err = r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (workflow.RunRef, error) {
 		return latest.Ref, p.store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
 			s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
 			return nil
@@ -110,7 +109,7 @@ func (p *project) giveUpJudged(ctx context.Context, r *runner.Runner, repair hea
 
 // resumeStopped lets a run go on that stands still because the pass before was interrupted, or because its agent could
 // not be used then, or because something else than its change was in the way.
-func (p *project) resumeStopped(ctx context.Context, ref store.RunRef) error {
+func (p *project) resumeStopped(ctx context.Context, ref workflow.RunRef) error {
 	run, err := p.store.Stage(ref).Load(ctx)
 	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode && !run.Interrupted() && !run.Error.Unusable() && !run.Hindered() {
 		return err

@@ -13,9 +13,9 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
+	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
-	"signalbox/internal/runner"
 	"signalbox/internal/workflow"
 )
 
@@ -96,7 +96,7 @@ func (p *project) lookout(ctx context.Context) (heal.Place, error) {
 	}
 	settings := workflow.Settings{Limits: limits(p.config.Limits)}
 	p.environmentSettings(&settings)
-	return runner.Lookout{Root: p.root, Base: base, Environments: p.environments, Detect: p.detect, Settings: settings, Logger: p.log}.Open(ctx, commit)
+	return place.CheckSandboxes{Root: p.root, Base: base, Environments: p.environments, Detect: p.detect, Settings: settings, Logger: p.log}.Open(ctx, commit)
 }
 
 // ask is our own program, which asks a service from inside.

@@ -21,7 +21,7 @@ func (p *project) lastWords(r *workflow.Run) string {
 	if r.State != workflow.Running {
 		return ""
 	}
-	l := &logReader{project: p, ref: store.RefOf(r), dir: store.RefOf(r).Dir() + "/logs"}
+	l := &logReader{project: p, ref: workflow.RefOf(r), dir: store.RunDir(workflow.RefOf(r)) + "/logs"}
 	names, err := l.names()
 	if err != nil || len(names) == 0 {
 		return ""

@@ -36,7 +36,7 @@ func newLogs(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l := &logReader{project: p, ref: found.Ref, dir: found.Ref.Dir() + "/logs", raw: raw}
+			l := &logReader{project: p, ref: found.Ref, dir: store.RunDir(found.Ref) + "/logs", raw: raw}
 			switch {
 			case names:
 				return l.list()
@@ -55,7 +55,7 @@ func newLogs(a *app) *cobra.Command {
 // logReader prints the logs of one run.
 type logReader struct {
 	*project
-	ref store.RunRef
+	ref workflow.RunRef
 	dir string
 	raw bool
 }
@@ -125,7 +125,7 @@ func (l *logReader) one(ctx context.Context, name string, follow bool) error {
 	}
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changes, err := l.store.Watch(watch, l.dir, l.ref.Dir()+"/stage.json")
+	changes, err := l.store.Watch(watch, l.dir, store.RunDir(l.ref)+"/stage.json")
 	if err != nil {
 		return explained(err)
 	}

@@ -104,7 +104,7 @@ func (p *progress) keep(run workflow.Run) {
 
 // news is what a run has to say, without the passing of time.
 func (p *progress) news(run *workflow.Run) string {
-	where := place(run)
+	where := stepWord(run)
 	if run.State != workflow.Running {
 		where = strings.ToLower(run.State.Label())
 	}
@@ -114,9 +114,9 @@ func (p *progress) news(run *workflow.Run) string {
 	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, fit(redact.Line(doing(run), 300), 160))
 }
 
-// place is the run's step in a word. Within design-check that is two things, of which a workflow
+// stepWord is the run's step in a word. Within design-check that is two things, of which a workflow
 // without a planner has the second alone.
-func place(run *workflow.Run) string {
+func stepWord(run *workflow.Run) string {
 	switch phase := run.Journey.Phase; {
 	case run.Journey.SettingUp:
 		return "set-up"
@@ -205,7 +205,7 @@ func (p *progress) bar(run *workflow.Run) string {
 		elapsed = -max(0, until.Sub(now()).Round(time.Second)) // counts down to the next attempt
 	}
 	head := fmt.Sprintf("#%s %s%s %3d%% %-14s %6s  ", run.Ref(), strings.Repeat("█", full), strings.Repeat("░", barWidth-full),
-		run.Progress.Percent, place(run), elapsed)
+		run.Progress.Percent, stepWord(run), elapsed)
 	width := p.Width() - 1
 	if width < narrow {
 		head = fmt.Sprintf("#%s %d%% %s ", run.Ref(), run.Progress.Percent, elapsed)

@@ -11,14 +11,16 @@ import (
 	"time"
 
 	"signalbox/internal/config"
+	"signalbox/internal/engine"
 	"signalbox/internal/environment"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/gateway"
 	"signalbox/internal/git"
+	"signalbox/internal/perform"
+	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
-	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -126,13 +128,13 @@ func (a *app) host() process.Host {
 }
 
 func (p *project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {
-	tester := runner.CandidateTester{Store: p.store, Environments: p.environments, Detect: p.detect, Redact: p.redact, Ask: p.ask}
-	v, err := tester.Test(ctx, runner.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
+	tester := perform.CandidateTester{Store: p.store, Environments: p.environments, Detect: p.detect, Redact: p.redact, Ask: p.ask}
+	v, err := tester.Test(ctx, perform.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
 	return local.Verdict{Passed: v.Passed, Unsettled: v.Unsettled, Known: v.Known, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
 }
 
 // runner is what carries runs; observe is told of every transition.
-func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runner.Runner, error) {
+func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*engine.Engine, error) {
 	if p.configError != nil {
 		return nil, p.configError
 	}
@@ -159,17 +161,28 @@ func (p *project) runner(ctx context.Context, observe func(workflow.Run)) (*runn
 	if err != nil {
 		return nil, err
 	}
-	return runner.New(runner.Config{Prompts: own, Rules: p.rules(), Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect, Settings: p.settings, Agents: agents,
-		Commits: p.commits(), Program: p.flags.agent, Named: p.named, MayCall: p.mayCallInside,
-		Agreements: agreements{p}, Ask: p.ask, Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, PerRun: p.perRun(), PerDay: p.perDay(), Clock: runner.Clock{Now: now, After: time.After}, Redact: p.redact,
-		Observe: p.notifying(ctx, observe), Logger: p.log}), nil
+	return p.engine(perform.Config{Prompts: own, Rules: p.rules(), Settings: p.settings, Agents: agents, Commits: p.commits(),
+		Program: p.flags.agent, Named: p.named, MayCall: p.mayCallInside, Agreements: agreements{p}, Ask: p.ask, Places: p.places()}, p.notifying(ctx, observe)), nil
+}
+
+// engine is one whose actions are carried out with c, and with what belongs to the project.
+func (p *project) engine(c perform.Config, observe func(workflow.Run)) *engine.Engine {
+	c.Store, c.Repo, c.Forge, c.Environments, c.Detect, c.Redact, c.Logger = p.store, p.repo, p.forge, p.environments, p.detect, p.redact, p.log
+	c.Isolation, c.Offline, c.Clock = p.isolation(), p.offline(), engine.Clock{Now: now, After: time.After}
+	return engine.New(engine.Config{Runs: p.store, Locks: p.store, Performer: perform.New(c), Program: c.Program, MaxParallel: p.config.MaxParallel,
+		Clock: c.Clock, Observe: observe, Logger: p.log})
+}
+
+// places are the environments of the project's runs.
+func (p *project) places() *place.Places {
+	return place.New(place.Config{Store: p.store, Repo: p.repo, Environments: p.environments, PerRun: p.perRun(), PerDay: p.perDay(), Now: now, Logger: p.log})
 }
 
 // commits is what the configuration says of commits.
-func (p *project) commits() runner.Commits {
-	c := runner.Commits{Sign: git.Signing(p.config.Commit.Sign), SignOff: p.config.Commit.SignOff}
+func (p *project) commits() perform.Commits {
+	c := perform.Commits{Sign: git.Signing(p.config.Commit.Sign), SignOff: p.config.Commit.SignOff}
 	if p.config.Commit.Trailer != "none" {
-		c.Trailer = runner.Trailer(p.config.Commit.Trailer)
+		c.Trailer = perform.Trailer(p.config.Commit.Trailer)
 	}
 	return c
 }

@@ -9,8 +9,8 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
+	"signalbox/internal/perform"
 	"signalbox/internal/process"
-	"signalbox/internal/runner"
 	"signalbox/internal/workflow"
 )
 
@@ -42,21 +42,21 @@ func (p *project) mayCallInside(ctx context.Context, program string, roles []wor
 	return nil
 }
 
-func (p *project) mayBeCalled(ctx context.Context, name string, c config.Agent, inside process.Executor) *runner.AgentError {
+func (p *project) mayBeCalled(ctx context.Context, name string, c config.Agent, inside process.Executor) *perform.AgentError {
 	v, known := vendorOf(c.Driver)
 	if !known && c.Driver != config.DriverCommand { // a script of ours
 		return nil
 	}
 	// One that starts and does not tell its version may work all the same.
 	if err := p.starting(name, c)(ctx, inside); errors.Is(err, agent.ErrUnseen) || errors.Is(err, agent.ErrTooOld) {
-		return &runner.AgentError{Code: string(agent.Unavailable), Next: upgrade(v, err), Err: err}
+		return &perform.AgentError{Code: string(agent.Unavailable), Next: upgrade(v, err), Err: err}
 	}
 	if !known {
 		return nil
 	}
 	if err := p.mayCallBy(name, v, c); err != nil {
 		f := findingOf(name, err)
-		return &runner.AgentError{Code: string(agent.NoRoute), Next: advised(f.Next), Err: err}
+		return &perform.AgentError{Code: string(agent.NoRoute), Next: advised(f.Next), Err: err}
 	}
 	w := p.way(v, c)
 	if login, _, _ := p.login(v, c); login != config.LoginKey || w.place() == "" {
@@ -85,11 +85,11 @@ func advised(next string) workflow.NextStep {
 }
 
 // reach says why nothing answers where the user or the configuration says that the agent's model is, nil if anything does.
-func (p *project) reach(ctx context.Context, w way) *runner.AgentError {
+func (p *project) reach(ctx context.Context, w way) *perform.AgentError {
 	permanent, err := p.gateway.Reach(ctx, w.url, !w.configured)
 	if err == nil {
 		return nil
 	}
-	return &runner.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", shownURL(w.url), w.place(), err),
+	return &perform.AgentError{Code: string(agent.NoRoute), Passing: !permanent, Err: fmt.Errorf("its model at %s (%s): %w", shownURL(w.url), w.place(), err),
 		Next: workflow.Advice("start it, correct the address in " + w.place() + ", or unset that for the vendor's own server")}
 }

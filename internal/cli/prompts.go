@@ -9,7 +9,7 @@ import (
 	"path"
 	"text/template"
 
-	"signalbox/internal/runner"
+	"signalbox/internal/perform"
 	"signalbox/internal/workflow"
 )
 
@@ -34,7 +34,7 @@ func (p *project) prompts() (map[workflow.Role]*template.Template, error) {
 			continue
 		}
 		if err == nil {
-			own[role], err = runner.PromptTemplate(role, text)
+			own[role], err = perform.PromptTemplate(role, text)
 		}
 		if err != nil {
 			return nil, &problem{err: err, hint: fmt.Sprintf("mend %s; what it may use is in docs/prompts.md", name)}

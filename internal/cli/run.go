@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/config"
+	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
-	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -80,7 +80,7 @@ func (p *project) fromHere(ref string) string {
 }
 
 // pick chooses the run to carry. It is called with the request's lock held.
-type pick func(context.Context, *runner.Runner) (store.RunRef, error)
+type pick func(context.Context, *engine.Engine) (workflow.RunRef, error)
 
 // latestOrNew goes on with the request's run unless it is over. One that was only made ready for a
 // session, or whose process was told to end, waits for nothing but this.
@@ -91,7 +91,7 @@ func (p *project) latestOrNew(request forge.Request) pick {
 		}
 		return p.start(ctx, request)
 	})
-	return func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
+	return func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
 		ref, err := which(ctx, r)
 		var run workflow.Run
 		if err == nil {
@@ -113,36 +113,36 @@ func (p *project) latestOr(request forge.Request, begin func(context.Context) (w
 
 // latestIf is latestOr with what has to hold before a run begins.
 func (p *project) latestIf(request forge.Request, may func() error, begin func(context.Context) (workflow.Start, error)) pick {
-	return func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
+	return func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
 		latest, err := p.store.LatestRun(ctx, request.ID)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return store.RunRef{}, err
+			return workflow.RunRef{}, err
 		case latest.Err != nil:
-			return store.RunRef{}, unreadableRun(fmt.Sprint(request.Number), &latest)
+			return workflow.RunRef{}, unreadableRun(fmt.Sprint(request.Number), &latest)
 		case latest.Run.State != workflow.Canceled:
 			return latest.Ref, errors.Join(p.ownRun(ctx, latest.Ref), p.settingsStand(&latest.Run, request))
 		default:
 			if err := r.Settle(ctx, latest.Run); err != nil {
-				return store.RunRef{}, err
+				return workflow.RunRef{}, err
 			}
 		}
 		if err := may(); err != nil {
-			return store.RunRef{}, err
+			return workflow.RunRef{}, err
 		}
 		start, err := begin(ctx)
 		if err != nil {
-			return store.RunRef{}, err
+			return workflow.RunRef{}, err
 		}
 		if start.RunID, err = runIDAfter(latest.Ref.RunID); err != nil {
-			return store.RunRef{}, err
+			return workflow.RunRef{}, err
 		}
 		if err := p.warnOfSettings(ctx, start.Base); err != nil {
-			return store.RunRef{}, err
+			return workflow.RunRef{}, err
 		}
 		run := workflow.New(start, now().UTC())
-		return store.RefOf(&run), p.store.CreateRun(ctx, &run)
+		return workflow.RefOf(&run), p.store.CreateRun(ctx, &run)
 	}
 }
 
@@ -217,7 +217,7 @@ func (p *project) carryAll(ctx context.Context, requests []forge.Request, which 
 		begun := sync.OnceFunc(func() { <-beginning })
 		group.Go(func() {
 			defer begun()
-			runs[i], results[i] = p.carry(ctx, r, request, func(ctx context.Context, r *runner.Runner) (store.RunRef, error) {
+			runs[i], results[i] = p.carry(ctx, r, request, func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
 				defer begun()
 				return which(request)(ctx, r)
 			})
@@ -228,8 +228,8 @@ func (p *project) carryAll(ctx context.Context, requests []forge.Request, which 
 	return p.outcome(runs, results)
 }
 
-func (p *project) carry(ctx context.Context, r *runner.Runner, request forge.Request, which pick) (workflow.Run, error) {
-	run, err := r.Carry(ctx, request.ID, fmt.Sprintf("run %d", request.Number), func(ctx context.Context) (store.RunRef, error) {
+func (p *project) carry(ctx context.Context, r *engine.Engine, request forge.Request, which pick) (workflow.Run, error) {
+	run, err := r.Carry(ctx, request.ID, fmt.Sprintf("run %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
 		return which(ctx, r)
 	})
 	var held *store.HeldError

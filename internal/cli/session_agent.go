@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
-	"signalbox/internal/runner"
 	"signalbox/internal/workflow"
 )
 
@@ -21,7 +21,7 @@ import (
 // prompt as its last argument; what it is otherwise, the driver says.
 type sessionAgent struct {
 	agent agent.Agent
-	place *runner.Place
+	place *place.Place
 	// understood: its driver tells what happens; all else shows what its program prints.
 	understood bool
 	reads      []string // see layReporter

@@ -11,9 +11,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/engine"
+	"signalbox/internal/perform"
 	"signalbox/internal/permission"
 	"signalbox/internal/redact"
-	"signalbox/internal/runner"
 	"signalbox/internal/session"
 	"signalbox/internal/workflow"
 )
@@ -33,7 +34,8 @@ type sessionAsker struct {
 // ask is an agent.Asker.
 func (s *sessionAsker) ask(ctx context.Context, q agent.Question) (agent.Answer, error) {
 	what := strings.TrimPrefix(q.Tool+": "+s.redact(q.Text), ": ")
-	answer, by, ok := runner.Ruled(s.rules, q)
+	ruled, ok := perform.Ruled(s.rules, q)
+	answer, by := perform.Told(ruled), ruled.By
 	if !ok {
 		var err error
 		if answer, by, err = s.person(ctx, q, what); err != nil {
@@ -51,7 +53,7 @@ func (s *sessionAsker) ask(ctx context.Context, q agent.Question) (agent.Answer,
 // person shows the question and waits for an answer, or for the deadline.
 func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string) (_ agent.Answer, by string, err error) {
 	s.asked++
-	documented := runner.DocumentedQuestion(q, s.redact)
+	documented := perform.DocumentedQuestion(q, s.redact)
 	documented.ID, documented.Role = fmt.Sprintf("Q%d", s.asked), workflow.Implementer
 	documented.AskedAt = now().UTC()
 	documented.Until = documented.AskedAt.Add(s.within)
@@ -64,7 +66,7 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	defer stop()
 	given, err := session.Ask(waiting, session.Question{ID: documented.ID, Text: documented.Line1(), Details: details})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return runner.Told(runner.Overdue(documented.ID)), workflow.NobodyInTime, nil
+		return perform.Told(engine.Overdue(documented.ID)), workflow.NobodyInTime, nil
 	}
 	var answer workflow.Answer
 	if err == nil {
@@ -76,7 +78,7 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	if answer.Always && documented.Always != "" {
 		s.rules.Allow = append(slices.Clone(s.rules.Allow), documented.Always)
 	}
-	return runner.Told(answer), answer.By, nil
+	return perform.Told(answer), answer.By, nil
 }
 
 // askedBy is the question that a session's agent waits with; nil where it asks nothing.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
-	"signalbox/internal/runner"
+	"signalbox/internal/perform"
+	"signalbox/internal/place"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -67,11 +67,9 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 			return run, explained(err)
 		}
 	}
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, Detect: p.detect,
-		Isolation: p.isolation(), Offline: p.offline(), MaxParallel: p.config.MaxParallel, Clock: runner.Clock{Now: now, After: time.After},
-		Redact: p.redact, Logger: p.log})
-	run, err := r.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (store.RunRef, error) {
-		return p.latestIf(request, p.inMainTree, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })(ctx, r)
+	e := p.engine(perform.Config{Places: place.New(place.Config{Store: p.store, Repo: p.repo, Environments: p.environments, Now: now, Logger: p.log})}, nil)
+	run, err := e.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
+		return p.latestIf(request, p.inMainTree, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })(ctx, e)
 	})
 	var held *store.HeldError
 	switch {
@@ -92,12 +90,11 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 
 // maySpend refuses a session for which the ceilings leave nothing. Its host asks again, under the lock.
 func (p *project) maySpend(ctx context.Context, run workflow.Run, request forge.Request, grant bool) error {
-	r := runner.New(runner.Config{Store: p.store, Clock: runner.Clock{Now: now}, PerRun: p.perRun(), PerDay: p.perDay()})
-	err := r.MaySpend(ctx, run, grant)
+	err := p.places().MaySpend(ctx, &run, grant)
 	switch {
-	case errors.Is(err, runner.ErrDaySpent):
+	case errors.Is(err, place.ErrDaySpent):
 		return &problem{err: err, hint: "wait until the day is over (UTC), or raise limits.per_day in " + config.Name}
-	case errors.Is(err, runner.ErrRunSpent):
+	case errors.Is(err, place.ErrRunSpent):
 		return &problem{err: err, hint: fmt.Sprintf("grant as much again: signalbox session start %d --grant", request.Number)}
 	}
 	return explained(err)

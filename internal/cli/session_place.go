@@ -19,16 +19,16 @@ import (
 	"signalbox/internal/config"
 	"signalbox/internal/permission"
 	"signalbox/internal/process"
-	"signalbox/internal/runner"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
+	"signalbox/internal/workflow"
 )
 
 // sessionPlace is where a session's agent runs, in words for the process that hosts it.
 type sessionPlace struct {
 	Root    string
 	Name    string // the session's
-	Run     store.RunRef
+	Run     workflow.RunRef
 	Agent   string // of the configuration
 	Program string // instead of Agent: one that a person named
 	// Unsandboxed: a person said so.
@@ -77,9 +77,7 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 	if err != nil {
 		return nil, nil, err
 	}
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments, PerRun: p.perRun(), PerDay: p.perDay(),
-		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
-	place, err := r.Enter(ctx, run, sessionOwner+at.Name)
+	place, err := p.places().Enter(ctx, run, sessionOwner+at.Name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"signalbox/internal/forge"
-	"signalbox/internal/runner"
+	"signalbox/internal/perform"
 	"signalbox/internal/session"
 	"signalbox/internal/workflow"
 )
@@ -25,7 +25,7 @@ the work.
 func (p *project) sessionConfig(request forge.Request, how sessionStart, at sessionPlace) (session.Config, error) {
 	prompt := how.prompt
 	if prompt == "" {
-		t, err := runner.PromptTemplate(workflow.Implementer, sessionPrompt)
+		t, err := perform.PromptTemplate(workflow.Implementer, sessionPrompt)
 		var text bytes.Buffer
 		if err == nil {
 			err = t.Execute(&text, struct{ Request forge.Request }{request})

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
-	"signalbox/internal/runner"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -59,7 +59,7 @@ func (p *project) cancel(ctx context.Context, found store.RunSummary) (workflow.
 		return found.Run, explained(err)
 	}
 	request := forge.Request{ID: found.Ref.RequestID, Number: found.Run.Journey.Number}
-	return p.carry(ctx, r, request, func(context.Context, *runner.Runner) (store.RunRef, error) { return found.Ref, nil })
+	return p.carry(ctx, r, request, func(context.Context, *engine.Engine) (workflow.RunRef, error) { return found.Ref, nil })
 }
 
 // removeBranch removes a run's branch if the base branch or the kept ref has all of it.

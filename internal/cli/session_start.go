@@ -14,7 +14,6 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -162,7 +161,7 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 	if err != nil {
 		return session.Info{}, err
 	}
-	c, err := p.sessionConfig(request, how, sessionPlace{Root: p.root, Name: session.Name("", request.Number), Run: store.RefOf(&run),
+	c, err := p.sessionConfig(request, how, sessionPlace{Root: p.root, Name: session.Name("", request.Number), Run: workflow.RefOf(&run),
 		Agent: how.agent, Program: how.program, Unsandboxed: p.flags.unsandboxed, Trusted: p.trust.standing == standsGiven, Headless: how.mode(p.app) == session.Headless, Grant: how.grant})
 	if err != nil {
 		return session.Info{}, err

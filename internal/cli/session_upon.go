@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"signalbox/internal/forge"
-	"signalbox/internal/runner"
+	"signalbox/internal/place"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -20,27 +20,26 @@ import (
 func (p *project) layNeeded(ctx context.Context, request forge.Request, run *workflow.Run, laying *sync.Mutex) error {
 	laying.Lock()
 	defer laying.Unlock()
-	r := runner.New(runner.Config{Store: p.store, Repo: p.repo, Forge: p.forge, Environments: p.environments,
-		Clock: runner.Clock{Now: now}, Redact: p.redact, Logger: p.log})
-	var needed []runner.Needed
+	places := p.places()
+	var needed []place.Needed
 	for _, ref := range request.DependsOn {
 		other, err := p.forge.Request(ctx, ref)
 		if err != nil || other.Closed {
 			continue // an unknown one is of no use here; a merged one is in the base
 		}
-		commit, err := p.workOf(ctx, r, other)
+		commit, err := p.workOf(ctx, places, other)
 		if err != nil {
 			return err
 		}
 		if commit != "" {
-			needed = append(needed, runner.Needed{Number: other.Number, Commit: commit})
+			needed = append(needed, place.Needed{Number: other.Number, Commit: commit})
 		}
 	}
 	if len(needed) == 0 {
 		return nil
 	}
-	laid, err := r.Lay(ctx, *run, needed)
-	if errors.Is(err, runner.ErrWorkConflicts) {
+	laid, err := places.BeginSession(ctx, workflow.RefOf(run), needed)
+	if errors.Is(err, place.ErrWorkConflicts) {
 		return &problem{err: fmt.Errorf("start session of request %d: %w", request.Number, err),
 			hint: fmt.Sprintf("merge what it depends on first; what is kept of it: git for-each-ref refs/signalbox/kept/%d", needed[len(needed)-1].Number)}
 	}
@@ -82,7 +81,7 @@ func (p *project) unmerged(ctx context.Context, request forge.Request) (needed [
 
 // workOf is a commit with what a complete request's session did; empty where there is none. An agent
 // that has said its last word is ended.
-func (p *project) workOf(ctx context.Context, r *runner.Runner, request forge.Request) (string, error) {
+func (p *project) workOf(ctx context.Context, places *place.Places, request forge.Request) (string, error) {
 	done, err := p.isComplete(ctx, request)
 	if err != nil || !done {
 		return "", err
@@ -105,7 +104,7 @@ func (p *project) workOf(ctx context.Context, r *runner.Runner, request forge.Re
 	if err != nil && codeOf(err) != exitNotFound {
 		return "", err
 	}
-	commit, err := r.WorkOf(ctx, latest.Run)
+	commit, err := places.WorkOf(ctx, latest.Run)
 	var held *store.HeldError
 	if errors.As(err, &held) {
 		return "", heldRequest(request.Number, held.Holder)

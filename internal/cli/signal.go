@@ -91,10 +91,10 @@ const holderPoll = time.Second / 4
 
 // obeyed waits until the process that carries the run has taken the order. If
 // that process dies before, the run is carried from here.
-func (p *project) obeyed(ctx context.Context, ref store.RunRef, by store.LockRecord) error {
+func (p *project) obeyed(ctx context.Context, ref workflow.RunRef, by store.LockRecord) error {
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changes, err := p.store.Watch(watch, ref.Dir()+"/stage.json")
+	changes, err := p.store.Watch(watch, store.RunDir(ref)+"/stage.json")
 	if err != nil {
 		return explained(err)
 	}

@@ -64,7 +64,7 @@ func (p *project) printDetails(ctx context.Context, r *workflow.Run) {
 	if spent := r.SpentSoFar().String(); spent != "" {
 		p.print("  %-9s %s\n", "used", spent)
 	}
-	p.print("  %-9s %s\n", "run", store.RefOf(r).Dir())
+	p.print("  %-9s %s\n", "run", store.RunDir(workflow.RefOf(r)))
 	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
 		p.print("  %-9s %.10s on %s, into %s; see it: signalbox diff %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100), r.Ref())
 	}

@@ -6,8 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/process"
-	"signalbox/internal/runner"
 )
 
 // told is a context that ends when this process is told to. Ctrl-C is a person's stop. SIGTERM and SIGHUP
@@ -40,5 +40,5 @@ func cause(s os.Signal) error {
 	if s == os.Interrupt {
 		return context.Canceled
 	}
-	return runner.ErrInterrupted
+	return engine.ErrInterrupted
 }

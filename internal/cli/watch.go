@@ -66,7 +66,7 @@ func (a *app) watch(ctx context.Context, refs []string) error {
 
 // obeyKeys lets the person leave with q and stop the one run they watch by typing s twice. The function returned gives
 // the terminal back.
-func (p *project) obeyKeys(ctx context.Context, leave func(), watched []store.RunRef) (restore func()) {
+func (p *project) obeyKeys(ctx context.Context, leave func(), watched []workflow.RunRef) (restore func()) {
 	typed, restore := p.keys(ctx)
 	go func() {
 		var before byte
@@ -95,7 +95,7 @@ func (p *project) obeyKeys(ctx context.Context, leave func(), watched []store.Ru
 }
 
 // watched are the runs to follow; a request that has none yet is waited for.
-func (p *project) watched(ctx context.Context, refs []string) (watched []store.RunRef, err error) {
+func (p *project) watched(ctx context.Context, refs []string) (watched []workflow.RunRef, err error) {
 	for _, ref := range refs {
 		found, err := p.begun(ctx, ref)
 		if err != nil || ctx.Err() != nil {
@@ -137,10 +137,10 @@ func (p *project) begun(ctx context.Context, ref string) (store.RunSummary, erro
 const beginPoll = time.Second / 2
 
 // follow shows every change of the runs until all of them stand still.
-func (p *project) follow(ctx context.Context, refs []store.RunRef, show *progress) ([]workflow.Run, error) {
+func (p *project) follow(ctx context.Context, refs []workflow.RunRef, show *progress) ([]workflow.Run, error) {
 	var paths []string
 	for _, ref := range refs {
-		paths = append(paths, ref.Dir()+"/stage.json")
+		paths = append(paths, store.RunDir(ref)+"/stage.json")
 	}
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -191,7 +191,7 @@ func (p *project) carried(ctx context.Context, runs []workflow.Run) error {
 			return err
 		}
 		// It may have ended since it was read.
-		now, err := p.store.Stage(store.RefOf(&runs[i])).Load(ctx)
+		now, err := p.store.Stage(workflow.RefOf(&runs[i])).Load(ctx)
 		if err != nil || now.State.Ended() || now.Journey.Transition != runs[i].Journey.Transition {
 			return err
 		}

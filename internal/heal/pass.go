@@ -30,7 +30,7 @@ func (h *Healer) Pass(ctx context.Context) (report Report, err error) {
 	if len(h.Checks) == 0 {
 		return report, ErrNoChecks
 	}
-	lock, err := h.Store.LockHealing(ctx, store.Owner{Name: "heal"})
+	lock, err := h.Store.LockHealing(ctx, "heal")
 	if err != nil {
 		return report, err
 	}

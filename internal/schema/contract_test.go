@@ -17,7 +17,7 @@ type object = map[string]any
 // never about something else: an answer that keeps its contract makes a valid document.
 func TestThePlannersContractIsWithinThePlansSchema(t *testing.T) {
 	t.Parallel()
-	answer, err := os.ReadFile("../runner/schemas/planning.json")
+	answer, err := os.ReadFile("../perform/schemas/planning.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,45 +25,45 @@ func LogName(role, step string, attempt int) string {
 }
 
 // WritePlan makes plan the run's planning.json and returns its path.
-func (s *Store) WritePlan(ctx context.Context, ref RunRef, plan *workflow.Plan) (string, error) {
+func (s *Store) WritePlan(ctx context.Context, ref workflow.RunRef, plan *workflow.Plan) (string, error) {
 	data, err := s.encode(plan, indented)
 	if err != nil {
-		return "", writeError(path.Join(ref.Dir(), planFile), err)
+		return "", writeError(path.Join(RunDir(ref), planFile), err)
 	}
 	return s.writeArtifact(ctx, ref, planFile, data)
 }
 
 // WriteReport makes report the run's report.md and returns its path.
-func (s *Store) WriteReport(ctx context.Context, ref RunRef, report []byte) (string, error) {
+func (s *Store) WriteReport(ctx context.Context, ref workflow.RunRef, report []byte) (string, error) {
 	return s.writeArtifact(ctx, ref, reportFile, []byte(s.masked(string(report))))
 }
 
 // WriteErrors makes problem the run's errors.json and returns its path; nil takes the file away.
-func (s *Store) WriteErrors(ctx context.Context, ref RunRef, problem *workflow.Error) (string, error) {
+func (s *Store) WriteErrors(ctx context.Context, ref workflow.RunRef, problem *workflow.Error) (string, error) {
 	if problem == nil {
 		return "", s.inRun(ctx, ref, func(f *folder) error { return f.remove(errorsFile) })
 	}
 	data, err := s.encode(problem, indented)
 	if err != nil {
-		return "", writeError(path.Join(ref.Dir(), errorsFile), err)
+		return "", writeError(path.Join(RunDir(ref), errorsFile), err)
 	}
 	return s.writeArtifact(ctx, ref, errorsFile, data)
 }
 
-func (s *Store) writeArtifact(ctx context.Context, ref RunRef, name string, data []byte) (string, error) {
+func (s *Store) writeArtifact(ctx context.Context, ref workflow.RunRef, name string, data []byte) (string, error) {
 	err := s.inRun(ctx, ref, func(f *folder) error { return f.put(name, data, publicFile) })
 	if err != nil {
 		return "", err
 	}
-	return path.Join(ref.Dir(), name), nil
+	return path.Join(RunDir(ref), name), nil
 }
 
 // inRun acts in the run's folder under the lock of its documents.
-func (s *Store) inRun(ctx context.Context, ref RunRef, act func(*folder) error) error {
-	if err := ref.Validate(); err != nil {
+func (s *Store) inRun(ctx context.Context, ref workflow.RunRef, act func(*folder) error) error {
+	if err := validateRun(ref); err != nil {
 		return err
 	}
-	f, err := s.openFolder(ref.Dir())
+	f, err := s.openFolder(RunDir(ref))
 	if err != nil {
 		return err
 	}
@@ -78,12 +78,12 @@ func (s *Store) inRun(ctx context.Context, ref RunRef, act func(*folder) error) 
 
 // CreateLog opens logs/<name> for appending, so that a repeated attempt hides
 // nothing, and returns its path. What is written is the caller's to redact.
-func (s *Store) CreateLog(ref RunRef, name string) (io.WriteCloser, string, error) {
+func (s *Store) CreateLog(ref workflow.RunRef, name string) (io.WriteCloser, string, error) {
 	return s.createLog(ref, name, "")
 }
 
 // CreateTranscript opens the transcript beside the log of that name, likewise.
-func (s *Store) CreateTranscript(ref RunRef, name string) (io.WriteCloser, error) {
+func (s *Store) CreateTranscript(ref workflow.RunRef, name string) (io.WriteCloser, error) {
 	file, _, err := s.createLog(ref, name, transcriptSuffix)
 	return file, err
 }
@@ -93,9 +93,9 @@ func TranscriptPath(logPath string) string { return logPath + transcriptSuffix }
 
 const transcriptSuffix = ".transcript.jsonl"
 
-func (s *Store) createLog(ref RunRef, name, suffix string) (io.WriteCloser, string, error) {
-	dir := path.Join(ref.Dir(), logsDir)
-	if err := ref.Validate(); err != nil {
+func (s *Store) createLog(ref workflow.RunRef, name, suffix string) (io.WriteCloser, string, error) {
+	dir := path.Join(RunDir(ref), logsDir)
+	if err := validateRun(ref); err != nil {
 		return nil, "", err
 	}
 	if !logName().MatchString(name) {
@@ -115,9 +115,9 @@ func (s *Store) createLog(ref RunRef, name, suffix string) (io.WriteCloser, stri
 
 // WritePatch makes patches/<name> of what write gives and returns its path. What
 // is written is the caller's to redact.
-func (s *Store) WritePatch(ref RunRef, name string, write func(io.Writer) error) (string, error) {
-	dir := path.Join(ref.Dir(), patchesDir)
-	if err := ref.Validate(); err != nil {
+func (s *Store) WritePatch(ref workflow.RunRef, name string, write func(io.Writer) error) (string, error) {
+	dir := path.Join(RunDir(ref), patchesDir)
+	if err := validateRun(ref); err != nil {
 		return "", err
 	}
 	if !patchName().MatchString(name) || strings.Contains(name, "..") {

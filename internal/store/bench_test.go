@@ -39,7 +39,7 @@ func BenchmarkTransition(b *testing.B) {
 		floored := time.Now()
 		next, pending := workflow.Decide(run, benchmarkEvent(run), testStart)
 		decided := time.Now()
-		if err := w.Save(b.Context(), &next, Transition{Event: "Benchmark"}); err != nil {
+		if err := w.Save(b.Context(), &next, "Benchmark"); err != nil {
 			b.Fatal(err)
 		}
 		floors, decisions = append(floors, floored.Sub(start)), append(decisions, decided.Sub(floored))
@@ -49,7 +49,7 @@ func BenchmarkTransition(b *testing.B) {
 		}
 		run = next
 	}
-	b.ReportMetric(float64(w.at.size), "bytes")
+	b.ReportMetric(float64(w.(*RunWriter).at.size), "bytes")
 	b.ReportMetric(float64(median(transitions))/float64(median(floors)), "x-floor")
 	b.ReportMetric(float64(median(transitions).Microseconds()), "transition-µs")
 	b.ReportMetric(float64(median(decisions).Microseconds()), "decide-µs")

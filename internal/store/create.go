@@ -12,8 +12,8 @@ import (
 // CreateRun makes the run's folder with all that is there from the start. It
 // appears whole or not at all; an existing run is fs.ErrExist.
 func (s *Store) CreateRun(ctx context.Context, run *workflow.Run) error {
-	ref := RefOf(run)
-	if err := errors.Join(ref.Validate(), ctx.Err()); err != nil {
+	ref := workflow.RefOf(run)
+	if err := errors.Join(validateRun(ref), ctx.Err()); err != nil {
 		return err
 	}
 	if err := checkRun(ref, run); err != nil {
@@ -38,10 +38,10 @@ func (s *Store) CreateRun(ctx context.Context, run *workflow.Run) error {
 		return errors.Join(err, s.root.RemoveAll(parent.join(temp)))
 	}
 	if err := parent.rename(temp, ref.RunID); err != nil {
-		return errors.Join(writeError(ref.Dir(), err), s.root.RemoveAll(parent.join(temp)))
+		return errors.Join(writeError(RunDir(ref), err), s.root.RemoveAll(parent.join(temp)))
 	}
 	if err := parent.sync(); err != nil {
-		return writeError(ref.Dir(), err)
+		return writeError(RunDir(ref), err)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (s *Store) fillRun(parent *folder, name string, run *workflow.Run) error {
 	if err != nil {
 		return writeError(stageFile, err)
 	}
-	first, err := s.encode(transitionOf(run, Transition{Event: workflow.EventCreated}))
+	first, err := s.encode(transitionOf(run, workflow.EventCreated))
 	if err != nil {
 		return writeError(eventsFile, err)
 	}

@@ -28,7 +28,7 @@ var crowds = map[string]struct {
 }{
 	"environments": {mixEnvironments, "environments.json", ".environments | length"},
 	"status":       {mixStatus, statusDir + "/7.json", ".issue"},
-	"signals":      {mixSignals, testRef.Dir() + "/" + stageFile, ".run_id"},
+	"signals":      {mixSignals, RunDir(testRef) + "/" + stageFile, ".run_id"},
 }
 
 // joinCrowd updates as soon as its input ends.

@@ -241,11 +241,11 @@ func TestSecretsAreRedactedInEveryText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"stage.json", "report.md", "events.jsonl"} {
-		if text := read(t, s, testRef.Dir()+"/"+name); strings.Contains(text, "hunter2") {
+		if text := read(t, s, RunDir(testRef)+"/"+name); strings.Contains(text, "hunter2") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	if text := read(t, s, testRef.Dir()+"/stage.json"); !strings.Contains(text, `"the password is ***"`) {
+	if text := read(t, s, RunDir(testRef)+"/stage.json"); !strings.Contains(text, `"the password is ***"`) {
 		t.Error(text)
 	}
 }

@@ -15,8 +15,6 @@ var (
 	// ErrWrite: a document could not be written durably (reason code STAGE_WRITE_FAILED). The
 	// state on disk is the old or the new one, whole; only reading it again tells which.
 	ErrWrite = errors.New("document was not written durably")
-	// ErrFenced: somebody with a later lock has written the run; its former runner must stop.
-	ErrFenced = errors.New("run was taken over under a later lock")
 	// ErrLockLost: the lock file was replaced or taken over.
 	ErrLockLost = errors.New("lock was lost")
 	// ErrPlanChanged: planning.json is not the plan any more that the run follows.

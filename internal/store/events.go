@@ -34,19 +34,15 @@ type Transition struct {
 // eventsTail is how much of events.jsonl is looked at to find its last line, in bytes.
 const eventsTail = 1 << 20
 
-// transitionOf completes event by what the run says itself.
-func transitionOf(run *workflow.Run, event Transition) Transition {
+// transitionOf is what the run says of the transition that event made.
+func transitionOf(run *workflow.Run, event workflow.EventName) Transition {
 	j := run.Journey
-	event.Seq, event.At, event.State, event.Stage, event.Phase, event.Step =
-		j.Transition, run.UpdatedAt, run.State, run.Stage, j.Phase, j.StepName
-	if event.Message == "" {
-		event.Message = run.Progress.Message
-	}
-	event.Actions = nil
+	t := Transition{Seq: j.Transition, At: run.UpdatedAt, Event: event, State: run.State, Stage: run.Stage, Phase: j.Phase, Step: j.StepName,
+		Message: run.Progress.Message}
 	for _, action := range j.Pending {
-		event.Actions = append(event.Actions, action.Key)
+		t.Actions = append(t.Actions, action.Key)
 	}
-	return event
+	return t
 }
 
 func (w *RunWriter) append(event Transition) error {
@@ -76,7 +72,7 @@ func (w *RunWriter) openEvents(run *workflow.Run) error {
 	if last >= run.Journey.Transition {
 		return nil
 	}
-	return w.append(transitionOf(run, Transition{Event: workflow.EventRecovered}))
+	return w.append(transitionOf(run, workflow.EventRecovered))
 }
 
 // mendEvents returns the number of the last line, 0 if there is none that can be read.

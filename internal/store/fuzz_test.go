@@ -17,7 +17,7 @@ import (
 )
 
 func FuzzStage(f *testing.F) {
-	ref := RunRef{}
+	ref := workflow.RunRef{}
 	d := new(Store).Stage(ref)
 	d.check = (*workflow.Run).Validate
 	for _, text := range hostileCases(goodStage(f)) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/flock"
 	"signalbox/internal/workflow"
 )
@@ -51,7 +52,7 @@ const maxRecord = 4096
 
 var holdingName = lazyPattern(`^((?:request|slot)-[A-Za-z0-9._-]+)\.lock$`)
 
-func (s *Store) newRecord(owner Owner, epoch int64) LockRecord {
+func (s *Store) newRecord(owner engine.Owner, epoch int64) LockRecord {
 	ttl := int(owner.TTL.Round(time.Second) / time.Second)
 	if owner.TTL <= 0 {
 		ttl = workflow.DefaultLockTTLSec

@@ -125,12 +125,12 @@ func (s *Store) document(kind Kind, path string) (anyDocument, error) {
 }
 
 // runOf is the run that a path ending in runs/<request>/<run>/<file> is of.
-func runOf(path string) (RunRef, bool) {
+func runOf(path string) (workflow.RunRef, bool) {
 	parts := strings.Split(path, "/")
 	n := len(parts)
 	if n < 4 || parts[n-4] != runsDir {
-		return RunRef{}, false
+		return workflow.RunRef{}, false
 	}
-	ref := RunRef{parts[n-3], parts[n-2]}
-	return ref, ref.Validate() == nil
+	ref := workflow.RunRef{RequestID: parts[n-3], RunID: parts[n-2]}
+	return ref, validateRun(ref) == nil
 }

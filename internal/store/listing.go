@@ -13,7 +13,7 @@ import (
 
 // RunSummary is one run of a listing; Err says why it cannot be read.
 type RunSummary struct {
-	Ref RunRef
+	Ref workflow.RunRef
 	Run workflow.Run
 	Err error
 }
@@ -57,12 +57,12 @@ func (s *Store) LatestRun(ctx context.Context, requestID string) (RunSummary, er
 	if len(refs) == 0 {
 		return RunSummary{}, fmt.Errorf("run of request %s: %w", requestID, fs.ErrNotExist)
 	}
-	latest := slices.MaxFunc(refs, func(a, b RunRef) int { return cmp.Compare(a.RunID, b.RunID) })
+	latest := slices.MaxFunc(refs, func(a, b workflow.RunRef) int { return cmp.Compare(a.RunID, b.RunID) })
 	run, err := s.Stage(latest).Load(ctx)
 	return RunSummary{latest, run, err}, nil
 }
 
-func (s *Store) runsOf(requestID string) ([]RunRef, error) {
+func (s *Store) runsOf(requestID string) ([]workflow.RunRef, error) {
 	if err := validateRequestID(requestID); err != nil {
 		return nil, err
 	}
@@ -70,9 +70,9 @@ func (s *Store) runsOf(requestID string) ([]RunRef, error) {
 	if err != nil {
 		return nil, err
 	}
-	var refs []RunRef
+	var refs []workflow.RunRef
 	for _, entry := range entries {
-		if ref := (RunRef{requestID, entry.Name()}); entry.IsDir() && ref.Validate() == nil {
+		if ref := (workflow.RunRef{RequestID: requestID, RunID: entry.Name()}); entry.IsDir() && validateRun(ref) == nil {
 			refs = append(refs, ref)
 		}
 	}

@@ -9,20 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/flock"
 )
-
-// Owner is who takes a lock (R19).
-type Owner struct {
-	// Name is for people: "signalbox run 42".
-	Name  string
-	RunID string
-	// TTL is how long the lock is honoured when its holder's host cannot be asked; 0 is the default of R5.
-	TTL time.Duration
-	// AfterEpoch is the highest epoch that the owner knows of, such as the run's. The lock gets a
-	// higher one even if somebody removed its file.
-	AfterEpoch int64
-}
 
 // Lock is a lock that is held: an flock, which the kernel frees with the
 // process, and a record in its file for everybody who cannot see the flock. It
@@ -45,6 +34,9 @@ type HeldError struct {
 	Holder LockRecord
 }
 
+// Is lets errors.Is find engine.ErrHeld.
+func (e *HeldError) Is(target error) bool { return target == engine.ErrHeld }
+
 func (e *HeldError) Error() string {
 	if e.Holder.PID == 0 && e.Holder.Owner != "" {
 		return "lock is held by " + e.Holder.Owner
@@ -57,7 +49,7 @@ func (e *HeldError) Error() string {
 
 // LockRequest takes the lock of a request, so that it has one live run at most.
 // It does not wait: a *HeldError says who has it.
-func (s *Store) LockRequest(ctx context.Context, requestID string, owner Owner) (*Lock, error) {
+func (s *Store) LockRequest(ctx context.Context, requestID string, owner engine.Owner) (engine.Lock, error) {
 	if err := validateRequestID(requestID); err != nil {
 		return nil, err
 	}
@@ -72,22 +64,22 @@ const healingLock = "healing.lock"
 
 // LockHealing takes the lock of the project's self-healing loop, so that nothing is looked at or repaired
 // twice at once. It does not wait: a *HeldError says who has it.
-func (s *Store) LockHealing(ctx context.Context, owner Owner) (*Lock, error) {
-	lock, err := s.take(ctx, healingLock, owner)
+func (s *Store) LockHealing(ctx context.Context, owner string) (*Lock, error) {
+	lock, err := s.take(ctx, healingLock, engine.Owner{Name: owner})
 	if err != nil {
 		return nil, fmt.Errorf("lock the self-healing loop: %w", err)
 	}
 	return lock, nil
 }
 
-// TakeSlot takes one of the queue's slots. When none is free it returns no lock
-// and no error but who has them.
-func (s *Store) TakeSlot(ctx context.Context, slots int, owner Owner) (*Lock, []LockRecord, error) {
-	var holders []LockRecord
+// TakeSlot takes one of the queue's slots. If none is free it returns no lock
+// and no error but the names of their owners.
+func (s *Store) TakeSlot(ctx context.Context, slots int, owner engine.Owner) (engine.Lock, []string, error) {
+	var holders []string
 	for i := range slots {
 		lock, err := s.take(ctx, fmt.Sprintf("slot-%d.lock", i), owner)
 		if held := (*HeldError)(nil); errors.As(err, &held) {
-			holders = append(holders, held.Holder)
+			holders = append(holders, held.Holder.Owner)
 			continue
 		}
 		if err != nil {
@@ -105,7 +97,7 @@ const (
 	takePause    = 2 * time.Millisecond
 )
 
-func (s *Store) take(ctx context.Context, name string, owner Owner) (*Lock, error) {
+func (s *Store) take(ctx context.Context, name string, owner engine.Owner) (*Lock, error) {
 	var held *HeldError
 	for range takeAttempts {
 		lock, err := s.tryTake(name, owner)
@@ -121,7 +113,7 @@ func (s *Store) take(ctx context.Context, name string, owner Owner) (*Lock, erro
 	return nil, held
 }
 
-func (s *Store) tryTake(name string, owner Owner) (*Lock, error) {
+func (s *Store) tryTake(name string, owner engine.Owner) (*Lock, error) {
 	file, _, err := s.locks.openRegular(name, os.O_RDWR|os.O_CREATE, privateFile)
 	if err != nil {
 		return nil, err
@@ -133,7 +125,7 @@ func (s *Store) tryTake(name string, owner Owner) (*Lock, error) {
 	return lock, nil
 }
 
-func (s *Store) takeFile(file *os.File, name string, owner Owner) (*Lock, error) {
+func (s *Store) takeFile(file *os.File, name string, owner engine.Owner) (*Lock, error) {
 	got, err := flock.Try(file)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"signalbox/internal/engine"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 )
 
 func hold(ctx context.Context, s *Store, _ []string) error {
-	lock, err := s.LockRequest(ctx, "RQ-1", Owner{Name: "holder", RunID: testRef.RunID})
+	lock, err := s.LockRequest(ctx, "RQ-1", engine.Owner{Name: "holder", RunID: testRef.RunID})
 	if err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func hold(ctx context.Context, s *Store, _ []string) error {
 
 // holdWithChild holds the lock and says the pid of a child that outlives it.
 func holdWithChild(ctx context.Context, s *Store, _ []string) error {
-	if _, err := s.LockRequest(ctx, "RQ-1", Owner{Name: "holder"}); err != nil {
+	if _, err := s.LockRequest(ctx, "RQ-1", engine.Owner{Name: "holder"}); err != nil {
 		return err
 	}
 	child := exec.Command("sleep", "600")
@@ -44,14 +45,14 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-func lockRequest(t *testing.T, s *Store, owner Owner) *Lock {
+func lockRequest(t *testing.T, s *Store, owner engine.Owner) *Lock {
 	t.Helper()
 	lock, err := s.LockRequest(t.Context(), "RQ-1", owner)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = lock.Release() })
-	return lock
+	return lock.(*Lock)
 }
 
 func TestALockIsTakenOverAfterItsHolderWasKilled(t *testing.T) {
@@ -61,7 +62,7 @@ func TestALockIsTakenOverAfterItsHolderWasKilled(t *testing.T) {
 	if epoch := startUntilSaid(t, holder); epoch != "1" {
 		t.Fatalf("first epoch %s", epoch)
 	}
-	_, err := s.LockRequest(t.Context(), "RQ-1", Owner{})
+	_, err := s.LockRequest(t.Context(), "RQ-1", engine.Owner{})
 	var held *HeldError
 	if !errors.As(err, &held) || held.Holder.Owner != "holder" || held.Holder.PID != holder.Process.Pid || held.Holder.RunID != testRef.RunID {
 		t.Fatalf("got %v", err)
@@ -74,7 +75,7 @@ func TestALockIsTakenOverAfterItsHolderWasKilled(t *testing.T) {
 	if holders, err := s.Holders(t.Context()); err != nil || len(holders) != 0 {
 		t.Fatalf("a dead holder is listed: %v, %v", holders, err)
 	}
-	if lock := lockRequest(t, s, Owner{Name: "next"}); lock.Epoch() != 2 || !lock.View().Held {
+	if lock := lockRequest(t, s, engine.Owner{Name: "next"}); lock.Epoch() != 2 || !lock.View().Held {
 		t.Errorf("epoch %d", lock.Epoch())
 	}
 }
@@ -92,14 +93,14 @@ func TestAChildDoesNotInheritTheLock(t *testing.T) {
 	if err := unix.Kill(pid, 0); err != nil {
 		t.Fatalf("the child does not live: %v", err)
 	}
-	lockRequest(t, s, Owner{})
+	lockRequest(t, s, engine.Owner{})
 }
 
 // A child has the descriptor from its fork until its exec, which closes it.
 func TestAReleasedLockIsFreeWhileAChildIsBeingStarted(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	lock := lockRequest(t, s, Owner{})
+	lock := lockRequest(t, s, engine.Owner{})
 	inherited, err := unix.Dup(int(lock.file.Fd()))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestAReleasedLockIsFreeWhileAChildIsBeingStarted(t *testing.T) {
 	if holders, err := s.Holders(t.Context()); err != nil || len(holders) != 0 {
 		t.Errorf("held by %v, %v", holders, err)
 	}
-	lockRequest(t, s, Owner{})
+	lockRequest(t, s, engine.Owner{})
 }
 
 func TestTheEpochNeverGoesBack(t *testing.T) {
@@ -125,7 +126,7 @@ func TestTheEpochNeverGoesBack(t *testing.T) {
 		func() error { return os.Truncate(name, 0) },
 		func() error { return os.Remove(name) },
 	} {
-		lock := lockRequest(t, s, Owner{AfterEpoch: want})
+		lock := lockRequest(t, s, engine.Owner{AfterEpoch: want})
 		if lock.Epoch() <= want {
 			t.Fatalf("epoch %d after %d", lock.Epoch(), want)
 		}
@@ -134,12 +135,12 @@ func TestTheEpochNeverGoesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	torn := lockRequest(t, s, Owner{AfterEpoch: 41})
+	torn := lockRequest(t, s, engine.Owner{AfterEpoch: 41})
 	_ = torn.Release()
 	if err := os.Truncate(name, 30); err != nil {
 		t.Fatal(err)
 	}
-	if lock := lockRequest(t, s, Owner{}); lock.Epoch() != 43 {
+	if lock := lockRequest(t, s, engine.Owner{}); lock.Epoch() != 43 {
 		t.Errorf("epoch %d after a torn record of 42", lock.Epoch())
 	}
 }
@@ -147,14 +148,14 @@ func TestTheEpochNeverGoesBack(t *testing.T) {
 func TestADeletedLockFileEndsTheFormerHolder(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	former := lockRequest(t, s, Owner{Name: "former"})
+	former := lockRequest(t, s, engine.Owner{Name: "former"})
 	w, run := createRun(t, s)
 	run.Journey.Epoch = former.Epoch()
 	save(t, w, &run)
 	if err := os.Remove(filepath.Join(s.path, ".signalbox/locks/request-RQ-1.lock")); err != nil {
 		t.Fatal(err)
 	}
-	next := lockRequest(t, s, Owner{Name: "next", AfterEpoch: run.Journey.Epoch})
+	next := lockRequest(t, s, engine.Owner{Name: "next", AfterEpoch: run.Journey.Epoch})
 	w.unseen(t)
 	w2, run2 := openRun(t, s)
 	run2.Journey.Epoch = next.Epoch()
@@ -167,7 +168,7 @@ func TestADeletedLockFileEndsTheFormerHolder(t *testing.T) {
 	default:
 		t.Error("the former holder is not told")
 	}
-	if err := w.Save(t.Context(), &run, Transition{}); !errors.Is(err, ErrFenced) {
+	if err := w.Save(t.Context(), &run, ""); !errors.Is(err, engine.ErrFenced) {
 		t.Errorf("the former holder saved: %v", err)
 	}
 	if err := next.Renew(); err != nil {
@@ -258,22 +259,22 @@ func waitForNoDescriptor(t *testing.T, name string) {
 func TestSlotsAreGivenUntilNoneIsFree(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	var locks []*Lock
+	var locks []engine.Lock
 	for i := range 2 {
-		lock, _, err := s.TakeSlot(t.Context(), 2, Owner{Name: fmt.Sprint(i)})
+		lock, _, err := s.TakeSlot(t.Context(), 2, engine.Owner{Name: fmt.Sprint(i)})
 		if err != nil || lock == nil {
 			t.Fatal(err)
 		}
 		locks = append(locks, lock)
 	}
-	lock, holders, err := s.TakeSlot(t.Context(), 2, Owner{})
-	if err != nil || lock != nil || len(holders) != 2 || holders[1].Owner != "1" {
+	lock, holders, err := s.TakeSlot(t.Context(), 2, engine.Owner{})
+	if err != nil || lock != nil || len(holders) != 2 || holders[1] != "1" {
 		t.Fatalf("%v, %v, %v", lock, holders, err)
 	}
 	if err := locks[0].Release(); err != nil {
 		t.Fatal(err)
 	}
-	lock, _, err = s.TakeSlot(t.Context(), 2, Owner{})
+	lock, _, err = s.TakeSlot(t.Context(), 2, engine.Owner{})
 	if err != nil || lock == nil || !strings.HasSuffix(lock.View().Path, "slot-0.lock") {
 		t.Fatalf("%v, %v", lock, err)
 	}
@@ -285,7 +286,7 @@ func TestAnotherHostsLockIsHonouredUntilItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	now := testStart
 	s := openAt(t, Config{Root: t.TempDir(), Clock: func() time.Time { return now }})
-	record := s.newRecord(Owner{Name: "afar"}, 7)
+	record := s.newRecord(engine.Owner{Name: "afar"}, 7)
 	for name, c := range map[string]struct {
 		host, boot string
 		shared     bool
@@ -320,17 +321,17 @@ func TestALockRenewsItselfUntilItIsReleased(t *testing.T) {
 	s := openStore(t)
 	synctest.Test(t, func(t *testing.T) {
 		s.clock = time.Now
-		lock, err := s.LockRequest(t.Context(), "RQ-1", Owner{TTL: 9 * time.Second})
+		lock, err := s.LockRequest(t.Context(), "RQ-1", engine.Owner{TTL: 9 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
-		start := lock.record.AcquiredAt
+		start := lock.(*Lock).record.AcquiredAt
 		time.Sleep(10 * time.Second) // of the bubble's clock, which stands still otherwise
 		synctest.Wait()
-		if record, err := readRecord(lock.file); err != nil || record.RenewedAt.Sub(start) != 9*time.Second {
+		if record, err := readRecord(lock.(*Lock).file); err != nil || record.RenewedAt.Sub(start) != 9*time.Second {
 			t.Errorf("renewed at %s after %s", record.RenewedAt, start)
 		}
-		if err := s.locks.unlink(lock.name); err != nil {
+		if err := s.locks.unlink(lock.(*Lock).name); err != nil {
 			t.Fatal(err)
 		}
 		select {

@@ -123,14 +123,14 @@ func openAt(t *testing.T, cfg Config) *Store {
 	return s
 }
 
-var testRef = RunRef{"RQ-1", "20261120-101112-00ff00"}
+var testRef = workflow.RunRef{RequestID: "RQ-1", RunID: "20261120-101112-00ff00"}
 
 var testStart = time.Date(2026, 11, 20, 10, 11, 12, 0, time.UTC)
 
 func newRun() workflow.Run {
 	run := workflow.Run{Version: workflow.RunVersion, RequestID: testRef.RequestID, RunID: testRef.RunID,
 		State: workflow.Queued, Stage: workflow.StageInit, Title: "Add a button", StartedAt: testStart, UpdatedAt: testStart,
-		Artifacts: testRef.Artifacts("requests/RQ-1.md")}
+		Artifacts: ArtifactsOf(testRef, "requests/RQ-1.md")}
 	run.Journey.Number, run.Journey.Transition = 1, 1
 	return run
 }
@@ -153,13 +153,13 @@ func openRun(t *testing.T, s *Store) (*RunWriter, workflow.Run) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close() })
-	return w, run
+	return w.(*RunWriter), run
 }
 
 func save(t *testing.T, w *RunWriter, run *workflow.Run) {
 	t.Helper()
 	run.Journey.Transition++
-	if err := w.Save(t.Context(), run, Transition{Event: "Test"}); err != nil {
+	if err := w.Save(t.Context(), run, "Test"); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -62,8 +62,8 @@ func (s *Store) Documents(ctx context.Context) ([]Place, error) {
 			return nil, err
 		}
 		for _, ref := range refs {
-			found, err := s.present(Place{ref.Dir() + "/" + stageFile, KindStage},
-				Place{ref.Dir() + "/" + planFile, KindPlanning}, Place{ref.Dir() + "/" + errorsFile, KindErrors})
+			found, err := s.present(Place{RunDir(ref) + "/" + stageFile, KindStage},
+				Place{RunDir(ref) + "/" + planFile, KindPlanning}, Place{RunDir(ref) + "/" + errorsFile, KindErrors})
 			if err != nil {
 				return nil, err
 			}

@@ -28,7 +28,7 @@ func TestARunThatAnOlderVersionStoppedIsReadAndSavedAsItWas(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := testRef.Dir() + "/stage.json"
+	path := RunDir(testRef) + "/stage.json"
 	text := read(t, s, path)
 	start := strings.Index(text, `"error": {`) + len(`"error": {`)
 	end := start + strings.Index(text[start:], "\n  },")

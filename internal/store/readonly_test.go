@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/health"
 	"signalbox/internal/registry"
 )
@@ -45,7 +46,7 @@ func TestReadOnlyStoreReadsAndLeavesTheFolderAsItIs(t *testing.T) {
 		},
 		"health": func() error { return s.Health().Update(t.Context(), func(*health.State) error { return nil }) },
 		"remove": func() error { return s.IssueStatus(42).Remove(t.Context()) },
-		"lock":   func() error { _, err := s.LockRequest(t.Context(), "RQ-1", Owner{Name: "test"}); return err },
+		"lock":   func() error { _, err := s.LockRequest(t.Context(), "RQ-1", engine.Owner{Name: "test"}); return err },
 	} {
 		if err := change(); !errors.Is(err, ErrReadOnly) {
 			t.Errorf("%s: %v, want ErrReadOnly", name, err)

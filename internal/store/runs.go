@@ -28,25 +28,16 @@ var (
 	runIDPattern     = lazyPattern(`^\d{8}-\d{6}-[0-9a-f]{6}$`)
 )
 
-// RunRef names a run. Both parts are names of folders, so nothing is done with
-// one that Validate refuses.
-type RunRef struct{ RequestID, RunID string }
+// RunDir is a run's folder, a slash path below the project root.
+func RunDir(ref workflow.RunRef) string { return runsDir + "/" + ref.RequestID + "/" + ref.RunID }
 
-// RefOf is the reference of a run that was read or is about to be created.
-func RefOf(run *workflow.Run) RunRef { return RunRef{run.RequestID, run.RunID} }
-
-func (r RunRef) String() string { return r.RequestID + "/" + r.RunID }
-
-// Dir is the run's folder, a slash path below the project root.
-func (r RunRef) Dir() string { return runsDir + "/" + r.RequestID + "/" + r.RunID }
-
-// Artifacts are the paths that every run has from its start (R6).
-func (r RunRef) Artifacts(requestPath string) workflow.Artifacts {
-	return workflow.Artifacts{RequestPath: requestPath, ReportMD: r.Dir() + "/" + reportFile, LogsDir: r.Dir() + "/" + logsDir}
+// ArtifactsOf are the paths that every run has from its start (R6).
+func ArtifactsOf(r workflow.RunRef, requestPath string) workflow.Artifacts {
+	return workflow.Artifacts{RequestPath: requestPath, ReportMD: RunDir(r) + "/" + reportFile, LogsDir: RunDir(r) + "/" + logsDir}
 }
 
-// Validate returns ErrName for what is not a run's name.
-func (r RunRef) Validate() error {
+// validateRun returns ErrName for what is not a run's name: nothing is done with its parts as names of folders.
+func validateRun(r workflow.RunRef) error {
 	if err := validateRequestID(r.RequestID); err != nil {
 		return err
 	}
@@ -74,15 +65,15 @@ func NewRunID(now time.Time, random io.Reader) (string, error) {
 }
 
 // Stage is a run's stage.json. Only Signal and the run's RunWriter change it.
-func (s *Store) Stage(ref RunRef) *Document[workflow.Run] {
-	return &Document[workflow.Run]{store: s, dir: ref.Dir(), name: stageFile, file: publicFile, version: workflow.RunVersion,
-		err: ref.Validate(), mend: mendRun, check: func(run *workflow.Run) error { return checkRun(ref, run) }}
+func (s *Store) Stage(ref workflow.RunRef) *Document[workflow.Run] {
+	return &Document[workflow.Run]{store: s, dir: RunDir(ref), name: stageFile, file: publicFile, version: workflow.RunVersion,
+		err: validateRun(ref), mend: mendRun, check: func(run *workflow.Run) error { return checkRun(ref, run) }}
 }
 
-func checkRun(ref RunRef, run *workflow.Run) error {
-	if RefOf(run) != ref {
+func checkRun(ref workflow.RunRef, run *workflow.Run) error {
+	if workflow.RefOf(run) != ref {
 		return &workflow.InvalidError{Pointer: "/request_id",
-			Reason: fmt.Sprintf("request_id and run_id say %s in the folder of %s", RefOf(run), ref)}
+			Reason: fmt.Sprintf("request_id and run_id say %s in the folder of %s", workflow.RefOf(run), ref)}
 	}
 	return run.Validate()
 }
@@ -106,8 +97,8 @@ func mendError(e *workflow.Error) {
 }
 
 // errors is a run's errors.json. WriteErrors changes it.
-func (s *Store) errors(ref RunRef) *Document[workflow.Error] {
-	return &Document[workflow.Error]{store: s, dir: ref.Dir(), name: errorsFile, file: publicFile, err: ref.Validate(),
+func (s *Store) errors(ref workflow.RunRef) *Document[workflow.Error] {
+	return &Document[workflow.Error]{store: s, dir: RunDir(ref), name: errorsFile, file: publicFile, err: validateRun(ref),
 		mend: mendError, check: checkError}
 }
 
@@ -119,11 +110,11 @@ func checkError(e *workflow.Error) error {
 }
 
 // Plan is a run's planning.json.
-func (s *Store) Plan(ref RunRef) *Document[workflow.Plan] {
-	return &Document[workflow.Plan]{store: s, dir: ref.Dir(), name: planFile, file: publicFile, err: ref.Validate()}
+func (s *Store) Plan(ref workflow.RunRef) *Document[workflow.Plan] {
+	return &Document[workflow.Plan]{store: s, dir: RunDir(ref), name: planFile, file: publicFile, err: validateRun(ref)}
 }
 
 // Signal changes a run's signals on behalf of a person or a UI, and nothing else of the run (R8).
-func (s *Store) Signal(ctx context.Context, ref RunRef, change func(*workflow.Signals) error) error {
+func (s *Store) Signal(ctx context.Context, ref workflow.RunRef, change func(*workflow.Signals) error) error {
 	return s.Stage(ref).Update(ctx, func(run *workflow.Run) error { return change(&run.Signals) })
 }

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/workflow"
 )
 
 // Save makes run the content of stage.json: durable when Save returns, or not
 // there at all. Signals and unknown keys that others wrote meanwhile are taken
-// over, into *run too. Of event the caller gives what the run does not say
-// itself: Event, and Message if the progress message is not it. After ErrWrite
-// and ErrFenced the writer is of no more use.
-func (w *RunWriter) Save(ctx context.Context, run *workflow.Run, event Transition) error {
+// over, into *run too. event is what moved the run. After ErrWrite and
+// engine.ErrFenced the writer is of no more use.
+func (w *RunWriter) Save(ctx context.Context, run *workflow.Run, event workflow.EventName) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed != nil {
@@ -27,18 +27,18 @@ func (w *RunWriter) Save(ctx context.Context, run *workflow.Run, event Transitio
 		return fmt.Errorf("lock run %s: %w", w.ref, err)
 	}
 	err := w.save(run, event)
-	if errors.Is(err, ErrWrite) || errors.Is(err, ErrFenced) {
+	if errors.Is(err, ErrWrite) || errors.Is(err, engine.ErrFenced) {
 		w.failed = err
 	}
 	return errors.Join(err, w.lock.release())
 }
 
-func (w *RunWriter) save(run *workflow.Run, event Transition) error {
+func (w *RunWriter) save(run *workflow.Run, event workflow.EventName) error {
 	if err := w.lookAgain(); err != nil {
 		return err
 	}
 	if w.epoch > run.Journey.Epoch {
-		return fmt.Errorf("save run %s under epoch %d, on disk is %d: %w", w.ref, run.Journey.Epoch, w.epoch, ErrFenced)
+		return fmt.Errorf("save run %s under epoch %d, on disk is %d: %w", w.ref, run.Journey.Epoch, w.epoch, engine.ErrFenced)
 	}
 	next, err := w.merge(run)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
@@ -60,7 +61,7 @@ func TestAHostileStageIsRefusedAndLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	createRun(t, s)
-	path := testRef.Dir() + "/stage.json"
+	path := RunDir(testRef) + "/stage.json"
 	good := read(t, s, path)
 	for name, text := range hostileCases(good) {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestAStageTruncatedAnywhereIsRefused(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	createRun(t, s)
-	good := strings.TrimRight(read(t, s, testRef.Dir()+"/stage.json"), "\n")
+	good := strings.TrimRight(read(t, s, RunDir(testRef)+"/stage.json"), "\n")
 	doc := s.Stage(testRef)
 	if _, err := doc.parse([]byte(good + " \n\t")); err != nil {
 		t.Fatalf("white space after the document is refused: %v", err)
@@ -192,10 +193,10 @@ func TestHostileNamesReachNoFile(t *testing.T) {
 	s := openStore(t)
 	long := strings.Repeat("A", 300)
 	for _, id := range []string{"", ".", "..", "../../x", "RQ-1/../../etc", "%2e%2e%2f", "RQ\x00", "-rf", long, "A..B", "rq-1", "RQ-1\n"} {
-		ref := RunRef{id, testRef.RunID}
+		ref := workflow.RunRef{RequestID: id, RunID: testRef.RunID}
 		_, load := s.Stage(ref).Load(t.Context())
 		_, _, open := s.OpenRun(t.Context(), ref)
-		_, lock := s.LockRequest(t.Context(), id, Owner{})
+		_, lock := s.LockRequest(t.Context(), id, engine.Owner{})
 		_, latest := s.LatestRun(t.Context(), id)
 		_, _, log := s.CreateLog(testRef, LogName("implementer", id, 1))
 		_, patch := s.WritePatch(testRef, id, nil)
@@ -220,7 +221,7 @@ func TestALogThatIsNoPlainFileIsRefused(t *testing.T) {
 	s := openStore(t)
 	createRun(t, s)
 	write(t, s, "secret", "x")
-	logs := filepath.Join(s.path, testRef.Dir(), "logs")
+	logs := filepath.Join(s.path, RunDir(testRef), "logs")
 	for i, place := range []func(string) error{
 		func(name string) error { return unix.Mkfifo(name, 0o644) },
 		func(name string) error { return os.Link(filepath.Join(s.path, "secret"), name) },

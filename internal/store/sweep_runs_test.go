@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/workflow"
 )
 
@@ -15,7 +16,7 @@ func beginSave(ctx context.Context, s *Store) (func() error, error) {
 	w, run, err := s.OpenRun(ctx, testRef)
 	return func() error {
 		run.Journey.Transition++
-		return errors.Join(w.Save(ctx, &run, Transition{Event: "Test"}), w.Close())
+		return errors.Join(w.Save(ctx, &run, "Test"), w.Close())
 	}, err
 }
 
@@ -41,7 +42,7 @@ func transitionsOf(ctx context.Context, s *Store) (lines []Transition, n int, er
 		return nil, 0, err
 	}
 	_ = w.Close()
-	text, err := os.ReadFile(filepath.Join(s.path, testRef.Dir(), eventsFile))
+	text, err := os.ReadFile(filepath.Join(s.path, RunDir(testRef), eventsFile))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -74,8 +75,8 @@ func beginRun(ctx context.Context, s *Store) (func() error, error) {
 func countRuns(ctx context.Context, s *Store) (int, error) {
 	for n := 0; ; n++ {
 		run := runNumbered(n)
-		ref := RefOf(&run)
-		if _, err := os.Stat(filepath.Join(s.path, ref.Dir())); errors.Is(err, os.ErrNotExist) {
+		ref := workflow.RefOf(&run)
+		if _, err := os.Stat(filepath.Join(s.path, RunDir(ref))); errors.Is(err, os.ErrNotExist) {
 			return n, nil
 		}
 		w, _, err := s.OpenRun(ctx, ref)
@@ -84,7 +85,7 @@ func countRuns(ctx context.Context, s *Store) (int, error) {
 		}
 		_ = w.Close()
 		for _, name := range []string{reportFile, eventsFile, logsDir, patchesDir, runLock} {
-			if _, err := os.Stat(filepath.Join(s.path, ref.Dir(), name)); err != nil {
+			if _, err := os.Stat(filepath.Join(s.path, RunDir(ref), name)); err != nil {
 				return n, err
 			}
 		}
@@ -93,7 +94,7 @@ func countRuns(ctx context.Context, s *Store) (int, error) {
 
 func beginLock(ctx context.Context, s *Store) (func() error, error) {
 	return func() error {
-		lock, err := s.LockRequest(ctx, "RQ-1", Owner{Name: "sweep"})
+		lock, err := s.LockRequest(ctx, "RQ-1", engine.Owner{Name: "sweep"})
 		if err != nil {
 			return err
 		}

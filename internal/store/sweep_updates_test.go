@@ -39,7 +39,7 @@ var sweptUpdates = map[string]sweptUpdate{
 	"status":       {file: statusDir + "/7.json", before: updated(beginStatus), begin: beginStatus, count: countStatus},
 	"removal":      {before: threeStatuses, begin: beginRemoval, count: countRemovals},
 	"health":       {file: "state.json", before: updated(beginHealth), begin: beginHealth, count: countHealth},
-	"stage":        {file: testRef.Dir() + "/" + stageFile, before: aRun, begin: beginSave, count: countTransitions},
+	"stage":        {file: RunDir(testRef) + "/" + stageFile, before: aRun, begin: beginSave, count: countTransitions},
 	"new run":      {before: updated(beginRun), begin: beginRun, count: countRuns},
 	"lock":         {before: updated(beginLock), begin: beginLock, count: countEpochs},
 	// The name of the host is found elsewhere too; the size of a file of the kernel is not known anyway.

@@ -16,7 +16,7 @@ func TestEveryRefusalSaysWhere(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	createRun(t, s)
-	path := testRef.Dir() + "/stage.json"
+	path := RunDir(testRef) + "/stage.json"
 	for name, text := range hostileCases(read(t, s, path)) {
 		problems := Validate(KindStage, path, []byte(text))
 		if len(problems) == 0 {
@@ -116,14 +116,14 @@ func TestMigrateMendsOldDocumentsInPlaceOnce(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	write(t, s, "environments.json", `{"environments": [{"env_id": "a", "phase": 9, "step": "pr-create", "x": 1.50}]}`)
-	write(t, s, testRef.Dir()+"/errors.json", `{"category": "INTERNAL", "reason_code": "X", "title": "", "message": "", "severity": "Major", "retryable": false, "actions": ["wait"]}`)
+	write(t, s, RunDir(testRef)+"/errors.json", `{"category": "INTERNAL", "reason_code": "X", "title": "", "message": "", "severity": "Major", "retryable": false, "actions": ["wait"]}`)
 	write(t, s, ".worktrees/.status/7.json", `{`)
 	places, err := s.Documents(t.Context())
 	if err != nil || len(places) != 3 {
 		t.Fatalf("%v, %v", places, err)
 	}
 	for round, want := range []map[string]string{
-		{"environments.json /environments/0/phase": "9 11", testRef.Dir() + "/errors.json /category": `"INTERNAL" "EXECUTION"`}, {},
+		{"environments.json /environments/0/phase": "9 11", RunDir(testRef) + "/errors.json /category": `"INTERNAL" "EXECUTION"`}, {},
 	} {
 		got := map[string]string{}
 		for _, place := range places {
@@ -176,12 +176,12 @@ func TestAWatchTellsEveryDocumentAlsoOfRunsThatBeginLater(t *testing.T) {
 		return change
 	}
 	w, run := createRun(t, s)
-	if change := next(testRef.Dir() + "/stage.json"); change.Kind != KindStage || change.Document.(*workflow.Run).RunID != run.RunID {
+	if change := next(RunDir(testRef) + "/stage.json"); change.Kind != KindStage || change.Document.(*workflow.Run).RunID != run.RunID {
 		t.Errorf("%+v", change)
 	}
 	for range 3 { // each replaces the file
 		save(t, w, &run)
-		if got := next(testRef.Dir() + "/stage.json").Document.(*workflow.Run).Journey.Transition; got != run.Journey.Transition {
+		if got := next(RunDir(testRef) + "/stage.json").Document.(*workflow.Run).Journey.Transition; got != run.Journey.Transition {
 			t.Errorf("transition %d, want %d", got, run.Journey.Transition)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"signalbox/internal/workflow"
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
@@ -45,4 +46,14 @@ func (s *Store) Watch(ctx context.Context, paths ...string) (<-chan struct{}, er
 		}
 	}
 	return sub.signal, nil
+}
+
+// WatchRun is Watch of a run's stage.json.
+func (s *Store) WatchRun(ctx context.Context, ref workflow.RunRef) (<-chan struct{}, error) {
+	return s.Watch(ctx, RunDir(ref)+"/"+stageFile)
+}
+
+// WatchSlots is Watch of the locks.
+func (s *Store) WatchSlots(ctx context.Context) (<-chan struct{}, error) {
+	return s.Watch(ctx, locksDir)
 }

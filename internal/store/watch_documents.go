@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"signalbox/internal/workflow"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func mayHoldDocuments(dir string) bool {
 	case ".worktrees":
 		return len(parts) == 1 || dir == statusDir
 	case runsDir:
-		return len(parts) <= 2 || len(parts) == 3 && RunRef{parts[1], parts[2]}.Validate() == nil
+		return len(parts) <= 2 || len(parts) == 3 && validateRun(workflow.RunRef{RequestID: parts[1], RunID: parts[2]}) == nil
 	}
 	return dir == "."
 }

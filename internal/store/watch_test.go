@@ -12,11 +12,11 @@ func TestWatchSeesAReplacedFileAndNothingElse(t *testing.T) {
 	w, run := createRun(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	stage, err := s.Watch(ctx, testRef.Dir()+"/stage.json")
+	stage, err := s.Watch(ctx, RunDir(testRef)+"/stage.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := s.Watch(ctx, testRef.Dir()+"/report.md")
+	report, err := s.Watch(ctx, RunDir(testRef)+"/report.md")
 	if err != nil {
 		t.Fatal(err)
 	}

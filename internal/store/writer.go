@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/flock"
 	"signalbox/internal/workflow"
 )
@@ -18,7 +19,7 @@ import (
 // holds the request's lock.
 type RunWriter struct {
 	store  *Store
-	ref    RunRef
+	ref    workflow.RunRef
 	folder *folder
 	lock   *fileLock
 	events *os.File
@@ -44,11 +45,11 @@ type RunWriter struct {
 
 // OpenRun opens a run for its runner, who holds the request's lock, and mends
 // what a crash left: temporary files and the last line of events.jsonl.
-func (s *Store) OpenRun(ctx context.Context, ref RunRef) (*RunWriter, workflow.Run, error) {
-	if err := ref.Validate(); err != nil {
+func (s *Store) OpenRun(ctx context.Context, ref workflow.RunRef) (engine.Writer, workflow.Run, error) {
+	if err := validateRun(ref); err != nil {
 		return nil, workflow.Run{}, err
 	}
-	dir, err := s.openFolder(ref.Dir())
+	dir, err := s.openFolder(RunDir(ref))
 	if err != nil {
 		return nil, workflow.Run{}, err
 	}
@@ -137,7 +138,7 @@ func (w *RunWriter) wake(ctx context.Context) error {
 	if w.folder != nil {
 		return nil
 	}
-	dir, err := w.store.openFolder(w.ref.Dir())
+	dir, err := w.store.openFolder(RunDir(w.ref))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/flock"
 	"signalbox/internal/workflow"
 )
@@ -106,7 +107,7 @@ func TestSaveTakesOverUnknownKeysOnEveryLevel(t *testing.T) {
 	w, run := createRun(t, s)
 	run.Steps = []workflow.Step{{StepID: "S01", Attempt: 1, Status: workflow.StepPending}}
 	save(t, w, &run)
-	path := testRef.Dir() + "/stage.json"
+	path := RunDir(testRef) + "/stage.json"
 	text := read(t, s, path)
 	for _, old := range []string{`"title": "Add a button"`, `"percent": 0`, `"step_id": "S01"`, `"too_large": false`, `"stop_requested": false`, `"transition": 2`} {
 		if !strings.Contains(text, old) {
@@ -153,12 +154,12 @@ func TestSaveRefusesWhatMayNotBe(t *testing.T) {
 				save(t, w, &run)
 				change = func(r *workflow.Run) { r.State, r.EndedAt = workflow.Running, nil }
 			}
-			before := read(t, s, testRef.Dir()+"/stage.json")
+			before := read(t, s, RunDir(testRef)+"/stage.json")
 			change(&run)
-			if err := w.Save(t.Context(), &run, Transition{}); err == nil {
+			if err := w.Save(t.Context(), &run, ""); err == nil {
 				t.Error("saved")
 			}
-			if read(t, s, testRef.Dir()+"/stage.json") != before {
+			if read(t, s, RunDir(testRef)+"/stage.json") != before {
 				t.Error("stage.json changed")
 			}
 		})
@@ -181,14 +182,14 @@ func TestAFormerRunnerIsFenced(t *testing.T) {
 	later, run := openRun(t, s)
 	run.Journey.Epoch = 2
 	save(t, later, &run)
-	before := read(t, s, testRef.Dir()+"/stage.json")
+	before := read(t, s, RunDir(testRef)+"/stage.json")
 	old.Journey.Epoch = 1
 	for range 2 {
-		if err := former.Save(t.Context(), &old, Transition{}); !errors.Is(err, ErrFenced) {
+		if err := former.Save(t.Context(), &old, ""); !errors.Is(err, engine.ErrFenced) {
 			t.Fatalf("the former runner saved: %v", err)
 		}
 	}
-	if read(t, s, testRef.Dir()+"/stage.json") != before {
+	if read(t, s, RunDir(testRef)+"/stage.json") != before {
 		t.Error("stage.json changed")
 	}
 }
@@ -200,7 +201,7 @@ func dieBeforeTheLine(ctx context.Context, s *Store, _ []string) error {
 		return err
 	}
 	run.Journey.Transition++
-	if err := w.write(&run); err != nil {
+	if err := w.(*RunWriter).write(&run); err != nil {
 		return err
 	}
 	return unix.Kill(os.Getpid(), unix.SIGKILL)
@@ -214,7 +215,7 @@ func TestALineThatACrashLeftOutIsAdded(t *testing.T) {
 	if err := another(t, s, "die").Run(); err == nil {
 		t.Fatal("the writer survived")
 	}
-	path := testRef.Dir() + "/events.jsonl"
+	path := RunDir(testRef) + "/events.jsonl"
 	if n := strings.Count(read(t, s, path), "\n"); n != 1 {
 		t.Fatalf("%d lines after the crash", n)
 	}
@@ -234,7 +235,7 @@ func TestATornLastLineIsMended(t *testing.T) {
 	w, run := createRun(t, s)
 	save(t, w, &run)
 	_ = w.Close()
-	path := testRef.Dir() + "/events.jsonl"
+	path := RunDir(testRef) + "/events.jsonl"
 	whole := read(t, s, path)
 	for cut := 1; cut < 20; cut++ {
 		write(t, s, path, whole[:len(whole)-cut])
@@ -256,7 +257,7 @@ func TestARunAppearsWholeAndOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"stage.json", "report.md", "events.jsonl", "logs", "patches", ".lock"} {
-		if _, err := os.Stat(filepath.Join(s.path, testRef.Dir(), name)); err != nil {
+		if _, err := os.Stat(filepath.Join(s.path, RunDir(testRef), name)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -284,7 +285,7 @@ func TestArtifactsAreWhereTheRunSaysTheyAre(t *testing.T) {
 	createRun(t, s)
 	for range 2 {
 		log, path, err := s.CreateLog(testRef, LogName("implementer", "S01", 1))
-		if err != nil || path != testRef.Dir()+"/logs/implementer.S01.1.log" {
+		if err != nil || path != RunDir(testRef)+"/logs/implementer.S01.1.log" {
 			t.Fatalf("%s, %v", path, err)
 		}
 		if _, err := log.Write([]byte("line\n")); err != nil {
@@ -292,7 +293,7 @@ func TestArtifactsAreWhereTheRunSaysTheyAre(t *testing.T) {
 		}
 		_ = log.Close()
 	}
-	if got := read(t, s, testRef.Dir()+"/logs/implementer.S01.1.log"); got != "line\nline\n" {
+	if got := read(t, s, RunDir(testRef)+"/logs/implementer.S01.1.log"); got != "line\nline\n" {
 		t.Errorf("log %q", got)
 	}
 	problem := &workflow.Error{ReasonCode: "X", Title: "t", Actions: []string{"a"}}
@@ -345,7 +346,7 @@ func TestAPlanThatSomeoneChangedIsNamedAsThat(t *testing.T) {
 	if _, err := s.WritePlan(t.Context(), testRef, &plan); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Save(t.Context(), &run, Transition{Event: "Admitted"}); !errors.Is(err, ErrPlanChanged) || errors.Is(err, ErrWrite) {
+	if err := w.Save(t.Context(), &run, "Admitted"); !errors.Is(err, ErrPlanChanged) || errors.Is(err, ErrWrite) {
 		t.Errorf("a run that does not follow planning.json: %v", err)
 	}
 }
@@ -359,7 +360,7 @@ func TestARunThatIsOpenIsNotOpenedAgainWhenTheLockFilesAreGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := openAt(t, Config{Root: s.path})
-	lock, err := other.LockRequest(t.Context(), testRef.RequestID, Owner{Name: "second"})
+	lock, err := other.LockRequest(t.Context(), testRef.RequestID, engine.Owner{Name: "second"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,8 @@ type (
 		Epoch          int64
 		// Isolation is what commands will be kept in from now on; empty means as before.
 		Isolation string
+		// Prepare: the run goes no further than its environment, for a session.
+		Prepare bool
 		// Ceiling is what the run's agents may use from now on; nil means as before. It is no goal of
 		// the run, so a changed configuration counts at once.
 		Ceiling *Spending

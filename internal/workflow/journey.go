@@ -13,6 +13,9 @@ type Journey struct {
 	// Epoch is the fencing token of the lock under which the run was last saved. A save under
 	// a smaller one is refused.
 	Epoch int64 `json:"epoch"`
+	// Preparing: the run was admitted only to make its environment for a session. Nothing is asked of its
+	// dependencies or agents, and the session says how far the request is.
+	Preparing bool `json:"preparing,omitzero"`
 
 	Phase    Phase    `json:"phase"`
 	StepName StepName `json:"step"`

@@ -69,7 +69,7 @@ func TestReasonCodesAndVerbsAreWrittenInOnePlace(t *testing.T) {
 	if len(codes) < 50 || len(verbs) != len(Verbs) {
 		t.Fatalf("%d codes and %d of %d verbs: this test looks in the wrong place", len(codes), len(verbs), len(Verbs))
 	}
-	for _, dir := range []string{".", "../runner", "../heal"} {
+	for _, dir := range []string{".", "../perform", "../place", "../heal"} {
 		names, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ func (m *machine) admitted(e Admitted) bool {
 	r.Journey.ParkedUntil, r.Journey.Question = nil, nil // who asked was cut off
 	m.ceil(e.Ceiling)
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
-	r.Journey.Epoch = e.Epoch
+	r.Journey.Epoch, r.Journey.Preparing = e.Epoch, e.Prepare
 	if r.Journey.EnvID != "" && e.Isolation == IsolationNone {
 		r.Journey.Isolation = IsolationNone // said of the whole run once any command of it ran unprotected
 	}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"signalbox/internal/workflow"
+)
+
+// queuePoll is how often the queue is looked at without being told to: a
+// holder that was killed frees its slot in silence.
+const queuePoll = time.Second
+
+// queue waits for a slot and admits the run. It answers false when an order
+// ended the run before it was admitted.
+func (x *execution) queue(ctx context.Context) (admitted bool, err error) {
+	place := x.line.join()
+	defer x.line.leave(place)
+	if front, err := x.comeToTheFront(ctx, place); err != nil || !front {
+		return false, err
+	}
+	watch, cancel := context.WithCancel(ctx)
+	defer cancel()
+	freed, err := x.Locks.WatchSlots(watch)
+	if err != nil {
+		return false, err
+	}
+	for {
+		owner := Owner{Name: "run " + x.run.Ref(), RunID: x.ref.RunID}
+		slot, holders, err := x.Locks.TakeSlot(ctx, x.MaxParallel, owner)
+		if err != nil && ctx.Err() == nil {
+			return false, err
+		}
+		if slot != nil {
+			return x.admit(ctx, slot)
+		}
+		if err := x.wait(ctx, freed, x.Clock.After(queuePoll), x.slotsHeldBy(holders)); err != nil || x.run.State.Ended() {
+			return false, err
+		}
+	}
+}
+
+// comeToTheFront waits until the run is in front of the line. It keeps nothing open meanwhile but the
+// request's lock.
+func (x *execution) comeToTheFront(ctx context.Context, place *place) (front bool, err error) {
+	for {
+		select {
+		case <-place.turn:
+			return true, nil
+		default:
+		}
+		if err := x.wait(ctx, place.turn, nil, x.slots()+", behind other runs of this process"); err != nil || x.run.State.Ended() {
+			return false, err
+		}
+	}
+}
+
+func (x *execution) admit(ctx context.Context, slot Lock) (bool, error) {
+	x.slot = slot
+	_, err := x.look(ctx)
+	if err != nil || x.run.State.Ended() {
+		x.logged("release slot", slot.Release())
+		return false, err
+	}
+	admitted := workflow.Admitted{Request: x.request.View(), Queue: slot.View(), Epoch: x.request.Epoch(), Prepare: x.prepares}
+	if err = x.Performer.Admit(ctx, x.run, &admitted); err == nil {
+		err = x.decide(ctx, admitted)
+	}
+	if err != nil {
+		x.logged("release slot", slot.Release())
+		return false, err
+	}
+	return true, nil
+}
+
+// wait says what the run waits for and returns when that may have changed.
+func (x *execution) wait(ctx context.Context, freed <-chan struct{}, poll <-chan time.Time, what string) error {
+	if err := x.decide(ctx, workflow.Waiting{For: what, Request: x.request.View()}); err != nil {
+		return err
+	}
+	if poll == nil {
+		x.writer.Rest()
+	}
+	select {
+	case <-freed:
+	case <-poll:
+	case <-x.changes:
+		return x.takeOrders(ctx)
+	case <-x.request.Lost():
+		return ErrLost
+	case <-ctx.Done():
+		return x.decide(ctx, standStill(ctx))
+	}
+	return nil
+}
+
+func (x *execution) slotsHeldBy(holders []string) string {
+	names := slices.DeleteFunc(slices.Sorted(slices.Values(holders)), func(name string) bool { return name == "" })
+	if len(names) == 0 {
+		return x.slots()
+	}
+	return x.slots() + ", held by " + strings.Join(names, ", ")
+}
+
+func (x *execution) slots() string {
+	if x.MaxParallel > 1 {
+		return fmt.Sprintf("one of %d slots", x.MaxParallel)
+	}
+	return "a free slot"
+}

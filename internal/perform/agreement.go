@@ -1,0 +1,46 @@
+package perform
+
+import (
+	"errors"
+
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// Agreements is what people agreed to in earlier runs of the project. It lies where nothing that a repository brings or
+// an agent writes can reach it.
+type Agreements interface {
+	// SetUpAgreed reports whether a person agreed to a set-up, by its workflow.SetUp.Content.
+	SetUpAgreed(content string) (bool, error)
+	// AgreeToSetUp keeps that a person did, and what they were shown, for later runs. It may be done twice.
+	AgreeToSetUp(content string, shown []string) error
+}
+
+// findAgreement looks for an earlier consent. What cannot be read is none: then a person is asked.
+func (x *execution) findAgreement(o workflow.Outcome) workflow.Event {
+	event := workflow.AgreementFound{Outcome: o}
+	if x.Agreements == nil {
+		return event
+	}
+	content := x.run.Journey.SetUp.Content()
+	agreed, err := x.Agreements.SetUpAgreed(content)
+	x.logged("read agreements", err)
+	if agreed && err == nil {
+		event.Content = content
+	}
+	return event
+}
+
+// keepAgreement remembers the consent that the document has. That it cannot be kept costs a question, not the run.
+func (x *execution) keepAgreement(o workflow.Outcome) workflow.Event {
+	err := errors.New("nothing remembers agreements here")
+	if x.Agreements != nil {
+		s := x.run.Journey.SetUp
+		err = x.Agreements.AgreeToSetUp(s.Agreed.Content, s.Shown())
+	}
+	if err == nil {
+		return workflow.AgreementKept{Outcome: o}
+	}
+	x.logged("keep agreement", err)
+	return workflow.AgreementKept{Outcome: o, Problem: redact.Line(x.Redact.String(err.Error()), 200)}
+}

@@ -1,0 +1,93 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/place"
+	"signalbox/internal/registry"
+	"signalbox/internal/workflow"
+)
+
+// asideRef is where work goes that lies in the environment and takes no part in the run. What lay
+// there before this runner began anything in it has a name by which it is found again.
+func (x *execution) asideRef(a workflow.Action) string {
+	name := a.Key
+	if !x.entered {
+		name = foundMark + a.Key
+	}
+	return fmt.Sprintf("%s/%s-%s-%d", place.KeptFolder(&x.run), x.run.RunID, name, x.Clock.Now().Unix())
+}
+
+const foundMark = "found-"
+
+// tellFound tells of the work that was found; also of what a runner found that was killed before it
+// could tell.
+func (x *execution) tellFound(ctx context.Context) error {
+	refs, err := x.Repo.Refs(ctx, place.KeptFolder(&x.run))
+	for _, ref := range refs {
+		if strings.HasPrefix(ref.Name, place.KeptFolder(&x.run)+"/"+x.run.RunID+"-"+foundMark) {
+			x.tell(ctx, ref.Name)
+		}
+	}
+	return err
+}
+
+func (x *execution) tell(ctx context.Context, ref string) {
+	if slices.Contains(x.run.Journey.Aside, ref) {
+		return
+	}
+	x.progress.Found(ctx, workflow.WorkFound{Ref: ref})
+}
+
+// visited reports whether a session worked in the environment and nothing of the run has since.
+func (x *execution) visited(ctx context.Context) (bool, error) {
+	if x.entered {
+		return false, nil
+	}
+	names, err := x.Store.Sessions(ctx)
+	return slices.Contains(names, registry.SessionName(x.run.Journey.Number)), err
+}
+
+// keepLeft sets aside what lies in an environment that is made again: an agent that failed may have left it.
+func (x *execution) keepLeft(ctx context.Context, a workflow.Action) error {
+	dir, err := x.Store.Abs(x.run.Journey.EnvPath)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || x.content == x.run.Journey.Head || x.testedAt == x.run.Journey.Head {
+		return nil
+	}
+	env, head, err := x.Places.Left(ctx, &x.run)
+	if err == nil {
+		x.content, x.testedAt = "", ""
+		err = env.Reset(ctx, head, x.asideRef(a))
+	}
+	if err != nil {
+		return fmt.Errorf("keep what lies in the environment: %w", err)
+	}
+	x.entered = true
+	return x.tellFound(ctx)
+}
+
+// dropWork clears the environment because a person said so. What can be kept still is.
+func (x *execution) dropWork(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	env, head, err := x.Places.Left(ctx, &x.run)
+	if err != nil {
+		return nil, err
+	}
+	x.content = ""
+	if err = env.Reset(ctx, head, x.asideRef(a)); errors.Is(err, environment.ErrTooLarge) {
+		err = env.Reset(ctx, head, "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bring environment to %.10s: %w", head, err)
+	}
+	return workflow.WorkDropped{Outcome: o}, x.tellFound(ctx)
+}

@@ -1,0 +1,205 @@
+package perform
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// forBase brings the environment to the base before its tests run there. Nobody has worked in it but a session, whose work is kept:
+// what else lies there was left by tests that were cut off.
+func (x *execution) forBase(ctx context.Context, a workflow.Action) (environment.Environment, error) {
+	visited, err := x.visited(ctx)
+	if err != nil || visited {
+		if err != nil {
+			return nil, err
+		}
+		return x.ready(ctx, a)
+	}
+	env, err := x.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return env, x.clearTests(ctx, env)
+}
+
+// clearTests takes away what tests of the base left, where git does not ignore it.
+func (x *execution) clearTests(ctx context.Context, env environment.Environment) error {
+	head := x.run.Journey.Head
+	if x.content == head {
+		return nil
+	}
+	if err := env.Reset(ctx, head, ""); err != nil {
+		return err
+	}
+	x.content, x.entered = head, true
+	return nil
+}
+
+// adoptSetUp makes what the set-up made the environment's own, before tests leave more beside it.
+func (x *execution) adoptSetUp(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	env, err := x.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x.content = ""
+	event := workflow.SetUpAdopted{Outcome: o, Loose: x.loose(ctx, env)}
+	return event, env.Keep(ctx, "")
+}
+
+// emptied is an environment that can tell that there is nothing to keep of it.
+type emptied interface {
+	Empty(ctx context.Context) (bool, error)
+}
+
+// nothingToKeep: without a set-up only what the tests left could be kept, and they left nothing.
+func (x *execution) nothingToKeep(ctx context.Context, env environment.Environment) bool {
+	e, ok := env.(emptied)
+	if !ok || x.run.Journey.SetUp != nil {
+		return false
+	}
+	empty, err := e.Empty(ctx)
+	return err == nil && empty
+}
+
+// What tests came to on commits of the project is remembered for later runs that begin there.
+type baseRecord struct {
+	Tested []baseTested `json:"tested"`
+}
+
+type baseTested struct {
+	Tests []string           `json:"tests"`
+	Check workflow.BaseCheck `json:"check"`
+}
+
+const (
+	baseKind, baseID = "base", "tested"
+	// mostRemembered is how many commits and environments are remembered.
+	mostRemembered = 50
+)
+
+func (x *execution) baseRecord() *store.Document[baseRecord] {
+	return store.Record[baseRecord](x.Store, baseKind, baseID)
+}
+
+// remember notes what the tests came to on the base, for later runs that set up alike.
+func (x *execution) remember(ctx context.Context, e workflow.TestsEnded) error {
+	b := x.run.Journey.BaseCheck(e)
+	if s := x.run.Journey.SetUp; !b.Tells(&x.run.Journey.Settings) || s != nil && (s.Repaired || s.Status == workflow.SetUpFailed) {
+		return nil
+	}
+	tests := x.run.Journey.Settings.AllTestNames()
+	return x.baseRecord().Update(ctx, func(r *baseRecord) error {
+		r.Tested = slices.DeleteFunc(r.Tested, func(t baseTested) bool { return t.is(&b, tests) })
+		r.Tested = append(r.Tested, baseTested{tests, b})
+		r.Tested = r.Tested[max(0, len(r.Tested)-mostRemembered):]
+		return nil
+	})
+}
+
+func (t *baseTested) is(b *workflow.BaseCheck, tests []string) bool {
+	return t.Check.Commit == b.Commit && t.Check.Fingerprint == b.Fingerprint && slices.Equal(t.Tests, tests)
+}
+
+// remembered is what an earlier run found out of the tests on the run's base in an environment of that fingerprint; nil if none did.
+func (x *execution) remembered(ctx context.Context, fingerprint string) (*workflow.BaseCheck, error) {
+	record, err := x.baseRecord().Load(ctx)
+	if err != nil {
+		x.logged("read what tests came to before", err)
+		return nil, nil //nolint:nilnil // they run again
+	}
+	wanted := workflow.BaseCheck{Commit: x.run.Journey.BaseCommit, Fingerprint: fingerprint}
+	for _, t := range record.Tested {
+		if t.is(&wanted, x.run.Journey.Settings.AllTestNames()) {
+			return &t.Check, x.askedFor(ctx, t.Check.Failures)
+		}
+	}
+	return nil, nil //nolint:nilnil // it is the answer
+}
+
+// askedFor notes which failing tests the request is about: those that its text names, and all of a command that it
+// brings itself.
+func (x *execution) askedFor(ctx context.Context, failures []workflow.TestFailure) error {
+	if len(failures) == 0 {
+		return nil
+	}
+	request, err := x.theRequest(ctx)
+	if err != nil {
+		return err
+	}
+	text := request.Title + "\n" + request.Body
+	for i := range failures {
+		failures[i].Asked = nil
+		for _, name := range failures[i].Tests {
+			if names(text, name) || slices.Contains(request.Tests, failures[i].Command) {
+				failures[i].Asked = append(failures[i].Asked, name)
+			}
+		}
+	}
+	return nil
+}
+
+// shortestName is the shortest last part of a test's name that is looked for by itself: shorter ones are words of any text.
+const shortestName = 5
+
+// names reports whether a text names a test: by its whole name, or by the last part of it as a word of its own.
+func names(text, test string) bool {
+	if strings.Contains(text, test) {
+		return true
+	}
+	parts := strings.FieldsFunc(test, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+	if len(parts) == 0 {
+		return false
+	}
+	last := parts[len(parts)-1]
+	return len(last) >= shortestName && regexp.MustCompile(`\b`+regexp.QuoteMeta(last)+`\b`).MatchString(text)
+}
+
+// told are failures as the document may hold them: redacted, cleaned and short.
+func (x *execution) told(failures []workflow.TestFailure) []workflow.TestFailure {
+	return toldBy(x.Redact, failures)
+}
+
+func toldBy(r *redact.Redactor, failures []workflow.TestFailure) []workflow.TestFailure {
+	for i := range failures {
+		f := &failures[i]
+		f.Summary = shorten(redact.Clean(r.String(f.Summary)), messageLimit)
+		for j, name := range f.Tests {
+			f.Tests[j] = redact.Line(r.String(name), 300)
+		}
+	}
+	return failures
+}
+
+// fromBase tells a run that goes on from its base branch where that is now, and what is configured.
+func (x *execution) fromBase(ctx context.Context, a *workflow.Admitted) error {
+	if !x.run.Journey.FromBase {
+		return nil
+	}
+	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Journey.Base)
+	if err != nil {
+		x.logged("find the base branch", err) // CreateBranch says it where it matters
+		return nil
+	}
+	a.Base = base
+	if x.Config.Settings == nil {
+		return nil
+	}
+	request, err := x.theRequest(ctx)
+	if err != nil {
+		return err
+	}
+	settings, err := x.Config.Settings(request)
+	if err != nil {
+		return err
+	}
+	a.Settings = &settings
+	return nil
+}

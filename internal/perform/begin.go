@@ -1,0 +1,214 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/place"
+	"signalbox/internal/process"
+	"signalbox/internal/registry"
+	"signalbox/internal/workflow"
+)
+
+// theRequest is the request as the forge has it now, read once per runner.
+func (x *execution) theRequest(ctx context.Context) (forge.Request, error) {
+	if x.asked != nil {
+		return *x.asked, nil
+	}
+	request, err := x.Forge.Request(ctx, x.run.RequestID)
+	if err != nil {
+		return request, fmt.Errorf("read request %s: %w", x.run.RequestID, err)
+	}
+	x.asked = &request
+	return request, nil
+}
+
+func (x *execution) checkDependencies(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	request, err := x.theRequest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if x.run.Journey.Preparing {
+		return workflow.DependenciesChecked{Outcome: o}, nil
+	}
+	var missing []string
+	for _, ref := range request.DependsOn {
+		needed, err := x.Forge.Request(ctx, ref)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return nil, fmt.Errorf("read request %q: %w", ref, err)
+		}
+		if err != nil || !needed.Closed {
+			missing = append(missing, ref)
+		}
+	}
+	return workflow.DependenciesChecked{Outcome: o, Missing: missing}, nil
+}
+
+// errNameTaken: git keeps refs as files, so one name cannot be a branch and the folder of others.
+var errNameTaken = errors.New(`the branch "signalbox" is in the way of branches named "signalbox/…"`)
+
+// createBranch puts the run's branch on the base branch's present commit. What
+// an earlier run of the same request left there is kept on a ref first.
+func (x *execution) createBranch(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	if err := x.mayStart(ctx); err != nil {
+		return nil, err
+	}
+	j := x.run.Journey
+	if _, err := x.Repo.Resolve(ctx, "refs/heads/signalbox"); err == nil {
+		return nil, errNameTaken
+	}
+	base, err := x.Repo.Resolve(ctx, "refs/heads/"+j.Base)
+	if err != nil {
+		return nil, fmt.Errorf("find base branch %q: %w", j.Base, err)
+	}
+	at, err := x.Repo.Resolve(ctx, x.branchRef())
+	switch {
+	case errors.Is(err, git.ErrNotFound):
+		err = x.Repo.CreateBranch(ctx, j.Branch, base)
+	case err == nil && at != base:
+		err = x.moveBranch(ctx, at, base)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create branch %q: %w", j.Branch, err)
+	}
+	return workflow.BranchCreated{Outcome: o, BaseCommit: base}, nil
+}
+
+// moveBranch puts the run's branch on another commit; what only it had is kept.
+func (x *execution) moveBranch(ctx context.Context, from, to string) error {
+	merged, err := x.Repo.IsAncestor(ctx, from, to)
+	if err == nil && !merged {
+		err = x.Places.Keep(ctx, &x.run, from)
+	}
+	if err != nil {
+		return err
+	}
+	return x.Repo.UpdateRef(ctx, x.branchRef(), to, from)
+}
+
+// createEnvironment makes the environment and registers it. One that cannot be
+// registered is torn down again (E13).
+func (x *execution) createEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	spec := place.Spec(&x.run)
+	if x.run.Journey.EnvID != "" { // a new start on another base
+		if err := x.keepLeft(ctx, a); err != nil {
+			return nil, err
+		}
+		if err := x.Environments.Remove(ctx, spec); err != nil {
+			return nil, fmt.Errorf("remove environment %s: %w", spec.ID, err)
+		}
+	}
+	env, err := x.Environments.Make(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	x.env, x.image = env, spec.Image
+	if err := x.register(ctx, spec); err != nil {
+		return nil, errors.Join(fmt.Errorf("register environment %s: %w", spec.ID, err), x.Environments.Remove(ctx, spec))
+	}
+	if env.Isolation() != isolationContainer {
+		if err := x.agentsStart(ctx, onlyLooking(env)); err != nil {
+			return nil, err
+		}
+	}
+	return workflow.EnvironmentCreated{Outcome: o, EnvID: spec.ID, Path: spec.Dir, Isolation: env.Isolation(),
+		Fingerprint: env.Fingerprint()}, nil
+}
+
+// looks is an environment in which a command can be run that changes nothing.
+type looks interface {
+	Look(ctx context.Context, c process.Command) (process.Result, error)
+}
+
+// onlyLooking is where an environment runs commands that are to change nothing in it, if it can.
+func onlyLooking(env environment.Environment) process.Executor {
+	if l, ok := env.(looks); ok {
+		return onlooker{l}
+	}
+	return env
+}
+
+type onlooker struct{ at looks }
+
+func (o onlooker) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	return o.at.Look(ctx, c)
+}
+
+func (x *execution) register(ctx context.Context, spec environment.Spec) error {
+	now := x.Clock.Now().UTC()
+	j := x.run.Journey
+	return x.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+		if slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == spec.ID }) {
+			return nil
+		}
+		doc.Environments = append(doc.Environments, registry.Environment{EnvID: spec.ID, Branch: j.Branch,
+			IssueNumber: j.Number, Title: x.run.Title, Status: registry.EnvironmentActive, Phase: workflow.EnvCreate,
+			Step: workflow.EnvCreate.Step(), Area: j.Settings.Area, CreatedAt: now, LastUsedAt: now})
+		return nil
+	})
+}
+
+// environment attaches to the run's environment.
+func (x *execution) environment(ctx context.Context) (environment.Environment, error) {
+	spec := place.Spec(&x.run)
+	if x.env != nil && x.image == spec.Image {
+		return x.env, nil
+	}
+	env, err := x.Environments.Make(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	x.env, x.image = env, spec.Image
+	return env, nil
+}
+
+// designFiles are what tells a planner how a project is built and what it is
+// meant to be, most telling first (P1, P10).
+var designFiles = []string{"AGENTS.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "DESIGN.md", "docs/DESIGN.md", "README.md",
+	"Makefile", "go.mod", "package.json", "pyproject.toml", "requirements.txt", "setup.py", "Pipfile", "environment.yml",
+	"condaenv.yaml", "pom.xml", "build.gradle", "build.gradle.kts", "Dockerfile", "docker-compose.yml", "mise.toml",
+	".tool-versions", ".devcontainer/devcontainer.json"}
+
+// designLimit is how much of one document a planner is shown, in bytes.
+const designLimit = 16 << 10
+
+func (x *execution) readDesign(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	documents, err := x.design(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, d := range documents {
+		names = append(names, path.Clean(d.Name))
+	}
+	return workflow.DesignFound{Outcome: o, Files: names}, nil
+}
+
+// document is a file of the project as a prompt shows it.
+type document struct{ Name, Content string }
+
+func (x *execution) design(ctx context.Context) ([]document, error) {
+	env, err := x.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var documents []document
+	for _, name := range designFiles {
+		content, err := env.Read(ctx, name, designLimit)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				x.Logger.Info("design document is left out", "run", x.run.RunID, "file", name, "err", err)
+			}
+			continue
+		}
+		documents = append(documents, document{name, string(content)})
+	}
+	return documents, nil
+}

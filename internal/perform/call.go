@@ -1,0 +1,196 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/environment"
+	"signalbox/internal/place"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// agentOutputLimit is how much of what an agent prints is kept, in bytes. An
+// agent that prints more is not stopped; the rest is dropped.
+const agentOutputLimit = 64 << 20
+
+// callAgent lets one role work in the environment, which is first brought to
+// the last recorded commit: whatever an attempt that was cut off left there is
+// kept on a ref and takes no part.
+func (x *execution) callAgent(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	program, ok := x.agents[a.Role]
+	if !ok {
+		return workflow.AgentFailed{Outcome: o, Code: string(agent.Unavailable),
+			Message: fmt.Sprintf("no agent is configured for the role %q; name one in the configuration, or give a program (--agent)", a.Role)}, nil
+	}
+	env, err := x.ready(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.agentsStart(ctx, place.For(&x.run, env)); err != nil {
+		return nil, err
+	}
+	allowed, ended, err := x.mayCall(ctx, o)
+	if err != nil || ended != nil {
+		return ended, err
+	}
+	prompt, err := x.prompt(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	result, call, path, err := x.converse(ctx, program, a, prompt, allowed, place.For(&x.run, env))
+	o.Call = &call
+	refused := result.Failure != nil && result.Failure.Code == agent.Overspent
+	if code, reached := allowed.reached(o.Call.Usage); code != "" && (errors.Is(err, errOverspent) || refused) {
+		return allowed.failed(o, code, "the call used "+reached, path), nil
+	}
+	if refused {
+		code, reached := allowed.narrower()
+		return allowed.failed(o, code, "the call used "+reached+": "+x.clean(result.Failure.Message), path), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run agent %q as %s: %w", program.Name(), a.Role, err)
+	}
+	if f := result.Failure; f != nil {
+		return workflow.AgentFailed{Outcome: o, Code: string(f.Code), Message: x.clean(f.Message), LogPath: path, Until: f.Until}, nil
+	}
+	return x.answer(o, a, result.Answer, path), nil
+}
+
+// converse lets the agent work with everything it prints in a log and what happens in a transcript
+// beside it. What the call came to is known even where the result is an error.
+func (x *execution) converse(ctx context.Context, program agent.Agent, a workflow.Action, prompt string, allowed allowance, env environment.Environment) (agent.Result, workflow.Call, string, error) {
+	log, path, err := x.log(string(a.Role), x.stepOf(a), a.Attempt)
+	if err != nil {
+		return agent.Result{}, workflow.Call{}, "", err
+	}
+	calling, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	c := &call{execution: x, key: a.Key, name: store.LogName(string(a.Role), x.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, allowed: allowed, end: end}
+	limits, ceiling := x.run.Journey.Settings.Limits, allowed.both()
+	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(), Private: env.Private(),
+		Env: place.Variables(&x.run), StepID: a.StepID, Attempt: a.Attempt, Round: x.run.Journey.Used.ReviewRounds + 1, Log: logged{log, end},
+		Transcript: c.heard, InFlight: c.inFlight, Ask: c.asker(a.Role), Ceiling: agent.Ceiling{Tokens: ceiling.Tokens, CostUSD: float64(ceiling.CostMicroUSD) / 1e6}, Conversation: x.conversation(a.Role, program.Name()),
+		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
+	if err != nil && ctx.Err() == nil && calling.Err() != nil {
+		err = context.Cause(calling)
+		c.heard(agent.Entry{Kind: agent.Over, Failed: true, Text: err.Error()})
+	}
+	if ctx.Err() != nil {
+		c.cutOff()
+	}
+	if lost := errors.Join(log.Close(), c.close()); lost != nil { // what an agent finished is paid for, and is more than its log
+		x.Logger.Warn("the end of a call's log is lost", "run", x.run.RunID, "log", path, "err", lost)
+	}
+	return result, c.cameTo(result), path, err
+}
+
+// logged is the log of a call. The call ends with the first write that fails: nothing more would be heard of the agent, which
+// would go on being paid.
+type logged struct {
+	io.Writer
+	end context.CancelCauseFunc
+}
+
+func (l logged) Write(p []byte) (int, error) {
+	n, err := l.Writer.Write(p)
+	if err != nil {
+		l.end(fmt.Errorf("write log: %w", err))
+	}
+	return n, err
+}
+
+// conversation is the role's so far, if the same agent had it.
+func (x *execution) conversation(role workflow.Role, name string) *agent.Conversation {
+	c, ok := x.run.Journey.Conversations[role]
+	if !ok || c.Agent != name || !agent.ValidConversation(c.ID) {
+		return nil
+	}
+	return &agent.Conversation{ID: c.ID, Usage: agentUsage(c.Counted)}
+}
+
+// ready is the environment with exactly the content of the last recorded
+// commit, for a program that may then change it.
+func (x *execution) ready(ctx context.Context, a workflow.Action) (environment.Environment, error) {
+	env, err := x.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	head, known, tested := x.run.Journey.Head, x.content, x.testedAt
+	x.content, x.testedAt = "", ""
+	if known == head {
+		return env, nil
+	}
+	first := !x.entered
+	err = env.Reset(ctx, head, x.asideRef(a))
+	switch tooLarge := errors.Is(err, environment.ErrTooLarge); {
+	case tooLarge && a.InPlace:
+		return env, nil
+	case tooLarge && tested == head:
+		x.Logger.Info("what the tests left is dropped", "run", x.run.RunID, "err", err)
+		err = env.Reset(ctx, head, "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bring environment to %.10s: %w", head, err)
+	}
+	x.entered = true
+	if first {
+		err = x.tellFound(ctx)
+	}
+	return env, err
+}
+
+// stepOf names the log of a call that belongs to no step by its phase.
+func (x *execution) stepOf(a workflow.Action) string {
+	if a.StepID != "" {
+		return a.StepID
+	}
+	return string(x.run.Journey.Phase.Step())
+}
+
+// log opens a log of the run. Secrets and all that acts on a terminal are taken out before anything reaches it: what is
+// printed with cat puts nothing together again.
+func (x *execution) log(role, step string, attempt int) (io.WriteCloser, string, error) {
+	return openLog(x.Store, x.Redact, workflow.RefOf(&x.run), role, step, attempt)
+}
+
+func openLog(s *store.Store, r *redact.Redactor, ref workflow.RunRef, role, step string, attempt int) (io.WriteCloser, string, error) {
+	file, path, err := s.CreateLog(ref, store.LogName(role, step, attempt))
+	if err != nil {
+		return nil, "", fmt.Errorf("open log: %w", err)
+	}
+	return closers{r.CleanWriter(file), file}, path, nil
+}
+
+// closers writes to the first and closes both, the first one first.
+type closers struct {
+	io.WriteCloser
+	file io.Closer
+}
+
+func (c closers) Close() error {
+	if err := c.WriteCloser.Close(); err != nil {
+		_ = c.file.Close()
+		return err
+	}
+	return c.file.Close()
+}
+
+// messageLimit is how much of a program's words goes into the documents, in runes.
+const messageLimit = 4000
+
+func (x *execution) clean(text string) string {
+	return shorten(x.Redact.Text(text), messageLimit)
+}
+
+// shorten keeps the end of a text, where programs say what went wrong.
+func shorten(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return "… " + string(runes[len(runes)-limit:])
+	}
+	return text
+}

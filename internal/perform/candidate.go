@@ -1,0 +1,145 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/place"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// CandidateTester runs a project's own tests on a merge candidate in a fresh
+// environment: the checks of a forge that has none of its own.
+type CandidateTester struct {
+	Store        *store.Store
+	Environments environment.Driver
+	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
+	Detect func(ctx context.Context, commit, language string) (workflow.Detection, error)
+	Redact *redact.Redactor
+	// Ask is as in Config.
+	Ask func(workflow.HealthCheck) process.Command
+}
+
+// Candidate is what to test.
+type Candidate struct {
+	RequestID string
+	Pull      int
+	// Commit is a full id in the project's repository, Tree the id of its content.
+	Commit, Tree string
+}
+
+// errNotAgreed: what a model's set-up leaves would decide what the tests say.
+var errNotAgreed = errors.New("nobody agreed to the set-up that a model wrote for this run")
+
+// Verdict is what the tests came to.
+type Verdict struct {
+	Passed           bool
+	Unsettled        bool // it ran out of time or memory: the next time may tell otherwise
+	Command, LogPath string
+	Summary          string
+	Duration         time.Duration
+	// Known are the tests that fail as they failed before the change, where that is all that fails and a
+	// person agreed to it.
+	Known []string
+}
+
+// Test runs the set-up and the tests of the request's latest run. An error
+// means that there is no verdict.
+func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err error) {
+	latest, err := t.Store.LatestRun(ctx, c.RequestID)
+	if err = errors.Join(err, latest.Err); err != nil {
+		return v, fmt.Errorf("find run of %s: %w", c.RequestID, err)
+	}
+	run := latest.Run
+	if !run.Journey.Settings.Proves() {
+		return Verdict{Passed: true, Command: "", Summary: "the project has no tests"}, nil
+	}
+	spec := environment.Spec{ID: fmt.Sprintf("check-%d-%.12s", c.Pull, c.Tree), Commit: c.Commit,
+		Dir: fmt.Sprintf(".worktrees/issue-%d-check-%.12s", run.Journey.Number, c.Tree), Branch: fmt.Sprintf("signalbox/%d-check", run.Journey.Number),
+		Image: run.Journey.Image()}
+	if err := t.Environments.Remove(ctx, spec); err != nil { // of a runner that died
+		return v, err
+	}
+	defer func() { err = errors.Join(err, t.Environments.Remove(context.WithoutCancel(ctx), spec)) }()
+	env, err := t.Environments.Make(ctx, spec)
+	if err != nil {
+		return v, err
+	}
+	return t.test(ctx, env, &run, c)
+}
+
+func (t CandidateTester) test(ctx context.Context, env environment.Environment, run *workflow.Run, c Candidate) (Verdict, error) {
+	log, path, err := openLog(t.Store, t.Redact, workflow.RefOf(run), "check", fmt.Sprintf("%.12s", c.Tree), 1)
+	if err != nil {
+		return Verdict{}, err
+	}
+	defer func() { _ = log.Close() }()
+	variables := append(place.PortVariables(run.Journey.Number), place.RunVariable+"="+run.RunID, "SIGNALBOX_REQUEST_ID="+run.RequestID)
+	limits := run.Journey.Settings.Limits
+	if run.Journey.SetUp.NeedsAgreement() { // the workflow asks before it comes here; what proves a change trusts nothing to that
+		return Verdict{}, errNotAgreed
+	}
+	if s := run.Journey.SetUp; s != nil && s.Status == workflow.SetUpSucceeded {
+		err := t.setUp(ctx, env, run, c.Commit, variables, seconds(limits.SetUpTotalSec), log)
+		var cutOff *place.CutOffError
+		switch {
+		case errors.As(err, &cutOff):
+			return Verdict{Unsettled: true, Command: cutOff.Command, LogPath: path, Summary: err.Error(), Duration: cutOff.Took}, nil
+		case err != nil:
+			return Verdict{LogPath: path}, err
+		}
+		env = place.Activated{Environment: env}
+	} else if s == nil {
+		if err := t.warm(ctx, env, run, c.Commit); err != nil {
+			return Verdict{}, err
+		}
+	}
+	commands := testCommands(&run.Journey.Settings, true, t.Ask)
+	v, err := runCommands(ctx, env, commands, variables, seconds(limits.TestTotalSec), len(run.Journey.FailedBefore()) > 0, log)
+	if err != nil {
+		return Verdict{Command: v.command, LogPath: path, Duration: v.took}, err
+	}
+	if known := run.Journey.AgreedExcuses(toldBy(t.Redact, v.failures)); len(known) > 0 {
+		return Verdict{Passed: true, Known: known, Command: v.command, LogPath: path, Duration: v.took}, nil
+	}
+	return Verdict{Passed: v.passed, Unsettled: v.unsettled, Command: v.command, LogPath: path, Duration: v.took,
+		Summary: shorten(redact.Clean(t.Redact.String(v.summary)), messageLimit)}, nil
+}
+
+// warm begins with the build caches that tests of the base left, where nothing is set up.
+func (t CandidateTester) warm(ctx context.Context, env environment.Environment, run *workflow.Run, commit string) error {
+	found, err := t.Detect(ctx, commit, run.Journey.Language())
+	if err != nil {
+		return fmt.Errorf("look at the candidate's files: %w", err)
+	}
+	_, err = env.Renew(ctx, commit, place.Fingerprint(env, run.Journey.Base, setUpOrNone(run), found.Locks))
+	return err
+}
+
+// setUp begins with what is kept of a set-up of the candidate's own lock files, which may
+// differ from the run's, and otherwise repeats what succeeded in the run.
+func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, run *workflow.Run, commit string,
+	variables []string, total time.Duration, log io.Writer) error {
+	s := run.Journey.SetUp
+	found, err := t.Detect(ctx, commit, run.Journey.Language())
+	if err != nil {
+		return fmt.Errorf("look at the candidate's files: %w", err)
+	}
+	warm := false
+	if !s.Repaired {
+		if warm, err = env.Renew(ctx, commit, place.Fingerprint(env, run.Journey.Base, s, found.Locks)); err != nil {
+			return err
+		}
+	}
+	if warm {
+		return nil
+	}
+	return place.SetUpAgain(ctx, env, s.Commands, variables, total, log)
+}

@@ -1,0 +1,131 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/git"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// recordChange makes the environment's content one commit on top of the step's
+// base, and its patch a file of the run.
+func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	env, err := x.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	base := x.run.Journey.StepBase
+	change, err := env.Record(ctx, base, x.Redact.Text(x.commitMessage(ctx, a)))
+	if errors.Is(err, environment.ErrTooLarge) {
+		return workflow.ChangeRefused{Outcome: o, Problems: []string{x.clean(err.Error())}, TooLarge: true}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record change of %s: %w", a.StepID, err)
+	}
+	x.content = change.Commit
+	event := workflow.ChangeRecorded{Outcome: o, Commit: base}
+	if event.Unresolved, err = x.unresolved(ctx, change.Commit); err != nil || !change.Changed {
+		return event, err
+	}
+	event.Commit = change.Commit
+	if event.Files, err = x.files(ctx, base, change.Commit); err != nil {
+		return nil, fmt.Errorf("read change of %s: %w", a.StepID, err)
+	}
+	if refused, err := x.movesSubmodules(ctx, env, event); err != nil {
+		return nil, fmt.Errorf("find submodules of the change: %w", err)
+	} else if len(refused) > 0 {
+		return workflow.ChangeRefused{Outcome: o, Problems: refused}, nil
+	}
+	whole, err := x.whole(ctx, change.Commit)
+	if err != nil {
+		return nil, fmt.Errorf("read whole change: %w", err)
+	}
+	event.Whole = x.fileChanges(ctx, whole)
+	if event.Concerns, err = x.concerns(ctx, whole); err != nil {
+		return nil, err
+	}
+	if event.Tests, err = x.testFiles(ctx, whole); err != nil {
+		return nil, err
+	}
+	event.PatchPath, err = x.Store.WritePatch(workflow.RefOf(&x.run), a.StepID+".patch", func(out io.Writer) error {
+		masked := x.Redact.Writer(out)
+		return errors.Join(x.Repo.Patch(ctx, base, change.Commit, masked), masked.Close())
+	})
+	return event, err
+}
+
+// hasSubmodules is an environment that can be asked whether it could have the submodules of a commit.
+type hasSubmodules interface {
+	Submodules(ctx context.Context, commit string) error
+}
+
+// movesSubmodules says why a change that moves submodules can't stay: its tests need the files of the new commits.
+func (x *execution) movesSubmodules(ctx context.Context, env environment.Environment, e workflow.ChangeRecorded) (refused []string, err error) {
+	asked, ok := env.(hasSubmodules)
+	if !ok || !slices.ContainsFunc(e.Files, func(f workflow.FileChange) bool { return f.NewMode == git.Gitlink || f.Path == ".gitmodules" }) {
+		return nil, nil
+	}
+	err = asked.Submodules(ctx, e.Commit)
+	if missing := (*environment.SubmoduleError)(nil); errors.As(err, &missing) && !missing.Passing {
+		for _, problem := range missing.Problems {
+			refused = append(refused, x.clean(problem))
+		}
+		return refused, nil
+	}
+	return nil, err
+}
+
+// files are what differs between two commits.
+func (x *execution) files(ctx context.Context, from, to string) ([]workflow.FileChange, error) {
+	changes, err := x.Repo.Changes(ctx, from, to)
+	return x.fileChanges(ctx, changes), err
+}
+
+func (x *execution) fileChanges(ctx context.Context, changes []git.Change) (files []workflow.FileChange) {
+	own := ""
+	if request, err := x.theRequest(ctx); err == nil { // else no request is its own
+		own = request.Path
+	}
+	for _, c := range changes {
+		shown := x.Redact.String(c.Path)
+		if shown == c.Path {
+			shown = ""
+		}
+		files = append(files, workflow.FileChange{Path: c.Path, Shown: shown, OwnRequest: own != "" && c.Path == own, OldMode: c.OldMode, NewMode: c.NewMode,
+			Added: c.Added, Deleted: c.Deleted, Size: c.Size})
+	}
+	return files
+}
+
+// commitMessage says which step of which request a commit is.
+func (x *execution) commitMessage(ctx context.Context, a workflow.Action) string {
+	title, body := "", ""
+	for _, s := range x.run.Steps {
+		if s.StepID == a.StepID {
+			title = redact.Line(s.Title, 68)
+			if s.Summary != "" && s.Summary != s.Title {
+				body = redact.Line(s.Summary, 200)
+			}
+		}
+	}
+	if title == "" {
+		title = "Mend what was found"
+		var lines []string
+		for _, f := range x.run.Journey.Findings {
+			lines = append(lines, "- "+redact.Line(f.Line1(), 200))
+		}
+		body = strings.Join(lines, "\n")
+	}
+	message := title + "\n\n"
+	if body != "" {
+		message += body + "\n\n"
+	}
+	return message + fmt.Sprintf("Signalbox-Request: %s\nSignalbox-Step: %s\n", x.run.RequestID, a.StepID) + x.trailers(ctx, workflow.Implementer)
+}

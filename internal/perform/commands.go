@@ -1,0 +1,151 @@
+package perform
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/place"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// verdict is what running commands came to.
+type verdict struct {
+	passed bool
+	// unsettled: a command did not end by itself but ran out of time or memory.
+	unsettled bool
+	// failures are the commands that failed, or ran no test.
+	failures []workflow.TestFailure
+	command  string
+	took     time.Duration
+	summary  string // of the failure
+}
+
+// command is a test with its name for people.
+type command struct {
+	name string
+	process.Command
+	// look is the one that it is a part of, if any.
+	look *look
+}
+
+// look is the failing check's, which has to end within a time of its own, whatever it is made of.
+type look struct{ limit, left time.Duration }
+
+// testCommands are the project's tests with what the settings know of them, and the service that has to be asked beside them;
+// end-to-end tests come last, if all are wanted.
+func testCommands(s *workflow.Settings, all bool, ask func(workflow.HealthCheck) process.Command) []command {
+	commands := unitCommands(s, ask)
+	if all {
+		commands = append(commands, shellCommands(s.TestsE2E)...)
+	}
+	return commands
+}
+
+func unitCommands(s *workflow.Settings, ask func(workflow.HealthCheck) process.Command) []command {
+	commands := shellCommands(s.TestCommands())
+	if service := s.Service(); service != nil {
+		commands = append(commands, command{name: service.Title(), Command: ask(*service)})
+	}
+	if s.Check == nil || s.Check.TimeLimitMS == 0 {
+		return commands
+	}
+	only := &look{s.Check.Limit(), s.Check.Limit()}
+	for i := s.Looking(); i < len(commands); i++ {
+		commands[i].look = only
+	}
+	return commands
+}
+
+// limit is how long the command may take, of which a project's own tests may take total.
+func (c *command) limit(total time.Duration) time.Duration {
+	if c.look == nil {
+		return total
+	}
+	return max(c.look.left, 1)
+}
+
+func shellCommands(lines []string) (commands []command) {
+	for _, line := range lines {
+		commands = append(commands, command{name: line, Command: process.Command{Args: shell(line)}})
+	}
+	return commands
+}
+
+// runCommands runs commands one after the other until one fails, or, where all is set, all of them.
+func runCommands(ctx context.Context, env process.Executor, commands []command, variables []string, total time.Duration, all bool, log io.Writer) (verdict, error) {
+	v := verdict{passed: true}
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.name)
+	}
+	v.command = strings.Join(names, " && ")
+	for _, c := range commands {
+		out := &tail{limit: readOutput}
+		_, _ = fmt.Fprintf(log, "$ %s\n", c.name)
+		both := io.MultiWriter(log, out)
+		c.Env, c.Stdout, c.Stderr, c.Total, c.OutputLimit = variables, both, both, c.limit(total), commandOutputLimit
+		result, err := env.Exec(ctx, c.Command)
+		if err == nil && ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return v, fmt.Errorf("run %q: %w", c.name, err)
+		}
+		v.took += result.Duration
+		if c.look != nil {
+			c.look.left -= result.Duration
+		}
+		_, _ = fmt.Fprintf(log, "\n[%s]\n", place.Ending(result))
+		v.ended(&c, result, out)
+		if !result.OK() && !all {
+			break
+		}
+	}
+	return v, nil
+}
+
+const (
+	// readOutput is how much of the end of a command's output is read for the names of tests, in bytes.
+	readOutput = 4 << 20
+	// shownOutput is how much of it people and agents are shown.
+	shownOutput = 8 << 10
+	// mostNames bounds the tests that are named. More than these do not fit any document, nor a person's eye.
+	mostNames = 200
+)
+
+// ended takes what one command came to.
+func (v *verdict) ended(c *command, result process.Result, out *tail) {
+	read := environment.ReadTests(redact.Clean(out.String()))
+	f := workflow.TestFailure{Command: c.name, ExitCode: result.ExitCode, NoTests: read.None, Unsettled: place.Unsettled(result)}
+	if result.OK() {
+		if f.NoTests {
+			v.failures = append(v.failures, f)
+		}
+		return
+	}
+	f.Tests = read.Failed
+	f.Unnamed = read.Unnamed || len(f.Tests) == 0 || len(f.Tests) > mostNames || out.cut
+	f.Tests = f.Tests[:min(len(f.Tests), mostNames)]
+	shown := &tail{limit: shownOutput}
+	_, _ = shown.Write([]byte(out.String()))
+	f.Summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), c.ending(result), shown.marked())
+	v.passed, v.unsettled = false, v.unsettled || f.Unsettled
+	v.failures = append(v.failures, f)
+	if v.summary == "" {
+		v.summary = f.Summary
+	}
+}
+
+// ending is how the command ended, in words; one that was ended as the last part of a look names the whole look's limit.
+func (c *command) ending(r process.Result) string {
+	if c.look != nil && r.Ending == process.TimedOut {
+		return fmt.Sprintf("%s; the health check has to end within %s", place.Ending(r), c.look.limit)
+	}
+	return place.Ending(r)
+}

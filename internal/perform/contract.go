@@ -1,0 +1,165 @@
+package perform
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/redact"
+	"signalbox/internal/schema"
+	"signalbox/internal/workflow"
+)
+
+//go:embed schemas/*.json
+var schemaFiles embed.FS
+
+// contracts are the JSON Schemas of what the roles answer, read at first use.
+var contracts = sync.OnceValues(func() (map[workflow.Role]*schema.Schema, error) {
+	read := map[workflow.Role]*schema.Schema{}
+	for role, name := range map[workflow.Role]string{workflow.Planner: "planning.json", workflow.Reviewer: "review.json", workflow.Repairer: "repair.json"} {
+		data, err := schemaFiles.ReadFile("schemas/" + name)
+		if err != nil {
+			return nil, err
+		}
+		if read[role], err = schema.Parse(data); err != nil {
+			return nil, fmt.Errorf("contract %s: %w", name, err)
+		}
+	}
+	return read, nil
+})
+
+// contractError is an answer that breaches its role's contract.
+type contractError struct{ breaches []schema.Breach }
+
+func (e *contractError) Error() string {
+	return fmt.Sprintf("%d breaches of the contract", len(e.breaches))
+}
+
+// answer turns what a role said into a fact: the answer, if it keeps the
+// role's contract, or what is wrong with it.
+func (x *execution) answer(o workflow.Outcome, a workflow.Action, text, log string) workflow.Event {
+	if a.Role == workflow.Implementer {
+		return workflow.Implemented{Outcome: o, Summary: redact.Line(x.Redact.String(lastLine(text)), 200), LogPath: log}
+	}
+	data, err := agent.JSON(text)
+	if err == nil {
+		data = namedEnvironment(x.masked(data))
+		err = keepsContract(a.Role, data)
+	}
+	if err == nil {
+		var event workflow.Event
+		if event, err = decoded(o, a.Role, data, log); err == nil {
+			return event
+		}
+	}
+	return workflow.AnswerRefused{Outcome: o, Problems: problems(err), LogPath: log}
+}
+
+// masked is JSON without secrets in its texts, as they are read: what JSON escapes within one would be seen once an error
+// quotes the text.
+func (x *execution) masked(data []byte) []byte {
+	var out bytes.Buffer
+	decoder := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	encoder := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := decoder.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return bytes.TrimSpace(out.Bytes())
+		}
+		if err == nil && token.Kind() == '"' {
+			token = jsontext.String(x.Redact.String(token.String()))
+		}
+		if err == nil {
+			err = encoder.WriteToken(token)
+		}
+		if err != nil { // the contract says what is wrong with it
+			return []byte(x.Redact.String(string(data)))
+		}
+	}
+}
+
+func decoded(o workflow.Outcome, role workflow.Role, data []byte, log string) (workflow.Event, error) {
+	switch role {
+	case workflow.Planner:
+		var plan workflow.Plan
+		if err := json.Unmarshal(data, &plan); err != nil {
+			return nil, err
+		}
+		return workflow.PlanAnswered{Outcome: o, Plan: plan, LogPath: log}, inOrder(plan)
+	case workflow.Reviewer:
+		var review workflow.Review
+		err := json.Unmarshal(data, &review)
+		return workflow.ReviewAnswered{Outcome: o, Review: review, LogPath: log}, err
+	}
+	var repair workflow.Repair
+	err := json.Unmarshal(data, &repair)
+	return workflow.RepairAnswered{Outcome: o, Repair: repair, LogPath: log}, err
+}
+
+// namedEnvironment writes an environment that a plan only names, as it may (P3), as one with that name. What is no such
+// plan is left for the contract to judge.
+func namedEnvironment(data []byte) []byte {
+	const key = "selected_environment"
+	var plan map[string]jsontext.Value
+	if json.Unmarshal(data, &plan) != nil || plan[key].Kind() != '"' {
+		return data
+	}
+	plan[key] = slices.Concat(jsontext.Value(`{"name":`), plan[key], jsontext.Value(`}`))
+	named, err := json.Marshal(plan, json.Deterministic(true))
+	if err != nil {
+		return data
+	}
+	return named
+}
+
+// inOrder checks what a schema cannot say: ids count up from S01.
+func inOrder(plan workflow.Plan) error {
+	for i, step := range plan.Actions.Steps {
+		if want := fmt.Sprintf("S%02d", i+1); step.StepID != want {
+			return fmt.Errorf("action_plan.steps[%d].step_id is %q; number the steps from S01 without gaps, so this one is %q", i, step.StepID, want)
+		}
+	}
+	return nil
+}
+
+func keepsContract(role workflow.Role, data []byte) error {
+	schemas, err := contracts()
+	if err != nil {
+		return err
+	}
+	breaches, err := schemas[role].Check(data)
+	if err == nil && len(breaches) > 0 {
+		err = &contractError{breaches}
+	}
+	return err
+}
+
+// maxProblems is how many problems an agent is told of at once.
+const maxProblems = 12
+
+// problems are the breaches of a contract, one line each, where first.
+func problems(err error) []string {
+	var invalid *contractError
+	if !errors.As(err, &invalid) {
+		return []string{redact.Line(err.Error(), 400)}
+	}
+	var lines []string
+	for _, b := range invalid.breaches[:min(len(invalid.breaches), maxProblems)] {
+		lines = append(lines, redact.Line(strings.TrimPrefix(b.Pointer, "/")+": "+b.Reason, 400))
+	}
+	return lines
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}

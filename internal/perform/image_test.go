@@ -1,0 +1,40 @@
+package perform
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/workflow"
+)
+
+// images is a driver that notes the image of each environment that it is asked for.
+type images struct {
+	environment.Driver
+	asked []string
+}
+
+type imageless struct{ environment.Environment }
+
+func (d *images) Make(_ context.Context, s environment.Spec) (environment.Environment, error) {
+	d.asked = append(d.asked, s.Image)
+	return imageless{}, nil
+}
+
+func TestARunWorksInTheImageThatItsPlanChose(t *testing.T) {
+	t.Parallel()
+	driver := &images{}
+	x := &execution{Performer: &Performer{Config: Config{Environments: driver}}, memory: &memory{}}
+	x.run.Journey.Detection = &workflow.Detection{Environment: "python"}
+	x.run.Journey.Settings.Images = map[string]string{"python": "python:3.11", "node": "node:22"}
+	for _, chosen := range []*workflow.SetUp{nil, nil, {Name: "node"}, {Name: "node"}} {
+		x.run.Journey.SetUp = chosen
+		if _, err := x.environment(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"python:3.11", "node:22"}; !slices.Equal(driver.asked, want) {
+		t.Errorf("environments were made of %q, want %q", driver.asked, want)
+	}
+}

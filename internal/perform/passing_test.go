@@ -1,0 +1,63 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"signalbox/internal/commandline"
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	run := workflow.Run{Journey: workflow.Journey{Number: 42}}
+	for _, c := range []struct {
+		err     error
+		retried bool
+		do      string
+	}{
+		{git.ErrLocked, true, ""},
+		{git.ErrUnreachable, true, ""},
+		{fmt.Errorf("%w: %w", forge.ErrRemote, git.ErrUnreachable), true, "push: never"},
+		{forge.ErrRemote, false, "push: never"},
+		{context.DeadlineExceeded, true, ""},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, true, ""},
+		{syscall.ECONNRESET, true, ""},
+		{errors.New("nobody thought of this one"), false, "signalbox doctor"},
+		{errNotAgreed, false, "signalbox status 42"},
+		{git.ErrRejected, false, "signalbox doctor"},
+		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EIO}, false, "signalbox doctor"},
+		{&fs.PathError{Op: "open", Path: "/x/y z", Err: syscall.EACCES}, false, `chmod u+rwX "/x/y z"`},
+		{&fs.PathError{Op: "open", Path: "/x/y", Err: syscall.EROFS}, false, "can be written"},
+		{&store.BrokenError{Path: "runs/RQ-1/planning.json", Reason: "unexpected EOF"}, false, "runs/RQ-1/planning.json"},
+		{fmt.Errorf("write: %w: %w", store.ErrWrite, syscall.ENOSPC), false, "free disk space"},
+	} {
+		err := fmt.Errorf("do something: %w", c.err)
+		got := (&execution{Performer: &Performer{}, run: run}).failure(workflow.Action{Kind: workflow.CreateBranch}, err)
+		lines := commandline.Lines(&got)
+		if got.Retryable != c.retried || !strings.Contains(strings.Join(lines, "; "), c.do) {
+			t.Errorf("%v: retryable %t, to do %q; want %t and %q", err, got.Retryable, lines, c.retried, c.do)
+		}
+		if !got.Retryable && !strings.Contains(lines[len(lines)-1], "signalbox resume 42") {
+			t.Errorf("%v: no way back in %q", err, lines)
+		}
+	}
+}
+
+func TestARemoteThatCannotBeReachedIsNotSaidToRefuse(t *testing.T) {
+	t.Parallel()
+	for says, err := range map[string]error{"can't be reached": fmt.Errorf("%w: %w", forge.ErrRemote, git.ErrUnreachable), "would not take": forge.ErrRemote} {
+		got := (&execution{Performer: &Performer{}}).failure(workflow.Action{Kind: workflow.CreateBranch}, err)
+		if got.ReasonCode != workflow.RemoteRefusesCode || !strings.Contains(got.Title, says) {
+			t.Errorf("%v: %s, %q; want %q", err, got.ReasonCode, got.Title, says)
+		}
+	}
+}

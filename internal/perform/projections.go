@@ -1,0 +1,167 @@
+package perform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"signalbox/internal/commandline"
+	"signalbox/internal/git"
+	"signalbox/internal/registry"
+	"signalbox/internal/workflow"
+)
+
+// shown is what the projections say now, so that a transition which changes
+// nothing in them writes nothing.
+type shown struct {
+	entry  *registry.Environment
+	status registry.IssueStatus
+	report string
+	// comment is the progress comment; empty until this runner wrote it.
+	comment string
+	errors  *workflow.Error
+	once    bool
+}
+
+// project brings everything that is read off the run up to date: environments.json, the
+// issue status, report.md, errors.json and the branch. At start all are written anew.
+func (x *execution) project(ctx context.Context) error {
+	err := errors.Join(x.projectStatus(ctx), x.projectEnvironment(ctx), x.projectReport(ctx), x.projectBranch(ctx))
+	x.shown.once = true
+	if err != nil {
+		return err
+	}
+	x.logged("write progress comment", x.projectComment(ctx))
+	return nil
+}
+
+// progressKey names the one comment on a request that says how far it is (P9).
+const progressKey = "signalbox/progress"
+
+// projectComment edits the progress comment. It is for people; the run goes on without it.
+func (x *execution) projectComment(ctx context.Context) error {
+	text := x.clean(x.run.ProgressComment(commandline.Line))
+	if text == x.shown.comment || x.run.State == workflow.Queued {
+		return nil
+	}
+	request, err := x.theRequest(ctx)
+	if err != nil {
+		return err
+	}
+	x.shown.comment = text
+	return x.Forge.Comment(ctx, request, progressKey, text)
+}
+
+func (x *execution) projectStatus(ctx context.Context) error {
+	if prepared(&x.run) {
+		return nil // the session says how it goes on
+	}
+	status := registry.IssueStatusOf(&x.run)
+	same := x.shown.status
+	same.Timestamp = status.Timestamp
+	if x.shown.once && reflect.DeepEqual(same, status) {
+		return nil
+	}
+	x.shown.status = status
+	return x.Store.IssueStatus(status.Issue).Update(ctx, func(s *registry.IssueStatus) error {
+		if x.standsAside(s) {
+			return nil
+		}
+		status.Unknown = s.Unknown
+		*s = status
+		return nil
+	})
+}
+
+// standsAside: a session went on in the run's environment after the run stood still. What it said
+// stands until the run moves, and a run that is given up undoes no success.
+func (x *execution) standsAside(s *registry.IssueStatus) bool {
+	givenUp := x.run.Journey.Canceling || x.run.State == workflow.Canceled
+	return x.run.State.Ended() && s.Timestamp.After(*x.run.EndedAt) || givenUp && s.Status == registry.IssueComplete
+}
+
+func (x *execution) projectEnvironment(ctx context.Context) error {
+	entry, ok := registry.EntryOf(&x.run)
+	if x.shown.once && sameEntry(x.shown.entry, &entry, ok) {
+		return nil
+	}
+	x.shown.entry = nil
+	if ok {
+		x.shown.entry = &entry
+	}
+	id := x.run.EnvironmentID()
+	if x.run.Journey.EnvID == "" && !ok && !x.registered(ctx, id) {
+		return nil
+	}
+	return x.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+		i := slices.IndexFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id })
+		switch {
+		case i < 0 && ok:
+			doc.Environments = append(doc.Environments, entry)
+		case i >= 0 && ok:
+			entry.Unknown, entry.Area = doc.Environments[i].Unknown, cmp.Or(doc.Environments[i].Area, entry.Area)
+			doc.Environments[i] = entry
+		case i >= 0:
+			doc.Environments = slices.Delete(doc.Environments, i, i+1)
+		}
+		return nil
+	})
+}
+
+// registered reports whether the run, which has no environment yet, was blocked and has an entry for that.
+func (x *execution) registered(ctx context.Context, id string) bool {
+	if x.run.Journey.Epoch == 0 {
+		return false // it was never admitted
+	}
+	doc, err := x.Store.Environments().Load(ctx)
+	return err == nil && slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id })
+}
+
+func sameEntry(shown, entry *registry.Environment, ok bool) bool {
+	if shown == nil || !ok {
+		return shown == nil && !ok
+	}
+	same := *shown
+	same.LastUsedAt = entry.LastUsedAt
+	return reflect.DeepEqual(&same, entry)
+}
+
+// projectReport writes the report when there is something new to say, and
+// errors.json exactly while the run has an error.
+func (x *execution) projectReport(ctx context.Context) error {
+	report := x.report()
+	if report != x.shown.report {
+		if _, err := x.Store.WriteReport(ctx, workflow.RefOf(&x.run), []byte(report)); err != nil {
+			return err
+		}
+		x.shown.report = report
+	}
+	if x.shown.once && reflect.DeepEqual(x.shown.errors, x.run.Error) {
+		return nil
+	}
+	x.shown.errors = x.run.Error
+	_, err := x.Store.WriteErrors(ctx, workflow.RefOf(&x.run), x.run.Error)
+	return err
+}
+
+// projectBranch moves the branch to the last recorded commit from where the document says that it may
+// be moved. Where somebody else put it is looked at before the next action: see lookAtBranch.
+func (x *execution) projectBranch(ctx context.Context) error {
+	j := x.run.Journey
+	if j.Head == "" || j.Head == j.BranchAt || j.EnvRemoved {
+		return nil
+	}
+	at, err := x.branchAt(ctx)
+	if err == nil && at != j.Head && at == j.BranchAt {
+		err = x.Repo.UpdateRef(ctx, x.branchRef(), j.Head, at)
+	}
+	if err != nil && !errors.Is(err, git.ErrRefMoved) {
+		return fmt.Errorf("move branch %q: %w", j.Branch, err)
+	}
+	return nil
+}
+
+func (x *execution) branchRef() string { return "refs/heads/" + x.run.Journey.Branch }

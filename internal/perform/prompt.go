@@ -1,0 +1,157 @@
+package perform
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+	"sync"
+	"text/template"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+var prompts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("prompts").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.md"))
+})
+
+// PromptTemplate reads a project's own prompt for a role, in the place of ours. It may use ours:
+// {{template "planner.md" .}}, {{template "request" .}}.
+func PromptTemplate(role workflow.Role, text string) (*template.Template, error) {
+	base, err := prompts().Clone()
+	if err != nil {
+		return nil, err
+	}
+	t, err := base.New("project").Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("read prompt for %s: %w", role, err)
+	}
+	return t, nil
+}
+
+// template is the project's own prompt for a role, or ours.
+func (x *execution) template(role workflow.Role) *template.Template {
+	if t := x.Prompts[role]; t != nil {
+		return t
+	}
+	return prompts().Lookup(string(role) + ".md")
+}
+
+// briefing is what the prompts are made from. Everything in it may be a
+// stranger's words; quote marks them as such.
+type briefing struct {
+	Run       workflow.Run
+	Request   forge.Request
+	Action    workflow.Action
+	Step      workflow.PlannedStep
+	Phase     string
+	Documents []document
+	Findings  []workflow.Finding
+	SetUp     *workflow.SetUp
+	// HandOver is what the set-up came to; Detection what was found in the project's files.
+	HandOver  workflow.HandOver
+	Detection *workflow.Detection
+	Diff      string
+	// Flags are why a person has to look at the change.
+	Flags []string
+	// FailedBefore are the tests that failed before anything was changed.
+	FailedBefore []string
+	Tests        []string
+	// Again: the agent goes on with a conversation that it had about this request.
+	Again bool
+}
+
+// prompt is the whole instruction for a call.
+func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, error) {
+	request, err := x.theRequest(ctx)
+	if err != nil {
+		return "", err
+	}
+	b := briefing{Run: x.run, Request: request, Action: a, Phase: string(x.run.Journey.Phase.Step()),
+		Findings: x.run.Journey.Findings, SetUp: x.run.Journey.SetUp, HandOver: x.run.Journey.HandOver(), Detection: x.run.Journey.Detection, FailedBefore: x.run.Journey.FailedBefore(), Tests: x.run.Journey.Settings.AllTestNames()}
+	if program := x.agents[a.Role]; program != nil {
+		b.Again = x.conversation(a.Role, program.Name()) != nil
+	}
+	switch a.Role {
+	case workflow.Planner:
+		b.Documents, err = x.design(ctx)
+	case workflow.Implementer:
+		b.Step, err = x.planned(ctx, a.StepID)
+	case workflow.Reviewer:
+		b.Flags = x.run.Journey.Flags
+		b.Diff, err = x.diff(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	if err := x.template(a.Role).Execute(&text, b); err != nil {
+		return "", fmt.Errorf("write prompt for %s: %w", a.Role, err)
+	}
+	return x.Redact.String(text.String()), nil
+}
+
+// planned is the step's instruction out of planning.json; a mend has none.
+func (x *execution) planned(ctx context.Context, id string) (workflow.PlannedStep, error) {
+	if x.run.Artifacts.PlanningJSON == nil {
+		return workflow.PlannedStep{}, nil
+	}
+	plan, err := x.Store.Plan(workflow.RefOf(&x.run)).Load(ctx)
+	if err != nil {
+		return workflow.PlannedStep{}, fmt.Errorf("read plan: %w", err)
+	}
+	for _, step := range plan.Actions.Steps {
+		if step.StepID == id {
+			return step, nil
+		}
+	}
+	return workflow.PlannedStep{}, nil
+}
+
+// diffLimit is how much of a change a reviewer is shown in the prompt, in
+// bytes; the whole is in the working directory's history.
+const diffLimit = 200 << 10
+
+func (x *execution) diff(ctx context.Context) (string, error) {
+	var text limited
+	text.left = diffLimit
+	if err := x.Repo.Patch(ctx, x.run.Journey.BaseCommit, x.run.Journey.Head, &text); err != nil {
+		return "", err
+	}
+	if text.cut {
+		return text.String() + "\n(cut here: see the rest with git diff in the working directory)\n", nil
+	}
+	return text.String(), nil
+}
+
+// limited keeps the first bytes written to it.
+type limited struct {
+	bytes.Buffer
+	left int
+	cut  bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.left -= n
+	l.cut = l.cut || n < len(p)
+	_, err := l.Buffer.Write(p[:n])
+	return len(p), err
+}
+
+// quote sets a stranger's text apart, in a fence longer than any in it, after
+// taking out what a reader cannot see.
+func quote(text string) string {
+	text = redact.Clean(text)
+	fence := "````"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}

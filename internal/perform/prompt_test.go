@@ -1,0 +1,80 @@
+package perform
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"signalbox/internal/workflow"
+)
+
+// rendered is a role's prompt in a single line.
+func rendered(t *testing.T, role workflow.Role, b briefing) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := prompts().Lookup(string(role)+".md").Execute(&text, b); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(text.String()), " ")
+}
+
+// Each row of the specification's section 7.1, and what the prompt says of it.
+func TestThePlannerIsToldHowToChooseAndVerifyAnEnvironment(t *testing.T) {
+	t.Parallel()
+	var b briefing
+	b.Run.Journey.Settings.Environments = []string{"python", "miniforge", "node", "java", "go"}
+	prompt := rendered(t, workflow.Planner, b)
+	for row, says := range map[string][]string{
+		"available environments": {`"name": "one of python, miniforge, node, java, go"`, "python: Python 3.11 with pip", "miniforge: conda, for scientific work",
+			"node: Node.js with npm", "java: Java with Maven or Gradle", "go: Go with modules"},
+		"selection criteria": {"Where requirements.txt", "and conda is not asked for", "Where environment.yml or condaenv.yaml is", "Where package.json is",
+			"Where pom.xml or build.gradle is", "Where go.mod is"},
+		"several languages":         {"the language that the request is about, then the one with the most dependencies, then the one with build files"},
+		"none":                      {"Where none does, take python"},
+		"the answer":                {`"reason":`, `"detected_files":`, `"setup_commands":`, `"verification":`, `"expected_output":`},
+		"verification: simple":      {"use simple commands"},
+		"verification: exact":       {"compared with expected_output character by character"},
+		"verification: no surprise": {"no version numbers, times or random values"},
+		"verification: own output":  {"print a word of your own, such as OK"},
+		"good, Python":              {`python -c 'print("OK")'`, `python -c 'import sys; print(sys.version_info.major)'`, `python -c 'import requests; print("OK")'`},
+		"good, Node.js":             {`node -e 'console.log("OK")'`, `node -e 'require("express"); console.log("OK")'`},
+		"good, Go":                  {"go version | grep -q 'go version' && echo OK"},
+		"good, Java":                {"mvn --version | grep -q 'Apache Maven' && echo OK"},
+		"bad":                       {"bad: `python --version`", "`npm list`", "`date`"},
+		"set-up: all of it": {"upgrade the package manager if that is necessary", "install all that the project's files ask for",
+			"set the variables that it needs", "prepare what it needs once"},
+		"set-up: errors":     {"fail at the first problem with a clear message", "can be run twice"},
+		"example, python":    {"pip install --upgrade pip", "pip install -r requirements.txt"},
+		"example, node":      {"npm ci"},
+		"example, miniforge": {"conda env create -f environment.yml -n project-env", "conda activate project-env"},
+		"example, java":      {"mvn -q clean install -DskipTests"},
+		"example, go":        {"go mod download"},
+		"notes":              {"right after the plan, before any step", "corrected at most 3 times", "Write in English"},
+	} {
+		for _, words := range says {
+			if !strings.Contains(prompt, words) {
+				t.Errorf("%s: the planner is not told %q", row, words)
+			}
+		}
+	}
+}
+
+// Section 7.2.
+func TestTheImplementerIsToldOfTheEnvironmentAndItsErrors(t *testing.T) {
+	t.Parallel()
+	for status, says := range map[string][]string{
+		"success": {"The environment (node) is set up and verified"},
+		"failed":  {"The environment (node) could not be set up: dependencies may be missing", "Do what can be done without them", "E404 left-pad"},
+	} {
+		var b briefing
+		b.SetUp = &workflow.SetUp{Name: "node", Status: status, Errors: []string{"E404 left-pad"}}
+		b.Run.Journey.SetUp = b.SetUp
+		b.HandOver = b.Run.Journey.HandOver()
+		prompt := rendered(t, workflow.Implementer, b)
+		for _, words := range says {
+			if !strings.Contains(prompt, words) {
+				t.Errorf("after a set-up that ended with %s the implementer is not told %q:\n%s", status, words, prompt)
+			}
+		}
+	}
+}

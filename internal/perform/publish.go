@@ -1,0 +1,147 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/place"
+	"signalbox/internal/workflow"
+)
+
+// openPullRequest offers the change, if the branch still is what was tested and approved.
+func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	j := x.run.Journey
+	if at, err := x.branchAt(ctx); err != nil {
+		return nil, err
+	} else if at != j.Head {
+		return workflow.HeadMoved{Outcome: o}, nil
+	}
+	pr, err := x.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: x.run.RunID, Request: x.run.RequestID,
+		Title: x.Redact.String(x.run.Title), Body: x.Redact.Text(x.evidence()), Branch: j.Branch, Base: j.Base, Head: j.Head,
+		Unpublished: j.Settings.PushesTo == ""})
+	if err != nil {
+		return nil, err
+	}
+	return workflow.PullRequestOpened{Outcome: o, Number: pr.Number, URL: pr.URL, CompareURL: pr.CompareURL}, nil
+}
+
+// watchChecks waits for the verdict on the merge candidate, and no longer than the limit.
+func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Journey.Settings.Limits.ChecksTotalSec))
+	defer cancel()
+	check, err := x.Forge.Checks(limited, x.run.Journey.PullRequest.Number)
+	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
+		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary)}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, forge.ErrConflict):
+		event.State, event.Summary = workflow.ChecksConflict, x.clean(err.Error())
+	case errors.Is(err, forge.ErrNoChecks):
+		event.State, event.Summary = workflow.ChecksSilent, x.clean(err.Error())
+	case err != nil:
+		return nil, err
+	case check.State == forge.CheckPassed && check.Head == x.run.Journey.Head:
+		event.State = workflow.ChecksPassed
+	case check.Unsettled:
+		event.State = workflow.ChecksUnsettled
+	default:
+		event.State = workflow.ChecksFailed
+	}
+	return event, nil
+}
+
+func (x *execution) merge(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	pr := x.run.Journey.PullRequest
+	merged, err := x.Forge.Merge(ctx, pr.Number, forge.Check{Base: pr.Checked.Base, Head: pr.Checked.Head,
+		Tree: pr.Checked.Tree, State: forge.CheckPassed}, x.Redact.Text(x.mergeMessage(ctx)))
+	switch {
+	case errors.Is(err, forge.ErrBaseMoved), errors.Is(err, forge.ErrConflict):
+		// Conflicts come from a base that moved after the checks. The checks report them, and Decide knows the ways out.
+		return workflow.BaseMoved{Outcome: o}, nil
+	case errors.Is(err, forge.ErrHeadMoved):
+		return workflow.HeadMoved{Outcome: o}, nil
+	case err != nil:
+		return nil, err
+	}
+	return workflow.Merged{Outcome: o, Commit: merged.MergeCommit}, nil
+}
+
+// removeEnvironment deletes the environment and the branch. The branch's last
+// commit, and what was not recorded yet, stay reachable from a ref (DESIGN
+// decision 7).
+func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	kept, err := x.keepWork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if x.run.Journey.EnvID != "" {
+		if err := x.Environments.Remove(ctx, place.Spec(&x.run)); err != nil {
+			return nil, err
+		}
+		x.env = nil
+	}
+	at, err := x.Repo.Resolve(ctx, x.branchRef())
+	switch {
+	case err == nil:
+		if err = x.Places.Keep(ctx, &x.run, at); err == nil {
+			err = x.Repo.DeleteRef(ctx, x.branchRef(), at)
+		}
+	case errors.Is(err, git.ErrNotFound):
+		err = x.Repo.DropRef(ctx, x.branchRef()) // for the lock of a git that was killed behind the deletion
+	}
+	if err != nil {
+		return nil, fmt.Errorf("remove branch %q: %w", x.run.Journey.Branch, err)
+	}
+	return workflow.EnvironmentRemoved{Outcome: o, KeptRef: kept}, nil
+}
+
+// keepWork puts the head, or on top of it what lies in the environment
+// unrecorded, on a ref and returns the ref's name; empty when there is nothing
+// that the base branch lacks.
+func (x *execution) keepWork(ctx context.Context) (string, error) {
+	j := x.run.Journey
+	if j.Head == "" {
+		return "", nil
+	}
+	commit, visited := j.Head, false
+	var err error
+	if j.MergeCommit != "" {
+		visited, err = x.visited(ctx)
+	}
+	if err == nil && j.EnvID != "" && !j.EnvRemoved && (j.MergeCommit == "" || visited) {
+		commit, err = x.Places.Unrecorded(ctx, &x.run)
+	}
+	if err != nil || commit == j.BaseCommit {
+		return "", err
+	}
+	if err := x.Places.Keep(ctx, &x.run, commit); err != nil {
+		return "", err
+	}
+	if visited && commit != j.Head {
+		x.tell(ctx, place.KeptRef(&x.run, commit))
+	}
+	return place.KeptRef(&x.run, commit), nil
+}
+
+func (x *execution) closeRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+	request, err := x.theRequest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return workflow.RequestClosed{Outcome: o}, x.Forge.CloseRequest(ctx, request, x.run.Journey.MergeCommit)
+}
+
+func (x *execution) postComment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	request, err := x.theRequest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return workflow.CommentPosted{Outcome: o}, x.Forge.Comment(ctx, request, x.run.RunID+"/"+a.Key, x.clean(a.Reason))
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

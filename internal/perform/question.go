@@ -1,0 +1,75 @@
+package perform
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/permission"
+	"signalbox/internal/workflow"
+)
+
+// asker passes on what the call's agent asks, and takes the answer into the call's transcript.
+func (c *call) asker(role workflow.Role) agent.Asker {
+	return func(ctx context.Context, q agent.Question) (agent.Answer, error) {
+		documented := DocumentedQuestion(q, c.Redact.String)
+		documented.Key = c.key
+		answer, err := c.progress.Ask(ctx, documented, func(latest *workflow.Run) (workflow.Answer, bool) {
+			rules := c.Rules[role]
+			rules.Allow = slices.Concat(rules.Allow, latest.Journey.Allowed[role])
+			return Ruled(rules, q)
+		})
+		if err != nil {
+			return agent.Answer{}, err
+		}
+		told := Told(answer)
+		text := told.Text
+		if told.Verdict == agent.Chosen && told.Option < len(q.Options) {
+			text = q.Options[told.Option]
+		}
+		c.heard(agent.Entry{Kind: agent.QuestionAnswered, Tool: q.Tool, Failed: told.Verdict == agent.Denied,
+			Text: strings.TrimSuffix(fmt.Sprintf("%s, by %s: %s", told.Verdict, answer.By, text), ": ")})
+		return told, nil
+	}
+}
+
+// Ruled is what rules answer to a question, by which of them; ok is false if a person is to be asked.
+func Ruled(rules permission.Rules, q agent.Question) (answer workflow.Answer, ok bool) {
+	verdict, pattern := rules.Verdict(use(q))
+	switch {
+	case q.Kind != agent.Permission || verdict == permission.Ask:
+		return workflow.Answer{}, false
+	case verdict == permission.Allow:
+		return workflow.Answer{Verdict: workflow.AnswerAllow, By: "the rule " + pattern}, true
+	}
+	return workflow.Answer{Verdict: workflow.AnswerDeny, By: "the rule " + pattern, Text: "The project's rules deny this. Go on without it."}, true
+}
+
+func use(q agent.Question) permission.Use {
+	return permission.Use{Tool: q.Tool, Subject: q.Subject, Altered: q.Altered}
+}
+
+// DocumentedQuestion is a question without secrets, in the words of documents. What a person cannot
+// see whole they cannot allow for ever.
+func DocumentedQuestion(q agent.Question, redact func(string) string) workflow.Question {
+	d := workflow.Question{Kind: workflow.QuestionKind(q.Kind), Tool: redact(q.Tool), Subject: redact(q.Subject), Text: redact(q.Text)}
+	for _, option := range q.Options {
+		d.Options = append(d.Options, redact(option))
+	}
+	d.Altered = q.Altered || d.Subject != q.Subject || d.Text != q.Text || d.Tool != q.Tool
+	if always, err := permission.Exactly(use(q)); err == nil && !d.Altered && q.Kind == agent.Permission {
+		d.Always = always
+	}
+	return d
+}
+
+// Told is an answer in the words of agents.
+func Told(a workflow.Answer) agent.Answer {
+	r := agent.Answer{Verdict: agent.Verdict(a.Verdict), Option: a.Option - 1, Text: a.Text}
+	if a.Verdict == workflow.AnswerDeny && a.Text == "" {
+		r.Text = "A person denied this. Go on without it."
+	}
+	return r
+}

@@ -1,0 +1,61 @@
+package perform
+
+import (
+	"context"
+	"time"
+
+	"signalbox/internal/workflow"
+)
+
+// allowance is what a call may use.
+type allowance struct {
+	// run and day are what is left of the run's ceiling and of the day's.
+	run, day workflow.Spending
+	// midnight is when the day ends.
+	midnight time.Time
+}
+
+// both is the narrower of the two.
+func (a allowance) both() workflow.Spending { return a.run.Within(a.day) }
+
+// reached says what a call that used so much has reached: a code and, for people, which ceiling;
+// empty if none.
+func (a allowance) reached(u workflow.Usage) (code, ceiling string) {
+	spent := workflow.Spending{Tokens: u.Tokens(), CostMicroUSD: u.CostMicroUSD}
+	if day := spent.Reaches(a.day, "left of limits.per_day"); day != "" {
+		return workflow.AgentDaySpentCode, day
+	}
+	if run := spent.Reaches(a.run, "left of limits"); run != "" {
+		return workflow.AgentOverspentCode, run
+	}
+	return "", ""
+}
+
+// narrower is the budget that holds less for one more request, where one was refused that would not fit.
+func (a allowance) narrower() (code, ceiling string) {
+	less := func(day, run int64) bool { return day > 0 && (run == 0 || day < run) }
+	if less(a.day.Tokens, a.run.Tokens) || less(a.day.CostMicroUSD, a.run.CostMicroUSD) {
+		return workflow.AgentDaySpentCode, "all that fits into what is left of limits.per_day"
+	}
+	return workflow.AgentOverspentCode, "all that fits into what is left of limits"
+}
+
+// failed is the event of a call that was ended for what it used.
+func (a allowance) failed(o workflow.Outcome, code, message, log string) workflow.AgentFailed {
+	e := workflow.AgentFailed{Outcome: o, Code: code, Message: message, LogPath: log}
+	if code == workflow.AgentDaySpentCode {
+		e.Until = a.midnight
+	}
+	return e
+}
+
+// mayCall is what a call may use, or the event that it may not be made at all today.
+func (x *execution) mayCall(ctx context.Context, o workflow.Outcome) (allowance, workflow.Event, error) {
+	a := allowance{run: x.run.CallCeiling(), midnight: x.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)}
+	day, reached, err := x.Places.Today(ctx)
+	if err == nil && reached != "" {
+		return a, a.failed(o, workflow.AgentDaySpentCode, reached, ""), nil
+	}
+	a.day = day
+	return a, nil, err
+}

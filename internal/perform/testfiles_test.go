@@ -1,0 +1,105 @@
+package perform
+
+import (
+	"testing"
+
+	"signalbox/internal/git"
+	"signalbox/internal/workflow"
+)
+
+func TestTestsAreCountedInTheirLanguage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, content string
+		want          workflow.TestCount
+	}{
+		{"a/parse_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tt.Run(\"x\", f)\n\tt.Error(1)\n}\n\n// func TestOld(t *testing.T) {}\nfunc helper() {}\n", workflow.TestCount{Cases: 2, Checks: 1}},
+		{"a/parse_test.go", "//go:build never\n\n// t.Skip() is for others\nfunc TestA(t *testing.T) { t.Skip(); assert.Equal(t, 1, 2) }\n", workflow.TestCount{Cases: 1, Skips: 2, Checks: 1}},
+		{"tests/test_a.py", "@pytest.mark.skip\ndef test_a():\n    assert 1\n\nclass T:\n    async def test_b(self):\n        self.assertEqual(1, 1)\n    # def test_c(self):\n", workflow.TestCount{Cases: 2, Skips: 1, Checks: 2}},
+		{"src/a.test.ts", "describe('x', () => {\n  it('a', () => { expect(1).toBe(1) })\n  it.each`x`('b', f)\n  test.skip('c', f)\n  // it('d', f)\n})\n", workflow.TestCount{Cases: 3, Skips: 1, Checks: 1}},
+		{"src/test/java/AThing.java", "@Test void a() { assertEquals(1, 1); }\n@Disabled @ParameterizedTest void b() {}\n", workflow.TestCount{Cases: 2, Skips: 1, Checks: 1}},
+		{"src/lib.rs", "#[test]\nfn a() { assert_eq!(1, 1); }\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n", workflow.TestCount{Cases: 2, Skips: 1, Checks: 1}},
+		{"spec/a_spec.rb", "it 'a' do\n  expect(1).to eq 1\nend\n  xit 'b' do\n", workflow.TestCount{Cases: 1, Skips: 1, Checks: 1}},
+		{"tests/a.sh", "# grep -q x y\ngrep -q a b\ntest -e c\n", workflow.TestCount{Checks: 2}},
+	} {
+		l := languageOf(c.file)
+		if l == nil {
+			t.Errorf("%s is no file of tests", c.file)
+			continue
+		}
+		if got, empty := l.count([]byte(c.content)); got != c.want || empty {
+			t.Errorf("%s: %+v, empty %v, want %+v", c.file, got, empty, c.want)
+		}
+	}
+	for _, name := range []string{"main.go", "contest.py", "src/index.ts", "Latest.java", "requests/1.md", "test.txt"} {
+		if languageOf(name) != nil {
+			t.Errorf("%s is a file of tests", name)
+		}
+	}
+}
+
+func TestAFileOfTestsThatOnlyMovesIsNotGone(t *testing.T) {
+	t.Parallel()
+	contents := map[string][]byte{"old": []byte("func TestA(t *testing.T) { t.Error(1) }\n"), "empty": []byte("// nothing\n"), "code": []byte("fn a() { assert!(true) }")}
+	change := func(path, old, id, mode string) git.Change {
+		return git.Change{Path: path, OldID: old, NewID: id, OldMode: git.Regular, NewMode: mode}
+	}
+	if _, ok := testFile(change("a_test.go", "old", "", git.Absent), contents, true); ok {
+		t.Error("a moved file counts as gone")
+	}
+	if f, ok := testFile(change("a_test.go", "old", "", git.Absent), contents, false); !ok || !f.Gone {
+		t.Errorf("a removed file: %+v, %v", f, ok)
+	}
+	if f, ok := testFile(change("a_test.go", "old", "link", git.Symlink), contents, false); !ok || !f.Gone {
+		t.Errorf("a link in its place: %+v, %v", f, ok)
+	}
+	if f, ok := testFile(change("a_test.go", "old", "empty", git.Regular), contents, false); !ok || !f.Emptied {
+		t.Errorf("an emptied file: %+v, %v", f, ok)
+	}
+	if _, ok := testFile(change("src/lib.rs", "code", "empty", git.Regular), contents, false); ok {
+		t.Error("a file of Rust without a test counts as one of tests")
+	}
+}
+
+func TestWhatEndsTestsEarlyIsCountedWhereItIsNew(t *testing.T) {
+	t.Parallel()
+	const run = "func TestMain(m *testing.M) {\n\tcode := m.Run()\n\tos.Exit(code)\n}\n"
+	for _, c := range []struct {
+		file, before, after string
+		want                int
+	}{
+		{"main_test.go", "", "func TestMain(m *testing.M){ os.Exit(0) }", 1},
+		{"main_test.go", "", "func TestMain(m *testing.M) {}\n\nfunc init() { os.Exit(0) }\n", 2},
+		{"main_test.go", "", "func init() { os.Exit(0) }\n", 1},
+		{"main_test.go", "", "import . \"os\"\nfunc init() { Exit(0) }\n", 1},
+		{"main_test.go", "", "var a = \"/*\"\nfunc init() { syscall.Exit(0) }\nvar b = \"*/\"\n", 1},
+		{"main_test.go", "", "func TestA(t *testing.T) { runtime.Goexit() }\n", 1},
+		{"main_test.go", "", "func TestA(t *testing.T) { check(t, state.ExitCode()) }\n", 0},
+		{"main_test.go", run, run, 0},
+		{"main_test.go", run, run + "func TestB(t *testing.T) {}\n", 0},
+		{"main_test.go", run, "func TestMain(m *testing.M) {\n\tcode := m.Run() * 0\n\tos.Exit(code)\n}\n", 1},
+		{"main_test.go", run, "", 0},
+		{"conftest.py", "", "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n", 1},
+		{"conftest.py", "x = 1\n", "x = 1\ndef pytest_collection_modifyitems(items):\n    items.clear()\n", 1},
+		{"tests/__init__.py", "", "import os\nos._exit(0)\n", 1},
+		{"test_a.py", "def test_a():\n    assert 1\n", "def test_a():\n    sys.exit(0)\n    pytest.exit('x', 0)\n", 2},
+		{"test_a.py", "", "def test_a():\n    with pytest.raises(SystemExit):\n        main()\n", 0},
+		{"a.test.ts", "", "process.exit(0)\n", 1},
+		{"a.test.ts", "", "process['exit'](0)\n", 1},
+		{"a.test.ts", "", "jest.spyOn(process, 'exit')\n", 0},
+		{"ATest.java", "", "@Test void a() { System.exit(0); }\n", 1},
+		{"src/lib.rs", "", "#[test]\nfn a() { std::process::exit(0) }\n", 1},
+		{"src/main.rs", "", "fn main() { std::process::exit(run()) }\n", 0},
+		{"a_spec.rb", "", "exit! 0\n", 1},
+		{"tests/a.sh", "", "exit 0\n", 0},
+	} {
+		change := git.Change{Path: c.file, OldID: "old", NewID: "new", OldMode: git.Regular, NewMode: git.Regular}
+		if c.before == "" {
+			change.OldMode = git.Absent
+		}
+		f, ok := testFile(change, map[string][]byte{"old": []byte(c.before), "new": []byte(c.after)}, false)
+		if f.Ends != c.want || c.want > 0 && !ok {
+			t.Errorf("%s, %q after %q: %d, told %v; want %d", c.file, c.after, c.before, f.Ends, ok, c.want)
+		}
+	}
+}

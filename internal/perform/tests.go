@@ -1,0 +1,78 @@
+package perform
+
+import (
+	"context"
+	"errors"
+
+	"signalbox/internal/place"
+	"signalbox/internal/workflow"
+)
+
+// commandOutputLimit is how much of a command's output is kept in its log, in bytes.
+const commandOutputLimit = 32 << 20
+
+// runTests runs the project's tests on the last recorded commit (DESIGN decision 3).
+func (x *execution) runTests(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
+	base, prepare := a.Purpose == workflow.BaseTests, x.ready
+	if base {
+		prepare = x.forBase
+	}
+	env, err := prepare(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	x.content, x.testedAt = "", x.run.Journey.Head
+	log, path, err := x.log(string(a.Purpose)+"-tests", x.stepOf(a), max(a.Attempt, 1))
+	if err != nil {
+		return nil, err
+	}
+	commands := shellCommands(a.Commands)
+	if a.Purpose == workflow.UnitTests || base {
+		commands = testCommands(&x.run.Journey.Settings, base, x.Ask)
+	}
+	verdict, err := runCommands(ctx, place.For(&x.run, env), commands, place.Variables(&x.run), seconds(x.run.Journey.Settings.Limits.TestTotalSec), base || len(x.run.Journey.FailedBefore()) > 0, log)
+	if closeErr := log.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	event := workflow.TestsEnded{Outcome: o, Passed: verdict.passed, Commit: x.run.Journey.Head, Command: verdict.command,
+		LogPath: path, DurationMS: verdict.took.Milliseconds(), Summary: x.clean(verdict.summary), Failures: x.told(verdict.failures)}
+	if base {
+		err = errors.Join(x.remember(ctx, event), x.askedFor(ctx, event.Failures), x.clearTests(ctx, env))
+	}
+	return event, err
+}
+
+// shell lets a project's own one-line command be read by sh. It is one
+// argument, never put together from parts.
+func shell(command string) []string { return []string{"sh", "-c", command} }
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	limit int
+	data  []byte
+	cut   bool // something before them was dropped
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	t.cut = t.cut || len(t.data) > t.limit
+	if len(t.data) > 2*t.limit {
+		t.data = append([]byte(nil), t.data[len(t.data)-t.limit:]...)
+	}
+	return len(p), nil
+}
+
+// marked is the text, beginning with an ellipsis if something before it was dropped.
+func (t *tail) marked() string {
+	if t.cut {
+		return "…" + t.String()
+	}
+	return t.String()
+}
+
+func (t *tail) String() string {
+	return string(t.data[max(0, len(t.data)-t.limit):])
+}

@@ -1,0 +1,157 @@
+package perform
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/place"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// call is one call of an agent while it runs: its transcript, and what it has come to so far.
+type call struct {
+	*execution
+	key string
+	mu  sync.Mutex // an agent's reader and the gateway both tell
+	// name is its log's. The transcript is there from the first entry on.
+	name string
+	file io.WriteCloser
+	// soFar is reported to the run at the beginning of a conversation, then with what the agent tells
+	// after each answer of its model and every reportEvery, and when the call is cut off. Unreported: its
+	// usage grew since.
+	soFar      workflow.Call
+	reported   time.Time
+	unreported bool
+	allowed    allowance
+	// end ends the call, saying why.
+	end context.CancelCauseFunc
+}
+
+// reportEvery is how much of a call's cost a crash may lose where the agent tells nothing.
+const reportEvery = 10 * time.Second
+
+// errOverspent ends a call that used up what the run may use.
+var errOverspent = errors.New("the call used up what the run may use")
+
+// heard takes one entry of the call's transcript.
+func (c *call) heard(e agent.Entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.Time = c.Clock.Now().UTC()
+	e.Text, e.Tool = c.documented(e.Text), redact.Line(c.Redact.String(e.Tool), 200)
+	if err := c.write(e); err != nil {
+		c.end(fmt.Errorf("write transcript: %w", err))
+	}
+	switch e.Kind {
+	case agent.Began:
+		c.soFar.Program, c.soFar.Model = redact.Line(e.Program, 100), redact.Line(c.Redact.String(e.Model), 100)
+		if agent.ValidConversation(e.Conversation) {
+			c.soFar.Conversation = &workflow.Conversation{Agent: c.soFar.Agent, ID: e.Conversation}
+			c.report()
+		}
+	case agent.Used:
+		c.uses(e.Usage)
+	default:
+		if c.unreported {
+			c.report()
+		}
+	}
+}
+
+// inFlight notes what the requests on their way may yet use. It is saved before they can have come far:
+// a kill must not make them free.
+func (c *call) inFlight(u agent.Usage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.soFar.Reserved
+	c.soFar.Reserved, c.unreported = place.Usage(u), true
+	if c.soFar.Reserved.Tokens() > before.Tokens() || c.soFar.Reserved.CostMicroUSD > before.CostMicroUSD {
+		c.report()
+	}
+}
+
+// cutOff reports what a call used whose end nobody waits for.
+func (c *call) cutOff() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unreported {
+		c.report()
+	}
+}
+
+func (c *call) write(e agent.Entry) (err error) {
+	if c.file == nil {
+		if c.file, err = c.Store.CreateTranscript(workflow.RefOf(&c.run), c.name); err != nil {
+			return err
+		}
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = c.file.Write(append(line, '\n'))
+	return err
+}
+
+func (c *call) close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Close()
+}
+
+// documented is a text as documents hold it.
+func (c *call) documented(text string) string {
+	return redact.Clean(c.Redact.String(redact.Clean(text)))
+}
+
+// uses counts while the agent works, and ends it where a ceiling is reached.
+func (c *call) uses(u *agent.Usage) {
+	if u == nil {
+		return
+	}
+	before := c.soFar.Usage
+	c.unreported = true
+	c.soFar.Usage = place.Usage(agentUsage(before).Add(*u))
+	if _, reached := c.allowed.reached(c.soFar.Usage); reached != "" {
+		c.end(fmt.Errorf("%w: %s", errOverspent, reached))
+	}
+	if c.Clock.Now().Sub(c.reported) >= reportEvery {
+		c.report()
+	}
+}
+
+// cameTo is what the call came to in the end; the agent's own reckoning counts where it has one.
+func (c *call) cameTo(r agent.Result) workflow.Call {
+	c.soFar.Reserved = workflow.Usage{}
+	if r.Usage != (agent.Usage{}) {
+		c.soFar.Usage = place.Usage(r.Usage)
+	}
+	c.soFar.Program = cmp.Or(redact.Line(r.Title, 100), c.soFar.Program)
+	c.soFar.Model = cmp.Or(redact.Line(c.Redact.String(r.Model), 100), c.soFar.Model)
+	if r.Conversation != nil && agent.ValidConversation(r.Conversation.ID) {
+		c.soFar.Conversation = &workflow.Conversation{Agent: c.soFar.Agent, ID: r.Conversation.ID, Counted: place.Usage(r.Conversation.Usage)}
+	}
+	for _, tool := range r.Denied {
+		c.soFar.Denied = append(c.soFar.Denied, redact.Line(c.Redact.String(tool), 200))
+	}
+	return c.soFar
+}
+
+// report has the engine save what the call has come to so far.
+func (c *call) report() {
+	c.reported, c.unreported = c.Clock.Now(), false
+	c.progress.Report(workflow.AgentReported{Key: c.key, Call: c.soFar})
+}
+
+func agentUsage(u workflow.Usage) agent.Usage {
+	return agent.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: float64(u.CostMicroUSD) / 1e6}
+}

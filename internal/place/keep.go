@@ -1,0 +1,76 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"signalbox/internal/environment"
+	"signalbox/internal/git"
+	"signalbox/internal/workflow"
+)
+
+// KeptRef is where a commit is kept that would otherwise be reachable from nowhere.
+func KeptRef(run *workflow.Run, commit string) string {
+	return fmt.Sprintf("%s/%s-%.10s", KeptFolder(run), run.RunID, commit)
+}
+
+// Keep puts a commit on KeptRef.
+func (p *Places) Keep(ctx context.Context, run *workflow.Run, commit string) error {
+	if at, err := p.Repo.Resolve(ctx, KeptRef(run, commit)); err == nil && at == commit {
+		return nil
+	}
+	err := p.Repo.UpdateRef(ctx, KeptRef(run, commit), commit, "")
+	if errors.Is(err, git.ErrRefMoved) {
+		return nil // it is named after the commit, so it holds it already
+	}
+	return err
+}
+
+// KeptFolder is where the refs are that keep work of the run's request.
+func KeptFolder(run *workflow.Run) string {
+	return fmt.Sprintf("refs/signalbox/kept/%d", run.Journey.Number)
+}
+
+// Left is the run's environment as it was left, and the commit that its content goes on from. One
+// that was made before the run's base commit changed is still the environment of that one.
+func (p *Places) Left(ctx context.Context, run *workflow.Run) (environment.Environment, string, error) {
+	env, err := p.Environments.Make(ctx, Spec(run))
+	var other *environment.OtherSpecError
+	if !errors.As(err, &other) {
+		return env, run.Journey.Head, err
+	}
+	env, err = p.Environments.Make(ctx, other.Made)
+	return env, other.Made.Commit, err
+}
+
+// Unrecorded is the head with what lies in the environment unrecorded on top of
+// it. A folder that is gone holds nothing: made again, it would look like work
+// that was taken back.
+func (p *Places) Unrecorded(ctx context.Context, run *workflow.Run) (commit string, err error) {
+	j := run.Journey
+	dir, err := p.Store.Abs(Spec(run).Dir)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || j.Head == "" {
+		return j.Head, nil
+	}
+	env, head, err := p.Left(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	message := "Work not recorded by a run\n\nSignalbox-Request: " + run.RequestID + "\n"
+	change, err := env.Record(ctx, head, message)
+	if err == nil && !change.Changed {
+		return j.Head, nil
+	}
+	if err == nil && j.Upon != "" {
+		change, err = env.Record(ctx, j.Upon, message)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep unrecorded work: %w", err)
+	}
+	return change.Commit, nil
+}

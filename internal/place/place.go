@@ -1,0 +1,71 @@
+// Package place owns a run's environment as a place: which one it is, who may
+// enter it and how it's left, what lies in it and on which ref that's kept, and
+// what an agent in it may spend. It refuses to move a run: that's the engine's.
+package place
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"signalbox/internal/environment"
+	"signalbox/internal/git"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// Config is what places are entered with. PerRun, PerDay and Logger are optional.
+type Config struct {
+	Store        *store.Store
+	Repo         *git.Repo
+	Environments environment.Driver
+	// PerRun is what the agents of one run may use until a person is asked; nil leaves to each run what
+	// it began with. PerDay is what the agents of all runs together may use in a day (UTC).
+	PerRun *workflow.Spending
+	PerDay workflow.Spending
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Places are the environments of a project's runs.
+type Places struct{ Config }
+
+// New returns the places of a project.
+func New(c Config) *Places {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Places{c}
+}
+
+// Spec names the environment of the run. It follows from the run alone, so
+// that making it again finds the first.
+func Spec(run *workflow.Run) environment.Spec {
+	j := run.Journey
+	_, slug, _ := strings.Cut(j.Branch, "/")
+	return environment.Spec{ID: run.EnvironmentID(), Dir: ".worktrees/issue-" + slug,
+		Commit: j.BaseCommit, Branch: j.Branch, Image: j.Image()}
+}
+
+// RunVariable tags every process of a run, so that what a killed engine left behind is found.
+const RunVariable = "SIGNALBOX_RUN_ID"
+
+// Variables are what every program of the run is told about it.
+func Variables(run *workflow.Run) []string {
+	variables := []string{
+		RunVariable + "=" + run.RunID,
+		"SIGNALBOX_REQUEST_ID=" + run.RequestID,
+		"SIGNALBOX_ISSUE=" + run.Ref(),
+		"SIGNALBOX_BRANCH=" + run.Journey.Branch,
+		"SIGNALBOX_BASE=" + run.Journey.Base,
+	}
+	return append(variables, PortVariables(run.Journey.Number)...)
+}
+
+// PortVariables tell programs which TCP ports are theirs, so that environments of one
+// machine do not take each other's.
+func PortVariables(number int) []string {
+	first, last := workflow.Ports(number)
+	return []string{fmt.Sprintf("SIGNALBOX_PORT=%d", first), fmt.Sprintf("SIGNALBOX_PORT_RANGE=%d-%d", first, last)}
+}

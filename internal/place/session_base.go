@@ -1,0 +1,155 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"signalbox/internal/engine"
+	"signalbox/internal/git"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+// Needed is the work of a request that another one depends on.
+type Needed struct {
+	Number int
+	Commit string
+}
+
+// ErrWorkConflicts: the work of what a request depends on cannot be put together.
+var ErrWorkConflicts = errors.New("the work that it depends on does not fit together")
+
+// Merger makes the commits that put work together.
+var Merger = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
+
+// WorkOf puts what lies in a run's environment on a ref, and leaves it there; it returns the commit,
+// empty if there is none beyond the base. Of a run that is over it is what was kept.
+func (p *Places) WorkOf(ctx context.Context, run workflow.Run) (commit string, err error) {
+	if run.State.Final() {
+		if run.Journey.KeptRef == "" {
+			return "", nil
+		}
+		return p.Repo.Resolve(ctx, run.Journey.KeptRef)
+	}
+	lock, run, err := p.hold(ctx, workflow.RefOf(&run), "session start")
+	if err != nil {
+		return "", err
+	}
+	defer func() { p.logged("release request lock", &run, lock.Release()) }()
+	if run.Journey.EnvID == "" {
+		return "", nil
+	}
+	if commit, err = p.Unrecorded(ctx, &run); err != nil || commit == run.Journey.BaseCommit {
+		return "", err
+	}
+	return commit, p.Keep(ctx, &run, commit)
+}
+
+// hold takes the request's lock and reads the run anew.
+func (p *Places) hold(ctx context.Context, ref workflow.RunRef, owner string) (engine.Lock, workflow.Run, error) {
+	lock, err := p.Store.LockRequest(ctx, ref.RequestID, engine.Owner{Name: owner, RunID: ref.RunID})
+	if err != nil {
+		return nil, workflow.Run{}, err
+	}
+	run, err := p.Store.Stage(ref).Load(ctx)
+	if err != nil {
+		return nil, run, errors.Join(err, lock.Release())
+	}
+	return lock, run, nil
+}
+
+func (p *Places) logged(doing string, run *workflow.Run, err error) {
+	if err != nil {
+		p.Logger.Warn(doing, "run", run.RunID, "err", err)
+	}
+}
+
+// BeginSession brings a run's environment to its head together with work that is not merged yet, for a
+// session. changed is false if something lies in the environment already, or nothing of that is missing.
+// The run's own change never begins there: what it merges is its own.
+func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed []Needed) (changed bool, err error) {
+	lock, run, err := p.hold(ctx, ref, "session start")
+	if err != nil {
+		return false, err
+	}
+	defer func() { p.logged("release request lock", &run, lock.Release()) }()
+	env, err := p.Environments.Make(ctx, Spec(&run))
+	if err != nil {
+		return false, err
+	}
+	head := run.Journey.Head
+	if there, err := env.Record(ctx, head, "What lies in the environment\n"); err != nil || there.Changed {
+		return false, err
+	}
+	base, err := p.together(ctx, &run, needed)
+	if err != nil || base == head {
+		return false, err
+	}
+	writer, run, err := p.Store.OpenRun(ctx, ref)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
+	}
+	defer func() { p.logged("close run", &run, writer.Close()) }()
+	if err = p.Keep(ctx, &run, base); err == nil {
+		err = p.note(ctx, writer, &run, workflow.WorkLaid{Commit: base})
+	}
+	if err == nil {
+		err = env.Reset(ctx, base, "")
+	}
+	if err != nil {
+		return false, fmt.Errorf("begin with what it depends on: %w", err)
+	}
+	return true, nil
+}
+
+// note saves a fact about a run that no engine carries.
+func (p *Places) note(ctx context.Context, writer engine.Writer, run *workflow.Run, event workflow.Event) error {
+	next, _ := workflow.Decide(*run, event, p.Now().UTC())
+	if next.Journey.Transition == run.Journey.Transition {
+		return nil
+	}
+	if err := writer.Save(context.WithoutCancel(ctx), &next, event.Name()); err != nil {
+		return fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
+	}
+	*run = next
+	return nil
+}
+
+// together is a commit that has the run's head and all that is needed.
+func (p *Places) together(ctx context.Context, run *workflow.Run, needed []Needed) (head string, err error) {
+	head = run.Journey.Head
+	for _, n := range needed {
+		behind, err := p.Repo.IsAncestor(ctx, n.Commit, head)
+		if err != nil || behind {
+			if err != nil {
+				return "", err
+			}
+			continue
+		}
+		ahead, err := p.Repo.IsAncestor(ctx, head, n.Commit)
+		if err == nil && ahead {
+			head = n.Commit
+			continue
+		}
+		if err == nil {
+			head, err = p.merged(ctx, run, head, n)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return head, nil
+}
+
+func (p *Places) merged(ctx context.Context, run *workflow.Run, head string, n Needed) (string, error) {
+	tree, conflicts, err := p.Repo.MergeTree(ctx, head, n.Commit)
+	if err != nil {
+		return "", err
+	}
+	if len(conflicts) > 0 {
+		return "", fmt.Errorf("%w: that of #%d conflicts with the rest in %s", ErrWorkConflicts, n.Number, redact.Line(strings.Join(conflicts, ", "), 300))
+	}
+	return p.Repo.CommitTree(ctx, tree, []string{head, n.Commit}, fmt.Sprintf("Begin request %s with the work of %d\n", run.Ref(), n.Number), Merger, p.Now())
+}
