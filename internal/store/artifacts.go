@@ -151,8 +151,8 @@ func (s *Store) OpenArtifact(rel string) (*os.File, error) {
 }
 
 // openPart opens a folder of a run and makes it anew where it is missing, as git leaves out one that is empty.
-func (s *Store) openPart(ref RunRef, name string, perm fs.FileMode) (*folder, error) {
-	run, err := s.openFolder(ref.Dir())
+func (s *Store) openPart(ref workflow.RunRef, name string, perm fs.FileMode) (*folder, error) {
+	run, err := s.openFolder(RunDir(ref))
 	if err != nil {
 		return nil, err
 	}
@@ -160,5 +160,5 @@ func (s *Store) openPart(ref RunRef, name string, perm fs.FileMode) (*folder, er
 	if err := run.mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return s.openFolder(path.Join(ref.Dir(), name))
+	return s.openFolder(path.Join(RunDir(ref), name))
 }
