@@ -104,8 +104,9 @@ func newRoot(a *app) *cobra.Command {
 			"where it was.\n\n" + exitCodes,
 		Example:       "  signalbox init\n  signalbox run 42\n  signalbox status 42\n  signalbox approve 42",
 		SilenceErrors: true, SilenceUsage: true,
-		Args: unknownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version: thisBuild().String(),
+		Args:    unknownCommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
 			level := slog.LevelError
 			if verbose {
@@ -118,6 +119,7 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, one document")
 	root.AddCommand(newSession(a), newReport(a))
 	root.SetFlagErrorFunc(wrongFlag)
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNew(a), newRun(a), newStatus(a), newList(a), newLogs(a), newDiff(a), newWatch(a), newResume(a), newRetry(a),
 		newStop(a), newApprove(a), newReject(a), newSync(a), newAnswer(a), newNote(a), newNotify(a), newDemo(a), newVersion(a), newReplayAgent(a),
 		newEnv(a), newIssue(a), newHeal(a), newHealth(a), newDocument(a))

@@ -1,34 +1,73 @@
 package cli
 
 import (
+	"cmp"
 	"os"
+	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/agent/replay"
 )
 
+// release is the version of a program that was built outside a git checkout, as from a source archive:
+// go build -ldflags "-X signalbox/internal/cli.release=v1.2.3".
+var release string
+
+// build is which program this is. Revision and Time are those of the commit; they are empty if the build didn't record them.
+type build struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"`
+	Time     string `json:"time"`
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func thisBuild() build {
+	b := build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		b.Version = info.Main.Version
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Revision = s.Value
+			case "vcs.time":
+				b.Time = s.Value
+			case "vcs.modified":
+				b.Modified = s.Value == "true"
+			}
+		}
+	}
+	b.Version = cmp.Or(release, b.Version)
+	return b
+}
+
+func (b build) String() string {
+	text := "signalbox " + b.Version
+	if b.Revision != "" {
+		text += ", commit " + b.Revision
+		if b.Modified {
+			text += " with uncommitted changes"
+		}
+	}
+	if b.Time != "" {
+		text += " of " + b.Time
+	}
+	return text + ", " + b.Go + " " + b.Platform
+}
+
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version",
+		Short:   "Print the version, the commit and its date",
 		Example: "  signalbox version\n  signalbox version --json",
 		RunE: func(*cobra.Command, []string) error {
-			version, revision := "(unknown)", ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				version = info.Main.Version
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = s.Value
-					}
-				}
-			}
 			if a.json {
-				return a.printJSON(map[string]string{"version": version, "revision": revision})
+				return a.printJSON(thisBuild())
 			}
-			a.print("%s\n", strings.TrimSpace("signalbox "+version+" "+revision))
+			a.print("%s\n", thisBuild())
 			return nil
 		},
 	}
