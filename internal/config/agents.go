@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -194,6 +195,9 @@ func (a Agent) validate(name string) error {
 	}
 	if a.Key != "" && !variableName().MatchString(a.Key) {
 		problems = append(problems, wrong(key+".key", " is no name of an environment variable: the key itself does not belong into this file"))
+	}
+	if u, err := url.Parse(a.URL); a.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
+		problems = append(problems, wrong(key+".url", " is %q: want http://… or https://…", shown(a.URL)))
 	}
 	for model, p := range a.Prices {
 		if !(p.Input >= 0 && p.Cached >= 0 && p.Output >= 0) {

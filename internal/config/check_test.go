@@ -78,6 +78,8 @@ func TestAWrongFileIsRefusedWithLineAndKeyInWords(t *testing.T) {
 		{"an unknown word", "base: main\napprove: maybe\n", `line 2: approve is "maybe": want manual or auto`},
 		{"a role of nobody", "roles: {planner: ghost}\n", `line 1: roles.planner names "ghost", which is no agent of this file`},
 		{"an agent without a program", "agents:\n  a:\n    driver: command\n", "line 2: agents.a.command is empty: want a program and its arguments"},
+		{"a server of no address", "agents:\n  a: {driver: claude, url: foo}\n", `line 2: agents.a.url is "foo": want http://… or https://…`},
+		{"an image without containers", "environment: {image: 'node:22'}\n", "line 1: environment.image is for containers: want environment.driver: container with it"},
 		{"too little memory", "environment: {memory: 1K}\n", "line 1: environment.memory is 1024 bytes: want at least 16M, or 0 for no limit"},
 		{"too little time", "environment: {cpus: 0.0001}\n", "line 1: environment.cpus is 0.0001: want 0.01 to 4096, or 0 for no limit"},
 		{"no time at all", "environment: {cpus: .nan}\n", "line 1: environment.cpus is NaN: want 0.01 to 4096, or 0 for no limit"},

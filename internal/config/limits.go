@@ -31,6 +31,11 @@ func (e *Environment) validate() (problems []error) {
 	if e.Processes != 0 && e.Processes < leastProcesses {
 		problems = append(problems, wrong("environment.processes", " is %d: want at least %d, or 0 for no limit", e.Processes, leastProcesses))
 	}
+	for key, given := range map[string]bool{"image": e.Image != "", "images": len(e.Images) > 0, "dockerfile": e.Dockerfile != ""} {
+		if given && e.Driver == DriverClone {
+			problems = append(problems, wrong("environment."+key, " is for containers: want environment.driver: container with it"))
+		}
+	}
 	for i, name := range e.Capabilities {
 		problems = append(problems, oneOf(fmt.Sprintf("environment.capabilities[%d]", i+1), name, capabilities...))
 	}
