@@ -40,8 +40,8 @@ func (s source) forbids(module, name string) string {
 	if slices.Contains(row, other) {
 		return ""
 	}
-	if isDriver(other) && s.room != "cli" && !strings.HasPrefix(s.room, other+"/") && !strings.HasPrefix(s.room, "cmd/") {
-		return "drivers are named by cli only"
+	if isDriver(other) && s.room != "wire" && !strings.HasPrefix(s.room, other+"/") && !strings.HasPrefix(s.room, "cmd/") {
+		return "drivers are named by wire only"
 	}
 	if slices.Contains(row, "*") {
 		return ""

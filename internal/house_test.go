@@ -61,7 +61,7 @@ var rooms = map[string][]string{
 	"environment/container/engine":        {"environment", "process", "redact"}, // marks what it cuts of an output: by that a secret is known that was cut
 	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
-	"commandline":                         {"workflow"},                                                                   // a step in words; the published documents quote them, so it is no part of cli
+	"commandline":                         {"workflow", "redact"},                                                         // a step in words; the published documents quote them, so it is no part of cli
 	"store":                               {"workflow", "health", "registry", "commandline", "engine", "redact", "flock"}, // implements engine's interfaces; error.actions is published as lines
 	"schema":                              {},
 	"pipeline":                            {},
@@ -78,7 +78,9 @@ var rooms = map[string][]string{
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},
 	"mcp":                                 {"workflow", "store", "engine"},
-	"cli":                                 {"*"},
+	"problem":                             {"forge", "store"}, // whose errors have a kind of end
+	"wire":                                {"*"},              // builds what a configuration asks for, so it alone names drivers
+	"cli":                                 {"*", "agent/replay", "environment/cache", "environment/clone", "environment/detect", "forge/local"},
 	"cmd/*":                               {"*"},
 }
 
@@ -91,7 +93,7 @@ var (
 	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort", "sync", // for what is made when it is first asked
 		"strconv", "strings", "time", "unicode", "unicode/utf8"}
 	// clocks are the packages that may look at the time themselves.
-	clocks = []string{"cli", "process"}
+	clocks = []string{"cli", "process", "wire"}
 )
 
 // source is one parsed Go file of ours.

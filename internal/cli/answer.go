@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -31,7 +33,7 @@ type answerFlags struct {
 	question            string
 }
 
-func newAnswer(a *app) *cobra.Command {
+func newAnswer(a *invocation) *cobra.Command {
 	var f answerFlags
 	c := &cobra.Command{
 		Use:   "answer RUN [TEXT]",
@@ -46,7 +48,7 @@ func newAnswer(a *app) *cobra.Command {
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("option") && f.option < 1 {
-				return &problem{err: fmt.Errorf("--option is %d", f.option), hint: "options are counted from 1", code: exitUsage}
+				return &problem.Error{Err: fmt.Errorf("--option is %d", f.option), Hint: "options are counted from 1", Code: problem.Usage}
 			}
 			return a.answer(c.Context(), args[0], slices.Concat(args[1:], []string{""})[0], f)
 		},
@@ -61,7 +63,7 @@ func newAnswer(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) answer(ctx context.Context, ref, text string, f answerFlags) error {
+func (a *invocation) answer(ctx context.Context, ref, text string, f answerFlags) error {
 	p, found, err := a.openRun(ctx, ref)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func (w *answering) give(ctx context.Context, answer workflow.Answer) error {
 		why = fmt.Sprintf("an answer has at most %d characters", maxAnswer)
 	}
 	if why != "" {
-		return &problem{err: fmt.Errorf("question %s of run %s: %s", w.asked.ID, w.found.Run.Ref(), why), hint: "look at it: signalbox answer " + w.found.Run.Ref(), code: exitUsage}
+		return &problem.Error{Err: fmt.Errorf("question %s of run %s: %s", w.asked.ID, w.found.Run.Ref(), why), Hint: "look at it: signalbox answer " + w.found.Run.Ref(), Code: problem.Usage}
 	}
 	if w.session != nil {
 		return w.giveSession(ctx, answer)
@@ -128,7 +130,7 @@ func (w *answering) give(ctx context.Context, answer workflow.Answer) error {
 	order.Answer = &answer
 	err := w.signal(ctx, w.found, func(_ *workflow.Run, s *workflow.Signals) { s.Commands = append(s.Commands, order) })
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	run, err := w.taken(ctx, order.ID)
 	if err != nil {
@@ -141,14 +143,14 @@ func (w *answering) give(ctx context.Context, answer workflow.Answer) error {
 func (w *answering) taken(ctx context.Context, order string) (workflow.Run, error) {
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changes, err := w.store.Watch(watch, store.RunDir(w.found.Ref)+"/stage.json")
+	changes, err := w.Store.Watch(watch, store.RunDir(w.found.Ref)+"/stage.json")
 	if err != nil {
-		return workflow.Run{}, explained(err)
+		return workflow.Run{}, wire.Explained(err)
 	}
 	for {
-		run, err := w.store.Stage(w.found.Ref).Load(ctx)
+		run, err := w.Store.Stage(w.found.Ref).Load(ctx)
 		if err != nil {
-			return run, explained(err)
+			return run, wire.Explained(err)
 		}
 		if !slices.ContainsFunc(run.Signals.Commands, func(c workflow.Command) bool { return c.ID == order }) {
 			return run, nil

@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func newApprove(a *app) *cobra.Command {
+func newApprove(a *invocation) *cobra.Command {
 	var commit string
 	var noRun bool
 	c := &cobra.Command{

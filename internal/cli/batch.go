@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"signalbox/internal/commandline"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
@@ -14,7 +16,7 @@ import (
 
 // batch works on several requests with sessions.
 type batch struct {
-	app     *app
+	app     *invocation
 	project *project
 	how     sessionStart
 	plan    *batchPlan
@@ -126,14 +128,14 @@ func (b *batch) work(ctx context.Context, n int) batchResult {
 
 // session is the one that is at work already, or a new one, which is ours.
 func (b *batch) session(ctx context.Context, n int) (x *session.Session, info session.Info, ours bool, err error) {
-	all, err := sessionsOf(b.project.store)
+	all, err := sessionsOf(b.project.Store)
 	if err != nil {
 		return nil, info, false, err
 	}
 	name := session.Name("", n)
 	x, info, err = openSession(ctx, all, name)
 	switch {
-	case err != nil && codeOf(err) != exitNotFound:
+	case err != nil && problem.CodeOf(err) != problem.NotFound:
 		return nil, info, false, err
 	case err == nil && info.Outcome == nil:
 		return x, info, false, nil
@@ -164,9 +166,9 @@ func (b *batch) take(r batchResult) {
 }
 
 // news is a line of progress, which a program that reads JSON is spared.
-func (a *app) news(format string, args ...any) {
+func (a *invocation) news(format string, args ...any) {
 	if !a.json {
-		a.print("%s %s\n", clock(now()), fmt.Sprintf(format, args...))
+		a.print("%s %s\n", commandline.Clock(now()), fmt.Sprintf(format, args...))
 	}
 }
 
@@ -208,9 +210,9 @@ func (b *batch) outcome(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		b.app.say("sessions that were started go on, and so does the batch by the same command")
-		return errors.Join(err, &problem{code: exitCanceled})
+		return errors.Join(err, &problem.Error{Code: problem.Canceled})
 	case complete < len(list):
-		return errors.Join(err, &problem{code: exitFailed})
+		return errors.Join(err, &problem.Error{Code: problem.Failed})
 	}
 	return err
 }

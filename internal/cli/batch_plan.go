@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
+	"signalbox/internal/wire"
 )
 
 // batchPlan is what is to be done, and what has to be done before each.
@@ -27,18 +29,18 @@ func (p *project) planBatch(ctx context.Context, refs []string) (*batchPlan, err
 	plan := &batchPlan{requests: map[int]forge.Request{}, needs: map[int][]int{}}
 	var unknown []string
 	for _, ref := range refs {
-		request, err := p.forge.Request(ctx, p.fromHere(ref))
+		request, err := p.Forge.Request(ctx, p.fromHere(ref))
 		switch {
 		case errors.Is(err, forge.ErrNotFound):
 			unknown = append(unknown, ref)
 		case err != nil:
-			return nil, explained(err)
+			return nil, wire.Explained(err)
 		default:
 			plan.requests[request.Number] = request
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, &problem{err: fmt.Errorf("there is no request %s", strings.Trim(fmt.Sprintf("%q", unknown), "[]")), hint: `see which requests there are: signalbox list`, code: exitNotFound}
+		return nil, &problem.Error{Err: fmt.Errorf("there is no request %s", strings.Trim(fmt.Sprintf("%q", unknown), "[]")), Hint: `see which requests there are: signalbox list`, Code: problem.NotFound}
 	}
 	for n, request := range plan.requests {
 		needs, err := p.batchNeeds(ctx, plan, request)
@@ -52,10 +54,10 @@ func (p *project) planBatch(ctx context.Context, refs []string) (*batchPlan, err
 
 func (p *project) batchNeeds(ctx context.Context, plan *batchPlan, request forge.Request) (needs []int, err error) {
 	for _, ref := range request.DependsOn {
-		needed, err := p.forge.Request(ctx, ref)
+		needed, err := p.Forge.Request(ctx, ref)
 		if err != nil {
-			return nil, &problem{err: fmt.Errorf("request %d depends on %q: %w", request.Number, ref, err), code: codeOf(err),
-				hint: "mend depends_on in " + request.Path}
+			return nil, &problem.Error{Err: fmt.Errorf("request %d depends on %q: %w", request.Number, ref, err), Code: problem.CodeOf(err),
+				Hint: "mend depends_on in " + request.Path}
 		}
 		if _, ours := plan.requests[needed.Number]; ours {
 			needs = append(needs, needed.Number)
@@ -66,8 +68,8 @@ func (p *project) batchNeeds(ctx context.Context, plan *batchPlan, request forge
 			return nil, err
 		}
 		if !done {
-			return nil, &problem{err: fmt.Errorf("request %d depends on %d, which is neither in the batch nor complete", request.Number, needed.Number),
-				hint: fmt.Sprintf("take it into the batch, or do it first: signalbox session start %d", needed.Number)}
+			return nil, &problem.Error{Err: fmt.Errorf("request %d depends on %d, which is neither in the batch nor complete", request.Number, needed.Number),
+				Hint: fmt.Sprintf("take it into the batch, or do it first: signalbox session start %d", needed.Number)}
 		}
 	}
 	slices.Sort(needs)
@@ -76,11 +78,11 @@ func (p *project) batchNeeds(ctx context.Context, plan *batchPlan, request forge
 
 // isComplete reports a recorded success: the request is merged, or its status says so.
 func (p *project) isComplete(ctx context.Context, request forge.Request) (bool, error) {
-	status, err := p.store.IssueStatus(request.Number).Load(ctx)
+	status, err := p.Store.IssueStatus(request.Number).Load(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return request.Closed || status.Status == registry.IssueComplete, explained(err)
+	return request.Closed || status.Status == registry.IssueComplete, wire.Explained(err)
 }
 
 // sort orders by waves, and by number within each.
@@ -90,9 +92,9 @@ func (b *batchPlan) sort() error {
 		if len(wave) == 0 {
 			circle := b.circle()
 			if len(circle) == 2 {
-				return &problem{err: fmt.Errorf("request %d depends on itself", circle[0]), hint: "mend depends_on in " + b.requests[circle[0]].Path}
+				return &problem.Error{Err: fmt.Errorf("request %d depends on itself", circle[0]), Hint: "mend depends_on in " + b.requests[circle[0]].Path}
 			}
-			return &problem{err: fmt.Errorf("requests depend on each other in a circle: %s", numbers(circle)), hint: "mend their depends_on"}
+			return &problem.Error{Err: fmt.Errorf("requests depend on each other in a circle: %s", numbers(circle)), Hint: "mend their depends_on"}
 		}
 		b.order = append(b.order, wave...)
 	}

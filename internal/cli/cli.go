@@ -19,7 +19,9 @@ import (
 	"golang.org/x/term"
 
 	"signalbox/internal/git"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
 // Streams is the terminal, or what stands for it.
@@ -54,25 +56,28 @@ func System() Streams {
 		}, Env: os.Getenv, Dir: dir}
 }
 
-// app is one invocation.
-type app struct {
-	// Streams mask what is printed; bare are as they were given, for the terminal of another program.
-	Streams
-	bare Streams
+// console is the terminal of an invocation, or what stands for it.
+type console struct {
+	In              io.Reader
+	Out, Err        io.Writer
+	Terminal, Color bool
+	Width           func() int
+}
+
+// invocation is one use of the command line.
+type invocation struct {
+	// console masks what is printed; bare is as it was given, for the terminal of another program.
+	console
+	bare console
 	mask *mask
-	log  *slog.Logger
-	json bool
 	// notices are the notifications on their way.
 	notices *sync.WaitGroup
-	// overrides of the configuration by flags; zero values mean none.
-	flags overrides
-	// withoutAgents: the command carries no agent on, so it works without what the configuration does to this machine.
-	withoutAgents bool
-	// obeys: the command obeys the project's files, as its user agreed; else it only shows.
-	obeys bool
-	// looksAtTrust: the command asks what that is, and --trust is no answer.
-	looksAtTrust bool
+	json    bool
+	openingOf
 }
+
+// openingOf lies one level deeper than a project's own opener, which is the same.
+type openingOf struct{ *wire.Opener }
 
 // Main runs one command line and returns the exit code. See told for signals.
 func Main(ctx context.Context, args []string, s Streams) int {
@@ -80,9 +85,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	defer stop()
 	ctx, endGit := git.Scope(ctx)
 	defer endGit()
-	s.Dir = aboveClones(s.Dir)
-	a := &app{Streams: s, bare: s, mask: &mask{}, notices: &sync.WaitGroup{}}
-	a.Out, a.Err = maskedWriter{s.Out, a.mask}, maskedWriter{s.Err, a.mask}
+	a := newInvocation(s)
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -91,10 +94,18 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	err := root.ExecuteContext(ctx)
 	a.notices.Wait()
 	a.show(err)
-	return codeOf(err)
+	return problem.CodeOf(err)
 }
 
-func newRoot(a *app) *cobra.Command {
+func newInvocation(s Streams) *invocation {
+	bare := console{s.In, s.Out, s.Err, s.Terminal, s.Color, s.Width}
+	a := &invocation{console: bare, bare: bare, mask: &mask{}, notices: &sync.WaitGroup{}}
+	a.Out, a.Err = maskedWriter{s.Out, a.mask}, maskedWriter{s.Err, a.mask}
+	a.Opener = &wire.Opener{Env: s.Env, Dir: wire.AboveClones(s.Dir), Clock: s.Clock, Warn: a.warn, Mended: a.mended, Learn: a.mask.use, Notices: a.notices}
+	return a
+}
+
+func newRoot(a *invocation) *cobra.Command {
 	var verbose bool
 	root := &cobra.Command{
 		Use:   "signalbox",
@@ -112,7 +123,7 @@ func newRoot(a *app) *cobra.Command {
 			if verbose {
 				level = slog.LevelDebug
 			}
-			a.log = slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: level}))
+			a.Log = slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: level}))
 		},
 	}
 	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log what is done to standard error")
@@ -185,8 +196,8 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	p := &problem{err: fmt.Errorf("%q has no command %q", c.CommandPath(), args[0]), hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
-	p.suggest(c, args[0])
+	p := &problem.Error{Err: fmt.Errorf("%q has no command %q", c.CommandPath(), args[0]), Hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), Code: problem.Usage}
+	suggest(p, c, args[0])
 	return p
 }
 
@@ -203,38 +214,38 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	p := &problem{err: fmt.Errorf("there is no command %q", args[0]), hint: `see "signalbox --help"`, code: exitUsage}
-	p.suggest(root, args[0])
+	p := &problem.Error{Err: fmt.Errorf("there is no command %q", args[0]), Hint: `see "signalbox --help"`, Code: problem.Usage}
+	suggest(p, root, args[0])
 	return p
 }
 
 // suggest names the commands below c whose names are near the word.
-func (p *problem) suggest(c *cobra.Command, word string) {
+func suggest(p *problem.Error, c *cobra.Command, word string) {
 	c.SuggestionsMinimumDistance = 2
 	if near := c.SuggestionsFor(word); len(near) > 0 {
-		p.hint = "did you mean: " + c.CommandPath() + " " + strings.Join(near, ", "+c.CommandPath()+" ")
+		p.Hint = "did you mean: " + c.CommandPath() + " " + strings.Join(near, ", "+c.CommandPath()+" ")
 	}
 }
 
 // show prints an error and what to do about it; text from outside is cleaned.
-func (a *app) show(err error) {
+func (a *invocation) show(err error) {
 	if err == nil {
 		return
 	}
-	var p *problem
+	var p *problem.Error
 	if !errors.As(err, &p) {
-		p = &problem{err: err}
+		p = &problem.Error{Err: err}
 	}
-	if p.err == nil { // said already
+	if p.Err == nil { // said already
 		return
 	}
-	_, _ = fmt.Fprintf(a.Err, "%s %s\n", a.paint(red, "error:"), redact.Clean(p.err.Error()))
-	if p.hint != "" {
-		_, _ = fmt.Fprintf(a.Err, "%s  %s\n", a.paint(bold, "hint:"), redact.Clean(p.hint))
+	_, _ = fmt.Fprintf(a.Err, "%s %s\n", a.paint(red, "error:"), redact.Clean(p.Err.Error()))
+	if p.Hint != "" {
+		_, _ = fmt.Fprintf(a.Err, "%s  %s\n", a.paint(bold, "hint:"), redact.Clean(p.Hint))
 	}
 }
 
-func (a *app) print(format string, args ...any) { _, _ = fmt.Fprintf(a.Out, format, args...) }
+func (a *invocation) print(format string, args ...any) { _, _ = fmt.Fprintf(a.Out, format, args...) }
 
 const (
 	red    = "31"
@@ -245,7 +256,7 @@ const (
 	faint  = "2"
 )
 
-func (a *app) paint(code, text string) string {
+func (a *invocation) paint(code, text string) string {
 	if !a.Color {
 		return text
 	}
@@ -253,11 +264,3 @@ func (a *app) paint(code, text string) string {
 }
 
 func now() time.Time { return time.Now() }
-
-// healthTime is what time it is for the self-healing loop, whose waits are longer than anybody would watch.
-func (a *app) healthTime() time.Time {
-	if a.Clock != nil {
-		return a.Clock()
-	}
-	return now()
-}

@@ -9,7 +9,7 @@ import (
 
 // columns is where lines of cells with tabs between them go: as they are for a program, aligned
 // and below the names of the columns for a person. Flush ends them.
-func (a *app) columns(names ...string) (out io.Writer, flush func() error) {
+func (a *invocation) columns(names ...string) (out io.Writer, flush func() error) {
 	if !a.Terminal {
 		return a.Out, func() error { return nil }
 	}
@@ -19,4 +19,4 @@ func (a *app) columns(names ...string) (out io.Writer, flush func() error) {
 }
 
 // say tells a person what a program sees by an empty output.
-func (a *app) say(line string) { _, _ = fmt.Fprintln(a.Err, line) }
+func (a *invocation) say(line string) { _, _ = fmt.Fprintln(a.Err, line) }

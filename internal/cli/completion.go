@@ -16,7 +16,7 @@ import (
 
 // complete gives the commands that take a run or a request the words that a
 // shell offers for it: numbers, with their titles.
-func (a *app) complete(root *cobra.Command) {
+func (a *invocation) complete(root *cobra.Command) {
 	waits := func(l listing) bool {
 		return l.State == workflow.NeedsInput && l.Phase == string(workflow.ApprovalWait.Step())
 	}
@@ -48,7 +48,7 @@ func (a *app) complete(root *cobra.Command) {
 
 // runs offers the numbers of requests whose latest run takes the
 // command. A command of several runs offers none twice.
-func (a *app) runs(takes func(listing) bool, several bool) cobra.CompletionFunc {
+func (a *invocation) runs(takes func(listing) bool, several bool) cobra.CompletionFunc {
 	return a.words(several, func(ctx context.Context, p *project) []listing {
 		latest, err := p.latest(ctx)
 		if err != nil {
@@ -59,20 +59,20 @@ func (a *app) runs(takes func(listing) bool, several bool) cobra.CompletionFunc 
 }
 
 // requests offers the numbers of requests that are not merged yet.
-func (a *app) requests() cobra.CompletionFunc {
+func (a *invocation) requests() cobra.CompletionFunc {
 	return a.words(true, func(ctx context.Context, p *project) []listing {
 		latest, err := p.latest(ctx)
 		if err != nil {
 			return nil
 		}
-		requests, _ := p.forge.Requests(ctx) // the broken ones are list's to show
+		requests, _ := p.Forge.Requests(ctx) // the broken ones are list's to show
 		return slices.DeleteFunc(p.listings(ctx, latest, requests, false), func(l listing) bool {
 			return l.Problem != "" || l.State == workflow.Done
 		})
 	})
 }
 
-func (a *app) words(several bool, offers func(context.Context, *project) []listing) cobra.CompletionFunc {
+func (a *invocation) words(several bool, offers func(context.Context, *project) []listing) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 && !several {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -107,7 +107,7 @@ func stateIs(wanted ...workflow.State) func(listing) bool {
 }
 
 // logs offers runs, and then the logs of the one given.
-func (a *app) logs(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *invocation) logs(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return a.runs(anyState, false)(c, args, begun)
 	}

@@ -14,13 +14,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
 )
 
 //go:embed demo
 var demoFiles embed.FS
 
-func newDemo(a *app) *cobra.Command {
+func newDemo(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo [FOLDER]",
 		Short: "See it work: create a small Go repository with a failing test and fix it",
@@ -36,11 +37,11 @@ func newDemo(a *app) *cobra.Command {
 			return a.demo(c.Context(), dir)
 		},
 	}
-	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the demonstration's commands on this machine as you, without isolation")
+	c.Flags().BoolVar(&a.Overrides.Unsandboxed, "unsandboxed", false, "run the demonstration's commands on this machine as you, without isolation")
 	return c
 }
 
-func (a *app) demo(ctx context.Context, dir string) (err error) {
+func (a *invocation) demo(ctx context.Context, dir string) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "signalbox-demo-"); err != nil {
 			return fmt.Errorf("make folder for the demonstration: %w", err)
@@ -58,7 +59,7 @@ func (a *app) demo(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	a.print("\nIts request, number 1, is carried to a merged change:\n\n")
-	a.flags.trust = true // its files are ours
+	a.Overrides.Trust = true // its files are ours
 	if err := a.run(ctx, []string{"1"}); err != nil {
 		return err
 	}
@@ -80,9 +81,9 @@ func typedName() string {
 	return self
 }
 
-func (a *app) makeDemo(ctx context.Context, dir string) error {
+func (a *invocation) makeDemo(ctx context.Context, dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return &problem{err: fmt.Errorf("%s is not empty", dir), hint: "name a folder that is empty or does not exist", code: exitUsage}
+		return &problem.Error{Err: fmt.Errorf("%s is not empty", dir), Hint: "name a folder that is empty or does not exist", Code: problem.Usage}
 	}
 	err := fs.WalkDir(demoFiles, "demo", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -120,13 +121,13 @@ func (a *app) makeDemo(ctx context.Context, dir string) error {
 const demoLimit = 2 * time.Minute
 
 // showCommand runs a program and shows what it prints; that a test fails is no error.
-func (a *app) showCommand(ctx context.Context, dir string, args ...string) error {
+func (a *invocation) showCommand(ctx context.Context, dir string, args ...string) error {
 	if args[0] != "git" || args[1] == "--no-pager" {
 		a.print("%s\n", a.paint(faint, "$ "+strings.Join(args, " ")))
 	}
 	result, err := process.Run(ctx, process.Command{Args: args, Dir: dir, Env: os.Environ(), Stdout: a.bare.Out, Stderr: a.bare.Out, Total: demoLimit})
 	if err != nil {
-		return &problem{err: fmt.Errorf("run %s: %w", args[0], err), hint: fmt.Sprintf("the demonstration needs %s: apt-get install git golang", args[0])}
+		return &problem.Error{Err: fmt.Errorf("run %s: %w", args[0], err), Hint: fmt.Sprintf("the demonstration needs %s: apt-get install git golang", args[0])}
 	}
 	if !result.OK() && args[0] == "git" {
 		return fmt.Errorf("%s ended with exit code %d", strings.Join(args[:2], " "), result.ExitCode)

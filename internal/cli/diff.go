@@ -14,12 +14,13 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
-func newDiff(a *app) *cobra.Command {
+func newDiff(a *invocation) *cobra.Command {
 	var stat, tool, noPager bool
 	c := &cobra.Command{
 		Use:   "diff RUN",
@@ -37,8 +38,8 @@ func newDiff(a *app) *cobra.Command {
 			d := &differ{project: p, run: &found.Run}
 			switch base, head := d.run.Journey.BaseCommit, d.run.Journey.Head; {
 			case head == "" || head == base:
-				return &problem{err: fmt.Errorf("run %s has recorded no change yet", d.run.Ref()), code: exitNotFound,
-					hint: "see where it is: signalbox status " + d.run.Ref()}
+				return &problem.Error{Err: fmt.Errorf("run %s has recorded no change yet", d.run.Ref()), Code: problem.NotFound,
+					Hint: "see where it is: signalbox status " + d.run.Ref()}
 			case tool:
 				return d.tool(c.Context())
 			case stat || p.json:
@@ -70,13 +71,13 @@ type changedFile struct {
 
 func (d *differ) stat(ctx context.Context) error {
 	j := &d.run.Journey
-	changes, err := d.repo.Changes(ctx, j.BaseCommit, j.Head)
+	changes, err := d.Repo.Changes(ctx, j.BaseCommit, j.Head)
 	if err != nil {
 		return err
 	}
 	files := make([]changedFile, len(changes))
 	for i, c := range changes {
-		files[i] = changedFile{d.redact.Line(c.Path, 400), c.Added, c.Deleted}
+		files[i] = changedFile{d.Redact.Line(c.Path, 400), c.Added, c.Deleted}
 	}
 	if d.json {
 		return d.printJSON(struct {
@@ -104,9 +105,9 @@ func (d *differ) stat(ctx context.Context) error {
 
 // tool lets git show the change in the person's own tool. It is their git, their configuration and their repository.
 func (d *differ) tool(ctx context.Context) error {
-	args := []string{"git", "-C", d.root, "difftool", "--dir-diff", d.run.Journey.BaseCommit, d.run.Journey.Head}
+	args := []string{"git", "-C", d.Root, "difftool", "--dir-diff", d.run.Journey.BaseCommit, d.run.Journey.Head}
 	if err := process.Foreground(ctx, args, os.Environ(), d.In, d.bare.Out, d.bare.Err); err != nil {
-		return &problem{err: err, hint: "name a tool: git config --global diff.tool NAME (git difftool --tool-help lists them)"}
+		return &problem.Error{Err: err, Hint: "name a tool: git config --global diff.tool NAME (git difftool --tool-help lists them)"}
 	}
 	return nil
 }
@@ -121,8 +122,8 @@ func (d *differ) patch(ctx context.Context, paged bool) (err error) {
 		}
 	}
 	painted := &lineWriter{to: out, each: d.painted()}
-	hidden := d.redact.CleanWriter(painted)
-	err = d.repo.Patch(ctx, d.run.Journey.BaseCommit, d.run.Journey.Head, hidden)
+	hidden := d.Redact.CleanWriter(painted)
+	err = d.Repo.Patch(ctx, d.run.Journey.BaseCommit, d.run.Journey.Head, hidden)
 	err = errors.Join(err, hidden.Close(), painted.Close())
 	if errors.Is(err, io.ErrClosedPipe) {
 		return nil // the reader left the pager before the end

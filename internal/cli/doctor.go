@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
-func newDoctor(a *app) *cobra.Command {
+func newDoctor(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what works here, what's missing and how to fix it",
@@ -36,7 +38,7 @@ const (
 	verdictMissing = "missing"
 )
 
-func (a *app) doctor(ctx context.Context) error {
+func (a *invocation) doctor(ctx context.Context) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -48,7 +50,7 @@ func (a *app) doctor(ctx context.Context) error {
 	if p.lookAtConfig(add) {
 		p.lookAtSettings(add)
 	}
-	if p.configError == nil && p.lookAtTrust(add) {
+	if p.ConfigError == nil && p.lookAtTrust(add) {
 		p.lookAtIsolation(ctx, add)
 		p.lookAtTests(ctx, add)
 		p.lookAtNetwork(add)
@@ -57,7 +59,7 @@ func (a *app) doctor(ctx context.Context) error {
 		p.lookAtBroughtSettings(ctx, add)
 		p.lookAtStart(ctx, add)
 	}
-	if p.trust.standing != standsWithheld {
+	if p.Trust.Standing != wire.StandsWithheld {
 		p.lookAtHealth(ctx, add)
 	}
 	p.lookAtPrompts(add)
@@ -78,12 +80,12 @@ func (a *app) doctor(ctx context.Context) error {
 		a.printFindings(findings)
 	}
 	if missing > 0 {
-		return &problem{code: exitError}
+		return &problem.Error{Code: problem.General}
 	}
 	return nil
 }
 
-func (a *app) printFindings(findings []finding) {
+func (a *invocation) printFindings(findings []finding) {
 	code := map[string]string{verdictOK: green, verdictWarning: yellow, verdictMissing: red}
 	for _, f := range findings {
 		verdict, what := a.paint(code[f.Verdict], fmt.Sprintf("%-8s", f.Verdict)), f.What

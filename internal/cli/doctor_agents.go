@@ -8,26 +8,27 @@ import (
 
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
-	"signalbox/internal/process"
+	"signalbox/internal/problem"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
 func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
 	p.lookAtWayOut(add)
-	agents, err := p.agents(ctx)
+	agents, err := p.Agents(ctx)
 	if err == nil {
-		err = p.mayBegin()
+		err = p.MayBegin()
 	}
 	if err != nil {
-		var known *problem
+		var known *problem.Error
 		hint := ""
 		if errors.As(err, &known) {
-			hint = known.hint
+			hint = known.Hint
 		}
 		add(finding{"agents", verdictMissing, err.Error(), hint})
 		return
 	}
-	if name := p.plansUnasked(p.workflowName()); name != "" {
+	if name := p.plansUnasked(p.WorkflowName()); name != "" {
 		add(finding{string(workflow.Planner), verdictWarning, name + " is a command: whether it can plan is not known, and \"signalbox heal\" will not try", sayWhoPlans(name)})
 	}
 	does := map[string][]string{} // an agent is one program, whichever model a role has it use
@@ -55,71 +56,12 @@ var withoutRole = map[workflow.Role]string{
 	workflow.Repairer: "nobody: a set-up that fails is not corrected",
 }
 
-// tryInside tries the agent's program where it is to work, and says if that was not done.
-func (p *project) tryInside(ctx context.Context, try func(context.Context, process.Executor) error) (says string, err error) {
-	if p.unsandboxed() {
-		return "", nil
-	}
-	inside, ok := p.environments.(tryer)
-	if !ok {
-		return "; not tried inside a container", nil
-	}
-	if _, err := p.environments.Check(ctx); err != nil { // which is said where isolation is
-		return "; not tried inside", nil
-	}
-	return "", try(ctx, tryIn{inside})
-}
-
-// starting asks an agent that is known for its version. Any other program is only looked for: what it would do is its own affair.
-func (p *project) starting(name string, c config.Agent) func(context.Context, process.Executor) error {
-	v, known := vendorOf(c.Driver)
-	program := agent.Program{Agent: name, Title: v.title, Oldest: v.oldest, Install: v.install, Args: []string{p.programOf(c)}, Env: c.Env}
-	if !known {
-		return program.FindIn
-	}
-	return func(ctx context.Context, exec process.Executor) error {
-		_, err := program.VersionIn(ctx, exec)
-		return err
-	}
-}
-
-func (p *project) programOf(c config.Agent) string {
-	program := cmp.Or(c.Program, c.Driver)
-	if len(c.Command) > 0 {
-		program = c.Command[0]
-	}
-	if strings.Contains(program, "/") {
-		program = p.abs(program)
-	}
-	return program
-}
-
-// tryer is a driver of environments in which a command can run before there is one.
-type tryer interface {
-	Try(ctx context.Context, c process.Command) (process.Result, error)
-}
-
-type tryIn struct{ tryer }
-
-// Exec implements process.Executor.
-func (t tryIn) Exec(ctx context.Context, c process.Command) (process.Result, error) {
-	return t.Try(ctx, c)
-}
-
-// costTold says what a ceiling of money is worth where its models have no prices.
-func (v vendor) costTold() string {
-	if v.reckons {
-		return v.title + " tells its cost when a call ends, and in a session at its own interface not at all, so a ceiling of money ends nothing meanwhile"
-	}
-	return v.title + " tells no cost, so no ceiling of money holds for it"
-}
-
 func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(finding)) {
 	version, err := a.Check(ctx)
 	if err != nil {
 		next := "install it, or mend agents." + a.Name() + " in " + config.Name
-		if v, known := vendorOf(p.config.Agents[a.Name()].Driver); known && errors.Is(err, agent.ErrTooOld) {
-			next = v.install + "@latest"
+		if v, known := wire.VendorOf(p.Config.Agents[a.Name()].Driver); known && errors.Is(err, agent.ErrTooOld) {
+			next = v.Install + "@latest"
 		}
 		add(finding{"agent " + a.Name(), verdictMissing, err.Error(), next})
 		return
@@ -128,16 +70,16 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 	if version != "" {
 		says = version + ": " + roles
 	}
-	c := p.config.Agents[a.Name()]
-	v, known := vendorOf(c.Driver)
+	c := p.Config.Agents[a.Name()]
+	v, known := wire.VendorOf(c.Driver)
 	if !known && c.Driver != config.DriverCommand {
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
 		return
 	}
-	if l := p.config.Limits; (l.CostUSD > 0 || l.PerDay.CostUSD > 0) && len(c.Prices) == 0 && known {
-		add(finding{"agent " + a.Name(), verdictWarning, v.costTold(), "set agents." + a.Name() + ".prices, or limits.tokens"})
+	if l := p.Config.Limits; (l.CostUSD > 0 || l.PerDay.CostUSD > 0) && len(c.Prices) == 0 && known {
+		add(finding{"agent " + a.Name(), verdictWarning, v.CostTold(), "set agents." + a.Name() + ".prices, or limits.tokens"})
 	}
-	tried, err := p.tryInside(ctx, p.starting(a.Name(), c))
+	tried, err := p.TryInside(ctx, p.Starting(a.Name(), c))
 	if err != nil {
 		add(finding{"agent " + a.Name(), verdictMissing, says + "; but in the sandbox: " + err.Error(), ""})
 		return
@@ -147,22 +89,22 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
 		return
 	}
-	w := p.way(v, c)
-	switch login, key, folder := p.login(v, c); {
-	case w.problem != "":
-		add(finding{"agent " + a.Name(), verdictMissing, says + "; " + w.problem, w.next})
+	w := p.WayOf(v, c)
+	switch login, key, folder := p.LoginOf(v, c); {
+	case w.Problem != "":
+		add(finding{"agent " + a.Name(), verdictMissing, says + "; " + w.Problem, w.Next})
 	case login == config.LoginKey:
 		add(p.reaching(ctx, w, finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"}))
 	case login == config.LoginOwn:
 		next := "to keep it outside give it a key: docs/agents.md"
-		if closed := p.closedTo(v); len(closed) > 0 {
+		if closed := p.ClosedTo(v); len(closed) > 0 {
 			next = "it also needs environment.allow: [" + strings.Join(closed, ", ") + "]; " + next
 		}
-		add(finding{"agent " + a.Name(), verdictWarning, says + "; its " + ownLogin(folder), next})
+		add(finding{"agent " + a.Name(), verdictWarning, says + "; its " + wire.OwnLogin(folder), next})
 	default:
-		verdict, next := verdictWarning, "start it once and log in, or export "+cmp.Or(v.server(c).key, "the key of its model")
-		if p.needsLogin(v, c) {
-			verdict, next = verdictMissing, p.logIn(v, c)
+		verdict, next := verdictWarning, "start it once and log in, or export "+cmp.Or(v.Server(c).Key, "the key of its model")
+		if p.NeedsLogin(v, c) {
+			verdict, next = verdictMissing, p.LogIn(v, c)
 		}
 		add(finding{"agent " + a.Name(), verdict, says + "; no key and no login were found", next})
 	}

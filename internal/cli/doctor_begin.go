@@ -10,28 +10,30 @@ import (
 	"time"
 
 	"signalbox/internal/config"
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
 // lookAtBeginning names what refuses every run before it begins, whatever else is in order.
 func (p *project) lookAtBeginning(ctx context.Context, add func(finding)) {
 	wrong := func(what string, err error) {
-		var known *problem
+		var known *problem.Error
 		if err == nil {
 			return
 		}
 		f := finding{What: what, Verdict: verdictMissing, Says: err.Error()}
 		if errors.As(err, &known) {
-			f.Next = known.hint
+			f.Next = known.Hint
 		}
 		add(f)
 	}
-	if p.trust.standing == standsWithheld { // else it is said of the agents
-		wrong("repository", p.inMainTree())
+	if p.Trust.Standing == wire.StandsWithheld { // else it is said of the agents
+		wrong("repository", p.InMainTree())
 	}
-	if p.configError == nil {
-		_, _, err := workflow.WorkflowPhases(p.config.Workflow...)
+	if p.ConfigError == nil {
+		_, _, err := workflow.WorkflowPhases(p.Config.Workflow...)
 		if err != nil {
 			add(finding{"workflow", verdictMissing, err.Error(), "correct workflow in " + config.Name})
 		}
@@ -43,8 +45,8 @@ const findProgram = `command -v -- "$1"`
 
 // lookAtTests names the test commands whose program is neither in the project nor where commands run.
 func (p *project) lookAtTests(ctx context.Context, add func(finding)) {
-	p.lookAtTestLines(ctx, "tests", p.config.Tests, add)
-	p.lookAtTestLines(ctx, "tests_e2e", p.config.TestsE2E, add)
+	p.lookAtTestLines(ctx, "tests", p.Config.Tests, add)
+	p.lookAtTestLines(ctx, "tests_e2e", p.Config.TestsE2E, add)
 }
 
 func (p *project) lookAtTestLines(ctx context.Context, key string, lines []string, add func(finding)) {
@@ -54,7 +56,7 @@ func (p *project) lookAtTestLines(ctx context.Context, key string, lines []strin
 			continue
 		}
 		if strings.Contains(word, "/") {
-			if _, err := os.Stat(filepath.Join(p.root, word)); !filepath.IsAbs(word) && errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(p.Root, word)); !filepath.IsAbs(word) && errors.Is(err, os.ErrNotExist) {
 				add(finding{key, verdictMissing, fmt.Sprintf("%q starts %s, which is not in the project", line, word), "correct " + key + " in " + config.Name})
 			}
 			continue
@@ -69,15 +71,15 @@ func (p *project) lookAtTestLines(ctx context.Context, key string, lines []strin
 // hasProgram reports whether a word starts something where commands run; true where that cannot be told.
 func (p *project) hasProgram(ctx context.Context, word string) (there bool, err error) {
 	look := func(ctx context.Context, exec process.Executor) error {
-		result, err := exec.Exec(ctx, process.Command{Args: []string{"sh", "-c", findProgram, "sh", word}, Env: p.variables(), Total: lookWait, OutputLimit: 4 << 10})
+		result, err := exec.Exec(ctx, process.Command{Args: []string{"sh", "-c", findProgram, "sh", word}, Env: p.Variables(), Total: lookWait, OutputLimit: 4 << 10})
 		there = err != nil || ctx.Err() != nil || result.Ending != process.Exited || result.OK()
 		return err
 	}
 	there = true
-	if p.unsandboxed() {
-		return there, look(ctx, p.host())
+	if p.Unsandboxed() {
+		return there, look(ctx, p.Host())
 	}
-	_, err = p.tryInside(ctx, look)
+	_, err = p.TryInside(ctx, look)
 	return there, err
 }
 
@@ -88,8 +90,8 @@ const lookWait = 10 * time.Second
 func (p *project) programMissing(ctx context.Context, key, line, word string, add func(finding)) {
 	f := finding{key, verdictMissing, fmt.Sprintf("%q starts %s, and there is no such program where commands run", line, word),
 		"install it, have environment.set_up install it, or correct " + key + " in " + config.Name}
-	found, err := p.detectHere(ctx, "")
-	if len(p.config.Environment.SetUp) > 0 || p.config.Environment.SetUp == nil && err == nil && len(found.SetUp) > 0 {
+	found, err := p.DetectHere(ctx, "")
+	if len(p.Config.Environment.SetUp) > 0 || p.Config.Environment.SetUp == nil && err == nil && len(found.SetUp) > 0 {
 		f.Verdict, f.Next = verdictWarning, "nothing, if the set-up installs it; a run finds that out before anything is paid for"
 	}
 	add(f)

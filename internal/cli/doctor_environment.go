@@ -9,19 +9,19 @@ import (
 )
 
 func (p *project) lookAtIsolation(ctx context.Context, add func(finding)) {
-	note, err := p.environments.Check(ctx)
+	note, err := p.Environments.Check(ctx)
 	switch {
-	case p.config.Environment.Driver == config.DriverContainer && err != nil:
+	case p.Config.Environment.Driver == config.DriverContainer && err != nil:
 		add(finding{"containers", verdictMissing, err.Error(), ""})
-	case p.config.Environment.Driver == config.DriverContainer:
+	case p.Config.Environment.Driver == config.DriverContainer:
 		add(finding{What: "containers", Verdict: verdictOK, Says: note})
 	case err != nil:
 		add(finding{"isolation", verdictMissing, err.Error(), p.limited() + "apt-get install bubblewrap; or, if you trust what will run: signalbox run --unsandboxed"})
-	case p.config.Environment.Sandbox == config.SandboxNone:
+	case p.Config.Environment.Sandbox == config.SandboxNone:
 		add(finding{"isolation", verdictWarning, "none: agents and commands run on this machine as you. " + note, "set environment.sandbox: bubblewrap"})
 	default:
 		says := "bubblewrap, with a process namespace of its own"
-		if !p.config.Environment.UserNamespaces && clone.Filters() {
+		if !p.Config.Environment.UserNamespaces && clone.Filters() {
 			says += "; user namespaces are closed"
 		}
 		if note != "" {
@@ -33,7 +33,7 @@ func (p *project) lookAtIsolation(ctx context.Context, add func(finding)) {
 
 // limited names the limits that could be what keeps a sandbox from starting.
 func (p *project) limited() string {
-	if p.limits() == (process.Limits{}) {
+	if p.Limits() == (process.Limits{}) {
 		return ""
 	}
 	return "raise environment.memory, cpus or processes; or "
@@ -42,7 +42,7 @@ func (p *project) limited() string {
 func (p *project) lookAtNetwork(add func(finding)) {
 	open := finding{"network", verdictWarning, "agents and commands reach whatever this machine does, its own services too",
 		"set environment.network: registries in " + config.Name}
-	e := p.config.Environment
+	e := p.Config.Environment
 	switch {
 	case e.Driver == config.DriverClone && e.Sandbox == config.SandboxNone:
 		open.Next = "only a sandbox can close it: set environment.sandbox: bubblewrap"

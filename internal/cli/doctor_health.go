@@ -14,7 +14,7 @@ import (
 // lookAtHealth names the health checks that know nothing as things stand: what they look at is not there.
 func (p *project) lookAtHealth(ctx context.Context, add func(finding)) {
 	blind := 0
-	for _, c := range p.config.Health.Checks {
+	for _, c := range p.Config.Health.Checks {
 		why, next := p.blind(ctx, c)
 		if why == "" {
 			continue
@@ -22,7 +22,7 @@ func (p *project) lookAtHealth(ctx context.Context, add func(finding)) {
 		blind++
 		add(finding{"health", verdictWarning, fmt.Sprintf("%s, so nothing is known by health check %s", why, c.ID), next})
 	}
-	if all := len(p.config.Health.Checks); all > blind {
+	if all := len(p.Config.Health.Checks); all > blind {
 		add(finding{What: "health", Verdict: verdictOK, Says: count(all-blind, "health check") + ` for "signalbox heal"`})
 	}
 }
@@ -32,7 +32,7 @@ func (p *project) blind(ctx context.Context, c config.Check) (why, next string) 
 	switch c.Kind {
 	case config.CheckLog:
 		next = "mend its file in " + config.Name + ", or have the log written"
-		file, err := heal.OpenLog(p.root, c.File)
+		file, err := heal.OpenLog(p.Root, c.File)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Sprintf("the log %q is not there", c.File), next
 		}
@@ -42,11 +42,11 @@ func (p *project) blind(ctx context.Context, c config.Check) (why, next string) 
 		_ = file.Close()
 	case config.CheckForgeCI:
 		next = "take kind branch-tests, which runs the tests itself"
-		branches, ok := p.forge.(forge.Branches)
+		branches, ok := p.Forge.(forge.Branches)
 		if !ok {
 			return "this forge knows of no CI", next
 		}
-		base, err := p.base(ctx)
+		base, err := p.Base(ctx)
 		if err != nil { // it is said above
 			return "", ""
 		}

@@ -13,7 +13,7 @@ func (p *project) lookAtMounts(add func(finding)) {
 	if err != nil {
 		return // a system without mounts of its own to tell of
 	}
-	if there := mountedBelow(string(table), p.root); len(there) > 0 {
+	if there := mountedBelow(string(table), p.Root); len(there) > 0 {
 		add(finding{"mounts", verdictOK, fmt.Sprintf("%s mounted here: %s", count(len(there), "folder"), strings.Join(there, ", ")),
 			"before you delete the project's folder: signalbox env remove --all"})
 	}

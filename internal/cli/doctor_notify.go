@@ -11,7 +11,7 @@ import (
 
 // lookAtNotifications reports the entries under notify that can't work. It sends nothing.
 func (p *project) lookAtNotifications(add func(finding)) {
-	c := p.config.Notify
+	c := p.Config.Notify
 	if c.Desktop {
 		if _, err := exec.LookPath("notify-send"); err != nil {
 			add(finding{"notify", verdictMissing, "notify.desktop needs the program notify-send, which isn't in PATH", "install it: sudo apt-get install libnotify-bin"})
@@ -20,7 +20,7 @@ func (p *project) lookAtNotifications(add func(finding)) {
 	if len(c.Command) > 0 {
 		program := c.Command[0]
 		if strings.Contains(program, "/") && !filepath.IsAbs(program) {
-			program = filepath.Join(p.root, program)
+			program = filepath.Join(p.Root, program)
 		}
 		if _, err := exec.LookPath(program); err != nil {
 			add(finding{"notify", verdictMissing, fmt.Sprintf("the program of notify.command can't be started: %s", err), "mend notify.command in " + config.Name})

@@ -7,18 +7,20 @@ import (
 	"os"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/problem"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
 func (p *project) lookAtRequests(ctx context.Context, add func(finding)) {
-	requests, err := p.forge.Requests(ctx)
+	requests, err := p.Forge.Requests(ctx)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		add(finding{"requests", verdictWarning, err.Error(), "mend the file"})
 	}
 	add(finding{What: "requests", Verdict: verdictOK, Says: fmt.Sprintf("%d in requests/", len(requests))})
-	var base *problem
-	if errors.As(p.mayMergeInto(ctx, p.config.Base, forge.Request{}), &base) && p.config.Base != "" && base.hint != firstCommit { // that is said of the repository
-		add(finding{"base", verdictMissing, base.Error(), base.hint})
+	var base *problem.Error
+	if errors.As(p.MayMergeInto(ctx, p.Config.Base, forge.Request{}), &base) && p.Config.Base != "" && base.Hint != wire.FirstCommit { // that is said of the repository
+		add(finding{"base", verdictMissing, base.Error(), base.Hint})
 	}
 }
 

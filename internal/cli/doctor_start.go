@@ -18,12 +18,12 @@ const remoteWait = 20 * time.Second
 
 // lookAtStart names what a run would stop at before it makes anything. The code that stops the run says it.
 func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
-	base, err := p.base(ctx)
+	base, err := p.Base(ctx)
 	if err != nil {
 		add(findingOf("base", err))
 		return
 	}
-	if p.mayMergeInto(ctx, base, forge.Request{}) != nil { // which is said of the requests
+	if p.MayMergeInto(ctx, base, forge.Request{}) != nil { // which is said of the requests
 		return
 	}
 	obstacles := p.obstacles(ctx, base, add)
@@ -38,7 +38,7 @@ func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
 		add(finding{What: "merge", Verdict: verdictOK, Says: p.mergesSo(ctx, base)})
 	}
 	p.lookAtClone(ctx, add)
-	if err := p.store.Watched(); err != nil {
+	if err := p.Store.Watched(); err != nil {
 		add(finding{"files", verdictWarning, "the kernel has no inotify instance or watch left for you, so files are polled: " + err.Error(),
 			"sudo sysctl fs.inotify.max_user_instances=512 fs.inotify.max_user_watches=524288"})
 	}
@@ -47,7 +47,7 @@ func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
 // obstacles are those of every run into base. The remote and the signature are tried only where no program is started for that which
 // the repository itself names: doctor only shows.
 func (p *project) obstacles(ctx context.Context, base string, add func(finding)) []perform.Obstacle {
-	named, err := p.repo.NamesPrograms(ctx)
+	named, err := p.Repo.NamesPrograms(ctx)
 	if err == nil && len(named) > 0 {
 		add(finding{"merge", verdictWarning, "no push, signature or filter is tried here: the repository's own git configuration names programs for it (" +
 			redact.Line(strings.Join(named, ", "), 200) + ")", "nothing: a run tries them before anything is paid for"})
@@ -55,27 +55,27 @@ func (p *project) obstacles(ctx context.Context, base string, add func(finding))
 	quiet := err != nil || len(named) > 0
 	ctx, cancel := context.WithTimeout(ctx, remoteWait)
 	defer cancel()
-	shows := p.obeys
-	p.obeys = !quiet
-	defer func() { p.obeys = shows }()
-	r := perform.New(perform.Config{Store: p.store, Repo: p.repo, Environments: p.driver(), Forge: p.forge, Commits: p.commits(), Redact: p.redact, Logger: p.log})
+	shows := p.Obeys
+	p.Obeys = !quiet
+	defer func() { p.Obeys = shows }()
+	r := perform.New(perform.Config{Store: p.Store, Repo: p.Repo, Environments: p.Driver(), Forge: p.Forge, Commits: p.Commits(), Redact: p.Redact, Logger: p.Log})
 	return r.Obstacles(ctx, base, quiet)
 }
 
 // mergesSo says whose merges go where.
 func (p *project) mergesSo(ctx context.Context, base string) string {
 	says := "into " + base
-	if user, err := p.repo.User(ctx); err == nil {
+	if user, err := p.Repo.User(ctx); err == nil {
 		says += fmt.Sprintf(" as %s <%s>", user.Committer.Name, user.Committer.Email)
 	}
-	if p.pushes(ctx) {
+	if p.Pushes(ctx) {
 		says += ", and pushed to " + local.Remote
 	}
 	return says
 }
 
 func (p *project) lookAtClone(ctx context.Context, add func(finding)) {
-	if remote, err := p.repo.Promisor(ctx); err == nil && remote != "" {
+	if remote, err := p.Repo.Promisor(ctx); err == nil && remote != "" {
 		add(finding{"clone", verdictWarning, "this is a partial clone: a run first fetches from " + remote + " what it lacks, and stops for free where it cannot",
 			"fetch all of it now: git fetch --refetch --no-filter"})
 	}

@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/store"
 )
 
-func newDocument(a *app) *cobra.Command {
+func newDocument(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "document",
 		Short: "Check, migrate, print and watch the documents",

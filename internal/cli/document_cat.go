@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -12,11 +11,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/config"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 )
 
-func newDocumentCat(a *app) *cobra.Command {
+func newDocumentCat(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cat FILE",
 		Short: "Print a document without secrets and control characters",
@@ -28,12 +27,12 @@ func newDocumentCat(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) cat(file string) error {
+func (a *invocation) cat(file string) error {
 	data, err := a.readDocument(file)
 	if err != nil {
 		return err
 	}
-	redactor := a.redactor()
+	redactor := a.Redactor()
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(data))
 	for number := 0; ; number++ {
 		value, err := decoder.ReadValue()
@@ -45,23 +44,10 @@ func (a *app) cat(file string) error {
 		}
 		if err != nil {
 			a.print("%s\n", redactor.String(redact.Clean(string(data[decoder.InputOffset():]))))
-			return &problem{err: fmt.Errorf("%s: not JSON: %w", file, err), hint: "see what is wrong with it: signalbox document validate " + file}
+			return &problem.Error{Err: fmt.Errorf("%s: not JSON: %w", file, err), Hint: "see what is wrong with it: signalbox document validate " + file}
 		}
 		a.print("%s\n", value)
 	}
-}
-
-// redactor knows the secrets of the environment; those that the configuration
-// of the project around names too, if there is one that can be read.
-func (a *app) redactor() *redact.Redactor {
-	root, _, err := documentsRoot(a.Dir)
-	c := config.Default()
-	if err == nil {
-		if configured, _, err := config.Load(filepath.Join(root, config.Name), a.Env); err == nil {
-			c = configured
-		}
-	}
-	return redact.New((&project{app: a, config: c}).secrets())
 }
 
 // shown is a JSON value for the eye: indented, texts redacted, and what acts on a terminal escaped.

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 )
 
-func newDocumentMigrate(a *app) *cobra.Command {
+func newDocumentMigrate(a *invocation) *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "migrate",
@@ -35,8 +36,8 @@ type migrated struct {
 	Error   string       `json:"error,omitempty"`
 }
 
-func (a *app) migrate(ctx context.Context, dryRun bool) error {
-	s, err := a.openStoreToChange(ctx, dryRun)
+func (a *invocation) migrate(ctx context.Context, dryRun bool) error {
+	s, err := a.OpenStoreToChange(ctx, dryRun)
 	if err != nil {
 		return err
 	}
@@ -68,11 +69,11 @@ func (a *app) migrate(ctx context.Context, dryRun bool) error {
 // mendsShown is how many changes of one document are told one by one.
 const mendsShown = 8
 
-func (a *app) showMigrated(m migrated) {
+func (a *invocation) showMigrated(m migrated) {
 	if a.json {
 		return
 	}
-	redactor := a.redactor()
+	redactor := a.Redactor()
 	say := func(format string, args ...any) {
 		a.print("%s\n", redact.Line(redactor.String(fmt.Sprintf(format, args...)), 300))
 	}
@@ -96,7 +97,7 @@ func (a *app) showMigrated(m migrated) {
 
 func short(value []byte) string { return redact.Line(string(value), 60) }
 
-func (a *app) concludeMigration(results []migrated, all, broken int, dryRun bool) error {
+func (a *invocation) concludeMigration(results []migrated, all, broken int, dryRun bool) error {
 	mended := len(results) - broken
 	switch {
 	case a.json:
@@ -111,6 +112,6 @@ func (a *app) concludeMigration(results []migrated, all, broken int, dryRun bool
 	if broken == 0 {
 		return nil
 	}
-	return &problem{err: fmt.Errorf("%d of %d documents cannot be read and are left as they are", broken, all),
-		hint: "see what is wrong with one: signalbox document validate FILE"}
+	return &problem.Error{Err: fmt.Errorf("%d of %d documents cannot be read and are left as they are", broken, all),
+		Hint: "see what is wrong with one: signalbox document validate FILE"}
 }

@@ -5,10 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/schema"
 )
 
-func newDocumentSchema(a *app) *cobra.Command {
+func newDocumentSchema(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "schema [NAME]",
 		Short:             "Print a document's JSON Schema (2020-12), or list them",
@@ -21,7 +22,7 @@ func newDocumentSchema(a *app) *cobra.Command {
 			}
 			text, err := schema.Text(args[0])
 			if errors.Is(err, schema.ErrUnknown) {
-				return &problem{err: err, hint: `see which there are: signalbox document schema`, code: exitNotFound}
+				return &problem.Error{Err: err, Hint: `see which there are: signalbox document schema`, Code: problem.NotFound}
 			}
 			a.print("%s", text)
 			return err
@@ -29,7 +30,7 @@ func newDocumentSchema(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) listSchemas() error {
+func (a *invocation) listSchemas() error {
 	if a.json {
 		return a.printJSON(schema.Names())
 	}

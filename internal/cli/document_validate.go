@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/schema"
 	"signalbox/internal/store"
 )
 
-func newDocumentValidate(a *app) *cobra.Command {
+func newDocumentValidate(a *invocation) *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "validate FILE...",
@@ -48,9 +49,9 @@ type flaw struct {
 	Reason string `json:"reason"`
 }
 
-func (a *app) validateDocuments(kind store.Kind, files []string) error {
+func (a *invocation) validateDocuments(kind store.Kind, files []string) error {
 	if kind != "" && !slices.Contains(store.Kinds, kind) {
-		return &problem{err: fmt.Errorf("--kind is %q", kind), hint: "want one of " + strings.Join(kindNames(), ", "), code: exitUsage}
+		return &problem.Error{Err: fmt.Errorf("--kind is %q", kind), Hint: "want one of " + strings.Join(kindNames(), ", "), Code: problem.Usage}
 	}
 	verdicts := []verdict{}
 	broken := 0
@@ -73,11 +74,11 @@ func (a *app) validateDocuments(kind store.Kind, files []string) error {
 	if broken == 0 {
 		return nil
 	}
-	return &problem{err: fmt.Errorf("%d of %d documents not valid", broken, len(files)), code: exitError,
-		hint: `mend by hand, or have what an older writer left mended: signalbox document migrate`}
+	return &problem.Error{Err: fmt.Errorf("%d of %d documents not valid", broken, len(files)), Code: problem.General,
+		Hint: `mend by hand, or have what an older writer left mended: signalbox document migrate`}
 }
 
-func (a *app) showVerdict(v verdict) {
+func (a *invocation) showVerdict(v verdict) {
 	if a.json {
 		return
 	}
@@ -89,7 +90,7 @@ func (a *app) showVerdict(v verdict) {
 	}
 }
 
-func (a *app) validateDocument(kind store.Kind, file string) (verdict, error) {
+func (a *invocation) validateDocument(kind store.Kind, file string) (verdict, error) {
 	data, err := a.readDocument(file)
 	if err != nil {
 		return verdict{}, err
@@ -97,8 +98,8 @@ func (a *app) validateDocument(kind store.Kind, file string) (verdict, error) {
 	if kind == "" {
 		var ok bool
 		if kind, ok = store.KindOf(a.absolute(file), data); !ok {
-			return verdict{}, &problem{err: fmt.Errorf("%s: neither its name nor what is in it says which document this is", file),
-				hint: "say it: --kind " + strings.Join(kindNames(), "|"), code: exitUsage}
+			return verdict{}, &problem.Error{Err: fmt.Errorf("%s: neither its name nor what is in it says which document this is", file),
+				Hint: "say it: --kind " + strings.Join(kindNames(), "|"), Code: problem.Usage}
 		}
 	}
 	flaws, err := a.flaws(kind, a.absolute(file), data)
@@ -106,7 +107,7 @@ func (a *app) validateDocument(kind store.Kind, file string) (verdict, error) {
 }
 
 // flaws are those that the reader refuses; only where there are none, what the schema adds.
-func (a *app) flaws(kind store.Kind, path string, data []byte) ([]flaw, error) {
+func (a *invocation) flaws(kind store.Kind, path string, data []byte) ([]flaw, error) {
 	found := []flaw{}
 	refused := store.Validate(kind, path, data)
 	if len(refused) == 0 && kind == store.KindStage {
@@ -157,12 +158,12 @@ func splitLines(data []byte) (lines [][]byte) {
 const documentNames = "documents are environments.json, state.json, .worktrees/.status/*.json and runs/*/*/{stage,planning,errors}.json; - is standard input"
 
 // readDocument reads a file that a person names, never more than a document may have.
-func (a *app) readDocument(file string) ([]byte, error) {
+func (a *invocation) readDocument(file string) ([]byte, error) {
 	in := a.In
 	if file != "-" {
 		opened, err := os.Open(a.absolute(file))
 		if err != nil {
-			return nil, &problem{err: fmt.Errorf("read document: %w", err), hint: documentNames}
+			return nil, &problem.Error{Err: fmt.Errorf("read document: %w", err), Hint: documentNames}
 		}
 		defer func() { _ = opened.Close() }()
 		in = opened
@@ -174,7 +175,7 @@ func (a *app) readDocument(file string) ([]byte, error) {
 	return data, nil
 }
 
-func (a *app) absolute(file string) string {
+func (a *invocation) absolute(file string) string {
 	if file == "-" || filepath.IsAbs(file) {
 		return file
 	}

@@ -10,11 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 )
 
-func newDocumentWatch(a *app) *cobra.Command {
+func newDocumentWatch(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [PATH...]",
 		Short: "Print a line of JSON for each change of a document",
@@ -39,8 +40,8 @@ type news struct {
 	Removed  bool           `json:"removed,omitzero"`
 }
 
-func (a *app) watchDocuments(ctx context.Context, files []string) error {
-	s, err := a.openStoreToRead(ctx)
+func (a *invocation) watchDocuments(ctx context.Context, files []string) error {
+	s, err := a.OpenStoreToRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (a *app) watchDocuments(ctx context.Context, files []string) error {
 	for _, file := range files {
 		path, err := s.Rel(filepath.Clean(a.absolute(file)))
 		if err != nil {
-			return &problem{err: err, hint: "name files and folders of this project", code: exitUsage}
+			return &problem.Error{Err: err, Hint: "name files and folders of this project", Code: problem.Usage}
 		}
 		paths = append(paths, path)
 	}
@@ -58,7 +59,7 @@ func (a *app) watchDocuments(ctx context.Context, files []string) error {
 		return err
 	}
 	_, _ = fmt.Fprintln(a.Err, "watching the documents; end it with Ctrl-C")
-	redactor := a.redactor()
+	redactor := a.Redactor()
 	for change := range changes {
 		line, err := newsOf(change, redactor)
 		if err != nil {

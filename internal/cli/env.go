@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 )
 
-func newEnv(a *app) *cobra.Command {
+func newEnv(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "env",
 		Short: "Manage environments and environments.json",
@@ -39,12 +40,12 @@ func newEnv(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) warn(format string, args ...any) {
+func (a *invocation) warn(format string, args ...any) {
 	_, _ = fmt.Fprintf(a.Err, "%s %s\n", a.paint(yellow, "warning:"), redact.Clean(fmt.Sprintf(format, args...)))
 }
 
 // mended says what was read in an older form.
-func (a *app) mended(path string, notes []string) {
+func (a *invocation) mended(path string, notes []string) {
 	for _, note := range notes {
 		_, _ = fmt.Fprintf(a.Err, "%s %s: %s\n", a.paint(yellow, "mended:"), path, redact.Line(note, 300))
 	}
@@ -53,18 +54,18 @@ func (a *app) mended(path string, notes []string) {
 func parseNumber(what, text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(text, "#"))
 	if err != nil || n < 1 {
-		return 0, &problem{err: fmt.Errorf("%q is not the number of %s", text, what), hint: "a whole number from 1 on", code: exitUsage}
+		return 0, &problem.Error{Err: fmt.Errorf("%q is not the number of %s", text, what), Hint: "a whole number from 1 on", Code: problem.Usage}
 	}
 	return n, nil
 }
 
 // offerEnvironments completes the id of an environment, then one of further.
-func (a *app) offerEnvironments(further ...string) cobra.CompletionFunc {
+func (a *invocation) offerEnvironments(further ...string) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) == 1 {
 			return further, cobra.ShellCompDirectiveNoFileComp
 		}
-		doc, err := a.environments(c.Context())
+		doc, err := a.registered(c.Context())
 		if err != nil || len(args) > 1 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

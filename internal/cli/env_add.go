@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/registry"
 )
 
-func newEnvAdd(a *app) *cobra.Command {
+func newEnvAdd(a *invocation) *cobra.Command {
 	var area string
 	c := &cobra.Command{
 		Use:   "add ENV_ID ISSUE BRANCH TITLE",

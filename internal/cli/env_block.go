@@ -8,11 +8,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
-func newEnvBlock(a *app) *cobra.Command {
+func newEnvBlock(a *invocation) *cobra.Command {
 	var reasons []string
 	for _, reason := range registry.BlockedReasons {
 		reasons = append(reasons, string(reason))
@@ -33,7 +34,7 @@ func newEnvBlock(a *app) *cobra.Command {
 				block.SuggestedAction = args[3]
 			}
 			if err := json.Unmarshal([]byte(details), &block.Context); err != nil {
-				return &problem{err: fmt.Errorf("--context is no JSON object: %w", err), hint: `for instance --context '{"points": ["ids"]}'`, code: exitUsage}
+				return &problem.Error{Err: fmt.Errorf("--context is no JSON object: %w", err), Hint: `for instance --context '{"points": ["ids"]}'`, Code: problem.Usage}
 			}
 			return a.changeEnvironment(c.Context(), args[0], func(e *registry.Environment, now time.Time) error { return e.Block(block, now) })
 		},

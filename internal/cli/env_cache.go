@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
-func newEnvCache(a *app) *cobra.Command {
+func newEnvCache(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cache",
 		Short: "List and delete cached environments",
@@ -30,16 +32,16 @@ type keeper interface {
 }
 
 // keeper is nil where the driver keeps nothing.
-func (a *app) keeper(ctx context.Context) (*project, keeper, error) {
+func (a *invocation) keeper(ctx context.Context) (*project, keeper, error) {
 	p, err := a.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	k, _ := p.environments.(keeper)
+	k, _ := p.Environments.(keeper)
 	return p, k, nil
 }
 
-func newEnvCacheList(a *app) *cobra.Command {
+func newEnvCacheList(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List cached environments, most recently used first",
@@ -52,20 +54,20 @@ func newEnvCacheList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { _ = p.store.Close() }()
+			defer func() { _ = p.Store.Close() }()
 			p.warn()
 			kept := []cache.Entry{}
 			if k != nil {
 				found, err := k.List(c.Context())
 				if err != nil {
-					return explained(err)
+					return wire.Explained(err)
 				}
 				kept = append(kept, found...)
 			}
 			if a.json {
 				return a.printJSON(kept)
 			}
-			if len(kept) == 0 && p.config.Environment.Cache == 0 {
+			if len(kept) == 0 && p.Config.Environment.Cache == 0 {
 				a.say("nothing is kept: environment.cache is 0")
 				return nil
 			}
@@ -74,7 +76,7 @@ func newEnvCacheList(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) printKept(kept []cache.Entry) error {
+func (a *invocation) printKept(kept []cache.Entry) error {
 	if len(kept) == 0 {
 		a.say("nothing is kept")
 		return nil
@@ -85,7 +87,7 @@ func (a *app) printKept(kept []cache.Entry) error {
 		if len(e.Users) > 0 {
 			users = strings.Join(e.Users, ",")
 		}
-		_, _ = fmt.Fprintln(out, strings.Join([]string{keptName(&e), diskSize(e.Bytes), when(e.Used),
+		_, _ = fmt.Fprintln(out, strings.Join([]string{keptName(&e), diskSize(e.Bytes), commandline.When(e.Used),
 			redact.Line(e.Environment, 100), redact.Line(users, 200)}, "\t"))
 	}
 	return flush()

@@ -9,9 +9,10 @@ import (
 
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
-func newEnvCachePrune(a *app) *cobra.Command {
+func newEnvCachePrune(a *invocation) *cobra.Command {
 	var dry, all bool
 	c := &cobra.Command{
 		Use:   "prune",
@@ -27,29 +28,29 @@ func newEnvCachePrune(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) pruneCache(ctx context.Context, dry, all bool) error {
+func (a *invocation) pruneCache(ctx context.Context, dry, all bool) error {
 	p, k, err := a.keeper(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = p.store.Close() }()
-	limit := int64(p.config.Environment.Cache)
+	defer func() { _ = p.Store.Close() }()
+	limit := int64(p.Config.Environment.Cache)
 	switch {
 	case all:
 		p.warn()
 		limit = 0
-	case p.configError != nil:
-		return p.configError
+	case p.ConfigError != nil:
+		return p.ConfigError
 	}
 	gone, kept := []cache.Entry{}, []cache.Entry{}
 	if k != nil {
 		found, err := k.Prune(ctx, limit, dry)
 		if err != nil {
-			return explained(err)
+			return wire.Explained(err)
 		}
 		gone = append(gone, found...)
 		if kept, err = k.List(ctx); err != nil {
-			return explained(err)
+			return wire.Explained(err)
 		}
 	}
 	if a.json {
@@ -62,7 +63,7 @@ func (a *app) pruneCache(ctx context.Context, dry, all bool) error {
 	return nil
 }
 
-func (a *app) printDeleted(gone []cache.Entry, dry bool) {
+func (a *invocation) printDeleted(gone []cache.Entry, dry bool) {
 	done, total := "deleted", int64(0)
 	if dry {
 		done = "would delete"
@@ -79,7 +80,7 @@ func (a *app) printDeleted(gone []cache.Entry, dry bool) {
 }
 
 // printStaying says why something stays, and how what is in use could be freed.
-func (a *app) printStaying(kept []cache.Entry, limit int64) {
+func (a *invocation) printStaying(kept []cache.Entry, limit int64) {
 	var total int64
 	for _, e := range kept {
 		total += e.Bytes

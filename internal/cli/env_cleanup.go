@@ -11,13 +11,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newEnvCleanup(a *app) *cobra.Command {
-	clean := &envCleanup{app: a}
+func newEnvCleanup(a *invocation) *cobra.Command {
+	clean := &envCleanup{invocation: a}
 	c := &cobra.Command{
 		Use:   "cleanup",
 		Short: "Delete environments that were merged 7 days ago or abandoned; list unused ones",
@@ -33,7 +35,7 @@ func newEnvCleanup(a *app) *cobra.Command {
 }
 
 type envCleanup struct {
-	*app
+	*invocation
 	dry, yes bool
 	answers  *bufio.Reader
 }
@@ -65,7 +67,7 @@ func (c *envCleanup) run(ctx context.Context) error {
 		line, err := c.one(ctx, s, found)
 		if err != nil {
 			c.show(err)
-			worst = &problem{code: codeOf(err)}
+			worst = &problem.Error{Code: problem.CodeOf(err)}
 		}
 		report = append(report, line)
 		if !c.json {
@@ -86,7 +88,7 @@ func (c *envCleanup) one(ctx context.Context, s *store.Store, found registry.Cle
 	run, err := runOfEnvironment(ctx, s, found.EnvID)
 	if err != nil {
 		line.Done = cleanupKept
-		return line, explained(err)
+		return line, wire.Explained(err)
 	}
 	switch {
 	case run == nil:
@@ -114,7 +116,7 @@ func (c *envCleanup) agreed(ctx context.Context, line *cleared) (bool, error) {
 		return true, nil
 	}
 	if file, ok := c.In.(*os.File); ok && !term.IsTerminal(int(file.Fd())) {
-		return false, &problem{err: fmt.Errorf("environment %s: %s", line.EnvID, line.Unproven), hint: "signalbox env cleanup --yes", code: exitNeedsInput}
+		return false, &problem.Error{Err: fmt.Errorf("environment %s: %s", line.EnvID, line.Unproven), Hint: "signalbox env cleanup --yes", Code: problem.NeedsInput}
 	}
 	if c.answers == nil {
 		c.answers = bufio.NewReader(c.In)
@@ -141,7 +143,7 @@ func (c *envCleanup) delete(ctx context.Context, s *store.Store, run *workflow.R
 		}
 		return fmt.Errorf("environment %s was taken up again", id)
 	})
-	return "", explained(err)
+	return "", wire.Explained(err)
 }
 
 func (c *envCleanup) printCleared(line *cleared) {

@@ -2,22 +2,18 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/config"
-	"signalbox/internal/environment/detect"
 	"signalbox/internal/git"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
-func newEnvDetect(a *app) *cobra.Command {
+func newEnvDetect(a *invocation) *cobra.Command {
 	var language string
 	c := &cobra.Command{
 		Use:   "detect",
@@ -38,24 +34,24 @@ func newEnvDetect(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) detectEnvironment(ctx context.Context, language string) error {
-	repo, err := git.Open(ctx, a.gitHost(), a.Dir)
+func (a *invocation) detectEnvironment(ctx context.Context, language string) error {
+	repo, err := git.Open(ctx, a.GitHost(), a.Dir)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
-	p := &project{app: a, root: repo.Root(), repo: repo}
-	if p.config, _, err = config.Load(filepath.Join(p.root, config.Name), a.Env); err != nil {
-		return &problem{err: err, hint: "mend the file; \"signalbox init --print\" shows a commented one"}
+	p := &wire.Project{Opener: a.Opener, Root: repo.Root(), Repo: repo}
+	if p.Config, _, err = config.Load(filepath.Join(p.Root, config.Name), a.Env); err != nil {
+		return &problem.Error{Err: err, Hint: "mend the file; \"signalbox init --print\" shows a commented one"}
 	}
-	found, err := p.detectHere(ctx, language)
+	found, err := p.DetectHere(ctx, language)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
-	setUp, err := p.setUpOf(&found)
+	setUp, err := p.SetUpOf(&found)
 	if err != nil {
 		return err
 	}
-	hide := a.lateRedactor(p.root)
+	hide := a.LateRedactor(p.Root)
 	if a.json {
 		for i := range found.Files {
 			found.Files[i].Content = hide(found.Files[i].Content)
@@ -63,51 +59,4 @@ func (a *app) detectEnvironment(ctx context.Context, language string) error {
 		return a.printDetectionJSON(found, setUp)
 	}
 	return a.printDetection(&found, &setUp, func(text string) string { return redact.Line(hide(text), 300) })
-}
-
-// detectHere is what the files of the work tree say. Where a run would see others, a note tells.
-func (p *project) detectHere(ctx context.Context, language string) (detect.Result, error) {
-	root, err := os.OpenRoot(p.root)
-	if err != nil {
-		return detect.Result{}, fmt.Errorf("open project: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	catalogue := detect.Catalogue(p.config.Environment.Images)
-	found, err := detect.Detect(ctx, detect.Folder{Root: root, Names: p.repo.WorkFiles}, catalogue, language)
-	if err != nil {
-		return found, err
-	}
-	err = p.noteUncommitted(ctx, &found, catalogue)
-	return found, err
-}
-
-// noteUncommitted names what tells of the environment here and is not so in the commit from
-// which a run begins.
-func (p *project) noteUncommitted(ctx context.Context, found *detect.Result, catalogue []detect.Environment) error {
-	ref, begins := "HEAD", "a run begins with the last commit"
-	if p.config.Base != "" {
-		ref, begins = "refs/heads/"+p.config.Base, begins+" of "+p.config.Base
-	}
-	head, err := p.repo.Resolve(ctx, ref)
-	if errors.Is(err, git.ErrNotFound) {
-		found.Notes = append(found.Notes, "nothing is committed yet: "+begins)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	committed, err := detect.Detect(ctx, p.repo.Content(head), catalogue, "")
-	if err != nil {
-		return err
-	}
-	var changed []string
-	for _, f := range found.Files {
-		if !slices.ContainsFunc(committed.Files, func(c detect.File) bool { return c.Path == f.Path && c.SHA256 == f.SHA256 }) {
-			changed = append(changed, f.Path)
-		}
-	}
-	if len(changed) > 0 {
-		found.Notes = append(found.Notes, begins+", which has not what is here of "+strings.Join(changed, ", "))
-	}
-	return nil
 }

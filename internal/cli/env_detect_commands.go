@@ -7,10 +7,11 @@ import (
 
 	"signalbox/internal/config"
 	"signalbox/internal/environment/detect"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func (a *app) printCommands(title string, commands []string, show func(string) string) {
+func (a *invocation) printCommands(title string, commands []string, show func(string) string) {
 	if len(commands) == 0 {
 		return
 	}
@@ -22,9 +23,9 @@ func (a *app) printCommands(title string, commands []string, show func(string) s
 	}
 }
 
-func (a *app) printSetUp(s *plannedSetUp, show func(string) string) {
+func (a *invocation) printSetUp(s *wire.PlannedSetUp, show func(string) string) {
 	from, title := s.From, "verified when each prints OK"
-	if s.Source == sourceConfiguration {
+	if s.Source == wire.SourceConfiguration {
 		from += " (environment.set_up)"
 	}
 	own := slices.ContainsFunc(s.Verification, func(v workflow.Verification) bool { return v.Expected != "OK" })
@@ -47,15 +48,15 @@ func (a *app) printSetUp(s *plannedSetUp, show func(string) string) {
 }
 
 // printChecks shows how the project's descriptions have it built and tested.
-func (a *app) printChecks(r *detect.Result, show func(string) string) {
+func (a *invocation) printChecks(r *detect.Result, show func(string) string) {
 	for _, d := range r.Descriptions {
 		a.printCommands(fmt.Sprintf("%s says how it is checked (tests in %s)", show(d.Path), config.Name), d.Checks, show)
 	}
 }
 
 // printNotTaken shows what else says how to set up, and why it is not followed.
-func (a *app) printNotTaken(r *detect.Result, s *plannedSetUp, show func(string) string) {
-	configured := s.Source == sourceConfiguration
+func (a *invocation) printNotTaken(r *detect.Result, s *wire.PlannedSetUp, show func(string) string) {
+	configured := s.Source == wire.SourceConfiguration
 	if configured && r.SetUpSource != "" {
 		a.printCommands(fmt.Sprintf("%s asks for, not taken: %s comes first", show(r.SetUpSource), config.Name), r.SetUp, show)
 	}
@@ -74,8 +75,8 @@ func (a *app) printNotTaken(r *detect.Result, s *plannedSetUp, show func(string)
 }
 
 // printNotSetUp shows the parts that the detected set-up passes by, with what each would take.
-func (a *app) printNotSetUp(r *detect.Result, s *plannedSetUp, show func(string) string) {
-	if s.Source == sourceConfiguration || len(r.NotSetUp) == 0 {
+func (a *invocation) printNotSetUp(r *detect.Result, s *wire.PlannedSetUp, show func(string) string) {
+	if s.Source == wire.SourceConfiguration || len(r.NotSetUp) == 0 {
 		return
 	}
 	for _, part := range r.NotSetUp {

@@ -12,20 +12,21 @@ import (
 
 	"signalbox/internal/config"
 	"signalbox/internal/environment/detect"
+	"signalbox/internal/wire"
 )
 
-func (a *app) printDetectionJSON(found detect.Result, setUp plannedSetUp) error {
+func (a *invocation) printDetectionJSON(found detect.Result, setUp wire.PlannedSetUp) error {
 	rest, err := json.Marshal(found)
 	if err != nil {
 		return fmt.Errorf("print detection: %w", err)
 	}
 	return a.printJSON(struct {
-		SetUp plannedSetUp   `json:"set_up"`
-		Found jsontext.Value `json:",embed"`
+		SetUp wire.PlannedSetUp `json:"set_up"`
+		Found jsontext.Value    `json:",embed"`
 	}{setUp, rest})
 }
 
-func (a *app) printDetection(r *detect.Result, s *plannedSetUp, show func(string) string) error {
+func (a *invocation) printDetection(r *detect.Result, s *wire.PlannedSetUp, show func(string) string) error {
 	if err := a.printDetectedFiles(r, show); err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (a *app) printDetection(r *detect.Result, s *plannedSetUp, show func(string
 	return nil
 }
 
-func chosenName(r *detect.Result, s *plannedSetUp) (name, reason string) {
+func chosenName(r *detect.Result, s *wire.PlannedSetUp) (name, reason string) {
 	switch {
 	case s.Environment != r.Environment:
 		return s.Environment, "environment.name of " + config.Name
@@ -60,11 +61,11 @@ func chosenName(r *detect.Result, s *plannedSetUp) (name, reason string) {
 }
 
 // whyNoSetUp is empty where there is one.
-func whyNoSetUp(r *detect.Result, s *plannedSetUp) string {
+func whyNoSetUp(r *detect.Result, s *wire.PlannedSetUp) string {
 	switch {
 	case len(s.Commands) > 0:
 		return ""
-	case s.Source == sourceConfiguration:
+	case s.Source == wire.SourceConfiguration:
 		return "none: " + config.Name + " has only environment.verify"
 	case r.Default && slices.ContainsFunc(r.Descriptions, func(d detect.Description) bool { return d.Kind == "Makefile" }):
 		return "none: a run begins without one, for no target of the Makefile is for it (setup, bootstrap, deps, install)"
@@ -82,7 +83,7 @@ func versionsOf(r *detect.Result) string {
 	return strings.Join(versions, ", ")
 }
 
-func (a *app) printDetectedFiles(r *detect.Result, show func(string) string) error {
+func (a *invocation) printDetectedFiles(r *detect.Result, show func(string) string) error {
 	table, asked := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0), map[string]int{}
 	for _, d := range r.Dependencies {
 		asked[d.File]++

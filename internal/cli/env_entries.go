@@ -8,14 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-// environments reads the document; none is an empty one.
-func (a *app) environments(ctx context.Context) (doc registry.Environments, err error) {
+// registered reads the document; none is an empty one.
+func (a *invocation) registered(ctx context.Context) (doc registry.Environments, err error) {
 	s, doc, err := a.openEnvironments(ctx, true)
 	if err == nil {
 		_ = s.Close()
@@ -24,8 +26,8 @@ func (a *app) environments(ctx context.Context) (doc registry.Environments, err 
 }
 
 // openEnvironments opens the store and reads the document in it. Where it fails nothing is left open.
-func (a *app) openEnvironments(ctx context.Context, readOnly bool) (s *store.Store, doc registry.Environments, err error) {
-	if s, err = a.openStoreToChange(ctx, readOnly); err != nil {
+func (a *invocation) openEnvironments(ctx context.Context, readOnly bool) (s *store.Store, doc registry.Environments, err error) {
+	if s, err = a.OpenStoreToChange(ctx, readOnly); err != nil {
 		return nil, doc, err
 	}
 	doc, err = s.Environments().Load(ctx)
@@ -35,11 +37,11 @@ func (a *app) openEnvironments(ctx context.Context, readOnly bool) (s *store.Sto
 	case err != nil:
 		_ = s.Close()
 	}
-	return s, doc, explained(err)
+	return s, doc, wire.Explained(err)
 }
 
 // changeEnvironment performs one operation on an entry and shows what became of it.
-func (a *app) changeEnvironment(ctx context.Context, id string, change func(e *registry.Environment, now time.Time) error) error {
+func (a *invocation) changeEnvironment(ctx context.Context, id string, change func(e *registry.Environment, now time.Time) error) error {
 	return a.changeEnvironments(ctx, id, func(doc *registry.Environments) error {
 		e, err := doc.Find(id)
 		if err != nil {
@@ -49,8 +51,8 @@ func (a *app) changeEnvironment(ctx context.Context, id string, change func(e *r
 	})
 }
 
-func (a *app) changeEnvironments(ctx context.Context, id string, change func(*registry.Environments) error) error {
-	s, err := a.openStore(ctx)
+func (a *invocation) changeEnvironments(ctx context.Context, id string, change func(*registry.Environments) error) error {
+	s, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func fullID(doc *registry.Environments, ref string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", &problem{err: fmt.Errorf("%d environments begin with %q", len(found), ref), hint: "name one: " + strings.Join(found, ", "), code: exitUsage}
+	return "", &problem.Error{Err: fmt.Errorf("%d environments begin with %q", len(found), ref), Hint: "name one: " + strings.Join(found, ", "), Code: problem.Usage}
 }
 
 // begins: issue-4 is no beginning of issue-42-….
@@ -114,24 +116,24 @@ func begins(id, ref string) bool {
 func environmentProblem(id string, err error) error {
 	switch {
 	case errors.Is(err, registry.ErrNoEnvironment) && issueNumber().MatchString(id):
-		return &problem{err: err, hint: "an issue's environments: signalbox env find-by-issue " + strings.TrimPrefix(id, "#"), code: exitNotFound}
+		return &problem.Error{Err: err, Hint: "an issue's environments: signalbox env find-by-issue " + strings.TrimPrefix(id, "#"), Code: problem.NotFound}
 	case errors.Is(err, registry.ErrNoEnvironment):
-		return &problem{err: err, hint: "see what there is: signalbox env list", code: exitNotFound}
+		return &problem.Error{Err: err, Hint: "see what there is: signalbox env list", Code: problem.NotFound}
 	case errors.Is(err, registry.ErrInvalidEntry):
-		return &problem{err: err, hint: "see \"signalbox env --help\"", code: exitUsage}
+		return &problem.Error{Err: err, Hint: "see \"signalbox env --help\"", Code: problem.Usage}
 	case errors.Is(err, registry.ErrNotApplicable):
-		return &problem{err: err, hint: "look at it: signalbox env show " + id}
+		return &problem.Error{Err: err, Hint: "look at it: signalbox env show " + id}
 	}
-	return explained(err)
+	return wire.Explained(err)
 }
 
 // warnOfRun says that the entry is a living run's: the run writes it anew, whatever we wrote.
-func (a *app) warnOfRun(ctx context.Context, s *store.Store, id string) error {
+func (a *invocation) warnOfRun(ctx context.Context, s *store.Store, id string) error {
 	run, holder, err := livingRun(ctx, s, id)
 	if err == nil && run != nil {
 		a.warn("run %s is alive (pid %d) and writes this entry anew at its next transition", run.Ref(), holder.PID)
 	}
-	return explained(err)
+	return wire.Explained(err)
 }
 
 // livingRun is the run that works in the environment at this moment; nil if there is none.

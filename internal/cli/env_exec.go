@@ -11,13 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/place"
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newEnvExec(a *app) *cobra.Command {
+func newEnvExec(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec ENV -- PROGRAM [ARGUMENT]...",
 		Short: "Run a program in an environment, the way its tests run",
@@ -30,7 +32,7 @@ func newEnvExec(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.enter(c.Context(), args[0], func(ctx context.Context, place *place.Place) error {
 				err := a.execIn(ctx, place, process.Command{Args: args[1:], Stdin: a.In, Stdout: a.bare.Out, Stderr: a.bare.Err})
-				if codeOf(err) == exitNoProgram {
+				if problem.CodeOf(err) == exitNoProgram {
 					return noProgram(ctx, place, args[0], args[1], err)
 				}
 				return err
@@ -38,7 +40,7 @@ func newEnvExec(a *app) *cobra.Command {
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &problem{err: flagError(err), hint: "put -- before the program: " + dashedLine(c, c.Flags().Args()), code: exitUsage}
+		return &problem.Error{Err: flagError(err), Hint: "put -- before the program: " + dashedLine(c, c.Flags().Args()), Code: problem.Usage}
 	})
 	return c
 }
@@ -47,12 +49,12 @@ func newEnvExec(a *app) *cobra.Command {
 func dashed(c *cobra.Command, args []string) error {
 	switch dash := c.ArgsLenAtDash(); {
 	case dash == 0:
-		return &problem{err: errors.New("ENV is missing before the --"), hint: usageHint(c), code: exitUsage}
+		return &problem.Error{Err: errors.New("ENV is missing before the --"), Hint: usageHint(c), Code: problem.Usage}
 	case len(args) < 2, dash == 1, dash < 0 && c.Flags().NFlag() == 0:
 		return nil
 	}
-	return &problem{err: errors.New("it is not clear which flags are the program's"), code: exitUsage,
-		hint: "put -- before the program: " + dashedLine(c, args)}
+	return &problem.Error{Err: errors.New("it is not clear which flags are the program's"), Code: problem.Usage,
+		Hint: "put -- before the program: " + dashedLine(c, args)}
 }
 
 // dashedLine is how the command with these arguments should have been written.
@@ -64,39 +66,39 @@ func dashedLine(c *cobra.Command, args []string) string {
 }
 
 // enter lets act work in the environment that ref names: by its id or by its issue's number.
-func (a *app) enter(ctx context.Context, ref string, act func(context.Context, *place.Place) error) (err error) {
+func (a *invocation) enter(ctx context.Context, ref string, act func(context.Context, *place.Place) error) (err error) {
 	p, err := a.openTrusted(ctx)
 	if err != nil {
 		return err
 	}
-	if p.configError != nil { // its defaults may let more through than was wanted
-		return p.configError
+	if p.ConfigError != nil { // its defaults may let more through than was wanted
+		return p.ConfigError
 	}
 	found, err := p.findEnvironment(ctx, ref)
 	if err != nil {
 		return err
 	}
-	at, err := p.places().Enter(ctx, found.Run, visitor)
+	at, err := p.Places().Enter(ctx, found.Run, visitor)
 	switch {
 	case errors.Is(err, place.ErrNoEnvironment), errors.Is(err, fs.ErrNotExist):
-		return &problem{err: fmt.Errorf("run %s has no environment at this moment", found.Run.Ref()),
-			hint: "see where it is: signalbox status " + found.Run.Ref(), code: exitNotFound}
+		return &problem.Error{Err: fmt.Errorf("run %s has no environment at this moment", found.Run.Ref()),
+			Hint: "see where it is: signalbox status " + found.Run.Ref(), Code: problem.NotFound}
 	case err != nil:
-		return explained(err)
+		return wire.Explained(err)
 	}
 	if !at.Alone {
 		p.warnOfOthers(ctx, found.Ref)
 	}
 	defer func() { err = errors.Join(err, at.Leave()) }()
 	if err := p.touched(ctx, found.Run.Journey.EnvID); err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	return act(ctx, at)
 }
 
 // touched says in environments.json that the environment was opened.
 func (p *project) touched(ctx context.Context, envID string) error {
-	return p.store.Environments().Update(ctx, func(doc *registry.Environments) error {
+	return p.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
 		for i := range doc.Environments {
 			if doc.Environments[i].EnvID == envID {
 				doc.Environments[i].Touch(now())
@@ -113,49 +115,49 @@ const visitor = "signalbox env"
 func (p *project) warnOfOthers(ctx context.Context, ref workflow.RunRef) {
 	holder, held, err := p.held(ctx, ref.RequestID)
 	if err == nil && held && holder.Owner == visitor {
-		p.app.warn("somebody else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
+		p.Warn("somebody else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
 		return
 	}
 	if name, ok := strings.CutPrefix(holder.Owner, sessionOwner); ok {
-		p.app.warn("session %s works in this environment", name)
+		p.Warn("session %s works in this environment", name)
 		return
 	}
-	p.app.warn("its run is at work in this environment: what you change there may end up in the change, or be taken away")
+	p.Warn("its run is at work in this environment: what you change there may end up in the change, or be taken away")
 }
 
 // findEnvironment is the run whose environment ref names.
 func (p *project) findEnvironment(ctx context.Context, ref string) (store.RunSummary, error) {
-	run, err := runOfEnvironment(ctx, p.store, ref)
+	run, err := runOfEnvironment(ctx, p.Store, ref)
 	if err != nil {
-		return store.RunSummary{}, explained(err)
+		return store.RunSummary{}, wire.Explained(err)
 	}
 	if run != nil {
 		return store.RunSummary{Ref: workflow.RefOf(run), Run: *run}, nil
 	}
 	found, err := p.find(ctx, ref)
-	if codeOf(err) == exitNotFound {
-		return found, &problem{err: fmt.Errorf("no run of Signalbox works in an environment %q", ref), code: exitNotFound,
-			hint: "see which environments there are: signalbox env list"}
+	if problem.CodeOf(err) == problem.NotFound {
+		return found, &problem.Error{Err: fmt.Errorf("no run of Signalbox works in an environment %q", ref), Code: problem.NotFound,
+			Hint: "see which environments there are: signalbox env list"}
 	}
 	return found, err
 }
 
 // execIn runs c and makes its end ours.
-func (a *app) execIn(ctx context.Context, place *place.Place, c process.Command) error {
+func (a *invocation) execIn(ctx context.Context, place *place.Place, c process.Command) error {
 	if file, ok := c.Stdin.(*os.File); ok && file == nil {
 		c.Stdin = nil
 	}
 	result, err := place.Exec(ctx, c)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	switch {
 	case result.Ending == process.Stopped:
-		return &problem{code: exitCanceled}
+		return &problem.Error{Code: problem.Canceled}
 	case result.ExitCode > 0:
-		return &problem{code: result.ExitCode}
+		return &problem.Error{Code: result.ExitCode}
 	case !result.OK():
-		return &problem{code: exitError}
+		return &problem.Error{Code: problem.General}
 	}
 	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"signalbox/internal/place"
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
+	"signalbox/internal/wire"
 )
 
 // exitNoProgram is a shell's exit code where a program is not there.
@@ -23,13 +25,13 @@ func noProgram(ctx context.Context, place *place.Place, ref, program string, end
 	found, err := place.Exec(ctx, process.Command{Args: []string{"sh", "-c", lookForProgram, "sh", program}})
 	switch {
 	case err != nil:
-		return explained(err)
+		return wire.Explained(err)
 	case found.ExitCode == 1:
-		return &problem{err: fmt.Errorf("program %q is not found in the environment", program), code: exitNoProgram,
-			hint: fmt.Sprintf("see where programs are looked for: signalbox env exec %s -- printenv PATH", ref)}
+		return &problem.Error{Err: fmt.Errorf("program %q is not found in the environment", program), Code: exitNoProgram,
+			Hint: fmt.Sprintf("see where programs are looked for: signalbox env exec %s -- printenv PATH", ref)}
 	case found.ExitCode == 2:
-		return &problem{err: fmt.Errorf("%q is there in the environment, but it cannot be executed", program), code: exitNoProgram,
-			hint: fmt.Sprintf("give it to its interpreter: signalbox env exec %s -- sh %s", ref, program)}
+		return &problem.Error{Err: fmt.Errorf("%q is there in the environment, but it cannot be executed", program), Code: exitNoProgram,
+			Hint: fmt.Sprintf("give it to its interpreter: signalbox env exec %s -- sh %s", ref, program)}
 	}
 	return ended
 }

@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 )
 
-func newEnvFindByIssue(a *app) *cobra.Command {
+func newEnvFindByIssue(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "find-by-issue ISSUE",
 		Short: "Find the environments of an issue, best one first",
@@ -24,19 +25,19 @@ func newEnvFindByIssue(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) findEnvironments(ctx context.Context, what, arg string, by func(*registry.Environments, int) []registry.Environment) error {
+func (a *invocation) findEnvironments(ctx context.Context, what, arg string, by func(*registry.Environments, int) []registry.Environment) error {
 	n, err := parseNumber(what, arg)
 	if err != nil {
 		return err
 	}
-	doc, err := a.environments(ctx)
+	doc, err := a.registered(ctx)
 	if err != nil {
 		return err
 	}
 	found := by(&doc, n)
 	if len(found) == 0 {
-		return &problem{err: fmt.Errorf("no environment is registered for %s with number %d", what, n), code: exitNotFound,
-			hint: "see what there is: signalbox env list"}
+		return &problem.Error{Err: fmt.Errorf("no environment is registered for %s with number %d", what, n), Code: problem.NotFound,
+			Hint: "see what there is: signalbox env list"}
 	}
 	if a.json {
 		return a.printJSON(found)

@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/registry"
 )
 
-func newEnvFindByPR(a *app) *cobra.Command {
+func newEnvFindByPR(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "find-by-pr PR",
 		Short:   "Find the environments of a pull request, best one first",

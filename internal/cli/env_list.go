@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 )
@@ -16,7 +17,7 @@ import (
 var environmentStatuses = []string{string(registry.EnvironmentActive), string(registry.EnvironmentBlocked), string(registry.EnvironmentPRCreated),
 	string(registry.EnvironmentMerged), string(registry.EnvironmentAbandoned)}
 
-func newEnvList(a *app) *cobra.Command {
+func newEnvList(a *invocation) *cobra.Command {
 	var only string
 	c := &cobra.Command{
 		Use:     "list",
@@ -25,9 +26,9 @@ func newEnvList(a *app) *cobra.Command {
 		Example: "  signalbox env list\n  signalbox env list --status blocked\n  signalbox env list --json | jq '.environments[].env_id'",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if only != "" && !slices.Contains(environmentStatuses, only) {
-				return &problem{err: fmt.Errorf("status is %q", only), hint: "want one of " + strings.Join(environmentStatuses, ", "), code: exitUsage}
+				return &problem.Error{Err: fmt.Errorf("status is %q", only), Hint: "want one of " + strings.Join(environmentStatuses, ", "), Code: problem.Usage}
 			}
-			doc, err := a.environments(c.Context())
+			doc, err := a.registered(c.Context())
 			if err != nil {
 				return err
 			}
@@ -48,7 +49,7 @@ func newEnvList(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) printEnvironments(all []registry.Environment) error {
+func (a *invocation) printEnvironments(all []registry.Environment) error {
 	out, flush := a.columns("ENV_ID", "ISSUE", "STATUS", "PHASE", "PR", "BRANCH", "TITLE")
 	for _, e := range all {
 		pr := "-"

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 )
 
-func newEnvLogs(a *app) *cobra.Command {
+func newEnvLogs(a *invocation) *cobra.Command {
 	var follow, names bool
 	c := &cobra.Command{
 		Use:   "logs ENV [LOG]",
@@ -33,7 +34,7 @@ func newEnvLogs(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) environmentLogs(ctx context.Context, args []string, follow, list bool) error {
+func (a *invocation) environmentLogs(ctx context.Context, args []string, follow, list bool) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -52,8 +53,8 @@ func (a *app) environmentLogs(ctx context.Context, args []string, follow, list b
 	if len(args) == 2 {
 		logs = slices.DeleteFunc(logs, func(s setUpLog) bool { return s.Log != args[1] })
 		if len(logs) == 0 {
-			return &problem{err: fmt.Errorf("there is no log %q of the set-up", args[1]), code: exitNotFound,
-				hint: fmt.Sprintf("see which there are: signalbox env logs %s --list; and of all else: signalbox logs %[1]s --list", args[0])}
+			return &problem.Error{Err: fmt.Errorf("there is no log %q of the set-up", args[1]), Code: problem.NotFound,
+				Hint: fmt.Sprintf("see which there are: signalbox env logs %s --list; and of all else: signalbox logs %[1]s --list", args[0])}
 		}
 	}
 	switch {
@@ -89,7 +90,7 @@ func (l *logReader) setUp(ctx context.Context, logs []setUpLog, follow bool) err
 }
 
 // listSetUpLogs prints one line for each: name, what it is of, how that ended, the command.
-func (a *app) listSetUpLogs(logs []setUpLog) error {
+func (a *invocation) listSetUpLogs(logs []setUpLog) error {
 	out, flush := a.columns("LOG", "OF", "ENDED", "COMMAND")
 	for _, log := range logs {
 		_, _ = fmt.Fprintln(out, strings.Join([]string{log.Log, log.title(), log.Ended, redact.Line(log.Command, 200)}, "\t"))

@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func newEnvPorts(a *app) *cobra.Command {
+func newEnvPorts(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ports [ENV]",
 		Short: "Show an environment's own TCP ports",
@@ -33,8 +33,8 @@ type portRange struct {
 	Last  int    `json:"last"`
 }
 
-func (a *app) ports(ctx context.Context, args []string) error {
-	doc, err := a.environments(ctx)
+func (a *invocation) ports(ctx context.Context, args []string) error {
+	doc, err := a.registered(ctx)
 	if err != nil {
 		return err
 	}

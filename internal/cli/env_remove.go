@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newEnvRemove(a *app) *cobra.Command {
+func newEnvRemove(a *invocation) *cobra.Command {
 	var force, all bool
 	c := &cobra.Command{
 		Use:   "remove ENV_ID",
@@ -45,7 +47,7 @@ func newEnvRemove(a *app) *cobra.Command {
 }
 
 // removeEnvironments removes all that runs made. One that is in use stays and is named.
-func (a *app) removeEnvironments(ctx context.Context, force bool) error {
+func (a *invocation) removeEnvironments(ctx context.Context, force bool) error {
 	s, doc, err := a.openEnvironments(ctx, false)
 	if err != nil {
 		return err
@@ -61,14 +63,14 @@ func (a *app) removeEnvironments(ctx context.Context, force bool) error {
 			err = a.putAwayAndSay(ctx, run, force)
 		}
 		if err != nil {
-			a.show(explained(err))
-			worst = &problem{code: codeOf(err)}
+			a.show(wire.Explained(err))
+			worst = &problem.Error{Code: problem.CodeOf(err)}
 		}
 	}
 	return worst
 }
 
-func (a *app) putAwayAndSay(ctx context.Context, run *workflow.Run, force bool) error {
+func (a *invocation) putAwayAndSay(ctx context.Context, run *workflow.Run, force bool) error {
 	kept, err := a.putAway(ctx, run, force)
 	if err == nil {
 		a.print("removed %s; %s\n", run.Journey.EnvID, keptOn(kept))
@@ -76,7 +78,7 @@ func (a *app) putAwayAndSay(ctx context.Context, run *workflow.Run, force bool) 
 	return err
 }
 
-func (a *app) removeEnvironment(ctx context.Context, id string, force bool) error {
+func (a *invocation) removeEnvironment(ctx context.Context, id string, force bool) error {
 	s, doc, err := a.openEnvironments(ctx, false)
 	if err != nil {
 		return err
@@ -91,7 +93,7 @@ func (a *app) removeEnvironment(ctx context.Context, id string, force bool) erro
 	}
 	run, err := runOfEnvironment(ctx, s, id)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	if run != nil {
 		return a.putAwayAndSay(ctx, run, force)
@@ -104,22 +106,22 @@ func (a *app) removeEnvironment(ctx context.Context, id string, force bool) erro
 }
 
 // putAway deletes a run's environment and returns the ref that its work is on.
-func (a *app) putAway(ctx context.Context, run *workflow.Run, force bool) (kept string, err error) {
+func (a *invocation) putAway(ctx context.Context, run *workflow.Run, force bool) (kept string, err error) {
 	p, err := a.open(ctx)
 	if err != nil {
 		return "", err
 	}
-	kept, err = p.places().Remove(ctx, workflow.RefOf(run), force)
+	kept, err = p.Places().Remove(ctx, workflow.RefOf(run), force)
 	id := run.Journey.EnvID
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
-		err = &problem{err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), holder(held.Holder)),
-			hint: "stop it first: signalbox stop " + run.Ref(), code: exitHeld}
+		err = &problem.Error{Err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), holder(held.Holder)),
+			Hint: "stop it first: signalbox stop " + run.Ref(), Code: problem.Held}
 	case errors.Is(err, environment.ErrTooLarge):
-		err = &problem{err: err, hint: "clear out " + run.Journey.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + id}
+		err = &problem.Error{Err: err, Hint: "clear out " + run.Journey.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + id}
 	}
-	return kept, explained(err)
+	return kept, wire.Explained(err)
 }
 
 func keptOn(ref string) string {

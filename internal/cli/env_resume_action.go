@@ -9,17 +9,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newEnvResumeAction(a *app) *cobra.Command {
+func newEnvResumeAction(a *invocation) *cobra.Command {
 	var pr string
 	states := []string{string(registry.PRNone), string(registry.PROpen), string(registry.PRMerged), string(registry.PRClosed)}
 	c := &cobra.Command{
@@ -34,7 +37,7 @@ func newEnvResumeAction(a *app) *cobra.Command {
 		ValidArgsFunction: a.offerEnvironments(),
 		RunE: func(c *cobra.Command, args []string) error {
 			if known := " " + strings.Join(states, " ") + " "; pr != "" && !strings.Contains(known, " "+pr+" ") {
-				return &problem{err: fmt.Errorf("--pr-state is %q", pr), hint: "want one of" + known, code: exitUsage}
+				return &problem.Error{Err: fmt.Errorf("--pr-state is %q", pr), Hint: "want one of" + known, Code: problem.Usage}
 			}
 			return a.resumeAction(c.Context(), args[0], registry.PRState(pr))
 		},
@@ -44,7 +47,7 @@ func newEnvResumeAction(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) resumeAction(ctx context.Context, id string, pr registry.PRState) error {
+func (a *invocation) resumeAction(ctx context.Context, id string, pr registry.PRState) error {
 	s, doc, err := a.openEnvironments(ctx, true)
 	if err != nil {
 		return err
@@ -56,7 +59,7 @@ func (a *app) resumeAction(ctx context.Context, id string, pr registry.PRState) 
 	} else {
 		seen, err := surroundings(ctx, s, e, pr)
 		if err != nil {
-			return explained(err)
+			return wire.Explained(err)
 		}
 		action = registry.Recover(e, seen)
 	}
@@ -151,7 +154,7 @@ func refOf(ctx context.Context, s *store.Store, run *workflow.Run) (string, erro
 	return "", nil
 }
 
-func (a *app) printResumeAction(r *registry.ResumeAction) {
+func (a *invocation) printResumeAction(r *registry.ResumeAction) {
 	field := func(name, value string) {
 		if value != "" {
 			a.print("%-17s %s\n", name+":", redact.Line(value, 400))
@@ -183,11 +186,11 @@ func (a *app) printResumeAction(r *registry.ResumeAction) {
 func recordCommand(r *registry.ResumeAction) string {
 	switch {
 	case r.Record == registry.EnvironmentMerged:
-		return "signalbox env mark-merged " + shellWord(r.EnvID)
+		return "signalbox env mark-merged " + commandline.ShellWord(r.EnvID)
 	case r.Record == registry.EnvironmentAbandoned:
-		return "signalbox env mark-abandoned " + shellWord(r.EnvID)
+		return "signalbox env mark-abandoned " + commandline.ShellWord(r.EnvID)
 	case r.Record == registry.EnvironmentPRCreated && r.PRNumber != nil:
-		return fmt.Sprintf("signalbox env update-pr %s %d", shellWord(r.EnvID), *r.PRNumber)
+		return fmt.Sprintf("signalbox env update-pr %s %d", commandline.ShellWord(r.EnvID), *r.PRNumber)
 	}
 	return ""
 }

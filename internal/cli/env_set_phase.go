@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func newEnvSetPhase(a *app) *cobra.Command {
+func newEnvSetPhase(a *invocation) *cobra.Command {
 	var steps []string
 	for _, row := range workflow.Positions {
 		steps = append(steps, string(row.Step))

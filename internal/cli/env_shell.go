@@ -15,7 +15,7 @@ import (
 	"signalbox/internal/process"
 )
 
-func newEnvShell(a *app) *cobra.Command {
+func newEnvShell(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell ENV",
 		Short: "Open a shell in an environment, as its agent sees it",
@@ -37,7 +37,7 @@ func newEnvShell(a *app) *cobra.Command {
 var preferredShell = []string{"sh", "-c", `PS1=$SIGNALBOX_PROMPT; export PS1; unset SIGNALBOX_PROMPT
 command -v bash >/dev/null 2>&1 && exec bash --norc -i; exec sh -i`}
 
-func (a *app) shellIn(ctx context.Context, place *place.Place) (err error) {
+func (a *invocation) shellIn(ctx context.Context, place *place.Place) (err error) {
 	c := process.Command{Args: preferredShell, Stdin: a.In, Stdout: a.bare.Out, Stderr: a.bare.Err,
 		Env: []string{"SIGNALBOX_PROMPT=(signalbox " + place.Run().Ref() + ") \\w \\$ ", "TERM=" + a.Env("TERM")}}
 	file, ok := a.In.(*os.File)

@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 )
 
-func newEnvShow(a *app) *cobra.Command {
+func newEnvShow(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ENV_ID",
 		Short:             "Print everything known about an environment",
@@ -18,7 +19,7 @@ func newEnvShow(a *app) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerEnvironments(),
 		RunE: func(c *cobra.Command, args []string) error {
-			doc, err := a.environments(c.Context())
+			doc, err := a.registered(c.Context())
 			if err != nil {
 				return err
 			}
@@ -39,7 +40,7 @@ func newEnvShow(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) printEnvironment(e *registry.Environment) {
+func (a *invocation) printEnvironment(e *registry.Environment) {
 	field := func(name, value string) {
 		if value != "" {
 			a.print("%-10s %s\n", name, redact.Line(value, 400))
@@ -55,11 +56,11 @@ func (a *app) printEnvironment(e *registry.Environment) {
 		field("pr", strconv.Itoa(*e.PRNumber))
 	}
 	field("area", e.Area)
-	field("created", known(e.CreatedAt))
-	field("last used", known(e.LastUsedAt))
+	field("created", commandline.WhenKnown(e.CreatedAt))
+	field("last used", commandline.WhenKnown(e.LastUsedAt))
 	if b := e.Blocked; b != nil {
 		field("blocked", string(b.Reason)+": "+b.Description)
-		field("since", known(b.BlockedAt))
+		field("since", commandline.WhenKnown(b.BlockedAt))
 		field("suggested", b.SuggestedAction)
 	}
 	for _, finding := range e.PendingIssues {

@@ -8,7 +8,7 @@ import (
 	"signalbox/internal/registry"
 )
 
-func newEnvUpdatePR(a *app) *cobra.Command {
+func newEnvUpdatePR(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "update-pr ENV_ID PR",
 		Short:             "Record the opened pull request",

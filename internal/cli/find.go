@@ -7,15 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/problem"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
 // openRun opens the project and finds a run in it.
-func (a *app) openRun(ctx context.Context, ref string) (p *project, found store.RunSummary, err error) {
+func (a *invocation) openRun(ctx context.Context, ref string) (p *project, found store.RunSummary, err error) {
 	if p, err = a.open(ctx); err == nil {
 		found, err = p.find(ctx, ref)
 	}
@@ -25,9 +28,9 @@ func (a *app) openRun(ctx context.Context, ref string) (p *project, found store.
 // find is the latest run that ref names: a request's number or id, or the
 // beginning of a run id.
 func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error) {
-	runs, err := p.store.Runs(ctx)
+	runs, err := p.Store.Runs(ctx)
 	if err != nil {
-		return store.RunSummary{}, explained(err)
+		return store.RunSummary{}, wire.Explained(err)
 	}
 	ref = strings.TrimPrefix(ref, "#")
 	unreadable := p.requestBehind(ctx, ref, runs)
@@ -41,15 +44,15 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 		found = r
 	}
 	if found == nil {
-		request, err := p.forge.Request(ctx, ref)
+		request, err := p.Forge.Request(ctx, ref)
 		if errors.Is(err, forge.ErrNotFound) {
-			return store.RunSummary{}, explained(err)
+			return store.RunSummary{}, wire.Explained(err)
 		}
 		if err := p.aboutHealth(ctx, request.ID); err != nil {
 			return store.RunSummary{}, err
 		}
-		return store.RunSummary{}, &problem{err: fmt.Errorf("%w %q", errNoRun, ref), code: exitNotFound,
-			hint: fmt.Sprintf("start one: signalbox run %s; or see what there is: signalbox list", ref)}
+		return store.RunSummary{}, &problem.Error{Err: fmt.Errorf("%w %q", errNoRun, ref), Code: problem.NotFound,
+			Hint: fmt.Sprintf("start one: signalbox run %s; or see what there is: signalbox list", ref)}
 	}
 	if found.Err != nil {
 		return *found, unreadableRun(ref, found)
@@ -63,7 +66,7 @@ func (p *project) requestBehind(ctx context.Context, ref string, runs []store.Ru
 	if !slices.ContainsFunc(runs, func(r store.RunSummary) bool { return r.Err != nil }) {
 		return ""
 	}
-	if request, err := p.forge.Request(ctx, ref); err == nil {
+	if request, err := p.Forge.Request(ctx, ref); err == nil {
 		return request.ID
 	}
 	for i := range runs { // its file may be gone
@@ -80,9 +83,9 @@ func unreadableRun(ref string, found *store.RunSummary) error {
 		return found.Err
 	}
 	stage := store.RunDir(found.Ref) + "/stage.json"
-	return &problem{err: fmt.Errorf("the run of %q: %w", ref, found.Err), code: exitError,
-		hint: fmt.Sprintf("it is kept as it is. Fix it: signalbox document validate %s says what is wrong. Or begin anew: move %s and its folder in .worktrees/ away, then: signalbox run %s",
-			stage, store.RunDir(found.Ref), shellWord(ref))}
+	return &problem.Error{Err: fmt.Errorf("the run of %q: %w", ref, found.Err), Code: problem.General,
+		Hint: fmt.Sprintf("it is kept as it is. Fix it: signalbox document validate %s says what is wrong. Or begin anew: move %s and its folder in .worktrees/ away, then: signalbox run %s",
+			stage, store.RunDir(found.Ref), commandline.ShellWord(ref))}
 }
 
 // errNoRun: the request is there, and no run answers it yet.
@@ -91,17 +94,17 @@ var errNoRun = errors.New("there is no run of")
 // aboutHealth says what to do about a request that the self-healing loop opened to call a person, nil if it is none: no run
 // answers such a one.
 func (p *project) aboutHealth(ctx context.Context, request string) error {
-	h, err := p.store.Health().Load(ctx)
+	h, err := p.Store.Health().Load(ctx)
 	if err != nil { // what is wrong with state.json is said where it is asked for
 		return nil
 	}
 	switch critical, earlier := h.About(request); {
 	case critical:
-		return &problem{err: fmt.Errorf("request %s calls a person: %s; no run answers it", request, h.FailedInARow()),
-			code: exitNotFound, hint: fmt.Sprintf("when it is mended, or to have it tried again: %q", rearm)}
+		return &problem.Error{Err: fmt.Errorf("request %s calls a person: %s; no run answers it", request, h.FailedInARow()),
+			Code: problem.NotFound, Hint: fmt.Sprintf("when it is mended, or to have it tried again: %q", rearm)}
 	case earlier:
-		return &problem{err: fmt.Errorf("request %s called a person about repairs that failed, who acted; no run answers it", request), code: exitNotFound,
-			hint: `it is closed once nothing fails any more; look again: signalbox heal`}
+		return &problem.Error{Err: fmt.Errorf("request %s called a person about repairs that failed, who acted; no run answers it", request), Code: problem.NotFound,
+			Hint: `it is closed once nothing fails any more; look again: signalbox heal`}
 	}
 	return nil
 }
@@ -115,9 +118,9 @@ func names(ref string, r *store.RunSummary) bool {
 
 // latest is the newest run of every request, by number; broken ones come last.
 func (p *project) latest(ctx context.Context) ([]store.RunSummary, error) {
-	runs, err := p.store.Runs(ctx)
+	runs, err := p.Store.Runs(ctx)
 	if err != nil {
-		return nil, explained(err)
+		return nil, wire.Explained(err)
 	}
 	newest := map[string]store.RunSummary{}
 	for _, r := range runs {
@@ -140,9 +143,9 @@ func (p *project) latest(ctx context.Context) ([]store.RunSummary, error) {
 
 // held reports whether some process carries the request now.
 func (p *project) held(ctx context.Context, requestID string) (store.LockRecord, bool, error) {
-	holders, err := p.store.Holders(ctx)
+	holders, err := p.Store.Holders(ctx)
 	if err != nil {
-		return store.LockRecord{}, false, explained(err)
+		return store.LockRecord{}, false, wire.Explained(err)
 	}
 	for _, h := range holders {
 		if h.Name == "request-"+requestID {
@@ -163,13 +166,13 @@ func (p *project) goOn(ctx context.Context, ref workflow.RunRef, run *workflow.R
 // ownRun refuses a run whose document came with a commit. It says which tests prove the change, who agreed and where it
 // is merged, and a stranger may have written it.
 func (p *project) ownRun(ctx context.Context, ref workflow.RunRef) error {
-	places, err := p.repo.Recorded(ctx, store.RunDir(ref)+"/stage.json")
+	places, err := p.Repo.Recorded(ctx, store.RunDir(ref)+"/stage.json")
 	if err == nil && len(places) == 0 {
 		return nil
 	}
 	if err != nil && !errors.Is(err, git.ErrUnsure) {
 		return err
 	}
-	return &problem{err: fmt.Errorf("run %s is recorded in git, so someone else may have written it: it is not carried on here", ref.RunID),
-		hint: "take it out of git (git rm -r --cached runs), move its folder " + store.RunDir(ref) + " away, and start a run of your own"}
+	return &problem.Error{Err: fmt.Errorf("run %s is recorded in git, so someone else may have written it: it is not carried on here", ref.RunID),
+		Hint: "take it out of git (git rm -r --cached runs), move its folder " + store.RunDir(ref) + " away, and start a run of your own"}
 }

@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"signalbox/internal/problem"
 )
 
 // wrongFlag is an error about the command's flags in our words, with where to look.
 func wrongFlag(c *cobra.Command, err error) error {
-	return &problem{err: flagError(err), hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), code: exitUsage}
+	return &problem.Error{Err: flagError(err), Hint: fmt.Sprintf("see %q", c.CommandPath()+" --help"), Code: problem.Usage}
 }
 
 func flagError(err error) error {

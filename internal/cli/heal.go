@@ -13,11 +13,13 @@ import (
 	"signalbox/internal/git"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newHeal(a *app) *cobra.Command {
+func newHeal(a *invocation) *cobra.Command {
 	var unattended bool
 	c := &cobra.Command{
 		Use:   "heal",
@@ -38,7 +40,7 @@ func newHeal(a *app) *cobra.Command {
 }
 
 // newHealGate is "health gate" where a loop looks for it, with the interval of the configuration.
-func newHealGate(a *app) *cobra.Command {
+func newHealGate(a *invocation) *cobra.Command {
 	c := newHealthGate(a)
 	c.Example = "  signalbox heal gate && signalbox heal\n  signalbox heal gate --check-every 15m --json"
 	every, decide := c.Flags().Lookup("check-every"), c.RunE
@@ -64,34 +66,34 @@ func newHealGate(a *app) *cobra.Command {
 	return c
 }
 
-func withoutChecks() error { return &problem{err: heal.ErrNoChecks, hint: sayWhatToLookAt} }
+func withoutChecks() error { return &problem.Error{Err: heal.ErrNoChecks, Hint: sayWhatToLookAt} }
 
 const sayWhatToLookAt = "say what to look at: health.checks in " + config.Name + " (docs/healing.md)"
 
 // wantsRepository refuses a folder in which no pass could ever be made.
-func (a *app) wantsRepository() error {
-	_, gitDir, err := documentsRoot(a.Dir)
+func (a *invocation) wantsRepository() error {
+	_, gitDir, err := wire.DocumentsRoot(a.Dir)
 	if err == nil && gitDir == "" {
 		err = fmt.Errorf("open repository %s: %w", a.Dir, git.ErrNotRepository)
 	}
-	return explained(err)
+	return wire.Explained(err)
 }
 
 // healthSettings are the configuration's; not known where there is none. What a file that does not hold says may not be what
 // was meant, so nothing is decided by it.
-func (a *app) healthSettings() (settings config.Health, known bool, err error) {
-	root, _, err := documentsRoot(a.Dir)
+func (a *invocation) healthSettings() (settings config.Health, known bool, err error) {
+	root, _, err := wire.DocumentsRoot(a.Dir)
 	if err != nil {
 		return settings, false, err
 	}
 	all, found, err := config.Load(filepath.Join(root, config.Name), a.Env)
 	if err != nil {
-		return settings, false, &problem{err: err, hint: mendConfiguration}
+		return settings, false, &problem.Error{Err: err, Hint: wire.MendConfiguration}
 	}
 	return all.Health, found, nil
 }
 
-func (a *app) heal(ctx context.Context, unattended bool) error {
+func (a *invocation) heal(ctx context.Context, unattended bool) error {
 	report, stood := a.healOnce(ctx, 0, unattended)
 	switch { // what stood in the way of one repair is told beside what the pass came to
 	case report.Result == "":
@@ -104,27 +106,27 @@ func (a *app) heal(ctx context.Context, unattended bool) error {
 		}
 	}
 	code := passCodes[report.Result]
-	if code == exitOK {
+	if code == problem.OK {
 		return stood
 	}
 	a.show(stood)
-	return &problem{code: code}
+	return &problem.Error{Code: code}
 }
 
-var passCodes = map[health.Result]int{health.PassHealthy: exitOK, health.PassRepaired: exitOK, health.PassWaiting: exitNeedsInput,
-	health.PassCritical: exitNeedsInput, health.PassFailed: exitFailed, health.PassUnknown: exitError, health.PassCooldown: exitCooldown}
+var passCodes = map[health.Result]int{health.PassHealthy: problem.OK, health.PassRepaired: problem.OK, health.PassWaiting: problem.NeedsInput,
+	health.PassCritical: problem.NeedsInput, health.PassFailed: problem.Failed, health.PassUnknown: problem.General, health.PassCooldown: problem.Cooldown}
 
 // healOnce is one pass, with the configuration of this moment.
-func (a *app) healOnce(ctx context.Context, every time.Duration, unattended bool) (heal.Report, error) {
+func (a *invocation) healOnce(ctx context.Context, every time.Duration, unattended bool) (heal.Report, error) {
 	p, err := a.openTrusted(ctx)
 	if err != nil {
 		return heal.Report{}, err
 	}
-	defer func() { _ = p.store.Close() }()
-	if p.configError != nil {
-		return heal.Report{}, p.configError
+	defer func() { _ = p.Store.Close() }()
+	if p.ConfigError != nil {
+		return heal.Report{}, p.ConfigError
 	}
-	p.config.Workflow = config.Lines{workflow.WorkflowHeal}
+	p.Config.Workflow = config.Lines{workflow.WorkflowHeal}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what serves the agents
 	healer := p.healer(every)
@@ -134,12 +136,12 @@ func (a *app) healOnce(ctx context.Context, every time.Duration, unattended bool
 	var held *store.HeldError
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return report, &problem{err: errors.New("interrupted; what was begun is gone on with by the next pass"), hint: "go on: signalbox heal"}
+		return report, &problem.Error{Err: errors.New("interrupted; what was begun is gone on with by the next pass"), Hint: "go on: signalbox heal"}
 	case errors.As(err, &held):
-		return report, &problem{code: exitHeld, err: fmt.Errorf("another process looks after the project's health: %s", holder(held.Holder)),
-			hint: "see what it finds: signalbox heal status"}
+		return report, &problem.Error{Code: problem.Held, Err: fmt.Errorf("another process looks after the project's health: %s", holder(held.Holder)),
+			Hint: "see what it finds: signalbox heal status"}
 	case errors.Is(err, heal.ErrNoChecks):
 		return report, withoutChecks()
 	}
-	return report, explained(err)
+	return report, wire.Explained(err)
 }

@@ -12,15 +12,16 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 	"signalbox/internal/workflow"
 )
 
 // carryRepair carries the request of an error as far as it goes without a person: on with the run that
 // is under way, or with a new one that has the failing check among its tests.
 func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow.Run, error) {
-	progress := newProgress(p.app, false, p.lastWords)
+	progress := newProgress(p.invocation, false, p.lastWords)
 	defer progress.close()
-	r, err := p.runner(ctx, progress.observe)
+	r, err := p.Runner(ctx, progress.observe)
 	if err != nil {
 		return workflow.Run{}, err
 	}
@@ -31,7 +32,7 @@ func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow
 		if err := p.mayPlan(); err != nil {
 			return workflow.Start{}, err
 		}
-		start, err := p.start(ctx, repair.Request)
+		start, err := p.Start(ctx, repair.Request)
 		start.Settings.Check = &repair.Check
 		return start, err
 	})
@@ -50,11 +51,11 @@ func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow
 // notARepair says that a request is about an error of the self-healing loop, which alone has its check run again on what
 // would be merged; nil if it is not. A state.json that cannot be read names no errors.
 func (p *project) notARepair(ctx context.Context, request forge.Request) error {
-	state, err := p.store.Health().Load(ctx)
+	state, err := p.Store.Health().Load(ctx)
 	if err != nil || !slices.ContainsFunc(state.Loop.Errors, func(e health.Error) bool { return e.Request == request.ID }) {
 		return nil
 	}
-	return &problem{err: fmt.Errorf("request %s is a repair, which is proved by running its check again", request.ID), hint: "signalbox heal"}
+	return &problem.Error{Err: fmt.Errorf("request %s is a repair, which is proved by running its check again", request.ID), Hint: "signalbox heal"}
 }
 
 // mayPlan says why a repair, which begins with a plan, would only cost attempts, nil if nothing is known to be
@@ -64,13 +65,13 @@ func (p *project) mayPlan() error {
 	if name == "" {
 		return nil
 	}
-	return &problem{err: fmt.Errorf("a repair begins with a plan, and nobody said whether %q, a command, can make one", name), hint: sayWhoPlans(name)}
+	return &problem.Error{Err: fmt.Errorf("a repair begins with a plan, and nobody said whether %q, a command, can make one", name), Hint: sayWhoPlans(name)}
 }
 
 // plansUnasked is the command that is the planner only because it is the one agent there is; empty if there is no such.
 func (p *project) plansUnasked(name string) string {
-	agent, c, ok := p.config.AgentFor(string(workflow.Planner), name)
-	if !ok || c.Driver != config.DriverCommand || p.config.Roles["planner"].Agent != "" || p.config.Workflows[name].Roles["planner"].Agent != "" {
+	agent, c, ok := p.Config.AgentFor(string(workflow.Planner), name)
+	if !ok || c.Driver != config.DriverCommand || p.Config.Roles["planner"].Agent != "" || p.Config.Workflows[name].Roles["planner"].Agent != "" {
 		return ""
 	}
 	return agent
@@ -83,7 +84,7 @@ func sayWhoPlans(name string) string {
 // givenUp is the attempt's run if a person gave it up, which is an answer: it is not begun again at once.
 // One that was canceled before it made anything was only interrupted.
 func (p *project) givenUp(ctx context.Context, repair heal.Repair) (workflow.RunRef, bool) {
-	latest, err := p.store.LatestRun(ctx, repair.Request.ID)
+	latest, err := p.Store.LatestRun(ctx, repair.Request.ID)
 	return latest.Ref, err == nil && latest.Err == nil && latest.Run.State == workflow.Canceled && latest.Ref.RunID != repair.Judged &&
 		latest.Run.Journey.BaseCommit != ""
 }
@@ -91,7 +92,7 @@ func (p *project) givenUp(ctx context.Context, repair heal.Repair) (workflow.Run
 // giveUpJudged ends the run of the attempt before, whose work is kept on a ref: the next attempt begins
 // anew, on what is on the base branch now.
 func (p *project) giveUpJudged(ctx context.Context, r *engine.Engine, repair heal.Repair) error {
-	latest, err := p.store.LatestRun(ctx, repair.Request.ID)
+	latest, err := p.Store.LatestRun(ctx, repair.Request.ID)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && latest.Err == nil && (latest.Ref.RunID != repair.Judged || latest.Run.State.Final()) {
 		return nil
 	}
@@ -99,7 +100,7 @@ func (p *project) giveUpJudged(ctx context.Context, r *engine.Engine, repair hea
 		return err
 	}
 	_, err = r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (workflow.RunRef, error) {
-		return latest.Ref, p.store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
+		return latest.Ref, p.Store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
 			s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
 			return nil
 		})
@@ -110,11 +111,11 @@ func (p *project) giveUpJudged(ctx context.Context, r *engine.Engine, repair hea
 // resumeStopped lets a run go on that stands still because the pass before was interrupted, or because its agent could
 // not be used then, or because something else than its change was in the way.
 func (p *project) resumeStopped(ctx context.Context, ref workflow.RunRef) error {
-	run, err := p.store.Stage(ref).Load(ctx)
+	run, err := p.Store.Stage(ref).Load(ctx)
 	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode && !run.Interrupted() && !run.Error.Unusable() && !run.Hindered() {
 		return err
 	}
-	return p.store.Signal(ctx, ref, func(s *workflow.Signals) error {
+	return p.Store.Signal(ctx, ref, func(s *workflow.Signals) error {
 		s.ResumeRequested = true
 		return nil
 	})

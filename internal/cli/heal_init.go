@@ -14,6 +14,8 @@ import (
 
 	"signalbox/internal/git"
 	"signalbox/internal/pipeline"
+	"signalbox/internal/problem"
+	"signalbox/internal/wire"
 )
 
 // healInit is what "heal init" was asked for.
@@ -22,7 +24,7 @@ type healInit struct {
 	force, dry     bool
 }
 
-func newHealInit(a *app) *cobra.Command {
+func newHealInit(a *invocation) *cobra.Command {
 	var o healInit
 	c := &cobra.Command{
 		Use:   "init",
@@ -57,14 +59,14 @@ const (
 	fileDifferent = "different"
 )
 
-func (a *app) healInit(ctx context.Context, o healInit) error {
+func (a *invocation) healInit(ctx context.Context, o healInit) error {
 	wanted := o.files()
 	if len(wanted) == 0 {
-		return &problem{err: errors.New("for which CI?"), hint: `"signalbox heal init --github" or "signalbox heal init --gitlab"`, code: exitUsage}
+		return &problem.Error{Err: errors.New("for which CI?"), Hint: `"signalbox heal init --github" or "signalbox heal init --gitlab"`, Code: problem.Usage}
 	}
-	repo, err := git.Open(ctx, a.host(), a.Dir)
+	repo, err := git.Open(ctx, a.Host(), a.Dir)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	root, err := os.OpenRoot(repo.Root())
 	if err != nil {
@@ -122,8 +124,8 @@ func writeAll(root *os.Root, files []writtenFile, force bool) error {
 		}
 	}
 	if len(different) > 0 && !force {
-		return &problem{err: fmt.Errorf("already there, and different: %s; nothing was written", strings.Join(different, ", ")),
-			hint: `keep yours, or replace them: --force (yours is then beside it, as NAME.orig)`}
+		return &problem.Error{Err: fmt.Errorf("already there, and different: %s; nothing was written", strings.Join(different, ", ")),
+			Hint: `keep yours, or replace them: --force (yours is then beside it, as NAME.orig)`}
 	}
 	for i, file := range files {
 		if file.Found == fileSame {
@@ -169,7 +171,7 @@ func setAside(root *os.Root, name string) error {
 	}
 }
 
-func (a *app) printWritten(files []writtenFile, o healInit) {
+func (a *invocation) printWritten(files []writtenFile, o healInit) {
 	words := map[string]string{fileMissing: "written", fileSame: "is there already", fileDifferent: "replaced; what was there is beside it, as .orig"}
 	if o.dry {
 		words = map[string]string{fileMissing: "would be written", fileSame: "is there already", fileDifferent: "differs; --force would replace it"}

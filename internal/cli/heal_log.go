@@ -10,11 +10,12 @@ import (
 	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
-func newHealLog(a *app) *cobra.Command {
+func newHealLog(a *invocation) *cobra.Command {
 	var last int
 	c := &cobra.Command{
 		Use:   "log",
@@ -28,9 +29,9 @@ func newHealLog(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) healLog(ctx context.Context, last int) error {
+func (a *invocation) healLog(ctx context.Context, last int) error {
 	if last < 0 {
-		return &problem{err: fmt.Errorf("--last is %d", last), hint: "want a number of passes, or 0 for all", code: exitUsage}
+		return &problem.Error{Err: fmt.Errorf("--last is %d", last), Hint: "want a number of passes, or 0 for all", Code: problem.Usage}
 	}
 	if err := a.wantsRepository(); err != nil {
 		return err
@@ -110,5 +111,5 @@ func moment(text string) string {
 	if err != nil {
 		return redact.Line(text, 30)
 	}
-	return when(at)
+	return commandline.When(at)
 }

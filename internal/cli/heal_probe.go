@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/probe"
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-const probeName = "probe"
-
-func newProbe(a *app) *cobra.Command {
+func newProbe(a *invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:    probeName + " CHECK",
+		Use:    wire.ProbeName + " CHECK",
 		Short:  "Start a service and send it a request (used by health checks)",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
@@ -26,10 +26,10 @@ func newProbe(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) probe(ctx context.Context, question string) error {
+func (a *invocation) probe(ctx context.Context, question string) error {
 	var check workflow.HealthCheck
 	if err := json.Unmarshal([]byte(question), &check); err != nil || check.HTTP == nil {
-		return &problem{err: errors.Join(errors.New("want a health check with http, as JSON"), err), code: exitUsage}
+		return &problem.Error{Err: errors.Join(errors.New("want a health check with http, as JSON"), err), Code: problem.Usage}
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(check.TimeLimitMS)*time.Millisecond)
 	defer cancel()
@@ -37,7 +37,7 @@ func (a *app) probe(ctx context.Context, question string) error {
 	var answer *probe.Answer
 	if errors.As(err, &answer) {
 		a.print("%s\n", answer.Problem)
-		return &problem{code: exitError}
+		return &problem.Error{Code: problem.General}
 	}
 	return err
 }

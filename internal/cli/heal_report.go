@@ -9,7 +9,7 @@ import (
 )
 
 // printReport says what a pass came to.
-func (a *app) printReport(r *heal.Report) {
+func (a *invocation) printReport(r *heal.Report) {
 	a.print("%s\n", a.paint(passColors[r.Result], reportWords(r)))
 	for _, u := range r.Health.Loop.Unseen {
 		a.print("  unknown: %s: %s\n", redact.Line(u.Check, 40), redact.Joined(u.Why, 200))

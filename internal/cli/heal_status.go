@@ -13,9 +13,10 @@ import (
 	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 )
 
-func newHealStatus(a *app) *cobra.Command {
+func newHealStatus(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the self-healing loop's state: health, open errors, past fixes",
@@ -37,7 +38,7 @@ type healing struct {
 	Sum    heal.Sum `json:"repairs"`
 }
 
-func (a *app) healStatus(ctx context.Context) error {
+func (a *invocation) healStatus(ctx context.Context) error {
 	if err := a.wantsRepository(); err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (a *app) healStatus(ctx context.Context) error {
 	if err != nil {
 		a.warn("%s", err)
 	}
-	s := healing{State: at.state, Gate: at.gate(configured.Every, a.healthTime()), Holder: at.holder, CutOff: at.cutOff(), Sum: past.Sum()}
+	s := healing{State: at.state, Gate: at.gate(configured.Every, a.HealthTime()), Holder: at.holder, CutOff: at.cutOff(), Sum: past.Sum()}
 	if known && len(configured.Checks) == 0 && s.Gate.Decision == health.GateGo {
 		s.Gate = health.Gate{Decision: health.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToLookAt}
 	}
@@ -134,12 +135,12 @@ func sumWords(s heal.Sum) string {
 }
 
 // healingPast is the log of passes.
-func (a *app) healingPast(ctx context.Context) (heal.History, error) {
-	s, err := a.openStoreToRead(ctx)
+func (a *invocation) healingPast(ctx context.Context) (heal.History, error) {
+	s, err := a.OpenStoreToRead(ctx)
 	if err != nil {
 		return heal.History{}, err
 	}
 	defer func() { _ = s.Close() }()
 	past, err := heal.Past(ctx, s)
-	return past, explained(err)
+	return past, wire.Explained(err)
 }

@@ -11,9 +11,10 @@ import (
 
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 )
 
-func newHealWatch(a *app) *cobra.Command {
+func newHealWatch(a *invocation) *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
 		Use:   "watch",
@@ -24,7 +25,7 @@ func newHealWatch(a *app) *cobra.Command {
 		Example: "  signalbox heal watch --every 5m\n  signalbox heal watch --every 1m --json | jq -r .result",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("every") && every < least {
-				return &problem{err: fmt.Errorf("--every is %s", every), hint: fmt.Sprintf("want at least %s", least), code: exitUsage}
+				return &problem.Error{Err: fmt.Errorf("--every is %s", every), Hint: fmt.Sprintf("want at least %s", least), Code: problem.Usage}
 			}
 			return a.healWatch(c.Context(), every)
 		},
@@ -40,10 +41,10 @@ const least = time.Second
 // unknownEvery is how soon a pass is tried again where nobody ever said how often: the configuration does not hold.
 const unknownEvery = 5 * time.Minute
 
-func (a *app) healWatch(ctx context.Context, every time.Duration) error {
+func (a *invocation) healWatch(ctx context.Context, every time.Duration) error {
 	known := unknownEvery
 	for ctx.Err() == nil {
-		started := a.healthTime()
+		started := a.HealthTime()
 		report, err := a.watchOnce(ctx, every)
 		if err != nil {
 			return err
@@ -60,13 +61,13 @@ func (a *app) healWatch(ctx context.Context, every time.Duration) error {
 }
 
 // watchOnce makes a pass and tells what it came to, and what stood in its way, which the next may find gone.
-func (a *app) watchOnce(ctx context.Context, every time.Duration) (heal.Report, error) {
+func (a *invocation) watchOnce(ctx context.Context, every time.Duration) (heal.Report, error) {
 	report, stood := a.healOnce(ctx, every, false)
-	var p *problem
+	var p *problem.Error
 	switch {
 	case ctx.Err() != nil:
 		return report, nil
-	case errors.As(stood, &p) && p.code == exitUsage:
+	case errors.As(stood, &p) && p.Code == problem.Usage:
 		return report, stood
 	}
 	a.show(stood)
@@ -81,8 +82,8 @@ func (a *app) watchOnce(ctx context.Context, every time.Duration) (heal.Report, 
 }
 
 // untilNext is how long to wait for the next pass: counted from the beginning of this one, or from now if it came to nothing.
-func (a *app) untilNext(report *heal.Report, every time.Duration, started time.Time) time.Duration {
-	now := a.healthTime()
+func (a *invocation) untilNext(report *heal.Report, every time.Duration, started time.Time) time.Duration {
+	now := a.HealthTime()
 	if report.Result == "" {
 		return every
 	}

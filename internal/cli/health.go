@@ -12,11 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 )
 
-func newHealth(a *app) *cobra.Command {
+func newHealth(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "health",
 		Short: "Read and write the self-healing loop's state.json",
@@ -30,8 +32,8 @@ func newHealth(a *app) *cobra.Command {
 }
 
 // withHealth gives use the document, opened to be changed.
-func (a *app) withHealth(ctx context.Context, use func(*store.Document[health.State]) error) error {
-	s, err := a.openStore(ctx)
+func (a *invocation) withHealth(ctx context.Context, use func(*store.Document[health.State]) error) error {
+	s, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,21 +44,21 @@ func (a *app) withHealth(ctx context.Context, use func(*store.Document[health.St
 // restorable names the command that mends a broken state.json.
 func restorable(err error) error {
 	if errors.Is(err, store.ErrBroken) {
-		return &problem{err: err, hint: `bring it back from state.json.bak: signalbox health restore`}
+		return &problem.Error{Err: err, Hint: `bring it back from state.json.bak: signalbox health restore`}
 	}
-	return explained(err)
+	return wire.Explained(err)
 }
 
 // loadHealth reads the document as it is.
-func (a *app) loadHealth(ctx context.Context) (health.State, error) {
-	s, err := a.openStoreToRead(ctx)
+func (a *invocation) loadHealth(ctx context.Context) (health.State, error) {
+	s, err := a.OpenStoreToRead(ctx)
 	if err != nil {
 		return health.State{}, err
 	}
 	defer func() { _ = s.Close() }()
 	h, err := loadOrLost(ctx, s.Health())
 	if errors.Is(err, fs.ErrNotExist) {
-		return h, &problem{err: errors.New("there is no state.json"), hint: "begin one: signalbox health init", code: exitNotFound}
+		return h, &problem.Error{Err: errors.New("there is no state.json"), Hint: "begin one: signalbox health init", Code: problem.NotFound}
 	}
 	return h, restorable(err)
 }
@@ -72,7 +74,7 @@ func loadOrLost(ctx context.Context, doc *store.Document[health.State]) (health.
 }
 
 // tellRestored says on standard error what became of a broken file.
-func (a *app) tellRestored(r store.Restoration, did string) {
+func (a *invocation) tellRestored(r store.Restoration, did string) {
 	if r.Broken == nil {
 		return
 	}
@@ -87,7 +89,7 @@ func (a *app) tellRestored(r store.Restoration, did string) {
 	_, _ = fmt.Fprintln(a.Err)
 }
 
-func (a *app) printHealth(h health.State, gate health.Gate) {
+func (a *invocation) printHealth(h health.State, gate health.Gate) {
 	text := func(s string) string {
 		if s == "" {
 			return "-"
@@ -116,7 +118,7 @@ func (a *app) printHealth(h health.State, gate health.Gate) {
 }
 
 // printCriticalAdvice ends what is shown about a critical state.
-func (a *app) printCriticalAdvice(h health.State) {
+func (a *invocation) printCriticalAdvice(h health.State) {
 	if h.LastHealthStatus == health.Critical {
 		a.print("%s\n", criticalAdvice(h))
 	}
@@ -126,7 +128,7 @@ func (a *app) printCriticalAdvice(h health.State) {
 const healthLine = "  %-10s %s\n"
 
 // printLastError names the error that was found last, which a healthy project has behind it.
-func (a *app) printLastError(h health.State) {
+func (a *invocation) printLastError(h health.State) {
 	if h.LastErrorID == "" {
 		return
 	}

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-func newHealthEscalate(a *app) *cobra.Command {
+func newHealthEscalate(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "escalate",
 		Short: "Open the request about a critical state, unless it's already open",

@@ -13,10 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
-func newHealthGate(a *app) *cobra.Command {
+func newHealthGate(a *invocation) *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
 		Use:   "gate",
@@ -29,7 +31,7 @@ func newHealthGate(a *app) *cobra.Command {
 		Example: "  signalbox health gate && ./heal.sh\n  signalbox health gate --check-every 15m --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if every <= 0 {
-				return &problem{err: fmt.Errorf("--check-every is %s", every), hint: "want a time above zero", code: exitUsage}
+				return &problem.Error{Err: fmt.Errorf("--check-every is %s", every), Hint: "want a time above zero", Code: problem.Usage}
 			}
 			return a.gate(c.Context(), every)
 		},
@@ -38,12 +40,12 @@ func newHealthGate(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) gate(ctx context.Context, every time.Duration) error {
+func (a *invocation) gate(ctx context.Context, every time.Duration) error {
 	at, err := a.standing(ctx)
 	if err != nil {
 		return err
 	}
-	gate := at.gate(every, a.healthTime())
+	gate := at.gate(every, a.HealthTime())
 	if err := a.writeOutputs(gate, at.state); err != nil {
 		return err
 	}
@@ -55,26 +57,26 @@ func (a *app) gate(ctx context.Context, every time.Duration) error {
 			a.print("%s\n", criticalAdvice(at.state))
 		}
 	}
-	if code := gateCodes[gate.Decision]; err == nil && code != exitOK {
-		return &problem{code: code}
+	if code := gateCodes[gate.Decision]; err == nil && code != problem.OK {
+		return &problem.Error{Code: code}
 	}
 	return err
 }
 
-var gateCodes = map[health.GateDecision]int{health.GateGo: exitOK, health.GateStop: exitNothingDue,
-	health.GateCooldown: exitCooldown, health.GateCritical: exitNeedsInput}
+var gateCodes = map[health.GateDecision]int{health.GateGo: problem.OK, health.GateStop: problem.NothingDue,
+	health.GateCooldown: problem.Cooldown, health.GateCritical: problem.NeedsInput}
 
 // writeOutputs appends to the file that GitHub Actions reads.
-func (a *app) writeOutputs(gate health.Gate, h health.State) error {
+func (a *invocation) writeOutputs(gate health.Gate, h health.State) error {
 	path := a.Env("GITHUB_OUTPUT")
 	if path == "" {
 		return nil
 	}
-	root, _, err := documentsRoot(a.Dir)
+	root, _, err := wire.DocumentsRoot(a.Dir)
 	if err != nil {
 		return err
 	}
-	mask := a.lateRedactor(root) // another program may have left a secret in the file
+	mask := a.LateRedactor(root) // another program may have left a secret in the file
 	deadline := ""
 	if !gate.Until.IsZero() {
 		deadline = gate.Until.Format(time.RFC3339)

@@ -7,10 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 	"signalbox/internal/store"
 )
 
-func newHealthInit(a *app) *cobra.Command {
+func newHealthInit(a *invocation) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use:   "init",
@@ -21,8 +22,8 @@ func newHealthInit(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withHealth(c.Context(), func(doc *store.Document[health.State]) error {
 				if _, err := loadOrLost(c.Context(), doc); err == nil && !force {
-					return &problem{err: errors.New("there is a state.json, and its totals only grow"),
-						hint: `see it: signalbox health show; or begin anew: signalbox health init --force`}
+					return &problem.Error{Err: errors.New("there is a state.json, and its totals only grow"),
+						Hint: `see it: signalbox health show; or begin anew: signalbox health init --force`}
 				} else if !errors.Is(err, fs.ErrNotExist) && !force {
 					return err
 				}

@@ -9,11 +9,12 @@ import (
 
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 )
 
-func newHealthRecord(a *app) *cobra.Command {
+func newHealthRecord(a *invocation) *cobra.Command {
 	var fact health.Fact
 	c := &cobra.Command{
 		Use:   "record FACT",
@@ -45,9 +46,9 @@ func factWords() (words []cobra.Completion) {
 	return words
 }
 
-func (a *app) record(ctx context.Context, fact health.Fact) error {
+func (a *invocation) record(ctx context.Context, fact health.Fact) error {
 	if err := fact.Validate(); err != nil {
-		return &problem{err: err, hint: `see "signalbox health record --help"`, code: exitUsage}
+		return &problem.Error{Err: err, Hint: `see "signalbox health record --help"`, Code: problem.Usage}
 	}
 	fact.Summary = redact.Named(redact.Clean(fact.Summary))
 	var h health.State
@@ -60,7 +61,7 @@ func (a *app) record(ctx context.Context, fact health.Fact) error {
 		a.tellRestored(restoration, "going on from")
 		return doc.Update(ctx, func(state *health.State) error {
 			was = state.LastHealthStatus
-			_, err := state.Record(fact, a.healthTime())
+			_, err := state.Record(fact, a.HealthTime())
 			h = *state
 			return err
 		})
@@ -76,7 +77,7 @@ func (a *app) record(ctx context.Context, fact health.Fact) error {
 }
 
 // tellRearmed says what a person's word came to.
-func (a *app) tellRearmed(fact health.FactKind, was, is string) {
+func (a *invocation) tellRearmed(fact health.FactKind, was, is string) {
 	switch {
 	case fact == health.FactRearmed && was != health.Critical:
 		a.print("the state is %s, not critical: nothing to rearm\n", redact.Line(is, 60))
@@ -90,22 +91,22 @@ func (a *app) tellRearmed(fact health.FactKind, was, is string) {
 // escalate opens the request about a critical state. It comes after the state
 // was saved and finds what it opened by the state's key, so that it may be cut
 // off and repeated at any instant.
-func (a *app) escalate(ctx context.Context) error {
+func (a *invocation) escalate(ctx context.Context) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return notEscalated(err)
 	}
-	defer func() { _ = p.store.Close() }()
-	doc := p.store.Health()
+	defer func() { _ = p.Store.Close() }()
+	doc := p.Store.Health()
 	h, err := loadOrLost(ctx, doc)
 	if err != nil {
 		return restorable(err)
 	}
 	key := h.CriticalKey()
 	if key == "" {
-		return &problem{err: errors.New("the state is not critical; there is nothing to open a request about"), hint: `see it: signalbox health show`}
+		return &problem.Error{Err: errors.New("the state is not critical; there is nothing to open a request about"), Hint: `see it: signalbox health show`}
 	}
-	request, err := heal.Escalate(ctx, p.forge, p.redact, h)
+	request, err := heal.Escalate(ctx, p.Forge, p.Redact, h)
 	if err != nil {
 		return notEscalated(err)
 	}
@@ -123,6 +124,6 @@ func (a *app) escalate(ctx context.Context) error {
 }
 
 func notEscalated(err error) error {
-	return &problem{err: fmt.Errorf("the fact is recorded and the state critical, but no request is open about it: %w", err),
-		hint: `when that is mended: signalbox health escalate`}
+	return &problem.Error{Err: fmt.Errorf("the fact is recorded and the state critical, but no request is open about it: %w", err),
+		Hint: `when that is mended: signalbox health escalate`}
 }

@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/store"
 )
 
-func newHealthRestore(a *app) *cobra.Command {
+func newHealthRestore(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore",
 		Short: "Restore a broken state.json from state.json.bak, or create it anew",

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-func newHealthShow(a *app) *cobra.Command {
+func newHealthShow(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "show",
 		Short:   "Print the state of the self-healing loop",
@@ -15,7 +15,7 @@ func newHealthShow(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(h)
 			}
-			a.printHealth(h, h.Gate(0, a.healthTime()))
+			a.printHealth(h, h.Gate(0, a.HealthTime()))
 			a.printCriticalAdvice(h)
 			return nil
 		},

@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/health"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 )
 
 // standing is where the self-healing loop stands.
@@ -31,24 +32,24 @@ func (s *standing) gate(every time.Duration, now time.Time) health.Gate {
 	return gate
 }
 
-func (a *app) standing(ctx context.Context) (standing, error) {
-	s, err := a.openStoreToRead(ctx)
+func (a *invocation) standing(ctx context.Context) (standing, error) {
+	s, err := a.OpenStoreToRead(ctx)
 	if err != nil {
 		return standing{}, err
 	}
 	defer func() { _ = s.Close() }()
 	holder, err := s.Healing(ctx)
 	if err != nil {
-		return standing{}, explained(err)
+		return standing{}, wire.Explained(err)
 	}
 	h, restoration, err := s.Health().LoadOrBackup(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
-		return standing{state: health.New(a.healthTime()), holder: holder}, nil
+		return standing{state: health.New(a.HealthTime()), holder: holder}, nil
 	}
 	a.tellRestored(store.Restoration{Broken: restoration.Broken, Backup: restoration.Backup}, "deciding by")
 	at := standing{state: h, begun: true, holder: holder}
 	if err == nil && at.cutOff() { // or begun since we asked
 		at.holder, err = s.Healing(ctx)
 	}
-	return at, explained(err)
+	return at, wire.Explained(err)
 }

@@ -1,8 +1,12 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func newHealthValidate(a *app) *cobra.Command {
+	"signalbox/internal/problem"
+)
+
+func newHealthValidate(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "validate",
 		Short:   "Check that state.json is complete and consistent",
@@ -13,7 +17,7 @@ func newHealthValidate(a *app) *cobra.Command {
 				return err
 			}
 			if err := h.Validate(); err != nil {
-				return &problem{err: err, hint: `mend state.json, or begin anew: signalbox health init --force`}
+				return &problem.Error{Err: err, Hint: `mend state.json, or begin anew: signalbox health init --force`}
 			}
 			if a.json {
 				return a.printJSON(map[string]bool{"valid": true})

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/config"
+	"signalbox/internal/problem"
+	"signalbox/internal/wire"
 )
 
 //go:embed starter.yaml
@@ -21,7 +23,7 @@ var starter string
 //go:embed example-request.md
 var exampleRequest string
 
-func newInit(a *app) *cobra.Command {
+func newInit(a *invocation) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use:   "init",
@@ -31,7 +33,7 @@ func newInit(a *app) *cobra.Command {
 		Example: "  signalbox init\n  signalbox init --print",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if show && a.json {
-				return &problem{err: errors.New("--print prints YAML, not JSON"), hint: usageHint(c), code: exitUsage}
+				return &problem.Error{Err: errors.New("--print prints YAML, not JSON"), Hint: usageHint(c), Code: problem.Usage}
 			}
 			if show {
 				a.print("%s", starter)
@@ -44,7 +46,7 @@ func newInit(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) initialize(ctx context.Context) error {
+func (a *invocation) initialize(ctx context.Context) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func (a *app) initialize(ctx context.Context) error {
 	if tests := p.guessTests(ctx); tests != "" {
 		text = strings.Replace(text, "tests: []", fmt.Sprintf("tests: [%q]", tests), 1)
 	}
-	named := best(a.installed(ctx))
+	named := best(a.Installed(ctx))
 	if named != nil {
 		text = strings.Replace(text, starterAgent, fmt.Sprintf("  %s:\n    driver: %s\n", named.Driver, named.Driver), 1)
 	}
@@ -63,7 +65,7 @@ func (a *app) initialize(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.configure(ctx); err != nil { // what is the user's own now is remembered as that before they commit it
+	if err := p.Configure(ctx); err != nil { // what is the user's own now is remembered as that before they commit it
 		return err
 	}
 	if p.json {
@@ -80,7 +82,7 @@ func (a *app) initialize(ctx context.Context) error {
 	switch {
 	case named != nil && files[0].Written:
 		first = fmt.Sprintf("look at %s: %s is on this machine and named as the agent", config.Name, named.Name)
-	case len(p.config.Agents) > 0 || p.configError != nil:
+	case len(p.Config.Agents) > 0 || p.ConfigError != nil:
 		first = "look at " + config.Name
 	}
 	p.print("\nNext:\n  1. %s\n  2. signalbox new \"what should be different\"\n"+
@@ -100,8 +102,8 @@ type prepared struct {
 const starterAgent = "  # claude:\n  #   driver: claude\n  #   model: claude-sonnet-4-5\n"
 
 // best is the agent to begin with: one that can reach its model, or else one that is here; nil if none is.
-func best(found []installed) *installed {
-	var first *installed
+func best(found []wire.Installed) *wire.Installed {
+	var first *wire.Installed
 	for i := range found {
 		if found[i].Found && found[i].Login != "" {
 			return &found[i]
@@ -115,7 +117,7 @@ func best(found []installed) *installed {
 
 // writeNew writes a file of the project unless it is there.
 func (p *project) writeNew(name, content string) (made bool, err error) {
-	root, err := os.OpenRoot(p.root)
+	root, err := os.OpenRoot(p.Root)
 	if err != nil {
 		return false, fmt.Errorf("open project: %w", err)
 	}
@@ -141,7 +143,7 @@ func (p *project) guessTests(ctx context.Context) string {
 		{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test"}, {"package.json", "npm test"}, {"pom.xml", "mvn -q test"},
 		{"build.gradle", "gradle test"}, {"pyproject.toml", pytest}, {"requirements.txt", pytest}, {"setup.py", pytest},
 	} {
-		text, err := os.ReadFile(filepath.Join(p.root, usual.file))
+		text, err := os.ReadFile(filepath.Join(p.Root, usual.file))
 		if err != nil {
 			continue
 		}
@@ -160,7 +162,7 @@ const pytest = "python3 -m pytest"
 // passes whatever is wrong.
 func (p *project) unittests() string {
 	has := func(pattern string) bool {
-		found, err := filepath.Glob(filepath.Join(p.root, pattern))
+		found, err := filepath.Glob(filepath.Join(p.Root, pattern))
 		return err == nil && len(found) > 0
 	}
 	for _, dir := range []string{"tests", "test"} {
@@ -180,7 +182,7 @@ func (p *project) unittests() string {
 
 // makefileTests is what the project's Makefile calls its tests.
 func (p *project) makefileTests(ctx context.Context) string {
-	found, err := p.detectHere(ctx, "")
+	found, err := p.DetectHere(ctx, "")
 	if err != nil {
 		return "" // "signalbox env detect" says why
 	}

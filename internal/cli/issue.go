@@ -14,13 +14,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/commandline"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newIssue(a *app) *cobra.Command {
+func newIssue(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "issue",
 		Short: "Read and write the status of issues: .worktrees/.status/<issue>.json",
@@ -37,18 +39,18 @@ var issueNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 func parseIssue(text string) (int, error) {
 	if !issueNumber().MatchString(text) {
-		return 0, &problem{err: fmt.Errorf("%q is not an issue's number", text), hint: "name it by its number: signalbox issue get 42", code: exitUsage}
+		return 0, &problem.Error{Err: fmt.Errorf("%q is not an issue's number", text), Hint: "name it by its number: signalbox issue get 42", Code: problem.Usage}
 	}
 	return strconv.Atoi(strings.TrimPrefix(text, "#"))
 }
 
 // issueStatus reads one issue's record; found is false where there is none.
-func (a *app) issueStatus(ctx context.Context, arg string) (status registry.IssueStatus, found bool, err error) {
+func (a *invocation) issueStatus(ctx context.Context, arg string) (status registry.IssueStatus, found bool, err error) {
 	n, err := parseIssue(arg)
 	if err != nil {
 		return status, false, err
 	}
-	s, err := a.openStoreToRead(ctx)
+	s, err := a.OpenStoreToRead(ctx)
 	if err != nil {
 		return status, false, err
 	}
@@ -66,22 +68,22 @@ func (a *app) issueStatus(ctx context.Context, arg string) (status registry.Issu
 	if errors.Is(err, fs.ErrNotExist) {
 		return registry.IssueStatus{Issue: n, Status: registry.IssueUnknown}, false, nil
 	}
-	return status, err == nil, explained(err)
+	return status, err == nil, wire.Explained(err)
 }
 
 // settle has sessions that were killed written down as such before somebody reads that they run; false
 // where there are none. Who may not write reads what is there.
-func (a *app) settle(ctx context.Context, s *store.Store) bool {
+func (a *invocation) settle(ctx context.Context, s *store.Store) bool {
 	names, err := s.Sessions(ctx)
 	if err != nil || len(names) == 0 {
 		return false
 	}
-	writable, err := a.openStore(ctx)
+	writable, err := a.OpenStore(ctx)
 	if err == nil {
 		err = errors.Join(settleSessions(ctx, writable), writable.Close())
 	}
 	if err != nil {
-		a.log.Warn("look for sessions that were killed", "error", err)
+		a.Log.Warn("look for sessions that were killed", "error", err)
 	}
 	return err == nil
 }
@@ -115,7 +117,7 @@ func asLeft(cutOff map[int]workflow.Run, status registry.IssueStatus) registry.I
 }
 
 // printText prints text from outside as it is to a program, and harmless to a person.
-func (a *app) printText(text string) {
+func (a *invocation) printText(text string) {
 	if a.Terminal {
 		text = redact.Clean(text)
 	}
@@ -123,8 +125,8 @@ func (a *app) printText(text string) {
 }
 
 // offerIssues completes the number of an issue that has a status.
-func (a *app) offerIssues(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	s, err := a.openStoreToRead(c.Context())
+func (a *invocation) offerIssues(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	s, err := a.OpenStoreToRead(c.Context())
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 )
 
-func newIssueCleanup(a *app) *cobra.Command {
-	clean := issueCleanup{app: a}
+func newIssueCleanup(a *invocation) *cobra.Command {
+	clean := issueCleanup{invocation: a}
 	var orphans bool
 	c := &cobra.Command{
 		Use:   "cleanup --orphans",
@@ -24,9 +26,9 @@ func newIssueCleanup(a *app) *cobra.Command {
 		Example: "  signalbox issue cleanup --orphans --dry-run\n  signalbox issue cleanup --orphans",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !orphans {
-				return &problem{err: errors.New("what to clean up is not said"), hint: "signalbox issue cleanup --orphans", code: exitUsage}
+				return &problem.Error{Err: errors.New("what to clean up is not said"), Hint: "signalbox issue cleanup --orphans", Code: problem.Usage}
 			}
-			return explained(clean.run(c.Context()))
+			return wire.Explained(clean.run(c.Context()))
 		},
 	}
 	c.Flags().BoolVar(&orphans, "orphans", false, "the records without a folder in .worktrees")
@@ -36,7 +38,7 @@ func newIssueCleanup(a *app) *cobra.Command {
 }
 
 type issueCleanup struct {
-	*app
+	*invocation
 	all, dry bool
 	// keep is keep_statuses when the configuration, and not a typed command, asks for the clean-up.
 	keep time.Duration
@@ -45,17 +47,17 @@ type issueCleanup struct {
 // forgetStatuses applies keep_statuses: it removes the statuses of issues that ended longer ago and have no folder left. An error here
 // fails no run.
 func (p *project) forgetStatuses(ctx context.Context) {
-	if p.config.KeepStatuses == 0 {
+	if p.Config.KeepStatuses == 0 {
 		return
 	}
-	clean := issueCleanup{app: p.silent(), keep: p.config.KeepStatuses}
-	if err := clean.in(ctx, p.store); err != nil {
-		p.log.Warn("old statuses are not removed", "err", err)
+	clean := issueCleanup{invocation: p.silent(), keep: p.Config.KeepStatuses}
+	if err := clean.in(ctx, p.Store); err != nil {
+		p.Log.Warn("old statuses are not removed", "err", err)
 	}
 }
 
 func (c *issueCleanup) run(ctx context.Context) error {
-	s, err := c.openStoreToChange(ctx, c.dry)
+	s, err := c.OpenStoreToChange(ctx, c.dry)
 	if err != nil {
 		return err
 	}

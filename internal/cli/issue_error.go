@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-func newIssueError(a *app) *cobra.Command {
+func newIssueError(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "error ISSUE",
 		Short:             "Print an issue's error message",

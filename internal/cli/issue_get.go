@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newIssueGet(a *app) *cobra.Command {
+func newIssueGet(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "get ISSUE",
 		Short: "Print an issue's status in one word",

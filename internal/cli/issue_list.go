@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newIssueList(a *app) *cobra.Command {
+func newIssueList(a *invocation) *cobra.Command {
 	var only string
 	c := &cobra.Command{
 		Use:   "list",
@@ -24,7 +26,7 @@ func newIssueList(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("status") {
 				if _, err := registry.ParseIssueStatus(only); err != nil {
-					return &problem{err: err, hint: "see \"signalbox issue list --help\"", code: exitUsage}
+					return &problem.Error{Err: err, Hint: "see \"signalbox issue list --help\"", Code: problem.Usage}
 				}
 			}
 			return a.listIssues(c.Context(), registry.IssueStatusWord(only))
@@ -34,8 +36,8 @@ func newIssueList(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) listIssues(ctx context.Context, only registry.IssueStatusWord) error {
-	s, err := a.openStoreToRead(ctx)
+func (a *invocation) listIssues(ctx context.Context, only registry.IssueStatusWord) error {
+	s, err := a.OpenStoreToRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,5 +70,5 @@ func (a *app) listIssues(ctx context.Context, only registry.IssueStatusWord) err
 	if a.json {
 		err = errors.Join(err, a.printJSON(listed))
 	}
-	return explained(err)
+	return wire.Explained(err)
 }

@@ -11,23 +11,24 @@ import (
 
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 )
 
-func newIssueOrphans(a *app) *cobra.Command {
+func newIssueOrphans(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "orphans",
 		Short:   "List issues that have a status but no folder in .worktrees",
 		Long:    "Print the numbers of issues that have a status, but neither a folder .worktrees/issue-<n> nor any .worktrees/issue-<n>-*.",
 		Example: "  signalbox issue orphans\n  signalbox issue cleanup --orphans --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.openStoreToRead(c.Context())
+			s, err := a.OpenStoreToRead(c.Context())
 			if err != nil {
 				return err
 			}
 			defer func() { _ = s.Close() }()
 			orphans, err := orphanedIssues(c.Context(), s)
 			if err != nil {
-				return explained(err)
+				return wire.Explained(err)
 			}
 			if a.json {
 				return a.printJSON(orphans)

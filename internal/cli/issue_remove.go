@@ -2,9 +2,11 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"signalbox/internal/wire"
 )
 
-func newIssueRemove(a *app) *cobra.Command {
+func newIssueRemove(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "remove ISSUE",
 		Short:             "Delete an issue's status",
@@ -17,12 +19,12 @@ func newIssueRemove(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.openStore(c.Context())
+			s, err := a.OpenStore(c.Context())
 			if err != nil {
 				return err
 			}
 			defer func() { _ = s.Close() }()
-			return explained(s.IssueStatus(n).Remove(c.Context()))
+			return wire.Explained(s.IssueStatus(n).Remove(c.Context()))
 		},
 	}
 }

@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
+	"signalbox/internal/wire"
 )
 
-func newIssueSet(a *app) *cobra.Command {
+func newIssueSet(a *invocation) *cobra.Command {
 	var session string
 	c := &cobra.Command{
 		Use:   "set ISSUE STATUS [MESSAGE]",
@@ -25,7 +27,7 @@ func newIssueSet(a *app) *cobra.Command {
 			}
 			word, err := registry.ParseIssueStatus(args[1])
 			if err != nil {
-				return &problem{err: err, hint: "see \"signalbox issue set --help\"", code: exitUsage}
+				return &problem.Error{Err: err, Hint: "see \"signalbox issue set --help\"", Code: problem.Usage}
 			}
 			if !c.Flags().Changed("session") {
 				session = registry.SessionName(n)
@@ -35,7 +37,7 @@ func newIssueSet(a *app) *cobra.Command {
 				message = args[2]
 			}
 			if err := word.Check(message); err != nil {
-				return &problem{err: err, hint: fmt.Sprintf("signalbox issue set %d error \"the tests failed\"", n), code: exitUsage}
+				return &problem.Error{Err: err, Hint: fmt.Sprintf("signalbox issue set %d error \"the tests failed\"", n), Code: problem.Usage}
 			}
 			return a.setIssue(c.Context(), n, func(s *registry.IssueStatus) { s.Set(word, session, message, now()) })
 		},
@@ -50,13 +52,13 @@ func newIssueSet(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) setIssue(ctx context.Context, n int, change func(*registry.IssueStatus)) error {
-	s, err := a.openStore(ctx)
+func (a *invocation) setIssue(ctx context.Context, n int, change func(*registry.IssueStatus)) error {
+	s, err := a.OpenStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	return explained(s.IssueStatus(n).Update(ctx, func(status *registry.IssueStatus) error {
+	return wire.Explained(s.IssueStatus(n).Update(ctx, func(status *registry.IssueStatus) error {
 		change(status)
 		return nil
 	}))

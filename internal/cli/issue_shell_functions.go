@@ -9,7 +9,7 @@ import (
 //go:embed lib/status.sh
 var shellFunctions string
 
-func newIssueShellFunctions(a *app) *cobra.Command {
+func newIssueShellFunctions(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell-functions",
 		Short: "Print shell functions for scripts: save_status, get_status and more",

@@ -4,9 +4,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"signalbox/internal/problem"
 )
 
-func newIssueShow(a *app) *cobra.Command {
+func newIssueShow(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ISSUE",
 		Short:             "Print everything recorded about an issue",
@@ -19,8 +21,8 @@ func newIssueShow(a *app) *cobra.Command {
 				return err
 			}
 			if !found {
-				return &problem{err: fmt.Errorf("nothing is written about issue %d", status.Issue), code: exitNotFound,
-					hint: fmt.Sprintf("see what there is: signalbox issue list; or write it: signalbox issue set %d running", status.Issue)}
+				return &problem.Error{Err: fmt.Errorf("nothing is written about issue %d", status.Issue), Code: problem.NotFound,
+					Hint: fmt.Sprintf("see what there is: signalbox issue list; or write it: signalbox issue set %d running", status.Issue)}
 			}
 			if a.json {
 				return a.printJSON(status)

@@ -17,7 +17,7 @@ var withCommands = sync.OnceValue(func() json.Options {
 })
 
 // printJSON prints one document, as the files have it, indented, and each step with the command that takes it.
-func (a *app) printJSON(value any) error {
+func (a *invocation) printJSON(value any) error {
 	data, err := json.Marshal(value, jsontext.WithIndent("  "), json.Deterministic(true), withCommands())
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
@@ -27,7 +27,7 @@ func (a *app) printJSON(value any) error {
 }
 
 // printRuns prints one run as itself and several as a list.
-func (a *app) printRuns(runs []workflow.Run) error {
+func (a *invocation) printRuns(runs []workflow.Run) error {
 	if len(runs) == 1 {
 		return a.printJSON(runs[0])
 	}
@@ -35,7 +35,7 @@ func (a *app) printRuns(runs []workflow.Run) error {
 }
 
 // printJSONLine prints one document on one line, for streams.
-func (a *app) printJSONLine(value any) error {
+func (a *invocation) printJSONLine(value any) error {
 	data, err := json.Marshal(value, json.Deterministic(true), withCommands())
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)

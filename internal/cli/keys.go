@@ -10,7 +10,7 @@ import (
 
 // keys sends what the person types, key by key and without an echo, until ctx ends; restore gives the terminal back.
 // Without a terminal to type at, nothing is ever sent.
-func (a *app) keys(ctx context.Context) (typed <-chan byte, restore func()) {
+func (a *invocation) keys(ctx context.Context) (typed <-chan byte, restore func()) {
 	in, ok := a.In.(*os.File)
 	if !ok || !a.Terminal || !term.IsTerminal(int(in.Fd())) {
 		return nil, func() {}

@@ -49,7 +49,7 @@ func (p *project) saidIn(line string) string {
 
 // lastLine is the last line near the end of an artifact that shows anything, as shown.
 func (p *project) lastLine(name string, shown func(string) string) string {
-	file, err := p.store.OpenArtifact(name)
+	file, err := p.Store.OpenArtifact(name)
 	if err != nil {
 		return ""
 	}

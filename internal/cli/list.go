@@ -8,13 +8,15 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newList(a *app) *cobra.Command {
+func newList(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List requests and their latest runs",
@@ -40,7 +42,7 @@ type listing struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-func (a *app) list(ctx context.Context, runsOnly bool) error {
+func (a *invocation) list(ctx context.Context, runsOnly bool) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -50,9 +52,9 @@ func (a *app) list(ctx context.Context, runsOnly bool) error {
 	if err != nil {
 		return err
 	}
-	requests, requestErr := p.forge.Requests(ctx)
+	requests, requestErr := p.Forge.Requests(ctx)
 	if requestErr != nil {
-		p.show(explained(requestErr)) // the broken ones; the others are listed
+		p.show(wire.Explained(requestErr)) // the broken ones; the others are listed
 	}
 	lines := p.listings(ctx, latest, requests, runsOnly)
 	if err := p.markInterrupted(ctx, lines); err != nil {
@@ -101,13 +103,13 @@ func (p *project) doingOrDone(ctx context.Context, r *workflow.Run) string {
 			return "its session is " + cameTo(info)
 		}
 	}
-	return doing(r)
+	return commandline.Doing(r)
 }
 
 func (p *project) markInterrupted(ctx context.Context, lines []listing) error {
-	holders, err := p.store.Holders(ctx)
+	holders, err := p.Store.Holders(ctx)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	held := map[string]bool{}
 	sessions := map[string]string{}

@@ -15,12 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newLogs(a *app) *cobra.Command {
+func newLogs(a *invocation) *cobra.Command {
 	var follow, names, raw bool
 	c := &cobra.Command{
 		Use:   "logs RUN [LOG]",
@@ -62,7 +64,7 @@ type logReader struct {
 
 // names lists the logs, the one written last at the end.
 func (l *logReader) names() ([]string, error) {
-	abs, err := l.store.Abs(l.dir)
+	abs, err := l.Store.Abs(l.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func (l *logReader) newest(ctx context.Context, follow bool) error {
 		return err
 	}
 	if len(names) == 0 && !follow {
-		return &problem{err: errors.New("the run has no log yet"), hint: "see where it is: signalbox status " + l.ref.RequestID, code: exitNotFound}
+		return &problem.Error{Err: errors.New("the run has no log yet"), Hint: "see where it is: signalbox status " + l.ref.RequestID, Code: problem.NotFound}
 	}
 	name := ""
 	if len(names) > 0 {
@@ -121,22 +123,22 @@ func (l *logReader) newest(ctx context.Context, follow bool) error {
 // one prints a log; following, also every log that begins after it.
 func (l *logReader) one(ctx context.Context, name string, follow bool) error {
 	if name != "" && (path.Base(name) != name || filepath.Ext(name) != ".log") {
-		return &problem{err: fmt.Errorf("%q is no log's name", name), hint: "see which there are: signalbox logs --list " + l.ref.RequestID, code: exitUsage}
+		return &problem.Error{Err: fmt.Errorf("%q is no log's name", name), Hint: "see which there are: signalbox logs --list " + l.ref.RequestID, Code: problem.Usage}
 	}
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changes, err := l.store.Watch(watch, l.dir, store.RunDir(l.ref)+"/stage.json")
+	changes, err := l.Store.Watch(watch, l.dir, store.RunDir(l.ref)+"/stage.json")
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	read := map[string]int64{}
 	for {
-		run, err := l.store.Stage(l.ref).Load(ctx)
+		run, err := l.Store.Stage(l.ref).Load(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
-			return explained(err)
+			return wire.Explained(err)
 		}
 		if err := l.more(name, read, follow); err != nil {
 			return err
@@ -177,7 +179,7 @@ func (l *logReader) more(first string, read map[string]int64, follow bool) error
 		read[name] += n
 	}
 	if _, ok := read[first]; !ok && first != "" {
-		return &problem{err: fmt.Errorf("there is no log %q", first), hint: "see which there are: signalbox logs --list " + l.ref.RequestID, code: exitNotFound}
+		return &problem.Error{Err: fmt.Errorf("there is no log %q", first), Hint: "see which there are: signalbox logs --list " + l.ref.RequestID, Code: problem.NotFound}
 	}
 	return nil
 }
@@ -185,7 +187,7 @@ func (l *logReader) more(first string, read map[string]int64, follow bool) error
 func (l *logReader) from(name string, offset int64, headed bool) (int64, error) {
 	file, shown, whole, err := l.open(name)
 	if err != nil {
-		return 0, explained(err)
+		return 0, wire.Explained(err)
 	}
 	defer func() { _ = file.Close() }()
 	if _, err := file.Seek(offset, io.SeekStart); err != nil {
@@ -214,14 +216,14 @@ func (l *logReader) from(name string, offset int64, headed bool) (int64, error) 
 func (l *logReader) open(name string) (file io.ReadSeekCloser, shown func(string) string, whole bool, err error) {
 	log := l.dir + "/" + name
 	if !l.raw {
-		if file, err := l.store.OpenArtifact(store.TranscriptPath(log)); err == nil {
+		if file, err := l.Store.OpenArtifact(store.TranscriptPath(log)); err == nil {
 			if l.json {
 				return file, l.transcriptJSON, true, nil
 			}
 			return file, l.transcriptLine, true, nil
 		}
 	}
-	file, err = l.store.OpenArtifact(log)
+	file, err = l.Store.OpenArtifact(log)
 	if l.json {
 		return file, logJSON, false, err
 	}

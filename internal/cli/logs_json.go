@@ -16,7 +16,7 @@ func (l *logReader) transcriptJSON(line string) string {
 	if !value.IsValid() {
 		return logJSON(line)
 	}
-	clean, err := shown(value, l.redact)
+	clean, err := shown(value, l.Redact)
 	if err == nil {
 		err = clean.Compact()
 	}

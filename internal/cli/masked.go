@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
 // mask takes secrets out of all that a command prints, whichever front end prints it and wherever
@@ -30,7 +31,7 @@ func (m *mask) known() *redact.Redactor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.redactor == nil {
-		m.redactor = redact.New(secretsOf(os.Environ(), nil))
+		m.redactor = redact.New(wire.SecretsOf(os.Environ(), nil))
 	}
 	return m.redactor
 }

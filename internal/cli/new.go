@@ -14,12 +14,14 @@ import (
 	"golang.org/x/term"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
-func newNew(a *app) *cobra.Command {
-	n := &newRequest{app: a}
+func newNew(a *invocation) *cobra.Command {
+	n := &newRequest{invocation: a}
 	c := &cobra.Command{
 		Use:   "new [TITLE]",
 		Short: "Write a new request",
@@ -39,7 +41,7 @@ func newNew(a *app) *cobra.Command {
 
 // newRequest is one use of "signalbox new".
 type newRequest struct {
-	*app
+	*invocation
 	body, from string
 	edit       bool
 }
@@ -59,11 +61,11 @@ func (n *newRequest) write(ctx context.Context, title string) error {
 		title, body = titled(body)
 	}
 	if strings.TrimSpace(title) == "" {
-		return &problem{err: errors.New("a request needs a title"), hint: `signalbox new "what should be different"`, code: exitUsage}
+		return &problem.Error{Err: errors.New("a request needs a title"), Hint: `signalbox new "what should be different"`, Code: problem.Usage}
 	}
-	request, err := p.forge.OpenRequest(ctx, "new/"+rand.Text(), title, body)
+	request, err := p.Forge.OpenRequest(ctx, "new/"+rand.Text(), title, body)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	if n.edit || body == "" && n.interactive() {
 		if request, err = p.edited(ctx, request); err != nil {
@@ -112,7 +114,7 @@ func titled(text string) (title, body string) {
 }
 
 // interactive reports whether a person can be shown an editor.
-func (a *app) interactive() bool {
+func (a *invocation) interactive() bool {
 	in, ok := a.In.(*os.File)
 	return ok && !a.json && a.Terminal && term.IsTerminal(int(in.Fd()))
 }
@@ -120,25 +122,25 @@ func (a *app) interactive() bool {
 // edited has the person edit the request's file and reads it back. The file stays as they left it, also when it is
 // broken.
 func (p *project) edited(ctx context.Context, request forge.Request) (forge.Request, error) {
-	if err := p.openEditor(ctx, filepath.Join(p.root, request.Path)); err != nil {
-		return request, &problem{err: err, hint: fmt.Sprintf("the request is in %s; edit it there, then: signalbox run %d", request.Path, request.Number)}
+	if err := p.openEditor(ctx, filepath.Join(p.Root, request.Path)); err != nil {
+		return request, &problem.Error{Err: err, Hint: fmt.Sprintf("the request is in %s; edit it there, then: signalbox run %d", request.Path, request.Number)}
 	}
-	edited, err := p.forge.Request(ctx, request.Path)
+	edited, err := p.Forge.Request(ctx, request.Path)
 	if errors.Is(err, forge.ErrNotFound) {
-		return request, &problem{err: fmt.Errorf("%s was deleted in the editor", request.Path), code: exitNotFound}
+		return request, &problem.Error{Err: fmt.Errorf("%s was deleted in the editor", request.Path), Code: problem.NotFound}
 	}
-	return edited, explained(err)
+	return edited, wire.Explained(err)
 }
 
 // openEditor runs the person's own editor on the terminal and waits for it. Its words come from their environment,
 // as with git and crontab, and are split at spaces; nothing of a project is among them.
-func (a *app) openEditor(ctx context.Context, path string) error {
+func (a *invocation) openEditor(ctx context.Context, path string) error {
 	words := a.own("vi", "VISUAL", "EDITOR")
 	return process.Foreground(ctx, append(words, path), os.Environ(), a.In, a.bare.Out, a.bare.Err)
 }
 
 // own is the program, with its arguments, that the first of the variables names which has a value.
-func (a *app) own(usual string, variables ...string) []string {
+func (a *invocation) own(usual string, variables ...string) []string {
 	for _, name := range variables {
 		if words := strings.Fields(a.Env(name)); len(words) > 0 {
 			return words

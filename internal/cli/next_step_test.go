@@ -41,7 +41,7 @@ func TestEveryStepThatARunCanAdviseIsACommand(t *testing.T) {
 			t.Errorf("%+v is said as %q", step, args)
 			continue
 		}
-		command, rest, err := newRoot(&app{}).Find(args[1:])
+		command, rest, err := newRoot(newInvocation(Streams{})).Find(args[1:])
 		if err != nil || !command.Runnable() {
 			t.Errorf("%q names no command: %v", args, err)
 			continue

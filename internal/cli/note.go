@@ -3,10 +3,11 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newNote(a *app) *cobra.Command {
+func newNote(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "note RUN TEXT",
 		Short:   "Add a note to a run",
@@ -17,7 +18,7 @@ func newNote(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return explained(p.signal(c.Context(), found, func(_ *workflow.Run, s *workflow.Signals) {
+			return wire.Explained(p.signal(c.Context(), found, func(_ *workflow.Run, s *workflow.Signals) {
 				s.Notes = nil
 				if args[1] != "" {
 					s.Notes = &args[1]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
@@ -15,7 +16,7 @@ import (
 // progress shows runs while they are carried: on a terminal one line per run,
 // redrawn; elsewhere one line per piece of news. JSON output has no progress.
 type progress struct {
-	*app
+	*invocation
 	several bool
 	// header is what stands above the runs on a terminal; empty for none.
 	header string
@@ -45,8 +46,8 @@ const lookEvery = time.Second
 // redrawEvery is how often the clock in a progress line moves.
 const redrawEvery = time.Second / 5
 
-func newProgress(a *app, several bool, words func(*workflow.Run) string) *progress {
-	p := &progress{app: a, several: several, words: words, said: map[string]string{}, aside: map[string]int{}, since: map[string]time.Time{},
+func newProgress(a *invocation, several bool, words func(*workflow.Run) string) *progress {
+	p := &progress{invocation: a, several: several, words: words, said: map[string]string{}, aside: map[string]int{}, since: map[string]time.Time{},
 		last: map[string]lastWords{}, done: make(chan struct{}), stopped: make(chan struct{})}
 	if a.json || !a.Terminal {
 		close(p.stopped)
@@ -77,7 +78,7 @@ func (p *progress) observe(run workflow.Run) {
 		p.keep(run)
 		return
 	}
-	p.print("%s %s\n", clock(now()), line)
+	p.print("%s %s\n", commandline.Clock(now()), line)
 }
 
 // tellAside says when work is set aside; where, is told at the end, and to a terminal, where lines do not stay, only there.
@@ -88,7 +89,7 @@ func (p *progress) tellAside(run *workflow.Run) {
 		return
 	}
 	for range run.Journey.Aside[min(told, len(run.Journey.Aside)):] {
-		p.print("%s #%s  what lay in its environment is set aside on a ref\n", clock(now()), run.Ref())
+		p.print("%s #%s  what lay in its environment is set aside on a ref\n", commandline.Clock(now()), run.Ref())
 	}
 }
 
@@ -111,7 +112,7 @@ func (p *progress) news(run *workflow.Run) string {
 	if run.Interrupted() {
 		where = strings.ToLower(interruptedLabel)
 	}
-	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, fit(redact.Line(doing(run), 300), 160))
+	return fmt.Sprintf("%s  %3d%%  %-14s %s", "#"+run.Ref(), run.Progress.Percent, where, fit(redact.Line(commandline.Doing(run), 300), 160))
 }
 
 // stepWord is the run's step in a word. Within design-check that is two things, of which a workflow
@@ -214,7 +215,7 @@ func (p *progress) bar(run *workflow.Run) string {
 	if room < 1 {
 		return redact.Line(head, max(1, width))
 	}
-	return p.paint(bold, head) + fit(redact.Line(doing(run), 300), room)
+	return p.paint(bold, head) + fit(redact.Line(commandline.Doing(run), 300), room)
 }
 
 // waitsUntil is when the run tries something again; nil when it does not wait for that.

@@ -54,7 +54,7 @@ func TestATerminalShowsHeaderBarAndLastWordsUntilTheEnd(t *testing.T) {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			t.Parallel()
 			s := &screen{width: width}
-			watches := newProgress(&app{Streams: Streams{Out: s, Terminal: true, Width: func() int { return width }}}, false,
+			watches := newProgress(&invocation{console: console{Out: s, Terminal: true, Width: func() int { return width }}}, false,
 				func(*workflow.Run) string { return "I look at 日本語 " + strings.Repeat("and more ", 40) })
 			watches.header = "watching 1 run; q leaves, s twice stops it, and so on for some more than forty columns"
 			run := workflow.Run{RunID: "20260101-000000-abcdef", State: workflow.Running, Journey: workflow.Journey{Number: 42, Phase: workflow.TDDGreen,

@@ -10,28 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
-// doing is what a run is at, in a line: with a question, how to answer it.
-func doing(run *workflow.Run) string {
-	if q := run.Journey.Question; q != nil {
-		return fmt.Sprintf("waits for an answer (signalbox answer %s): %s", run.Ref(), q.Line1())
-	}
-	said := run.Progress.Message
-	if until := run.Journey.ParkedUntil; until != nil && strings.HasPrefix(said, "parked until ") {
-		_, why, _ := strings.Cut(said, ": ") // a document's time is UTC
-		return fmt.Sprintf("parked until %s: %s", when(*until), why)
-	}
-	return said
-}
-
 // printQuestion shows what an agent asks, and what to type.
-func (a *app) printQuestion(r *workflow.Run) {
+func (a *invocation) printQuestion(r *workflow.Run) {
 	q := r.Journey.Question
 	a.print("\n%s the %s %s (%s); at %s it counts as denied, %s from now\n", a.paint(yellow, "It asks:"), q.Role, asksFor[q.Kind], q.ID,
-		when(q.Until), max(0, q.Until.Sub(now())).Round(time.Second))
+		commandline.When(q.Until), max(0, q.Until.Sub(now())).Round(time.Second))
 	text := redact.Clean(q.Text)
 	if q.Tool != "" {
 		text = redact.Line(q.Tool, 100) + ": " + text

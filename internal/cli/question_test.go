@@ -18,7 +18,7 @@ import (
 func asked(q workflow.Question) *answering {
 	q.ID, q.Role, q.Until = "Q1", workflow.Implementer, time.Now().Add(time.Hour)
 	run := workflow.Run{Journey: workflow.Journey{Number: 42, Question: &q}}
-	return &answering{project: &project{app: &app{}}, found: store.RunSummary{Run: run}, asked: &q}
+	return &answering{project: &project{invocation: &invocation{}}, found: store.RunSummary{Run: run}, asked: &q}
 }
 
 func TestAtATerminalAPersonIsAskedUntilTheySaySomethingThatIsAnAnswer(t *testing.T) {

@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/workflow"
 )
 
-func newReject(a *app) *cobra.Command {
+func newReject(a *invocation) *cobra.Command {
 	var noRun bool
 	c := &cobra.Command{
 		Use:     "reject RUN REASON",
@@ -18,7 +19,7 @@ func newReject(a *app) *cobra.Command {
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
-				return &problem{err: errors.New("REASON is empty"), hint: usageHint(c), code: exitUsage}
+				return &problem.Error{Err: errors.New("REASON is empty"), Hint: usageHint(c), Code: problem.Usage}
 			}
 			check := func(r *workflow.Run) error {
 				if r.State != workflow.NeedsInput || r.Journey.Phase != workflow.ApprovalWait {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/session"
 	"signalbox/internal/session/terminal"
 )
 
-func newReport(a *app) *cobra.Command {
+func newReport(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Report progress, as an agent in a session",
@@ -46,15 +47,15 @@ func newReport(a *app) *cobra.Command {
 // reportTime is how long a host may take to write a report down.
 const reportTime = 30 * time.Second
 
-func (a *app) report(ctx context.Context, word terminal.Word) error {
+func (a *invocation) report(ctx context.Context, word terminal.Word) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
 	err := session.Report(ctx, a.Env, word)
 	switch {
 	case errors.Is(err, session.ErrRefused):
-		return &problem{err: err, hint: "it is for an agent that was started by: signalbox session start"}
+		return &problem.Error{Err: err, Hint: "it is for an agent that was started by: signalbox session start"}
 	case errors.Is(err, session.ErrNoWords):
-		return &problem{err: err, code: exitUsage, hint: fmt.Sprintf("say it in words: signalbox report %s \"…\"", word.Kind)}
+		return &problem.Error{Err: err, Code: problem.Usage, Hint: fmt.Sprintf("say it in words: signalbox report %s \"…\"", word.Kind)}
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func newResume(a *app) *cobra.Command {
+func newResume(a *invocation) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use:   "resume RUN",

@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func newRetry(a *app) *cobra.Command {
+func newRetry(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "retry RUN",
 		Short:   "Retry a failed run from the step that failed",

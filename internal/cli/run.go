@@ -16,15 +16,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/engine"
 	"signalbox/internal/forge"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newRun(a *app) *cobra.Command {
+func newRun(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run REQUEST...",
 		Short: "Run requests until they're merged or need you",
@@ -37,21 +40,21 @@ func newRun(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), args) },
 	}
 	a.carryFlags(c)
-	c.Flags().StringSliceVar(&a.flags.workflow, "workflow", nil, "full, simple, or a list of phases")
-	c.Flags().StringVar(&a.flags.approve, "approve", "", "manual or auto")
-	c.Flags().StringVar(&a.flags.base, "base", "", "branch to merge into")
+	c.Flags().StringSliceVar(&a.Overrides.Workflow, "workflow", nil, "full, simple, or a list of phases")
+	c.Flags().StringVar(&a.Overrides.Approve, "approve", "", "manual or auto")
+	c.Flags().StringVar(&a.Overrides.Base, "base", "", "branch to merge into")
 	return c
 }
 
 // carryFlags are the flags of every command that carries runs.
-func (a *app) carryFlags(c *cobra.Command) {
-	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run agents and commands on this machine as you, without isolation")
-	c.Flags().StringVar(&a.flags.agent, "agent", "", "who alone implements the request: an agent of the configuration, or a program (prompt on its standard input)")
-	c.Flags().IntVar(&a.flags.maxParallel, "max-parallel", 0, "how many runs of the project work at once")
+func (a *invocation) carryFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&a.Overrides.Unsandboxed, "unsandboxed", false, "run agents and commands on this machine as you, without isolation")
+	c.Flags().StringVar(&a.Overrides.Agent, "agent", "", "who alone implements the request: an agent of the configuration, or a program (prompt on its standard input)")
+	c.Flags().IntVar(&a.Overrides.MaxParallel, "max-parallel", 0, "how many runs of the project work at once")
 	a.trustFlag(c)
 }
 
-func (a *app) run(ctx context.Context, refs []string) error {
+func (a *invocation) run(ctx context.Context, refs []string) error {
 	p, err := a.openTrusted(ctx)
 	if err != nil {
 		return err
@@ -60,9 +63,9 @@ func (a *app) run(ctx context.Context, refs []string) error {
 	for i, ref := range refs {
 		named[i] = p.fromHere(ref)
 	}
-	requests, err := forge.Find(ctx, p.forge, named...)
+	requests, err := forge.Find(ctx, p.Forge, named...)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	return p.carryAll(ctx, requests, func(request forge.Request) pick { return p.latestOrNew(request) })
 }
@@ -73,7 +76,7 @@ func (p *project) fromHere(ref string) string {
 	if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() {
 		return ref
 	}
-	if rel, err := filepath.Rel(p.root, abs); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(p.Root, abs); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
 	return ref
@@ -89,18 +92,18 @@ func (p *project) latestOrNew(request forge.Request) pick {
 		if err := p.notARepair(ctx, request); err != nil {
 			return workflow.Start{}, err
 		}
-		return p.start(ctx, request)
+		return p.Start(ctx, request)
 	})
 	return func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
 		ref, err := which(ctx, r)
 		var run workflow.Run
 		if err == nil {
-			run, err = p.store.Stage(ref).Load(ctx)
+			run, err = p.Store.Stage(ref).Load(ctx)
 		}
 		if err != nil || run.Error == nil || run.Error.ReasonCode != workflow.PreparedCode && !run.Interrupted() {
 			return ref, err
 		}
-		return ref, p.store.Signal(ctx, ref, func(s *workflow.Signals) error {
+		return ref, p.Store.Signal(ctx, ref, func(s *workflow.Signals) error {
 			s.ResumeRequested = true
 			return nil
 		})
@@ -108,13 +111,13 @@ func (p *project) latestOrNew(request forge.Request) pick {
 }
 
 func (p *project) latestOr(request forge.Request, begin func(context.Context) (workflow.Start, error)) pick {
-	return p.latestIf(request, func() error { return errors.Join(p.mayBegin(), p.mayCall()) }, begin)
+	return p.latestIf(request, func() error { return errors.Join(p.MayBegin(), p.MayCall()) }, begin)
 }
 
 // latestIf is latestOr with what has to hold before a run begins.
 func (p *project) latestIf(request forge.Request, may func() error, begin func(context.Context) (workflow.Start, error)) pick {
 	return func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
-		latest, err := p.store.LatestRun(ctx, request.ID)
+		latest, err := p.Store.LatestRun(ctx, request.ID)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -138,11 +141,11 @@ func (p *project) latestIf(request forge.Request, may func() error, begin func(c
 		if start.RunID, err = runIDAfter(latest.Ref.RunID); err != nil {
 			return workflow.RunRef{}, err
 		}
-		if err := p.warnOfSettings(ctx, start.Base); err != nil {
+		if err := p.WarnOfSettings(ctx, start.Base); err != nil {
 			return workflow.RunRef{}, err
 		}
 		run := workflow.New(start, now().UTC())
-		return workflow.RefOf(&run), p.store.CreateRun(ctx, &run)
+		return workflow.RefOf(&run), p.Store.CreateRun(ctx, &run)
 	}
 }
 
@@ -169,26 +172,26 @@ func (p *project) settingsStand(run *workflow.Run, request forge.Request) error 
 		return nil
 	}
 	began, differ := &run.Journey.Settings, []string(nil)
-	if len(p.flags.workflow) > 0 {
-		name, phases, err := workflow.WorkflowPhases(p.flags.workflow...)
+	if len(p.Overrides.Workflow) > 0 {
+		name, phases, err := workflow.WorkflowPhases(p.Overrides.Workflow...)
 		if err != nil {
-			return &problem{err: err, hint: "see what there is: signalbox run --help", code: exitUsage}
+			return &problem.Error{Err: err, Hint: "see what there is: signalbox run --help", Code: problem.Usage}
 		}
 		if name != began.Workflow || !slices.Equal(phases, began.Phases) {
 			differ = append(differ, "--workflow (it is "+began.Workflow+")")
 		}
 	}
-	if approve := p.flags.approve; approve != "" && (approve == config.ApproveAuto) != began.AutoApprove {
+	if approve := p.Overrides.Approve; approve != "" && (approve == config.ApproveAuto) != began.AutoApprove {
 		differ = append(differ, "--approve")
 	}
-	if base := cmp.Or(request.Base, p.flags.base); p.flags.base != "" && base != run.Journey.Base {
+	if base := cmp.Or(request.Base, p.Overrides.Base); p.Overrides.Base != "" && base != run.Journey.Base {
 		differ = append(differ, "--base (it is "+redact.Line(run.Journey.Base, 60)+")")
 	}
 	if len(differ) == 0 {
 		return nil
 	}
-	return &problem{err: fmt.Errorf("run %s is under way and began with another %s", run.Ref(), strings.Join(differ, " and ")), code: exitUsage,
-		hint: fmt.Sprintf("continue it as it began: signalbox resume %s; or give it up first: signalbox stop --cancel %[1]s", run.Ref())}
+	return &problem.Error{Err: fmt.Errorf("run %s is under way and began with another %s", run.Ref(), strings.Join(differ, " and ")), Code: problem.Usage,
+		Hint: fmt.Sprintf("continue it as it began: signalbox resume %s; or give it up first: signalbox stop --cancel %[1]s", run.Ref())}
 }
 
 // beginAtOnce is how many runs begin at the same time, so that the first of a thousand works while the
@@ -197,13 +200,13 @@ const beginAtOnce = 8
 
 // carryAll carries one run per request, all at once; the queue keeps their number down.
 func (p *project) carryAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick) error {
-	p.warnOfLogins()
-	progress := newProgress(p.app, len(requests) > 1, p.lastWords)
+	p.WarnOfLogins()
+	progress := newProgress(p.invocation, len(requests) > 1, p.lastWords)
 	defer progress.close()
-	if err := settleSessions(ctx, p.store); err != nil {
-		return explained(err)
+	if err := settleSessions(ctx, p.Store); err != nil {
+		return wire.Explained(err)
 	}
-	r, err := p.runner(ctx, progress.observe)
+	r, err := p.Runner(ctx, progress.observe)
 	if err != nil {
 		return err
 	}
@@ -236,14 +239,14 @@ func (p *project) carry(ctx context.Context, r *engine.Engine, request forge.Req
 	if errors.As(err, &held) {
 		return run, heldRequest(request.Number, held.Holder)
 	}
-	return run, explained(err)
+	return run, wire.Explained(err)
 }
 
 func holder(r store.LockRecord) string {
 	if r.PID == 0 {
 		return "it has not said which"
 	}
-	return fmt.Sprintf("pid %d on %s since %s", r.PID, r.Host, when(r.AcquiredAt))
+	return fmt.Sprintf("pid %d on %s since %s", r.PID, r.Host, commandline.When(r.AcquiredAt))
 }
 
 // outcome shows how each run ended and returns the worst of it.
@@ -257,9 +260,9 @@ func (p *project) outcome(runs []workflow.Run, results []error) error {
 			err = ended(run.State)
 		} else if len(runs) > 1 {
 			p.show(err)
-			err = &problem{code: codeOf(err)}
+			err = &problem.Error{Code: problem.CodeOf(err)}
 		}
-		if err != nil && (worst == nil || codeOf(worst) == exitNeedsInput) {
+		if err != nil && (worst == nil || problem.CodeOf(worst) == problem.NeedsInput) {
 			worst = err
 		}
 	}

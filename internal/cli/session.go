@@ -10,14 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
 	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 )
 
-func newSession(a *app) *cobra.Command {
+func newSession(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "session",
 		Short: "Work on issues with agents in interactive sessions",
@@ -32,8 +34,8 @@ func newSession(a *app) *cobra.Command {
 }
 
 // openSessions opens the project's sessions. It needs no git and starts no program.
-func (a *app) openSessions(ctx context.Context) (*session.Sessions, error) {
-	s, err := a.openStore(ctx)
+func (a *invocation) openSessions(ctx context.Context) (*session.Sessions, error) {
+	s, err := a.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func settleSessions(ctx context.Context, s *store.Store) error {
 	return err
 }
 
-func (a *app) openSession(ctx context.Context, ref string) (*session.Session, session.Info, error) {
+func (a *invocation) openSession(ctx context.Context, ref string) (*session.Session, session.Info, error) {
 	all, err := a.openSessions(ctx)
 	if err != nil {
 		return nil, session.Info{}, err
@@ -102,10 +104,10 @@ func openSession(ctx context.Context, all *session.Sessions, ref string) (*sessi
 		info, err = x.Info(ctx)
 	}
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, store.ErrName) {
-		err = &problem{err: fmt.Errorf("there is no session of %q", ref), code: exitNotFound,
-			hint: "see which there are: signalbox session list"}
+		err = &problem.Error{Err: fmt.Errorf("there is no session of %q", ref), Code: problem.NotFound,
+			Hint: "see which there are: signalbox session list"}
 	}
-	return x, info, explained(err)
+	return x, info, wire.Explained(err)
 }
 
 // liveSessions are those whose agent has not ended.
@@ -116,7 +118,7 @@ func liveSessions(ctx context.Context, all *session.Sessions) (live []session.In
 			live = append(live, info)
 		}
 	}
-	return live, explained(err)
+	return live, wire.Explained(err)
 }
 
 // sessionState is where a session stands, in a word of the status file.
@@ -147,13 +149,13 @@ func sessionSays(i *session.Info) string {
 // sessionEnded is the exit code of what a session came to.
 func sessionEnded(i *session.Info) error {
 	if i.Outcome != nil && i.Outcome.Kind == terminal.Error {
-		return &problem{code: exitFailed}
+		return &problem.Error{Code: problem.Failed}
 	}
 	return nil
 }
 
 // offerSessions completes the issues whose sessions are wanted.
-func (a *app) offerSessions(several bool, wanted func(*session.Info) bool) cobra.CompletionFunc {
+func (a *invocation) offerSessions(several bool, wanted func(*session.Info) bool) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 		all, err := a.openSessions(c.Context())
 		if err != nil || len(args) > 0 && !several {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/commandline"
 	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
@@ -90,7 +91,7 @@ func toldOf(f *agent.Failure) string {
 	if f.Until.IsZero() {
 		return fmt.Sprintf("%s: %s", f.Code, f.Message)
 	}
-	return fmt.Sprintf("%s until %s: %s", f.Code, when(f.Until), f.Message)
+	return fmt.Sprintf("%s until %s: %s", f.Code, commandline.When(f.Until), f.Message)
 }
 
 // sessionCommand runs the program that a driver chose, connected as the session is.

@@ -14,8 +14,10 @@ import (
 	"signalbox/internal/engine"
 	"signalbox/internal/perform"
 	"signalbox/internal/permission"
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -92,7 +94,7 @@ func askedBy(info *session.Info) *workflow.Question {
 
 // askingSession is the session that works on a run's request, if its agent asks something.
 func (p *project) askingSession(ctx context.Context, run *workflow.Run) (*session.Session, *workflow.Question) {
-	all, err := sessionsOf(p.store)
+	all, err := sessionsOf(p.Store)
 	if err != nil {
 		return nil, nil
 	}
@@ -119,10 +121,10 @@ func (w *answering) giveSession(ctx context.Context, answer workflow.Answer) err
 	number := w.found.Run.Journey.Number
 	switch {
 	case errors.Is(err, session.ErrNotAsked), errors.Is(err, session.ErrNotRunning):
-		return &problem{err: fmt.Errorf("answer %s: the agent wants no answer to it any more", answer.Question),
-			hint: fmt.Sprintf("see what it does: signalbox session watch %d", number)}
+		return &problem.Error{Err: fmt.Errorf("answer %s: the agent wants no answer to it any more", answer.Question),
+			Hint: fmt.Sprintf("see what it does: signalbox session watch %d", number)}
 	case err != nil:
-		return explained(err)
+		return wire.Explained(err)
 	case w.json:
 		return w.printJSON(answer)
 	}

@@ -10,9 +10,10 @@ import (
 	"golang.org/x/term"
 
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 )
 
-func newSessionAttach(a *app) *cobra.Command {
+func newSessionAttach(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "attach ISSUE",
 		Short: "Attach to a session's terminal; Ctrl-\\ detaches",
@@ -31,7 +32,7 @@ func newSessionAttach(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) attach(ctx context.Context, x *session.Session, info *session.Info) error {
+func (a *invocation) attach(ctx context.Context, x *session.Session, info *session.Info) error {
 	left, err := a.sitDown(ctx, x)
 	if err != nil {
 		return sessionProblem(err, info)
@@ -42,7 +43,7 @@ func (a *app) attach(ctx context.Context, x *session.Session, info *session.Info
 	}
 	after, err := x.Info(ctx)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	a.say(fmt.Sprintf("\nthe session has ended: %s", endOfSession(&after)))
 	return sessionEnded(&after)
@@ -50,7 +51,7 @@ func (a *app) attach(ctx context.Context, x *session.Session, info *session.Info
 
 // sitDown joins the person's terminal to the session's until they leave or it ends. Afterwards the
 // terminal is as it was: what is printed to a raw one begins where the line before ended.
-func (a *app) sitDown(ctx context.Context, x *session.Session) (left bool, err error) {
+func (a *invocation) sitDown(ctx context.Context, x *session.Session) (left bool, err error) {
 	at := session.Attachment{In: a.In, Out: a.bare.Out}
 	if file, ok := a.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		var before *term.State

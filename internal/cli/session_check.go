@@ -11,7 +11,9 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
+	"signalbox/internal/problem"
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 )
 
 // What cannot be started is refused before an environment is made for it.
@@ -19,7 +21,7 @@ import (
 // check refuses what the command line says wrongly.
 func (h *sessionStart) check() error {
 	if err := session.CheckTmuxSocket(h.tmuxSocket); err != nil {
-		return &problem{err: fmt.Errorf("--tmux-socket: %w", err), code: exitUsage, hint: "it is the server's name, as in tmux -L NAME"}
+		return &problem.Error{Err: fmt.Errorf("--tmux-socket: %w", err), Code: problem.Usage, Hint: "it is the server's name, as in tmux -L NAME"}
 	}
 	return nil
 }
@@ -27,26 +29,26 @@ func (h *sessionStart) check() error {
 // agentThere refuses an agent whose program cannot be run, or would not reach its model. An image has
 // programs of its own.
 func (p *project) agentThere(name string, c config.Agent) error {
-	v, known := vendorOf(c.Driver)
+	v, known := wire.VendorOf(c.Driver)
 	program := c.Program
 	switch {
 	case known && program == "":
-		program = v.driver
+		program = v.Driver
 	case c.Driver == config.DriverCommand && strings.Contains(c.Command[0], "/"):
 		program = c.Command[0]
 	case !known: // replay is our own program, and a set-up may bring others
 		return nil
 	}
 	if known {
-		if err := p.mayCallBy(name, v, c); err != nil {
+		if err := p.MayCallBy(name, v, c); err != nil {
 			return err
 		}
 	}
-	if p.config.Environment.Driver == config.DriverContainer {
+	if p.Config.Environment.Driver == config.DriverContainer {
 		return nil
 	}
 	if strings.Contains(program, "/") {
-		program = p.abs(program)
+		program = p.Abs(program)
 	}
 	path, err := agent.Program{Agent: name, Args: []string{program}, Env: c.Env}.Find()
 	if err == nil {
@@ -57,9 +59,9 @@ func (p *project) agentThere(name string, c config.Agent) error {
 	}
 	hint := "name a program that can be run, or an agent of the configuration; signalbox agents shows what is here"
 	if known {
-		hint = "install it: " + v.install + "; or mend agents." + name + " in " + config.Name
+		hint = "install it: " + v.Install + "; or mend agents." + name + " in " + config.Name
 	}
-	return &problem{err: fmt.Errorf("start agent %q: %w", name, err), code: exitUsage, hint: hint}
+	return &problem.Error{Err: fmt.Errorf("start agent %q: %w", name, err), Code: problem.Usage, Hint: hint}
 }
 
 // interpreted refuses a script whose first line names a program that is not there.
@@ -84,6 +86,6 @@ func interpreted(path string) error {
 
 // fits refuses a prompt that the agent cannot be given.
 func (p *project) fits(request forge.Request, how sessionStart) error {
-	_, err := p.sessionConfig(request, how, sessionPlace{Root: p.root, Name: session.Name("", request.Number), Agent: how.agent, Program: how.program, Headless: how.mode(p.app) == session.Headless})
+	_, err := p.sessionConfig(request, how, sessionPlace{Root: p.Root, Name: session.Name("", request.Number), Agent: how.agent, Program: how.program, Headless: how.mode(p.invocation) == session.Headless})
 	return err
 }

@@ -9,13 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newSessionCleanup(a *app) *cobra.Command {
-	clean := &sessionCleanup{app: a}
+func newSessionCleanup(a *invocation) *cobra.Command {
+	clean := &sessionCleanup{invocation: a}
 	c := &cobra.Command{
 		Use:   "cleanup ISSUE... | --merged | --orphans",
 		Short: "Remove finished sessions: environment, branch, record, status",
@@ -39,7 +41,7 @@ func newSessionCleanup(a *app) *cobra.Command {
 
 // sessionCleanup is one clean-up, as a person wants it.
 type sessionCleanup struct {
-	*app
+	*invocation
 	merged, orphans, all, dry bool
 	// put is what was put away, for programs.
 	put []putAway
@@ -58,7 +60,7 @@ type putAway struct {
 }
 
 // silent is the same without words, for whoever reads JSON.
-func (a *app) silent() *app {
+func (a *invocation) silent() *invocation {
 	quiet := *a
 	quiet.Out, quiet.json = io.Discard, false
 	return &quiet
@@ -66,18 +68,18 @@ func (a *app) silent() *app {
 
 func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 	if modes := len(refs); (modes > 0) == (c.merged || c.orphans) || c.merged && c.orphans {
-		return &problem{err: errors.New("what to clean up is not said"), code: exitUsage,
-			hint: "one of: signalbox session cleanup ISSUE..., --merged, --orphans"}
+		return &problem.Error{Err: errors.New("what to clean up is not said"), Code: problem.Usage,
+			Hint: "one of: signalbox session cleanup ISSUE..., --merged, --orphans"}
 	}
-	asked := c.app
+	asked := c.invocation
 	if asked.json {
-		c.app = asked.silent()
+		c.invocation = asked.silent()
 	}
 	p, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := sessionsOf(p.store)
+	all, err := sessionsOf(p.Store)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 		problems = append(problems, c.one(ctx, p, x))
 	}
 	if c.orphans {
-		problems = append(problems, (&issueCleanup{app: c.app, all: c.all, dry: c.dry}).run(ctx))
+		problems = append(problems, (&issueCleanup{invocation: c.invocation, all: c.all, dry: c.dry}).run(ctx))
 	}
 	if asked.json {
 		problems = append(problems, asked.printJSON(append([]putAway{}, c.put...)))
@@ -113,7 +115,7 @@ func (c *sessionCleanup) chosen(ctx context.Context, p *project, all *session.Se
 	if len(refs) == 0 {
 		list, err := all.List(ctx)
 		if err != nil {
-			return nil, explained(err)
+			return nil, wire.Explained(err)
 		}
 		for _, info := range list {
 			if info.EndedAt != nil {
@@ -127,11 +129,11 @@ func (c *sessionCleanup) chosen(ctx context.Context, p *project, all *session.Se
 			return nil, err
 		}
 		if info.EndedAt == nil {
-			return nil, &problem{err: fmt.Errorf("session %s has not ended", info.Name), code: exitHeld, hint: "end it first: signalbox session stop " + strconv.Itoa(info.Issue)}
+			return nil, &problem.Error{Err: fmt.Errorf("session %s has not ended", info.Name), Code: problem.Held, Hint: "end it first: signalbox session stop " + strconv.Itoa(info.Issue)}
 		}
 		proven, err := proof(ctx, p, info.Issue)
 		if err != nil {
-			return nil, explained(err)
+			return nil, wire.Explained(err)
 		}
 		if proven {
 			chosen = append(chosen, chosenSession{x, info})
@@ -143,18 +145,18 @@ func (c *sessionCleanup) chosen(ctx context.Context, p *project, all *session.Se
 // issueMerged: the run says so. What somebody merged without it cannot be proven and is named by them.
 func issueMerged(ctx context.Context, p *project, issue int) (bool, error) {
 	found, err := p.find(ctx, strconv.Itoa(issue))
-	if codeOf(err) == exitNotFound {
+	if problem.CodeOf(err) == problem.NotFound {
 		return false, nil
 	}
 	return err == nil && found.Run.State == workflow.Done && found.Run.Journey.MergeCommit != "", err
 }
 
 func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
-	live, err := liveIssues(ctx, p.store) // a run makes its environment again
+	live, err := liveIssues(ctx, p.Store) // a run makes its environment again
 	if err != nil || live[issue] {
 		return false, err
 	}
-	folders, err := worktrees(p.store)
+	folders, err := worktrees(p.Store)
 	return len(registry.OrphanedIssues([]int{issue}, folders)) > 0, err
 }
 
@@ -163,7 +165,7 @@ func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) e
 	n := strconv.Itoa(x.info.Issue)
 	put := putAway{Issue: x.info.Issue, Name: x.info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
 	found, err := p.find(ctx, n)
-	noRun := codeOf(err) == exitNotFound
+	noRun := problem.CodeOf(err) == problem.NotFound
 	if err == nil {
 		err = undecided(&found.Run)
 	}
@@ -179,12 +181,12 @@ func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) e
 			return err
 		}
 	}
-	removed, err := p.store.IssueStatus(x.info.Issue).RemoveIf(ctx, func(s *registry.IssueStatus) bool { return c.all || !s.Retained(now()) })
+	removed, err := p.Store.IssueStatus(x.info.Issue).RemoveIf(ctx, func(s *registry.IssueStatus) bool { return c.all || !s.Retained(now()) })
 	if err == nil {
 		err = x.Remove(ctx)
 	}
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	put.StatusKept = !removed
 	c.put = append(c.put, put)

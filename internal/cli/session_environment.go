@@ -11,14 +11,16 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/perform"
 	"signalbox/internal/place"
+	"signalbox/internal/problem"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
 // freeForSession refuses what somebody works on, and what is done.
 func (p *project) freeForSession(ctx context.Context, request forge.Request) error {
 	if request.Closed {
-		return &problem{err: fmt.Errorf("request %d is closed: its change is merged", request.Number), hint: "see it: signalbox status " + request.ID}
+		return &problem.Error{Err: fmt.Errorf("request %d is closed: its change is merged", request.Number), Hint: "see it: signalbox status " + request.ID}
 	}
 	holder, held, err := p.held(ctx, request.ID)
 	if err == nil && held {
@@ -30,11 +32,11 @@ func (p *project) freeForSession(ctx context.Context, request forge.Request) err
 // heldRequest says who works on a request.
 func heldRequest(number int, by store.LockRecord) error {
 	if name, ok := strings.CutPrefix(by.Owner, sessionOwner); ok {
-		return &problem{code: exitHeld, err: fmt.Errorf("session %s works on request %d: %s", name, number, holder(by)),
-			hint: fmt.Sprintf("follow it: signalbox session watch %d; or end it: signalbox session stop %[1]d", number)}
+		return &problem.Error{Code: problem.Held, Err: fmt.Errorf("session %s works on request %d: %s", name, number, holder(by)),
+			Hint: fmt.Sprintf("follow it: signalbox session watch %d; or end it: signalbox session stop %[1]d", number)}
 	}
-	return &problem{code: exitHeld, hint: fmt.Sprintf("follow it: signalbox watch %d", number),
-		err: fmt.Errorf("request %d is carried by another process: %s", number, holder(by))}
+	return &problem.Error{Code: problem.Held, Hint: fmt.Sprintf("follow it: signalbox watch %d", number),
+		Err: fmt.Errorf("request %d is carried by another process: %s", number, holder(by))}
 }
 
 // waitsForApproval: the run's change is made, and a person is to decide on it.
@@ -48,13 +50,13 @@ func undecided(run *workflow.Run) error {
 		return nil
 	}
 	n := run.Journey.Number
-	return &problem{err: fmt.Errorf("the change of request %d waits for approval", n), code: exitHeld,
-		hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d", n)}
+	return &problem.Error{Err: fmt.Errorf("the change of request %d waits for approval", n), Code: problem.Held,
+		Hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d", n)}
 }
 
 // environmentFor is the request's run, with an environment.
 func (p *project) environmentFor(ctx context.Context, request forge.Request) (workflow.Run, error) {
-	latest, err := p.store.LatestRun(ctx, request.ID)
+	latest, err := p.Store.LatestRun(ctx, request.ID)
 	if err == nil && latest.Err == nil {
 		run := latest.Run
 		if err := undecided(&run); err != nil {
@@ -64,45 +66,45 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 			return run, nil // one that was cut off is stopped in order first
 		}
 		if err := p.wakeUp(ctx, latest); err != nil {
-			return run, explained(err)
+			return run, wire.Explained(err)
 		}
 	}
-	e := p.engine(perform.Config{Places: place.New(place.Config{Store: p.store, Repo: p.repo, Environments: p.environments, Now: now, Logger: p.log})}, nil)
+	e := p.Engine(perform.Config{Places: place.New(place.Config{Store: p.Store, Repo: p.Repo, Environments: p.Environments, Now: now, Logger: p.Log})}, nil)
 	run, err := e.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
-		return p.latestIf(request, p.inMainTree, func(ctx context.Context) (workflow.Start, error) { return p.start(ctx, request) })(ctx, e)
+		return p.latestIf(request, p.InMainTree, func(ctx context.Context) (workflow.Start, error) { return p.Start(ctx, request) })(ctx, e)
 	})
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
 		return run, heldRequest(request.Number, held.Holder)
 	case err != nil:
-		return run, explained(err)
+		return run, wire.Explained(err)
 	case ctx.Err() != nil:
 		return run, ctx.Err()
 	case run.State.Final():
-		return run, &problem{err: fmt.Errorf("run %s is over", run.Ref()), hint: "see it: signalbox status " + run.Ref()}
+		return run, &problem.Error{Err: fmt.Errorf("run %s is over", run.Ref()), Hint: "see it: signalbox status " + run.Ref()}
 	case run.Journey.EnvID == "":
 		p.printEnd(&run)
-		return run, &problem{code: codeOf(ended(run.State))}
+		return run, &problem.Error{Code: problem.CodeOf(ended(run.State))}
 	}
 	return run, nil
 }
 
 // maySpend refuses a session for which the ceilings leave nothing. Its host asks again, under the lock.
 func (p *project) maySpend(ctx context.Context, run workflow.Run, request forge.Request, grant bool) error {
-	err := p.places().MaySpend(ctx, &run, grant)
+	err := p.Places().MaySpend(ctx, &run, grant)
 	switch {
 	case errors.Is(err, place.ErrDaySpent):
-		return &problem{err: err, hint: "wait until the day is over (UTC), or raise limits.per_day in " + config.Name}
+		return &problem.Error{Err: err, Hint: "wait until the day is over (UTC), or raise wire.Limits.per_day in " + config.Name}
 	case errors.Is(err, place.ErrRunSpent):
-		return &problem{err: err, hint: fmt.Sprintf("grant as much again: signalbox session start %d --grant", request.Number)}
+		return &problem.Error{Err: err, Hint: fmt.Sprintf("grant as much again: signalbox session start %d --grant", request.Number)}
 	}
-	return explained(err)
+	return wire.Explained(err)
 }
 
 // wakeUp lets a run go on that stopped before it had an environment.
 func (p *project) wakeUp(ctx context.Context, latest store.RunSummary) error {
-	return p.store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
+	return p.Store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
 		switch latest.Run.State {
 		case workflow.NeedsInput:
 			s.ResumeRequested = true

@@ -7,13 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newSessionList(a *app) *cobra.Command {
+func newSessionList(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List sessions: issue, status, agent, mode, start, message",
@@ -54,14 +56,14 @@ func showSession(i *session.Info) shownSession {
 	return s
 }
 
-func (a *app) listSessions(ctx context.Context) error {
+func (a *invocation) listSessions(ctx context.Context) error {
 	all, err := a.openSessions(ctx)
 	if err != nil {
 		return err
 	}
 	list, err := all.List(ctx)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	if a.json {
 		shown := []shownSession{}
@@ -78,7 +80,7 @@ func (a *app) listSessions(ctx context.Context) error {
 	for i := range list {
 		s := &list[i]
 		_, _ = fmt.Fprintf(out, "#%d\t%s\t%s\t%s\t%s\t%s\n", s.Issue, sessionState(s), redact.Line(s.Agent, 60), s.Mode,
-			when(s.StartedAt), sessionSays(s))
+			commandline.When(s.StartedAt), sessionSays(s))
 	}
 	return flush()
 }

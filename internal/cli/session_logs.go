@@ -10,10 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
-func newSessionLogs(a *app) *cobra.Command {
+func newSessionLogs(a *invocation) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
 		Use:   "logs ISSUE",
@@ -34,13 +36,13 @@ func newSessionLogs(a *app) *cobra.Command {
 // logLine bounds what is cleaned at once: programs that draw print no line ends.
 const logLine = 64 << 10
 
-func (a *app) sessionLogs(ctx context.Context, ref string, raw bool) error {
+func (a *invocation) sessionLogs(ctx context.Context, ref string, raw bool) error {
 	x, info, err := a.openSession(ctx, ref)
 	if err != nil {
 		return err
 	}
 	if raw && a.json {
-		return &problem{err: errors.New("--raw has no JSON"), code: exitUsage, hint: "leave one of --raw and --json out"}
+		return &problem.Error{Err: errors.New("--raw has no JSON"), Code: problem.Usage, Hint: "leave one of --raw and --json out"}
 	}
 	read := x.Text
 	if raw {
@@ -48,7 +50,7 @@ func (a *app) sessionLogs(ctx context.Context, ref string, raw bool) error {
 	}
 	output, err := read()
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	defer func() { _ = output.Close() }()
 	if raw {
@@ -69,7 +71,7 @@ func (a *app) sessionLogs(ctx context.Context, ref string, raw bool) error {
 }
 
 // printLogged prints a line, or as much of it as is cleaned at once; for programs as watch does.
-func (a *app) printLogged(issue int, line string) error {
+func (a *invocation) printLogged(issue int, line string) error {
 	if !a.json {
 		a.print("%s", line)
 		return nil

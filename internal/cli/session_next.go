@@ -10,7 +10,7 @@ import (
 )
 
 // sayNext says what there is to do after a session came to something.
-func (a *app) sayNext(i *session.Info) {
+func (a *invocation) sayNext(i *session.Info) {
 	if a.json || i.Outcome == nil {
 		return
 	}

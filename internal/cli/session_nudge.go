@@ -8,10 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 )
 
-func newSessionNudge(a *app) *cobra.Command {
+func newSessionNudge(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "nudge ISSUE TEXT...",
 		Short: "Type a message to a session's agent and press Enter",
@@ -26,7 +28,7 @@ func newSessionNudge(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) nudgeSession(ctx context.Context, ref, text string) error {
+func (a *invocation) nudgeSession(ctx context.Context, ref, text string) error {
 	x, info, err := a.openSession(ctx, ref)
 	if err != nil {
 		return err
@@ -41,15 +43,15 @@ func sessionProblem(err error, info *session.Info) error {
 		hint string
 		code int
 	}{
-		{session.ErrNoTerminal, "follow it: signalbox session watch %d", exitError},
-		{session.ErrNotRunning, "see what it came to: signalbox session logs %d", exitError},
-		{session.ErrBusy, "look at it: signalbox session attach %d", exitError},
-		{session.ErrText, "type such yourself: signalbox session attach %d", exitUsage},
+		{session.ErrNoTerminal, "follow it: signalbox session watch %d", problem.General},
+		{session.ErrNotRunning, "see what it came to: signalbox session logs %d", problem.General},
+		{session.ErrBusy, "look at it: signalbox session attach %d", problem.General},
+		{session.ErrText, "type such yourself: signalbox session attach %d", problem.Usage},
 	}
 	for _, h := range hints {
 		if errors.Is(err, h.is) {
-			return &problem{err: err, hint: fmt.Sprintf(h.hint, info.Issue), code: h.code}
+			return &problem.Error{Err: err, Hint: fmt.Sprintf(h.hint, info.Issue), Code: h.code}
 		}
 	}
-	return explained(err)
+	return wire.Explained(err)
 }

@@ -9,18 +9,18 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
 	"signalbox/internal/permission"
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -55,49 +55,49 @@ func enterSession(ctx context.Context, words string) (exec process.Executor, lea
 	if err := json.Unmarshal([]byte(words), &at); err != nil {
 		return nil, nil, fmt.Errorf("read where to run: %w", err)
 	}
-	a := &app{notices: &sync.WaitGroup{}, Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: os.Stderr, Env: os.Getenv, Dir: at.Root},
-		log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	a.flags.unsandboxed, a.flags.trust, a.flags.program = at.Unsandboxed, at.Trusted, at.Program != ""
+	a := newInvocation(Streams{In: strings.NewReader(""), Out: io.Discard, Err: os.Stderr, Env: os.Getenv, Dir: at.Root})
+	a.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a.Overrides.Unsandboxed, a.Overrides.Trust, a.Overrides.Program = at.Unsandboxed, at.Trusted, at.Program != ""
 	p, err := a.open(ctx)
 	if err == nil {
-		err = p.configError
+		err = p.ConfigError
 	}
-	if err == nil && p.trust.standing == standsWithheld {
-		err = p.untrusted()
+	if err == nil && p.Trust.Standing == wire.StandsWithheld {
+		err = p.Untrusted()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	p.obeys = true
+	p.Obeys = true
 	return p.enterSession(ctx, &at)
 }
 
 func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec process.Executor, leave func() error, err error) {
-	run, err := p.store.Stage(at.Run).Load(ctx)
+	run, err := p.Store.Stage(at.Run).Load(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	place, err := p.places().Enter(ctx, run, sessionOwner+at.Name)
+	place, err := p.Places().Enter(ctx, run, sessionOwner+at.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	leave = func() error { return errors.Join(p.closeGateway(), place.Leave(), p.store.Close()) }
+	leave = func() error { return errors.Join(p.closeGateway(), place.Leave(), p.Store.Close()) }
 	if !place.Alone {
 		return nil, nil, errors.Join(fmt.Errorf("another process works on request %d", run.Journey.Number), leave())
 	}
-	s := &sessionAgent{place: place, redact: p.redact.String}
+	s := &sessionAgent{place: place, redact: p.Redact.String}
 	name, c, err := p.sessionAgent(at.Agent, at.Program)
 	if err == nil {
-		s.agent, err = p.agent(ctx, name, c)
+		s.agent, err = p.Agent(ctx, name, c)
 	}
 	if err == nil {
-		if old := p.starting(name, c)(ctx, place); errors.Is(old, agent.ErrTooOld) {
+		if old := p.Starting(name, c)(ctx, place); errors.Is(old, agent.ErrTooOld) {
 			err = old
 		}
 	}
 	if err == nil {
-		_, s.understood = vendorOf(c.Driver)
-		s.asker = sessionAsker{rules: permission.Rules{Allow: c.Allow, Deny: c.Deny}, within: p.answerWithin(), redact: p.redact.String, issue: run.Journey.Number}
+		_, s.understood = wire.VendorOf(c.Driver)
+		s.asker = sessionAsker{rules: permission.Rules{Allow: c.Allow, Deny: c.Deny}, within: p.answerWithin(), redact: p.Redact.String, issue: run.Journey.Number}
 		s.reads, err = at.layReporter()
 		s.reports = []string{at.reporter() + " report", "signalbox report"}
 		s.asker.rules.Allow = append(slices.Clone(c.Allow), reportRules(s.reports)...)
@@ -121,14 +121,14 @@ func reportRules(reports []string) (rules []string) {
 
 // answerWithin is how long a person has for an answer.
 func (p *project) answerWithin() time.Duration {
-	return time.Duration(limits(p.config.Limits).AnswerWithinSec) * time.Second
+	return time.Duration(wire.Limits(p.Config.Limits).AnswerWithinSec) * time.Second
 }
 
 func (p *project) closeGateway() error {
-	if p.gateway == nil {
+	if p.Gateway == nil {
 		return nil
 	}
-	return p.gateway.Close()
+	return p.Gateway.Close()
 }
 
 // sessionAgent is the agent that a person named, or else the one that implements requests.
@@ -137,16 +137,16 @@ func (p *project) sessionAgent(name, program string) (string, config.Agent, erro
 		return "agent", config.Agent{Driver: config.DriverCommand, Command: []string{program}}, nil
 	}
 	if name == "" {
-		name, c, ok := p.config.AgentFor("implementer", p.workflowName())
+		name, c, ok := p.Config.AgentFor("implementer", p.WorkflowName())
 		if !ok {
-			return "", c, p.mayBegin()
+			return "", c, p.MayBegin()
 		}
 		return name, c, nil
 	}
-	c, ok := p.config.Agents[name]
+	c, ok := p.Config.Agents[name]
 	if !ok {
-		return "", c, &problem{err: fmt.Errorf("there is no agent %q in %s", name, config.Name), code: exitUsage,
-			hint: "want an agent of " + config.Name + ", or a program by its path: --agent ./agent.sh"}
+		return "", c, &problem.Error{Err: fmt.Errorf("there is no agent %q in %s", name, config.Name), Code: problem.Usage,
+			Hint: "want an agent of " + config.Name + ", or a program by its path: --agent ./agent.sh"}
 	}
 	return name, c, nil
 }
@@ -160,16 +160,6 @@ func (at *sessionPlace) reporter() string {
 	}
 	return filepath.Join(at.Root, filepath.FromSlash(dir), "bin", "signalbox")
 }
-
-// shellWord is a word for a shell.
-func shellWord(text string) string {
-	if plainWord().MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./-]+$`) })
 
 // layReporter lays it there, and returns what the agent must see: the folder with the link first,
 // then what the link leads to.

@@ -10,9 +10,12 @@ import (
 
 	"golang.org/x/term"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/perform"
+	"signalbox/internal/problem"
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -39,20 +42,20 @@ func (p *project) sessionConfig(request forge.Request, how sessionStart, at sess
 	if err != nil {
 		return session.Config{}, err
 	}
-	prompt = p.redact.String(prompt) + "\n\n" + session.Instructions(request.Number, shellWord(at.reporter()), code)
+	prompt = p.Redact.String(prompt) + "\n\n" + session.Instructions(request.Number, commandline.ShellWord(at.reporter()), code)
 	place, err := json.Marshal(at)
 	if err != nil {
 		return session.Config{}, fmt.Errorf("say where to run: %w", err)
 	}
-	c := session.Config{Issue: request.Number, Mode: how.mode(p.app), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt, Code: code,
-		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.secrets(), Grace: sessionGrace, TmuxSocket: how.tmuxSocket}
+	c := session.Config{Issue: request.Number, Mode: how.mode(p.invocation), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt, Code: code,
+		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.Secrets(), Grace: sessionGrace, TmuxSocket: how.tmuxSocket}
 	if at.Headless {
-		l := limits(p.config.Limits)
+		l := wire.Limits(p.Config.Limits)
 		c.Env, c.Idle, c.Total = []string{"TERM=dumb"}, time.Duration(l.AgentIdleSec)*time.Second, time.Duration(l.AgentTotalSec)*time.Second
 		return c, nil
 	}
 	if len(prompt) > promptArgument {
-		return c, &problem{err: fmt.Errorf("start session of request %d: %w", request.Number, errLongPrompt), hint: "start it with --headless, or say less with --prompt"}
+		return c, &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, errLongPrompt), Hint: "start it with --headless, or say less with --prompt"}
 	}
 	if file, ok := p.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		c.Size = sizeOf(file)
@@ -65,7 +68,7 @@ func (p *project) sessionConfig(request forge.Request, how sessionStart, at sess
 // here understands, what it prints is all there is.
 func (p *project) markerCode(at *sessionPlace) (string, error) {
 	_, c, err := p.sessionAgent(at.Agent, at.Program)
-	if _, understood := vendorOf(c.Driver); err != nil || !understood || at.Headless {
+	if _, understood := wire.VendorOf(c.Driver); err != nil || !understood || at.Headless {
 		return "", err
 	}
 	return rand.Text()[:markerCodeLength], nil

@@ -9,7 +9,9 @@ import (
 	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/problem"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -23,7 +25,7 @@ func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.Run
 		}
 		if !run.State.Final() {
 			p.printEnd(&run)
-			return nil, &problem{code: codeOf(ended(run.State))}
+			return nil, &problem.Error{Code: problem.CodeOf(ended(run.State))}
 		}
 		p.sayKept(run.Journey.KeptRef, "the work is kept on a ref")
 	}
@@ -38,7 +40,7 @@ func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.Run
 }
 
 // sayKept says how to come by the work on a ref; nothing where there is none.
-func (a *app) sayKept(ref, where string) {
+func (a *invocation) sayKept(ref, where string) {
 	if ref != "" {
 		a.print("%s\n", where)
 		a.printRef("  ", ref)
@@ -47,8 +49,8 @@ func (a *app) sayKept(ref, where string) {
 
 // cancel gives a run up as "stop --cancel" does, without a word of it: what its session came to stands.
 func (p *project) cancel(ctx context.Context, found store.RunSummary) (workflow.Run, error) {
-	p.withoutAgents = true
-	r, err := p.runner(ctx, nil)
+	p.WithoutAgents = true
+	r, err := p.Runner(ctx, nil)
 	if err != nil {
 		return found.Run, err
 	}
@@ -56,7 +58,7 @@ func (p *project) cancel(ctx context.Context, found store.RunSummary) (workflow.
 		s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
 	})
 	if err != nil {
-		return found.Run, explained(err)
+		return found.Run, wire.Explained(err)
 	}
 	request := forge.Request{ID: found.Ref.RequestID, Number: found.Run.Journey.Number}
 	return p.carry(ctx, r, request, func(context.Context, *engine.Engine) (workflow.RunRef, error) { return found.Ref, nil })
@@ -65,7 +67,7 @@ func (p *project) cancel(ctx context.Context, found store.RunSummary) (workflow.
 // removeBranch removes a run's branch if the base branch or the kept ref has all of it.
 func (p *project) removeBranch(ctx context.Context, run *workflow.Run) error {
 	branch := "refs/heads/" + run.Journey.Branch
-	at, err := p.repo.Resolve(ctx, branch)
+	at, err := p.Repo.Resolve(ctx, branch)
 	if errors.Is(err, git.ErrNotFound) {
 		return nil
 	}
@@ -73,16 +75,16 @@ func (p *project) removeBranch(ctx context.Context, run *workflow.Run) error {
 		if err != nil || ref == "" {
 			continue
 		}
-		holds, lookErr := p.repo.Resolve(ctx, ref)
+		holds, lookErr := p.Repo.Resolve(ctx, ref)
 		if errors.Is(lookErr, git.ErrNotFound) {
 			continue
 		}
 		within := false
 		if err = lookErr; err == nil {
-			within, err = p.repo.IsAncestor(ctx, at, holds)
+			within, err = p.Repo.IsAncestor(ctx, at, holds)
 		}
 		if err == nil && within {
-			err = p.repo.DeleteRef(ctx, branch, at)
+			err = p.Repo.DeleteRef(ctx, branch, at)
 			if err == nil {
 				p.print("removed branch %s, which is in %s\n", run.Journey.Branch, ref)
 				return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newSessionRunBatch(a *app) *cobra.Command {
+func newSessionRunBatch(a *invocation) *cobra.Command {
 	b := &batch{app: a, how: sessionStart{headless: true, laying: &sync.Mutex{}}}
 	var dry, sequential bool
 	c := &cobra.Command{
@@ -28,13 +28,13 @@ func newSessionRunBatch(a *app) *cobra.Command {
 	c.Flags().BoolVar(&sequential, "sequential", false, "one session at a time")
 	c.Flags().BoolVar(&b.goOn, "continue-on-error", false, "after an error, go on with what does not depend on it")
 	c.Flags().StringVar(&b.how.agent, "agent", "", "an agent of the configuration, or a program by its path; the usual is who implements")
-	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the agents on this machine as you, without isolation")
+	c.Flags().BoolVar(&a.Overrides.Unsandboxed, "unsandboxed", false, "run the agents on this machine as you, without isolation")
 	a.trustFlag(c)
 	return c
 }
 
 func (b *batch) command(ctx context.Context, refs []string, dry, sequential bool) (err error) {
-	b.app.flags.program = strings.Contains(b.how.agent, "/")
+	b.app.Overrides.Program = strings.Contains(b.how.agent, "/")
 	if dry {
 		b.project, err = b.app.open(ctx)
 	} else {
@@ -54,8 +54,8 @@ func (b *batch) command(ctx context.Context, refs []string, dry, sequential bool
 	if err != nil {
 		return err
 	}
-	b.project.warnOfLogin(c)
-	b.places = b.project.config.MaxParallel
+	b.project.WarnOfLogin(c)
+	b.places = b.project.Config.MaxParallel
 	if sequential {
 		b.places = 1
 	}

@@ -14,6 +14,7 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -30,7 +31,7 @@ type sessionStart struct {
 	laying *sync.Mutex
 }
 
-func newSessionStart(a *app) *cobra.Command {
+func newSessionStart(a *invocation) *cobra.Command {
 	how := sessionStart{laying: &sync.Mutex{}}
 	c := &cobra.Command{
 		Use:   "start ISSUE",
@@ -52,13 +53,13 @@ func newSessionStart(a *app) *cobra.Command {
 	c.Flags().BoolVar(&how.headless, "headless", false, "without a terminal, also when this is one")
 	c.Flags().StringVar(&how.tmuxSocket, "tmux-socket", "", "the name of tmux's server, as in tmux -L")
 	c.Flags().BoolVar(&how.grant, "grant", false, "grant the request's ceilings (limits) anew, where they are reached")
-	c.Flags().BoolVar(&a.flags.unsandboxed, "unsandboxed", false, "run the agent on this machine as you, without isolation")
+	c.Flags().BoolVar(&a.Overrides.Unsandboxed, "unsandboxed", false, "run the agent on this machine as you, without isolation")
 	a.trustFlag(c)
 	c.MarkFlagsMutuallyExclusive("terminal", "tmux", "headless")
 	return c
 }
 
-func (h *sessionStart) mode(a *app) session.Mode {
+func (h *sessionStart) mode(a *invocation) session.Mode {
 	switch {
 	case h.tmux:
 		return session.Tmux
@@ -68,19 +69,19 @@ func (h *sessionStart) mode(a *app) session.Mode {
 	return session.Terminal
 }
 
-func (a *app) startSession(ctx context.Context, ref string, how sessionStart) error {
-	a.flags.program = strings.Contains(how.agent, "/")
+func (a *invocation) startSession(ctx context.Context, ref string, how sessionStart) error {
+	a.Overrides.Program = strings.Contains(how.agent, "/")
 	p, err := a.openForSessions(ctx)
 	if err != nil {
 		return err
 	}
-	request, err := p.forge.Request(ctx, p.fromHere(ref))
+	request, err := p.Forge.Request(ctx, p.fromHere(ref))
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	how = p.meant(how)
 	if _, c, err := p.sessionAgent(how.agent, how.program); err == nil {
-		p.warnOfLogin(c)
+		p.WarnOfLogin(c)
 	}
 	info, err := p.startFor(ctx, request, how)
 	if err != nil {
@@ -103,31 +104,31 @@ func (a *app) startSession(ctx context.Context, ref string, how sessionStart) er
 }
 
 // openForSessions opens the project for whoever starts agents in it.
-func (a *app) openForSessions(ctx context.Context) (*project, error) {
+func (a *invocation) openForSessions(ctx context.Context) (*project, error) {
 	p, err := a.openTrusted(ctx)
 	if err == nil {
-		err = p.configError
+		err = p.ConfigError
 	}
 	if err == nil {
-		_, err = p.environments.Check(ctx)
+		_, err = p.Environments.Check(ctx)
 	}
 	if err == nil {
-		err = settleSessions(ctx, p.store)
+		err = settleSessions(ctx, p.Store)
 	}
-	return p, explained(err)
+	return p, wire.Explained(err)
 }
 
 // meant tells a program from an agent of the configuration.
 func (p *project) meant(how sessionStart) sessionStart {
 	if strings.Contains(how.agent, "/") {
-		how.program, how.agent = within(p.Dir, how.agent), ""
+		how.program, how.agent = wire.Within(p.Dir, how.agent), ""
 	}
 	return how
 }
 
 // startFor starts the request's session in the environment of its run, which is made as far as that.
 func (p *project) startFor(ctx context.Context, request forge.Request, how sessionStart) (session.Info, error) {
-	all, err := sessionsOf(p.store)
+	all, err := sessionsOf(p.Store)
 	if err != nil {
 		return session.Info{}, err
 	}
@@ -147,9 +148,9 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 	if err := p.maySpend(ctx, workflow.Run{}, request, true); err != nil {
 		return session.Info{}, err
 	}
-	before, err := p.store.IssueStatus(request.Number).Load(ctx)
+	before, err := p.Store.IssueStatus(request.Number).Load(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return session.Info{}, explained(err)
+		return session.Info{}, wire.Explained(err)
 	}
 	run, err := p.environmentFor(ctx, request)
 	if err == nil {
@@ -161,8 +162,8 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 	if err != nil {
 		return session.Info{}, err
 	}
-	c, err := p.sessionConfig(request, how, sessionPlace{Root: p.root, Name: session.Name("", request.Number), Run: workflow.RefOf(&run),
-		Agent: how.agent, Program: how.program, Unsandboxed: p.flags.unsandboxed, Trusted: p.trust.standing == standsGiven, Headless: how.mode(p.app) == session.Headless, Grant: how.grant})
+	c, err := p.sessionConfig(request, how, sessionPlace{Root: p.Root, Name: session.Name("", request.Number), Run: workflow.RefOf(&run),
+		Agent: how.agent, Program: how.program, Unsandboxed: p.Overrides.Unsandboxed, Trusted: p.Trust.Standing == wire.StandsGiven, Headless: how.mode(p.invocation) == session.Headless, Grant: how.grant})
 	if err != nil {
 		return session.Info{}, err
 	}
@@ -174,13 +175,13 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 	if held := p.freeForSession(ctx, request); held != nil { // somebody was faster
 		return session.Info{}, held
 	}
-	return session.Info{}, explained(errors.Join(err, p.notStarted(ctx, &c, before, err)))
+	return session.Info{}, wire.Explained(errors.Join(err, p.notStarted(ctx, &c, before, err)))
 }
 
 // notStarted puts the issue's status right, which its run has left at running: it is what it was, if it
 // was anything.
 func (p *project) notStarted(ctx context.Context, c *session.Config, before registry.IssueStatus, why error) error {
-	return p.store.IssueStatus(c.Issue).Update(ctx, func(s *registry.IssueStatus) error {
+	return p.Store.IssueStatus(c.Issue).Update(ctx, func(s *registry.IssueStatus) error {
 		if before.Status != "" && before.Status != registry.IssueRunning {
 			*s = before
 			return nil

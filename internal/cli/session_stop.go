@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newSessionStop(a *app) *cobra.Command {
+func newSessionStop(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop ISSUE...",
 		Short: "Stop sessions and everything their agents started",
@@ -20,7 +20,7 @@ func newSessionStop(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) stopSessions(ctx context.Context, refs []string) error {
+func (a *invocation) stopSessions(ctx context.Context, refs []string) error {
 	all, err := a.openSessions(ctx)
 	if err != nil {
 		return err

@@ -10,8 +10,10 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/place"
+	"signalbox/internal/problem"
 	"signalbox/internal/session"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -20,10 +22,10 @@ import (
 func (p *project) layNeeded(ctx context.Context, request forge.Request, run *workflow.Run, laying *sync.Mutex) error {
 	laying.Lock()
 	defer laying.Unlock()
-	places := p.places()
+	places := p.Places()
 	var needed []place.Needed
 	for _, ref := range request.DependsOn {
-		other, err := p.forge.Request(ctx, ref)
+		other, err := p.Forge.Request(ctx, ref)
 		if err != nil || other.Closed {
 			continue // an unknown one is of no use here; a merged one is in the base
 		}
@@ -40,8 +42,8 @@ func (p *project) layNeeded(ctx context.Context, request forge.Request, run *wor
 	}
 	laid, err := places.BeginSession(ctx, workflow.RefOf(run), needed)
 	if errors.Is(err, place.ErrWorkConflicts) {
-		return &problem{err: fmt.Errorf("start session of request %d: %w", request.Number, err),
-			hint: fmt.Sprintf("merge what it depends on first; what is kept of it: git for-each-ref refs/signalbox/kept/%d", needed[len(needed)-1].Number)}
+		return &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, err),
+			Hint: fmt.Sprintf("merge what it depends on first; what is kept of it: git for-each-ref refs/signalbox/kept/%d", needed[len(needed)-1].Number)}
 	}
 	if laid {
 		var names []int
@@ -51,14 +53,14 @@ func (p *project) layNeeded(ctx context.Context, request forge.Request, run *wor
 		slices.Sort(names)
 		p.say(fmt.Sprintf("#%d begins with the work of %s, which is not merged yet", request.Number, numbers(names)))
 	}
-	return explained(err)
+	return wire.Explained(err)
 }
 
 // unmerged are those of what a request depends on whose work is, or will be, a session's that nobody has
 // merged.
 func (p *project) unmerged(ctx context.Context, request forge.Request) (needed []int, err error) {
 	for _, ref := range request.DependsOn {
-		other, err := p.forge.Request(ctx, ref)
+		other, err := p.Forge.Request(ctx, ref)
 		if err != nil || other.Closed {
 			continue // as in layNeeded
 		}
@@ -66,11 +68,11 @@ func (p *project) unmerged(ctx context.Context, request forge.Request) (needed [
 		if err != nil {
 			return nil, err
 		}
-		_, err = p.store.LatestRun(ctx, other.ID)
+		_, err = p.Store.LatestRun(ctx, other.ID)
 		switch {
 		case done && errors.Is(err, fs.ErrNotExist): // somebody else said that it is complete
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return nil, explained(err)
+			return nil, wire.Explained(err)
 		default:
 			needed = append(needed, other.Number)
 		}
@@ -86,14 +88,14 @@ func (p *project) workOf(ctx context.Context, places *place.Places, request forg
 	if err != nil || !done {
 		return "", err
 	}
-	latest, err := p.store.LatestRun(ctx, request.ID)
+	latest, err := p.Store.LatestRun(ctx, request.ID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil // somebody else said that it is complete
 	}
 	if err = errors.Join(err, latest.Err); err != nil {
-		return "", explained(err)
+		return "", wire.Explained(err)
 	}
-	all, err := sessionsOf(p.store)
+	all, err := sessionsOf(p.Store)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +103,7 @@ func (p *project) workOf(ctx context.Context, places *place.Places, request forg
 	if err == nil && info.Outcome != nil && info.EndedAt == nil {
 		err = x.Stop(ctx)
 	}
-	if err != nil && codeOf(err) != exitNotFound {
+	if err != nil && problem.CodeOf(err) != problem.NotFound {
 		return "", err
 	}
 	commit, err := places.WorkOf(ctx, latest.Run)
@@ -109,5 +111,5 @@ func (p *project) workOf(ctx context.Context, places *place.Places, request forg
 	if errors.As(err, &held) {
 		return "", heldRequest(request.Number, held.Holder)
 	}
-	return commit, explained(err)
+	return commit, wire.Explained(err)
 }

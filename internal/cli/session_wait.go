@@ -9,10 +9,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 )
 
-func newSessionWait(a *app) *cobra.Command {
+func newSessionWait(a *invocation) *cobra.Command {
 	var failFast bool
 	var timeout time.Duration
 	c := &cobra.Command{
@@ -26,7 +28,7 @@ func newSessionWait(a *app) *cobra.Command {
 		ValidArgsFunction: a.offerSessions(true, anySession),
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout < 0 {
-				return &problem{err: fmt.Errorf("--timeout is %s", timeout), hint: "want a time such as 90s or 2h", code: exitUsage}
+				return &problem.Error{Err: fmt.Errorf("--timeout is %s", timeout), Hint: "want a time such as 90s or 2h", Code: problem.Usage}
 			}
 			return a.waitForSessions(c.Context(), args, failFast, timeout)
 		},
@@ -36,7 +38,7 @@ func newSessionWait(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool, timeout time.Duration) error {
+func (a *invocation) waitForSessions(ctx context.Context, refs []string, failFast bool, timeout time.Duration) error {
 	chosen, err := a.chosenSessions(ctx, refs)
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ func (a *app) waitForSessions(ctx context.Context, refs []string, failFast bool,
 		case r.err != nil && waiting.Err() != nil:
 			problems = append(problems, a.stillRunning(ctx, waiting, &r.info))
 		case r.err != nil:
-			problems = append(problems, explained(r.err))
+			problems = append(problems, wire.Explained(r.err))
 		default:
 			if err := sessionEnded(&r.info); err != nil {
 				problems = append(problems, err)
@@ -107,7 +109,7 @@ func newQuestions(tell func(session.Info)) func(session.Info) {
 }
 
 // sayAsked says what an agent waits with, beside the output, which is what sessions come to.
-func (a *app) sayAsked(info session.Info) {
+func (a *invocation) sayAsked(info session.Info) {
 	line := fmt.Sprintf("#%d %s", info.Issue, sessionSays(&info))
 	if a.json {
 		data, err := json.Marshal(eventOf(info.Issue, &session.Event{Info: &info}), json.Deterministic(true))
@@ -120,15 +122,15 @@ func (a *app) sayAsked(info session.Info) {
 }
 
 // stillRunning says that a session was not waited for to its end, and why.
-func (a *app) stillRunning(ctx, waiting context.Context, info *session.Info) error {
+func (a *invocation) stillRunning(ctx, waiting context.Context, info *session.Info) error {
 	if !a.json {
 		a.print("#%d is still running\n", info.Issue)
 	}
 	switch {
 	case errors.Is(waiting.Err(), context.DeadlineExceeded):
-		return &problem{err: errors.New("the time is over"), hint: fmt.Sprintf("wait on: signalbox session wait %d", info.Issue)}
+		return &problem.Error{Err: errors.New("the time is over"), Hint: fmt.Sprintf("wait on: signalbox session wait %d", info.Issue)}
 	case ctx.Err() != nil:
-		return &problem{code: exitCanceled}
+		return &problem.Error{Code: problem.Canceled}
 	}
-	return &problem{code: exitFailed} // another one failed
+	return &problem.Error{Code: problem.Failed} // another one failed
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/session"
+	"signalbox/internal/wire"
 )
 
-func newSessionWatch(a *app) *cobra.Command {
+func newSessionWatch(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [ISSUE...]",
 		Short: "Watch the output of sessions until they end",
@@ -34,7 +35,7 @@ type sessionEvent struct {
 	Session    *shownSession `json:"session,omitempty"`
 }
 
-func (a *app) watchSessions(ctx context.Context, refs []string) error {
+func (a *invocation) watchSessions(ctx context.Context, refs []string) error {
 	chosen, err := a.chosenSessions(ctx, refs)
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ type chosenSession struct {
 }
 
 // chosenSessions are those of the issues named, or all that have not ended.
-func (a *app) chosenSessions(ctx context.Context, refs []string) (chosen []chosenSession, err error) {
+func (a *invocation) chosenSessions(ctx context.Context, refs []string) (chosen []chosenSession, err error) {
 	all, err := a.openSessions(ctx)
 	if err != nil {
 		return nil, err
@@ -86,10 +87,10 @@ func (a *app) chosenSessions(ctx context.Context, refs []string) (chosen []chose
 	return chosen, nil
 }
 
-func (a *app) watchSession(ctx context.Context, x chosenSession, show *sync.Mutex, several bool) error {
+func (a *invocation) watchSession(ctx context.Context, x chosenSession, show *sync.Mutex, several bool) error {
 	events, err := x.Watch(ctx)
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	last := x.info
 	said := ""
@@ -129,7 +130,7 @@ func eventOf(issue int, e *session.Event) sessionEvent {
 	return event
 }
 
-func (a *app) printSessionLine(issue int, several bool, e session.Event) {
+func (a *invocation) printSessionLine(issue int, several bool, e session.Event) {
 	line := e.Line
 	if e.Lost > 0 {
 		line = fmt.Sprintf("[%d bytes are not shown]", e.Lost)

@@ -9,14 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
 // order leaves a signal for the run and, unless a process that carries it will
 // obey by itself, carries it from here.
-func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) error, change func(*workflow.Run, *workflow.Signals)) error {
+func (a *invocation) order(ctx context.Context, ref string, check func(*workflow.Run) error, change func(*workflow.Run, *workflow.Signals)) error {
 	p, found, err := a.openRun(ctx, ref)
 	if err != nil {
 		return err
@@ -41,12 +43,12 @@ func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) e
 		if p, err = p.trusted(ctx); err != nil {
 			return err
 		}
-		if _, err := p.runner(ctx, nil); err != nil {
+		if _, err := p.Runner(ctx, nil); err != nil {
 			return err
 		}
 	}
 	if err := p.signalWithin(ctx, found, holding, change); err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	if held {
 		return p.obeyed(ctx, found.Ref, holding)
@@ -55,7 +57,7 @@ func (a *app) order(ctx context.Context, ref string, check func(*workflow.Run) e
 }
 
 func (p *project) signal(ctx context.Context, found store.RunSummary, change func(*workflow.Run, *workflow.Signals)) error {
-	return p.store.Signal(ctx, found.Ref, func(s *workflow.Signals) error {
+	return p.Store.Signal(ctx, found.Ref, func(s *workflow.Signals) error {
 		change(&found.Run, s)
 		return nil
 	})
@@ -81,8 +83,8 @@ func notAnswering(run *workflow.Run, by store.LockRecord) error {
 	if process.Suspended(by.PID, by.PIDStart) {
 		why, wake = "is suspended and takes no orders", fmt.Sprintf("let it go on: kill -CONT %d", by.PID)
 	}
-	return &problem{err: fmt.Errorf("the process that carries run %s (%s) %s", run.Ref(), holder(by), why),
-		hint: fmt.Sprintf("%s; or do without it: kill -9 %d; then signalbox resume %s", wake, by.PID, run.Ref())}
+	return &problem.Error{Err: fmt.Errorf("the process that carries run %s (%s) %s", run.Ref(), holder(by), why),
+		Hint: fmt.Sprintf("%s; or do without it: kill -9 %d; then signalbox resume %s", wake, by.PID, run.Ref())}
 }
 
 // holderPoll is how often whoever left an order looks whether the process that
@@ -94,15 +96,15 @@ const holderPoll = time.Second / 4
 func (p *project) obeyed(ctx context.Context, ref workflow.RunRef, by store.LockRecord) error {
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changes, err := p.store.Watch(watch, store.RunDir(ref)+"/stage.json")
+	changes, err := p.Store.Watch(watch, store.RunDir(ref)+"/stage.json")
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	left := time.Now()
 	for {
-		run, err := p.store.Stage(ref).Load(ctx)
+		run, err := p.Store.Stage(ref).Load(ctx)
 		if err != nil {
-			return explained(err)
+			return wire.Explained(err)
 		}
 		taken := !run.Signals.StopRequested && !run.Signals.ResumeRequested && len(run.Signals.Commands) == 0
 		switch {
@@ -139,7 +141,7 @@ func personal(kind workflow.CommandKind, commit, text string) workflow.Command {
 }
 
 // orderOrLeave carries the run after the order, or only leaves the order.
-func (a *app) orderOrLeave(ctx context.Context, ref string, leave bool, check func(*workflow.Run) error, change func(*workflow.Run, *workflow.Signals)) error {
+func (a *invocation) orderOrLeave(ctx context.Context, ref string, leave bool, check func(*workflow.Run) error, change func(*workflow.Run, *workflow.Signals)) error {
 	if !leave {
 		return a.order(ctx, ref, check, change)
 	}
@@ -148,7 +150,7 @@ func (a *app) orderOrLeave(ctx context.Context, ref string, leave bool, check fu
 		err = check(&found.Run)
 	}
 	if err == nil {
-		err = explained(p.signal(ctx, found, change))
+		err = wire.Explained(p.signal(ctx, found, change))
 	}
 	if err == nil {
 		a.print("left for run %s; it goes on with: signalbox resume %s\n", found.Run.Ref(), found.Run.Ref())
@@ -156,6 +158,6 @@ func (a *app) orderOrLeave(ctx context.Context, ref string, leave bool, check fu
 	return err
 }
 
-func (a *app) wrong(r *workflow.Run, why, hint string) error {
-	return &problem{err: fmt.Errorf("run %s (%s): %s", r.Ref(), strings.ToLower(r.State.Label()), why), hint: hint}
+func (a *invocation) wrong(r *workflow.Run, why, hint string) error {
+	return &problem.Error{Err: fmt.Errorf("run %s (%s): %s", r.Ref(), strings.ToLower(r.State.Label()), why), Hint: hint}
 }

@@ -11,12 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newStatus(a *app) *cobra.Command {
+func newStatus(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status [RUN]",
 		Short:   "Show where a run is, why it stopped and what to type next",
@@ -32,17 +34,17 @@ func newStatus(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) status(ctx context.Context, ref string) error {
+func (a *invocation) status(ctx context.Context, ref string) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
 	p.warn()
-	if err := settleSessions(ctx, p.store); err != nil {
-		return explained(err)
+	if err := settleSessions(ctx, p.Store); err != nil {
+		return wire.Explained(err)
 	}
 	found, err := p.find(ctx, ref)
-	if err != nil && codeOf(err) != exitNotFound {
+	if err != nil && problem.CodeOf(err) != problem.NotFound {
 		return err
 	}
 	if err != nil {
@@ -80,12 +82,12 @@ func (p *project) bareStatus(ctx context.Context, ref string) (shown bool, err e
 	if err != nil {
 		return false, nil
 	}
-	status, err := p.store.IssueStatus(n).Load(ctx)
+	status, err := p.Store.IssueStatus(n).Load(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return true, explained(err)
+		return true, wire.Explained(err)
 	}
 	if p.json {
 		return true, p.printJSON(status)
@@ -95,7 +97,7 @@ func (p *project) bareStatus(ctx context.Context, ref string) (shown bool, err e
 }
 
 // printIssue prints the four lines of S6.
-func (a *app) printIssue(s registry.IssueStatus) {
+func (a *invocation) printIssue(s registry.IssueStatus) {
 	a.print("Issue #%d: %s\n", s.Issue, s.Status)
 	if s.Session != "" {
 		a.print("Session: %s\n", redact.Line(s.Session, 200))

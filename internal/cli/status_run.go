@@ -24,7 +24,7 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 		state = p.paint(yellow, interruptedLabel) + " (no process carries it)"
 	}
 	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
-	does := doing(r)
+	does := commandline.Doing(r)
 	if interrupted && r.Journey.Question != nil {
 		does = "asked something when it was cut off: " + r.Journey.Question.Line1() // which nobody can answer any more
 	}
@@ -52,7 +52,7 @@ func (p *project) printNext(ctx context.Context, r *workflow.Run, holder store.L
 		p.printQuestion(r)
 	}
 	if until := r.Journey.ParkedUntil; until != nil && r.State == workflow.Queued && held {
-		p.print("\n%s\n  nothing: it goes on by itself at %s\n  or at once: signalbox resume %s\n", p.paint(bold, "What to do:"), when(*until), r.Ref())
+		p.print("\n%s\n  nothing: it goes on by itself at %s\n  or at once: signalbox resume %s\n", p.paint(bold, "What to do:"), commandline.When(*until), r.Ref())
 	}
 	if r.UnderWay() && !held {
 		p.print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.paint(yellow, "Interrupted:"), r.Ref())
@@ -97,7 +97,7 @@ func (p *project) printSession(ctx context.Context, r *workflow.Run) {
 
 // sessionOf is the latest session of the run's issue, nil where there is none that can be read.
 func (p *project) sessionOf(ctx context.Context, r *workflow.Run) *session.Info {
-	all, err := sessionsOf(p.store)
+	all, err := sessionsOf(p.Store)
 	if err != nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func cameTo(info *session.Info) string {
 }
 
 // printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
-func (a *app) printAside(r *workflow.Run) {
+func (a *invocation) printAside(r *workflow.Run) {
 	for _, move := range r.Journey.Moves {
 		a.print("  %-9s %s\n", "branch", redact.Line(move.String(), 300))
 	}
@@ -136,7 +136,7 @@ func (a *app) printAside(r *workflow.Run) {
 }
 
 // printRef says how to come by the work on a ref. A ref's name is long, so each command has its line.
-func (a *app) printRef(indent, ref string) {
+func (a *invocation) printRef(indent, ref string) {
 	a.print("%[1]ssee it: git show %[2]s\n%[1]stake it over: git merge %[2]s\n", indent, ref)
 }
 
@@ -157,7 +157,7 @@ func (p *project) printForPrograms(ctx context.Context, r *workflow.Run, held bo
 // issueFile is the status file of the run's issue, which a session may have written after the run.
 func (p *project) issueFile(ctx context.Context, r *workflow.Run) registry.IssueStatus {
 	projected := registry.IssueStatusOf(r)
-	written, err := p.store.IssueStatus(projected.Issue).Load(ctx)
+	written, err := p.Store.IssueStatus(projected.Issue).Load(ctx)
 	if err != nil {
 		return projected
 	}
@@ -213,14 +213,14 @@ func classLine(r *workflow.Run) string {
 const interruptedLabel = "Interrupted"
 
 // stateOf is the label of a run's state.
-func (a *app) stateOf(r *workflow.Run) string {
+func (a *invocation) stateOf(r *workflow.Run) string {
 	if r.Interrupted() {
 		return a.paint(yellow, interruptedLabel)
 	}
 	return a.state(r.State)
 }
 
-func (a *app) state(s workflow.State) string {
+func (a *invocation) state(s workflow.State) string {
 	code := map[workflow.State]string{workflow.Done: green, workflow.Failed: red, workflow.NeedsInput: yellow}[s]
 	if code == "" {
 		return a.label(s)
@@ -229,13 +229,13 @@ func (a *app) state(s workflow.State) string {
 }
 
 // label is a state's label in the language of the terminal's messages.
-func (a *app) label(s workflow.State) string {
+func (a *invocation) label(s workflow.State) string {
 	locale := cmp.Or(a.Env("LC_ALL"), a.Env("LC_MESSAGES"), a.Env("LANG"))
 	language, _, _ := strings.Cut(locale, "_")
 	return s.LabelIn(language)
 }
 
-func (a *app) elapsed(r *workflow.Run) string {
+func (a *invocation) elapsed(r *workflow.Run) string {
 	end := now()
 	if r.EndedAt != nil {
 		end = *r.EndedAt

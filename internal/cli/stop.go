@@ -3,10 +3,11 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/workflow"
 )
 
-func newStop(a *app) *cobra.Command {
+func newStop(a *invocation) *cobra.Command {
 	var cancel bool
 	c := &cobra.Command{
 		Use:   "stop RUN",
@@ -16,7 +17,7 @@ func newStop(a *app) *cobra.Command {
 		Example: "  signalbox stop 42\n  signalbox stop 42 --cancel",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.withoutAgents = true // a run can be stopped whatever else is agreed to
+			a.WithoutAgents = true // a run can be stopped whatever else is agreed to
 			err := a.order(c.Context(), args[0], func(r *workflow.Run) error {
 				switch {
 				case r.State == workflow.Canceled && cancel: // what a crash may have left undone is done
@@ -31,7 +32,7 @@ func newStop(a *app) *cobra.Command {
 				}
 				s.StopRequested = true
 			})
-			if code := codeOf(err); err != nil && (code == exitNeedsInput && !cancel || code == exitCanceled) {
+			if code := problem.CodeOf(err); err != nil && (code == problem.NeedsInput && !cancel || code == problem.Canceled) {
 				return nil // stopped is what was asked for
 			}
 			return err

@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func newSync(a *app) *cobra.Command {
+func newSync(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sync RUN",
 		Short: "Merge the current base branch into a run's change and test it again",

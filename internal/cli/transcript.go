@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 )
 
 // transcriptLine is one line of a transcript for people; empty where it tells them nothing. A line
 // that is no entry of ours is shown as it is.
-func (a *app) transcriptLine(line string) string {
+func (a *invocation) transcriptLine(line string) string {
 	var e agent.Entry
 	if err := json.Unmarshal([]byte(line), &e); err != nil {
 		return redact.Clean(line)
@@ -20,12 +21,12 @@ func (a *app) transcriptLine(line string) string {
 	if what == "" {
 		return ""
 	}
-	at := clock(e.Time)
+	at := commandline.Clock(e.Time)
 	return fmt.Sprintf("%s %-8s %s\n", at, what, indented(redact.Clean(says)))
 }
 
 // entry is the word for what happened, and what there is to say of it.
-func (a *app) entry(e agent.Entry) (what, says string) {
+func (a *invocation) entry(e agent.Entry) (what, says string) {
 	switch e.Kind {
 	case agent.Began:
 		return "begin", strings.TrimSpace(e.Model + " " + e.Conversation)

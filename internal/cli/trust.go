@@ -8,9 +8,10 @@ import (
 
 	"signalbox/internal/agreement"
 	"signalbox/internal/config"
+	"signalbox/internal/wire"
 )
 
-func newTrust(a *app) *cobra.Command {
+func newTrust(a *invocation) *cobra.Command {
 	var how struct{ show, revoke, yes bool }
 	c := &cobra.Command{
 		Use:   "trust",
@@ -25,7 +26,7 @@ func newTrust(a *app) *cobra.Command {
 		Example: "  signalbox trust --show\n  signalbox trust\n  signalbox trust --yes\n  signalbox trust --revoke\n  signalbox trust --show --json | jq -r '.settings[] | select(.new).key'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			a.looksAtTrust = true
+			a.LooksAtTrust = true
 			if how.revoke {
 				return a.revokeTrust(c.Context())
 			}
@@ -39,20 +40,20 @@ func newTrust(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) giveTrust(ctx context.Context, show, yes bool) error {
+func (a *invocation) giveTrust(ctx context.Context, show, yes bool) error {
 	p, err := a.open(ctx)
 	if err == nil {
-		err = p.configError
+		err = p.ConfigError
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = p.store.Close() }()
-	withheld := p.trust.standing == standsWithheld
+	defer func() { _ = p.Store.Close() }()
+	withheld := p.Trust.Standing == wire.StandsWithheld
 	switch {
 	case show || !withheld:
 	case yes:
-		err = p.grant("option")
+		err = p.Grant("option")
 	default:
 		err = p.askTrust(ctx)
 	}
@@ -60,7 +61,7 @@ func (a *app) giveTrust(ctx context.Context, show, yes bool) error {
 		return err
 	}
 	if withheld && !show {
-		p.trust.standing = standsAgreed
+		p.Trust.Standing = wire.StandsAgreed
 	}
 	if a.json {
 		return p.printTrust(ctx)
@@ -71,26 +72,26 @@ func (a *app) giveTrust(ctx context.Context, show, yes bool) error {
 
 // sayTrust says how things are, with the list unless it was shown already.
 func (p *project) sayTrust(ctx context.Context, list bool) {
-	if p.trust.standing == standsEmpty {
+	if p.Trust.Standing == wire.StandsEmpty {
 		p.print("nothing in this project's files reaches beyond the sandbox: there is nothing to agree to\n")
 		return
 	}
 	if list {
 		p.showTrust(ctx, p.Out)
 	}
-	p.print("%s\n", map[trustStanding]string{
-		standsAgreed:   "you agreed to exactly this",
-		standsOwn:      "no commit brought this: it is yours, and counts",
-		standsWithheld: "you have not agreed to this, so it does not count; agree: signalbox trust",
-	}[p.trust.standing])
+	p.print("%s\n", map[wire.TrustStanding]string{
+		wire.StandsAgreed:   "you agreed to exactly this",
+		wire.StandsOwn:      "no commit brought this: it is yours, and counts",
+		wire.StandsWithheld: "you have not agreed to this, so it does not count; agree: signalbox trust",
+	}[p.Trust.Standing])
 }
 
 // shownTrust is the list for programs.
 type shownTrust struct {
-	Project  string         `json:"project"`
-	Trusted  bool           `json:"trusted"`
-	Standing trustStanding  `json:"standing"`
-	Settings []shownSetting `json:"settings"`
+	Project  string             `json:"project"`
+	Trusted  bool               `json:"trusted"`
+	Standing wire.TrustStanding `json:"standing"`
+	Settings []shownSetting     `json:"settings"`
 	// Files are those that .worktreeinclude matches now.
 	Files []string `json:"files"`
 }
@@ -102,26 +103,26 @@ type shownSetting struct {
 }
 
 func (p *project) printTrust(ctx context.Context) error {
-	files, err := p.includedFiles(ctx)
+	files, err := p.IncludedFiles(ctx)
 	if err != nil {
 		return err
 	}
-	shown := shownTrust{Project: p.root, Trusted: p.trust.standing != standsWithheld, Standing: p.trust.standing,
+	shown := shownTrust{Project: p.Root, Trusted: p.Trust.Standing != wire.StandsWithheld, Standing: p.Trust.Standing,
 		Settings: []shownSetting{}, Files: append([]string{}, files...)}
-	for _, r := range p.trust.list {
-		isNew := p.trust.standing == standsWithheld && !slices.Contains(p.trust.before, trustItems([]config.Reach{r})[0])
+	for _, r := range p.Trust.List {
+		isNew := p.Trust.Standing == wire.StandsWithheld && !slices.Contains(p.Trust.Before, wire.TrustItems([]config.Reach{r})[0])
 		shown.Settings = append(shown.Settings, shownSetting{r, isNew})
 	}
 	return p.printJSON(shown)
 }
 
-func (a *app) revokeTrust(ctx context.Context) error {
+func (a *invocation) revokeTrust(ctx context.Context) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = p.store.Close() }()
-	book, err := agreement.Open(p.root, a.Env)
+	defer func() { _ = p.Store.Close() }()
+	book, err := agreement.Open(p.Root, a.Env)
 	if err != nil {
 		return err
 	}

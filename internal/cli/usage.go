@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"signalbox/internal/problem"
 )
 
 // usage gives a wrong number of arguments its exit code, the names of those that are
@@ -16,11 +18,11 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			check = cobra.NoArgs
 		}
 		if err := check(c, args); err != nil {
-			var p *problem
+			var p *problem.Error
 			if errors.As(err, &p) {
 				return err
 			}
-			return &problem{err: argumentError(c, args, err), hint: usageHint(c), code: exitUsage}
+			return &problem.Error{Err: argumentError(c, args, err), Hint: usageHint(c), Code: problem.Usage}
 		}
 		if err := c.ValidateFlagGroups(); err != nil {
 			return wrongFlag(c, err)

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/agent/replay"
+	"signalbox/internal/problem"
+	"signalbox/internal/wire"
 )
 
 // release is the version of a program that was built outside a git checkout, as from a source archive:
@@ -58,7 +60,7 @@ func (b build) String() string {
 	return text + ", " + b.Go + " " + b.Platform
 }
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version, the commit and its date",
@@ -73,18 +75,15 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
-// replayAgentName is the command under which the replay driver starts itself.
-const replayAgentName = "replay-agent"
-
-func newReplayAgent(a *app) *cobra.Command {
+func newReplayAgent(a *invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:    replayAgentName + " SCRIPT",
+		Use:    wire.ReplayAgentName + " SCRIPT",
 		Short:  "Act as the scripted agent (used by the replay driver)",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if code := replay.Main(c.Context(), args, os.Getenv, a.In, a.bare.Out, a.bare.Err); code != 0 {
-				return &problem{code: code}
+				return &problem.Error{Code: code}
 			}
 			return nil
 		},

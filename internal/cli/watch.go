@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
+	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-func newWatch(a *app) *cobra.Command {
+func newWatch(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [RUN...]",
 		Short: "Watch runs live until they stop",
@@ -27,7 +29,7 @@ func newWatch(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) watch(ctx context.Context, refs []string) error {
+func (a *invocation) watch(ctx context.Context, refs []string) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -40,7 +42,7 @@ func (a *app) watch(ctx context.Context, refs []string) error {
 		p.print("no run is under way; start one: signalbox run REQUEST\n")
 		return nil
 	}
-	progress := newProgress(p.app, len(watched) > 1, p.lastWords)
+	progress := newProgress(p.invocation, len(watched) > 1, p.lastWords)
 	progress.header = "watching " + count(len(watched), "run") + "; q leaves, s twice stops it"
 	if len(watched) > 1 {
 		progress.header = "watching " + count(len(watched), "run") + "; q leaves"
@@ -56,7 +58,7 @@ func (a *app) watch(ctx context.Context, refs []string) error {
 	}
 	progress.close()
 	if err != nil {
-		return explained(err)
+		return wire.Explained(err)
 	}
 	if p.json {
 		return nil
@@ -77,12 +79,12 @@ func (p *project) obeyKeys(ctx context.Context, leave func(), watched []workflow
 				case key == 'q':
 					leave()
 				case key == 's' && before == 's' && len(watched) == 1:
-					err := p.store.Signal(ctx, watched[0], func(s *workflow.Signals) error {
+					err := p.Store.Signal(ctx, watched[0], func(s *workflow.Signals) error {
 						s.StopRequested = true
 						return nil
 					})
 					if err != nil {
-						p.log.Warn("leave the order to stop", "run", watched[0].RunID, "err", err)
+						p.Log.Warn("leave the order to stop", "run", watched[0].RunID, "err", err)
 					}
 				}
 				before = key
@@ -144,7 +146,7 @@ func (p *project) follow(ctx context.Context, refs []workflow.RunRef, show *prog
 	}
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changes, err := p.store.Watch(watch, paths...)
+	changes, err := p.Store.Watch(watch, paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +155,7 @@ func (p *project) follow(ctx context.Context, refs []workflow.RunRef, show *prog
 	for {
 		moving := false
 		for i, ref := range refs {
-			if runs[i], err = p.store.Stage(ref).Load(ctx); err != nil {
+			if runs[i], err = p.Store.Stage(ref).Load(ctx); err != nil {
 				return nil, err
 			}
 			moving = moving || !runs[i].State.Ended()
@@ -191,14 +193,14 @@ func (p *project) carried(ctx context.Context, runs []workflow.Run) error {
 			return err
 		}
 		// It may have ended since it was read.
-		now, err := p.store.Stage(workflow.RefOf(&runs[i])).Load(ctx)
+		now, err := p.Store.Stage(workflow.RefOf(&runs[i])).Load(ctx)
 		if err != nil || now.State.Ended() || now.Journey.Transition != runs[i].Journey.Transition {
 			return err
 		}
 	}
 	run := runs[slices.IndexFunc(runs, func(r workflow.Run) bool { return !r.State.Ended() })]
-	return &problem{err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Journey.Phase.Position().Doing),
-		hint: "go on: signalbox resume " + run.Ref()}
+	return &problem.Error{Err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Journey.Phase.Position().Doing),
+		Hint: "go on: signalbox resume " + run.Ref()}
 }
 
 func (p *project) showChange(run *workflow.Run, show *progress) {

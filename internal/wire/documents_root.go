@@ -1,0 +1,163 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"signalbox/internal/config"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+)
+
+// OpenStore opens the documents around the working directory to change them. It
+// needs no git repository and starts no program.
+func (a *Opener) OpenStore(ctx context.Context) (*store.Store, error) {
+	root, gitDir, err := DocumentsRoot(a.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if gitDir != "" {
+		if err := hide(gitDir); err != nil {
+			return nil, err
+		}
+	}
+	s, err := store.Open(ctx, store.Config{Root: root, Redact: a.LateRedactor(root), Mended: a.Mended, Logger: a.Log})
+	return s, Explained(err)
+}
+
+// OpenStoreToRead opens the documents around the working directory and leaves
+// them as they are.
+func (a *Opener) OpenStoreToRead(ctx context.Context) (*store.Store, error) {
+	root, _, err := DocumentsRoot(a.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, store.Config{Root: root, ReadOnly: true, Mended: a.Mended, Logger: a.Log})
+	return s, Explained(err)
+}
+
+// OpenStoreToChange opens the store, unless nothing is to change, as in a dry run.
+func (a *Opener) OpenStoreToChange(ctx context.Context, readOnly bool) (*store.Store, error) {
+	if readOnly {
+		return a.OpenStoreToRead(ctx)
+	}
+	return a.OpenStore(ctx)
+}
+
+// LateRedactor reads the configuration, which names secrets, only when
+// something is written. One that cannot be read names none.
+func (a *Opener) LateRedactor(root string) func(string) string {
+	redactor := sync.OnceValue(func() *redact.Redactor {
+		c, _, err := config.Load(filepath.Join(root, config.Name), a.Env)
+		if err != nil {
+			a.Log.Warn("the secrets that the configuration names are not known", "error", err)
+		}
+		return redact.New((&Project{Config: c}).Secrets())
+	})
+	return func(text string) string { return redactor().String(text) }
+}
+
+// AboveClones is dir or, within an environment's clone (.worktrees/issue-…), the project that the clone
+// belongs to. The outermost counts: what lies in a clone was written by an agent, and no git of ours may
+// run there.
+func AboveClones(dir string) string {
+	project := dir
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		trees := filepath.Dir(at)
+		above := filepath.Dir(trees)
+		if filepath.Base(trees) == ".worktrees" && strings.HasPrefix(filepath.Base(at), "issue-") && exists(filepath.Join(above, ".git")) {
+			project = above
+		}
+	}
+	return project
+}
+
+// DocumentsRoot is the folder of the documents around dir: the top of git's
+// work tree, else the nearest folder that holds documents, else dir itself.
+// gitDir is empty outside of git.
+func DocumentsRoot(dir string) (root, gitDir string, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return "", "", fmt.Errorf("find the project: %w", err)
+	}
+	root = dir
+	for at, found := dir, false; ; at = filepath.Dir(at) {
+		if gitDir, err := gitDirOf(at); gitDir != "" || err != nil {
+			return at, gitDir, err
+		}
+		if !found && holdsDocuments(at) {
+			root, found = at, true
+		}
+		if at == filepath.Dir(at) {
+			return root, "", nil
+		}
+	}
+}
+
+func holdsDocuments(dir string) bool {
+	for _, name := range []string{".signalbox", "environments.json", ".worktrees", "state.json"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// gitDirOf is the folder of refs and configuration that all work trees of the
+// repository with its top at dir share; empty if there is no such repository.
+// In a linked work tree and a submodule .git is a file that leads there.
+func gitDirOf(dir string) (string, error) {
+	path := filepath.Join(dir, ".git")
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", nil //nolint:nilerr // whatever stands in the way of looking, there is no repository to speak of
+	}
+	if !info.IsDir() {
+		target, err := line(path)
+		if err != nil {
+			return "", err
+		}
+		path = Within(dir, strings.TrimPrefix(target, "gitdir: "))
+	}
+	if _, err := os.Stat(filepath.Join(path, "HEAD")); err != nil {
+		return "", nil //nolint:nilerr // git does not take it for a repository either
+	}
+	common, err := line(filepath.Join(path, "commondir"))
+	if errors.Is(err, os.ErrNotExist) {
+		return path, nil
+	}
+	return Within(path, common), err
+}
+
+func line(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("find the repository: %w", err)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+func Within(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// Redactor knows the secrets of the environment; those that the configuration
+// of the project around names too, if there is one that can be read.
+func (a *Opener) Redactor() *redact.Redactor {
+	root, _, err := DocumentsRoot(a.Dir)
+	c := config.Default()
+	if err == nil {
+		if configured, _, err := config.Load(filepath.Join(root, config.Name), a.Env); err == nil {
+			c = configured
+		}
+	}
+	return redact.New((&Project{Opener: a, Config: c}).Secrets())
+}

@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"signalbox/internal/engine"
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/git"
+	"signalbox/internal/problem"
+	"signalbox/internal/process"
+	"signalbox/internal/store"
+)
+
+// Explained adds the next command to errors that have an obvious one.
+func Explained(err error) error {
+	var p *problem.Error
+	if err == nil || errors.As(err, &p) {
+		return err
+	}
+	if process.Exhausted(err) {
+		return &problem.Error{Err: err, Hint: process.ExhaustedAdvice, Code: problem.CodeOf(err)}
+	}
+	if errors.Is(err, engine.ErrNotSaved) && errors.Is(err, fs.ErrNotExist) {
+		return &problem.Error{Err: err, Hint: `something removed Signalbox's files while it worked; nothing more was done: go on with "signalbox resume"`, Code: problem.CodeOf(err)}
+	}
+	for _, known := range []struct {
+		is   error
+		hint string
+	}{
+		{git.ErrNotRepository, `go to a git repository, or make this one: git init`},
+		{git.ErrNoGit, "install git: apt-get install git"},
+		{git.ErrNoAnswer, `see what git waits for: GIT_TRACE=1 git status`},
+		{git.ErrTooOld, "install a newer git"},
+		{environment.ErrNoIsolation, `install bubblewrap ("apt-get install bubblewrap"), or add --unsandboxed if you trust what will run`},
+		{environment.ErrNoContainer, `"signalbox doctor" says what is missing; environment.driver: clone works without containers`},
+		{store.ErrPlanChanged, "put the file back as it was, then \"signalbox resume\"; a plan is not changed while it is carried out"},
+		{store.ErrBroken, `the file is kept as it is; fix it by hand, "signalbox document validate" says what is wrong`},
+		{forge.ErrNotFound, `see which requests there are: signalbox list`},
+		{local.ErrDouble, "give one of them a number and an id of its own; until then neither can be meant"},
+		{engine.ErrNotSaved, `nothing more was done; check the disk, then "signalbox resume"`},
+	} {
+		if errors.Is(err, known.is) {
+			return &problem.Error{Err: err, Hint: known.hint, Code: problem.CodeOf(err)}
+		}
+	}
+	if owned := (*git.NotYoursError)(nil); errors.As(err, &owned) {
+		return &problem.Error{Err: err, Hint: "if you trust it: git config --global --add safe.directory '" + strings.ReplaceAll(owned.Dir, "'", `'\''`) + "'"}
+	}
+	if carried := (*engine.CarriedError)(nil); errors.As(err, &carried) {
+		return &problem.Error{Err: err, Hint: fmt.Sprintf("wait for it, or end it and go on here: kill %d; then signalbox resume", carried.PID)}
+	}
+	if broken := (*local.RequestError)(nil); errors.As(err, &broken) {
+		return &problem.Error{Err: err, Hint: "mend the file; requests/example.md.txt, which \"signalbox init\" writes, shows what one looks like"}
+	}
+	return err
+}

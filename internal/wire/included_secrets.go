@@ -1,0 +1,100 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"unicode"
+)
+
+// assignment is a line of a file such as .env.
+var assignment = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*[=:]\s*(.+?)\s*$`)
+})
+
+// includedSecrets are the values in the files that .worktreeinclude brings to agents, by file and name. What an agent
+// prints of them is taken out like any secret of the environment.
+func (p *Project) includedSecrets(ctx context.Context) (map[string]string, error) {
+	names, err := p.IncludedFiles(ctx)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return nil, fmt.Errorf("open project: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	secrets := map[string]string{}
+	for _, name := range names {
+		text, err := readIncluded(root, name)
+		if err != nil { // it is not brought either
+			continue
+		}
+		for i, line := range strings.Split(text, "\n") {
+			for n, value := range SecretsOfLine(line) {
+				secrets[fmt.Sprintf("%s:%d:%d", name, i+1, n+1)] = value
+			}
+		}
+	}
+	return secrets, nil
+}
+
+// readIncluded reads a file that may be brought: a regular one, reached through no link. What is larger than any file of
+// settings is read in part.
+func readIncluded(root *os.Root, name string) (string, error) {
+	for part := filepath.Dir(name); part != "."; part = filepath.Dir(part) {
+		if info, err := root.Lstat(part); err != nil || !info.IsDir() {
+			return "", errors.Join(err, os.ErrInvalid)
+		}
+	}
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, os.ErrInvalid)
+	}
+	const most = 1 << 20 // bytes
+	text, err := io.ReadAll(io.LimitReader(file, most))
+	return string(text), err
+}
+
+// SecretsOfLine are the values of a line that may be secrets: what is assigned, if its name or its look says so, the
+// password of an address, or a line that is one long word.
+func SecretsOfLine(line string) (values []string) {
+	name, value := "", strings.TrimSpace(line)
+	if strings.HasPrefix(value, "#") {
+		return nil
+	}
+	if found := assignment().FindStringSubmatch(line); found != nil {
+		name, value = found[1], found[2]
+	}
+	value = strings.Trim(strings.TrimSuffix(value, ","), `"'`)
+	if secretName(name) || looksRandom(value) {
+		values = append(values, value)
+	}
+	if at, err := url.Parse(value); err == nil && at.User != nil {
+		if password, ok := at.User.Password(); ok {
+			values = append(values, password)
+		}
+	}
+	return values
+}
+
+// randomLength is the least length of a word that counts as a secret by its look, in bytes.
+const randomLength = 16
+
+// looksRandom reports whether a text is one long word of letters and digits, as keys are.
+func looksRandom(text string) bool {
+	return len(text) >= randomLength && !strings.ContainsFunc(text, unicode.IsSpace) &&
+		strings.ContainsFunc(text, unicode.IsDigit) && strings.ContainsFunc(text, unicode.IsLetter)
+}

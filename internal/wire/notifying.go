@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+
+	"signalbox/internal/commandline"
+	"signalbox/internal/config"
+	"signalbox/internal/notify"
+	"signalbox/internal/redact"
+	"signalbox/internal/workflow"
+)
+
+func (p *Project) Name() string { return filepath.Base(p.Root) }
+
+func (p *Project) Ways() *notify.Config {
+	c := p.Config.Notify
+	return &notify.Config{Desktop: c.Desktop, Command: c.Command, Dir: p.Root, Webhook: config.Address(c.Webhook), Ntfy: config.Address(c.Ntfy), Exec: p.Host()}
+}
+
+// notifying sends what people should hear of the runs that observe is told of, each piece of news once. A notification
+// takes no part in the run: one that fails is logged.
+func (p *Project) notifying(ctx context.Context, observe func(workflow.Run)) func(workflow.Run) {
+	ways := p.Ways()
+	if !ways.Any() {
+		return observe
+	}
+	var mu sync.Mutex
+	told := map[string]string{}
+	return func(run workflow.Run) {
+		if observe != nil {
+			observe(run)
+		}
+		notice, news := run.Notice(), noticeKey(&run)
+		mu.Lock()
+		known := told[run.RunID] == news
+		told[run.RunID] = news
+		mu.Unlock()
+		if notice == "" || known {
+			return
+		}
+		p.Notices.Go(func() {
+			if err := ways.Send(context.WithoutCancel(ctx), p.message(&run, notice)); err != nil {
+				p.Log.Error("notification not sent", "run", run.RunID, "err", err)
+			}
+		})
+	}
+}
+
+// noticeKey tells one piece of news from the one before it.
+func noticeKey(r *workflow.Run) string {
+	news := string(r.Notice()) + " " + r.Journey.Head
+	if r.Error != nil {
+		news += " " + r.Error.ReasonCode
+	}
+	if r.Journey.Question != nil {
+		news += " " + r.Journey.Question.ID
+	}
+	return news
+}
+
+var noticeTitles = map[workflow.Notice]string{workflow.NoticeAsks: "asks you", workflow.NoticeNeeded: "needs you",
+	workflow.NoticeFailed: "failed", workflow.NoticeMerged: "is merged"}
+
+func (p *Project) message(r *workflow.Run, notice workflow.Notice) notify.Message {
+	clean := func(text string, limit int) string { return redact.Line(p.Redact.String(redact.Clean(text)), limit) }
+	m := notify.Message{Project: p.Name(), Request: r.Journey.Number, RunID: r.RunID, State: string(r.State), At: r.UpdatedAt, Urgent: notice.Urgent(),
+		Title: clean(p.Name()+" #"+r.Ref()+" "+noticeTitles[notice]+": "+r.Title, 200), Detail: clean(commandline.Doing(r), 400), Next: "signalbox status " + r.Ref()}
+	switch {
+	case notice == workflow.NoticeAsks:
+		m.Next = "signalbox answer " + r.Ref()
+	case r.Error != nil:
+		m.Reason, m.Detail = r.Error.ReasonCode, clean(r.Error.Title+": "+r.Error.Message, 600)
+	}
+	return m
+}

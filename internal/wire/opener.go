@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"signalbox/internal/redact"
+)
+
+// Opener opens projects: what a front end says of the user and of what was asked for.
+type Opener struct {
+	// Env is the user's variables, Dir where they are.
+	Env func(string) string
+	Dir string
+	// Clock is what the self-healing loop waits by; nil is this machine's.
+	Clock func() time.Time
+	// Warn tells the user something, Mended what was read in an older form. Learn hears of the secrets that no output may show.
+	Warn   func(format string, args ...any)
+	Mended func(path string, notes []string)
+	Learn  func(*redact.Redactor)
+	// Notices are the notifications on their way.
+	Notices *sync.WaitGroup
+	Log     *slog.Logger
+	// Overrides win over the configuration; zero values mean none.
+	Overrides overrides
+	// WithoutAgents: the command carries no agent on, so it works without what the configuration does to this machine.
+	WithoutAgents bool
+	// Obeys: the command obeys the project's files, as its user agreed; else it only shows.
+	Obeys bool
+	// LooksAtTrust: the command asks what that is, and --trust is no answer.
+	LooksAtTrust bool
+}
+
+// HealthTime is what time it is for the self-healing loop, whose waits are longer than anybody would watch.
+func (a *Opener) HealthTime() time.Time {
+	if a.Clock != nil {
+		return a.Clock()
+	}
+	return now()
+}
+
+func now() time.Time { return time.Now() }

@@ -1,0 +1,190 @@
+// Package wire opens a project: it reads the configuration, judges whether it counts on this machine, and builds the drivers that it
+// names. No other package names a driver. It prints nothing and decides nothing about a run.
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"signalbox/internal/config"
+	"signalbox/internal/engine"
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/gateway"
+	"signalbox/internal/git"
+	"signalbox/internal/perform"
+	"signalbox/internal/place"
+	"signalbox/internal/problem"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// Project is an opened project with its drivers.
+type Project struct {
+	*Opener
+	Root       string
+	Repo       *git.Repo
+	Store      *store.Store
+	Config     config.Config
+	Configured bool
+	// ConfigError is why the file's settings do not hold. Runs can be looked at all the same.
+	ConfigError error
+	// Trust says whether what the file does to this machine counts; where it does not, config is without it.
+	Trust        trust
+	Redact       *redact.Redactor
+	Environments environment.Driver
+	Forge        forge.Forge
+	// Gateway is started by the first agent that reaches its model through it.
+	Gateway *gateway.Gateway
+	// day is what agents may use in a day, in this process and others; nil where nothing limits it.
+	day *gateway.Ledger
+}
+
+// Open finds the project around the working directory.
+func (a *Opener) Open(ctx context.Context) (*Project, error) {
+	repo, err := git.Open(ctx, a.GitHost(), a.Dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Project{Opener: a, Root: repo.Root(), Repo: repo}
+	if err := p.Configure(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.Overrides.apply(&p.Config, p.Root); err != nil {
+		return nil, err
+	}
+	p.Redact = redact.New(p.Secrets())
+	if p.Trust.Standing != StandsWithheld {
+		brought, err := p.includedSecrets(ctx)
+		if err != nil { // a run cannot bring them either, and says so
+			p.Warn("the secrets in what %s matches are not known: %v", IncludeName, err)
+		}
+		p.Redact.Add(brought)
+	}
+	a.Learn(p.Redact)
+	p.Store, err = store.Open(ctx, store.Config{Root: p.Root, Redact: p.Redact.String, Logger: a.Log})
+	if err != nil {
+		return nil, err
+	}
+	if err := hide(repo.GitDir()); err != nil {
+		return nil, err
+	}
+	p.settleLogins()
+	p.Environments = p.Driver()
+	p.Forge = local.New(local.Config{Repo: repo, Store: p.Store, Root: p.Root, Test: p.testCandidate, Sign: git.Signing(p.Config.Commit.Sign),
+		Unpublished: p.Config.Push == config.PushNever, Logger: a.Log})
+	return p, nil
+}
+
+// Configure reads the configuration, without what in it reaches this machine where that does not count.
+func (p *Project) Configure(ctx context.Context) error {
+	path := filepath.Join(p.Root, config.Name)
+	data, found, err := config.Read(path)
+	if p.Configured = found; err == nil {
+		if p.Trust, err = p.judgeTrust(ctx, data); err != nil {
+			return err
+		}
+		if p.Trust.Standing == StandsWithheld {
+			p.Config, err = config.ParseWithheld(path, data, p.Env, p.usedBy(source{}).unsandboxed)
+		} else {
+			p.Config, err = config.Parse(path, data, p.Env)
+		}
+	}
+	if err != nil {
+		p.Config = config.Default()
+		p.ConfigError = &problem.Error{Err: err, Hint: MendConfiguration}
+	}
+	return nil
+}
+
+// MendConfiguration is what to do about a file whose settings do not hold.
+const MendConfiguration = `mend the file; "signalbox init --print" shows a commented one`
+
+// Host runs programs on this machine and logs which, and how long each took.
+func (a *Opener) Host() process.Host {
+	return process.Host{Observe: func(c process.Command, r process.Result) {
+		a.Log.Debug("program ended", "program", filepath.Base(c.Args[0]), "exit", r.ExitCode,
+			"started", r.Started.Format(time.RFC3339Nano), "took", r.Duration)
+	}}
+}
+
+func (p *Project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {
+	tester := perform.CandidateTester{Store: p.Store, Environments: p.Environments, Detect: p.Detect, Redact: p.Redact, Ask: p.Ask}
+	v, err := tester.Test(ctx, perform.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
+	return local.Verdict{Passed: v.Passed, Unsettled: v.Unsettled, Known: v.Known, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
+}
+
+// Runner is what carries runs; observe is told of every transition.
+func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engine.Engine, error) {
+	if p.ConfigError != nil {
+		return nil, p.ConfigError
+	}
+	if p.Trust.Standing == StandsWithheld && !p.WithoutAgents {
+		return nil, p.Untrusted()
+	}
+	p.Obeys = true
+	if err := p.mayGoOut(); err != nil {
+		return nil, err
+	}
+	if _, err := p.Environments.Check(ctx); err != nil {
+		return nil, Explained(err)
+	}
+	agents, err := p.Agents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Overrides.Agent != "" && p.Config.Environment.Driver != config.DriverContainer { // an image has its own programs
+		if _, err := agents[workflow.Implementer].Check(ctx); err != nil {
+			return nil, p.notAnAgent(err)
+		}
+	}
+	own, err := p.Prompts()
+	if err != nil {
+		return nil, err
+	}
+	return p.Engine(perform.Config{Prompts: own, Rules: p.rules(), Settings: p.settings, Agents: agents, Commits: p.Commits(),
+		Program: p.Overrides.Agent, Named: p.named, MayCall: p.mayCallInside, Agreements: agreements{p}, Ask: p.Ask, Places: p.Places()}, p.notifying(ctx, observe)), nil
+}
+
+// Engine is one whose actions are carried out with c, and with what belongs to the project.
+func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.Engine {
+	c.Store, c.Repo, c.Forge, c.Environments, c.Detect, c.Redact, c.Logger = p.Store, p.Repo, p.Forge, p.Environments, p.Detect, p.Redact, p.Log
+	c.Isolation, c.Offline, c.Clock = p.Isolation(), p.Offline(), engine.Clock{Now: now, After: time.After}
+	return engine.New(engine.Config{Runs: p.Store, Locks: p.Store, Performer: perform.New(c), Program: c.Program, MaxParallel: p.Config.MaxParallel,
+		Clock: c.Clock, Observe: observe, Logger: p.Log})
+}
+
+// Places are the environments of the project's runs.
+func (p *Project) Places() *place.Places {
+	return place.New(place.Config{Store: p.Store, Repo: p.Repo, Environments: p.Environments, PerRun: p.PerRun(), PerDay: p.PerDay(), Now: now, Logger: p.Log})
+}
+
+// Commits is what the configuration says of commits.
+func (p *Project) Commits() perform.Commits {
+	c := perform.Commits{Sign: git.Signing(p.Config.Commit.Sign), SignOff: p.Config.Commit.SignOff}
+	if p.Config.Commit.Trailer != "none" {
+		c.Trailer = perform.Trailer(p.Config.Commit.Trailer)
+	}
+	return c
+}
+
+// notAnAgent says why what --agent names cannot work.
+func (p *Project) notAnAgent(err error) error {
+	wrong := &problem.Error{Err: fmt.Errorf("--agent %s: %w", p.Overrides.Agent, err), Code: problem.Usage,
+		Hint: "want an agent of " + config.Name + ", or a program by name or by its path from the project's root: --agent ./agent.sh"}
+	c := p.Config.Agents[p.Overrides.Agent]
+	configured := c.Driver != "" && !slices.Equal(c.Command, []string{p.Overrides.Agent}) // else onlyAgent took it for a program
+	if !configured && errors.Is(err, os.ErrNotExist) && !strings.Contains(p.Overrides.Agent, "/") {
+		wrong.Err = fmt.Errorf("--agent %s: there is no such agent in %s, and no such program in PATH", p.Overrides.Agent, config.Name)
+	}
+	return wrong
+}

@@ -1,0 +1,249 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/command"
+	"signalbox/internal/agent/replay"
+	"signalbox/internal/config"
+	"signalbox/internal/gateway"
+	"signalbox/internal/permission"
+	"signalbox/internal/problem"
+	"signalbox/internal/process"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// Agents builds the agent of every role that has one.
+func (p *Project) Agents(ctx context.Context) (map[workflow.Role]agent.Agent, error) {
+	agents := map[workflow.Role]agent.Agent{}
+	for _, role := range workflow.Roles {
+		name, c, ok := p.Config.AgentFor(string(role), p.WorkflowName())
+		if !ok {
+			continue
+		}
+		built, err := p.Agent(ctx, name, c)
+		if err != nil {
+			return nil, err
+		}
+		agents[role] = built
+	}
+	return agents, nil
+}
+
+// named are the agents of a run that began with --agent.
+func (p *Project) named(ctx context.Context, program string) (map[workflow.Role]agent.Agent, error) {
+	own := *p
+	onlyAgent(&own.Config, program)
+	return own.Agents(ctx)
+}
+
+// rules answer what agents ask, by their roles.
+func (p *Project) rules() map[workflow.Role]permission.Rules {
+	rules := map[workflow.Role]permission.Rules{}
+	for _, role := range workflow.Roles {
+		if _, c, ok := p.Config.AgentFor(string(role), p.WorkflowName()); ok {
+			rules[role] = permission.Rules{Allow: c.Allow, Deny: c.Deny}
+		}
+	}
+	return rules
+}
+
+// PerRun is what the agents of one run may use.
+func (p *Project) PerRun() *workflow.Spending {
+	l := Limits(p.Config.Limits)
+	return &workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
+}
+
+// PerDay is what the agents of all runs may use in a day.
+func (p *Project) PerDay() workflow.Spending {
+	s := p.Config.Limits.PerDay
+	return workflow.Spending{Tokens: s.Tokens, CostMicroUSD: int64(s.CostUSD * 1e6), Calls: s.Calls}
+}
+
+// WorkflowName is the configured workflow's; a broken one is told of elsewhere.
+func (p *Project) WorkflowName() string {
+	name, _, _ := workflow.WorkflowPhases(p.Config.Workflow...)
+	return name
+}
+
+// Agent is one whose calls count in the day's budget.
+func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (agent.Agent, error) {
+	built, err := p.uncounted(ctx, name, c)
+	day := p.ledger()
+	if err != nil || day == nil {
+		return built, err
+	}
+	_, itself := built.(*gateway.Guarded)
+	return day.Counted(built, !itself), nil
+}
+
+// ledger is what the day's calls are counted in; nil where nothing limits them.
+func (p *Project) ledger() *gateway.Ledger {
+	if l := p.PerDay(); p.day == nil && l != (workflow.Spending{}) {
+		p.day = gateway.NewLedger(gateway.LedgerConfig{Root: p.Root, Dir: store.SpendingDir, Clock: now,
+			Ceiling: gateway.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD}, Calls: int64(l.Calls)})
+	}
+	return p.day
+}
+
+func (p *Project) uncounted(ctx context.Context, name string, c config.Agent) (agent.Agent, error) {
+	if v, ok := VendorOf(c.Driver); ok {
+		return p.vendorAgent(ctx, name, v, c)
+	}
+	if c.Permissions == config.PermissionsAsk {
+		return nil, &problem.Error{Err: fmt.Errorf("agent %q: permissions %q: the driver %s does not know how its agent asks", name, c.Permissions, c.Driver),
+			Hint: "leave permissions out; what it may reach is the environment's to say"}
+	}
+	if c.Driver == config.DriverReplay {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find own program: %w", err)
+		}
+		return replay.New(replay.Config{Name: name, Program: []string{self, ReplayAgentName}, Script: p.Abs(c.Script), Env: c.Env})
+	}
+	args := slices.Concat(c.Command, c.Args)
+	if strings.Contains(args[0], "/") {
+		args[0] = p.Abs(args[0])
+	}
+	return command.New(command.Config{Name: name, Command: args, Prompt: command.Prompt(c.Prompt), Env: c.Env})
+}
+
+// vendorAgent is an agent that is known by name, with its way to its model.
+func (p *Project) vendorAgent(ctx context.Context, name string, v vendor, c config.Agent) (agent.Agent, error) {
+	usual := config.PermissionsEverything
+	if p.Unsandboxed() {
+		usual = config.PermissionsEdits
+	}
+	permissions := cmp.Or(c.Permissions, usual)
+	if c.Driver == config.DriverCodex && permissions != config.PermissionsEverything && permissions != config.PermissionsAsk && !p.Unsandboxed() {
+		return nil, &problem.Error{Err: fmt.Errorf("agent %q: Codex keeps %s by a sandbox of its own, which cannot be made inside ours: it could not even read", name, permissions),
+			Hint: "set permissions: everything for it; what it may reach is the environment's to say"}
+	}
+	program := c.Program
+	if strings.Contains(program, "/") {
+		program = p.Abs(program)
+	}
+	built, err := v.Build(agent.Settings{Name: name, Program: program, Model: c.Model, Args: c.Args, Env: c.Env,
+		Permissions: agent.Permissions(permissions), ProjectSettings: c.ProjectSettings})
+	if err != nil {
+		return nil, &problem.Error{Err: err, Hint: "mend agents." + name + " in " + config.Name}
+	}
+	built = unasked(built, p.Root, agent.Program{Agent: name, Args: []string{cmp.Or(program, v.Driver)}, Env: c.Env}, c)
+	login, _, _ := p.LoginOf(v, c)
+	w := p.WayOf(v, c)
+	switch {
+	case w.Problem != "":
+		return misled{built, w}, nil
+	case login == config.LoginKey:
+		return p.guarded(ctx, name, withoutLogin{built, v.login}, w, c)
+	case c.Login == config.LoginKey:
+		return nil, &problem.Error{Err: fmt.Errorf("agent %q: there is no key in %s", name, cmp.Or(v.Server(c).Key, "any variable: set agents."+name+".key")),
+			Hint: "export it, or set agents." + name + ".login: own"}
+	case login == config.LoginOwn:
+		return p.withOwnLogin(built, v, c), nil
+	case login == "" && p.NeedsLogin(v, c):
+		return loggedOut{built, p.LogIn(v, c)}, nil
+	}
+	return built, nil
+}
+
+// NeedsLogin: without a key or a login that we find the agent has no way to its model. What its own
+// variables and arguments bring is not ours to judge.
+func (p *Project) NeedsLogin(v vendor, c config.Agent) bool {
+	return v.models != "" && len(c.Env)+len(c.Args) == 0 && !slices.ContainsFunc(p.Config.Environment.Variables, secretName)
+}
+
+// LogIn is what to type so that the agent reaches its model.
+func (p *Project) LogIn(v vendor, c config.Agent) string {
+	return fmt.Sprintf("export %s=…, or start %s once and log in", v.Server(c).Key, cmp.Or(c.Program, v.Driver))
+}
+
+// MayCall says why no run can begin whose agents have no way to their models, nil if they have.
+func (p *Project) MayCall() error {
+	for _, role := range workflow.Roles {
+		name, c, ok := p.Config.AgentFor(string(role), p.WorkflowName())
+		v, known := VendorOf(c.Driver)
+		if !ok || !known {
+			continue
+		}
+		if err := p.MayCallBy(name, v, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MayCallBy says why one agent has no way to its model, nil if it has.
+func (p *Project) MayCallBy(name string, v vendor, c config.Agent) error {
+	if w := p.WayOf(v, c); w.Problem != "" {
+		return &problem.Error{Err: fmt.Errorf("agent %q (%s): %s", name, v.Title, w.Problem), Hint: w.Next}
+	}
+	if !p.NeedsLogin(v, c) {
+		return nil
+	}
+	if login, _, _ := p.LoginOf(v, c); login != "" {
+		return nil
+	}
+	return &problem.Error{Err: fmt.Errorf("agent %q (%s) has no key and no login, so it would not reach its model", name, v.Title), Hint: p.LogIn(v, c)}
+}
+
+// loggedOut is an agent that would only say that it is not logged in.
+type loggedOut struct {
+	agent.Agent
+	logIn string
+}
+
+// Run implements agent.Agent.
+func (a loggedOut) Run(context.Context, agent.Task, process.Executor) (agent.Result, error) {
+	return agent.Result{Failure: agent.Fail(agent.Unauthorized, "there is no key and no login for it: %s", a.logIn)}, nil
+}
+
+// guarded lets the agent reach its model through the gateway alone, which has the key.
+func (p *Project) guarded(ctx context.Context, name string, a agent.Agent, w Way, c config.Agent) (agent.Agent, error) {
+	if w.Url == "" {
+		return nil, &problem.Error{Err: fmt.Errorf("agent %q: whose model %q is is not known", name, c.Model),
+			Hint: "name it as anthropic/…, openai/… or google/…, or set agents." + name + ".url and key"}
+	}
+	if err := p.startGateway(ctx); err != nil {
+		return nil, err
+	}
+	prices := map[string]gateway.Price{}
+	for model, price := range c.Prices {
+		prices[model] = gateway.Price{Input: price.Input, Cached: price.Cached, Output: price.Output}
+	}
+	how := gateway.SessionConfig{Upstream: w.Url, Source: w.from, Insecure: w.from != "", Key: w.value, Bearer: w.bearer, Headers: w.headers, Prices: prices}
+	if day := p.ledger(); day != nil {
+		how.Budgets = []gateway.Budget{day}
+	}
+	return p.Gateway.Guard(a, how), nil
+}
+
+func (p *Project) startGateway(ctx context.Context) error {
+	if p.Gateway != nil {
+		return nil
+	}
+	roots, err := p.Certificates()
+	if err != nil {
+		return err
+	}
+	p.Gateway = gateway.New(gateway.Config{Clock: now, Logger: p.Log, Proxy: p.Proxy(), Roots: roots})
+	return p.Gateway.Start(ctx)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// Unsandboxed: commands run on this machine as who started us.
+func (p *Project) Unsandboxed() bool {
+	return p.Config.Environment.Driver == config.DriverClone && p.Config.Environment.Sandbox == config.SandboxNone
+}

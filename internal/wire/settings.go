@@ -1,0 +1,162 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"signalbox/internal/commandline"
+	"signalbox/internal/config"
+	"signalbox/internal/forge"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/git"
+	"signalbox/internal/problem"
+	"signalbox/internal/workflow"
+)
+
+// Start is a new run of the request, with the configuration of this moment.
+func (p *Project) Start(ctx context.Context, request forge.Request) (workflow.Start, error) {
+	settings, err := p.settings(request)
+	if err != nil {
+		return workflow.Start{}, err
+	}
+	base := request.Base
+	if base == "" {
+		if base, err = p.Base(ctx); err != nil {
+			return workflow.Start{}, err
+		}
+	}
+	if err := p.MayMergeInto(ctx, base, request); err != nil {
+		return workflow.Start{}, err
+	}
+	if p.Pushes(ctx) {
+		settings.PushesTo = local.Remote
+	}
+	return workflow.Start{RequestID: request.ID, Number: request.Number, Title: request.Title, RequestPath: request.Path,
+		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, p.slug(request.Title)), Base: base, Settings: settings, Program: p.Overrides.Agent}, nil
+}
+
+// Pushes reports whether branches and merges go to a remote.
+func (p *Project) Pushes(ctx context.Context) bool {
+	_, err := p.Repo.Remote(ctx, local.Remote)
+	return err == nil && p.Config.Push != config.PushNever
+}
+
+// Base is the branch to merge into where a request names none.
+func (p *Project) Base(ctx context.Context) (string, error) {
+	if p.Config.Base != "" {
+		return p.Config.Base, nil
+	}
+	if detached, err := p.Repo.Detached(ctx); err == nil && detached {
+		return "", &problem.Error{Err: errors.New("no branch is checked out here (detached HEAD), and nothing says which one to merge into"),
+			Hint: "check one out: git switch main; or name it: --base main, or base in " + config.Name}
+	}
+	base, err := p.Repo.DefaultBranch(ctx)
+	if errors.Is(err, git.ErrNotFound) {
+		return "", nothingCommitted()
+	}
+	if errors.Is(err, git.ErrInvalid) {
+		return "", &problem.Error{Err: err, Hint: "give it another name: git branch -m a-name-of-letters; or name another one to merge into: --base main"}
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the branch to merge into: %w", err)
+	}
+	return base, nil
+}
+
+// MayMergeInto refuses a base branch that is not there, before anything is made for it.
+func (p *Project) MayMergeInto(ctx context.Context, base string, request forge.Request) error {
+	if err := p.NameIsFree(ctx); err != nil {
+		return err
+	}
+	_, err := p.Repo.Resolve(ctx, "refs/heads/"+base)
+	invalid := errors.Is(err, git.ErrInvalid)
+	if err == nil || !invalid && !errors.Is(err, git.ErrNotFound) {
+		return Explained(err)
+	}
+	if _, none := p.Repo.DefaultBranch(ctx); errors.Is(none, git.ErrNotFound) {
+		return nothingCommitted()
+	}
+	where := "base in " + config.Name
+	switch {
+	case request.Base != "":
+		where = "base in " + request.Path
+	case p.Overrides.Base != "":
+		where = "--base"
+	}
+	missing := fmt.Errorf("there is no branch %q to merge into, which is named by %s", base, where)
+	if invalid {
+		return &problem.Error{Err: missing, Hint: `name one of those that "git branch" lists`}
+	}
+	return &problem.Error{Err: missing,
+		Hint: fmt.Sprintf("name one of those that \"git branch\" lists, or make it: git branch %s", commandline.ShellWord(base))}
+}
+
+// NameIsFree: git keeps refs as files, so one name cannot be a branch and the folder of the runs' branches.
+func (p *Project) NameIsFree(ctx context.Context) error {
+	if _, err := p.Repo.Resolve(ctx, "refs/heads/signalbox"); err != nil {
+		return nil //nolint:nilerr // what else is wrong, a run says
+	}
+	return &problem.Error{Err: errors.New(`the branch "signalbox" is in the way of branches named "signalbox/…", on which runs work`),
+		Hint: "give it another name: git branch -m signalbox signalbox-old"}
+}
+
+func nothingCommitted() error {
+	return &problem.Error{Err: errors.New("nothing is committed here yet, so there is nothing to change and no branch to merge into"), Hint: FirstCommit}
+}
+
+// FirstCommit is what to type in a repository without any.
+const FirstCommit = `make the first commit: git add . && git commit -m Begin`
+
+func (p *Project) settings(request forge.Request) (workflow.Settings, error) {
+	name, phases, err := workflow.WorkflowPhases(p.Config.Workflow...)
+	if err != nil {
+		return workflow.Settings{}, &problem.Error{Err: err, Hint: "mend workflow in " + config.Name, Code: problem.Usage}
+	}
+	_, _, planner := p.Config.AgentFor("planner", name)
+	_, _, reviewer := p.Config.AgentFor("reviewer", name)
+	_, _, repairer := p.Config.AgentFor("repairer", name)
+	s := workflow.Settings{Workflow: name, Phases: phases, AutoApprove: p.Config.Approve == config.ApproveAuto,
+		Tests: p.Config.Tests, TestsE2E: p.Config.TestsE2E, Area: request.Area, Stress: p.Config.Stress, HasPlanner: planner, HasReviewer: reviewer, NoRepairer: !repairer,
+		StopOnSetUpFailure: p.Config.Environment.OnFailure == config.OnFailureStop, Limits: Limits(p.Config.Limits)}
+	p.EnvironmentSettings(&s)
+	if len(request.Tests) > 0 {
+		s.Tests = request.Tests
+	}
+	return s, nil
+}
+
+// Limits are the defaults where the configuration is silent.
+func Limits(c config.Limits) workflow.Limits {
+	l := workflow.DefaultLimits()
+	for _, set := range []struct {
+		to   *int
+		from int
+	}{
+		{&l.ReviewRounds, c.ReviewRounds}, {&l.CIFailures, c.CIFailures}, {&l.SetUpRepairs, c.SetUpRepairs},
+		{&l.Autofix, c.Autofix}, {&l.ContractRetries, c.ContractRetries}, {&l.AgentRetries, c.AgentRetries},
+		{&l.ActionRetries, c.ActionRetries}, {&l.BaseConflicts, c.BaseConflicts}, {&l.MaxDiffLines, c.MaxDiffLines},
+		{&l.AgentIdleSec, Whole(c.AgentIdle)}, {&l.AgentTotalSec, Whole(c.AgentTotal)}, {&l.AnswerWithinSec, Whole(c.AnswerWithin)}, {&l.TestTotalSec, Whole(c.TestTotal)},
+		{&l.SetUpTotalSec, Whole(c.SetUpTotal)}, {&l.ChecksTotalSec, Whole(c.ChecksTotal)},
+	} {
+		if set.from > 0 {
+			*set.to = set.from
+		}
+	}
+	l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, int64(c.CostUSD*1e6), c.Calls
+	return l
+}
+
+// Whole is d in seconds, rounded up: a limit of half a second is not none.
+func Whole(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// slug is the readable end of the branch's name, which is published. A title may hold a secret, and its words, joined by
+// dashes, may make one.
+func (p *Project) slug(title string) string {
+	slug := git.Slug(p.Redact.String(title))
+	if p.Redact.String(slug) != slug {
+		return git.Slug("")
+	}
+	return slug
+}

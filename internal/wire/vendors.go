@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/agent/claude"
+	"signalbox/internal/agent/codex"
+	"signalbox/internal/agent/gemini"
+	"signalbox/internal/agent/login"
+	"signalbox/internal/agent/opencode"
+	"signalbox/internal/agent/pi"
+	"signalbox/internal/config"
+)
+
+// vendor is an agent that is known by name.
+type vendor struct {
+	Driver string
+	// Title is its name for people, install how a person gets it.
+	Title, Install string
+	// Oldest is the version before which it does not know its arguments, empty where none is known.
+	Oldest string
+	// models is whose server it asks; empty where the model's name says that, before a slash.
+	models string
+	// login is its own, which it has once the login's file is there.
+	login login.Login
+	// logsIn are the arguments by which a person logs in, hosts where that login is used and renewed.
+	logsIn string
+	hosts  []string
+	// reckons: it tells what a call cost, when that has ended.
+	reckons bool
+	// upstream is where the user's own settings lead it.
+	upstream func(p agent.Person, model string) agent.Upstream
+	Build    func(agent.Settings) (agent.Agent, error)
+}
+
+var Vendors = []vendor{
+	{config.DriverClaude, "Claude Code", claude.Install, claude.Oldest, "anthropic", claudeLogin, "/login", []string{"api.anthropic.com", "platform.claude.com"}, true, claude.Upstream,
+		func(s agent.Settings) (agent.Agent, error) { return claude.New(s) }},
+	{config.DriverCodex, "Codex", codex.Install, codex.Oldest, "openai", codexLogin, "login", []string{"chatgpt.com", "auth.openai.com"}, false, codex.Upstream,
+		func(s agent.Settings) (agent.Agent, error) { return codex.New(s) }},
+	{config.DriverOpencode, "opencode", opencode.Install, opencode.Oldest, "", opencodeLogin, "auth login", nil, false, opencode.Upstream,
+		func(s agent.Settings) (agent.Agent, error) { return opencode.New(s) }},
+	{config.DriverPi, "pi", pi.Install, pi.Oldest, "", piLogin, "", nil, false, pi.Upstream,
+		func(s agent.Settings) (agent.Agent, error) { return pi.New(s) }},
+	{config.DriverGemini, "Gemini CLI", gemini.Install, gemini.Oldest, "google", geminiLogin, "", nil, false, gemini.Upstream,
+		func(s agent.Settings) (agent.Agent, error) { return gemini.New(s) }},
+}
+
+// The logins of agents, and what of a person's settings counts inside. What is not named stays outside:
+// conversations with other projects, histories, caches, and whatever a later version keeps there.
+var (
+	claudeLogin = login.Login{Folder: ".claude", File: ".credentials.json", Settings: []string{"settings.json", "CLAUDE.md",
+		"agents", "commands", "hooks", "output-styles", "plugins", "rules", "skills"}}
+	codexLogin = login.Login{Folder: ".codex", File: "auth.json", Settings: []string{"config.toml", "*.config.toml", "AGENTS.md",
+		"AGENTS.override.md", "hooks.json", "hooks", "plugins", "prompts", "rules", "skills"}}
+	opencodeLogin = login.Login{Folder: ".local/share/opencode", File: "auth.json"}
+	piLogin       = login.Login{Folder: ".pi", File: "agent/auth.json", Settings: []string{"agent/settings.json", "agent/models.json", "agent/*.md",
+		"agent/extensions", "agent/git", "agent/npm", "agent/prompts", "agent/skills", "agent/themes", "agent/tools"}}
+	geminiLogin = login.Login{Folder: ".gemini", File: "oauth_creds.json", Settings: []string{"settings.json", "google_accounts.json",
+		"installation_id", "trustedFolders.json", ".env", "*.md", "agents", "commands", "extensions", "policies", "skills"}}
+)
+
+func VendorOf(driver string) (vendor, bool) {
+	for _, v := range Vendors {
+		if v.Driver == driver {
+			return v, true
+		}
+	}
+	return vendor{}, false
+}
+
+// server is where a vendor's models are and which variable holds the key.
+type server struct{ url, Key string }
+
+var servers = map[string]server{
+	"anthropic": {"https://api.anthropic.com", "ANTHROPIC_API_KEY"},
+	"openai":    {"https://api.openai.com/v1", "OPENAI_API_KEY"},
+	"google":    {"https://generativelanguage.googleapis.com", "GEMINI_API_KEY"},
+}
+
+// Server is where the agent's model is, with what the configuration says in the place of the usual.
+func (v vendor) Server(c config.Agent) server {
+	whose := v.models
+	if whose == "" {
+		whose, _, _ = strings.Cut(c.Model, "/")
+	}
+	s := servers[whose]
+	if c.URL != "" {
+		s.url = c.URL
+	}
+	if c.Key != "" {
+		s.Key = c.Key
+	}
+	return s
+}
