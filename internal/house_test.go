@@ -19,6 +19,7 @@ import (
 // of ours. "*" stands for every package; a pattern's last "/*" for any name.
 var rooms = map[string][]string{
 	"workflow":                    {},
+	"workflow/machine":            {"workflow"},
 	"health":                      {"workflow"},
 	"registry":                    {"workflow"},
 	"redact":                      {}, // whoever takes control characters out asks it: half a sequence left splits a secret that nothing finds again
@@ -71,9 +72,9 @@ var rooms = map[string][]string{
 	"session":                             {"session/terminal", "flock", "process", "redact", "store"},                           // holds an agent's process; what environment it runs in is an Executor that cli hands in
 	"session/terminal":                    {"redact"},                                                                            // bytes in, a screen, keys and an agent's markers out: it holds no process
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
-	"engine":                              {"workflow"},                                                                          // documents, locks and side effects are interfaces of its own: it knows no file and no program
+	"engine":                              {"workflow", "workflow/machine"},                                                      // documents, locks and side effects are interfaces of its own: it knows no file and no program
 	"perform":                             {"workflow", "registry", "commandline", "engine", "place", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
-	"place":                               {"workflow", "registry", "engine", "store", "git", "process", "redact", "agent", "environment"},
+	"place":                               {"workflow", "workflow/machine", "registry", "engine", "store", "git", "process", "redact", "agent", "environment"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # These packages spend their time in child processes that share no memory, or on one goroutine that walks every state of a
 # run. The race detector finds nothing there and costs up to ten times the time.
-plain='./internal/cli ./internal/environment/clone ./internal/workflow'
+plain='./internal/cli ./internal/environment/clone ./internal/workflow/machine'
 # Of them, these tests share memory between goroutines: whatever watches, waits, asks or holds a session, the proxy of an
 # environment's network, and the parallel copying of what an environment keeps.
 shared='TestScripts/(answers|followed|heal-unattended|notifications|questions|sessions|watch)'
@@ -37,7 +37,7 @@ raced)
 	go test $race -timeout 75m $longest $(without "$plain") || failed=1
 	[ -z "$race" ] || {
 		go test -race -timeout 75m -run "$shared" ./internal/cli ./internal/environment/clone || failed=1
-		go test -race -timeout 75m -skip "$walks" ./internal/workflow || failed=1
+		go test -race -timeout 75m -skip "$walks" ./internal/workflow/machine || failed=1
 	}
 	[ -z "$failed" ]
 	;;

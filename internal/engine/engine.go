@@ -1,6 +1,6 @@
 // Package engine owns the loop: save the run with its pending actions in one
 // write, perform them, report the results, repeat. It owns the queue and the
-// orders of people, and refuses every decision: workflow.Decide makes them.
+// orders of people, and refuses every decision: machine.Decide makes them.
 // It knows documents and locks by interfaces, and leaves side effects to a
 // Performer. Starting a run and resuming one after a crash are the same code
 // path.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/machine"
 )
 
 // execution is one run in the hands of this engine.
@@ -110,7 +111,7 @@ func (x *execution) noteLast(ctx context.Context, p *progress, latest *workflow.
 
 // note saves a fact that moves nothing, about the action that is being performed.
 func (x *execution) note(ctx context.Context, latest *workflow.Run, event workflow.Event) error {
-	next, _ := workflow.Decide(*latest, event, x.Clock.Now().UTC())
+	next, _ := machine.Decide(*latest, event, x.Clock.Now().UTC())
 	if next.Journey.Transition == latest.Journey.Transition {
 		return nil
 	}
@@ -136,7 +137,7 @@ func (x *execution) look(ctx context.Context) (moved bool, err error) {
 // decide asks for the judgement on a fact, saves it, and brings the other
 // documents up to date. A fact that changes nothing is not saved.
 func (x *execution) decide(ctx context.Context, event workflow.Event) error {
-	next, _ := workflow.Decide(x.run, event, x.Clock.Now().UTC())
+	next, _ := machine.Decide(x.run, event, x.Clock.Now().UTC())
 	if next.Journey.Transition == x.run.Journey.Transition {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/machine"
 )
 
 // clock stands still. What waits for it tells for how long, and goes on when the test lets it.
@@ -73,7 +74,7 @@ func startCalling(t *testing.T, rules permission.Rules) *calling {
 	}
 	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-001", RunID: "20260101-120000-abcdef", Number: 1, Title: "Ask", Branch: "signalbox/1-ask", Base: "main",
 		Settings: workflow.Settings{Limits: workflow.Limits{AnswerWithinSec: 90}}}, c.clock.now)
-	run, _ = workflow.Decide(run, workflow.Admitted{Epoch: 1}, c.clock.now)
+	run, _ = machine.Decide(run, workflow.Admitted{Epoch: 1}, c.clock.now)
 	run.Journey.Pending = []workflow.Action{{Key: "009-wait", Kind: workflow.Wait, Role: workflow.Implementer}}
 	if err := s.CreateRun(t.Context(), &run); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"signalbox/internal/git"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/machine"
 )
 
 // Needed is the work of a request that another one depends on.
@@ -106,7 +107,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 
 // note saves a fact about a run that no engine carries.
 func (p *Places) note(ctx context.Context, writer engine.Writer, run *workflow.Run, event workflow.Event) error {
-	next, _ := workflow.Decide(*run, event, p.Now().UTC())
+	next, _ := machine.Decide(*run, event, p.Now().UTC())
 	if next.Journey.Transition == run.Journey.Transition {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/machine"
 )
 
 // BenchmarkTransition measures a transition, which is Decide and a save, beside
@@ -37,7 +38,7 @@ func BenchmarkTransition(b *testing.B) {
 		start := time.Now()
 		floor()
 		floored := time.Now()
-		next, pending := workflow.Decide(run, benchmarkEvent(run), testStart)
+		next, pending := machine.Decide(run, benchmarkEvent(run), testStart)
 		decided := time.Now()
 		if err := w.Save(b.Context(), &next, "Benchmark"); err != nil {
 			b.Fatal(err)
@@ -67,9 +68,9 @@ func benchmarkRun() workflow.Run {
 	run := workflow.New(workflow.Start{RequestID: testRef.RequestID, RunID: testRef.RunID, Number: 1, Title: "Add a button",
 		RequestPath: "requests/RQ-1.md", Branch: "signalbox/1-add-a-button", Base: "main",
 		Settings: workflow.Settings{Workflow: workflow.WorkflowSimple, Tests: []string{"go test ./..."}, Limits: limits}}, testStart)
-	run, _ = workflow.Decide(run, workflow.Admitted{Epoch: 1}, testStart)
+	run, _ = machine.Decide(run, workflow.Admitted{Epoch: 1}, testStart)
 	for run.Journey.Pending[0].Kind != workflow.CallAgent {
-		run, _ = workflow.Decide(run, benchmarkEvent(run), testStart)
+		run, _ = machine.Decide(run, benchmarkEvent(run), testStart)
 	}
 	return run
 }

@@ -2,8 +2,6 @@ package workflow
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 )
 
 // Call is what a call of an agent has come to so far, beside its answer.
@@ -61,95 +59,14 @@ func (u Usage) String() string {
 func (r *Run) SpentSoFar() Usage {
 	spent := r.Journey.Spent
 	if c := r.Journey.Calling; c != nil {
-		spent = spent.plus(c.Usage)
+		spent = spent.Plus(c.Usage)
 	}
 	return spent
 }
 
-func (u Usage) plus(v Usage) Usage {
+func (u Usage) Plus(v Usage) Usage {
 	return Usage{InputTokens: u.InputTokens + v.InputTokens, CachedTokens: u.CachedTokens + v.CachedTokens,
 		OutputTokens: u.OutputTokens + v.OutputTokens, CostMicroUSD: u.CostMicroUSD + v.CostMicroUSD, Unknown: u.Unknown}
-}
-
-// call orders a call of an agent and counts it.
-func (m *machine) call(a Action) {
-	a.Kind = CallAgent
-	if ceiling := m.run.overspent(); ceiling != "" {
-		m.order(a)
-		m.stopOverspent(ceiling)
-		return
-	}
-	if n := m.count(a.Role); a.Role != Implementer { // whose attempts are the step's
-		a.Attempt = n
-	}
-	m.order(a)
-}
-
-// count adds a call of the role to the counters and returns how many there were.
-func (m *machine) count(role Role) int {
-	n := &m.run.Counters.ImplementerCalls
-	switch role {
-	case Planner:
-		n = &m.run.Counters.PlannerCalls
-	case Reviewer:
-		n = &m.run.Counters.QACalls
-	case Repairer: // R7 has no word for them
-		n = &m.run.Journey.RepairCalls
-	}
-	*n++
-	return *n
-}
-
-// callAgain calls the agent that just answered once more, as its next attempt.
-func (m *machine) callAgain(reason string) {
-	a := m.answered
-	a.Reason = reason
-	if a.Role == Implementer {
-		a.Attempt = m.nextAttempt()
-	}
-	m.call(a)
-}
-
-// nextAttempt numbers one more call for the change in hand.
-func (m *machine) nextAttempt() int {
-	if step := m.currentStep(); step != nil {
-		step.Attempt++
-		return step.Attempt
-	}
-	m.run.Journey.MendAttempt++
-	return m.run.Journey.MendAttempt
-}
-
-// reported notes down what the call in hand has come to so far: a crash loses neither its
-// conversation nor its cost.
-func (m *machine) reported(e AgentReported) bool {
-	j := &m.run.Journey
-	if m.run.State != Running || len(j.Pending) == 0 || j.Pending[0].Key != e.Key {
-		return false
-	}
-	j.Calling = &e.Call
-	return true
-}
-
-// workFound notes down where work went that somebody may be missing.
-func (m *machine) workFound(e WorkFound) bool {
-	j := &m.run.Journey
-	if m.run.State != Running || slices.Contains(j.Aside, e.Ref) {
-		return false
-	}
-	j.Aside = append(j.Aside, e.Ref)
-	return true
-}
-
-// account books what a role's call came to that ended, or was cut off.
-func (m *machine) account(role Role, call *Call) {
-	j := &m.run.Journey
-	j.Calling, j.Denied = nil, call.Denied
-	m.spend(call.Usage.plus(call.Reserved), 1)
-	m.credit(role, call)
-	if call.Conversation != nil {
-		m.remember(role, call.Conversation)
-	}
 }
 
 // Assistant is an agent that took part in the run, for whoever writes down whose work a change is.
@@ -162,37 +79,6 @@ type Assistant struct {
 	Unknown Unknown `json:",embed"`
 }
 
-// maxAssistants is more than a run has use for; a server that makes up names gets no more.
-const maxAssistants = 50
-
-// credit notes down who took part, in the order of their first calls.
-func (m *machine) credit(role Role, call *Call) {
-	j := &m.run.Journey
-	a := Assistant{Role: role, Agent: call.Agent, Program: call.Program, Model: call.Model}
-	same := func(b Assistant) bool {
-		return a.Role == b.Role && a.Agent == b.Agent && a.Program == b.Program && a.Model == b.Model
-	}
-	if call.Agent != "" && len(j.Assistants) < maxAssistants && !slices.ContainsFunc(j.Assistants, same) {
-		j.Assistants = append(slices.Clone(j.Assistants), a)
-	}
-}
-
-// remember keeps a role's conversation for its next call.
-func (m *machine) remember(role Role, c *Conversation) {
-	conversations := maps.Clone(m.run.Journey.Conversations)
-	if conversations == nil {
-		conversations = map[Role]Conversation{}
-	}
-	conversations[role] = *c
-	m.run.Journey.Conversations = conversations
-}
-
-// forget lets the role's next call begin a conversation.
-func (m *machine) forget(role Role) {
-	m.run.Journey.Conversations = maps.Clone(m.run.Journey.Conversations)
-	delete(m.run.Journey.Conversations, role)
-}
-
 // dollars is money for people.
 func dollars(microUSD int64) string {
 	if microUSD < 1e6 {
@@ -201,8 +87,8 @@ func dollars(microUSD int64) string {
 	return fmt.Sprintf("$%.2f", float64(microUSD)/1e6)
 }
 
-// overspent says which ceiling the run has reached; empty if none.
-func (r *Run) overspent() string { return r.Overspends(r.ceiling()) }
+// Overspent says which ceiling the run has reached; empty if none.
+func (r *Run) Overspent() string { return r.Overspends(r.ceiling()) }
 
 // Overspends is overspent with a ceiling of another time.
 func (r *Run) Overspends(ceiling Spending) string { return r.granted().Reaches(ceiling, "limits") }

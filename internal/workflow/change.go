@@ -1,5 +1,7 @@
 package workflow
 
+import "cmp"
+
 // FileChange is one file of a recorded change, as git's raw diff tells it.
 type FileChange struct {
 	// Path is relative to the repository's root, with slashes, as git stores it: any bytes but NUL.
@@ -17,4 +19,4 @@ type FileChange struct {
 }
 
 // name is the path as it may be shown.
-func (f FileChange) name() string { return shownName(firstOf(f.Shown, f.Path)) }
+func (f FileChange) name() string { return shownName(cmp.Or(f.Shown, f.Path)) }

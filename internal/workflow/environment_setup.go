@@ -1,6 +1,9 @@
 package workflow
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Detection is what a project's own files say of its environment (P1, P2, P10).
 type Detection struct {
@@ -132,7 +135,7 @@ func (j *Journey) EnvironmentName() string {
 	if name == "" && j.Detection != nil {
 		name = j.Detection.Environment
 	}
-	return firstOf(name, DefaultEnvironment)
+	return cmp.Or(name, DefaultEnvironment)
 }
 
 // Image is the container image of the run's environment; empty leaves it to the driver.
@@ -141,11 +144,11 @@ func (j *Journey) Image() string {
 	if j.Detection != nil && j.Detection.Environment == name {
 		own = j.Detection.Image
 	}
-	return firstOf(j.Settings.Image, own, j.Settings.Images[name])
+	return cmp.Or(j.Settings.Image, own, j.Settings.Images[name])
 }
 
-// beginAgain forgets how far the set-up got, as in an environment that is made anew.
-func (s *SetUp) beginAgain() {
+// BeginAgain forgets how far the set-up got, as in an environment that is made anew.
+func (s *SetUp) BeginAgain() {
 	if s == nil {
 		return
 	}

@@ -21,7 +21,7 @@ type Outcome struct {
 // ActionKey is the Key of the action this answers.
 func (o Outcome) ActionKey() string { return o.Key }
 
-func (o Outcome) ofCall() *Call { return o.Call }
+func (o Outcome) OfCall() *Call { return o.Call }
 
 type order struct{}
 

@@ -95,7 +95,7 @@ func (c *HealthCheck) Title() string {
 	case HealthService:
 		return fmt.Sprintf("%s: %s %s", c.ID, c.HTTP.Method, c.HTTP.URL)
 	case HealthCommand:
-		return c.ID + ": " + firstLine(c.Command)
+		return c.ID + ": " + FirstLine(c.Command)
 	case HealthLog:
 		return c.ID + ": " + c.File
 	}
@@ -103,9 +103,9 @@ func (c *HealthCheck) Title() string {
 }
 
 // Proves reports whether tests of the run show anything: the project's own, or the check that failed.
-func (s *Settings) Proves() bool { return s.hasUnitTests() || len(s.TestsE2E) > 0 }
+func (s *Settings) Proves() bool { return s.HasUnitTests() || len(s.TestsE2E) > 0 }
 
-func (s *Settings) hasUnitTests() bool { return len(s.Tests) > 0 || s.Check != nil }
+func (s *Settings) HasUnitTests() bool { return len(s.Tests) > 0 || s.Check != nil }
 
 // TestCommands are the tests of a change, as lines for sh: the project's own, and the failing check
 // where it is one.

@@ -17,7 +17,7 @@ func (r *Run) Hindered() bool {
 		return false
 	}
 	code, pending := r.Error.ReasonCode, r.Journey.Pending
-	if _, blocks := blockingCodes[code]; blocks || slices.Contains(hindrances, code) {
+	if _, blocks := BlockingCodes[code]; blocks || slices.Contains(hindrances, code) {
 		return true
 	}
 	return code == ActionFailedCode && len(pending) > 0 && slices.Contains(around, pending[0].Kind)

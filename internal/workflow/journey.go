@@ -223,7 +223,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{ReviewRounds: 3, CIFailures: 3, SetUpRepairs: 3, Autofix: 3, ContractRetries: 2, AgentRetries: 2,
 		ActionRetries: 4, BaseConflicts: 1, MaxDiffLines: 2000, AgentIdleSec: 600, AgentTotalSec: 7200, TestTotalSec: 1800,
-		SetUpTotalSec: 1800, ChecksTotalSec: 5400, AnswerWithinSec: defaultAnswerWithinSec}
+		SetUpTotalSec: 1800, ChecksTotalSec: 5400, AnswerWithinSec: DefaultAnswerWithinSec}
 }
 
 // Used counts what was spent of Limits. A person who resumes or retries grants
@@ -249,16 +249,16 @@ type Used struct {
 	Unknown         Unknown `json:",embed"`
 }
 
-// forPhase grants the budgets that hold for one phase anew.
-func (u *Used) forPhase() {
+// ForPhase grants the budgets that hold for one phase anew.
+func (u *Used) ForPhase() {
 	u.Autofix, u.ContractRetries, u.AgentRetries, u.ActionRetries, u.TestRetries = 0, 0, 0, 0, 0
 	u.SetUpRepairs = 0
-	u.setUpWaits()
+	u.SetUpWaits()
 	u.ModelWaits, u.Parks = 0, 0
 }
 
-// setUpWaits grants the waits anew, to another command.
-func (u *Used) setUpWaits() { u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0 }
+// SetUpWaits grants the waits anew, to another command.
+func (u *Used) SetUpWaits() { u.NetworkWaits, u.ServerWaits, u.LockWaits = 0, 0, 0 }
 
 // Approval is a person's consent to one exact commit.
 type Approval struct {

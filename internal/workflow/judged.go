@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// judgedBy are reasons to look at a change of what judges it: an agent that writes "exit 0" into the script that the tests
+// JudgedBy are reasons to look at a change of what judges it: an agent that writes "exit 0" into the script that the tests
 // start proves nothing. A file counts if a line that judges names it and it was there before, or if a program of the line
 // reads it unasked (judging). Data that is only named does not: as a rule it is what the tests look at.
-func (j *Journey) judgedBy(files []FileChange) (reasons []string) {
+func (j *Journey) JudgedBy(files []FileChange) (reasons []string) {
 	tests := append(j.Settings.AllTestCommands(), j.Settings.Stress)
 	var setUp []string
 	if s := j.SetUp; s != nil && s.Status != SetUpFailed {
@@ -19,19 +19,19 @@ func (j *Journey) judgedBy(files []FileChange) (reasons []string) {
 		}
 	}
 	named := words(slices.Concat(tests, setUp))
-	implied := slices.Concat(readByTests(words(tests)), readBy(words(setUp)))
+	implied := slices.Concat(readByTests(words(tests)), ReadBy(words(setUp)))
 	for _, f := range files {
 		switch {
 		case slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, f.Path) }),
-			f.OldMode != modeNone && !isData(f.Path) && slices.ContainsFunc(named, func(word string) bool { return names(word, f.Path) }):
+			f.OldMode != ModeNone && !isData(f.Path) && slices.ContainsFunc(named, func(word string) bool { return names(word, f.Path) }):
 			reasons = append(reasons, "it changes "+f.name()+", which decides what the tests say")
 		}
 	}
 	return reasons
 }
 
-// modeNone is the mode of a file that is not there.
-const modeNone = "000000"
+// ModeNone is the mode of a file that is not there.
+const ModeNone = "000000"
 
 func words(lines []string) (all []string) {
 	for _, line := range lines {
@@ -71,15 +71,15 @@ func covers(pattern, file string) bool {
 	return ok && err == nil
 }
 
-// readBy are the patterns of what the programs among the words read unasked.
-func readBy(words []string) (patterns []string) {
+// ReadBy are the patterns of what the programs among the words read unasked.
+func ReadBy(words []string) (patterns []string) {
 	for i, word := range words {
 		if i > 0 && words[i-1] == "-m" { // python -m pytest runs a pytest.py of the project's folder before the real one
 			patterns = append(patterns, word+".py", word+"/")
 		}
-		for _, row := range judging {
-			if slices.Contains(row.programs, path.Base(word)) {
-				patterns = append(patterns, row.files...)
+		for _, row := range Judging {
+			if slices.Contains(row.Programs, path.Base(word)) {
+				patterns = append(patterns, row.Files...)
 			}
 		}
 	}
@@ -90,17 +90,17 @@ func readBy(words []string) (patterns []string) {
 // any runner: then all patterns count.
 func readByTests(words []string) []string {
 	if !slices.ContainsFunc(words, startsUnseen) {
-		return readBy(words)
+		return ReadBy(words)
 	}
-	patterns := readBy(words)
-	for _, row := range judging {
-		patterns = append(patterns, row.files...)
+	patterns := ReadBy(words)
+	for _, row := range Judging {
+		patterns = append(patterns, row.Files...)
 	}
 	return patterns
 }
 
 func startsUnseen(word string) bool {
 	base := path.Base(word)
-	return slices.Contains(starters, base) || strings.HasSuffix(base, ".sh") ||
+	return slices.Contains(Starters, base) || strings.HasSuffix(base, ".sh") ||
 		strings.HasPrefix(word, "./") && !strings.HasSuffix(word, "/") && base != "..." && base != "."
 }

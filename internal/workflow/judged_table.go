@@ -1,16 +1,16 @@
 package workflow
 
-// starters start what the project wrote down in a file, which may be any program.
-var starters = []string{"make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "just", "task", "mise", "tox", "nox", "rake", "composer",
+// Starters start what the project wrote down in a file, which may be any program.
+var Starters = []string{"make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "just", "task", "mise", "tox", "nox", "rake", "composer",
 	"gradle", "gradlew", "mvn", "mvnw", "bazel", "pre-commit"}
 
-// judging are the files that programs read unasked and that decide what a test says, or whether it runs at all. Whole files
+// Judging are the files that programs read unasked and that decide what a test says, or whether it runs at all. Whole files
 // count where a part of them would do: a package.json says in four places what "npm test" is. What only says which packages
 // are there is left out, such as requirements.txt: it is looked at as every change is. So is go.mod: the go command runs the
 // tests of the packages that it is told of, whatever is written there; a replaced module is code like the change's own, and
 // a toolchain comes from the Go project, checked against its public log.
-var judging = []struct {
-	programs, files []string
+var Judging = []struct {
+	Programs, Files []string
 }{
 	// A recipe is what runs; GNUmakefile goes before Makefile, so that adding one replaces it. .mk files are included.
 	{[]string{"make", "gmake"}, []string{"GNUmakefile", "makefile", "Makefile", "*.mk"}},

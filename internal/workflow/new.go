@@ -32,7 +32,7 @@ func New(s Start, now time.Time) Run {
 	}
 	for _, row := range Positions {
 		record := PhaseRecord{Phase: row.Phase, Step: row.Step, Status: StepPending}
-		if why := s.Settings.leavesOut(row); why != "" {
+		if why := s.Settings.LeavesOut(row); why != "" {
 			record.Status, record.Note = StepSkipped, why
 		}
 		run.Journey.Phases = append(run.Journey.Phases, record)
@@ -40,8 +40,8 @@ func New(s Start, now time.Time) Run {
 	return run
 }
 
-// dir is the run's folder relative to the project root.
-func (r *Run) dir() string { return path.Join("runs", r.RequestID, r.RunID) }
+// Dir is the run's folder relative to the project root.
+func (r *Run) Dir() string { return path.Join("runs", r.RequestID, r.RunID) }
 
 // Ref is how people name the run: its request's number.
 func (r *Run) Ref() string { return fmt.Sprint(r.Journey.Number) }

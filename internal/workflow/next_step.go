@@ -83,7 +83,7 @@ func (r *Run) GiveUp(text string) NextStep {
 	return step
 }
 
-func (r *Run) sendBack(text string) NextStep {
+func (r *Run) SendBack(text string) NextStep {
 	step := r.Ask(text, VerbReject)
 	step.Blank = "what to change"
 	return step
@@ -99,8 +99,8 @@ func (r *Run) Forced(text string) NextStep {
 // SeeDoctor is the step where the error itself does not say what is missing.
 var SeeDoctor = NextStep{Text: "see what is missing", Verb: VerbDoctor}
 
-// first puts a step before the others.
-func (e *Error) first(step NextStep) { e.Next = append([]NextStep{step}, e.Next...) }
+// First puts a step before the others.
+func (e *Error) First(step NextStep) { e.Next = append([]NextStep{step}, e.Next...) }
 
 // Known reports whether this version knows every verb of the step.
 func (s NextStep) Known() bool {

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -72,11 +71,8 @@ const (
 // NobodyInTime gave the answers that a deadline gave.
 const NobodyInTime = "nobody in time"
 
-// defaultAnswerWithinSec is how long a run that began without a limit for it waits for an answer.
-const defaultAnswerWithinSec = 1800
-
-// maxAllowed is how many patterns people may add to a run for one role.
-const maxAllowed = 200
+// DefaultAnswerWithinSec is how long a run that began without a limit for it waits for an answer.
+const DefaultAnswerWithinSec = 1800
 
 // Refuses says why an answer cannot be one to the question; empty if it can.
 func (q *Question) Refuses(a Answer) string {
@@ -118,80 +114,11 @@ func (q *Question) Line1() string {
 	return Printable(strings.TrimPrefix(q.Tool+": "+text, ": "))
 }
 
-// questionAsked puts a question of the pending action's agent to people.
-func (m *machine) questionAsked(e Asked) bool {
-	r, j := &m.run, &m.run.Journey
-	if r.State != Running || len(j.Pending) == 0 || j.Pending[0].Key != e.Question.Key {
-		return false
-	}
-	within := time.Duration(j.Settings.Limits.AnswerWithinSec) * time.Second
-	if within <= 0 {
-		within = defaultAnswerWithinSec * time.Second
-	}
-	q := e.Question
-	j.Questions++
-	q.ID, q.Role, q.AskedAt, q.Until = fmt.Sprintf("Q%d", j.Questions), j.Pending[0].Role, m.now, m.now.Add(within)
-	j.Question = &q
-	m.say("waits for an answer: %s", q.Line1())
-	return true
-}
-
-// questionWithdrawn: the agent wants no answer any more.
-func (m *machine) questionWithdrawn(e Withdrawn) bool {
-	q := m.run.Journey.Question
-	if q == nil || q.ID != e.Question {
-		return false
-	}
-	m.run.Journey.Question = nil
-	m.sayDoing()
-	return true
-}
-
-// questionAnswered takes an answer to the question that is asked, and to no other.
-func (m *machine) questionAnswered(e Answered) bool {
-	r, j := &m.run, &m.run.Journey
-	left := len(r.Signals.Commands)
-	r.Signals.Commands = slices.DeleteFunc(r.Signals.Commands, func(c Command) bool { return c.Kind == CommandAnswer && c.ID == e.Command })
-	q := j.Question
-	if q == nil || q.Refuses(e.Answer) != "" {
-		return len(r.Signals.Commands) < left
-	}
-	a := e.Answer
-	a.At = m.now
-	j.Question, j.Answer = nil, &a
-	if a.Always {
-		m.allowAlways(q)
-	}
-	m.sayDoing()
-	m.say("%s (%s: %s)", r.Progress.Message, a.says(), q.Line1())
-	return true
-}
-
-// says is an answer in a few words.
-func (a *Answer) says() string {
+// Says is an answer in a few words.
+func (a *Answer) Says() string {
 	what := map[AnswerVerdict]string{AnswerAllow: "allowed", AnswerDeny: "denied", AnswerOption: fmt.Sprintf("option %d chosen", a.Option), AnswerText: "answered"}
 	if a.Always {
 		return fmt.Sprintf("allowed for the rest of the run by %s", Printable(a.By))
 	}
 	return fmt.Sprintf("%s by %s", what[a.Verdict], Printable(a.By))
-}
-
-func (m *machine) allowAlways(q *Question) {
-	j := &m.run.Journey
-	if slices.Contains(j.Allowed[q.Role], q.Always) || len(j.Allowed[q.Role]) >= maxAllowed {
-		return
-	}
-	j.Allowed = maps.Clone(j.Allowed)
-	if j.Allowed == nil {
-		j.Allowed = map[Role][]string{}
-	}
-	j.Allowed[q.Role] = append(slices.Clone(j.Allowed[q.Role]), q.Always)
-}
-
-// settleQuestion lets no question outlive the call that asked it.
-func (m *machine) settleQuestion() {
-	j := &m.run.Journey
-	if q := j.Question; q != nil && (m.run.State != Running || len(j.Pending) == 0 || j.Pending[0].Key != q.Key) {
-		j.Question = nil
-	}
 }

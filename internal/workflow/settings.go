@@ -24,7 +24,7 @@ func WorkflowPhases(names ...string) (workflow string, phases []StepName, err er
 		case WorkflowSimple:
 			return WorkflowSimple, []StepName{}, nil
 		case WorkflowFull:
-			return WorkflowFull, optionalSteps(), nil
+			return WorkflowFull, OptionalSteps(), nil
 		case WorkflowHeal:
 			return WorkflowHeal, []StepName{DesignRead.Step(), DesignCheck.Step()}, nil
 		}
@@ -39,7 +39,7 @@ func WorkflowPhases(names ...string) (workflow string, phases []StepName, err er
 	return WorkflowCustom, phases, nil
 }
 
-func optionalSteps() (steps []StepName) {
+func OptionalSteps() (steps []StepName) {
 	for _, row := range Positions {
 		if row.Optional {
 			steps = append(steps, row.Step)
@@ -55,8 +55,8 @@ func StepNames() (names []string) {
 	return names
 }
 
-// leavesOut says why a phase is skipped whatever happens; empty when it is not.
-func (s *Settings) leavesOut(row Position) string {
+// LeavesOut says why a phase is skipped whatever happens; empty when it is not.
+func (s *Settings) LeavesOut(row Position) string {
 	switch {
 	case row.Phase == ReviewFix: // entered when there is something to mend, in every workflow
 		return ""

@@ -56,35 +56,8 @@ func (s *SetUp) NeedsAgreement() bool {
 	return s != nil && s.Status == SetUpSucceeded && s.byModel() && (s.Agreed == nil || s.Agreed.Content != s.Content())
 }
 
-// agreementFound goes on with the approval, by what is remembered of earlier runs.
-func (m *machine) agreementFound(e AgreementFound) {
-	if e.Content != "" {
-		m.run.Journey.SetUp.Agreed = &Agreement{Content: e.Content, By: "a person, in an earlier run", At: m.now}
-	}
-	m.askApproval()
-}
-
-// approvedSetUp takes the approval of the change for one of the set-up, too: the question for it showed the commands.
-func (m *machine) approvedSetUp() (keep bool) {
-	j := &m.run.Journey
-	if !j.SetUp.NeedsAgreement() || j.Approval.SetUp != j.SetUp.Content() {
-		return false
-	}
-	j.SetUp.Agreed = &Agreement{Content: j.SetUp.Content(), By: j.Approval.By, At: j.Approval.At}
-	m.order(Action{Kind: KeepAgreement})
-	return true
-}
-
-func (m *machine) agreementKept(e AgreementKept) {
-	note := "by " + firstOf(m.run.Journey.Approval.By, "a person") + ", and to the set-up's commands"
-	if e.Problem != "" {
-		note += ", for this run alone: " + e.Problem
-	}
-	m.advance(note)
-}
-
-// question names in full what a person agrees to, one command a line.
-func (s *SetUp) question() string {
+// Question names in full what a person agrees to, one command a line.
+func (s *SetUp) Question() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a model wrote how the environment %q is set up, and the tests run on what that leaves.\n"+
 		"To approve is to agree to exactly these commands, in later runs too:", s.Name)

@@ -7,7 +7,7 @@ func (s *SetUp) Failure() string {
 	if s == nil || s.Status != SetUpFailed {
 		return ""
 	}
-	return "the environment's set-up failed: " + s.why()
+	return "the environment's set-up failed: " + s.Why()
 }
 
 // Warnings are what a person should know of the set-up, whatever became of the run, one line each.
@@ -25,11 +25,11 @@ func (s *SetUp) Warnings() (lines []string) {
 	return lines
 }
 
-// why is what went wrong last, on one line.
-func (s *SetUp) why() string { return firstLine(s.lastError()) }
+// Why is what went wrong last, on one line.
+func (s *SetUp) Why() string { return FirstLine(s.LastError()) }
 
-// lastError is what went wrong last.
-func (s *SetUp) lastError() string {
+// LastError is what went wrong last.
+func (s *SetUp) LastError() string {
 	if len(s.Errors) == 0 {
 		return ""
 	}
@@ -40,12 +40,12 @@ func (s *SetUp) lastError() string {
 func (j *Journey) Warnings() []string {
 	lines := j.SetUp.Warnings()
 	for _, failed := range j.FailedBefore() {
-		lines = append(lines, "the tests failed before anything was changed: "+firstLine(failed))
+		lines = append(lines, "the tests failed before anything was changed: "+FirstLine(failed))
 	}
 	return lines
 }
 
-func firstLine(text string) string {
+func FirstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return Printable(line)
 }

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -17,47 +16,6 @@ type Day struct {
 
 // DateOf is the day of a time.
 func DateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-
-// spend books what calls used. What a session uses is booked while it works, so that what it has
-// used counts for everybody from then on, and a kill loses no more than what was not told yet.
-func (m *machine) spend(u Usage, calls int) {
-	j := &m.run.Journey
-	j.Days = booked(j.Days, m.now, u, calls)
-	j.Spent = j.Spent.plus(u)
-	j.Used.Calls += calls
-	j.Used.Tokens += u.Tokens()
-	j.Used.CostMicroUSD += u.CostMicroUSD
-}
-
-// sessionBegan counts a session before it can use anything.
-func (m *machine) sessionBegan(e SessionBegan) {
-	j := &m.run.Journey
-	j.Epoch = max(j.Epoch, e.Epoch)
-	m.ceil(e.Ceiling)
-	if e.Grant {
-		j.Used.Tokens, j.Used.CostMicroUSD, j.Used.Calls = 0, 0, 0
-	}
-	m.spend(Usage{}, 1)
-}
-
-// ceil sets what the run's agents may use; nil leaves it as it is.
-func (m *machine) ceil(c *Spending) {
-	if c != nil {
-		l := &m.run.Journey.Settings.Limits
-		l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, c.CostMicroUSD, c.Calls
-	}
-}
-
-// booked is a new list of days with so much more on the day of now.
-func booked(days []Day, now time.Time, u Usage, calls int) []Day {
-	days, date := slices.Clone(days), DateOf(now)
-	if n := len(days); n == 0 || days[n-1].Date != date {
-		days = append(days, Day{Date: date})
-	}
-	last := &days[len(days)-1]
-	last.Usage, last.Calls = last.Usage.plus(u), last.Calls+calls
-	return days
-}
 
 // SpentOn is what the run's agents used on a day, the call in hand included.
 func (r *Run) SpentOn(date string) Spending {
@@ -93,7 +51,7 @@ func (s Spending) Reaches(ceiling Spending, setting string) string {
 	case ceiling.CostMicroUSD > 0 && s.CostMicroUSD >= ceiling.CostMicroUSD:
 		return fmt.Sprintf("%s of %s (%s.cost_usd)", dollars(s.CostMicroUSD), dollars(ceiling.CostMicroUSD), setting)
 	case ceiling.Calls > 0 && s.Calls >= ceiling.Calls:
-		return fmt.Sprintf("%s of %d (%s.calls)", countNote(s.Calls, "call"), ceiling.Calls, setting)
+		return fmt.Sprintf("%s of %d (%s.calls)", CountNote(s.Calls, "call"), ceiling.Calls, setting)
 	}
 	return ""
 }

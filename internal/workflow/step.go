@@ -25,9 +25,9 @@ func (r *Run) Roles() []Role {
 	return slices.DeleteFunc(slices.Clone(Roles), func(role Role) bool {
 		switch role {
 		case Planner:
-			return len(r.Steps) > 0 || j.Settings.leavesOut(DesignCheck.Position()) != ""
+			return len(r.Steps) > 0 || j.Settings.LeavesOut(DesignCheck.Position()) != ""
 		case Reviewer:
-			return j.Settings.leavesOut(ReviewRequest.Position()) != ""
+			return j.Settings.LeavesOut(ReviewRequest.Position()) != ""
 		case Repairer:
 			return j.Settings.NoRepairer
 		}

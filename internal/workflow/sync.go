@@ -1,11 +1,5 @@
 package workflow
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
-
 // MaySync reports whether the base branch of now can be merged into the run's change: every step is done, and the run
 // stands still before its merge.
 func (r *Run) MaySync() bool {
@@ -20,63 +14,3 @@ func (r *Run) MaySync() bool {
 	}
 	return true
 }
-
-// syncOrdered has the base branch of now merged into the change. Whatever was agreed to is void.
-func (m *machine) syncOrdered() bool {
-	r, j := &m.run, &m.run.Journey
-	r.Signals.Commands = without(r.Signals.Commands, CommandSync)
-	if !r.MaySync() {
-		return true
-	}
-	m.queueAgain("to be brought up to date with " + j.Base)
-	m.mergeBaseIn()
-	return true
-}
-
-// mergeBaseIn has the base merged into a change whose steps are done; then it is tested, and reviewed, again.
-func (m *machine) mergeBaseIn() {
-	r, j := &m.run, &m.run.Journey
-	if j.Phase == ReviewRequest {
-		m.close(StepDone, "")
-	}
-	j.Pending, j.Findings, j.Approval, j.Phase = nil, nil, nil, ReviewFix
-	m.reopenAfter(ReviewFix)
-	r.Stage = j.Phase.Position().Stage
-	m.order(Action{Kind: MergeBase})
-}
-
-// baseMerged goes on with the merge as part of the change: the agent resolves its conflicts, and everything that was
-// proven of the change before is proven again.
-func (m *machine) baseMerged(e BaseMerged) {
-	j := &m.run.Journey
-	if e.Commit == j.Head {
-		m.enter(j.Phase)
-		return
-	}
-	verdict := Inspect(e.Whole, j.Settings.Limits)
-	if len(verdict.Refused) > 0 {
-		m.order(m.answered)
-		stop := m.problem(CategoryGit, BranchRefused, "the change, merged with "+j.Base+", breaks a rule", strings.Join(verdict.Refused, "; "))
-		stop.Next = []NextStep{m.resolveByHand("")}
-		m.stop(stop)
-		return
-	}
-	midway, recorded := j.Phase < ReviewRequest || len(j.Findings) > 0, j.Head != j.StepBase
-	j.Head, j.StepBase, j.Conflicts = e.Commit, e.Commit, e.Conflicts
-	j.Flags = appendNew(append(verdict.Flags, j.judgedBy(e.Whole)...), append(flagsOf(e.Concerns), weakened(e.Tests)...)...)
-	m.noteMove(BranchMove{Commit: e.Commit, Base: e.Base, TakenUp: true, At: m.now})
-	if len(e.Conflicts) > 0 {
-		others := slices.DeleteFunc(slices.Clone(j.Findings), func(f Finding) bool { return f.Source == FoundBySync })
-		j.Findings = append([]Finding{{Source: FoundBySync, Text: fmt.Sprintf("%s was merged into your change, and these files conflict: %s. "+
-			"Resolve every conflict marker in them so that both sides keep what they mean, then check that the rest still fits.",
-			j.Base, strings.Join(e.Conflicts, ", "))}}, others...)
-	}
-	if midway {
-		m.mergedMidway(recorded)
-		return
-	}
-	m.enter(ReviewFix)
-}
-
-// letAgentResolve is how a conflict with the base branch is resolved without beginning again.
-func (m *machine) letAgentResolve() NextStep { return m.run.Ask("let the agent resolve it", VerbSync) }

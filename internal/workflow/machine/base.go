@@ -1,0 +1,155 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"signalbox/internal/workflow"
+)
+
+// paysPlanner: a planner is called before anything else is paid for.
+func (m *machine) paysPlanner() bool {
+	return len(m.run.Steps) == 0 && m.run.Journey.Phases[workflow.DesignCheck].Status != workflow.StepSkipped
+}
+
+// openBase sets the environment up and runs the tests in it as far as no model is needed for that, before a
+// planner is paid. Without a planner the set-up itself comes before anything that is paid.
+func (m *machine) openBase(note string) {
+	j := &m.run.Journey
+	j.SetUp = j.ChosenSetUp(nil)
+	if !m.paysPlanner() || !j.Settings.Proves() {
+		j.SetUp = nil
+		m.advance(note)
+		return
+	}
+	j.Phases[j.Phase].Note, j.SettingUp = note, true
+	m.renew("")
+}
+
+// beforePlan: what is being set up is only to be looked at, see openBase.
+func (m *machine) beforePlan() bool { return m.run.Journey.Phase == workflow.EnvCreate }
+
+// testBase has the tests run before anything is changed, once the environment is what it will be. What fails there is not
+// the change's to answer for, and what the tests left in the build caches is kept with the environment.
+func (m *machine) testBase() {
+	j := &m.run.Journey
+	switch {
+	case !j.Settings.Proves() || m.baseKnown():
+		m.baseDone()
+	case j.SetUp != nil && j.SetUp.Status == workflow.SetUpSucceeded && !j.SetUp.Warm:
+		m.order(workflow.Action{Kind: workflow.AdoptSetUp})
+	default:
+		m.runBaseTests()
+		return
+	}
+	m.sayIfSettingUp()
+}
+
+func (m *machine) setUpAdopted(e workflow.SetUpAdopted) {
+	m.run.Journey.SetUp.Loose = e.Loose
+	m.runBaseTests()
+}
+
+func (m *machine) runBaseTests() {
+	m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.BaseTests, Commands: m.run.Journey.Settings.AllTestCommands()})
+	m.saySetUp()
+}
+
+func (m *machine) sayIfSettingUp() {
+	if j := &m.run.Journey; j.SettingUp && len(j.Pending) > 0 {
+		m.saySetUp()
+	}
+}
+
+// baseKnown: the tests ran on the base already, in an environment like this one. Where they passed, what was set up since
+// makes no difference, but other containers do: the programs that the tests start may not be in them.
+func (m *machine) baseKnown() bool {
+	j := &m.run.Journey
+	b, failed := j.Tested, j.SetUp != nil && j.SetUp.Status == workflow.SetUpFailed
+	switch {
+	case b == nil || b.Commit != j.BaseCommit || b.Status == workflow.BaseUntested:
+		return false
+	case b.Forced:
+		return true
+	}
+	return !failed && b.Image == j.Image() && (b.Fingerprint == j.Fingerprint || b.Status == workflow.BasePassed)
+}
+
+// baseTested takes what the tests came to where nothing is changed.
+func (m *machine) baseTested(e workflow.TestsEnded) {
+	j := &m.run.Journey
+	b := j.BaseCheck(e)
+	j.Tested = &b
+	if j.SetUp != nil && j.SetUp.Status == workflow.SetUpFailed {
+		m.baseDone() // nothing else was to be expected
+		return
+	}
+	if m.unsettled(e, m.asksForTimeout()) {
+		return
+	}
+	if why := b.CannotRun(j.Settings.Goals()); len(why) > 0 {
+		m.stopUntestable(why)
+		return
+	}
+	m.baseDone()
+}
+
+// asksForTimeout: the run repairs a health check, and a check may fail by taking too long.
+func (m *machine) asksForTimeout() bool { return m.run.Journey.Settings.Check != nil }
+
+// stopUntestable stops the run before anything was paid for: no change would make these commands pass.
+func (m *machine) stopUntestable(why []string) {
+	r, j := &m.run, &m.run.Journey
+	stop := m.problem(workflow.CategoryTest, workflow.TestsCannotRun, "the tests cannot run", strings.Join(why, "\n"))
+	stop.Next = []workflow.NextStep{
+		workflow.Advice("correct tests in .signalbox/config.yaml, or have environment.set_up install what they need").Following(r.ThenResume()),
+		r.Forced("or go on without knowing what they say")}
+	stop.RelatedPaths = paths(j.Tested.LogPath)
+	m.stop(stop)
+}
+
+// unsettled repeats tests that did not end by themselves, and stops for a person the second time: the machine may be at fault,
+// or the limit, and the change is not blamed for either. It reports whether it did.
+func (m *machine) unsettled(e workflow.TestsEnded, meant bool) bool {
+	r, j := &m.run, &m.run.Journey
+	if meant || !slices.ContainsFunc(e.Failures, func(f workflow.TestFailure) bool { return f.Unsettled }) {
+		j.Used.TestRetries = 0
+		return false
+	}
+	if j.Used.TestRetries == 0 {
+		j.Used.TestRetries++
+		r.Counters.Retries++
+		m.order(m.answered)
+		m.say("the tests did not end by themselves, once more: %s", workflow.FirstLine(e.Summary))
+		return true
+	}
+	j.Used.TestRetries = 0
+	stop := m.problem(workflow.CategoryTest, workflow.TestsNotSettled, "the tests did not end by themselves, twice", e.Summary)
+	stop.Next = []workflow.NextStep{r.Ask("see where they stood", workflow.VerbLogs),
+		workflow.Advice("free what they ran out of, or raise the limit that they met for later runs (limits.test_total, set_up_total or checks_total)").Following(r.Ask("then run them again", workflow.VerbResume))}
+	stop.RelatedPaths = paths(e.LogPath)
+	m.order(m.answered)
+	m.stop(stop)
+	return true
+}
+
+// baseDone goes on from the set-up, the tests of the base included.
+func (m *machine) baseDone() {
+	j := &m.run.Journey
+	switch s := j.SetUp; {
+	case s != nil && s.Status == workflow.SetUpFailed:
+		m.setUpGoesOn()
+	case j.Warm && (s == nil || s.Warm):
+		m.setUpDone("set up before and verified again")
+	default:
+		keep := workflow.Action{Kind: workflow.KeepEnvironment}
+		if m.answered.Kind == workflow.RunTests {
+			keep.Purpose = workflow.BaseTests // they left something
+		}
+		m.order(keep)
+		m.saySetUp()
+	}
+}
+
+// knownFlag begins the flag by which a person learns what still fails.
+const knownFlag = "these tests failed before the change and still do: "

@@ -1,0 +1,70 @@
+package machine
+
+import (
+	"strings"
+
+	"signalbox/internal/workflow"
+)
+
+func (m *machine) dependenciesChecked(e workflow.DependenciesChecked) {
+	if len(e.Missing) > 0 {
+		m.block(workflow.DependencyMissing, workflow.CategoryInput, workflow.DependencyMissingCode,
+			"requests that must be merged first are not: "+strings.Join(e.Missing, ", "),
+			workflow.NextStep{Text: "carry them out first", Verb: workflow.VerbRun, Runs: e.Missing})
+		return
+	}
+	m.order(workflow.Action{Kind: workflow.CreateBranch})
+}
+
+// beginAsOrdered lets a run begin that so far made room for a session: with the base branch of today, once what it depends on
+// is merged there. For the session neither was asked.
+func (m *machine) beginAsOrdered() {
+	if j := &m.run.Journey; j.Head == j.BaseCommit {
+		j.Pending, j.Phase = nil, workflow.BranchCreate
+	}
+}
+
+func (m *machine) branchCreated(e workflow.BranchCreated) {
+	j := &m.run.Journey
+	j.BaseCommit, j.Head, j.StepBase, j.BranchAt = e.BaseCommit, e.BaseCommit, e.BaseCommit, e.BaseCommit
+	m.advance("")
+}
+
+func (m *machine) environmentDetected(e workflow.EnvironmentDetected) {
+	m.run.Journey.Detection = &e.Detection
+	m.order(workflow.Action{Kind: workflow.CreateEnvironment})
+}
+
+func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {
+	j := &m.run.Journey
+	j.EnvID, j.EnvPath, j.Isolation, j.Fingerprint = e.EnvID, e.Path, e.Isolation, e.Fingerprint
+	if j.EnvCreated.IsZero() {
+		j.EnvCreated = m.now
+	}
+	j.EnvRemoved, j.Tested = false, j.Tested.ForcedFrom(j.BaseCommit)
+	note := "isolated by " + e.Isolation
+	if e.Isolation == workflow.IsolationNone {
+		note = "not isolated: commands run on this machine as you"
+	}
+	m.openBase(note)
+}
+
+// startOver carries the steps out again on today's base branch, because the
+// change no longer merges with it. The plan is kept.
+func (m *machine) startOver() {
+	j := &m.run.Journey
+	for i := range m.run.Steps {
+		step := &m.run.Steps[i]
+		if step.Status != workflow.StepPending {
+			step.Attempt++
+		}
+		step.Status, step.StartedAt, step.EndedAt, step.Error = workflow.StepPending, nil, nil, nil
+	}
+	m.run.CurrentStepIndex = 0
+	j.Findings, j.Approval, j.Flags = nil, nil, nil
+	j.DropTaken()
+	if j.SetUp != nil {
+		j.SetUp.BeginAgain()
+	}
+	m.enter(workflow.BranchCreate)
+}

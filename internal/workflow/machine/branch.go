@@ -1,0 +1,144 @@
+package machine
+
+import (
+	"strings"
+
+	"signalbox/internal/workflow"
+)
+
+// branchMoved takes up what a person committed on top of the change, as soon as no agent's work is in
+// hand that was not begun from it. Commits that do not continue the change are set aside: they are on
+// KeptRef, and a person is asked before anything is merged without them. It reports false while the
+// branch can be left where it is.
+func (m *machine) branchMoved(e workflow.BranchMoved) bool {
+	j := &m.run.Journey
+	if !m.run.UnderWay() || j.Head == "" || j.EnvRemoved || e.Commit == j.Head || e.Commit == j.BranchAt {
+		return false
+	}
+	move := workflow.BranchMove{Commit: e.Commit, Commits: e.Commits, By: e.By, KeptRef: e.KeptRef, At: m.now}
+	switch {
+	case m.mergeInHand():
+		return false // the forge looks at the branch itself before it merges
+	case m.leavesBranch():
+		if e.Commits == 0 {
+			return false
+		}
+		j.BranchAt = e.Commit
+		m.noteMove(move)
+	case !e.OnTop:
+		j.BranchAt = e.Commit
+		m.noteMove(move)
+		m.askAgain(move)
+	case m.beginsFromHead(), m.canTestAgain():
+		m.takeUp(e, move)
+	default:
+		return false
+	}
+	return true
+}
+
+// noteMove keeps the move and says so. What was only put back needs nobody's consent.
+func (m *machine) noteMove(move workflow.BranchMove) {
+	move.Agreed = !move.TakenUp && move.Commits == 0
+	m.run.Journey.Moves = append(m.run.Journey.Moves, move)
+	m.say("%s", move)
+}
+
+func (m *machine) takeUp(e workflow.BranchMoved, move workflow.BranchMove) {
+	j := &m.run.Journey
+	verdict := workflow.Inspect(e.Whole, j.Settings.Limits)
+	if len(verdict.Refused) > 0 {
+		stop := m.problem(workflow.CategoryGit, workflow.BranchRefused, "commits on the branch break a rule", move.Whose()+": "+strings.Join(verdict.Refused, "; "))
+		stop.Next = []workflow.NextStep{
+			{Text: "take that out of the commits on " + j.Branch + ", or put the branch back", Program: []string{"git", "branch", "-f", j.Branch, workflow.ShortID(j.Head)}},
+			m.run.ThenResume()}
+		m.stop(stop)
+		return
+	}
+	again := !m.beginsFromHead()
+	if again && j.Phase == workflow.ReviewRequest {
+		m.close(workflow.StepDone, "")
+	}
+	move.TakenUp = true
+	j.Head, j.StepBase, j.BranchAt, j.Approval = e.Commit, e.Commit, e.Commit, nil
+	j.Flags = appendNew(append(verdict.Flags, j.JudgedBy(e.Whole)...), append(flagsOf(e.Concerns), weakened(e.Tests)...)...)
+	m.noteMove(move)
+	if !again {
+		return
+	}
+	j.Pending, j.Findings = nil, nil
+	if m.run.State == workflow.Queued {
+		j.Phase = workflow.ReviewFix
+		m.reopenAfter(workflow.ReviewFix)
+	} else {
+		m.enter(workflow.ReviewFix)
+		m.say("%s; testing it", move)
+	}
+}
+
+// beginsFromHead: what comes next is a change that is made, and tested, on top of the head.
+func (m *machine) beginsFromHead() bool {
+	j := &m.run.Journey
+	if len(j.Pending) > 0 {
+		a := j.Pending[0]
+		return a.Kind == workflow.MergeBase || a.Kind == workflow.CallAgent && a.Role == workflow.Implementer && !a.InPlace
+	}
+	return j.Phase >= workflow.TDDRed && j.Phase <= workflow.TDDRefactor || j.Phase == workflow.ReviewFix && len(j.Findings) > 0
+}
+
+// canTestAgain: the steps are done, and what comes next only judges or offers their change.
+func (m *machine) canTestAgain() bool {
+	j := &m.run.Journey
+	if j.Phase < workflow.ReviewRequest || j.Phase > workflow.CIWatch {
+		return false
+	}
+	if len(j.Pending) == 0 {
+		return true
+	}
+	switch a := j.Pending[0]; a.Kind {
+	case workflow.CallAgent:
+		return a.Role == workflow.Reviewer
+	case workflow.RunTests:
+		return a.Purpose == workflow.StressTests
+	case workflow.OpenPullRequest, workflow.WatchChecks:
+		return true
+	}
+	return false
+}
+
+// leavesBranch: the branch is about to be removed, or begun anew.
+func (m *machine) leavesBranch() bool {
+	j := &m.run.Journey
+	return j.Canceling || j.MergeCommit != "" || j.Phase == workflow.BranchCreate
+}
+
+func (m *machine) mergeInHand() bool {
+	j := &m.run.Journey
+	return j.Phase == workflow.MergeCleanup && j.MergeCommit == "" && !j.Canceling
+}
+
+// askAgain: a change that was agreed to with other commits beside it may not be what the person meant.
+func (m *machine) askAgain(move workflow.BranchMove) {
+	j := &m.run.Journey
+	if move.Commits == 0 || j.Phase < workflow.ApprovalWait {
+		return
+	}
+	j.Approval, j.Pending = nil, nil
+	if m.run.State == workflow.Queued {
+		j.Phase = workflow.ApprovalWait
+		m.reopenAfter(workflow.ApprovalWait)
+		return
+	}
+	m.enter(workflow.ApprovalWait)
+}
+
+// resolveByHand says how a person settles a conflict without losing their own commits.
+func (m *machine) resolveByHand(or string) workflow.NextStep {
+	j := &m.run.Journey
+	by := func(args ...string) workflow.NextStep {
+		return workflow.NextStep{Program: append([]string{"git"}, args...)}
+	}
+	first := by("switch", j.Branch)
+	first.Text = or + "merge " + j.Base + " into the branch yourself"
+	return first.Following(by("merge", j.Base), by("switch", "-"), m.run.ThenResume())
+}

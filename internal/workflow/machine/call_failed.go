@@ -1,0 +1,107 @@
+package machine
+
+import (
+	"time"
+
+	"signalbox/internal/workflow"
+)
+
+// modelWaits are the waits before an agent is called again whose model does not answer.
+var modelWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
+
+// agentFailed starts a crashed or hung agent again until the budget is used up.
+func (m *machine) agentFailed(e workflow.AgentFailed) {
+	r, used := &m.run, &m.run.Journey.Used
+	r.Journey.Failure = e.Message
+	if step := m.currentStep(); step != nil {
+		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
+	}
+	stop := m.problem(workflow.CategoryExecution, e.Code, workflow.AgentTitle(m.answered.Role, e.Code), e.Message)
+	stop.RelatedPaths = paths(e.LogPath)
+	if m.answered.Role == workflow.Repairer && (e.Code == workflow.AgentUnavailableCode || used.AgentRetries >= r.Journey.Settings.Limits.AgentRetries) {
+		m.setUpFailed(r.Journey.SetUp.LastError())
+		return
+	}
+	if ceiling := r.Overspent(); ceiling != "" {
+		m.order(m.answered)
+		m.stopOverspent(ceiling)
+		return
+	}
+	switch e.Code {
+	case workflow.AgentUnavailableCode, workflow.AgentUnauthorizedCode, workflow.AgentRequestRefusedCode, workflow.AgentNoRouteCode:
+		stop.Category = workflow.CategoryEnvironment
+		stop.Next = []workflow.NextStep{workflow.SeeDoctor, r.ThenResume()}
+		if e.Code == workflow.AgentUnauthorizedCode {
+			stop.Next[0] = workflow.NextStep{Text: "see which key or login is used", Verb: workflow.VerbDoctor}.Following(workflow.Advice("and mend it"))
+		}
+		m.order(m.answered)
+		m.stop(stop)
+		return
+	case workflow.AgentRateLimitedCode, workflow.AgentUsageLimitedCode, workflow.AgentDaySpentCode:
+		m.park(e)
+		return
+	case workflow.AgentOverspentCode:
+		m.order(m.answered)
+		m.stopOverspent(e.Message)
+		return
+	case workflow.AgentUnreachableCode, workflow.AgentModelFailedCode:
+		if used.ModelWaits < len(modelWaits) {
+			wait := modelWaits[used.ModelWaits]
+			used.ModelWaits++
+			r.Counters.Retries++
+			m.waitThenAgain(wait, again(wait, "the model", used.ModelWaits, len(modelWaits))+": "+workflow.FirstLine(e.Message))
+			return
+		}
+	case workflow.AgentContextOverflowCode, workflow.AgentConversationLostCode:
+		m.forget(m.answered.Role)
+	}
+	if limit := r.Journey.Settings.Limits.AgentRetries; used.AgentRetries < limit {
+		used.AgentRetries++
+		r.Counters.Retries++
+		m.callAgain(m.answered.Reason)
+		m.say("%s and is called again, retry %d of %d: %s", stop.Title, used.AgentRetries, limit, workflow.FirstLine(e.Message))
+		return
+	}
+	again := m.answered
+	if again.Role == workflow.Implementer {
+		again.Attempt = m.nextAttempt()
+	}
+	m.fail(stop, again)
+	if again.Role != workflow.Implementer && e.Code == workflow.AgentNoAnswerCode { // a script that only changes files never has one
+		r.Error.Next = append(r.Error.Next, r.DoWithout(again.Role))
+	}
+}
+
+// Where nobody says when a limit ends, a run is parked so long, and each time twice as long; a
+// limit that is said to end later than parkedLongest is asked about again then.
+const (
+	parkedFirst   = time.Minute
+	parkedLongest = 24 * time.Hour
+)
+
+// park lets the run wait, without its slot, until the model is to be had again. It costs no attempt.
+func (m *machine) park(e workflow.AgentFailed) {
+	j := &m.run.Journey
+	wait := min(parkedFirst<<min(j.Used.Parks, 6), time.Hour)
+	if !e.Until.IsZero() {
+		wait = max(e.Until.Sub(m.now), min(time.Second<<min(j.Used.Parks, 12), time.Hour)) // else one that lies is asked for ever
+	}
+	until := m.now.Add(min(wait, parkedLongest))
+	j.Used.Parks++
+	j.ParkedUntil = &until
+	m.order(m.answered)
+	m.run.State = workflow.Queued
+	m.say("parked until %s: %s", until.Format("2006-01-02 15:04:05 MST"), e.Message)
+}
+
+// refusedForTheDay: of what the day's ceiling kept from being begun there is no call to book.
+func refusedForTheDay(e workflow.Event) bool {
+	failed, ok := e.(workflow.AgentFailed)
+	return ok && failed.Code == workflow.AgentDaySpentCode
+}
+
+func (m *machine) stopOverspent(ceiling string) {
+	stop := m.problem(workflow.CategoryExecution, workflow.AgentOverspentCode, "the agents have used what the run may use", ceiling)
+	stop.Next = []workflow.NextStep{m.run.Ask("grant as much again, or more after raising limits", workflow.VerbResume)}
+	m.stop(stop)
+}

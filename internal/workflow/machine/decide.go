@@ -1,0 +1,226 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"signalbox/internal/workflow"
+)
+
+// Decide is the whole judgement of Signalbox: given where a run is, one fact
+// and the time, it answers where the run is now and what to do next. It is
+// pure: the same arguments give the same answer, and run is not changed.
+//
+// A fact that does not apply (an outcome whose Key is not pending, an approval
+// of another commit, anything after a final state) leaves the run as it is;
+// then the Transition number is the same as before and nothing needs saving.
+//
+// The returned actions are run.Journey.Pending: perform them in order, one at a
+// time, and report each outcome. No pending action in an ended state is to be
+// performed; it is what a resumed run will begin with.
+func Decide(run workflow.Run, event workflow.Event, now time.Time) (workflow.Run, []workflow.Action) {
+	m := machine{run: run.Clone(), now: now}
+	if run.State.Final() || !m.takes(event) || !m.apply(event) {
+		return run, run.Journey.Pending
+	}
+	m.settle()
+	return m.run, m.run.Journey.Pending
+}
+
+// machine is one call of Decide: a run to work on and the time.
+type machine struct {
+	run workflow.Run
+	now time.Time
+	// answered is the pending action that the event answers, for those who order it again.
+	answered workflow.Action
+}
+
+// takes tells orders, which are always looked at, from outcomes, which must
+// answer the first pending action of a running run; it is then pending no more.
+// A later one was not performed yet: an outcome for it is a second copy of the
+// one that ordered it again.
+func (m *machine) takes(event workflow.Event) bool {
+	outcome, ok := event.(interface{ ActionKey() string })
+	if !ok {
+		return true
+	}
+	j := &m.run.Journey
+	if m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != outcome.ActionKey() {
+		return false
+	}
+	m.answered, j.Pending = j.Pending[0], j.Pending[1:]
+	j.BranchAt = j.Head // nothing is performed before the branch was brought there
+	return true
+}
+
+// apply changes the run by one fact and reports whether the fact applied.
+func (m *machine) apply(event workflow.Event) bool {
+	switch e := event.(type) {
+	case workflow.Admitted:
+		return m.admitted(e)
+	case workflow.Named:
+		return m.named(e)
+	case workflow.Waiting:
+		return m.waiting(e)
+	case workflow.StopRequested:
+		return m.stopRequested(e)
+	case workflow.Interrupted:
+		return m.interrupted()
+	case workflow.Prepared:
+		return m.prepared()
+	case workflow.Resumed:
+		return m.resumed(e)
+	case workflow.Retried:
+		return m.retried()
+	case workflow.Approved:
+		return m.approved(e)
+	case workflow.SyncOrdered:
+		return m.syncOrdered()
+	case workflow.Rejected:
+		return m.rejected(e)
+	case workflow.AgentReported:
+		return m.reported(e)
+	case workflow.SessionBegan:
+		m.sessionBegan(e)
+		return true
+	case workflow.SessionUsed:
+		m.spend(e.Usage, 0)
+		return e.Usage.Tokens() != 0 || e.Usage.CostMicroUSD != 0
+	case workflow.WorkLaid:
+		m.run.Journey.Upon = e.Commit
+		return m.run.State != workflow.Running
+	case workflow.WorkFound:
+		return m.workFound(e)
+	case workflow.BranchMoved:
+		return m.branchMoved(e)
+	case workflow.Asked:
+		return m.questionAsked(e)
+	case workflow.Answered:
+		return m.questionAnswered(e)
+	case workflow.Withdrawn:
+		return m.questionWithdrawn(e)
+	}
+	m.outcome(event)
+	return true
+}
+
+// outcome dispatches what an action brought.
+func (m *machine) outcome(event workflow.Event) {
+	if e, ok := event.(interface{ OfCall() *workflow.Call }); ok && m.answered.Kind == workflow.CallAgent {
+		if call := cmp.Or(e.OfCall(), m.run.Journey.Calling); call != nil || !refusedForTheDay(event) {
+			m.account(m.answered.Role, cmp.Or(call, &workflow.Call{}))
+		}
+	}
+	switch m.answered.Kind {
+	case workflow.CallAgent, workflow.RunTests, workflow.RenewEnvironment, workflow.DropWork:
+		m.run.Journey.Upon = "" // they begin with Head
+	}
+	switch e := event.(type) {
+	case workflow.DependenciesChecked:
+		m.dependenciesChecked(e)
+	case workflow.BranchCreated:
+		m.branchCreated(e)
+	case workflow.EnvironmentDetected:
+		m.environmentDetected(e)
+	case workflow.EnvironmentCreated:
+		m.environmentCreated(e)
+	case workflow.DesignFound:
+		m.advance(workflow.CountNote(len(e.Files), "document"))
+	case workflow.PlanAnswered:
+		m.planAnswered(e)
+	case workflow.PlanWritten:
+		m.planWritten(e)
+	case workflow.AnswerRefused:
+		m.answerRefused(e)
+	case workflow.RepairAnswered:
+		m.repairAnswered(e)
+	case workflow.EnvironmentRenewed:
+		m.environmentRenewed(e)
+	case workflow.SetUpAdopted:
+		m.setUpAdopted(e)
+	case workflow.EnvironmentKept:
+		m.environmentKept(e)
+	case workflow.SetUpEnded:
+		m.setUpEnded(e)
+	case workflow.CommentPosted:
+		m.testBase()
+	case workflow.Implemented:
+		m.implemented(e)
+	case workflow.ChangeRecorded:
+		m.changeRecorded(e)
+	case workflow.ChangeRefused:
+		m.workRefused(e)
+	case workflow.TestsEnded:
+		m.testsEnded(e)
+	case workflow.ReviewAnswered:
+		m.reviewAnswered(e)
+	case workflow.AgentFailed:
+		m.agentFailed(e)
+	case workflow.PullRequestOpened:
+		m.pullRequestOpened(e)
+	case workflow.ChecksEnded:
+		m.checksEnded(e)
+	case workflow.BaseMerged:
+		m.baseMerged(e)
+	case workflow.Merged:
+		m.merged(e)
+	case workflow.BaseMoved:
+		m.enter(workflow.CIWatch)
+	case workflow.HeadMoved:
+		m.enter(workflow.PRCreate)
+	case workflow.PullRequestClosed:
+		m.putAway()
+	case workflow.EnvironmentRemoved:
+		m.environmentRemoved(e)
+	case workflow.AgreementFound:
+		m.agreementFound(e)
+	case workflow.AgreementKept:
+		m.agreementKept(e)
+	case workflow.RequestClosed:
+		m.finish(workflow.Done)
+	case workflow.Waited, workflow.WorkDropped:
+		m.sayDoing()
+	case workflow.ActionFailed:
+		m.actionFailed(e)
+	default:
+		panic(fmt.Sprintf("workflow: no rule for %T", event)) // a new event without a rule is a bug, found by any test that sends it
+	}
+}
+
+// settle brings what is derived up to date with the position.
+func (m *machine) settle() {
+	r, j := &m.run, &m.run.Journey
+	j.Transition++
+	j.StepName = j.Phase.Step()
+	m.settleQuestion()
+	r.UpdatedAt = *notBefore(&m.now, &r.StartedAt)
+	m.keepOrderOfTimes()
+	r.Progress.Percent = r.Percent()
+	r.Locks.Request.Held = r.Locks.Request.Held && !r.State.Ended()
+	r.Locks.Queue.Held = r.Locks.Queue.Held && r.State == workflow.Running
+	r.Artifacts.ErrorsJSON = nil
+	if r.Error != nil {
+		name := r.Dir() + "/errors.json"
+		r.Artifacts.ErrorsJSON = &name
+	}
+}
+
+// keepOrderOfTimes lets nothing end before it began: a clock may be set back in between.
+func (m *machine) keepOrderOfTimes() {
+	r := &m.run
+	r.EndedAt = notBefore(r.EndedAt, &r.StartedAt)
+	for i := range r.Steps {
+		r.Steps[i].EndedAt = notBefore(r.Steps[i].EndedAt, r.Steps[i].StartedAt)
+	}
+	for i := range r.Journey.Phases {
+		r.Journey.Phases[i].EndedAt = notBefore(r.Journey.Phases[i].EndedAt, r.Journey.Phases[i].StartedAt)
+	}
+}
+
+func notBefore(end, start *time.Time) *time.Time {
+	if end == nil || start == nil || !end.Before(*start) {
+		return end
+	}
+	return start
+}

@@ -1,0 +1,105 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"signalbox/internal/workflow"
+)
+
+func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	added := func(p string) workflow.FileChange {
+		return workflow.FileChange{Path: p, OldMode: workflow.ModeNone, NewMode: "100644"}
+	}
+	changed := func(p string) workflow.FileChange {
+		return workflow.FileChange{Path: p, OldMode: "100644", NewMode: "100644"}
+	}
+	for _, c := range []struct {
+		tests string
+		file  workflow.FileChange
+		want  bool
+	}{
+		{"sh test.sh", changed("test.sh"), true},
+		{"sh test.sh", changed("sub/test.sh"), true}, // "cd sub && sh test.sh" is a line, too
+		{"sh test.sh", added("test.sh"), false},
+		{"sh test.sh", changed("main.go"), false},
+		{"sh test.sh", changed("Makefile"), true}, // which the script may start
+		{`for t in tests/*.sh; do sh "$t"; done`, changed("tests/a.sh"), true},
+		{"diff want.txt got", changed("want.txt"), false}, // data
+		{"make test", changed("Makefile"), true},
+		{"make test", added("GNUmakefile"), true},
+		{"make -C sub test", changed("sub/rules.mk"), true},
+		{"make test", changed("package.json"), true}, // which a recipe may start
+		{"/usr/bin/make", changed("makefile"), true},
+		{"npm test", changed("package.json"), true},
+		{"npm run check", added("jest.config.js"), true},
+		{"npm test", changed("src/index.js"), false},
+		{"pytest -q", added("conftest.py"), true},
+		{"pytest", changed("tests/unit/conftest.py"), true},
+		{"pytest", changed("pyproject.toml"), true},
+		{"pytest", changed("tests/test_a.py"), false}, // seen by its cases, see test_counts.go
+		{"python -m pytest", added("pytest/__main__.py"), true},
+		{"python3 -m unittest", added("unittest.py"), true},
+		{"tox", changed("tox.ini"), true},
+		{"just test", changed("justfile"), true},
+		{"task test", added("Taskfile.yml"), true},
+		{"cargo test", added("build.rs"), true},
+		{"cargo test", added(".cargo/config.toml"), true},
+		{"./gradlew test", changed("gradle/wrapper/gradle-wrapper.properties"), true},
+		{"./gradlew test", changed("app/build.gradle.kts"), true},
+		{"mvn verify", changed("pom.xml"), true},
+		{"go test ./...", changed("go.mod"), false}, // argued in the table
+		{"go test ./...", changed("Makefile"), false},
+		{"go test ./... && golangci-lint run", changed(".golangci.yml"), true},
+		{"true", changed("true"), true},
+		{`case "$*" in *) exit 0;; esac; cat */*`, changed("a/main.go"), false},
+	} {
+		j := workflow.Journey{Settings: workflow.Settings{Tests: []string{c.tests}}}
+		reasons := j.JudgedBy([]workflow.FileChange{c.file})
+		if got := len(reasons) == 1; got != c.want {
+			t.Errorf("%q and %s: %q", c.tests, c.file.Path, reasons)
+		}
+	}
+}
+
+func TestWhatASetUpStartsJudgesToo(t *testing.T) {
+	t.Parallel()
+	j := workflow.Journey{Settings: workflow.Settings{Tests: []string{"go test ./..."}}, SetUp: &workflow.SetUp{Status: "success",
+		Commands: []string{"sh scripts/setup.sh", "npm ci"}, Verification: []workflow.Verification{{Command: "sh verify.sh"}}}}
+	for file, want := range map[string]bool{"scripts/setup.sh": true, "verify.sh": true, "package.json": true, "Makefile": false, "main.go": false} {
+		if got := len(j.JudgedBy([]workflow.FileChange{{Path: file, OldMode: "100644"}})) > 0; got != want {
+			t.Errorf("%s: %v", file, got)
+		}
+	}
+	if j.SetUp.Status = "failed"; len(j.JudgedBy([]workflow.FileChange{{Path: "scripts/setup.sh", OldMode: "100644"}})) > 0 {
+		t.Error("a set-up that failed, and is not repeated for the tests that decide, judges")
+	}
+}
+
+func TestTheScriptOfTheTestsIsNotChangedUnasked(t *testing.T) {
+	t.Parallel()
+	for _, flow := range []string{workflow.WorkflowSimple, workflow.WorkflowFull} {
+		s := ordinary(flow, true)
+		s.Tests = []string{"sh test.sh"}
+		run := lived(t, s, untilAction(workflow.RecordChange), changes(workflow.FileChange{Path: "test.sh", OldMode: "100644", NewMode: "100644"}), toTheEnd)
+		if got := where(run); got != "NEEDS_INPUT approval-wait APPROVAL_REQUIRED" || !strings.Contains(run.Error.Message, "it changes test.sh, which decides what the tests say") {
+			t.Errorf("%s: %s: %v", flow, got, run.Error)
+		}
+	}
+}
+
+func TestEveryStarterIsInTheTable(t *testing.T) {
+	t.Parallel()
+	for _, program := range workflow.Starters {
+		if len(workflow.ReadBy([]string{program})) == 0 {
+			t.Errorf("nothing is said of what %s reads", program)
+		}
+	}
+	for _, row := range workflow.Judging {
+		if slices.Contains(row.Files, "") || len(row.Programs) == 0 {
+			t.Errorf("an empty row: %v", row)
+		}
+	}
+}

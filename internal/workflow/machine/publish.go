@@ -1,0 +1,138 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+
+	"signalbox/internal/workflow"
+)
+
+func (m *machine) pullRequestOpened(e workflow.PullRequestOpened) {
+	j := &m.run.Journey
+	j.PullRequest = &workflow.PullRequest{Number: e.Number, URL: e.URL, Head: j.Head}
+	if e.CompareURL != "" {
+		m.run.Artifacts.CompareURL = &e.CompareURL
+	}
+	m.advance(fmt.Sprintf("pull request %d", e.Number))
+}
+
+func (m *machine) checksEnded(e workflow.ChecksEnded) {
+	r, j := &m.run, &m.run.Journey
+	switch e.State {
+	case workflow.ChecksPassed:
+		j.Used.CIFailures = 0
+		j.PullRequest.Checked = &e.Candidate
+		if e.Command == "" {
+			m.advance("no test is configured")
+			return
+		}
+		m.checked(e, true)
+		if len(e.Known) > 0 {
+			m.advance("only what failed before the change fails on " + workflow.ShortID(e.Candidate.Tree))
+			return
+		}
+		m.advance("passed on " + workflow.ShortID(e.Candidate.Tree))
+	case workflow.ChecksUnsettled:
+		m.checked(e, false)
+		m.checksUnsettled(e)
+	case workflow.ChecksFailed:
+		m.checked(e, false)
+		m.ciFailed(e)
+	case workflow.ChecksConflict:
+		m.conflicted(e)
+	default:
+		stop := m.problem(workflow.CategoryEnvironment, workflow.ChecksSilentCode, "the forge reported no checks in time", e.Summary)
+		stop.Next = []workflow.NextStep{r.Ask("see why they do not start, then wait again", workflow.VerbResume)}
+		m.stop(stop)
+	}
+}
+
+func (m *machine) checked(e workflow.ChecksEnded, passed bool) {
+	j := &m.run.Journey
+	j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
+		Command: e.Command, Passed: passed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
+}
+
+// checksUnsettled repeats checks that did not end by themselves, and asks a person the second time.
+func (m *machine) checksUnsettled(e workflow.ChecksEnded) {
+	ended := workflow.TestsEnded{Summary: e.Summary, LogPath: e.LogPath, Failures: []workflow.TestFailure{{Command: e.Command, Unsettled: true}}}
+	m.unsettled(ended, false)
+}
+
+func (m *machine) ciFailed(e workflow.ChecksEnded) {
+	j := &m.run.Journey
+	j.Used.CIFailures++
+	j.Findings = []workflow.Finding{{Source: workflow.FoundByCI, Text: "The checks fail on the merge candidate:\n" + e.Summary}}
+	if j.Used.CIFailures >= j.Settings.Limits.CIFailures {
+		j.Phase = workflow.ReviewFix
+		m.reopenAfter(workflow.ReviewFix)
+		m.block(workflow.CIPersistentFailure, workflow.CategoryTest, workflow.CIPersistentFailureCode,
+			fmt.Sprintf("the checks failed %d times in a row: %s", j.Used.CIFailures, e.Summary),
+			m.run.Ask("look into the last check's log", workflow.VerbLogs))
+		return
+	}
+	m.enter(workflow.ReviewFix)
+}
+
+func (m *machine) conflicted(e workflow.ChecksEnded) {
+	r, j := &m.run, &m.run.Journey
+	if j.Taken() { // carrying the steps out again would leave a person's commits out
+		stop := m.problem(workflow.CategoryGit, workflow.MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
+		stop.Next = []workflow.NextStep{m.letAgentResolve(), m.resolveByHand("or ")}
+		m.stop(stop)
+		return
+	}
+	if j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
+		j.Used.BaseConflicts++
+		m.startOver()
+		m.say("the change conflicts with %s: carrying the steps out again from there", j.Base)
+		return
+	}
+	stop := m.problem(workflow.CategoryGit, workflow.MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
+	stop.Next = []workflow.NextStep{m.letAgentResolve(), m.resolveByHand("or "), r.Ask("or carry the steps out again on today's "+j.Base, workflow.VerbResume)}
+	m.stop(stop)
+}
+
+// openMerge merges, or goes on putting away after a merge that is on record.
+func (m *machine) openMerge() {
+	if m.run.Journey.MergeCommit != "" {
+		m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
+		return
+	}
+	if pr := m.run.Journey.PullRequest; pr == nil || pr.Checked == nil {
+		m.enter(workflow.CIWatch) // the interlock: nothing unchecked is ever merged
+		return
+	}
+	m.order(workflow.Action{Kind: workflow.MergePullRequest})
+}
+
+func (m *machine) merged(e workflow.Merged) {
+	m.run.Journey.MergeCommit = e.Commit
+	m.say("merged as %s, putting the environment away", workflow.ShortID(e.Commit))
+	m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
+}
+
+func (m *machine) environmentRemoved(e workflow.EnvironmentRemoved) {
+	j := &m.run.Journey
+	j.KeptRef = cmp.Or(e.KeptRef, j.KeptRef)
+	j.EnvRemoved = true
+	if j.Canceling {
+		m.finish(workflow.Canceled)
+		return
+	}
+	m.advance("merged as " + workflow.ShortID(j.MergeCommit))
+}
+
+// finish ends the run for good.
+func (m *machine) finish(state workflow.State) {
+	j := &m.run.Journey
+	if state == workflow.Done {
+		m.close(workflow.StepDone, "")
+		m.say("merged into %s as %s", j.Base, workflow.ShortID(j.MergeCommit))
+	} else if j.KeptRef == "" {
+		m.say("canceled; no work was left in it to keep")
+	} else {
+		m.say("canceled; its work is kept on a ref")
+	}
+	m.end(state)
+}

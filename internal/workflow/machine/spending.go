@@ -1,0 +1,49 @@
+package machine
+
+import (
+	"slices"
+	"time"
+
+	"signalbox/internal/workflow"
+)
+
+// spend books what calls used. What a session uses is booked while it works, so that what it has
+// used counts for everybody from then on, and a kill loses no more than what was not told yet.
+func (m *machine) spend(u workflow.Usage, calls int) {
+	j := &m.run.Journey
+	j.Days = booked(j.Days, m.now, u, calls)
+	j.Spent = j.Spent.Plus(u)
+	j.Used.Calls += calls
+	j.Used.Tokens += u.Tokens()
+	j.Used.CostMicroUSD += u.CostMicroUSD
+}
+
+// sessionBegan counts a session before it can use anything.
+func (m *machine) sessionBegan(e workflow.SessionBegan) {
+	j := &m.run.Journey
+	j.Epoch = max(j.Epoch, e.Epoch)
+	m.ceil(e.Ceiling)
+	if e.Grant {
+		j.Used.Tokens, j.Used.CostMicroUSD, j.Used.Calls = 0, 0, 0
+	}
+	m.spend(workflow.Usage{}, 1)
+}
+
+// ceil sets what the run's agents may use; nil leaves it as it is.
+func (m *machine) ceil(c *workflow.Spending) {
+	if c != nil {
+		l := &m.run.Journey.Settings.Limits
+		l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, c.CostMicroUSD, c.Calls
+	}
+}
+
+// booked is a new list of days with so much more on the day of now.
+func booked(days []workflow.Day, now time.Time, u workflow.Usage, calls int) []workflow.Day {
+	days, date := slices.Clone(days), workflow.DateOf(now)
+	if n := len(days); n == 0 || days[n-1].Date != date {
+		days = append(days, workflow.Day{Date: date})
+	}
+	last := &days[len(days)-1]
+	last.Usage, last.Calls = last.Usage.Plus(u), last.Calls+calls
+	return days
+}

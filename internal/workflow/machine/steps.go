@@ -1,0 +1,230 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signalbox/internal/workflow"
+)
+
+// openSteps begins the first step of the present phase that is not done.
+func (m *machine) openSteps() {
+	phase := m.run.Journey.Phase
+	if !slices.ContainsFunc(m.run.Steps, func(s workflow.Step) bool { return s.Phase == phase.Step() }) {
+		m.skip("the plan has no step here")
+		return
+	}
+	m.nextStep()
+}
+
+func (m *machine) nextStep() {
+	r, j := &m.run, &m.run.Journey
+	for i := range r.Steps {
+		step := &r.Steps[i]
+		if step.Phase != j.Phase.Step() || step.Status == workflow.StepDone || step.Status == workflow.StepSkipped {
+			continue
+		}
+		r.CurrentStepIndex = i
+		if step.Status == workflow.StepPending {
+			step.StartedAt = &m.now
+			j.StepBase, j.Failure = j.Head, ""
+			j.Used.Autofix, j.Used.AgentRetries = 0, 0
+		}
+		step.Status = workflow.StepRunning
+		m.callImplementer(j.Failure)
+		return
+	}
+	m.advance("")
+}
+
+// currentStep is the step in hand while a tdd phase runs, else nil.
+func (m *machine) currentStep() *workflow.Step {
+	switch m.run.Journey.Phase {
+	case workflow.TDDRed, workflow.TDDGreen, workflow.TDDRefactor:
+		if i := m.run.CurrentStepIndex; i < len(m.run.Steps) {
+			return &m.run.Steps[i]
+		}
+	}
+	return nil
+}
+
+// callImplementer orders work on the change in hand: a step of the plan, or a mend.
+func (m *machine) callImplementer(reason string) {
+	j := &m.run.Journey
+	a := workflow.Action{Role: workflow.Implementer, Reason: reason}
+	if step := m.currentStep(); step != nil {
+		a.StepID, a.Attempt = step.StepID, step.Attempt
+		m.say("%s %s: %s", step.StepID, step.Title, attemptNote(j.Phase.Position().Doing, step.Attempt))
+	} else {
+		j.MendAttempt++
+		a.StepID, a.Attempt = mendID(j.Mends), j.MendAttempt
+		m.say("%s: %s", a.StepID, attemptNote(workflow.CountNote(len(j.Findings), "finding")+" to mend", a.Attempt))
+	}
+	m.run.Stage = workflow.StageImplementing
+	m.call(a)
+}
+
+func mendID(n int) string { return fmt.Sprintf("R%02d", n) }
+
+func attemptNote(doing string, attempt int) string {
+	if attempt > 1 {
+		return fmt.Sprintf("%s, attempt %d", doing, attempt)
+	}
+	return doing
+}
+
+// workAgain sends the change in hand back to the implementer with the reason.
+func (m *machine) workAgain(reason string) {
+	m.run.Journey.Failure = reason
+	if step := m.currentStep(); step != nil {
+		step.Attempt++
+	}
+	m.callImplementer(reason)
+}
+
+func (m *machine) implemented(e workflow.Implemented) {
+	if step := m.currentStep(); step != nil {
+		step.Summary = e.Summary
+		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
+	}
+	m.run.Stage = workflow.StageApplying
+	m.order(workflow.Action{Kind: workflow.RecordChange, StepID: m.answered.StepID, Attempt: m.answered.Attempt})
+}
+
+// areaOf is the top folder with most of the files, the first of several by name (E2).
+func areaOf(files []workflow.FileChange) (area string) {
+	count := map[string]int{}
+	for _, f := range files {
+		folder, _, below := strings.Cut(f.Path, "/")
+		if !below {
+			folder = ""
+		}
+		count[folder]++
+	}
+	for folder, n := range count {
+		if most := count[area]; n > most || n == most && folder < area {
+			area = folder
+		}
+	}
+	return area
+}
+
+func firstNotEmpty(lists ...[]workflow.FileChange) []workflow.FileChange {
+	for _, list := range lists {
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
+func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
+	r, j := &m.run, &m.run.Journey
+	verdict := workflow.Inspect(e.Files, j.Settings.Limits)
+	step := m.currentStep()
+	switch {
+	case len(verdict.Refused) > 0:
+		m.refuseChange(verdict.Refused, verdict.TooLarge)
+		return
+	case m.secretsRefused(e):
+		return
+	case len(e.Unresolved) > 0:
+		m.refuseChange([]string{"conflict markers are left in " + strings.Join(e.Unresolved, ", ")}, false)
+		return
+	case e.Commit == j.StepBase && !m.mayChangeNothing():
+		m.nothingChanged(workflow.TestsEnded{})
+		return
+	case e.Commit == j.StepBase && step != nil:
+		step.PatchPath = nil // what an attempt before this one changed is taken back
+		if j.Phase == workflow.TDDRefactor {
+			step.Summary = cmp.Or(step.Summary, "nothing to change")
+		}
+	}
+	j.Head, j.Conflicts = e.Commit, nil
+	j.Area = areaOf(firstNotEmpty(e.Whole, e.Files))
+	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.JudgedBy(e.Files)...)
+	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
+		j.Flags = append(workflow.Inspect(e.Whole, j.Settings.Limits).Flags, j.JudgedBy(e.Whole)...)
+	}
+	j.Flags = appendNew(appendNew(j.Flags, flagsOf(e.Concerns)...), weakened(e.Tests)...)
+	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)
+	if step != nil {
+		step.DiffStat = verdict.DiffStat
+		if e.PatchPath != "" {
+			step.PatchPath = &e.PatchPath
+		}
+	}
+	m.testChange(m.answered.StepID, m.answered.Attempt)
+}
+
+func (m *machine) refuseChange(problems []string, tooLarge bool) {
+	j := &m.run.Journey
+	begins := changeRefused
+	if tooLarge {
+		begins = tooLargeRefused
+	}
+	reason := begins + strings.Join(problems, "\n")
+	again := j.Used.Autofix < j.Settings.Limits.Autofix
+	if tooLarge && strings.HasPrefix(j.Failure, tooLargeRefused) {
+		again = false // it was told, and made it again
+	}
+	if again {
+		j.Used.Autofix++
+		m.run.Counters.AutofixCycles++
+		m.workAgain(reason)
+		return
+	}
+	m.fail(m.problem(workflow.CategoryGit, workflow.ChangeRefusedCode, "the agent's change breaks a rule", reason), workflow.Action{})
+	if tooLarge {
+		m.run.Error.First(workflow.Advice("say in the request where such files belong, or have git ignore them: add them to .gitignore on " + j.Base))
+	}
+}
+
+// testChange runs the project's tests on what was recorded.
+func (m *machine) testChange(stepID string, attempt int) {
+	settings := &m.run.Journey.Settings
+	if step := m.currentStep(); step != nil {
+		step.Test = settings.Untried()
+	}
+	if !settings.HasUnitTests() {
+		m.testWhole(stepID, attempt)
+		return
+	}
+	if step := m.currentStep(); step != nil {
+		command := strings.Join(settings.TestNames(), " && ")
+		step.Test.Unit = workflow.TestResult{Status: workflow.TestRunning, Command: &command}
+	}
+	m.run.Stage = workflow.StageTesting
+	m.say("%s: %s", stepID, m.whyTest())
+	m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.UnitTests, StepID: stepID, Attempt: attempt, Commands: settings.TestCommands()})
+}
+
+// testWhole runs the end-to-end tests where the change has to pass: they take long, and say nothing of half a feature.
+func (m *machine) testWhole(stepID string, attempt int) {
+	lines, step := m.run.Journey.Settings.TestsE2E, m.currentStep()
+	if len(lines) == 0 || !m.mustPass() {
+		if step != nil {
+			step.Test.E2E.Status = workflow.TestSkipped
+		}
+		m.finishChange()
+		return
+	}
+	if step != nil {
+		command := strings.Join(lines, " && ")
+		step.Test.E2E = workflow.TestResult{Status: workflow.TestRunning, Command: &command}
+	}
+	m.run.Stage = workflow.StageTesting
+	m.say("%s: running the end-to-end tests", stepID)
+	m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.E2ETests, StepID: stepID, Attempt: attempt, Commands: lines})
+}
+
+func appendNew(list []string, more ...string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -1,0 +1,161 @@
+package machine
+
+import (
+	"slices"
+	"time"
+
+	"signalbox/internal/workflow"
+)
+
+// end puts the run into an ended state.
+func (m *machine) end(state workflow.State) {
+	r := &m.run
+	r.State, r.EndedAt, r.Journey.ParkedUntil = state, &m.now, nil
+	if state.Final() {
+		r.Stage, r.Error = workflow.StageEnd, nil
+		r.Journey.Pending, r.Journey.Blocked = nil, nil
+	}
+	if state == workflow.Canceled {
+		m.giveUp()
+	}
+}
+
+// giveUp leaves nothing behind that reads as if somebody were at work.
+func (m *machine) giveUp() {
+	if step := m.currentStep(); step != nil && step.Status != workflow.StepDone && step.Status != workflow.StepPending {
+		step.Status, step.EndedAt = workflow.StepSkipped, &m.now
+	}
+	record := &m.run.Journey.Phases[m.run.Journey.Phase]
+	if record.Status != workflow.StepDone && record.Status != workflow.StepPending {
+		record.Status, record.Note, record.EndedAt = workflow.StepSkipped, "given up", &m.now
+	}
+}
+
+// problem begins an Error; whoever stops the run adds what only they know.
+func (m *machine) problem(category workflow.Category, code, title, message string) workflow.Error {
+	return workflow.Error{Category: category, ReasonCode: code, Title: title, Message: message, Severity: workflow.Major,
+		Next: []workflow.NextStep{m.run.Ask("when it is settled", workflow.VerbResume)}}
+}
+
+// stop ends the run in NEEDS_INPUT. What is pending stays so, and is where a
+// resumed run goes on.
+func (m *machine) stop(e workflow.Error) {
+	e.Next = m.orGiveUp(e)
+	m.halt(workflow.NeedsInput, workflow.StepNeedsInput, e)
+}
+
+// orGiveUp adds the way out that a run which is stuck always has. A change that waits for approval has another:
+// it can be sent back.
+func (m *machine) orGiveUp(e workflow.Error) []workflow.NextStep {
+	j := &m.run.Journey
+	named := func(s workflow.NextStep) bool {
+		return s.Has(func(s workflow.NextStep) bool { return s.Verb == workflow.VerbStop && s.Cancel })
+	}
+	if j.Canceling || j.MergeCommit != "" || e.ReasonCode == workflow.ApprovalRequired || e.ReasonCode == workflow.PreparedCode || slices.ContainsFunc(e.Next, named) {
+		return e.Next
+	}
+	return append(slices.Clip(e.Next), m.run.GiveUp("or give it up; its work stays on a ref"))
+}
+
+// fail ends the run in FAILED. A retried run begins with the action given, or,
+// where that is empty, by opening its phase anew.
+func (m *machine) fail(e workflow.Error, first workflow.Action) {
+	e.Retryable = true
+	e.Next = []workflow.NextStep{m.run.Ask("see what happened", workflow.VerbLogs), m.run.Ask("try again", workflow.VerbRetry)}
+	m.run.Journey.Pending = nil
+	if first.Kind != "" {
+		m.order(first)
+	}
+	m.halt(workflow.Failed, workflow.StepFailed, e)
+}
+
+func (m *machine) halt(state workflow.State, step workflow.StepStatus, e workflow.Error) {
+	m.end(state)
+	m.run.Error = &e
+	m.say("%s", e.Title)
+	if s := m.currentStep(); s != nil && s.Status == workflow.StepRunning {
+		s.Status, s.EndedAt, s.Error = step, &m.now, &e
+	}
+	if record := &m.run.Journey.Phases[m.run.Journey.Phase]; record.Status == workflow.StepRunning || record.Status == workflow.StepPending {
+		record.Status, record.EndedAt = step, &m.now
+	}
+}
+
+// block stops the run with one of the published reasons (E5).
+func (m *machine) block(reason workflow.BlockedReason, category workflow.Category, code, description string, suggestion workflow.NextStep) {
+	r := &m.run
+	r.Journey.Blocked = &workflow.Blocked{Reason: reason, Description: description, BlockedAt: m.now,
+		Next: &suggestion, Context: map[string]any{}}
+	stop := m.problem(category, code, blockedTitles[reason], description)
+	stop.Severity = workflow.Blocker
+	stop.Next = []workflow.NextStep{suggestion, r.ThenResume()}
+	m.stop(stop)
+}
+
+var blockedTitles = map[workflow.BlockedReason]string{
+	workflow.DesignAmbiguity:     "the request can be read in more than one way",
+	workflow.ReviewLoopExceeded:  "the review keeps finding something",
+	workflow.DependencyMissing:   "another request must be merged first",
+	workflow.ExternalBlocker:     "something outside the project is in the way",
+	workflow.ResourceLimit:       "this machine has run out of something",
+	workflow.CIPersistentFailure: "the checks keep failing",
+}
+
+func (m *machine) stoppedByPerson() workflow.Error {
+	r := &m.run
+	doing := r.Journey.Phase.Position().Doing
+	if r.Journey.SettingUp {
+		doing = "setting up the environment"
+	}
+	stop := m.problem(workflow.CategoryInput, workflow.StopRequestedCode, "stopped by a person", "stopped while "+doing)
+	stop.Severity = workflow.Minor
+	stop.Next = []workflow.NextStep{r.Ask("go on", workflow.VerbResume)}
+	return stop
+}
+
+// actionBackoff is the first wait before an action is repeated; it doubles up to maxBackoff.
+const (
+	actionBackoff = 5 * time.Second
+	maxBackoff    = 10 * time.Minute
+)
+
+// actionFailed repeats what may pass by itself and stops for what will not.
+func (m *machine) actionFailed(e workflow.ActionFailed) {
+	r, used := &m.run, &m.run.Journey.Used
+	defer m.before(r.Journey.Pending)
+	r.Journey.Pending = nil
+	if e.Error.Retryable && used.ActionRetries < r.Journey.Settings.Limits.ActionRetries {
+		wait := min(max(e.RetryAfter, actionBackoff<<used.ActionRetries), maxBackoff)
+		used.ActionRetries++
+		r.Counters.Retries++
+		m.waitThenAgain(wait, e.Error.Title+"; again in "+wait.String())
+		return
+	}
+	m.order(m.answered)
+	if reason, ok := workflow.BlockingCodes[e.Error.ReasonCode]; ok {
+		m.block(reason, e.Error.Category, e.Error.ReasonCode, e.Error.Message, firstStep(e.Error.Next))
+		return
+	}
+	stop := e.Error
+	if len(stop.Next) == 0 {
+		stop.Next = m.problem("", "", "", "").Next
+	}
+	if stop.Severity == "" {
+		stop.Severity = workflow.Major
+	}
+	m.stop(stop)
+}
+
+func (m *machine) waitThenAgain(wait time.Duration, why string) {
+	until := m.now.Add(wait)
+	m.say("%s", why)
+	m.order(workflow.Action{Kind: workflow.Wait, Until: &until})
+	m.order(m.answered)
+}
+
+func firstStep(steps []workflow.NextStep) workflow.NextStep {
+	if len(steps) > 0 {
+		return steps[0]
+	}
+	return workflow.Advice("mend it")
+}

@@ -1,0 +1,213 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"signalbox/internal/workflow"
+)
+
+// eventsFor is everything that can happen to a run: every order, and every
+// outcome of the action that would be performed now.
+func eventsFor(r workflow.Run) []workflow.Event {
+	head := r.Journey.Head
+	events := []workflow.Event{workflow.Admitted{Epoch: 1}, workflow.Named{Program: "./agent.sh"}, workflow.Waiting{For: "a slot"}, workflow.Interrupted{}, workflow.Prepared{}, workflow.WorkLaid{Commit: "upon"}, workflow.SessionBegan{}, workflow.SessionUsed{Usage: workflow.Usage{OutputTokens: 1}}, workflow.WorkFound{Ref: "refs/signalbox/kept/42/found"}, workflow.StopRequested{}, workflow.StopRequested{Cancel: true}, workflow.Resumed{}, workflow.Resumed{Force: true}, workflow.Retried{},
+		workflow.Approved{Commit: head, By: "ada"}, workflow.Approved{Commit: "of another time"}, workflow.Rejected{Reason: "no"}}
+	if commit := fmt.Sprintf("p%04d", r.Journey.Orders); r.Journey.Settings.Workflow == workflow.WorkflowCustom && len(r.Journey.Moves) == 0 { // see movable; one tells all
+		kept := "refs/signalbox/kept/42/" + commit
+		events = append(events, workflow.BranchMoved{Commit: commit, OnTop: true, Commits: 2, By: []string{"Ada"}, KeptRef: kept},
+			workflow.BranchMoved{Commit: commit, Commits: 1, By: []string{"Ada"}, KeptRef: kept})
+	}
+	if r.Journey.FromBase {
+		events = append(events, workflow.Admitted{Epoch: 1, Base: "moved"})
+	}
+	if r.Journey.Settings.Workflow == workflow.WorkflowCustom && len(r.Journey.Moves) == 0 {
+		events = append(events, workflow.SyncOrdered{})
+	}
+	if len(r.Journey.Pending) > 0 {
+		a := r.Journey.Pending[0]
+		events = append(events, outcomes(r, a)...)
+		events = append(events, workflow.Merged{Outcome: workflow.Outcome{Key: "never asked for"}})
+	}
+	return events
+}
+
+var setUp = &workflow.PlanSetUp{Name: "go", SetupCommands: []string{"go mod download"},
+	Verification: []workflow.Verification{{Command: "echo OK", Expected: "OK"}}}
+
+var plan = workflow.Plan{Goal: "g",
+	Actions: workflow.ActionPlan{Steps: []workflow.PlannedStep{{StepID: "S01", Title: "Test", Phase: "tdd-red"}, {StepID: "S02", Title: "Fix"},
+		{StepID: "S03", Title: "Tidy", Phase: "tdd-refactor"}}}}
+
+var tooLarge = workflow.Error{Category: workflow.CategoryEnvironment, ReasonCode: workflow.WorkTooLarge, Title: "work is too large to keep",
+	Next: []workflow.NextStep{{Text: "or lose it", Verb: workflow.VerbResume, Runs: []string{"42"}, Force: true}}}
+
+func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
+	o := workflow.Outcome{Key: a.Key}
+	commit := fmt.Sprintf("c%04d", r.Journey.Orders)
+	passing := workflow.ActionFailed{Outcome: o, Error: workflow.Error{Category: workflow.CategoryGit, ReasonCode: "GIT_FAILED", Title: "git failed", Retryable: true}}
+	lasting := workflow.ActionFailed{Outcome: o, Error: workflow.Error{Category: workflow.CategoryGit, ReasonCode: "CHECKOUT_IN_THE_WAY", Title: "in the way"}}
+	events := []workflow.Event{passing, lasting}
+	switch a.Kind {
+	case workflow.CallAgent, workflow.RunTests, workflow.RenewEnvironment, workflow.RemoveEnvironment:
+		events = append(events, workflow.ActionFailed{Outcome: o, Error: tooLarge})
+	}
+	switch a.Kind {
+	case workflow.CheckDependencies:
+		return append(events, workflow.DependenciesChecked{Outcome: o}, workflow.DependenciesChecked{Outcome: o, Missing: []string{"41"}})
+	case workflow.CreateBranch:
+		return append(events, workflow.BranchCreated{Outcome: o, BaseCommit: "base" + commit})
+	case workflow.DetectEnvironment:
+		return append(events, workflow.EnvironmentDetected{Outcome: o})
+	case workflow.RenewEnvironment:
+		return append(events, workflow.EnvironmentRenewed{Outcome: o, Fingerprint: "f1"}, workflow.EnvironmentRenewed{Outcome: o, Fingerprint: "f1", Warm: true})
+	case workflow.AdoptSetUp:
+		return append(events, workflow.SetUpAdopted{Outcome: o})
+	case workflow.KeepEnvironment:
+		return append(events, workflow.EnvironmentKept{Outcome: o}, workflow.EnvironmentKept{Outcome: o, Problem: "the disk is full"})
+	case workflow.CreateEnvironment:
+		return append(events, workflow.EnvironmentCreated{Outcome: o, EnvID: "issue-42", Isolation: "bubblewrap"})
+	case workflow.ReadDesign:
+		return append(events, workflow.DesignFound{Outcome: o})
+	case workflow.CallAgent:
+		return append(events, answers(o, a)...)
+	case workflow.MergeBase:
+		return append(events, workflow.BaseMerged{Outcome: o, Base: "base2", Commit: r.Journey.Head}, workflow.BaseMerged{Outcome: o, Base: "base2", Commit: commit},
+			workflow.BaseMerged{Outcome: o, Base: "base2", Commit: commit, Conflicts: []string{"a.go"}})
+	case workflow.WritePlan:
+		return append(events, workflow.PlanWritten{Outcome: o, Path: "planning.json"})
+	case workflow.RunSetUp:
+		events = append(events, workflow.SetUpEnded{Outcome: o, OK: true})
+		for _, class := range []workflow.FailureClass{workflow.FailureNetwork, workflow.FailureServer, workflow.FailureLock, workflow.FailureFixable, workflow.FailureFatal} {
+			events = append(events, workflow.SetUpEnded{Outcome: o, Class: class, Message: "no"})
+		}
+		return events
+	case workflow.RecordChange:
+		return append(events, workflow.ChangeRecorded{Outcome: o, Commit: commit}, workflow.ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
+			workflow.ChangeRecorded{Outcome: o, Commit: commit, Whole: []workflow.FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
+			workflow.ChangeRecorded{Outcome: o, Commit: commit, Whole: []workflow.FileChange{{Path: "a"}}, Concerns: []workflow.Concern{{Kind: workflow.KnownSecret, What: "MY_TOKEN", Path: "a", Line: 1, Commit: ""}}},
+			workflow.ChangeRecorded{Outcome: o, Commit: commit, Files: []workflow.FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
+			workflow.ChangeRefused{Outcome: o, Problems: []string{"too large"}, TooLarge: true})
+	case workflow.RunTests:
+		commit = r.Journey.Head
+		failed := func(f workflow.TestFailure) workflow.Event {
+			f.Command = "make test"
+			return workflow.TestsEnded{Outcome: o, Commit: commit, Summary: "no", Failures: []workflow.TestFailure{f}}
+		}
+		events = append(events, workflow.TestsEnded{Outcome: o, Commit: commit, Passed: true}, failed(workflow.TestFailure{ExitCode: 1, Unnamed: true}))
+		if a.Purpose == workflow.BaseTests {
+			events = append(events, failed(workflow.TestFailure{ExitCode: 127, Unnamed: true}))
+		}
+		if r.Journey.Settings.Workflow != workflow.WorkflowSimple { // which is enough to see these
+			return events
+		}
+		return append(events, failed(workflow.TestFailure{ExitCode: 137, Unsettled: true}), failed(workflow.TestFailure{ExitCode: 1, Tests: []string{"TestOld"}}))
+	case workflow.OpenPullRequest:
+		return append(events, workflow.PullRequestOpened{Outcome: o, Number: 7})
+	case workflow.WatchChecks:
+		for _, state := range []workflow.ChecksState{workflow.ChecksPassed, workflow.ChecksFailed, workflow.ChecksConflict, workflow.ChecksSilent, workflow.ChecksUnsettled} {
+			events = append(events, workflow.ChecksEnded{Outcome: o, State: state, Candidate: workflow.Candidate{Head: r.Journey.Head}})
+		}
+		return events
+	case workflow.MergePullRequest:
+		return append(events, workflow.Merged{Outcome: o, Commit: "m1"}, workflow.BaseMoved{Outcome: o}, workflow.HeadMoved{Outcome: o})
+	case workflow.ClosePullRequest:
+		return append(events, workflow.PullRequestClosed{Outcome: o})
+	case workflow.RemoveEnvironment:
+		return append(events, workflow.EnvironmentRemoved{Outcome: o, KeptRef: "refs/signalbox/kept/42"})
+	case workflow.CloseRequest:
+		return append(events, workflow.RequestClosed{Outcome: o})
+	case workflow.FindAgreement:
+		return append(events, workflow.AgreementFound{Outcome: o, Content: r.Journey.SetUp.Content()}, workflow.AgreementFound{Outcome: o})
+	case workflow.KeepAgreement:
+		return append(events, workflow.AgreementKept{Outcome: o}, workflow.AgreementKept{Outcome: o, Problem: "the disk is full"})
+	case workflow.PostComment:
+		return append(events, workflow.CommentPosted{Outcome: o})
+	case workflow.DropWork:
+		return append(events, workflow.WorkDropped{Outcome: o})
+	case workflow.Wait:
+		return []workflow.Event{workflow.Waited{Outcome: o}}
+	}
+	panic("no outcomes for " + a.Kind)
+}
+
+func answers(o workflow.Outcome, a workflow.Action) []workflow.Event {
+	events := []workflow.Event{workflow.AgentFailed{Outcome: o, Code: "AGENT_HUNG"}, workflow.AgentFailed{Outcome: o, Code: "AGENT_UNAVAILABLE"},
+		workflow.AgentFailed{Outcome: o, Code: "AGENT_USAGE_LIMITED"}, workflow.AgentFailed{Outcome: o, Code: "AGENT_MODEL_FAILED"}}
+	refused := workflow.AnswerRefused{Outcome: o, Problems: []string{"no JSON"}}
+	switch a.Role {
+	case workflow.Planner:
+		unclear := plan
+		unclear.Design = &workflow.Feasibility{AmbiguousPoints: []string{"int or UUID"}}
+		return append(events, workflow.PlanAnswered{Outcome: o, Plan: plan}, workflow.PlanAnswered{Outcome: o, Plan: unclear}, refused)
+	case workflow.Reviewer:
+		return append(events, workflow.ReviewAnswered{Outcome: o}, workflow.ReviewAnswered{Outcome: o, Review: workflow.Review{Findings: []workflow.Finding{{Text: "x"}}}}, refused)
+	case workflow.Repairer:
+		return append(events, workflow.RepairAnswered{Outcome: o, Repair: workflow.Repair{SetupCommands: []string{"b"}}}, refused)
+	}
+	return append(events, workflow.Implemented{Outcome: o})
+}
+
+// eventName is the event's type and, where that decides, what it says.
+func eventName(event workflow.Event) string {
+	name := string(event.Name())
+	says := ""
+	switch e := event.(type) {
+	case workflow.Admitted:
+		says = oneOf(e.Base == "", "", "on a moved base")
+	case workflow.ChecksEnded:
+		says = string(e.State)
+	case workflow.TestsEnded:
+		says = oneOf(e.Passed, "passed", "failed")
+		if len(e.Failures) > 0 && e.Failures[0].Unsettled {
+			says = "unsettled"
+		}
+	case workflow.ReviewAnswered:
+		says = oneOf(len(e.Review.Findings) == 0, "clean", "findings")
+	case workflow.SetUpEnded:
+		says = oneOf(e.OK, "ok", string(e.Class))
+	case workflow.StopRequested:
+		says = oneOf(e.Cancel, "cancel", "")
+	case workflow.DependenciesChecked:
+		says = oneOf(len(e.Missing) == 0, "", "missing")
+	case workflow.ActionFailed:
+		says = oneOf(e.Error.Retryable, "retryable", "lasting")
+		if e.Error.ReasonCode == workflow.WorkTooLarge {
+			says = "too large"
+		}
+	case workflow.AgreementFound:
+		says = oneOf(e.Content != "", "", "none")
+	case workflow.Resumed:
+		says = oneOf(e.Force, "force", "")
+	case workflow.AgentFailed:
+		says = e.Code
+	case workflow.BaseMerged:
+		says = oneOf(len(e.Conflicts) > 0, "conflicts", "clean")
+	case workflow.BranchMoved:
+		says = oneOf(e.OnTop, "on", "beside")
+	}
+	return strings.TrimSpace(name + " " + says)
+}
+
+func oneOf(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// place is a state's name in the diagram: the phase while it runs, else the
+// state. A run that waits for approval is at a place of its own.
+func place(r workflow.Run) string {
+	switch {
+	case r.State == workflow.NeedsInput && r.Error.ReasonCode == "APPROVAL_REQUIRED":
+		return string(workflow.ApprovalWait.Step())
+	case r.State == workflow.Running && r.Journey.Canceling:
+		return "canceling"
+	case r.State == workflow.Running && r.Journey.SettingUp:
+		return "set-up"
+	case r.State == workflow.Running:
+		return string(r.Journey.Phase.Step())
+	}
+	return string(r.State)
+}
