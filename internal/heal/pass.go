@@ -119,7 +119,7 @@ func (p *pass) settle(ctx context.Context) (failed bool, err error) {
 		return false, nil
 	}
 	var open []string
-	if err := p.update(ctx, func(h *health.State) { open = h.Settle(p.begun) }); err != nil {
+	if err := p.update(ctx, func(h *health.State) { open = h.ResumeRepairs(p.begun) }); err != nil {
 		return false, err
 	}
 	for _, id := range open {

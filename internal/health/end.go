@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Finish ends the pass in hand (H3, patterns 2 to 4) and returns it. every is how long the project is
-// left alone from the beginning of the pass.
+// Finish ends the current pass (SPEC H3, patterns 2 to 4) and returns it; the zero Pass if none is running. The next look is due one interval,
+// every, after the beginning of this pass.
 func (h *State) Finish(every time.Duration, now time.Time) Pass {
 	p := h.Loop.Pass
 	if p == nil {
@@ -48,8 +48,8 @@ func (h *State) result() Result {
 	return PassRepaired
 }
 
-// schedule says when the next look is due: counted from the beginning of this one, so that a schedule
-// as long as the interval finds every look due, whatever a pass or a cooldown takes.
+// schedule sets the time of the next look. It counts from the beginning of this pass, not its end: otherwise a CI schedule as long as the interval
+// would find every second look not due yet.
 func (h *State) schedule(p Pass, every time.Duration, now time.Time) {
 	h.UpdatedAt, h.Loop.Stopped = now.UTC().Format(time.RFC3339), ""
 	started, err := time.Parse(time.RFC3339, p.StartedAt)
@@ -59,8 +59,8 @@ func (h *State) schedule(p Pass, every time.Duration, now time.Time) {
 	h.Loop.NextRunAt = started.Add(every).UTC().Format(time.RFC3339)
 }
 
-// Well ends a pass that found nothing (H3, pattern 1) and returns it. A critical state is left after
-// HealthyPasses of them.
+// Well ends a pass that found nothing (SPEC H3, pattern 1) and returns it. After HealthyPasses such passes in a row, open errors count as gone and
+// a critical state ends.
 func (h *State) Well(pass Pass, every time.Duration, now time.Time) Pass {
 	pass.Result, pass.EndedAt = PassHealthy, now.UTC().Format(time.RFC3339)
 	h.Loop.HealthyPasses = min(h.Loop.HealthyPasses+1, HealthyPasses)
@@ -81,7 +81,7 @@ func (h *State) Well(pass Pass, every time.Duration, now time.Time) Pass {
 	return pass
 }
 
-// ToClose are the requests that one more pass which finds nothing closes.
+// ToClose returns the ids of the requests that the next pass without findings will close.
 func (h *State) ToClose() (requests []string) {
 	requests = slices.Clone(h.Loop.Unclosed)
 	if h.Loop.HealthyPasses+1 < HealthyPasses {
@@ -99,11 +99,11 @@ func (h *State) ToClose() (requests []string) {
 	return requests
 }
 
-// Rearm lets repairs begin again: a person acted on a critical state.
+// Rearm allows repairs again after a person acted on a critical state. The status becomes degraded, so a look is due at once.
 func (h *State) Rearm(now time.Time) {
 	h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
 	h.LastHealthStatus = Degraded
-	if h.Loop.Request != "" { // it is closed once what it is about is gone
+	if h.Loop.Request != "" { // closed by Well, once its cause is gone
 		h.Loop.Earlier = append(slices.Clone(h.Loop.Earlier), h.Loop.Request)
 	}
 	h.Loop.CriticalSince, h.Loop.Request, h.Loop.HealthyPasses, h.Loop.Unverified = "", "", 0, 0

@@ -5,28 +5,33 @@ import (
 	"time"
 )
 
-// GateDecision is what the control layer does with the next pass.
+// GateDecision is the control layer's decision on the next pass.
 type GateDecision string
 
 const (
-	GateGo       GateDecision = "go"       // repair, or look
-	GateStop     GateDecision = "stop"     // nothing is due, or a pass is running
-	GateCooldown GateDecision = "cooldown" // a repair is due, but not yet
-	GateCritical GateDecision = "critical" // only a person goes on
+	// GateGo starts a pass: a look, or a repair whose cooldown is over.
+	GateGo GateDecision = "go"
+	// GateStop starts none: nothing is due yet, or a pass is running.
+	GateStop GateDecision = "stop"
+	// GateCooldown starts none: a repair failed, and the next waits until Gate.Until.
+	GateCooldown GateDecision = "cooldown"
+	// GateCritical repairs nothing until a person rearms the loop. Looks go on; see Gate.Look.
+	GateCritical GateDecision = "critical"
 )
 
-// Gate is a decision with its reason, a sentence for people.
+// Gate is a decision and its reason.
 type Gate struct {
+	// Reason is a sentence for people.
 	Decision GateDecision `json:"decision"`
 	Reason   string       `json:"reason"`
-	// Until is when the cooldown is over, or the next look is due.
+	// Until is the end of the cooldown, or the time of the next look. Zero if neither applies.
 	Until time.Time `json:"until,omitzero"`
-	// Look: the state is critical, and a look is due, which repairs nothing. Looks that find nothing end it.
+	// Look is true if the state is critical and a look is due. Such a pass repairs nothing; HealthyPasses of them without findings end the critical
+	// state.
 	Look bool `json:"look,omitzero"`
 }
 
-// Gate decides whether a pass is due. every is how long a healthy project is
-// left alone; zero means Interval.
+// Gate decides whether a pass is due. every is the interval between two looks at a healthy project; zero means Interval.
 func (h *State) Gate(every time.Duration, now time.Time) Gate {
 	if every <= 0 {
 		every = Interval
@@ -49,7 +54,7 @@ func (h *State) Gate(every time.Duration, now time.Time) Gate {
 	return Gate{Decision: GateGo, Reason: fmt.Sprintf("a health check is due: the last one is not within the last %s", every)}
 }
 
-// FailedInARow says what continuous_failure_count counts: passes, each with as many repairs as there were errors.
+// FailedInARow describes continuous_failure_count in words. It counts passes, and one pass may hold several failed repairs.
 func (h *State) FailedInARow() string {
 	if h.ContinuousFailureCount == 1 {
 		return "repairs failed in 1 pass"
@@ -57,7 +62,7 @@ func (h *State) FailedInARow() string {
 	return fmt.Sprintf("repairs failed in %d passes in a row", h.ContinuousFailureCount)
 }
 
-// Beside is the decision while a pass is running, which pass says by whom: no other begins.
+// Beside returns the decision that applies while another pass is running: no second one starts. pass names the running pass and its owner.
 func (g Gate) Beside(pass string) Gate {
 	if g.Look = false; g.Decision == GateGo {
 		g.Decision, g.Reason = GateStop, "a pass is running: "+pass
@@ -65,15 +70,15 @@ func (g Gate) Beside(pass string) Gate {
 	return g
 }
 
-// waits says whether the next look is not due yet, and when it is. A time that is further away than every was written by
-// another clock.
+// waits reports whether the next look is still ahead, and returns its time. If it is further away than every, another clock wrote it, and the look
+// is due.
 func (h *State) waits(every time.Duration, now time.Time) (next time.Time, waits bool) {
 	next = h.nextLook(every)
 	return next, next.After(now) && next.Sub(now) <= every
 }
 
-// nextLook is when a healthy project is looked at again: as the last pass said, or every after the
-// document was written, whichever is earlier. The zero time if that is not known.
+// nextLook returns when a healthy project is due for a look: at the recorded time, or every after the document was written, whichever is earlier.
+// It returns the zero time if UpdatedAt can't be parsed.
 func (h *State) nextLook(every time.Duration) time.Time {
 	last, err := time.Parse(time.RFC3339, h.UpdatedAt)
 	if err != nil {
@@ -86,9 +91,8 @@ func (h *State) nextLook(every time.Duration) time.Time {
 	return after.UTC()
 }
 
-// cooldown is when the repair's cooldown ends: at most RepairCooldown after the
-// document was written. An end that is further away than that from now was
-// written by another clock and counts as over, or it could stop the loop for ever.
+// cooldown returns the end of the repair cooldown, at most RepairCooldown after the document was written. If that is still more than RepairCooldown
+// from now, another clock wrote it; the cooldown counts as over, because otherwise it might never end.
 func (h *State) cooldown(now time.Time) (until time.Time) {
 	until, err := time.Parse(time.RFC3339, h.CooldownUntil)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// normalLine is one line with each of its words made the same as the next time. What a number or the name of a month is depends
-// on the words beside it.
+// normalLine rewrites a line so that it is the same each time the same thing fails. Whether a word is a date or an id can depend on its neighbors,
+// so the line is read as a whole.
 func normalLine(line string) string {
 	var words, normal []string
 	for _, word := range strings.FieldsFunc(ungrouped(withoutProcess(line)), separates) {
@@ -30,7 +30,7 @@ func normalLine(line string) string {
 	return strings.Join(normal, " ")
 }
 
-// ungrouped takes the commas out of numbers: 1,234,567.
+// ungrouped removes the commas from grouped numbers such as 1,234,567.
 func ungrouped(line string) string {
 	parts := strings.Split(line, ",")
 	var out strings.Builder
@@ -43,14 +43,14 @@ func ungrouped(line string) string {
 	return out.String()
 }
 
-// endsInGroup: one to three digits, and no more of a word before them.
+// endsInGroup reports whether s ends in a word of one to three digits.
 func endsInGroup(s string) bool {
 	before := strings.TrimRight(s, decimals)
 	group := len(s) - len(before)
 	return group >= 1 && group <= 3 && (before == "" || !inWord(before[len(before)-1]))
 }
 
-// beginsWithGroup: three digits, and no more of a word after them.
+// beginsWithGroup reports whether s begins with a word of exactly three digits.
 func beginsWithGroup(s string) bool {
 	after := strings.TrimLeft(s, decimals)
 	return len(s)-len(after) == 3 && (after == "" || !inWord(after[0]))
@@ -76,18 +76,18 @@ func normalWord(word, before, after string) string {
 	return normalName(withoutPlace(word))
 }
 
-// inDate: what stands beside the name of a month or a day, where it is one.
+// inDate reports whether a word next to the name of a month or a weekday makes it a date.
 func inDate(word string) bool { return number(word) || isTime(word) || isMonth(word) }
 
 var (
-	// numbered words are followed by a number that is new each time.
+	// numbered are words followed by a number that changes each time.
 	numbered = []string{"goroutine", "pid", "port", "thread", "process", "worker", "line", "fd", "uid", "in", "after", "took", "attempt", "seed"}
-	// coded words are followed by a number that says which error it is, versioned ones by one that says what is wanted.
+	// coded are words followed by a number that identifies the error; versioned are words followed by a number that says what was required.
 	coded     = []string{"error", "err", "errno", "code", "status", "exit", "warning", "sqlstate"}
 	versioned = []string{"python", "node", "go", "java", "ruby", "php", "version", "requires", "glibc", "gcc", "rust", "npm"}
 )
 
-// isCode: so a catalogue names an error, as CVE-2024-1234, ORA-00942, TS2304.
+// isCode reports whether a word looks like a catalogue's name for an error: CVE-2024-1234, ORA-00942, TS2304.
 func isCode(word string) bool {
 	rest := strings.TrimLeft(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	if letters := len(word) - len(rest); letters < 2 || letters > 6 {
@@ -101,23 +101,23 @@ func isCode(word string) bool {
 	return isDigits(number, 3, 5)
 }
 
-// isDigits: from least to most of them, and nothing else.
+// isDigits reports whether s consists of least to most digits.
 func isDigits(s string, least, most int) bool {
 	return len(s) >= least && len(s) <= most && strings.Trim(s, decimals) == ""
 }
 
-// root is a folder of machines, below which so many folders differ from one to the next.
+// root is a folder below which the first levels differ from machine to machine; the number says how many.
 type root struct {
 	name   string
 	depths int
 }
 
-// roots: any other path that begins with a slash may be a service's.
+// roots are the only such folders: any other path that begins with a slash may be a service's URL path.
 var roots = []root{{"/tmp/", 2}, {"/var/", 2}, {"/home/", 2}, {"/root/", 1}, {"/usr/", 1}, {"/opt/", 1}, {"/workspace/", 1}, {"/work/", 1}, {"/app/", 0},
 	{"/srv/", 1}, {"/mnt/", 2}, {"/private/", 2}, {"/users/", 2}, {"/builds/", 2}, {"/build/", 1}, {"/src/", 1}, {"/go/", 1}, {"/proc/", 1}, {"/run/", 1},
 	{"/nix/", 2}, {"/etc/", 0}, {"/data/", 1}}
 
-// within are the roots that lie in others where a machine is one in another.
+// within are the roots that also count inside another root, as in /mnt/home/.
 var within = []string{"/home/", "/users/", "/builds/", "/workspace/"}
 
 func rootOf(lower string) *root {
@@ -128,7 +128,7 @@ func rootOf(lower string) *root {
 	return &roots[i]
 }
 
-// lowered keeps every byte where it is, as strings.ToLower does not.
+// lowered lowercases ASCII only. Unlike strings.ToLower it keeps every byte offset.
 func lowered(s string) string {
 	small := []byte(s)
 	for i, b := range small {
@@ -139,8 +139,8 @@ func lowered(s string) string {
 	return string(small)
 }
 
-// belowProject is the end of a path below a root, without what lies elsewhere on the next machine: the file, and its folder
-// where that is not one of the machine's.
+// belowProject returns the end of a path below a root, without the folders that differ on the next machine: the file, and its folder unless that is
+// one of the machine's own.
 func belowProject(name string) string {
 	lower := lowered(name)
 	for _, inner := range within {

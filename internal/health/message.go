@@ -8,19 +8,19 @@ import (
 	"unicode"
 )
 
-// ErrorID identifies an error by the check that found it and by what it says, whatever changes from one
-// time to the next taken out of it. head is what we say of it ourselves, said the program's own words.
+// ErrorID returns an id for an error, made of the check that found it and a hash of its message, with everything removed that changes from one
+// failure to the next. head is our own description; said is the program's output.
 func ErrorID(check, head, said string) string {
 	return fmt.Sprintf("%s-%.6x", check, sha256.Sum256([]byte(check+"\n"+NormalMessage(head, said))))
 }
 
-// signatureLines is how many lines of a message tell one error from another.
+// signatureLines limits how many lines of a message go into an error's id.
 const signatureLines = 500
 
-// NormalMessage is the part of a failure that stays the same when the same thing fails again: the head and, of what the program
-// said, the lines that name an error (all, where none does), without times, durations, ports, addresses,
-// process numbers, folders, temporary names and ids. They are in an order of their own: tests that
-// run beside each other end in any. The head is there whatever failed, so it does not stand for what the program said.
+// NormalMessage returns the part of a failure that is the same when the same thing fails again: the head, and those lines of the output that name
+// an error (all of them if none does). It removes times, durations, ports, addresses, process numbers, folders, temporary names and ids, and sorts
+// the lines, because tests that run in parallel end in any order. The head alone never identifies a failure: it is the same whatever the program
+// printed.
 func NormalMessage(head, said string) string {
 	all := normalLines(said)
 	lines := slices.DeleteFunc(slices.Clone(all), func(line string) bool { return !tells(line) })
@@ -44,7 +44,7 @@ func normalLines(text string) (lines []string) {
 	return lines
 }
 
-// errorWords are what programs say, in small letters, where something is wrong.
+// errorWords are lowercase words that programs print when something is wrong.
 var errorWords = []string{"error", "fail", "panic", "fatal", "refused", "denied", "cannot", "can't", "could not", "no such", "not found",
 	"undefined", "no space", "unable", "exception", "assert", "expected", "want", "timeout", "timed out", "unreachable", "status", "signal",
 	"exit code", "out of memory", "time limit", "deadline", "broken", "unknown", "invalid", "missing", "symbol"}
@@ -54,7 +54,7 @@ func tells(line string) bool {
 	return slices.ContainsFunc(errorWords, func(word string) bool { return strings.Contains(line, word) })
 }
 
-// withoutProcess takes the number out of "program[123]:", with which system logs begin.
+// withoutProcess removes the number from "program[123]:", as system logs begin.
 func withoutProcess(line string) string {
 	before, after, found := strings.Cut(line, "]:")
 	i := strings.LastIndexByte(before, '[')
@@ -64,7 +64,7 @@ func withoutProcess(line string) string {
 	return before[:i] + ":" + after
 }
 
-// meaningful words say more than that something was taken out, or drawn.
+// meaningful reports whether a word says more than a placeholder or a drawn line.
 func meaningful(word string) bool {
 	return strings.ContainsFunc(word, unicode.IsLetter) && !strings.HasPrefix(word, "<")
 }
@@ -73,7 +73,7 @@ func separates(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"'`,;=|\u2018\u2019\u201c\u201d\u2192", r)
 }
 
-// withoutPlace takes line, column and port from the end of a file's or a host's name.
+// withoutPlace removes line, column and port from the end of a file or host name.
 func withoutPlace(word string) string {
 	for {
 		i := strings.LastIndexByte(word, ':')
@@ -102,10 +102,10 @@ func normalName(word string) string {
 	return normalParts(withoutStamp(strings.TrimPrefix(word, "./")))
 }
 
-// stamp is a time as names of files have it: a 0 is any digit, and what stands between may be a line or a point.
+// stamp is the shape of a time in a file name. 0 stands for any digit; each separator may be a dash, a dot or missing.
 const stamp = "0000-00-00T00:00:00"
 
-// withoutStamp takes the time out of a name, fractions of a second and all.
+// withoutStamp removes the time from a name, including fractions of a second.
 func withoutStamp(name string) string {
 	for i := 0; i+len(stamp) <= len(name); i++ {
 		if isStamp(name[i : i+len(stamp)]) {
@@ -124,7 +124,7 @@ func isStamp(s string) bool {
 	return true
 }
 
-// normalParts takes ids and random names out of what a name is put together from.
+// normalParts replaces ids and random names within a compound word.
 func normalParts(word string) string {
 	if isCode(word) {
 		return word
@@ -150,7 +150,7 @@ func normalPart(part string) string {
 	digits := strings.Count(strings.Map(onlyDigits, part), "0")
 	lower := strings.ToLower(part)
 	switch {
-	case len(part) >= 16 && digits >= 3 && strings.ContainsFunc(part, beyondASCII): // no id, but words that nothing separates: 2026年11月21日に
+	case len(part) >= 16 && digits >= 3 && strings.ContainsFunc(part, beyondASCII): // not an id but words without spaces: 2026年11月21日に
 		return strings.Join(strings.FieldsFunc(part, unicode.IsDigit), "<n>")
 	case isUUID(part):
 		return "<id>"
@@ -160,9 +160,9 @@ func normalPart(part string) string {
 		return "<id>"
 	case number(part) && len(part) > 3:
 		return "<n>"
-	case digits >= 6 && !isCode(part): // go-build1234567, TestX1234567; TestIssue1234 is a name
+	case digits >= 6 && !isCode(part): // go-build1234567 and TestX1234567, but not TestIssue1234
 		return strings.TrimRight(part, decimals) + "<n>"
-	case digits >= 2 && len(part) >= 6 && strings.IndexFunc(part, unicode.IsDigit) < len(part)-digits && mixed(part): // mktemp's aB3dE6fG
+	case digits >= 2 && len(part) >= 6 && strings.IndexFunc(part, unicode.IsDigit) < len(part)-digits && mixed(part): // from mktemp: aB3dE6fG
 		return "<id>"
 	}
 	return part
@@ -177,7 +177,7 @@ func onlyDigits(r rune) rune {
 	return 'x'
 }
 
-// mixed: capital and small letters, as no word has them around digits.
+// mixed reports whether s has both capital and small letters, which around digits only random names have.
 func mixed(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsUpper) && strings.ContainsFunc(s, unicode.IsLower)
 }

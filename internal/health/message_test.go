@@ -119,7 +119,7 @@ func TestLinesThatComeInAnotherNumberAreTheSameError(t *testing.T) {
 }
 
 // What no word of a list tells is told by all lines, whatever our own line above them says.
-func TestTheHeadDoesNotHideWhatTheProgramSaid(t *testing.T) {
+func TestTheHeadDoesNotHideTheProgramsOutput(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
 	for _, f := range [][2]string{

@@ -9,9 +9,11 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Found writes down what a look found, in the pass that is in hand or, if none is, in a new one. An error
-// that is open already is the same error. In a critical state nothing is repaired, and neither is anything in a pass that finds
-// that a repair did not hold: its cooldown begins before anything else does.
+// Found records what a look found, in the current pass or, if none is running, in the given one. An error that is already open is not counted
+// again.
+//
+// The pass repairs nothing if the state is critical, or if an earlier repair turned out not to hold: that counts as a failed repair, so its
+// cooldown comes first.
 func (h *State) Found(pass Pass, failures []Failure, now time.Time) {
 	if h.Unmet(failures); h.Loop.Pass == nil {
 		h.Loop.Pass = &pass
@@ -23,10 +25,10 @@ func (h *State) Found(pass Pass, failures []Failure, now time.Time) {
 	for i := range failures {
 		failures[i].Summary = summarized(failures[i].Summary)
 	}
-	h.tell(failures, held)
+	h.setLastError(failures, held)
 	for _, f := range failures {
 		if h.judged(f.ErrorID) {
-			continue // in this pass: what it did is verified by the next
+			continue // already handled in this pass; the next one verifies it
 		}
 		h.open(f, now)
 		if h.LastHealthStatus != Critical {
@@ -38,9 +40,9 @@ func (h *State) Found(pass Pass, failures []Failure, now time.Time) {
 	}
 }
 
-// tell names the most severe of the failures as the last error, unless another is what a person has to know of: one whose repair
-// failed, in a critical state or because it did not hold.
-func (h *State) tell(failures []Failure, held bool) {
+// setLastError names the most severe failure as the last error. A person must hear first of an error whose repair failed, so that one stays in
+// place in a critical state or after a repair that did not hold.
+func (h *State) setLastError(failures []Failure, held bool) {
 	told := 0
 	if h.LastHealthStatus == Critical || !held {
 		told = max(0, slices.IndexFunc(failures, func(f Failure) bool { return f.ErrorID == h.LastErrorID }))
@@ -54,7 +56,7 @@ func rank(s workflow.Severity) int {
 	return slices.Index([]workflow.Severity{workflow.Blocker, workflow.Major, workflow.Minor}, s)
 }
 
-// open counts an error that is new.
+// open records an error unless it is open already, and counts it.
 func (h *State) open(f Failure, now time.Time) {
 	if h.Error(f.ErrorID) != nil {
 		return
@@ -64,14 +66,14 @@ func (h *State) open(f Failure, now time.Time) {
 	h.TotalErrorsDetected++
 }
 
-// Again says that the request about an error is closed although the error is there: it came again.
+// Again records that an error came back: its request was closed, but the error is still there. The next repair opens a new request.
 func (h *State) Again(errorID string) {
 	if e := h.Error(errorID); e != nil {
 		e.Times, e.Request = e.Times+1, ""
 	}
 }
 
-// repair is the pass's entry about an error; nil while no pass is in hand.
+// repair returns the current pass's entry for an error and adds one if needed. It returns nil outside a pass or for an unknown error.
 func (h *State) repair(errorID string) *Repair {
 	p, e := h.Loop.Pass, h.Error(errorID)
 	if p == nil || e == nil {
@@ -90,9 +92,9 @@ func (h *State) judged(errorID string) bool {
 	return p != nil && slices.ContainsFunc(p.Repairs, func(r Repair) bool { return r.ErrorID == errorID && r.Outcome != "" })
 }
 
-// Settle brings the errors whose repair was begun before into the pass, and starts it with them. It
-// returns their ids: each repair is gone on with before anything new is looked for.
-func (h *State) Settle(pass Pass) (open []string) {
+// ResumeRepairs adds every error whose repair was started earlier to the pass, starting the pass if needed, and returns their ids. These repairs
+// are resumed before the pass looks for anything new, so a process killed in mid-repair never leaves one unjudged.
+func (h *State) ResumeRepairs(pass Pass) (open []string) {
 	for _, e := range h.Loop.Errors {
 		if !e.Attempting || h.judged(e.ID) {
 			continue
@@ -106,8 +108,8 @@ func (h *State) Settle(pass Pass) (open []string) {
 	return open
 }
 
-// ToRepair are the errors of the pass in hand whose repair is not judged, most severe first. In a critical state there are none:
-// the pass only notes what it found.
+// ToRepair returns the ids of the errors in the current pass whose repair has no outcome yet, most severe first. In a critical state it returns
+// none: the pass only records its findings.
 func (h *State) ToRepair() (ids []string) {
 	if h.Loop.Pass == nil || h.LastHealthStatus == Critical {
 		return nil
@@ -120,8 +122,8 @@ func (h *State) ToRepair() (ids []string) {
 	return ids
 }
 
-// Attempt says that a repair of the error begins, answering the request. One that was begun before and
-// not judged is the same one.
+// Attempt records that a repair of the error starts, on behalf of a request. Calling it again before Judge changes nothing: a resumed repair counts
+// once.
 func (h *State) Attempt(errorID, request string, now time.Time) {
 	e := h.Error(errorID)
 	if e == nil {
@@ -141,7 +143,7 @@ func (h *State) Attempt(errorID, request string, now time.Time) {
 	h.UpdatedAt = h.LastAttemptAt
 }
 
-// Judge says what the repair of an error came to. A repair is judged once; one that waits is none yet, begun or not.
+// Judge records the outcome of a repair. Only the first outcome counts. RepairWaiting leaves the attempt open, so a later pass resumes it.
 func (h *State) Judge(judged Repair, now time.Time) {
 	e, r := h.Error(judged.ErrorID), h.repair(judged.ErrorID)
 	if e == nil || r == nil || judged.Outcome == "" || !e.Attempting && judged.Outcome != RepairWaiting || h.judged(e.ID) {
@@ -162,7 +164,7 @@ func (h *State) Judge(judged Repair, now time.Time) {
 	h.LastErrorID, h.LastErrorSummary = e.ID, e.Summary
 }
 
-// inShort is the beginning of a text, for lists, with a mark between its lines, unless one is the head of the next.
+// inShort returns up to 200 characters of a text on one line, for lists. Lines are joined with " · ", or with a space after a colon.
 func inShort(text string) string {
 	const most = 200
 	var lines []string

@@ -90,7 +90,7 @@ func TestARepairThatDoesNotHoldFailed(t *testing.T) {
 }
 
 // What else is found beside it waits for the cooldown, and what held is forgotten with the failures before it.
-func TestOnlyWhatDidNotHoldCountsAgain(t *testing.T) {
+func TestOnlyRepairsThatDidNotHoldCountAgain(t *testing.T) {
 	t.Parallel()
 	other := health.Failure{Check: "lint", ErrorID: "lint-1", Severity: workflow.Major}
 	h, now := health.New(healthStart), healthStart
@@ -144,7 +144,7 @@ func TestARepairThatWaitsForAPersonIsOneRepairHoweverOftenItIsLookedAt(t *testin
 			t.Fatalf("%+v after %+v", h, p)
 		}
 	}
-	if open := h.Settle(newPass(healthStart)); !slices.Equal(open, []string{"api-1"}) {
+	if open := h.ResumeRepairs(newPass(healthStart)); !slices.Equal(open, []string{"api-1"}) {
 		t.Fatalf("to be gone on with: %q", open)
 	}
 	h.Judge(health.Repair{ErrorID: "api-1", Outcome: health.RepairFixed}, healthStart)
@@ -194,7 +194,7 @@ func TestAnyPassesLeaveALegalState(t *testing.T) {
 			for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3, rapid.ID).Draw(t, "failing") {
 				failures = append(failures, health.Failure{Check: id, ErrorID: id, Summary: id, Severity: workflow.Major})
 			}
-			settled, cut := h.Settle(newPass(now)), false
+			settled, cut := h.ResumeRepairs(newPass(now)), false
 			if len(failures)+len(settled) == 0 && h.Loop.Pass == nil {
 				h.Well(newPass(now), time.Hour, now)
 			} else {

@@ -7,33 +7,35 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// HealthyPasses is how many passes in a row must find nothing before requests about errors are closed,
-// and before a critical state is left without a person.
+// HealthyPasses is the number of passes in a row that must find nothing before requests about errors are closed and a critical state ends without a
+// person.
 const HealthyPasses = 3
 
-// Error is an error that was found and is not known to be gone.
+// Error is an error that was found and may still be there. It is open from the first pass that finds it until a pass verifies its repair, or until
+// HealthyPasses passes found nothing.
 type Error struct {
-	// ID is ErrorID's; Check found it.
+	// ID is made by ErrorID. Check is the name of the check that found the error.
 	ID       string            `json:"id"`
 	Check    string            `json:"check"`
 	Severity workflow.Severity `json:"severity,omitempty"`
-	Summary  string            `json:"summary"`
-	Since    string            `json:"since"`
-	// Times counts from 1 how often it came, after it was repaired and gone each time.
+	// Since is when the error was first found, in RFC 3339.
+	Summary string `json:"summary"`
+	Since   string `json:"since"`
+	// Times counts how often the error appeared. It starts at 1 and grows each time the error comes back after its request was closed.
 	Times int `json:"times"`
-	// Request is the id of the request about it; empty until it is open.
+	// Request is the id of the request about the error; empty until one is opened.
 	Request string `json:"request,omitempty"`
-	// Attempts are the repairs begun; Attempting: the end of the last is not known.
+	// Attempts counts the repairs started. Attempting is true from Attempt until Judge; after a crash the next pass sees it and resumes the repair.
 	Attempts   int  `json:"attempts,omitzero"`
 	Attempting bool `json:"attempting,omitzero"`
-	// Judged is the run that the last repair ended with.
+	// Judged is the id of the run in which the last repair ended.
 	Judged string `json:"judged,omitempty"`
-	// Fixed: the last repair succeeded, which the next pass verifies.
+	// Fixed is true when the last repair was merged and its check passed. The next pass verifies it, and then removes the error or reopens it.
 	Fixed   bool             `json:"fixed,omitzero"`
 	Unknown workflow.Unknown `json:",embed"`
 }
 
-// Key identifies the request about the error, once for each time that it comes.
+// Key returns the key of the request about the error. It changes each time the error comes back, so each time gets its own request.
 func (e *Error) Key() string {
 	if e.Times > 1 {
 		return fmt.Sprintf("health-error-%s-%d", e.ID, e.Times)
@@ -41,15 +43,17 @@ func (e *Error) Key() string {
 	return "health-error-" + e.ID
 }
 
-// Pass is one pass of the repair layer and what it did.
+// Pass is one pass of the repair layer and what it did. It is written to state.json while it runs; after a crash the next process resumes it from
+// there.
 type Pass struct {
 	ID        string `json:"id"`
 	StartedAt string `json:"started_at"`
 	EndedAt   string `json:"ended_at,omitempty"`
-	// Result is what the pass came to, empty while it is in hand.
+	// Result is empty while the pass is running.
 	Result  Result   `json:"result,omitempty"`
 	Repairs []Repair `json:"repairs,omitempty"`
-	// Again is how many passes right after it came to the same, the last of which was LastID and ended at LastAt; of a log of passes.
+	// In the log of passes, consecutive passes with the same result are one entry: Again counts the repeats, LastID is the last of them, and LastAt
+	// is when it ended.
 	Again   int              `json:"again,omitzero"`
 	LastID  string           `json:"last_id,omitempty"`
 	LastAt  string           `json:"last_at,omitempty"`
@@ -63,48 +67,58 @@ type Repair struct {
 	Summary string `json:"summary"`
 	Request string `json:"request,omitempty"`
 	Run     string `json:"run,omitempty"`
-	// Outcome is empty until it is known.
+	// Outcome is empty until Judge sets it.
 	Outcome RepairOutcome `json:"outcome,omitempty"`
-	// Why the repair did not succeed, one line.
+	// Why says in one line why the repair did not succeed.
 	Why string `json:"why,omitempty"`
-	// Next is what a person can do about it, as data.
+	// Next lists what a person can do about it.
 	Next []workflow.NextStep `json:"next_steps,omitempty"`
-	// Tokens, CostMicroUSD and Calls are what the run's agents used.
+	// Tokens, CostMicroUSD and Calls are the usage of the run's agents; the cost is in millionths of a US dollar.
 	Tokens       int64            `json:"tokens,omitzero"`
 	CostMicroUSD int64            `json:"cost_micro_usd,omitzero"`
 	Calls        int              `json:"calls,omitzero"`
 	Unknown      workflow.Unknown `json:",embed"`
 }
 
-// RepairOutcome is what a repair came to.
+// RepairOutcome is how a repair ended.
 type RepairOutcome string
 
 const (
-	RepairFixed   RepairOutcome = "fixed"   // merged, and the check passed on what was merged
-	RepairFailed  RepairOutcome = "failed"  // the run ended without a merge
-	RepairWaiting RepairOutcome = "waiting" // the run waits for a person: for an approval, or until what is in its way is gone
+	// RepairFixed: the run was merged, and the check passed on the merged tree. The next pass verifies it.
+	RepairFixed RepairOutcome = "fixed"
+	// RepairFailed: the run ended without a merge, or the merged repair did not hold.
+	RepairFailed RepairOutcome = "failed"
+	// RepairWaiting: the run waits for a person, for an approval or until an obstacle is gone. A later pass resumes it.
+	RepairWaiting RepairOutcome = "waiting"
 )
 
-// Result is what a pass came to.
+// Result is how a pass ended.
 type Result string
 
 const (
-	PassHealthy  Result = "healthy"  // nothing failed, and what failed before passed
-	PassRepaired Result = "repaired" // every error was repaired; the next pass verifies it
-	PassFailed   Result = "failed"   // a repair failed; the next waits for the cooldown
-	PassWaiting  Result = "waiting"  // a repair waits for a person
-	PassCritical Result = "critical" // only a person goes on, or HealthyPasses in a row
-	PassUnknown  Result = "unknown"  // nothing failed, but nothing shows that all is well
-	PassCooldown Result = "cooldown" // nothing was done: a repair failed just before
+	// PassHealthy: nothing failed, and every check with an open error passed.
+	PassHealthy Result = "healthy"
+	// PassRepaired: every error was repaired. The next pass verifies the repairs.
+	PassRepaired Result = "repaired"
+	// PassFailed: a repair failed. The next one waits for the cooldown.
+	PassFailed Result = "failed"
+	// PassWaiting: a repair waits for a person.
+	PassWaiting Result = "waiting"
+	// PassCritical: repairs have stopped. A person rearms the loop, or HealthyPasses passes without findings end it.
+	PassCritical Result = "critical"
+	// PassUnknown: nothing failed, but too few checks had a verdict to call the project healthy.
+	PassUnknown Result = "unknown"
+	// PassCooldown: the pass did nothing, because a repair failed shortly before.
+	PassCooldown Result = "cooldown"
 )
 
-// Failure is a check that failed.
+// Failure is a failed check, before it becomes an Error.
 type Failure struct {
 	Check, ErrorID, Summary string
 	Severity                workflow.Severity
 }
 
-// Error finds an open error; nil if it is not open.
+// Error returns the open error with this id, or nil.
 func (h *State) Error(id string) *Error {
 	i := slices.IndexFunc(h.Loop.Errors, func(e Error) bool { return e.ID == id })
 	if i < 0 {
@@ -113,12 +127,12 @@ func (h *State) Error(id string) *Error {
 	return &h.Loop.Errors[i]
 }
 
-// anyOpen reports whether an error is open that no repair is known to have mended.
+// anyOpen reports whether an error is open without a repair that fixed it.
 func (h *State) anyOpen() bool {
 	return slices.ContainsFunc(h.Loop.Errors, func(e Error) bool { return !e.Fixed })
 }
 
-// About says whether the request is one about a critical time, the present one or an earlier one.
+// About reports whether a request is about the present critical state, or about an earlier one.
 func (h *State) About(request string) (critical, earlier bool) {
 	return request != "" && h.Loop.Request == request, slices.Contains(h.Loop.Earlier, request)
 }

@@ -7,23 +7,23 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Unseen is a check of which the last pass could see nothing, which is no failure and no success.
+// Unseen is a check without a verdict in the last pass: it neither failed nor passed, for example because its service could not be asked.
 type Unseen struct {
 	Check string `json:"check"`
-	// Why nothing could be seen, one line.
+	// Why says in one line why there was no verdict.
 	Why     string           `json:"why"`
 	Unknown workflow.Unknown `json:",embed"`
 }
 
-// Sight is what a pass saw beside failures: the checks that are known to pass, and those that nothing is known of.
+// Sight lists the checks of a pass that did not fail: those that passed, and those without a verdict.
 type Sight struct {
 	Passed []string
 	Unseen []Unseen
 }
 
-// Shows reports whether a pass in which nothing failed shows that the project is healthy: something is known to pass, and
-// nothing that failed before is unknown. So a check that never has a verdict does not keep a project from being healthy, and
-// no error is taken for gone by passes that could not look where it was.
+// Shows reports whether a pass without failures proves that the project is healthy: at least one check passed, and every check with an open error
+// had a verdict. A check that never has a verdict therefore doesn't keep a project from being healthy, and no error counts as gone because a pass
+// could not look.
 func (h *State) Shows(s Sight) bool {
 	open := func(u Unseen) bool {
 		return slices.ContainsFunc(h.Loop.Errors, func(e Error) bool { return e.Check == u.Check })
@@ -31,8 +31,7 @@ func (h *State) Shows(s Sight) bool {
 	return len(s.Passed) > 0 && !slices.ContainsFunc(s.Unseen, open)
 }
 
-// Unclear ends a pass that found nothing wrong because it could not look, and returns it. What was known before stays known,
-// but nobody says any more that all is well.
+// Unclear ends a pass that found no failure but proves nothing either, and returns it. Open errors stay open; a healthy project becomes unknown.
 func (h *State) Unclear(pass Pass, every time.Duration, now time.Time) Pass {
 	pass.Result, pass.EndedAt = PassUnknown, now.UTC().Format(time.RFC3339)
 	h.RunCount++

@@ -11,59 +11,69 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// State is the document state.json (SPEC H1), shared between the CI control
-// layer, which reads and decides, and the repair layer, which writes.
-// The three times are strings because the format's initial value for two of
-// them is the empty string; where set they are RFC 3339.
+// State is the document state.json (SPEC H1). The CI control layer reads it and decides; the repair layer writes it.
+//
+// The three times LastAttemptAt, CooldownUntil and UpdatedAt are strings because the format's initial value for two of them is the empty string.
+// Where set, they are RFC 3339.
 type State struct {
-	RetryRequired          bool   `json:"retry_required"`
-	RunCount               int    `json:"run_count"`
-	LastErrorID            string `json:"last_error_id"`
-	LastErrorSummary       string `json:"last_error_summary"`
-	LastAttemptAt          string `json:"last_attempt_at"`
-	CooldownUntil          string `json:"cooldown_until"`
-	TotalErrorsDetected    int    `json:"total_errors_detected"`
-	TotalFixesAttempted    int    `json:"total_fixes_attempted"`
-	TotalFixesSucceeded    int    `json:"total_fixes_succeeded"`
+	// RunCount counts finished passes.
+	RetryRequired bool `json:"retry_required"`
+	// LastErrorID and LastErrorSummary describe the error that a person should hear of first.
+	RunCount         int    `json:"run_count"`
+	LastErrorID      string `json:"last_error_id"`
+	LastErrorSummary string `json:"last_error_summary"`
+	LastAttemptAt    string `json:"last_attempt_at"`
+	// The totals only grow; a person who rearms the loop does not reset them.
+	CooldownUntil       string `json:"cooldown_until"`
+	TotalErrorsDetected int    `json:"total_errors_detected"`
+	TotalFixesAttempted int    `json:"total_fixes_attempted"`
+	// LastHealthStatus is one of Unknown, Healthy, Degraded and Critical.
+	TotalFixesSucceeded int `json:"total_fixes_succeeded"`
+	// ContinuousFailureCount counts failed passes in a row; at CriticalFailures the status becomes critical.
 	LastHealthStatus       string `json:"last_health_status"`
 	ContinuousFailureCount int    `json:"continuous_failure_count"`
 	CreatedAt              string `json:"created_at"`
 	UpdatedAt              string `json:"updated_at"`
-	// Loop is all that is ours, under one key.
+	// Loop holds everything that Signalbox adds to the published format, under one key.
 	Loop    Loop             `json:"signalbox,omitzero"`
 	Unknown workflow.Unknown `json:",embed"`
 }
 
-// NewHealth is state.json before the first pass (H1).
+// New returns state.json as it is before the first pass (SPEC H1).
 func New(now time.Time) State {
 	at := now.UTC().Format(time.RFC3339)
 	return State{LastHealthStatus: Unknown, CreatedAt: at, UpdatedAt: at}
 }
 
-// Words of last_health_status. It is free text in the format; any other word
-// means that the project is not known to be healthy.
+// Values of last_health_status. The published format allows any text; any other value means that the project is not known to be healthy.
 const (
-	Unknown  = "unknown"  // nobody has looked yet, or the last look could see nothing
-	Healthy  = "healthy"  // the last look found nothing
-	Degraded = "degraded" // an error was found; a repair failed, or has yet to be verified
-	Critical = "critical" // repairs failed three times in a row; only a person goes on
+	// Unknown: no look has happened yet, or the last one could not see enough to tell. The next look decides.
+	Unknown = "unknown"
+	// Healthy: the last look found nothing. The next is due after the interval.
+	Healthy = "healthy"
+	// Degraded: an error was found, and its repair is due, failed, or not verified yet.
+	Degraded = "degraded"
+	// Critical: repairs failed in CriticalFailures passes in a row. Only a person, or HealthyPasses passes without findings, end it.
+	Critical = "critical"
 )
 
-// The published rules of the self-healing loop (H3).
+// The published rules of the self-healing loop (SPEC H3).
 const (
-	RepairCooldown   = 300 * time.Second
+	// RepairCooldown is the time between a failed repair and the next one.
+	RepairCooldown = 300 * time.Second
+	// CriticalFailures is how many passes in a row must fail before only a person can allow repairs again.
 	CriticalFailures = 3
-	// Interval is how long a healthy project is left alone unless told otherwise.
+	// Interval is the default time between two looks at a healthy project.
 	Interval = time.Hour
 )
 
-// mostCounted is the largest number that every reader of JSON takes as it is written, and far from where counting on would end.
+// mostCounted is the largest integer that every JSON reader keeps exact (2^53-1). No counter comes near it.
 const mostCounted = 1<<53 - 1
 
-// Fact is what the repair layer reports; it decides nothing (H2).
+// Fact is an event that the repair layer reports. It carries no decision: Record decides what follows (SPEC H2).
 type Fact struct {
 	Kind FactKind
-	// ErrorID and Summary say which error was detected.
+	// ErrorID and Summary describe the error of FactErrorDetected.
 	ErrorID, Summary string
 }
 
@@ -71,51 +81,57 @@ type Fact struct {
 type FactKind string
 
 const (
-	FactHealthy       FactKind = "healthy"        // a look found nothing; ends a pass. While an error is open, the next look verifies it
-	FactErrorDetected FactKind = "error-detected" // a look found an error
-	FactFixAttempted  FactKind = "fix-attempted"  // a repair was begun
-	FactFixSucceeded  FactKind = "fix-succeeded"  // a repair went well; ends a pass
-	FactFixFailed     FactKind = "fix-failed"     // a repair went wrong; ends a pass
-	FactRearmed       FactKind = "rearmed"        // a person acted on a critical state: repairs begin again
+	// FactHealthy: a look found nothing. It ends a pass; while an error is open, the state stays degraded until a look verifies it.
+	FactHealthy FactKind = "healthy"
+	// FactErrorDetected: a look found an error.
+	FactErrorDetected FactKind = "error-detected"
+	// FactFixAttempted: a repair started.
+	FactFixAttempted FactKind = "fix-attempted"
+	// FactFixSucceeded: a repair succeeded. It ends a pass; the state stays degraded until the next look.
+	FactFixSucceeded FactKind = "fix-succeeded"
+	// FactFixFailed: a repair failed. It ends a pass and starts the cooldown.
+	FactFixFailed FactKind = "fix-failed"
+	// FactRearmed: a person acted on a critical state, so repairs may start again.
+	FactRearmed FactKind = "rearmed"
 )
 
-// FactKinds lists them in the order of a pass, and then what a person does.
+// FactKinds lists all facts in the order of a pass; the last is a person's.
 var FactKinds = []FactKind{FactHealthy, FactErrorDetected, FactFixAttempted, FactFixSucceeded, FactFixFailed, FactRearmed}
 
-// Loop is what the loop must remember and the published format has no key for.
+// Loop is the loop's own memory, for which the published format has no key.
 type Loop struct {
-	// Attempting: a repair was begun and its end is not recorded.
+	// Attempting is true while a repair reported with FactFixAttempted has no reported end. After a crash it stays true until the next end is
+	// reported.
 	Attempting bool `json:"attempting,omitzero"`
-	// CriticalSince tells one critical time from the next; it is part of the key of the request
-	// that is opened about it.
+	// CriticalSince is when the present critical state began. It is part of the key of its request, so each critical state gets its own.
 	CriticalSince string `json:"critical_since,omitzero"`
-	// Request is that request's id; empty until it is open.
+	// Request is the id of the request about the present critical state; empty until it is opened.
 	Request string `json:"request,omitzero"`
-	// Earlier are the requests about earlier critical times that nobody has closed.
+	// Earlier are the open requests about earlier critical states. Well closes them.
 	Earlier []string `json:"earlier_requests,omitempty"`
-	// Unclosed are the requests about what is gone that the forge could not be told to close.
+	// Unclosed are requests about resolved problems that the forge failed to close. Each pass tries again.
 	Unclosed []string `json:"unclosed_requests,omitempty"`
 
-	// NextRunAt is when a healthy project is looked at again. It is kept apart from the cooldown, so
-	// that a schedule and a cooldown of the same length do not starve each other.
+	// NextRunAt is when a healthy project is looked at again. It is separate from the cooldown: with one field, a schedule and a cooldown of the
+	// same length would starve each other.
 	NextRunAt string `json:"next_run_at,omitempty"`
-	// HealthyPasses counts the passes in a row that found nothing, up to three.
+	// HealthyPasses counts passes in a row that found nothing, up to the constant of that name.
 	HealthyPasses int `json:"healthy_passes,omitzero"`
-	// Errors are those that are not known to be gone, Pass the one in hand.
+	// Errors are the errors that may still be there. Pass is the current pass, nil between passes.
 	Errors []Error `json:"errors,omitempty"`
 	Pass   *Pass   `json:"pass,omitempty"`
-	// Unverified are the failures in a row before a repair that is not verified yet: they count again if it does not hold.
+	// Unverified is the failure count from before a repair that is not verified yet. It is added back if the repair does not hold.
 	Unverified int `json:"unverified_failures,omitzero"`
-	// Undone counts the repairs that counted as succeeded and did not hold. It only grows.
+	// Undone counts repairs that were recorded as successful and did not hold. It only grows.
 	Undone int `json:"undone,omitzero"`
-	// Stopped is why the last pass ended before it came to a result, one line; empty if it did not. One that was killed says nothing.
+	// Stopped says in one line why the last pass ended early; empty if it did not. A killed process leaves it empty too.
 	Stopped string `json:"stopped,omitempty"`
-	// Unseen are the checks of which the last pass could see nothing.
+	// Unseen are the checks without a verdict in the last pass.
 	Unseen  []Unseen         `json:"unseen,omitempty"`
 	Unknown workflow.Unknown `json:",embed"`
 }
 
-// calmed is what stays of the loop when somebody reports that all is well.
+// calmed returns what remains of the loop's memory when a healthy project is reported: the errors stay until a look verifies them.
 func (l Loop) calmed() Loop {
 	calm := Loop{Earlier: l.Earlier, Unclosed: l.Unclosed, Errors: l.Errors, Pass: l.Pass, Undone: l.Undone, Unknown: l.Unknown}
 	if l.Request != "" {
@@ -124,7 +140,7 @@ func (l Loop) calmed() Loop {
 	return calm
 }
 
-// CriticalKey identifies the request about the present critical time; empty if there is none.
+// CriticalKey returns the key of the request about the present critical state; empty if the state isn't critical.
 func (h *State) CriticalKey() string {
 	if h.LastHealthStatus != Critical || h.Loop.CriticalSince == "" {
 		return ""
@@ -134,10 +150,10 @@ func (h *State) CriticalKey() string {
 
 const (
 	maxErrorID = 200  // bytes
-	maxSummary = 4000 // characters; a log belongs elsewhere
+	maxSummary = 4000 // characters; the full log is kept elsewhere
 )
 
-// Validate refuses what is no fact.
+// Validate returns an error for an unknown kind or a malformed error id.
 func (f Fact) Validate() error {
 	if !slices.Contains(FactKinds, f.Kind) {
 		return fmt.Errorf("there is no fact %q", f.Kind)
@@ -151,7 +167,7 @@ func (f Fact) Validate() error {
 	return nil
 }
 
-// Record takes a fact over (H3, H4). critical is true when this fact made the state critical.
+// Record applies a fact to the state (SPEC H3, H4). It returns true if this fact made the state critical.
 func (h *State) Record(fact Fact, now time.Time) (critical bool, err error) {
 	if err := fact.Validate(); err != nil {
 		return false, err
@@ -161,7 +177,7 @@ func (h *State) Record(fact Fact, now time.Time) (critical bool, err error) {
 	case FactHealthy:
 		h.RetryRequired, h.CooldownUntil, h.ContinuousFailureCount = false, "", 0
 		h.LastHealthStatus, h.Loop = Healthy, h.Loop.calmed()
-		if h.anyOpen() { // it was said, and not seen
+		if h.anyOpen() { // reported as healthy, but not verified by a look
 			h.LastHealthStatus = Degraded
 		}
 		h.RunCount++
@@ -179,7 +195,7 @@ func (h *State) Record(fact Fact, now time.Time) (critical bool, err error) {
 		h.Loop.HealthyPasses = 0
 		critical = h.failed(now)
 	case FactRearmed:
-		if h.LastHealthStatus == Critical { // else it was told twice, or too late
+		if h.LastHealthStatus == Critical { // otherwise a repeated or late report
 			h.Rearm(now)
 		}
 	}
@@ -202,7 +218,7 @@ func (h *State) attempted(now time.Time) {
 	h.Loop.Attempting = true
 }
 
-// ended closes the attempt; of one whose beginning nobody reported it reports that too.
+// ended closes the current attempt. If its beginning was never reported, it counts the attempt too.
 func (h *State) ended(now time.Time) {
 	if !h.Loop.Attempting {
 		h.attempted(now)
@@ -226,7 +242,7 @@ func (h *State) failed(now time.Time) (critical bool) {
 	return critical
 }
 
-// Check is what every state.json must keep to.
+// Check returns an error if the document breaks a rule that every state.json must keep, whoever wrote it.
 func (h *State) Check() error {
 	for _, at := range []struct{ name, text string }{{"last_attempt_at", h.LastAttemptAt}, {"cooldown_until", h.CooldownUntil},
 		{"created_at", h.CreatedAt}, {"updated_at", h.UpdatedAt}} {
@@ -249,7 +265,7 @@ func (h *State) Check() error {
 	return nil
 }
 
-// Validate is Check with what only a careful writer keeps to.
+// Validate is Check plus the rules that only our own writer keeps.
 func (h *State) Validate() error {
 	err := h.Check()
 	if h.CreatedAt == "" || h.UpdatedAt == "" {

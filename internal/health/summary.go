@@ -2,11 +2,11 @@ package health
 
 import "strings"
 
-// LeftOut is the line of a text that stands where something was left out between its beginning and its end.
+// LeftOut is the line that replaces text removed from the middle of a message.
 const LeftOut = "[… left out …]"
 
-// summarized keeps what state.json has room for: the beginning, which says what failed, and the end, where programs say why.
-// What was left out before stays one place with what is left out now.
+// summarized shortens a text to what state.json has room for. It keeps the beginning, which says what failed, and the end, where programs say why.
+// If the text was shortened before, there is still only one gap.
 func summarized(text string) string {
 	text = strings.TrimSpace(text)
 	runes := []rune(text)
@@ -26,7 +26,7 @@ func summarized(text string) string {
 	return above + wholeLines(runes[len(runes)-maxSummary+len([]rune(above)):], most)
 }
 
-// wholeLines leaves out the part of a line with which an end begins, unless that is much of it: more than most characters.
+// wholeLines removes the partial first line of an ending, unless it is longer than most characters.
 func wholeLines(end []rune, most int) string {
 	part, rest, found := strings.Cut(string(end), "\n")
 	if !found || len([]rune(part)) > most {

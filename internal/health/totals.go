@@ -1,6 +1,6 @@
 package health
 
-// Totals are the numbers of state.json that only grow (H4).
+// Totals are the counters of state.json that only grow (SPEC H4).
 type Totals struct {
 	RunCount            int `json:"run_count"`
 	TotalErrorsDetected int `json:"total_errors_detected"`
@@ -8,8 +8,8 @@ type Totals struct {
 	TotalFixesSucceeded int `json:"total_fixes_succeeded"`
 }
 
-// GoOnWith takes over totals that were reached before; none gets less.
-func (h *State) GoOnWith(t Totals) {
+// RestoreTotals raises the counters to earlier values after state.json was lost or rewritten. No counter decreases.
+func (h *State) RestoreTotals(t Totals) {
 	h.RunCount = max(h.RunCount, t.RunCount)
 	h.TotalErrorsDetected = max(h.TotalErrorsDetected, t.TotalErrorsDetected)
 	h.TotalFixesAttempted = max(h.TotalFixesAttempted, t.TotalFixesAttempted)

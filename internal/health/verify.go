@@ -2,12 +2,12 @@ package health
 
 import "slices"
 
-// whyUndone is said of a repair that was merged and did not hold.
+// whyUndone is the reason recorded for a merged repair that did not hold.
 const whyUndone = "merged, and the look that verifies it found the error again"
 
-// verify holds the repairs of the passes before against what failed in the look after them, and reports whether all held. One
-// whose error is found again failed after all (H3, patterns 3 and 4), and so did those before it: merging is no success that
-// begins the count anew. One is verified when its check could be looked at and says nothing.
+// verify compares the repairs of earlier passes with what failed in the look after them, and reports whether all held. If the error is found again,
+// the repair failed after all (SPEC H3, patterns 3 and 4), and the failures before it count again: a merge alone does not reset the count. A repair
+// is verified when its check had a verdict and did not fail.
 func (h *State) verify(failures []Failure) (held bool) {
 	held = true
 	for i := range h.Loop.Errors {
@@ -31,16 +31,16 @@ func (h *State) verify(failures []Failure) (held bool) {
 	return held
 }
 
-// Gone says that an error needs no repair in the pass in hand: its check passes. It stays open until HealthyPasses found nothing,
-// as one that goes away by itself.
+// Gone removes an error's repair from the current pass because its check passes now. The error stays open until HealthyPasses passes find nothing,
+// like any error that goes away by itself.
 func (h *State) Gone(errorID string) {
 	if h.Loop.Pass != nil {
 		h.Loop.Pass.Repairs = slices.DeleteFunc(h.Loop.Pass.Repairs, func(r Repair) bool { return r.ErrorID == errorID && r.Outcome == "" })
 	}
 }
 
-// Unmet takes out of the pass in hand what the look before it was cut off found and this one does not: no check fails that a
-// repair could be held against. A pass in which nothing else was done is none.
+// Unmet removes findings from the current pass that an interrupted look recorded and this one did not repeat: without a failing check there is
+// nothing to verify a repair against. If the pass did nothing else, it is removed too.
 func (h *State) Unmet(failures []Failure) {
 	p := h.Loop.Pass
 	if p == nil {

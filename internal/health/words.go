@@ -6,18 +6,18 @@ import (
 	"unicode"
 )
 
-// The shapes of words that differ each time a program says the same thing.
+// Shapes of words that differ each time a program prints the same message.
 
 const decimals = "0123456789"
 
-// number: digits, perhaps with points between them.
+// number reports whether s consists of digits and dots.
 func number(s string) bool {
 	return s != "" && strings.Trim(s, decimals+".") == "" && unicode.IsDigit(rune(s[0]))
 }
 
 func hexadecimal(s string) bool { return s != "" && strings.Trim(s, decimals+"abcdef") == "" }
 
-// isUUID: 8-4-4-4-12 hexadecimal digits at the beginning.
+// isUUID reports whether s begins with 8-4-4-4-12 hexadecimal digits.
 func isUUID(s string) bool {
 	if len(s) < 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return false
@@ -25,7 +25,7 @@ func isUUID(s string) bool {
 	return hexadecimal(strings.ReplaceAll(strings.ToLower(s[:36]), "-", ""))
 }
 
-// isTime: 2026-11-21, 2026/11/21, 07:04:33.12, 2026-11-21T07:04:33Z, 21/Nov/2026:07:04:33, +0000.
+// isTime reports whether s is a time: 2026-11-21, 2026/11/21, 07:04:33.12, 2026-11-21T07:04:33Z, 21/Nov/2026:07:04:33, +0000.
 func isTime(s string) bool {
 	if len(s) == 5 && (s[0] == '+' || s[0] == '-') && number(s[1:]) {
 		return true
@@ -34,8 +34,7 @@ func isTime(s string) bool {
 		timeShape(s, "00/xxx/0000")
 }
 
-// timeShape reports whether s begins as shape does, in which 0 is any digit and x any letter, and goes
-// on with nothing that a name would.
+// timeShape reports whether s begins with shape, in which 0 is any digit and x any letter, and continues with nothing that would make it a name.
 func timeShape(s, shape string) bool {
 	if len(s) < len(shape) {
 		return false
@@ -64,7 +63,7 @@ func isTimeUnit(s string) bool { return slices.Contains(timeUnits, strings.ToLow
 
 func isUnit(s string) bool { return slices.Contains(units, strings.ToLower(s)) }
 
-// isDuration: 1.5s, 300ms, 1m2.3s, 12KB, 45%; what it is made of is numbers, each with a unit.
+// isDuration reports whether s is a sequence of numbers with units: 1.5s, 300ms, 1m2.3s, 12KB, 45%.
 func isDuration(s string) bool {
 	if s == "" || !unicode.IsDigit(rune(s[0])) {
 		return false

@@ -65,7 +65,7 @@ func TestTotalsNeverShrinkWhateverIsBroken(t *testing.T) {
 	for name, broken := range map[string][]string{"the document": {"state.json"}, "both": {"state.json", "state.json.bak"}} {
 		s := openStore(t)
 		want := health.Totals{RunCount: 7, TotalErrorsDetected: 5, TotalFixesAttempted: 4, TotalFixesSucceeded: 2}
-		if err := s.Health().Update(t.Context(), func(h *health.State) error { h.GoOnWith(want); return nil }); err != nil {
+		if err := s.Health().Update(t.Context(), func(h *health.State) error { h.RestoreTotals(want); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range broken {

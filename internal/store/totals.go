@@ -41,7 +41,7 @@ func (s *Store) goOnWithTotals(h *health.State) {
 	defer f.close()
 	if data, err := f.read(totalsFile); err == nil {
 		if totals, err := decode[health.Totals](data, ""); err == nil {
-			h.GoOnWith(totals)
+			h.RestoreTotals(totals)
 		}
 	}
 }
