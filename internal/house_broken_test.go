@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheHouseNoticesWhatBreaksItsRules(t *testing.T) {
+func TestTheLayerTestNoticesBrokenRules(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, file, code, want string

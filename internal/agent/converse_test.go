@@ -52,7 +52,7 @@ func (l loses) Exec(ctx context.Context, c process.Command) (process.Result, err
 
 // What a call was paid for is not paid for twice because the end of its program was lost. A process that does not die may still
 // write, so nothing is known of what it leaves.
-func TestWhatAnAgentFinishedCountsThoughItsEndIsLost(t *testing.T) {
+func TestAFinishedAnswerCountsThoughTheExitStatusIsLost(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("the end of its output was lost")
 	for _, c := range []struct {

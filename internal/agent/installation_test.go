@@ -15,7 +15,7 @@ import (
 )
 
 // Not parallel: HOME is of the whole test's process.
-func TestInstallationShowsWhatAProgramNeedsAndNoWholeHome(t *testing.T) {
+func TestInstallationShowsOnlyAProgramsOwnFiles(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func TestSettingsWithCommentsAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatSwitchesSomethingOn(t *testing.T) {
+func TestValuesThatSwitchAVariableOn(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{"": false, "0": false, "false": false, "False": false, "1": true, "true": true, "yes": true} {
 		if got := (agent.Person{Env: func(string) string { return value }}).On("X"); got != want {

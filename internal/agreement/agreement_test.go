@@ -119,7 +119,7 @@ func TestRecordsAreForTheirOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestWhatOthersCouldHaveWrittenIsNoAgreement(t *testing.T) {
+func TestARecordThatOthersCanWriteIsNoAgreement(t *testing.T) {
 	t.Parallel()
 	x := agreement.Fingerprint("x")
 	for name, spoil := range map[string]func(t *testing.T, path string){

@@ -123,7 +123,7 @@ func TestAVariablesValueIsNotBlamedOnTheFile(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyProblemsAreTold(t *testing.T) {
+func TestTheNumberOfReportedProblemsIsLimited(t *testing.T) {
 	t.Parallel()
 	var c Config
 	_, _, err := c.parse([]byte(strings.Repeat("x: 1\n", 1000)))

@@ -25,7 +25,7 @@ func lines(found []Reach) (lines []string) {
 	return lines
 }
 
-func TestWhatReachesTheMachineIsNamed(t *testing.T) {
+func TestSettingsThatReachTheMachineAreListed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, text  string

@@ -17,7 +17,7 @@ const (
 	told         = "signalbox: blocked: example.org (environment.allow)\n"
 )
 
-func TestWhatTheConfigurationClosedIsNotWaitedFor(t *testing.T) {
+func TestAHostTheConfigurationClosedIsNotRetried(t *testing.T) {
 	t.Parallel()
 	const allow, none = "blocked: example.org (environment.allow): ", "commands reach no network (environment.network: none): "
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestWhatTheConfigurationClosedIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAReasonSaysWhatToDoWhereEnvironmentsAreInTheWay(t *testing.T) {
+func TestAReasonSaysHowToGetPastTheEnvironmentsLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, output, want string

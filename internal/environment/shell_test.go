@@ -61,7 +61,7 @@ func shells(t *testing.T) map[string]shellSession {
 	return map[string]shellSession{"bash": {t: t, home: t.TempDir(), path: "/usr/local/bin:/usr/bin:/bin"}, "sh": {t: t, home: t.TempDir(), path: bare}}
 }
 
-func TestTheFolderOfASetUpHoldsForItsVerification(t *testing.T) {
+func TestASetupsFolderAppliesToItsVerification(t *testing.T) {
 	t.Parallel()
 	for name, s := range shells(t) {
 		s.line("mkdir -p sub && cd sub")
@@ -75,7 +75,7 @@ func TestTheFolderOfASetUpHoldsForItsVerification(t *testing.T) {
 	}
 }
 
-func TestTheLinesOfASetUpShareOneShell(t *testing.T) {
+func TestTheLinesOfASetupShareOneShell(t *testing.T) {
 	t.Parallel()
 	for name, s := range shells(t) {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ lines, a 'quote' and a \$dollar"`)
 	}
 }
 
-func TestWhatASetUpActivatesHoldsForOtherPrograms(t *testing.T) {
+func TestAnActivatedEnvironmentAppliesToLaterPrograms(t *testing.T) {
 	t.Parallel()
 	for name, s := range shells(t) {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ const (
 	pipNothing = "2026-11-21T04:38:48,371 ERROR: Could not find a version that satisfies the requirement six (from versions: none)"
 )
 
-func TestWhatPipKeepsToItselfIsHeard(t *testing.T) {
+func TestPipsUnprintedErrorsAreRead(t *testing.T) {
 	t.Parallel()
 	writes := func(lines ...string) string {
 		return "cat >>$PIP_LOG <<'EOF'\n" + strings.Join(lines, "\n") + "\nEOF\n"

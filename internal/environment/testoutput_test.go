@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/environment"
 )
 
-func TestWhatTestRunnersPrintIsRead(t *testing.T) {
+func TestTestRunnersOutputIsRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		output  string

@@ -33,7 +33,7 @@ func mustTry(t *testing.T, try func(*os.File) (bool, error), f *os.File, want bo
 	}
 }
 
-func TestOneHolderOrManyWhoShare(t *testing.T) {
+func TestALockHasOneHolderOrManySharing(t *testing.T) {
 	t.Parallel()
 	f := opened(t, 3)
 	mustTry(t, flock.Try, f[0], true)
@@ -70,7 +70,7 @@ func TestAReleasedLockIsFreeThoughAChildHasItsFile(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsGetsTheLockOrGivesUp(t *testing.T) {
+func TestAWaiterGetsTheLockOrGivesUp(t *testing.T) {
 	t.Parallel()
 	f := opened(t, 4)
 	mustTry(t, flock.Try, f[0], true)

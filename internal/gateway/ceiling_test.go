@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/gateway"
 )
 
-func TestRequestsStopExactlyAtTheCeiling(t *testing.T) {
+func TestRequestsStopExactlyAtTheBudget(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Requests = 7 })
@@ -62,7 +62,7 @@ func TestTheLastTokenMayBeUsedAndNotOneMore(t *testing.T) {
 	}
 }
 
-func TestAStreamIsCutWhereItPassesTheCeiling(t *testing.T) {
+func TestAStreamIsCutWhereItExceedsTheBudget(t *testing.T) {
 	t.Parallel()
 	for _, c := range clients[:3] { // Gemini tells its usage in every event
 		ended := make(chan modeltest.Exchange, 1)

@@ -14,7 +14,7 @@ import (
 	"signalbox/internal/gateway"
 )
 
-func TestAHundredSessionsAtOnceAreToldApart(t *testing.T) {
+func TestAHundredSessionsAtOnceAreKeptApart(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, modeltest.Config{Key: realKey, Choose: func(c modeltest.Conversation) modeltest.Script {
 		return modeltest.Script{Turns: []modeltest.Turn{{Say: c.Model, Usage: modeltest.Usage{Input: int64(len(c.Model)), Output: 1}}}}
@@ -41,7 +41,7 @@ func TestAHundredSessionsAtOnceAreToldApart(t *testing.T) {
 	asking.Wait()
 }
 
-func TestAnAgentThatDoesNotReadHoldsUpNobodyElse(t *testing.T) {
+func TestASlowReaderDoesNotBlockOtherAgents(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, modeltest.Config{Key: realKey, Choose: func(c modeltest.Conversation) modeltest.Script {
 		return modeltest.Script{Turns: []modeltest.Turn{modeltest.Say(strings.Repeat("x", len(c.Prompt)<<20))}}
@@ -96,7 +96,7 @@ func TestRequestsAtTheSameTimeAreBounded(t *testing.T) {
 	}
 }
 
-func TestCloseBreaksOffWhatRunsAndCountsIt(t *testing.T) {
+func TestCloseAbortsRunningCallsAndCountsThem(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Turn{Say: "a word", Fault: modeltest.Fault{Kind: modeltest.Stalled, Events: 4}}))
 	s := open(t, start(t, gateway.Config{}), server.URL)
@@ -147,7 +147,7 @@ func TestAnEndIsHeardByAgentsThatListenOnlyWhenAllIsSent(t *testing.T) {
 	}
 }
 
-func TestACeilingThatOneStreamPassesCutsTheOthersOfTheSession(t *testing.T) {
+func TestAStreamThatExceedsTheBudgetCutsTheOthersOfTheSession(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, modeltest.Config{Key: realKey, Choose: func(c modeltest.Conversation) modeltest.Script {
 		if c.Model == "slow" {

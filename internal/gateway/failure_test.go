@@ -116,7 +116,7 @@ func TestTheLastAnswerHasNoWordThatMeansTryAgain(t *testing.T) {
 	}
 }
 
-func TestAGoodAnswerForgivesWhatFailedBefore(t *testing.T) {
+func TestAGoodAnswerResetsTheFailureCount(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Turn{Say: "ok", Fault: modeltest.Fault{Kind: modeltest.ServerError, Times: 2}}))
 	s := open(t, start(t, gateway.Config{}), server.URL)
@@ -185,7 +185,7 @@ func TestAnAnswerThatTheAgentSawBreakIsAFailureEvenIfAllWasSaid(t *testing.T) {
 	}
 }
 
-func TestNobodyThereIsUnreachable(t *testing.T) {
+func TestAClosedPortIsUnreachable(t *testing.T) {
 	t.Parallel()
 	s := open(t, start(t, gateway.Config{}), "http://127.0.0.1:1")
 	first := clients[1].ask(t, s.Endpoint(), true)

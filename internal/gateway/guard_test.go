@@ -31,7 +31,7 @@ func (a reckoning) Run(_ context.Context, task agent.Task, _ process.Executor) (
 	return agent.Result{Usage: whole}, nil
 }
 
-func TestWhatACallUsesIsToldOnceByGatewayAndAgentTogether(t *testing.T) {
+func TestGatewayAndAgentReportACallsUsageOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		cost   float64

@@ -101,7 +101,7 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-func TestTheKeyIsNeverSeenWhateverUpstreamSays(t *testing.T) {
+func TestNoUpstreamAnswerRevealsTheKey(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
 		"in a header": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Debug", "key "+realKey) },

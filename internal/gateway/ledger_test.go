@@ -81,7 +81,7 @@ func taking(t *testing.T, root string) (end io.Closer, kill func()) {
 	return in, func() { _ = c.Process.Kill(); ended() }
 }
 
-func TestWhatAKilledProcessHadOnItsWayCountsAsUsed(t *testing.T) {
+func TestAKilledProcessesReservationCountsAsUsed(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	_, kill := taking(t, root)
@@ -101,7 +101,7 @@ func TestWhatAKilledProcessHadOnItsWayCountsAsUsed(t *testing.T) {
 	}
 }
 
-func TestWhatAProcessGivesBackIsThereForOthers(t *testing.T) {
+func TestAReturnedReservationIsFreeForOthers(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	in, _ := taking(t, root)

@@ -51,7 +51,7 @@ func TestOfSixtyRequestsAtOnceOnlyThoseReachTheVendorThatFit(t *testing.T) {
 	}
 }
 
-func TestWhatARequestSendsMustFit(t *testing.T) {
+func TestARequestsInputMustFitTheBudget(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Tokens = 1000 })
@@ -120,7 +120,7 @@ func TestARequestWaitsForThoseOnTheirWayAndIsRefusedOnceTheyUsedAll(t *testing.T
 }
 
 // The vendor has the request, and may bill all that was asked for.
-func TestWhatNobodyToldCountsAsAllThatWasReserved(t *testing.T) {
+func TestUnreportedUsageCountsAsTheWholeReservation(t *testing.T) {
 	t.Parallel()
 	const input, output = 4096, 9
 	hang := func(w http.ResponseWriter, r *http.Request) {

@@ -93,7 +93,7 @@ func TestARepairThatWasBegunWaitsForAForgeThatIsAway(t *testing.T) {
 }
 
 // The state is critical all the same, looks go on, and the person is called once the forge is back.
-func TestACriticalStateIsToldOnceTheForgeIsBack(t *testing.T) {
+func TestACriticalStateIsReportedOnceTheForgeIsBack(t *testing.T) {
 	t.Parallel()
 	s := newBroken(t)
 	s.goesAway("Self-healing gave up")
@@ -113,7 +113,7 @@ func TestACriticalStateIsToldOnceTheForgeIsBack(t *testing.T) {
 	}
 }
 
-func TestWhatTheForgeCouldNotCloseIsClosedLaterAndKeepsNobodyCritical(t *testing.T) {
+func TestARequestTheForgeFailedToCloseIsClosedLater(t *testing.T) {
 	t.Parallel()
 	s := newMended(t)
 	s.goesAway("Self-healing gave up")

@@ -37,7 +37,7 @@ func TestAnErrorThatIsGoneAfterAPassWasCutOffIsNotRepaired(t *testing.T) {
 	}
 }
 
-func TestAPassThatSettlesARepairTellsWhatItSawItself(t *testing.T) {
+func TestAPassThatResumesARepairReportsItsOwnFindings(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken, verdict)
 	s.says("")

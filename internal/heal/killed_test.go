@@ -121,7 +121,7 @@ func killedAt(t *testing.T, dir, check string, comes workflow.State, instant int
 	return false
 }
 
-func TestAPassKilledAtEveryPointIsGoneOnWithAndCountsNothingTwice(t *testing.T) {
+func TestAPassKilledAtEveryPointIsResumedAndCountsNothingTwice(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		comes workflow.State

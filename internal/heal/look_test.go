@@ -79,7 +79,7 @@ func TestEveryKindOfCheckSaysWhatIsWrong(t *testing.T) {
 }
 
 // The command is the same, and so is its exit code: what it says is another error, in whatever words.
-func TestWhatACheckSaysInItsOwnWordsIsAnotherError(t *testing.T) {
+func TestADifferentMessageIsAnotherError(t *testing.T) {
 	t.Parallel()
 	answer := "" // of the service
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -133,7 +133,7 @@ func TestALongOutputInAnotherOrderIsTheSameError(t *testing.T) {
 }
 
 // More than is kept of any output: why it failed is told in its last line.
-func TestWhatALongOutputSaysAtItsEndIsTold(t *testing.T) {
+func TestTheEndOfALongOutputIsReported(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, command("tests", "yes all is tidy so far | head -c 40000000; echo; echo the price of order 17 is lost; exit 1"))
 	s.comes = workflow.NeedsInput
@@ -185,7 +185,7 @@ func TestTheTimeLimitOfALookAtTheTestsIsThatOfAllOfThem(t *testing.T) {
 	}
 }
 
-func TestWhatPassesAtTheSecondLookIsNoError(t *testing.T) {
+func TestACheckThatPassesOnASecondLookIsNoError(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, command("flaky", "test -e tried || { touch tried; echo connection reset; false; }"))
 	s.pass(t, health.PassHealthy)

@@ -97,7 +97,7 @@ func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 	s.wantCounts(t, "degraded retry=false failures=0 detected=1 attempted=4 succeeded=1 runs=29")
 }
 
-func TestWhatAPersonMendsIsClosedAfterThreePassesThatFindNothing(t *testing.T) {
+func TestAnErrorFixedByAPersonIsClosedAfterThreePasses(t *testing.T) {
 	t.Parallel()
 	s := newMended(t)
 	if open, _ := s.requests(t); len(open) != 2 {
@@ -111,7 +111,7 @@ func TestWhatAPersonMendsIsClosedAfterThreePassesThatFindNothing(t *testing.T) {
 }
 
 // A kill after the state was saved and before anybody was told, and an error that is gone by the next pass.
-func TestACriticalStateThatNobodyWasToldOfIsToldAllTheSame(t *testing.T) {
+func TestAnUnreportedCriticalStateIsReportedLater(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
 	if err := s.store.Health().Update(t.Context(), func(h *health.State) error {
@@ -127,7 +127,7 @@ func TestACriticalStateThatNobodyWasToldOfIsToldAllTheSame(t *testing.T) {
 	}
 }
 
-func TestARepairThatWaitsForApprovalIsGoneOnWith(t *testing.T) {
+func TestARepairThatWaitsForApprovalIsResumed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
 	s.comes = workflow.NeedsInput
@@ -201,7 +201,7 @@ func TestTwoChecksThatFailByOneCauseAreOneRepair(t *testing.T) {
 	}
 }
 
-func TestABrokenStateIsRestoredOrBegunAnewAndTold(t *testing.T) {
+func TestABrokenStateIsRestoredOrRestartedAndReported(t *testing.T) {
 	t.Parallel()
 	for _, withBackup := range []bool{true, false} {
 		s := newSite(t, unbroken)
@@ -317,7 +317,7 @@ func TestACriticalStateThatComesToANewFolderStaysCritical(t *testing.T) {
 }
 
 // A repair that was begun before and fails now begins the cooldown before anything new is looked for.
-func TestARepairThatFailsWhileItIsGoneOnWithEndsThePass(t *testing.T) {
+func TestAResumedRepairThatFailsEndsThePass(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken, command("other", "! test -e other"))
 	s.comes = workflow.NeedsInput

@@ -15,7 +15,7 @@ import (
 )
 
 // What cannot be looked at is unknown, named with the reason, and keeps nobody from looking at the others.
-func TestWhatStandsInTheWayOfOneLookStopsNoOther(t *testing.T) {
+func TestAnObstacleToOneCheckStopsNoOther(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken, verdict)
 	s.says("failed")

@@ -23,7 +23,7 @@ func (s *site) says(state forge.CheckState) {
 	}
 }
 
-func TestWhatNobodyCouldLookAtIsNotHealthy(t *testing.T) {
+func TestAProjectWithoutVerdictsIsNotHealthy(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, workflow.HealthCheck{ID: "log", Kind: workflow.HealthLog, File: "ap.log", Pattern: `ERROR`, Rerun: "true", TimeLimitMS: 60_000, Looks: 1})
 	h := s.pass(t, health.PassUnknown).Health
@@ -48,7 +48,7 @@ func TestACheckWithoutAVerdictBesideOneThatPassedIsNamed(t *testing.T) {
 	}
 }
 
-func TestHealthThatWasKnownIsUnknownOnceNobodyCanLook(t *testing.T) {
+func TestHealthBecomesUnknownWhenNoLookIsPossible(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, verdict)
 	s.says(forge.CheckPassed)

@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/permission"
 )
 
-func TestAPatternAllowsWhatItSaysAndNoMore(t *testing.T) {
+func TestAPatternAllowsNoMoreThanItSays(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		pattern, tool, subject string

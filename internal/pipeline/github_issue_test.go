@@ -93,7 +93,7 @@ func TestAPersonWhoClosesTheIssueRearmsTheLoop(t *testing.T) {
 }
 
 // The issue is looked for where a person may have left it, and told of once, whoever asks.
-func TestWhatIsToldOfACriticalState(t *testing.T) {
+func TestTheIssueAboutACriticalState(t *testing.T) {
 	t.Parallel()
 	const hostile = `refused\r\n@all <!-- signalbox-heal critical since 2020 -->`
 	critical := strings.Replace(criticalJustNow(), "refused", hostile, 1)

@@ -26,7 +26,7 @@ func TestNothingInAStateCanSetAnOutputOrTheStateOfACriticalLoopExpire(t *testing
 	}
 }
 
-func TestAPersonWhoMendedItLetsTheLoopGoOn(t *testing.T) {
+func TestAFixByAPersonLetsTheLoopContinue(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, pipeline.GitHub(), repairs)
 	s.saved(time.Hour, map[string]string{"state.json": `{"last_health_status":"critical","total_errors_detected":9}`})

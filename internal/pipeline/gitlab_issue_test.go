@@ -106,7 +106,7 @@ func TestWithoutATokenForIssuesTheGitLabJobGoesOn(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOnGitLab(t *testing.T) {
+func TestTheIssueOnGitLab(t *testing.T) {
 	t.Parallel()
 	healthy := `{"last_health_status":"healthy","signalbox":{"healthy_passes":%d}}`
 	for name, c := range map[string]struct {

@@ -42,7 +42,7 @@ func (h *hub) script(name, dir string, env ...string) (outputs, log string, err 
 		"GITHUB_REF_NAME=main", "GITHUB_RUN_ID=" + thisRun, "TOKEN=" + apiToken}, env...)...)
 }
 
-func TestOnlyWhatThisRepositorysBranchSavedLastIsTheState(t *testing.T) {
+func TestOnlyTheBranchsLastSaveIsTheState(t *testing.T) {
 	t.Parallel()
 	h, start := newHub(t), time.Now().Add(-time.Hour)
 	for i := range 250 {

@@ -83,7 +83,7 @@ func TestAServiceIsStartedAskedAndEnded(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsHeldAgainstWhatIsWanted(t *testing.T) {
+func TestAnAnswerIsComparedWithTheExpectedOne(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/moved" {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatTheStarterIgnoredIsIgnoredHereAndNotByOurChildren(t *testing.T) {
+func TestInheritedIgnoredSignalsAreNotPassedOnToChildren(t *testing.T) {
 	t.Parallel()
 	c := child("drop and hang up", "PATH=/usr/bin:/bin")
 	c.Args = append([]string{"/bin/sh", "-c", `trap "" HUP TTOU; umask 137; exec "$@"`, "sh"}, c.Args...)

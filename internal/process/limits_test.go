@@ -185,7 +185,7 @@ func groupsNamed(t *testing.T, pattern string) (found []string) {
 	return found
 }
 
-func TestWhatRunsInASandboxIsAskedToEndAndNotTheSandbox(t *testing.T) {
+func TestTheProgramInASandboxGetsTheSignalAndNotTheSandbox(t *testing.T) {
 	t.Parallel()
 	variable, heldBy := lifeline(t)
 	out := newAwaited("ready\n")

@@ -11,7 +11,7 @@ import (
 	"signalbox/internal/process"
 )
 
-func TestDeathByTheOOMKillerIsToldFromOtherKills(t *testing.T) {
+func TestTheOOMKillerIsDistinguishedFromOtherKills(t *testing.T) {
 	t.Parallel()
 	group := limitedGroup(t)
 	var out bytes.Buffer

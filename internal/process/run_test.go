@@ -92,7 +92,7 @@ func TestTalkingKeepsAProgramFromBeingIdle(t *testing.T) {
 	}
 }
 
-func TestEnvironmentIsExactlyWhatWasGiven(t *testing.T) {
+func TestTheEnvironmentIsExactlyTheOneGiven(t *testing.T) {
 	t.Parallel()
 	c := child("print the environment", "PATH=/nowhere", "B=2", "A=a b\tc", "EMPTY=")
 	given := slices.Clone(c.Env)
@@ -155,7 +155,7 @@ func TestInputIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-func TestInputThatNobodyReadsIsNoError(t *testing.T) {
+func TestUnreadInputIsNoError(t *testing.T) {
 	t.Parallel()
 	c := child("exit 3")
 	c.Stdin = strings.NewReader(strings.Repeat("unread", 1<<18))
@@ -173,7 +173,7 @@ func TestBrokenInputIsAnError(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStartedIsNamed(t *testing.T) {
+func TestAStartErrorNamesTheProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/not-executable", []byte("#!/bin/sh\n"), 0o600); err != nil {
@@ -225,7 +225,7 @@ func TestProgramIsLookedUpInThePathOfEnv(t *testing.T) {
 	}
 }
 
-func TestObserverIsToldWhatWasStarted(t *testing.T) {
+func TestTheObserverHearsOfEachStart(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	host := process.Host{Observe: func(c process.Command, r process.Result) {

@@ -61,7 +61,7 @@ func TestATerminalIsResizedWhileTheProgramRuns(t *testing.T) {
 	}
 }
 
-func TestAnEndIsAnEndThoughSomebodyElseHoldsTheTerminal(t *testing.T) {
+func TestTheProgramsEndCountsWhileAnotherHoldsTheTerminal(t *testing.T) {
 	t.Parallel()
 	typed, typing := io.Pipe()
 	out := &reports{text: "\n", seen: make(chan struct{})}

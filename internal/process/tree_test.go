@@ -213,7 +213,7 @@ func TestProgramDiesWithTheOneThatRunsIt(t *testing.T) {
 	heldBy(2)
 }
 
-func TestSweepKillsWhatCarriesTheTagAndNothingElse(t *testing.T) {
+func TestSweepKillsOnlyTaggedProcesses(t *testing.T) {
 	t.Parallel()
 	const tag = "SIGNALBOX_RUN_ID=20261120-210000-a1"
 	variable, heldBy := lifeline(t)
@@ -247,7 +247,7 @@ func TestSweepSparesItself(t *testing.T) {
 	}
 }
 
-func TestSweepRefusesWhatIsNoAssignment(t *testing.T) {
+func TestSweepRefusesATagThatIsNoAssignment(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{"", "=", "PATH", "=x", "A=", "a b=c", "A=b\x00"} {
 		if _, err := process.Sweep(t.Context(), tag); err == nil {
@@ -256,7 +256,7 @@ func TestSweepRefusesWhatIsNoAssignment(t *testing.T) {
 	}
 }
 
-func TestSweepOrphansSparesWhatHasALivingStarter(t *testing.T) {
+func TestSweepOrphansSparesProcessesWithALivingStarter(t *testing.T) {
 	t.Parallel()
 	const tag = "SIGNALBOX_PROJECT=/home/ada/words"
 	variable, heldBy := lifeline(t)

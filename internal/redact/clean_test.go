@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/redact"
 )
 
-func TestCleanLeavesOnlyWhatTheEyeSees(t *testing.T) {
+func TestCleanLeavesOnlyVisibleText(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, in, want string }{
 		{"text, newline and tab stay", "a\tb\nü 日本 🚆", "a\tb\nü 日本 🚆"},
@@ -39,7 +39,7 @@ func TestCleanLeavesOnlyWhatTheEyeSees(t *testing.T) {
 	}
 }
 
-func TestJoinedLinesAreTold(t *testing.T) {
+func TestJoinedLinesAreReported(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, in string
@@ -86,7 +86,7 @@ func TestLineIsOneShortLine(t *testing.T) {
 	}
 }
 
-func TestWhatIsCutSaysSo(t *testing.T) {
+func TestACutTextSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		in    string

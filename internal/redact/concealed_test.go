@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/redact"
 )
 
-func TestWhatDeceivesAReaderIsNamed(t *testing.T) {
+func TestDeceptiveCharactersAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, text, kind string
@@ -52,7 +52,7 @@ func TestWhatDeceivesAReaderIsNamed(t *testing.T) {
 	}
 }
 
-func TestWhatAReaderOfARequestDoesNotSeeIsCounted(t *testing.T) {
+func TestHiddenTextInARequestIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		text                  string

@@ -9,7 +9,7 @@ import (
 )
 
 // A limit may cut a text within a secret before anyone who knows the secret sees it.
-func TestWhatALimitLeavesOfASecretIsHidden(t *testing.T) {
+func TestASecretCutByALimitIsHidden(t *testing.T) {
 	t.Parallel()
 	const secret = `hunter2-"canary"-value-0123`
 	r := redact.New(map[string]string{"MY_TOKEN": secret, "SHORT_TOKEN": "swordf1sh", "KEY_FILE": "/home/ann/credentials/key.json"})

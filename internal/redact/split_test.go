@@ -21,7 +21,7 @@ var splitters = map[string]string{
 	"a tag": "\U000e0041",
 }
 
-func TestASecretSplitByWhatNobodySeesIsRemoved(t *testing.T) {
+func TestASecretSplitByInvisibleCharactersIsRemoved(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-canary-value"
 	r := redact.New(map[string]string{"CANARY_TOKEN": secret})

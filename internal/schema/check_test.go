@@ -21,7 +21,7 @@ const planAnswer = `{"goal_understanding":"g","task_decomposition":["a","b"],"de
 "selected_environment":{"name":"go","setup_commands":["true"],"verification":[{"command":"true","expected_output":""}]},
 "action_plan":{"steps":[{"step_id":"S01","title":"t","role":"implementer","phase":"tdd-red","instructions":"i"}]}}`
 
-func TestEveryBreachIsToldWithItsPlace(t *testing.T) {
+func TestEveryBreachIsReportedWithItsPlace(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../perform/schemas/planning.json")
 	if err != nil {

@@ -83,7 +83,7 @@ func TestATalkEndsWithItsLastMessage(t *testing.T) {
 	}
 }
 
-func TestAConversationIsGoneOnWithByItsMethod(t *testing.T) {
+func TestAConversationIsResumedByItsMethod(t *testing.T) {
 	t.Parallel()
 	p := &acptest.Talking{Stream: acptest.Responds(1, nil) + acptest.Responds(2, map[string]any{}) + whole}
 	got := driver.Talk(t, p, agent.Task{Conversation: &agent.Conversation{ID: "s7"}})
@@ -96,7 +96,7 @@ func TestAConversationIsGoneOnWithByItsMethod(t *testing.T) {
 	}
 }
 
-func TestWhatADialectTakesForCutIsNoAnswer(t *testing.T) {
+func TestATruncatedAnswerIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	cut := dialect
 	cut.Cut = func(_ agent.Usage, spoke bool) bool { return !spoke }

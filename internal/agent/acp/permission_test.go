@@ -86,7 +86,7 @@ func TestADenialIsSaidOnceTheTurnIsOverAndNotForEver(t *testing.T) {
 	}
 }
 
-func TestAToolThatIsToldOnlyByItsRequestIsToldOnce(t *testing.T) {
+func TestAToolSeenOnlyInItsRequestIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	got, _ := talk(t, acptest.Requests(0, command("ls"))+acptest.Updates("tool_call_update", map[string]any{"toolCallId": "c1", "status": "in_progress", "title": "ls"})+
 		acptest.Updates("tool_call_update", map[string]any{"toolCallId": "c1", "status": "failed", "content": []any{map[string]any{"content": map[string]string{"text": "no"}}}})+whole)

@@ -50,7 +50,7 @@ func plays(t *testing.T, stream string, answers ...agent.Answer) (talk agenttest
 	return driver.Talk(t, program, agent.Task{}, answers...), program.heard
 }
 
-func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
+func TestEachQuestionIsAnsweredInTheProgramsProtocol(t *testing.T) {
 	t.Parallel()
 	result, heard := plays(t, agenttest.RecordedTalk(t, "asked"), agent.Answer{Verdict: agent.Denied, Text: "Not now."}, agent.Answer{Verdict: agent.Allowed},
 		agent.Answer{Verdict: agent.Chosen, Option: 1}, agent.Answer{Verdict: agent.Replied, Text: "Zoe"})
@@ -90,7 +90,7 @@ func quoted(s string) string {
 	return string(text)
 }
 
-func TestWhatIsNotKnownIsRefusedAndNothingWaitsForIt(t *testing.T) {
+func TestUnknownRequestsAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	result, heard := plays(t, request("r1", "elicitation", "", nil)+protocol.Answer("done"))
 	if result.Failure != nil || len(result.Asked) > 0 || len(heard) != 1 || !strings.Contains(heard[0], `"subtype":"error"`) {
@@ -126,7 +126,7 @@ func FuzzAsking(f *testing.F) {
 		request("", "can_use_tool", "AskUserQuestion", map[string]any{"questions": []any{map[string]any{"options": []any{1}}, 2}}))
 }
 
-func TestWhoAsksMoreThanAnybodyCanAnswerIsEnded(t *testing.T) {
+func TestAnAgentWithTooManyQuestionsIsEnded(t *testing.T) {
 	t.Parallel()
 	var stream strings.Builder
 	for n := range 200 {

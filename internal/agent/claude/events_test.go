@@ -82,7 +82,7 @@ func TestErrorsOfAnOldVersionAreKnownByTheirWords(t *testing.T) {
 	}
 }
 
-func TestDeniedToolsAreToldOnceEach(t *testing.T) {
+func TestDeniedToolsAreReportedOnceEach(t *testing.T) {
 	t.Parallel()
 	result, kinds := driver.Replay(t, printed(`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"go vet"}}]}}`+"\n"+
 		`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"c1"}`+"\n"+

@@ -34,7 +34,7 @@ func TestRecordings(t *testing.T) {
 	})
 }
 
-func TestTranscriptHoldsWhatAPersonWantsToSee(t *testing.T) {
+func TestTheTranscriptHoldsTheWholeConversation(t *testing.T) {
 	t.Parallel()
 	driver.Transcribes(t, [][3]string{
 		{"message", "", "I am going to write the file, as you asked me to."},

@@ -106,7 +106,7 @@ func talk(t *testing.T, stream string, resumed *agent.Conversation, answers ...a
 // opened is the beginning of a talk.
 var opened = agenttest.Line(map[string]any{"id": 1, "result": map[string]any{}}) + agenttest.Line(map[string]any{"id": 2, "result": opens()})
 
-func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
+func TestEachQuestionIsAnsweredInTheProgramsProtocol(t *testing.T) {
 	t.Parallel()
 	result, p := talk(t, agenttest.RecordedTalk(t, "asked"), nil, agent.Answer{Verdict: agent.Allowed}, agent.Answer{Verdict: agent.Denied, Text: "Not now."},
 		agent.Answer{Verdict: agent.Chosen, Option: 1}, agent.Answer{Verdict: agent.Replied, Text: "Zoe"})
@@ -142,7 +142,7 @@ func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
 	}
 }
 
-func TestItIsToldToAskForEverythingInTheFolderThatItIsStartedIn(t *testing.T) {
+func TestTheAgentMustAskAboutEverythingInItsFolder(t *testing.T) {
 	t.Parallel()
 	for method, resumed := range map[string]*agent.Conversation{"thread/start": nil, "thread/resume": {ID: session}} {
 		_, p := talk(t, opened+endsTalk("x"), resumed)

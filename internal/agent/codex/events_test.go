@@ -57,7 +57,7 @@ func TestLimitsTellWhenTheyEnd(t *testing.T) {
 	}
 }
 
-func TestToolsThatAreToldOnlyWhenTheyAreOver(t *testing.T) {
+func TestToolsThatAreReportedOnlyAtTheirEnd(t *testing.T) {
 	t.Parallel()
 	result, kinds := driver.Replay(t, printed(
 		`{"type":"item.completed","item":{"id":"i1","type":"file_change","changes":[{"path":"/work/a","kind":"add"}],"status":"completed"}}`+"\n"+

@@ -36,7 +36,7 @@ func TestRecordings(t *testing.T) {
 	})
 }
 
-func TestTranscriptHoldsWhatAPersonWantsToSee(t *testing.T) {
+func TestTheTranscriptHoldsTheWholeConversation(t *testing.T) {
 	t.Parallel()
 	driver.Transcribes(t, [][3]string{
 		{"warning", "", "Model metadata for `gpt-5` not found. Defaulting to fallback metadata; this can degrade performance and cause issues."},

@@ -28,7 +28,7 @@ func wantsTool(id int, kind string) string {
 
 // Each is asked for as it is written here, and altered where no policy may agree. The first of the
 // questions is denied where denied says so.
-func TestWhatItWantsIsAskedForAsWhatItIs(t *testing.T) {
+func TestEachKindOfRequestIsAskedAboutByItsKind(t *testing.T) {
 	t.Parallel()
 	many := make([]any, 40)
 	for i := range many {
@@ -119,7 +119,7 @@ func TestAQuestionThatIsWithdrawnEnds(t *testing.T) {
 	driver.Withdraws(t, opened+wantsCommand(7, "ls"), tells("serverRequest/resolved", map[string]any{"requestId": 7}), endsTalk("done"))
 }
 
-func TestTheCommandIsWhatTheShellIsGiven(t *testing.T) {
+func TestTheCommandIsTheShellsArgument(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{
 		`/bin/bash -lc ls`:                                                 "ls",

@@ -33,7 +33,7 @@ func recorded(t *testing.T, name string) *acptest.Talking {
 	return &acptest.Talking{Stream: agenttest.RecordedTalk(t, name)}
 }
 
-func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
+func TestEachQuestionIsAnsweredInTheProgramsProtocol(t *testing.T) {
 	t.Parallel()
 	program := recorded(t, "asked")
 	program.Stream += acptest.Says("", "It is done.") + acptest.Ends(4, counted) // to what it is told of the denial
@@ -61,7 +61,7 @@ func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
 }
 
 // What it tells no whole input of no policy may allow.
-func TestWhatIsAskedForIsSaidAsFarAsItIsTold(t *testing.T) {
+func TestAQuestionShowsAsMuchAsTheProgramReports(t *testing.T) {
 	t.Parallel()
 	edit := map[string]any{"type": "diff", "path": "/work/a/b.go", "oldText": "one\ntwo\nthree\n", "newText": "one\n2\nthree\n"}
 	for _, test := range []struct {
@@ -90,7 +90,7 @@ func TestWhatIsAskedForIsSaidAsFarAsItIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatAModelDoesNotAnswerIsAFailureInATalkToo(t *testing.T) {
+func TestAModelErrorIsAFailureInAConversationToo(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]agent.FailureCode{
 		"unauthorized": agent.Unauthorized, "rate-limited": agent.RateLimited, "usage-limited": agent.UsageLimited, "server-error": agent.ModelFailed,
@@ -107,7 +107,7 @@ func TestWhatAModelDoesNotAnswerIsAFailureInATalkToo(t *testing.T) {
 }
 
 // A conversation is told again, at the program's own time, before it is gone on with.
-func TestAConversationIsGoneOnWithOnceItWasToldAgain(t *testing.T) {
+func TestAConversationIsResumedOnceItWasReplayed(t *testing.T) {
 	t.Parallel()
 	program := recorded(t, "retold")
 	talk := driver.Talk(t, program, agent.Task{Conversation: &agent.Conversation{ID: session}, Prompt: "/memory clear"})

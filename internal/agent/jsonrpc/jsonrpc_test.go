@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/agent/jsonrpc"
 )
 
-func TestALineIsTakenForWhatItIs(t *testing.T) {
+func TestEachLineIsClassified(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, line        string
@@ -44,7 +44,7 @@ func TestARequestIsKnownByItsNumber(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldIsALineEach(t *testing.T) {
+func TestEachMessageIsOneLine(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"", "2.0"} {
 		p, head := jsonrpc.Peer{Version: version}, ""

@@ -191,7 +191,7 @@ func TestNoLinkInsideLeadsUsOut(t *testing.T) {
 	}
 }
 
-func TestWhatWasRenewedOutlivesAKill(t *testing.T) {
+func TestARenewedLoginSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(t *testing.T, l Login)

@@ -67,7 +67,7 @@ func (c *cleaner) renamed(id string) string {
 	return c.ids[id]
 }
 
-func TestWhatDiffersFromRunToRunIsTakenOut(t *testing.T) {
+func TestDetailsThatDifferFromRunToRunAreRemoved(t *testing.T) {
 	t.Parallel()
 	c := newCleaner(place{home: "/tmp/x/001", work: "/tmp/x/002", url: "http://127.0.0.1:4711"}, "/opt/a/node_modules")
 	for _, test := range []struct{ name, text, want string }{

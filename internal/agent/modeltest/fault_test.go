@@ -26,7 +26,7 @@ func failing(t *testing.T, fault modeltest.Fault) *modeltest.Server {
 	return modeltest.Start(t, modeltest.Config{Clock: func() time.Time { return noon }, Script: modeltest.Script{Turns: []modeltest.Turn{turn}}})
 }
 
-func TestErrorsAreToldInTheVendorsWords(t *testing.T) {
+func TestErrorsAreReportedInTheVendorsWords(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		kind   modeltest.Kind

@@ -72,7 +72,7 @@ func TestANewPromptInTheSameConversationBeginsTheScriptAgain(t *testing.T) {
 	})
 }
 
-func TestAConversationIsReadAlikeWhateverItsAPI(t *testing.T) {
+func TestEveryAPIReadsAConversationAlike(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c client, stream bool) {
 		server := modeltest.Start(t, modeltest.Config{})

@@ -13,7 +13,7 @@ import (
 
 func plain(http.Header) {}
 
-func TestWhatTheServerDoesNotKnowIsRefusedAndKept(t *testing.T) {
+func TestUnknownRequestsAreRefusedAndRecorded(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, modeltest.Config{Script: modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Run("make"))}}})
 	if got := post(t, server.URL+"/api/telemetry", `{"event":"start"}`, plain); got.StatusCode != http.StatusNotFound {
@@ -77,7 +77,7 @@ func TestTokensAreCountedAndModelsListed(t *testing.T) {
 	}
 }
 
-func TestUsageIsToldInEveryAPI(t *testing.T) {
+func TestUsageIsReportedInEveryAPI(t *testing.T) {
 	t.Parallel()
 	turn := modeltest.Say("Hi.")
 	turn.Usage = modeltest.Usage{Input: 7000, Cached: 6001, Output: 43}
@@ -123,7 +123,7 @@ func (discard) Header() http.Header         { return http.Header{} }
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) WriteHeader(int)             {}
 
-func TestWhoAsksForJSONGetsSome(t *testing.T) {
+func TestARequestForJSONGetsJSON(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, modeltest.Config{Script: modeltest.Script{Turns: []modeltest.Turn{modeltest.Say("Words.")}}})
 	const asked = `{"contents": [{"role": "user", "parts": [{"text": "Which model?"}]}], "generationConfig": {"responseMimeType": "application/json",

@@ -15,7 +15,7 @@ var fake = acptest.Program{Tool: "bash", Use: func(_ int, command string) map[st
 	return map[string]any{"toolCallId": "c1", "title": "bash", "rawInput": map[string]any{"command": command}}
 }}
 
-func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
+func TestEachQuestionIsAnsweredInTheProgramsProtocol(t *testing.T) {
 	t.Parallel()
 	program := &acptest.Talking{Stream: agenttest.RecordedTalk(t, "asked")}
 	talk := driver.Talk(t, program, agent.Task{}, agent.Answer{Verdict: agent.Allowed}, agent.Answer{Verdict: agent.Allowed}, agent.Answer{Verdict: agent.Denied, Text: "Stay."})
@@ -34,7 +34,7 @@ func TestWhatTheProgramAskedIsAnsweredInItsWords(t *testing.T) {
 	}
 }
 
-func TestWhatAModelDoesNotAnswerIsAFailureInATalkToo(t *testing.T) {
+func TestAModelErrorIsAFailureInAConversationToo(t *testing.T) {
 	t.Parallel()
 	const number = -32603
 	opened := acptest.Responds(1, map[string]any{})

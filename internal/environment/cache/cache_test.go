@@ -85,7 +85,7 @@ func TestABaseIsThereOnceItIsPublished(t *testing.T) {
 	expect(t, "when it was used again", found(t, c), one, two)
 }
 
-func TestWhatIsNoBaseIsNotBegunFrom(t *testing.T) {
+func TestADamagedBaseIsNotFound(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	broken, moved := publish(t, c, "broken", 1), publish(t, c, "moved", 1)
@@ -116,7 +116,7 @@ func TestWhatIsNoBaseIsNotBegunFrom(t *testing.T) {
 	}
 }
 
-func TestWhatIsForgottenStaysAsLongAsItIsUsed(t *testing.T) {
+func TestAForgottenBaseStaysWhileItIsInUse(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	one, other := publish(t, c, "one", 1), publish(t, c, "other", 1)
@@ -142,7 +142,7 @@ func TestWhatIsForgottenStaysAsLongAsItIsUsed(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyGoesOnMakingIsDeleted(t *testing.T) {
+func TestAnAbandonedBaseIsDeleted(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	dead, alive := stage(t, c, "one", 1), stage(t, c, "two", 1)

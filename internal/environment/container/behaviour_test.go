@@ -116,7 +116,7 @@ func TestAForkBombIsHeld(t *testing.T) {
 	must(t, e, "true")
 }
 
-func TestWhatForgetsItsGroupAndEnvironmentEndsWithTheCommand(t *testing.T) {
+func TestAProcessThatLeavesItsGroupAndEnvironmentEndsWithTheCommand(t *testing.T) {
 	t.Parallel()
 	_, _, _, e := open(t, nil)
 	must(t, e, `mkfifo /tmp/up && { env -i setsid sh -c 'echo up >/tmp/up; exec sleep 1000' >/dev/null 2>&1 & } && read -r line </tmp/up`)
@@ -142,7 +142,7 @@ func TestAServerThatIsEndedFromInsideIsALostCommandAndThenAnotherServer(t *testi
 	}
 }
 
-func TestWhoTakesTheSocketsPlaceIsNotBelieved(t *testing.T) {
+func TestAnImpostorAtTheSocketIsRefused(t *testing.T) {
 	t.Parallel()
 	docker, p, _, e := open(t, nil)
 	folder := filepath.Join(state(p), "site", "run")
@@ -238,7 +238,7 @@ func TestAnotherConfigurationReplacesTheContainer(t *testing.T) {
 	}
 }
 
-func TestWhoIsAGuestLeavesTheContainerAsItIs(t *testing.T) {
+func TestAGuestLeavesTheContainerAsItIs(t *testing.T) {
 	t.Parallel()
 	docker, p, _, e := open(t, nil)
 	before := docker.Containers(t, p.Root)
@@ -274,7 +274,7 @@ func TestContainersOfGoneEnvironmentsAreRemovedAndNoOthers(t *testing.T) {
 	must(t, other, "true")
 }
 
-func TestWhatIsMissingIsNamedWithWhatToDo(t *testing.T) {
+func TestAMissingToolIsNamedWithItsRemedy(t *testing.T) {
 	t.Parallel()
 	docker, p := containertest.New(t), environmenttest.NewProject(t)
 	for name, test := range map[string]struct {

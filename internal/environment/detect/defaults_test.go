@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/environment/detect"
 )
 
-func TestEveryEnvironmentThatWasNotChosenHasItsOwnSetUp(t *testing.T) {
+func TestEveryOtherEnvironmentHasItsOwnSetup(t *testing.T) {
 	t.Parallel()
 	r := tree{"package.json": `{"dependencies": {"a": "1", "b": "1"}}`, "go.mod": "module m\n\nrequire example.org/x v1.0.0\n"}.look(t, "")
 	if r.Environment != detect.Node || len(r.Defaults) != len(detect.DefaultCatalogue())-1 {

@@ -17,7 +17,7 @@ import (
 	"signalbox/internal/environment/detect"
 )
 
-func TestLocksAreTheDigestsOfAllThatDecidesTheSetUp(t *testing.T) {
+func TestLocksAreTheDigestsOfEveryFileThatDecidesTheSetup(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("x", 300<<10)
 	project := tree{

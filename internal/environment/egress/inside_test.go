@@ -181,7 +181,7 @@ func TestAProgramThatEnteredHasHandedItsListenersOver(t *testing.T) {
 	}
 }
 
-func TestAProgramThatIsNotThereIsToldAsSuch(t *testing.T) {
+func TestAMissingProgramIsReportedAsMissing(t *testing.T) {
 	t.Parallel()
 	h, c, _ := entered(t, []string{"127.0.0.1:0"}, "no-such-program")
 	_ = c.Run()
@@ -195,7 +195,7 @@ func TestAProgramThatIsNotThereIsToldAsSuch(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsTakenIsToldAsSuch(t *testing.T) {
+func TestATakenAddressIsReportedAsTaken(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -209,7 +209,7 @@ func TestAnAddressThatIsTakenIsToldAsSuch(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForListenersIsLetGo(t *testing.T) {
+func TestWaitersForListenersAreReleased(t *testing.T) {
 	t.Parallel()
 	h, err := NewHandover()
 	if err != nil {

@@ -216,7 +216,7 @@ func TestANameIsResolvedOnceAndNeverBelievedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRequestToAProxyIsRefused(t *testing.T) {
+func TestAnythingButAProxyRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, policy(t, nil, nil), nil)
 	for _, request := range []string{

@@ -155,7 +155,7 @@ func TestLimitsAreKeptInside(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStartedIsAnErrorThatNamesIt(t *testing.T) {
+func TestAStartErrorNamesTheProgram(t *testing.T) {
 	t.Parallel()
 	client := served(t)
 	for _, c := range []process.Command{{Args: []string{"no-such-program"}, Env: path}, {Args: []string{"true"}, Dir: "/missing", Env: path}} {

@@ -95,7 +95,7 @@ func TestCommitInTheMomentOfTheMergeIsKept(t *testing.T) {
 	}
 }
 
-func TestRejectedPushIsInNobodysWay(t *testing.T) {
+func TestARejectedPushLeavesTheProjectsRefsAlone(t *testing.T) {
 	t.Parallel()
 	project, remote := newProject(t), filepath.Join(t.TempDir(), "origin.git")
 	runGit(t, project, "clone", "--quiet", "--bare", project, remote)

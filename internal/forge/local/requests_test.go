@@ -40,7 +40,7 @@ func requestProject(t *testing.T) (*local.Forge, string) {
 	return openProject(t, project, nil), project
 }
 
-func TestRequestsListsWhatIsSoundAndReportsTheRest(t *testing.T) {
+func TestRequestsListsValidFilesAndReportsTheRest(t *testing.T) {
 	t.Parallel()
 	f, _ := requestProject(t)
 	requests, err := f.Requests(t.Context())
