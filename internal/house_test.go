@@ -73,6 +73,7 @@ var rooms = map[string][]string{
 	"session/terminal":                    {"redact"},                                                                            // bytes in, a screen, keys and an agent's markers out: it holds no process
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
 	"engine":                              {"workflow", "workflow/machine"},                                                      // documents, locks and side effects are interfaces of its own: it knows no file and no program
+	"engine/enginetest":                   {"engine", "workflow", "workflow/machine"},
 	"perform":                             {"workflow", "registry", "commandline", "engine", "place", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
 	"place":                               {"workflow", "workflow/machine", "registry", "engine", "store", "git", "process", "redact", "agent", "environment"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's

@@ -2,7 +2,6 @@ package store
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,7 +24,7 @@ func (w *RunWriter) merge(run *workflow.Run) (workflow.Run, error) {
 		return workflow.Run{}, writeError(w.folder.join(stageFile), err)
 	}
 	adoptUnknown(reflect.ValueOf(&next), reflect.ValueOf(w.theirs))
-	next.Signals = mergeSignals(w.seen, run.Signals, w.theirs.Signals)
+	next.Signals = workflow.MergeSignals(w.seen, run.Signals, w.theirs.Signals)
 	return next, nil
 }
 
@@ -51,44 +50,4 @@ func adoptUnknown(mine, theirs reflect.Value) {
 			}
 		}
 	}
-}
-
-// mergeSignals joins what the runner did to the signals that it had seen
-// (acknowledged some) with what people did to them since.
-func mergeSignals(seen, mine, theirs workflow.Signals) workflow.Signals {
-	merged := theirs
-	merged.StopRequested = merge3(seen.StopRequested, mine.StopRequested, theirs.StopRequested)
-	merged.ResumeRequested = merge3(seen.ResumeRequested, mine.ResumeRequested, theirs.ResumeRequested)
-	if equalText(theirs.Notes, seen.Notes) {
-		merged.Notes = mine.Notes
-	}
-	merged.Commands = slices.DeleteFunc(slices.Clone(theirs.Commands), func(c workflow.Command) bool {
-		return hasCommand(seen, c.ID) && !hasCommand(mine, c.ID)
-	})
-	return merged
-}
-
-// merge3 is what a value becomes that two sides may have changed: if both did, the person's word stands.
-func merge3[T comparable](seen, mine, theirs T) T {
-	if theirs == seen {
-		return mine
-	}
-	return theirs
-}
-
-func equalText(a, b *string) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
-func hasCommand(s workflow.Signals, id string) bool {
-	return slices.ContainsFunc(s.Commands, func(c workflow.Command) bool { return c.ID == id })
-}
-
-func cloneSignals(s workflow.Signals) workflow.Signals {
-	s.Commands = slices.Clone(s.Commands)
-	if s.Notes != nil {
-		notes := *s.Notes
-		s.Notes = &notes
-	}
-	return s
 }

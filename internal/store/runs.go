@@ -118,3 +118,8 @@ func (s *Store) Plan(ref workflow.RunRef) *Document[workflow.Plan] {
 func (s *Store) Signal(ctx context.Context, ref workflow.RunRef, change func(*workflow.Signals) error) error {
 	return s.Stage(ref).Update(ctx, func(run *workflow.Run) error { return change(&run.Signals) })
 }
+
+// LoadRun reads a run.
+func (s *Store) LoadRun(ctx context.Context, ref workflow.RunRef) (workflow.Run, error) {
+	return s.Stage(ref).Load(ctx)
+}

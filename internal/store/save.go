@@ -106,6 +106,6 @@ func (w *RunWriter) write(run *workflow.Run) error {
 		return writeError(w.folder.join(stageFile), errors.Join(err, file.Close()))
 	}
 	w.keep(file, identityOf(st))
-	w.state, w.epoch, w.seen, w.theirs = run.State, run.Journey.Epoch, cloneSignals(run.Signals), nil
+	w.state, w.epoch, w.seen, w.theirs = run.State, run.Journey.Epoch, run.Signals.Clone(), nil
 	return nil
 }

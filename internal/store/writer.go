@@ -79,7 +79,7 @@ func (w *RunWriter) open(ctx context.Context) (workflow.Run, error) {
 		return workflow.Run{}, err
 	}
 	run := *w.theirs
-	w.theirs, w.seen = nil, cloneSignals(run.Signals)
+	w.theirs, w.seen = nil, run.Signals.Clone()
 	return run, w.openEvents(&run)
 }
 
@@ -204,6 +204,6 @@ func (w *RunWriter) Refresh(ctx context.Context, run *workflow.Run) (bool, error
 	if err != nil {
 		return false, err
 	}
-	*run, w.seen = next, cloneSignals(w.theirs.Signals)
+	*run, w.seen = next, w.theirs.Signals.Clone()
 	return true, nil
 }

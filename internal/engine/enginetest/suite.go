@@ -1,0 +1,444 @@
+// Package enginetest is the suite that every engine passes, over any
+// implementation of the documents and locks of runs: what a run leaves behind,
+// how orders reach it, and that an engine may die at any save.
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"signalbox/internal/engine"
+	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/machine"
+)
+
+// Project is what an engine works on, and how others reach it.
+type Project interface {
+	engine.Runs
+	engine.Locks
+	CreateRun(ctx context.Context, run *workflow.Run) error
+	LoadRun(ctx context.Context, ref workflow.RunRef) (workflow.Run, error)
+	// Signal leaves an order of a person for the run.
+	Signal(ctx context.Context, ref workflow.RunRef, change func(*workflow.Signals) error) error
+}
+
+// Engine is what the suite asks of one.
+type Engine interface {
+	Carry(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error)
+}
+
+// Suite says what is tested.
+type Suite struct {
+	// Open returns a new project for one test.
+	Open func(t *testing.T) Project
+	// New returns the engine; nil is ours.
+	New func(engine.Config) Engine
+}
+
+// Run runs every scenario.
+func (s Suite) Run(t *testing.T) {
+	t.Helper()
+	if s.New == nil {
+		s.New = func(c engine.Config) Engine { return engine.New(c) }
+	}
+	for name, scenario := range map[string]func(*testing.T, *fixture){
+		"a run goes to its end and every step of it is saved first": theLog,
+		"a stop ends the action in hand, and the run goes on later": stopped,
+		"a run that is canceled ends":                               canceled,
+		"an approval counts for the commit that it names":           approved,
+		"an approval that comes early is not lost":                  approvedEarly,
+		"a host that lost its lock writes nothing more":             lost,
+		"a former engine's save is refused":                         fenced,
+		"a document of an older program goes on":                    upgraded,
+		"a run waits for a slot, and says who has it":               queued,
+		"one request has one live run":                              held,
+		"an engine may die at any save":                             crashes,
+		"a question is answered by a person":                        asked,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scenario(t, s.fixture(t))
+		})
+	}
+}
+
+// fixture is a project, the world outside, and the run of the scenario.
+type fixture struct {
+	Suite
+	project Project
+	world   *world
+	run     workflow.Run
+}
+
+func (s Suite) fixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{Suite: s, project: s.Open(t)}
+	f.world = newWorld(f.project.LoadRun)
+	t.Cleanup(func() {
+		for _, problem := range f.world.problems {
+			t.Error(problem)
+		}
+	})
+	f.run = f.create(t, 1, false)
+	return f
+}
+
+// begun is when every run of the suite begins.
+var begun = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func (f *fixture) create(t *testing.T, number int, manual bool) workflow.Run {
+	t.Helper()
+	id := string(rune('0' + number))
+	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-00" + id, RunID: "20260101-120000-00000" + id, Number: number, Title: "Fix it",
+		RequestPath: "requests/" + id + ".md", Branch: "signalbox/" + id + "-fix-it", Base: "main",
+		Settings: workflow.Settings{Workflow: workflow.WorkflowSimple, AutoApprove: !manual, Tests: []string{"true"}, Limits: workflow.DefaultLimits()}}, begun)
+	if err := f.project.CreateRun(t.Context(), &run); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// engine returns an engine as another process would start it.
+func (f *fixture) engine(change func(*engine.Config)) Engine {
+	c := engine.Config{Runs: f.project, Locks: f.project, Performer: f.world, MaxParallel: 1,
+		// The clock stands still and no time passes: whatever happens has to be signaled.
+		Clock: engine.Clock{Now: func() time.Time { return begun }, After: func(time.Duration) <-chan time.Time { return nil }}}
+	if change != nil {
+		change(&c)
+	}
+	return f.New(c)
+}
+
+func (f *fixture) carry(ctx context.Context, e Engine, run *workflow.Run) (workflow.Run, error) {
+	return e.Carry(ctx, run.RequestID, "suite", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(run), nil })
+}
+
+// ends carries the scenario's run and checks how it ended.
+func (f *fixture) ends(t *testing.T, want workflow.State, code string) workflow.Run {
+	t.Helper()
+	run, err := f.carry(t.Context(), f.engine(nil), &f.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.check(t, &run, want, code)
+	return run
+}
+
+func (f *fixture) check(t *testing.T, run *workflow.Run, want workflow.State, code string) {
+	t.Helper()
+	reason := ""
+	if run.Error != nil {
+		reason = run.Error.ReasonCode
+	}
+	if run.State != want || reason != code {
+		t.Fatalf("the run is %s (%s: %+v), want %s (%s)", run.State, reason, run.Error, want, code)
+	}
+	saved, err := f.project.LoadRun(t.Context(), workflow.RefOf(run))
+	if err != nil || saved.Journey.Transition != run.Journey.Transition || saved.State != run.State {
+		t.Fatalf("saved is %s after %d transitions, and Carry returned %s after %d: %v", saved.State, saved.Journey.Transition, run.State, run.Journey.Transition, err)
+	}
+}
+
+func (f *fixture) signal(t *testing.T, run *workflow.Run, change func(*workflow.Signals)) {
+	t.Helper()
+	err := f.project.Signal(t.Context(), workflow.RefOf(run), func(s *workflow.Signals) error {
+		change(s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func command(kind workflow.CommandKind, commit string) func(*workflow.Signals) {
+	return func(s *workflow.Signals) {
+		s.Commands = append(s.Commands, workflow.Command{ID: string(kind) + commit, Kind: kind, Commit: commit, By: "ada"})
+	}
+}
+
+func resume(s *workflow.Signals) { s.ResumeRequested = true }
+
+// begin carries the run beside the test, until the action in hand is of that kind; wait returns how it ended.
+func (f *fixture) begin(t *testing.T, e Engine, kind workflow.ActionKind) (action workflow.Action, wait func() (workflow.Run, error)) {
+	t.Helper()
+	f.hold(kind)
+	type result struct {
+		run workflow.Run
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		run, err := f.carry(t.Context(), e, &f.run)
+		done <- result{run, err}
+	}()
+	select {
+	case action = <-f.world.held:
+	case r := <-done:
+		t.Fatalf("it ended before %s: %s, %v", kind, r.run.State, r.err)
+	}
+	return action, func() (workflow.Run, error) {
+		r := <-done
+		return r.run, r.err
+	}
+}
+
+// hold lets actions of that kind wait until they're stopped; the empty kind lets none.
+func (f *fixture) hold(kind workflow.ActionKind) {
+	f.world.mu.Lock()
+	defer f.world.mu.Unlock()
+	f.world.holds = func(k workflow.ActionKind) bool { return k == kind }
+}
+
+func theLog(t *testing.T, f *fixture) {
+	var seen []int
+	e := f.engine(func(c *engine.Config) {
+		c.Observe = func(run workflow.Run) { seen = append(seen, run.Journey.Transition) }
+	})
+	run, err := f.carry(t.Context(), e, &f.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.check(t, &run, workflow.Done, "")
+	if !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) || seen[len(seen)-1] != run.Journey.Transition {
+		t.Errorf("observed were the transitions %d", seen)
+	}
+	if len(f.world.done) != f.world.performed || run.Journey.MergeCommit == "" {
+		t.Errorf("%d effects of %d actions: %q", len(f.world.done), f.world.performed, f.world.done)
+	}
+	again := f.ends(t, workflow.Done, "")
+	if again.Journey.Transition != run.Journey.Transition || len(f.world.done) != f.world.performed {
+		t.Error("a run that is over is carried again")
+	}
+}
+
+func stopped(t *testing.T, f *fixture) {
+	action, wait := f.begin(t, f.engine(nil), workflow.CallAgent)
+	f.signal(t, &f.run, func(s *workflow.Signals) { s.StopRequested = true })
+	run, err := wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.check(t, &run, workflow.NeedsInput, workflow.StopRequestedCode)
+	f.hold("")
+	if run = f.ends(t, workflow.NeedsInput, workflow.StopRequestedCode); len(run.Journey.Pending) == 0 || run.Journey.Pending[0].Kind != action.Kind {
+		t.Errorf("pending is %+v", run.Journey.Pending)
+	}
+	f.signal(t, &f.run, resume)
+	f.ends(t, workflow.Done, "")
+}
+
+func canceled(t *testing.T, f *fixture) {
+	_, wait := f.begin(t, f.engine(nil), workflow.RunTests)
+	f.signal(t, &f.run, command(workflow.CommandCancel, ""))
+	run, err := wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.check(t, &run, workflow.Canceled, "")
+	if !run.Journey.EnvRemoved && run.Journey.EnvID != "" || run.Journey.MergeCommit != "" {
+		t.Errorf("left are %+v", run.Journey)
+	}
+}
+
+func approved(t *testing.T, f *fixture) {
+	f.run = f.create(t, 2, true)
+	run := f.ends(t, workflow.NeedsInput, workflow.ApprovalRequired)
+	f.signal(t, &f.run, command(workflow.CommandApprove, "of another time"))
+	f.ends(t, workflow.NeedsInput, workflow.ApprovalRequired)
+	f.signal(t, &f.run, command(workflow.CommandApprove, run.Journey.Head))
+	if run = f.ends(t, workflow.Done, ""); run.Journey.Approval == nil || run.Journey.Approval.By != "ada" {
+		t.Errorf("approved by %+v", run.Journey.Approval)
+	}
+}
+
+// approvedEarly approves while another engine carries the run: the order is in the document when it comes to it.
+func approvedEarly(t *testing.T, f *fixture) {
+	f.run = f.create(t, 2, true)
+	run := f.ends(t, workflow.NeedsInput, workflow.ApprovalRequired)
+	f.signal(t, &f.run, func(s *workflow.Signals) { resume(s); command(workflow.CommandApprove, run.Journey.Head)(s) })
+	_, wait := f.begin(t, f.engine(nil), workflow.OpenPullRequest)
+	f.signal(t, &f.run, command(workflow.CommandApprove, run.Journey.Head))
+	f.signal(t, &f.run, func(s *workflow.Signals) { s.StopRequested = true })
+	run, err := wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.check(t, &run, workflow.NeedsInput, workflow.StopRequestedCode)
+	f.hold("")
+	f.signal(t, &f.run, resume)
+	f.ends(t, workflow.Done, "")
+}
+
+// losable are locks whose requests can be lost.
+type losable struct {
+	engine.Locks
+	lost chan struct{}
+}
+
+func (l losable) LockRequest(ctx context.Context, id string, owner engine.Owner) (engine.Lock, error) {
+	lock, err := l.Locks.LockRequest(ctx, id, owner)
+	if err != nil {
+		return nil, err
+	}
+	return losableLock{lock, l.lost}, nil
+}
+
+type losableLock struct {
+	engine.Lock
+	lost chan struct{}
+}
+
+func (l losableLock) Lost() <-chan struct{} { return l.lost }
+
+func lost(t *testing.T, f *fixture) {
+	gone := make(chan struct{})
+	e := f.engine(func(c *engine.Config) { c.Locks = losable{f.project, gone} })
+	_, wait := f.begin(t, e, workflow.CallAgent)
+	before, err := f.project.LoadRun(t.Context(), workflow.RefOf(&f.run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(gone)
+	if _, err := wait(); !errors.Is(err, engine.ErrLost) {
+		t.Fatalf("it ended with %v", err)
+	}
+	after, err := f.project.LoadRun(t.Context(), workflow.RefOf(&f.run))
+	if err != nil || after.Journey.Transition != before.Journey.Transition {
+		t.Fatalf("it wrote transition %d after %d, %v", after.Journey.Transition, before.Journey.Transition, err)
+	}
+	f.hold("")
+	run := f.ends(t, workflow.Done, "")
+	if run.Journey.Epoch <= before.Journey.Epoch || f.world.swept == 0 {
+		t.Errorf("the epoch was %d and is %d; what was left behind was ended %d times", before.Journey.Epoch, run.Journey.Epoch, f.world.swept)
+	}
+}
+
+func fenced(t *testing.T, f *fixture) {
+	ref := workflow.RefOf(&f.run)
+	former, old, err := f.project.OpenRun(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	former.Rest()
+	defer func() { _ = former.Close() }()
+	later, run, err := f.project.OpenRun(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, _ = machine.Decide(run, workflow.Admitted{Epoch: 5}, begun)
+	if err := errors.Join(later.Save(t.Context(), &run, "Admitted"), later.Close()); err != nil {
+		t.Fatal(err)
+	}
+	old, _ = machine.Decide(old, workflow.Admitted{Epoch: 4}, begun)
+	if err := former.Save(t.Context(), &old, "Admitted"); !errors.Is(err, engine.ErrFenced) {
+		t.Fatalf("it was saved: %v", err)
+	}
+}
+
+// upgraded has a run stop in the middle, with a document that lacks what this version added and has what it doesn't know.
+func upgraded(t *testing.T, f *fixture) {
+	_, wait := f.begin(t, f.engine(nil), workflow.RunTests)
+	f.signal(t, &f.run, func(s *workflow.Signals) { s.StopRequested = true })
+	run, err := wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.RequestID, run.RunID = "RQ-20260101-003", "20260101-120000-000003"
+	run.Signals, run.Journey.Preparing = workflow.Signals{ResumeRequested: true, Unknown: workflow.Unknown{"of_a_later_version": []byte("1")}}, false
+	if err := f.project.CreateRun(t.Context(), &run); err != nil {
+		t.Fatal(err)
+	}
+	f.hold("")
+	f.run = run
+	if run = f.ends(t, workflow.Done, ""); run.Signals.Unknown["of_a_later_version"] == nil {
+		t.Errorf("unknown keys became %s", run.Signals.Unknown)
+	}
+}
+
+func queued(t *testing.T, f *fixture) {
+	_, wait := f.begin(t, f.engine(nil), workflow.CallAgent)
+	second := f.create(t, 2, false)
+	waits := make(chan string, 8)
+	e := f.engine(func(c *engine.Config) {
+		c.Observe = func(run workflow.Run) {
+			if run.State == workflow.Queued {
+				waits <- run.Progress.Message
+			}
+		}
+	})
+	var group sync.WaitGroup
+	var run workflow.Run
+	var err error
+	group.Go(func() { run, err = f.carry(t.Context(), e, &second) })
+	if message := <-waits; !strings.Contains(message, "run 1") {
+		t.Errorf("it says %q", message)
+	}
+	f.hold("")
+	f.signal(t, &f.run, func(s *workflow.Signals) { s.StopRequested = true })
+	if first, err := wait(); err != nil || first.State != workflow.NeedsInput {
+		t.Errorf("the first is %s, %v", first.State, err)
+	}
+	group.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.check(t, &run, workflow.Done, "")
+}
+
+func held(t *testing.T, f *fixture) {
+	_, wait := f.begin(t, f.engine(nil), workflow.CallAgent)
+	if _, err := f.carry(t.Context(), f.engine(nil), &f.run); !errors.Is(err, engine.ErrHeld) {
+		t.Errorf("a second engine carries it: %v", err)
+	}
+	f.signal(t, &f.run, func(s *workflow.Signals) { s.StopRequested = true })
+	if _, err := wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func asked(t *testing.T, f *fixture) {
+	answers := make(chan workflow.Answer, 8)
+	f.world.asks = func(ctx context.Context, p engine.Progress, a workflow.Action) {
+		if a.Kind != workflow.CallAgent {
+			return
+		}
+		q := workflow.Question{Key: a.Key, Kind: workflow.QuestionKind("permission"), Tool: "Bash", Text: "go vet"}
+		answer, err := p.Ask(ctx, q, func(*workflow.Run) (workflow.Answer, bool) { return workflow.Answer{}, false })
+		if err != nil {
+			t.Error(err)
+		}
+		answers <- answer
+	}
+	said := make(chan error, 8)
+	var group sync.WaitGroup
+	defer group.Wait()
+	e := f.engine(func(c *engine.Config) {
+		c.Observe = func(run workflow.Run) {
+			if q := run.Journey.Question; q != nil {
+				group.Go(func() {
+					said <- f.project.Signal(t.Context(), workflow.RefOf(&run), func(s *workflow.Signals) error {
+						s.Commands = append(s.Commands, workflow.Command{ID: "1", Kind: workflow.CommandAnswer, By: "ada",
+							Answer: &workflow.Answer{Question: q.ID, Verdict: workflow.AnswerAllow}})
+						return nil
+					})
+				})
+			}
+		}
+	})
+	run, err := f.carry(t.Context(), e, &f.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.check(t, &run, workflow.Done, "")
+	if err := <-said; err != nil {
+		t.Fatal(err)
+	}
+	if answer := <-answers; answer.Verdict != workflow.AnswerAllow || answer.By != "ada" {
+		t.Errorf("the answer is %+v", answer)
+	}
+}

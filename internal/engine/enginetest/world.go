@@ -1,0 +1,146 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"signalbox/internal/engine"
+	"signalbox/internal/workflow"
+)
+
+// world is what actions change: the same for every engine that works on it, and what a crash of one leaves. It
+// implements engine.Performer; each action is attach-or-start, as real ones are.
+type world struct {
+	load func(context.Context, workflow.RunRef) (workflow.Run, error)
+
+	mu sync.Mutex
+	// done are the effects by run and key, in order; performed counts every attempt.
+	done      []string
+	performed int
+	// problems are what no engine may do.
+	problems []string
+	// holds lets an action wait for the end of its context. It's asked with the action's kind.
+	holds func(workflow.ActionKind) bool
+	// held has an action that waits.
+	held  chan workflow.Action
+	asks  func(context.Context, engine.Progress, workflow.Action)
+	swept int
+}
+
+func newWorld(load func(context.Context, workflow.RunRef) (workflow.Run, error)) *world {
+	return &world{load: load, holds: func(workflow.ActionKind) bool { return false }, held: make(chan workflow.Action, 8)}
+}
+
+func (w *world) broken(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.problems = append(w.problems, fmt.Sprintf(format, args...))
+}
+
+// Begin implements engine.Performer.
+func (w *world) Begin(context.Context, workflow.Run) error { return nil }
+
+// Carrier implements engine.Performer.
+func (w *world) Carrier(context.Context, workflow.Run) (int, error) { return 0, nil }
+
+// Sweep implements engine.Performer.
+func (w *world) Sweep(context.Context, workflow.Run) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.swept++
+	return nil
+}
+
+// Admit implements engine.Performer.
+func (w *world) Admit(_ context.Context, _ workflow.Run, a *workflow.Admitted) error {
+	a.Isolation = "bubblewrap"
+	return nil
+}
+
+// Look implements engine.Performer.
+func (w *world) Look(context.Context, workflow.Run) (workflow.Event, error) { return nil, nil }
+
+// Project implements engine.Performer. Nothing is shown that is not saved.
+func (w *world) Project(ctx context.Context, run workflow.Run) error {
+	saved, err := w.load(context.WithoutCancel(ctx), workflow.RefOf(&run))
+	if err != nil {
+		return err
+	}
+	if saved.Journey.Transition < run.Journey.Transition {
+		w.broken("transition %d is shown, and %d is saved", run.Journey.Transition, saved.Journey.Transition)
+	}
+	return nil
+}
+
+// Perform implements engine.Performer.
+func (w *world) Perform(ctx context.Context, run workflow.Run, a workflow.Action, p engine.Progress) workflow.Event {
+	saved, err := w.load(context.WithoutCancel(ctx), workflow.RefOf(&run))
+	if err != nil || len(saved.Journey.Pending) == 0 || saved.Journey.Pending[0].Key != a.Key || saved.State != workflow.Running {
+		w.broken("%s is performed, which is not what was saved to be done (%v)", a.Key, err)
+	}
+	if w.asks != nil {
+		w.asks(ctx, p, a)
+	}
+	w.mu.Lock()
+	w.performed++
+	holds := w.holds(a.Kind)
+	w.mu.Unlock()
+	if holds {
+		w.held <- a
+		<-ctx.Done()
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if effect := run.RunID + " " + a.Key; !slices.Contains(w.done, effect) {
+		w.done = append(w.done, effect)
+	}
+	return outcome(&run, a)
+}
+
+// outcome is what the action comes to when all goes well. It depends on the run alone.
+func outcome(run *workflow.Run, a workflow.Action) workflow.Event {
+	o, j := workflow.Outcome{Key: a.Key}, &run.Journey
+	commit := fmt.Sprintf("c%039d", j.Orders)
+	switch a.Kind {
+	case workflow.CheckDependencies:
+		return workflow.DependenciesChecked{Outcome: o}
+	case workflow.CreateBranch:
+		return workflow.BranchCreated{Outcome: o, BaseCommit: commit}
+	case workflow.DetectEnvironment:
+		return workflow.EnvironmentDetected{Outcome: o}
+	case workflow.CreateEnvironment:
+		return workflow.EnvironmentCreated{Outcome: o, EnvID: run.EnvironmentID(), Path: ".worktrees/issue-1-x", Isolation: "bubblewrap"}
+	case workflow.RenewEnvironment:
+		return workflow.EnvironmentRenewed{Outcome: o, Fingerprint: "f1"}
+	case workflow.KeepEnvironment:
+		return workflow.EnvironmentKept{Outcome: o}
+	case workflow.ReadDesign:
+		return workflow.DesignFound{Outcome: o}
+	case workflow.CallAgent:
+		return workflow.Implemented{Outcome: o, Summary: "did it"}
+	case workflow.RecordChange:
+		return workflow.ChangeRecorded{Outcome: o, Commit: commit, Files: []workflow.FileChange{{Path: "a.go", OldMode: "100644", NewMode: "100644", Added: 1}},
+			Whole: []workflow.FileChange{{Path: "a.go", OldMode: "100644", NewMode: "100644", Added: 1}}}
+	case workflow.WritePlan:
+		return workflow.PlanWritten{Outcome: o, Path: "runs/" + run.RequestID + "/" + run.RunID + "/planning.json"}
+	case workflow.RunTests:
+		return workflow.TestsEnded{Outcome: o, Passed: true, Commit: j.Head, Command: "true"}
+	case workflow.OpenPullRequest:
+		return workflow.PullRequestOpened{Outcome: o, Number: 7}
+	case workflow.WatchChecks:
+		return workflow.ChecksEnded{Outcome: o, State: workflow.ChecksPassed, Candidate: workflow.Candidate{Head: j.Head, Base: j.BaseCommit, Tree: commit}}
+	case workflow.MergePullRequest:
+		return workflow.Merged{Outcome: o, Commit: commit}
+	case workflow.RemoveEnvironment:
+		return workflow.EnvironmentRemoved{Outcome: o, KeptRef: "refs/signalbox/kept/1/x"}
+	case workflow.CloseRequest:
+		return workflow.RequestClosed{Outcome: o}
+	case workflow.PostComment:
+		return workflow.CommentPosted{Outcome: o}
+	}
+	return workflow.ActionFailed{Outcome: o, Error: workflow.Error{Category: workflow.CategoryExecution, ReasonCode: workflow.ActionFailedCode,
+		Title: "the suite has no such action: " + string(a.Kind), Next: []workflow.NextStep{workflow.SeeDoctor}}}
+}
