@@ -80,8 +80,9 @@ var rooms = map[string][]string{
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},
 	"mcp":                                 {"workflow", "store", "engine"},
-	"problem":                             {"forge", "store"}, // whose errors have a kind of end
-	"wire":                                {"*"},              // builds what a configuration asks for, so it alone names drivers
+	"problem":                             {"forge", "store"},                                                                                                                                                            // whose errors have a kind of end
+	"wire":                                {"*"},                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
+	"app":                                 {"workflow", "health", "registry", "commandline", "config", "engine", "forge", "git", "heal", "problem", "process", "redact", "session", "session/terminal", "store", "wire"}, // names no driver and prints nothing: wire has built what it uses
 	"cli":                                 {"*", "agent/replay", "environment/cache", "environment/clone", "environment/detect", "forge/local"},
 	"cmd/*":                               {"*"},
 }
@@ -95,7 +96,7 @@ var (
 	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort", "sync", // for what is made when it is first asked
 		"strconv", "strings", "time", "unicode", "unicode/utf8"}
 	// clocks are the packages that may look at the time themselves.
-	clocks = []string{"cli", "process", "wire"}
+	clocks = []string{"app", "cli", "process", "wire"}
 )
 
 // source is one parsed Go file of ours.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/session"
@@ -73,16 +74,16 @@ func (a *invocation) answer(ctx context.Context, ref, text string, f answerFlags
 	if x, asked := p.askingSession(ctx, run); asked != nil {
 		w.session, w.asked, w.found.Run.Journey.Question = x, asked, asked
 	}
-	_, held, err := p.held(ctx, found.Ref.RequestID)
+	_, held, err := p.Held(ctx, found.Ref.RequestID)
 	switch {
 	case err != nil:
 		return err
 	case w.asked == nil:
-		return a.wrong(run, "it asks nothing", "signalbox status "+run.Ref())
+		return app.Wrong(run, "it asks nothing", "signalbox status "+run.Ref())
 	case !held:
-		return a.wrong(run, "it was cut off while it asked, and its agent with it", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
+		return app.Wrong(run, "it was cut off while it asked, and its agent with it", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
 	case f.question != "" && f.question != w.asked.ID:
-		return a.wrong(run, fmt.Sprintf("it asks %s, not %s", w.asked.ID, f.question), "signalbox answer "+run.Ref())
+		return app.Wrong(run, fmt.Sprintf("it asks %s, not %s", w.asked.ID, f.question), "signalbox answer "+run.Ref())
 	}
 	answer, given := f.answer(text)
 	if !given {
@@ -125,10 +126,10 @@ func (w *answering) give(ctx context.Context, answer workflow.Answer) error {
 	if w.session != nil {
 		return w.giveSession(ctx, answer)
 	}
-	order := personal(workflow.CommandAnswer, "", "")
+	order := app.Personal(workflow.CommandAnswer, "", "")
 	answer.By, answer.At = order.By, order.At
 	order.Answer = &answer
-	err := w.signal(ctx, w.found, func(_ *workflow.Run, s *workflow.Signals) { s.Commands = append(s.Commands, order) })
+	err := w.Signal(ctx, w.found, func(_ *workflow.Run, s *workflow.Signals) { s.Commands = append(s.Commands, order) })
 	if err != nil {
 		return wire.Explained(err)
 	}
@@ -155,15 +156,15 @@ func (w *answering) taken(ctx context.Context, order string) (workflow.Run, erro
 		if !slices.ContainsFunc(run.Signals.Commands, func(c workflow.Command) bool { return c.ID == order }) {
 			return run, nil
 		}
-		if _, held, err := w.held(ctx, w.found.Ref.RequestID); err != nil || !held {
+		if _, held, err := w.Held(ctx, w.found.Ref.RequestID); err != nil || !held {
 			if err == nil {
-				err = w.wrong(&run, "the process that carried it ended before it took the answer", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
+				err = app.Wrong(&run, "the process that carried it ended before it took the answer", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
 			}
 			return run, err
 		}
 		select {
 		case <-changes:
-		case <-time.After(holderPoll):
+		case <-time.After(app.HolderPoll):
 		case <-ctx.Done():
 			return run, fmt.Errorf("the answer is left for the process that carries the run: %w", ctx.Err())
 		}
@@ -188,9 +189,9 @@ func (w *answering) said(run *workflow.Run, answer workflow.Answer) error {
 	a := run.Journey.Answer
 	switch {
 	case a == nil || a.Question != answer.Question:
-		return w.wrong(run, fmt.Sprintf("the agent wants no answer to %s any more", answer.Question), "signalbox status "+run.Ref())
+		return app.Wrong(run, fmt.Sprintf("the agent wants no answer to %s any more", answer.Question), "signalbox status "+run.Ref())
 	case a.Verdict != answer.Verdict || a.Option != answer.Option || a.Text != answer.Text || a.By != answer.By:
-		return w.wrong(run, fmt.Sprintf("%s was answered before: %s by %s", answer.Question, verdictWord(a), redact.Line(a.By, 100)), "signalbox status "+run.Ref())
+		return app.Wrong(run, fmt.Sprintf("%s was answered before: %s by %s", answer.Question, verdictWord(a), redact.Line(a.By, 100)), "signalbox status "+run.Ref())
 	case w.json:
 		return w.printJSON(run)
 	}

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/app"
 )
 
 func newApprove(a *invocation) *cobra.Command {
@@ -19,19 +17,7 @@ func newApprove(a *invocation) *cobra.Command {
 		Example: "  signalbox approve 42\n  signalbox approve 42 --commit 1f2e3d4c5b",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			check := func(r *workflow.Run) error {
-				if r.State != workflow.NeedsInput || r.Journey.Phase != workflow.ApprovalWait {
-					return a.wrong(r, "it does not wait for approval", "signalbox status "+r.Ref())
-				}
-				if commit != "" && (len(commit) < 7 || len(commit) > len(r.Journey.Head) || r.Journey.Head[:len(commit)] != commit) {
-					return a.wrong(r, fmt.Sprintf("the change is %.10s, not %s", r.Journey.Head, commit), "look at it again: signalbox status "+r.Ref())
-				}
-				return nil
-			}
-			change := func(r *workflow.Run, s *workflow.Signals) {
-				s.Commands = append(s.Commands, personal(workflow.CommandApprove, r.Journey.Head, ""))
-			}
-			return a.orderOrLeave(c.Context(), args[0], noRun, check, change)
+			return a.orderOrLeave(c.Context(), args[0], noRun, app.Approve(commit))
 		},
 	}
 	c.Flags().StringVar(&commit, "commit", "", "refuse unless the change is this commit (at least 7 digits)")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
@@ -123,17 +124,17 @@ func (b *batch) work(ctx context.Context, n int) batchResult {
 	case err != nil:
 		return batchResult{n, registry.IssueError, err.Error()}
 	}
-	return batchResult{n, sessionState(&info), info.Outcome.Message}
+	return batchResult{n, app.SessionState(&info), info.Outcome.Message}
 }
 
 // session is the one that is at work already, or a new one, which is ours.
 func (b *batch) session(ctx context.Context, n int) (x *session.Session, info session.Info, ours bool, err error) {
-	all, err := sessionsOf(b.project.Store)
+	all, err := app.SessionsOf(b.project.Store)
 	if err != nil {
 		return nil, info, false, err
 	}
 	name := session.Name("", n)
-	x, info, err = openSession(ctx, all, name)
+	x, info, err = app.OpenSession(ctx, all, name)
 	switch {
 	case err != nil && problem.CodeOf(err) != problem.NotFound:
 		return nil, info, false, err

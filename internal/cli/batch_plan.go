@@ -29,7 +29,7 @@ func (p *project) planBatch(ctx context.Context, refs []string) (*batchPlan, err
 	plan := &batchPlan{requests: map[int]forge.Request{}, needs: map[int][]int{}}
 	var unknown []string
 	for _, ref := range refs {
-		request, err := p.Forge.Request(ctx, p.fromHere(ref))
+		request, err := p.Forge.Request(ctx, p.FromHere(ref))
 		switch {
 		case errors.Is(err, forge.ErrNotFound):
 			unknown = append(unknown, ref)

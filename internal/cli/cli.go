@@ -76,8 +76,11 @@ type invocation struct {
 	openingOf
 }
 
-// openingOf lies one level deeper than a project's own opener, which is the same.
-type openingOf struct{ *wire.Opener }
+// openingOf lies deeper than a project's own opener, which is the same.
+type (
+	openingOf struct{ opening }
+	opening   struct{ *wire.Opener }
+)
 
 // Main runs one command line and returns the exit code. See told for signals.
 func Main(ctx context.Context, args []string, s Streams) int {
@@ -101,7 +104,7 @@ func newInvocation(s Streams) *invocation {
 	bare := console{s.In, s.Out, s.Err, s.Terminal, s.Color, s.Width}
 	a := &invocation{console: bare, bare: bare, mask: &mask{}, notices: &sync.WaitGroup{}}
 	a.Out, a.Err = maskedWriter{s.Out, a.mask}, maskedWriter{s.Err, a.mask}
-	a.Opener = &wire.Opener{Env: s.Env, Dir: wire.AboveClones(s.Dir), Clock: s.Clock, Warn: a.warn, Mended: a.mended, Learn: a.mask.use, Notices: a.notices}
+	a.Opener = &wire.Opener{Env: s.Env, Dir: wire.AboveClones(s.Dir), Clock: s.Clock, Warn: a.warn, Mended: a.mended, Learn: a.mask.use, Notices: a.notices, AskTrust: a.askTrust}
 	return a
 }
 

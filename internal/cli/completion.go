@@ -50,7 +50,7 @@ func (a *invocation) complete(root *cobra.Command) {
 // command. A command of several runs offers none twice.
 func (a *invocation) runs(takes func(listing) bool, several bool) cobra.CompletionFunc {
 	return a.words(several, func(ctx context.Context, p *project) []listing {
-		latest, err := p.latest(ctx)
+		latest, err := p.Latest(ctx)
 		if err != nil {
 			return nil
 		}
@@ -61,7 +61,7 @@ func (a *invocation) runs(takes func(listing) bool, several bool) cobra.Completi
 // requests offers the numbers of requests that are not merged yet.
 func (a *invocation) requests() cobra.CompletionFunc {
 	return a.words(true, func(ctx context.Context, p *project) []listing {
-		latest, err := p.latest(ctx)
+		latest, err := p.Latest(ctx)
 		if err != nil {
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/app"
 	"signalbox/internal/config"
 	"signalbox/internal/problem"
 	"signalbox/internal/wire"
@@ -28,8 +29,8 @@ func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
 		add(finding{"agents", verdictMissing, err.Error(), hint})
 		return
 	}
-	if name := p.plansUnasked(p.WorkflowName()); name != "" {
-		add(finding{string(workflow.Planner), verdictWarning, name + " is a command: whether it can plan is not known, and \"signalbox heal\" will not try", sayWhoPlans(name)})
+	if name := p.PlansUnasked(p.WorkflowName()); name != "" {
+		add(finding{string(workflow.Planner), verdictWarning, name + " is a command: whether it can plan is not known, and \"signalbox heal\" will not try", app.SayWhoPlans(name)})
 	}
 	does := map[string][]string{} // an agent is one program, whichever model a role has it use
 	var distinct []agent.Agent

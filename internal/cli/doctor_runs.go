@@ -25,7 +25,7 @@ func (p *project) lookAtRequests(ctx context.Context, add func(finding)) {
 }
 
 func (p *project) lookAtRuns(ctx context.Context, add func(finding)) {
-	runs, err := p.latest(ctx)
+	runs, err := p.Latest(ctx)
 	if err != nil {
 		add(finding{"runs", verdictMissing, err.Error(), ""})
 		return
@@ -35,7 +35,7 @@ func (p *project) lookAtRuns(ctx context.Context, add func(finding)) {
 			add(finding{"run", verdictMissing, r.Err.Error(), "the file is kept as it is: mend it by hand, or move its folder away"})
 			continue
 		}
-		_, held, err := p.held(ctx, r.Ref.RequestID)
+		_, held, err := p.Held(ctx, r.Ref.RequestID)
 		if err == nil && !held && (r.Run.State == workflow.Running || r.Run.State == workflow.Queued) {
 			add(finding{"run " + r.Run.Ref(), verdictWarning, "no process carries it: it was cut off", "signalbox resume " + r.Run.Ref()})
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
@@ -115,7 +116,7 @@ func begins(id, ref string) bool {
 // environmentProblem adds what to do and the exit code.
 func environmentProblem(id string, err error) error {
 	switch {
-	case errors.Is(err, registry.ErrNoEnvironment) && issueNumber().MatchString(id):
+	case errors.Is(err, registry.ErrNoEnvironment) && app.IssueNumber().MatchString(id):
 		return &problem.Error{Err: err, Hint: "an issue's environments: signalbox env find-by-issue " + strings.TrimPrefix(id, "#"), Code: problem.NotFound}
 	case errors.Is(err, registry.ErrNoEnvironment):
 		return &problem.Error{Err: err, Hint: "see what there is: signalbox env list", Code: problem.NotFound}

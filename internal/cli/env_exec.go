@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/place"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
@@ -113,12 +114,12 @@ const visitor = "signalbox env"
 
 // warnOfOthers says who else is in the environment.
 func (p *project) warnOfOthers(ctx context.Context, ref workflow.RunRef) {
-	holder, held, err := p.held(ctx, ref.RequestID)
+	holder, held, err := p.Held(ctx, ref.RequestID)
 	if err == nil && held && holder.Owner == visitor {
 		p.Warn("somebody else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
 		return
 	}
-	if name, ok := strings.CutPrefix(holder.Owner, sessionOwner); ok {
+	if name, ok := strings.CutPrefix(holder.Owner, app.SessionOwner); ok {
 		p.Warn("session %s works in this environment", name)
 		return
 	}
@@ -134,7 +135,7 @@ func (p *project) findEnvironment(ctx context.Context, ref string) (store.RunSum
 	if run != nil {
 		return store.RunSummary{Ref: workflow.RefOf(run), Run: *run}, nil
 	}
-	found, err := p.find(ctx, ref)
+	found, err := p.Find(ctx, ref)
 	if problem.CodeOf(err) == problem.NotFound {
 		return found, &problem.Error{Err: fmt.Errorf("no run of Signalbox works in an environment %q", ref), Code: problem.NotFound,
 			Hint: "see which environments there are: signalbox env list"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/environment"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
@@ -116,7 +117,7 @@ func (a *invocation) putAway(ctx context.Context, run *workflow.Run, force bool)
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
-		err = &problem.Error{Err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), holder(held.Holder)),
+		err = &problem.Error{Err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), app.Holder(held.Holder)),
 			Hint: "stop it first: signalbox stop " + run.Ref(), Code: problem.Held}
 	case errors.Is(err, environment.ErrTooLarge):
 		err = &problem.Error{Err: err, Hint: "clear out " + run.Journey.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + id}

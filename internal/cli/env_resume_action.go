@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
@@ -75,7 +76,7 @@ func named(doc *registry.Environments, name string) *registry.Environment {
 	if e, err := doc.Find(name); err == nil {
 		return e
 	}
-	issue, err := parseIssue(name)
+	issue, err := app.ParseIssue(name)
 	if err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/config"
 	"signalbox/internal/git"
 	"signalbox/internal/heal"
@@ -138,7 +139,7 @@ func (a *invocation) healOnce(ctx context.Context, every time.Duration, unattend
 	case err != nil && ctx.Err() != nil:
 		return report, &problem.Error{Err: errors.New("interrupted; what was begun is gone on with by the next pass"), Hint: "go on: signalbox heal"}
 	case errors.As(err, &held):
-		return report, &problem.Error{Code: problem.Held, Err: fmt.Errorf("another process looks after the project's health: %s", holder(held.Holder)),
+		return report, &problem.Error{Code: problem.Held, Err: fmt.Errorf("another process looks after the project's health: %s", app.Holder(held.Holder)),
 			Hint: "see what it finds: signalbox heal status"}
 	case errors.Is(err, heal.ErrNoChecks):
 		return report, withoutChecks()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
@@ -23,7 +24,7 @@ func (p *project) healer(every time.Duration) *heal.Healer {
 		every = p.healthEvery()
 	}
 	c := heal.Config{Store: p.Store, Forge: p.Forge, Tests: p.Config.Tests, Every: every, Root: p.Root, Place: p.lookout, Ask: p.Ask,
-		Carry: p.carryRepair, Redact: p.Redact, Clock: p.HealthTime, Observe: p.tellPass, Logger: p.Log,
+		Carry: p.repaired, Redact: p.Redact, Clock: p.HealthTime, Observe: p.tellPass, Logger: p.Log,
 		ID: func() string { return p.HealthTime().UTC().Format("20060102-150405-") + rand.Text()[:6] }}
 	for _, check := range p.Config.Health.Checks {
 		c.Checks = append(c.Checks, p.healthCheck(check))
@@ -101,4 +102,13 @@ func (p *project) tellPass(line string) {
 	if !p.json {
 		p.print("%s %s\n", commandline.Clock(now()), redact.Line(line, 300))
 	}
+}
+
+// repaired carries a repair and shows its progress.
+func (p *project) repaired(ctx context.Context, repair heal.Repair) (run workflow.Run, err error) {
+	_, err = p.watching(false, func(watch app.Watcher) ([]app.Carried, error) {
+		run, err = p.CarryRepair(ctx, repair, watch)
+		return nil, err
+	})
+	return run, err
 }

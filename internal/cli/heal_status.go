@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
@@ -79,7 +80,7 @@ func (a *invocation) healStatus(ctx context.Context) error {
 	}
 	switch {
 	case at.holder != nil:
-		a.print(healthLine, "at it", holder(*at.holder))
+		a.print(healthLine, "at it", app.Holder(*at.holder))
 	case at.state.Loop.Stopped != "":
 		a.print(healthLine, "stopped", "the last pass ended with an error: "+redact.Line(at.state.Loop.Stopped, 300)+`; what to do, or to go on: signalbox heal`)
 	case at.cutOff():

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/health"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
@@ -146,14 +147,11 @@ func until(g health.Gate) string {
 	return " (" + moment(g.Until.Format(time.RFC3339)) + ")"
 }
 
-// rearm is what a person types about a critical state, behind every gate.
-const rearm = "signalbox health record rearmed"
-
 // criticalAdvice is what a person does about a critical state.
 func criticalAdvice(h health.State) string {
 	about := `open the request about it: signalbox health escalate`
 	if h.Loop.Request != "" {
 		about = "see request " + redact.Line(h.Loop.Request, 60)
 	}
-	return strings.Join([]string{"  " + about, `  when it is mended, or to have it tried again: "` + rearm + `"`}, "\n")
+	return strings.Join([]string{"  " + about, `  when it is mended, or to have it tried again: "` + app.RearmCommand + `"`}, "\n")
 }

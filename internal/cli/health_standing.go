@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"signalbox/internal/app"
 	"signalbox/internal/health"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -27,7 +28,7 @@ func (s *standing) cutOff() bool { return s.state.Loop.Pass != nil && s.holder =
 func (s *standing) gate(every time.Duration, now time.Time) health.Gate {
 	gate := s.state.Gate(every, now)
 	if s.holder != nil {
-		return gate.Beside(holder(*s.holder))
+		return gate.Beside(app.Holder(*s.holder))
 	}
 	return gate
 }

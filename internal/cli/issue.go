@@ -3,18 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
-	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
@@ -35,18 +32,9 @@ func newIssue(a *invocation) *cobra.Command {
 	return c
 }
 
-var issueNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#?[1-9][0-9]{0,8}$`) })
-
-func parseIssue(text string) (int, error) {
-	if !issueNumber().MatchString(text) {
-		return 0, &problem.Error{Err: fmt.Errorf("%q is not an issue's number", text), Hint: "name it by its number: signalbox issue get 42", Code: problem.Usage}
-	}
-	return strconv.Atoi(strings.TrimPrefix(text, "#"))
-}
-
 // issueStatus reads one issue's record; found is false where there is none.
 func (a *invocation) issueStatus(ctx context.Context, arg string) (status registry.IssueStatus, found bool, err error) {
-	n, err := parseIssue(arg)
+	n, err := app.ParseIssue(arg)
 	if err != nil {
 		return status, false, err
 	}
@@ -80,7 +68,7 @@ func (a *invocation) settle(ctx context.Context, s *store.Store) bool {
 	}
 	writable, err := a.OpenStore(ctx)
 	if err == nil {
-		err = errors.Join(settleSessions(ctx, writable), writable.Close())
+		err = errors.Join(app.SettleSessions(ctx, writable), writable.Close())
 	}
 	if err != nil {
 		a.Log.Warn("look for sessions that were killed", "error", err)

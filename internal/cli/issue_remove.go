@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/wire"
 )
 
@@ -15,7 +16,7 @@ func newIssueRemove(a *invocation) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerIssues,
 		RunE: func(c *cobra.Command, args []string) error {
-			n, err := parseIssue(args[0])
+			n, err := app.ParseIssue(args[0])
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/wire"
@@ -21,7 +22,7 @@ func newIssueSet(a *invocation) *cobra.Command {
 		Example: "  signalbox issue set 42 running\n  signalbox issue set 42 error \"the tests failed\"\n  signalbox issue set 42 complete --session my-session",
 		Args:    cobra.RangeArgs(2, 3),
 		RunE: func(c *cobra.Command, args []string) error {
-			n, err := parseIssue(args[0])
+			n, err := app.ParseIssue(args[0])
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
@@ -48,7 +49,7 @@ func (a *invocation) list(ctx context.Context, runsOnly bool) error {
 		return err
 	}
 	p.warn()
-	latest, err := p.latest(ctx)
+	latest, err := p.Latest(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (p *project) listings(ctx context.Context, latest []store.RunSummary, reque
 // doingOrDone is what the run does; of one that was made ready for a session, what that came to.
 func (p *project) doingOrDone(ctx context.Context, r *workflow.Run) string {
 	if e := r.Error; e != nil && e.ReasonCode == workflow.PreparedCode {
-		if info := p.sessionOf(ctx, r); info != nil {
+		if info := p.SessionOf(ctx, r); info != nil {
 			return "its session is " + cameTo(info)
 		}
 	}
@@ -115,7 +116,7 @@ func (p *project) markInterrupted(ctx context.Context, lines []listing) error {
 	sessions := map[string]string{}
 	for _, h := range holders {
 		held[h.Name] = true
-		if name, ok := strings.CutPrefix(h.Record.Owner, sessionOwner); ok {
+		if name, ok := strings.CutPrefix(h.Record.Owner, app.SessionOwner); ok {
 			sessions[h.Name] = name
 		}
 	}

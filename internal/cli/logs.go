@@ -146,7 +146,7 @@ func (l *logReader) one(ctx context.Context, name string, follow bool) error {
 		if !follow || run.State.Ended() {
 			return nil
 		}
-		if err := l.carried(ctx, []workflow.Run{run}); err != nil {
+		if err := l.MustBeCarried(ctx, []workflow.Run{run}); err != nil {
 			return err
 		}
 		select {

@@ -1,11 +1,6 @@
 package cli
 
-import (
-	"github.com/spf13/cobra"
-
-	"signalbox/internal/wire"
-	"signalbox/internal/workflow"
-)
+import "github.com/spf13/cobra"
 
 func newNote(a *invocation) *cobra.Command {
 	return &cobra.Command{
@@ -14,16 +9,11 @@ func newNote(a *invocation) *cobra.Command {
 		Example: "  signalbox note 42 \"waiting for the API team until Thursday\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, found, err := a.openRun(c.Context(), args[0])
+			p, err := a.open(c.Context())
 			if err != nil {
 				return err
 			}
-			return wire.Explained(p.signal(c.Context(), found, func(_ *workflow.Run, s *workflow.Signals) {
-				s.Notes = nil
-				if args[1] != "" {
-					s.Notes = &args[1]
-				}
-			}))
+			return p.Note(c.Context(), args[0], args[1])
 		},
 	}
 }

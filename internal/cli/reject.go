@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
-	"signalbox/internal/workflow"
 )
 
 func newReject(a *invocation) *cobra.Command {
@@ -21,15 +21,7 @@ func newReject(a *invocation) *cobra.Command {
 			if strings.TrimSpace(args[1]) == "" {
 				return &problem.Error{Err: errors.New("REASON is empty"), Hint: usageHint(c), Code: problem.Usage}
 			}
-			check := func(r *workflow.Run) error {
-				if r.State != workflow.NeedsInput || r.Journey.Phase != workflow.ApprovalWait {
-					return a.wrong(r, "it does not wait for approval", "signalbox status "+r.Ref())
-				}
-				return nil
-			}
-			return a.orderOrLeave(c.Context(), args[0], noRun, check, func(_ *workflow.Run, s *workflow.Signals) {
-				s.Commands = append(s.Commands, personal(workflow.CommandReject, "", args[1]))
-			})
+			return a.orderOrLeave(c.Context(), args[0], noRun, app.Reject(args[1]))
 		},
 	}
 	c.Flags().BoolVar(&noRun, "no-run", false, "only leave the rejection; the next \"signalbox resume\" takes it")

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/app"
 )
 
 func newResume(a *invocation) *cobra.Command {
@@ -19,23 +19,7 @@ func newResume(a *invocation) *cobra.Command {
 		Example: "  signalbox resume 42\n  signalbox resume 42 --force",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.order(c.Context(), args[0], func(r *workflow.Run) error {
-				switch r.State {
-				case workflow.Failed:
-					return a.wrong(r, "it failed", "signalbox retry "+r.Ref())
-				case workflow.Canceled:
-					return a.wrong(r, "it is over", "signalbox run "+r.Ref())
-				}
-				if force && !r.CanBeForced() {
-					return a.wrong(r, "neither work that is too large to keep nor tests that cannot run are in its way", "signalbox resume "+r.Ref())
-				}
-				return nil // of a run that is done, what a crash may have left unsaid is said
-			}, func(_ *workflow.Run, s *workflow.Signals) {
-				s.ResumeRequested = true
-				if force {
-					s.Commands = append(s.Commands, personal(workflow.CommandForce, "", ""))
-				}
-			})
+			return a.order(c.Context(), args[0], app.Resume(force))
 		},
 	}
 	c.Flags().BoolVar(&force, "force", false, "lose unrecorded work that is too large to keep, or go on although the tests cannot run")

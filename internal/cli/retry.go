@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/app"
 )
 
 func newRetry(a *invocation) *cobra.Command {
@@ -13,14 +13,7 @@ func newRetry(a *invocation) *cobra.Command {
 		Example: "  signalbox retry 42",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.order(c.Context(), args[0], func(r *workflow.Run) error {
-				if r.State != workflow.Failed {
-					return a.wrong(r, "only a failed run is retried", "signalbox status "+r.Ref())
-				}
-				return nil
-			}, func(_ *workflow.Run, s *workflow.Signals) {
-				s.Commands = append(s.Commands, personal(workflow.CommandRetry, "", ""))
-			})
+			return a.order(c.Context(), args[0], app.Retry())
 		},
 	}
 	a.carryFlags(c)

@@ -1,29 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/commandline"
-	"signalbox/internal/config"
-	"signalbox/internal/engine"
-	"signalbox/internal/forge"
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
-	"signalbox/internal/redact"
-	"signalbox/internal/store"
-	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -59,206 +42,37 @@ func (a *invocation) run(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	named := make([]string, len(refs))
-	for i, ref := range refs {
-		named[i] = p.fromHere(ref)
-	}
-	requests, err := forge.Find(ctx, p.Forge, named...)
-	if err != nil {
-		return wire.Explained(err)
-	}
-	return p.carryAll(ctx, requests, func(request forge.Request) pick { return p.latestOrNew(request) })
-}
-
-// fromHere turns the path of a file, as the shell completes it, into one from the project's root.
-func (p *project) fromHere(ref string) string {
-	abs := filepath.Join(p.Dir, ref)
-	if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() {
-		return ref
-	}
-	if rel, err := filepath.Rel(p.Root, abs); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return ref
-}
-
-// pick chooses the run to carry. It is called with the request's lock held.
-type pick func(context.Context, *engine.Engine) (workflow.RunRef, error)
-
-// latestOrNew goes on with the request's run unless it is over. One that was only made ready for a
-// session, or whose process was told to end, waits for nothing but this.
-func (p *project) latestOrNew(request forge.Request) pick {
-	which := p.latestOr(request, func(ctx context.Context) (workflow.Start, error) {
-		if err := p.notARepair(ctx, request); err != nil {
-			return workflow.Start{}, err
-		}
-		return p.Start(ctx, request)
-	})
-	return func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
-		ref, err := which(ctx, r)
-		var run workflow.Run
-		if err == nil {
-			run, err = p.Store.Stage(ref).Load(ctx)
-		}
-		if err != nil || run.Error == nil || run.Error.ReasonCode != workflow.PreparedCode && !run.Interrupted() {
-			return ref, err
-		}
-		return ref, p.Store.Signal(ctx, ref, func(s *workflow.Signals) error {
-			s.ResumeRequested = true
-			return nil
-		})
-	}
-}
-
-func (p *project) latestOr(request forge.Request, begin func(context.Context) (workflow.Start, error)) pick {
-	return p.latestIf(request, func() error { return errors.Join(p.MayBegin(), p.MayCall()) }, begin)
-}
-
-// latestIf is latestOr with what has to hold before a run begins.
-func (p *project) latestIf(request forge.Request, may func() error, begin func(context.Context) (workflow.Start, error)) pick {
-	return func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
-		latest, err := p.Store.LatestRun(ctx, request.ID)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return workflow.RunRef{}, err
-		case latest.Err != nil:
-			return workflow.RunRef{}, unreadableRun(fmt.Sprint(request.Number), &latest)
-		case latest.Run.State != workflow.Canceled:
-			return latest.Ref, errors.Join(p.ownRun(ctx, latest.Ref), p.settingsStand(&latest.Run, request))
-		default:
-			if err := r.Settle(ctx, latest.Run); err != nil {
-				return workflow.RunRef{}, err
-			}
-		}
-		if err := may(); err != nil {
-			return workflow.RunRef{}, err
-		}
-		start, err := begin(ctx)
-		if err != nil {
-			return workflow.RunRef{}, err
-		}
-		if start.RunID, err = runIDAfter(latest.Ref.RunID); err != nil {
-			return workflow.RunRef{}, err
-		}
-		if err := p.WarnOfSettings(ctx, start.Base); err != nil {
-			return workflow.RunRef{}, err
-		}
-		run := workflow.New(start, now().UTC())
-		return workflow.RefOf(&run), p.Store.CreateRun(ctx, &run)
-	}
-}
-
-// runIDAfter is a run's id that sorts behind another, empty for none: the newest run is found by its id,
-// which knows seconds, and a clock may be set back.
-func runIDAfter(other string) (string, error) {
-	id, err := store.NewRunID(now(), rand.Reader)
-	if err != nil || id > other {
-		return id, err
-	}
-	before, err := time.Parse(runIDTime, other[:min(len(other), len(runIDTime))])
-	if err != nil {
-		return "", fmt.Errorf("begin a run after run %s: %w", other, err)
-	}
-	return store.NewRunID(before.Add(time.Second), rand.Reader)
-}
-
-const runIDTime = "20060102-150405"
-
-// settingsStand refuses flags that say something else than the settings which the run began with: it would
-// ignore them.
-func (p *project) settingsStand(run *workflow.Run, request forge.Request) error {
-	if run.State.Final() {
-		return nil
-	}
-	began, differ := &run.Journey.Settings, []string(nil)
-	if len(p.Overrides.Workflow) > 0 {
-		name, phases, err := workflow.WorkflowPhases(p.Overrides.Workflow...)
-		if err != nil {
-			return &problem.Error{Err: err, Hint: "see what there is: signalbox run --help", Code: problem.Usage}
-		}
-		if name != began.Workflow || !slices.Equal(phases, began.Phases) {
-			differ = append(differ, "--workflow (it is "+began.Workflow+")")
-		}
-	}
-	if approve := p.Overrides.Approve; approve != "" && (approve == config.ApproveAuto) != began.AutoApprove {
-		differ = append(differ, "--approve")
-	}
-	if base := cmp.Or(request.Base, p.Overrides.Base); p.Overrides.Base != "" && base != run.Journey.Base {
-		differ = append(differ, "--base (it is "+redact.Line(run.Journey.Base, 60)+")")
-	}
-	if len(differ) == 0 {
-		return nil
-	}
-	return &problem.Error{Err: fmt.Errorf("run %s is under way and began with another %s", run.Ref(), strings.Join(differ, " and ")), Code: problem.Usage,
-		Hint: fmt.Sprintf("continue it as it began: signalbox resume %s; or give it up first: signalbox stop --cancel %[1]s", run.Ref())}
-}
-
-// beginAtOnce is how many runs begin at the same time, so that the first of a thousand works while the
-// last is still being written down.
-const beginAtOnce = 8
-
-// carryAll carries one run per request, all at once; the queue keeps their number down.
-func (p *project) carryAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick) error {
-	p.WarnOfLogins()
-	progress := newProgress(p.invocation, len(requests) > 1, p.lastWords)
-	defer progress.close()
-	if err := settleSessions(ctx, p.Store); err != nil {
-		return wire.Explained(err)
-	}
-	r, err := p.Runner(ctx, progress.observe)
+	done, err := p.watching(len(refs) > 1, func(watch app.Watcher) ([]app.Carried, error) { return p.StartRuns(ctx, refs, watch) })
 	if err != nil {
 		return err
 	}
-	p.forgetStatuses(ctx)
-	results := make([]error, len(requests))
-	runs := make([]workflow.Run, len(requests))
-	var group sync.WaitGroup
-	beginning := make(chan struct{}, beginAtOnce)
-	for i, request := range requests {
-		beginning <- struct{}{}
-		begun := sync.OnceFunc(func() { <-beginning })
-		group.Go(func() {
-			defer begun()
-			runs[i], results[i] = p.carry(ctx, r, request, func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
-				defer begun()
-				return which(request)(ctx, r)
-			})
-		})
-	}
-	group.Wait()
-	progress.close()
-	return p.outcome(runs, results)
+	return p.outcome(done)
 }
 
-func (p *project) carry(ctx context.Context, r *engine.Engine, request forge.Request, which pick) (workflow.Run, error) {
-	run, err := r.Carry(ctx, request.ID, fmt.Sprintf("run %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
-		return which(ctx, r)
+// watching shows the progress of what is carried meanwhile.
+func (a *invocation) watching(several bool, carry func(app.Watcher) ([]app.Carried, error)) ([]app.Carried, error) {
+	var shown *progress
+	defer func() {
+		if shown != nil {
+			shown.close()
+		}
+	}()
+	return carry(func(by *app.App) func(workflow.Run) {
+		shown = newProgress(a, several, (&project{a, by}).lastWords)
+		return shown.observe
 	})
-	var held *store.HeldError
-	if errors.As(err, &held) {
-		return run, heldRequest(request.Number, held.Holder)
-	}
-	return run, wire.Explained(err)
-}
-
-func holder(r store.LockRecord) string {
-	if r.PID == 0 {
-		return "it has not said which"
-	}
-	return fmt.Sprintf("pid %d on %s since %s", r.PID, r.Host, commandline.When(r.AcquiredAt))
 }
 
 // outcome shows how each run ended and returns the worst of it.
-func (p *project) outcome(runs []workflow.Run, results []error) error {
+func (p *project) outcome(all []app.Carried) error {
 	var worst error
 	var shown []workflow.Run
-	for i, run := range runs {
-		err := results[i]
+	for _, c := range all {
+		run, err := c.Run, c.Err
 		if err == nil {
 			shown = append(shown, run)
 			err = ended(run.State)
-		} else if len(runs) > 1 {
+		} else if len(all) > 1 {
 			p.show(err)
 			err = &problem.Error{Code: problem.CodeOf(err)}
 		}

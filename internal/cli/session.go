@@ -1,22 +1,18 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
-	"signalbox/internal/registry"
 	"signalbox/internal/session"
 	"signalbox/internal/session/terminal"
-	"signalbox/internal/store"
-	"signalbox/internal/wire"
 )
 
 func newSession(a *invocation) *cobra.Command {
@@ -39,45 +35,7 @@ func (a *invocation) openSessions(ctx context.Context) (*session.Sessions, error
 	if err != nil {
 		return nil, err
 	}
-	return sessionsOf(s)
-}
-
-func sessionsOf(s *store.Store) (*session.Sessions, error) {
-	root, err := s.Abs(".")
-	return &session.Sessions{Root: root, Store: s, Clock: now, Publish: publishSession}, err
-}
-
-// publishSession writes the status of a session's issue (S1). What was written since is left: it is
-// of somebody who went on.
-func publishSession(ctx context.Context, s *store.Store, info session.Info) error {
-	word, message, at := registry.IssueRunning, "", info.StartedAt
-	if o := info.Outcome; o != nil {
-		word, at = registry.IssueComplete, o.At
-		if o.Kind == terminal.Error {
-			word, message = registry.IssueError, cmp.Or(o.Message, "the agent reported an error and said no more")
-		}
-	}
-	return s.IssueStatus(info.Issue).Update(ctx, func(status *registry.IssueStatus) error {
-		if info.Outcome == nil || !status.Timestamp.After(at) {
-			status.Set(word, info.Name, message, at)
-			status.Timestamp = at.UTC() // to the nanosecond: it is compared with a run's
-		}
-		return nil
-	})
-}
-
-// settleSessions finds the sessions that were killed together with their hosts, and writes down that
-// they ended. Nobody else does: who is killed says nothing.
-func settleSessions(ctx context.Context, s *store.Store) error {
-	names, err := s.Sessions(ctx)
-	if err != nil || len(names) == 0 {
-		return err
-	}
-	all, err := sessionsOf(s)
-	if err == nil {
-		_, err = all.List(ctx)
-	}
-	return err
+	return app.SessionsOf(s)
 }
 
 func (a *invocation) openSession(ctx context.Context, ref string) (*session.Session, session.Info, error) {
@@ -85,51 +43,7 @@ func (a *invocation) openSession(ctx context.Context, ref string) (*session.Sess
 	if err != nil {
 		return nil, session.Info{}, err
 	}
-	return openSession(ctx, all, ref)
-}
-
-// openSession finds the session of an issue, by its number or its own name.
-func openSession(ctx context.Context, all *session.Sessions, ref string) (*session.Session, session.Info, error) {
-	name := ref
-	if issueNumber().MatchString(ref) {
-		n, err := parseIssue(ref)
-		if err != nil {
-			return nil, session.Info{}, err
-		}
-		name = session.Name("", n)
-	}
-	x, err := all.Open(ctx, name)
-	var info session.Info
-	if err == nil {
-		info, err = x.Info(ctx)
-	}
-	if errors.Is(err, session.ErrNotFound) || errors.Is(err, store.ErrName) {
-		err = &problem.Error{Err: fmt.Errorf("there is no session of %q", ref), Code: problem.NotFound,
-			Hint: "see which there are: signalbox session list"}
-	}
-	return x, info, wire.Explained(err)
-}
-
-// liveSessions are those whose agent has not ended.
-func liveSessions(ctx context.Context, all *session.Sessions) (live []session.Info, err error) {
-	list, err := all.List(ctx)
-	for _, info := range list {
-		if info.EndedAt == nil {
-			live = append(live, info)
-		}
-	}
-	return live, wire.Explained(err)
-}
-
-// sessionState is where a session stands, in a word of the status file.
-func sessionState(i *session.Info) registry.IssueStatusWord {
-	switch {
-	case i.Outcome == nil:
-		return registry.IssueRunning
-	case i.Outcome.Kind == terminal.Complete:
-		return registry.IssueComplete
-	}
-	return registry.IssueError
+	return app.OpenSession(ctx, all, ref)
 }
 
 // sessionSays is what there is to say of a session, on one line.
@@ -164,7 +78,7 @@ func (a *invocation) offerSessions(several bool, wanted func(*session.Info) bool
 		list, _ := all.List(c.Context())
 		for _, info := range list {
 			if number := strconv.Itoa(info.Issue); wanted(&info) && strings.HasPrefix(number, begun) {
-				words = append(words, cobra.CompletionWithDesc(number, fmt.Sprintf("%s, %s", redact.Line(info.Agent, 60), sessionState(&info))))
+				words = append(words, cobra.CompletionWithDesc(number, fmt.Sprintf("%s, %s", redact.Line(info.Agent, 60), app.SessionState(&info))))
 			}
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/app"
 	"signalbox/internal/engine"
 	"signalbox/internal/perform"
 	"signalbox/internal/permission"
@@ -94,7 +95,7 @@ func askedBy(info *session.Info) *workflow.Question {
 
 // askingSession is the session that works on a run's request, if its agent asks something.
 func (p *project) askingSession(ctx context.Context, run *workflow.Run) (*session.Session, *workflow.Question) {
-	all, err := sessionsOf(p.Store)
+	all, err := app.SessionsOf(p.Store)
 	if err != nil {
 		return nil, nil
 	}
@@ -111,7 +112,7 @@ func (p *project) askingSession(ctx context.Context, run *workflow.Run) (*sessio
 
 // giveSession gives the answer to the session's host.
 func (w *answering) giveSession(ctx context.Context, answer workflow.Answer) error {
-	order := personal(workflow.CommandAnswer, "", "")
+	order := app.Personal(workflow.CommandAnswer, "", "")
 	answer.By, answer.At = order.By, order.At
 	said, err := json.Marshal(answer)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"signalbox/internal/app"
 	"signalbox/internal/session"
 	"signalbox/internal/wire"
 )
@@ -69,7 +70,7 @@ func (a *invocation) sitDown(ctx context.Context, x *session.Session) (left bool
 // endOfSession is what a session came to, for people.
 func endOfSession(i *session.Info) string {
 	if says := sessionSays(i); says != "" {
-		return fmt.Sprintf("%s: %s", sessionState(i), says)
+		return fmt.Sprintf("%s: %s", app.SessionState(i), says)
 	}
-	return string(sessionState(i))
+	return string(app.SessionState(i))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
@@ -79,7 +80,7 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := sessionsOf(p.Store)
+	all, err := app.SessionsOf(p.Store)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 		problems = append(problems, c.one(ctx, p, x))
 	}
 	if c.orphans {
-		problems = append(problems, (&issueCleanup{invocation: c.invocation, all: c.all, dry: c.dry}).run(ctx))
+		problems = append(problems, c.cleanIssues(ctx, &app.IssueCleanup{All: c.all, Dry: c.dry}))
 	}
 	if asked.json {
 		problems = append(problems, asked.printJSON(append([]putAway{}, c.put...)))
@@ -124,7 +125,7 @@ func (c *sessionCleanup) chosen(ctx context.Context, p *project, all *session.Se
 		}
 	}
 	for _, ref := range refs {
-		x, info, err := openSession(ctx, all, ref)
+		x, info, err := app.OpenSession(ctx, all, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +145,7 @@ func (c *sessionCleanup) chosen(ctx context.Context, p *project, all *session.Se
 
 // issueMerged: the run says so. What somebody merged without it cannot be proven and is named by them.
 func issueMerged(ctx context.Context, p *project, issue int) (bool, error) {
-	found, err := p.find(ctx, strconv.Itoa(issue))
+	found, err := p.Find(ctx, strconv.Itoa(issue))
 	if problem.CodeOf(err) == problem.NotFound {
 		return false, nil
 	}
@@ -152,11 +153,11 @@ func issueMerged(ctx context.Context, p *project, issue int) (bool, error) {
 }
 
 func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
-	live, err := liveIssues(ctx, p.Store) // a run makes its environment again
+	live, err := app.LiveIssues(ctx, p.Store) // a run makes its environment again
 	if err != nil || live[issue] {
 		return false, err
 	}
-	folders, err := worktrees(p.Store)
+	folders, err := app.Worktrees(p.Store)
 	return len(registry.OrphanedIssues([]int{issue}, folders)) > 0, err
 }
 
@@ -164,10 +165,10 @@ func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
 func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) error {
 	n := strconv.Itoa(x.info.Issue)
 	put := putAway{Issue: x.info.Issue, Name: x.info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
-	found, err := p.find(ctx, n)
+	found, err := p.Find(ctx, n)
 	noRun := problem.CodeOf(err) == problem.NotFound
 	if err == nil {
-		err = undecided(&found.Run)
+		err = app.Undecided(&found.Run)
 	}
 	switch {
 	case err != nil && !noRun:

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"signalbox/internal/app"
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/perform"
@@ -22,36 +22,11 @@ func (p *project) freeForSession(ctx context.Context, request forge.Request) err
 	if request.Closed {
 		return &problem.Error{Err: fmt.Errorf("request %d is closed: its change is merged", request.Number), Hint: "see it: signalbox status " + request.ID}
 	}
-	holder, held, err := p.held(ctx, request.ID)
+	holder, held, err := p.Held(ctx, request.ID)
 	if err == nil && held {
-		err = heldRequest(request.Number, holder)
+		err = app.HeldRequest(request.Number, holder)
 	}
 	return err
-}
-
-// heldRequest says who works on a request.
-func heldRequest(number int, by store.LockRecord) error {
-	if name, ok := strings.CutPrefix(by.Owner, sessionOwner); ok {
-		return &problem.Error{Code: problem.Held, Err: fmt.Errorf("session %s works on request %d: %s", name, number, holder(by)),
-			Hint: fmt.Sprintf("follow it: signalbox session watch %d; or end it: signalbox session stop %[1]d", number)}
-	}
-	return &problem.Error{Code: problem.Held, Hint: fmt.Sprintf("follow it: signalbox watch %d", number),
-		Err: fmt.Errorf("request %d is carried by another process: %s", number, holder(by))}
-}
-
-// waitsForApproval: the run's change is made, and a person is to decide on it.
-func waitsForApproval(run *workflow.Run) bool {
-	return run.State == workflow.NeedsInput && run.Journey.Phase == workflow.ApprovalWait
-}
-
-// undecided refuses what would take a change away from whoever decides on it.
-func undecided(run *workflow.Run) error {
-	if !waitsForApproval(run) {
-		return nil
-	}
-	n := run.Journey.Number
-	return &problem.Error{Err: fmt.Errorf("the change of request %d waits for approval", n), Code: problem.Held,
-		Hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d", n)}
 }
 
 // environmentFor is the request's run, with an environment.
@@ -59,7 +34,7 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 	latest, err := p.Store.LatestRun(ctx, request.ID)
 	if err == nil && latest.Err == nil {
 		run := latest.Run
-		if err := undecided(&run); err != nil {
+		if err := app.Undecided(&run); err != nil {
 			return run, err
 		}
 		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed, workflow.Queued}, run.State) {
@@ -71,12 +46,12 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 	}
 	e := p.Engine(perform.Config{Places: place.New(place.Config{Store: p.Store, Repo: p.Repo, Environments: p.Environments, Now: now, Logger: p.Log})}, nil)
 	run, err := e.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
-		return p.latestIf(request, p.InMainTree, func(ctx context.Context) (workflow.Start, error) { return p.Start(ctx, request) })(ctx, e)
+		return p.LatestIf(request, p.InMainTree, func(ctx context.Context) (workflow.Start, error) { return p.Start(ctx, request) })(ctx, e)
 	})
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
-		return run, heldRequest(request.Number, held.Holder)
+		return run, app.HeldRequest(request.Number, held.Holder)
 	case err != nil:
 		return run, wire.Explained(err)
 	case ctx.Err() != nil:
@@ -109,7 +84,7 @@ func (p *project) wakeUp(ctx context.Context, latest store.RunSummary) error {
 		case workflow.NeedsInput:
 			s.ResumeRequested = true
 		case workflow.Failed:
-			s.Commands = append(s.Commands, personal(workflow.CommandRetry, "", ""))
+			s.Commands = append(s.Commands, app.Personal(workflow.CommandRetry, "", ""))
 		}
 		return nil
 	})

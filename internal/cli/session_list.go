@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
@@ -48,7 +49,7 @@ type shownSession struct {
 }
 
 func showSession(i *session.Info) shownSession {
-	s := shownSession{Issue: i.Issue, Status: sessionState(i), Name: i.Name, Agent: i.Agent, Mode: i.Mode, Progress: i.Progress, Question: askedBy(i),
+	s := shownSession{Issue: i.Issue, Status: app.SessionState(i), Name: i.Name, Agent: i.Agent, Mode: i.Mode, Progress: i.Progress, Question: askedBy(i),
 		HostPID: i.HostPID, StartedAt: i.StartedAt, EndedAt: i.EndedAt, ExitCode: i.ExitCode, Notes: i.Notes}
 	if i.Outcome != nil {
 		s.Message, s.Source = i.Outcome.Message, i.Outcome.Source
@@ -79,7 +80,7 @@ func (a *invocation) listSessions(ctx context.Context) error {
 	out, flush := a.columns("ISSUE", "STATUS", "AGENT", "MODE", "SINCE", "SAYS")
 	for i := range list {
 		s := &list[i]
-		_, _ = fmt.Fprintf(out, "#%d\t%s\t%s\t%s\t%s\t%s\n", s.Issue, sessionState(s), redact.Line(s.Agent, 60), s.Mode,
+		_, _ = fmt.Fprintf(out, "#%d\t%s\t%s\t%s\t%s\t%s\n", s.Issue, app.SessionState(s), redact.Line(s.Agent, 60), s.Mode,
 			commandline.When(s.StartedAt), sessionSays(s))
 	}
 	return flush()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/app"
 	"signalbox/internal/config"
 	"signalbox/internal/permission"
 	"signalbox/internal/problem"
@@ -42,11 +43,8 @@ type sessionPlace struct {
 
 // SessionHost is what the process that hosts a session needs of this package.
 func SessionHost() session.HostConfig {
-	return session.HostConfig{Entrance: enterSession, Publish: publishSession, Clock: now}
+	return session.HostConfig{Entrance: enterSession, Publish: app.PublishSession, Clock: now}
 }
-
-// sessionOwner begins the name under which a session holds its request.
-const sessionOwner = "session "
 
 // enterSession is a session.Entrance. It opens the project anew, in the process that stays with the
 // agent: whoever starts a session is gone when its model is asked for the second time.
@@ -77,7 +75,7 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 	if err != nil {
 		return nil, nil, err
 	}
-	place, err := p.Places().Enter(ctx, run, sessionOwner+at.Name)
+	place, err := p.Places().Enter(ctx, run, app.SessionOwner+at.Name)
 	if err != nil {
 		return nil, nil, err
 	}

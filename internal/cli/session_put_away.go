@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"signalbox/internal/app"
 	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
@@ -54,14 +55,14 @@ func (p *project) cancel(ctx context.Context, found store.RunSummary) (workflow.
 	if err != nil {
 		return found.Run, err
 	}
-	err = p.signal(ctx, found, func(_ *workflow.Run, s *workflow.Signals) {
-		s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
+	err = p.Signal(ctx, found, func(_ *workflow.Run, s *workflow.Signals) {
+		s.Commands = append(s.Commands, app.Personal(workflow.CommandCancel, "", ""))
 	})
 	if err != nil {
 		return found.Run, wire.Explained(err)
 	}
 	request := forge.Request{ID: found.Ref.RequestID, Number: found.Run.Journey.Number}
-	return p.carry(ctx, r, request, func(context.Context, *engine.Engine) (workflow.RunRef, error) { return found.Ref, nil })
+	return p.Carry(ctx, r, request, func(context.Context, *engine.Engine) (workflow.RunRef, error) { return found.Ref, nil })
 }
 
 // removeBranch removes a run's branch if the base branch or the kept ref has all of it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/forge"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
@@ -75,7 +76,7 @@ func (a *invocation) startSession(ctx context.Context, ref string, how sessionSt
 	if err != nil {
 		return err
 	}
-	request, err := p.Forge.Request(ctx, p.fromHere(ref))
+	request, err := p.Forge.Request(ctx, p.FromHere(ref))
 	if err != nil {
 		return wire.Explained(err)
 	}
@@ -113,7 +114,7 @@ func (a *invocation) openForSessions(ctx context.Context) (*project, error) {
 		_, err = p.Environments.Check(ctx)
 	}
 	if err == nil {
-		err = settleSessions(ctx, p.Store)
+		err = app.SettleSessions(ctx, p.Store)
 	}
 	return p, wire.Explained(err)
 }
@@ -128,7 +129,7 @@ func (p *project) meant(how sessionStart) sessionStart {
 
 // startFor starts the request's session in the environment of its run, which is made as far as that.
 func (p *project) startFor(ctx context.Context, request forge.Request, how sessionStart) (session.Info, error) {
-	all, err := sessionsOf(p.Store)
+	all, err := app.SessionsOf(p.Store)
 	if err != nil {
 		return session.Info{}, err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"signalbox/internal/app"
 )
 
 func newSessionStop(a *invocation) *cobra.Command {
@@ -27,7 +29,7 @@ func (a *invocation) stopSessions(ctx context.Context, refs []string) error {
 	}
 	shown, problems := []shownSession{}, []error(nil)
 	for _, ref := range refs {
-		x, before, err := openSession(ctx, all, ref)
+		x, before, err := app.OpenSession(ctx, all, ref)
 		after := before
 		if err == nil {
 			err = x.Stop(ctx)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"signalbox/internal/app"
 	"signalbox/internal/forge"
 	"signalbox/internal/place"
 	"signalbox/internal/problem"
@@ -95,11 +96,11 @@ func (p *project) workOf(ctx context.Context, places *place.Places, request forg
 	if err = errors.Join(err, latest.Err); err != nil {
 		return "", wire.Explained(err)
 	}
-	all, err := sessionsOf(p.Store)
+	all, err := app.SessionsOf(p.Store)
 	if err != nil {
 		return "", err
 	}
-	x, info, err := openSession(ctx, all, session.Name("", request.Number))
+	x, info, err := app.OpenSession(ctx, all, session.Name("", request.Number))
 	if err == nil && info.Outcome != nil && info.EndedAt == nil {
 		err = x.Stop(ctx)
 	}
@@ -109,7 +110,7 @@ func (p *project) workOf(ctx context.Context, places *place.Places, request forg
 	commit, err := places.WorkOf(ctx, latest.Run)
 	var held *store.HeldError
 	if errors.As(err, &held) {
-		return "", heldRequest(request.Number, held.Holder)
+		return "", app.HeldRequest(request.Number, held.Holder)
 	}
 	return commit, wire.Explained(err)
 }

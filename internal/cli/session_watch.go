@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/session"
 	"signalbox/internal/wire"
 )
@@ -69,7 +70,7 @@ func (a *invocation) chosenSessions(ctx context.Context, refs []string) (chosen 
 		return nil, err
 	}
 	if len(refs) == 0 {
-		live, err := liveSessions(ctx, all)
+		live, err := app.LiveSessions(ctx, all)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +79,7 @@ func (a *invocation) chosenSessions(ctx context.Context, refs []string) (chosen 
 		}
 	}
 	for _, ref := range refs {
-		x, info, err := openSession(ctx, all, ref)
+		x, info, err := app.OpenSession(ctx, all, ref)
 		if err != nil {
 			return nil, err
 		}

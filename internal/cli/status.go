@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
@@ -40,10 +41,10 @@ func (a *invocation) status(ctx context.Context, ref string) error {
 		return err
 	}
 	p.warn()
-	if err := settleSessions(ctx, p.Store); err != nil {
+	if err := app.SettleSessions(ctx, p.Store); err != nil {
 		return wire.Explained(err)
 	}
-	found, err := p.find(ctx, ref)
+	found, err := p.Find(ctx, ref)
 	if err != nil && problem.CodeOf(err) != problem.NotFound {
 		return err
 	}
@@ -53,7 +54,7 @@ func (a *invocation) status(ctx context.Context, ref string) error {
 		}
 		return err
 	}
-	holder, held, err := p.held(ctx, found.Ref.RequestID)
+	holder, held, err := p.Held(ctx, found.Ref.RequestID)
 	if err != nil {
 		return err
 	}

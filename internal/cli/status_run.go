@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
@@ -38,7 +39,7 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 
 // printNext says why the run stands still, if it does, and what to type.
 func (p *project) printNext(ctx context.Context, r *workflow.Run, holder store.LockRecord, held bool) {
-	if name, ok := strings.CutPrefix(holder.Owner, sessionOwner); ok {
+	if name, ok := strings.CutPrefix(holder.Owner, app.SessionOwner); ok {
 		p.print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.paint(yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
 		if _, asked := p.askingSession(ctx, r); asked != nil {
 			asking := *r
@@ -84,36 +85,19 @@ func (p *project) printDetails(ctx context.Context, r *workflow.Run) {
 
 // printSession prints what the issue's session came to, whose work is in the run's environment.
 func (p *project) printSession(ctx context.Context, r *workflow.Run) {
-	info := p.sessionOf(ctx, r)
+	info := p.SessionOf(ctx, r)
 	if info == nil || r.State.Final() {
 		return
 	}
 	p.print("  %-9s %s\n", "session", redact.Line(cameTo(info), 300))
 	p.print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
-	if info.EndedAt != nil && !waitsForApproval(r) { // until then it is refused
+	if info.EndedAt != nil && !app.WaitsForApproval(r) { // until then it is refused
 		p.print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
 	}
 }
 
-// sessionOf is the latest session of the run's issue, nil where there is none that can be read.
-func (p *project) sessionOf(ctx context.Context, r *workflow.Run) *session.Info {
-	all, err := sessionsOf(p.Store)
-	if err != nil {
-		return nil
-	}
-	x, err := all.Open(ctx, session.Name("", r.Journey.Number))
-	if err != nil {
-		return nil
-	}
-	info, err := x.Info(ctx)
-	if err != nil {
-		return nil
-	}
-	return &info
-}
-
 func cameTo(info *session.Info) string {
-	came := string(sessionState(info))
+	came := string(app.SessionState(info))
 	if info.Outcome != nil && info.Outcome.Message != "" {
 		came += ": " + info.Outcome.Message
 	}

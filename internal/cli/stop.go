@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
-	"signalbox/internal/workflow"
 )
 
 func newStop(a *invocation) *cobra.Command {
@@ -18,20 +18,7 @@ func newStop(a *invocation) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			a.WithoutAgents = true // a run can be stopped whatever else is agreed to
-			err := a.order(c.Context(), args[0], func(r *workflow.Run) error {
-				switch {
-				case r.State == workflow.Canceled && cancel: // what a crash may have left undone is done
-				case r.State.Final():
-					return a.wrong(r, "it is over", "signalbox status "+r.Ref())
-				}
-				return nil
-			}, func(_ *workflow.Run, s *workflow.Signals) {
-				if cancel {
-					s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
-					return
-				}
-				s.StopRequested = true
-			})
+			err := a.order(c.Context(), args[0], app.Stop(cancel))
 			if code := problem.CodeOf(err); err != nil && (code == problem.NeedsInput && !cancel || code == problem.Canceled) {
 				return nil // stopped is what was asked for
 			}

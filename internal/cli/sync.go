@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/workflow"
+	"signalbox/internal/app"
 )
 
 func newSync(a *invocation) *cobra.Command {
@@ -16,19 +16,7 @@ func newSync(a *invocation) *cobra.Command {
 		Example: "  signalbox sync 42",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.order(c.Context(), args[0], func(r *workflow.Run) error {
-				switch {
-				case r.State.Final():
-					return a.wrong(r, "it is over", "signalbox status "+r.Ref())
-				case r.UnderWay():
-					return a.wrong(r, "it is under way", "stop it first: signalbox stop "+r.Ref())
-				case !r.MaySync():
-					return a.wrong(r, "it has no finished change yet, and goes on from today's base by itself", "signalbox status "+r.Ref())
-				}
-				return nil
-			}, func(_ *workflow.Run, s *workflow.Signals) {
-				s.Commands = append(s.Commands, personal(workflow.CommandSync, "", ""))
-			})
+			return a.order(c.Context(), args[0], app.Sync())
 		},
 	}
 	a.carryFlags(c)

@@ -55,7 +55,7 @@ func (a *invocation) giveTrust(ctx context.Context, show, yes bool) error {
 	case yes:
 		err = p.Grant("option")
 	default:
-		err = p.askTrust(ctx)
+		err = a.askTrust(ctx, p.Project)
 	}
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (p *project) sayTrust(ctx context.Context, list bool) {
 		return
 	}
 	if list {
-		p.showTrust(ctx, p.Out)
+		showTrust(ctx, p.Project, p.Out)
 	}
 	p.print("%s\n", map[wire.TrustStanding]string{
 		wire.StandsAgreed:   "you agreed to exactly this",

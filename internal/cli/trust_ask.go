@@ -22,36 +22,8 @@ func (a *invocation) trustFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&a.Overrides.Trust, "trust", false, "agree for this command to what the project's files do to this machine (signalbox trust --show); for CI")
 }
 
-// openTrusted opens the project for a command that obeys its configuration.
-func (a *invocation) openTrusted(ctx context.Context) (*project, error) {
-	p, err := a.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return p.trusted(ctx)
-}
-
-// trusted is the project with its whole configuration. Where that needs the user's agreement, a terminal asks; the
-// project is then opened anew, with what the files say at that moment.
-func (p *project) trusted(ctx context.Context) (*project, error) {
-	if p.Trust.Standing != wire.StandsWithheld || p.WithoutAgents {
-		p.Obeys = true
-		return p, nil
-	}
-	err := p.askTrust(ctx)
-	if err = errors.Join(err, p.Store.Close()); err != nil {
-		return nil, err
-	}
-	again, err := p.open(ctx)
-	if err == nil && again.Trust.Standing == wire.StandsWithheld {
-		err = errors.Join(again.Untrusted(), again.Store.Close())
-	}
-	p.Obeys = err == nil
-	return again, err
-}
-
 // showTrust prints the list, and by name what .worktreeinclude would copy.
-func (p *project) showTrust(ctx context.Context, w io.Writer) {
+func showTrust(ctx context.Context, p *wire.Project, w io.Writer) {
 	for _, r := range p.Trust.List {
 		_, _ = fmt.Fprint(w, p.TrustLine(r))
 	}
@@ -71,17 +43,17 @@ func (p *project) showTrust(ctx context.Context, w io.Writer) {
 }
 
 // askTrust asks at a terminal, and elsewhere says what is missing.
-func (p *project) askTrust(ctx context.Context) error {
-	if !p.canAsk() {
+func (a *invocation) askTrust(ctx context.Context, p *wire.Project) error {
+	if !a.canAsk() {
 		return p.Untrusted()
 	}
-	_, _ = fmt.Fprintln(p.Err, "This project's files reach beyond the sandbox. They came with a commit, so someone else may have written them:")
-	p.showTrust(ctx, p.Err)
+	_, _ = fmt.Fprintln(a.Err, "This project's files reach beyond the sandbox. They came with a commit, so someone else may have written them:")
+	showTrust(ctx, p, a.Err)
 	if p.Trust.Doubt != nil {
 		p.Warn("%v", p.Trust.Doubt)
 	}
-	_, _ = fmt.Fprint(p.Err, "Agree to exactly this, for this project on this machine? [y/N] ")
-	answer, err := readLine(ctx, bufio.NewReader(io.LimitReader(p.In, 1<<10)))
+	_, _ = fmt.Fprint(a.Err, "Agree to exactly this, for this project on this machine? [y/N] ")
+	answer, err := readLine(ctx, bufio.NewReader(io.LimitReader(a.In, 1<<10)))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
 	}
@@ -92,7 +64,7 @@ func (p *project) askTrust(ctx context.Context) error {
 }
 
 // canAsk: someone at a terminal can answer.
-func (p *project) canAsk() bool {
-	file, ok := p.In.(*os.File)
-	return p.Terminal && !p.json && (!ok || term.IsTerminal(int(file.Fd())))
+func (a *invocation) canAsk() bool {
+	file, ok := a.In.(*os.File)
+	return a.Terminal && !a.json && (!ok || term.IsTerminal(int(file.Fd())))
 }

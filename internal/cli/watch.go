@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/problem"
+	"signalbox/internal/app"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -63,7 +62,11 @@ func (a *invocation) watch(ctx context.Context, refs []string) error {
 	if p.json {
 		return nil
 	}
-	return p.outcome(runs, make([]error, len(runs)))
+	all := make([]app.Carried, len(runs))
+	for i := range runs {
+		all[i].Run = runs[i]
+	}
+	return p.outcome(all)
 }
 
 // obeyKeys lets the person leave with q and stop the one run they watch by typing s twice. The function returned gives
@@ -108,7 +111,7 @@ func (p *project) watched(ctx context.Context, refs []string) (watched []workflo
 	if len(refs) > 0 {
 		return watched, nil
 	}
-	latest, err := p.latest(ctx)
+	latest, err := p.Latest(ctx)
 	for _, r := range latest {
 		if r.Err == nil && !r.Run.State.Ended() {
 			watched = append(watched, r.Ref)
@@ -119,18 +122,18 @@ func (p *project) watched(ctx context.Context, refs []string) (watched []workflo
 
 // begun is the latest run that ref names. It waits for the first run of a request that has none.
 func (p *project) begun(ctx context.Context, ref string) (store.RunSummary, error) {
-	found, err := p.find(ctx, ref)
-	if !errors.Is(err, errNoRun) {
+	found, err := p.Find(ctx, ref)
+	if !errors.Is(err, app.ErrNoRun) {
 		return found, err
 	}
 	p.say(fmt.Sprintf("request %s has no run yet; waiting for one (start it: signalbox run %[1]s)", redact.Line(ref, 100)))
-	for errors.Is(err, errNoRun) {
+	for errors.Is(err, app.ErrNoRun) {
 		select {
 		case <-ctx.Done():
 			return found, nil
 		case <-time.After(beginPoll):
 		}
-		found, err = p.find(ctx, ref)
+		found, err = p.Find(ctx, ref)
 	}
 	return found, err
 }
@@ -167,7 +170,7 @@ func (p *project) follow(ctx context.Context, refs []workflow.RunRef, show *prog
 		if !moving {
 			return runs, nil
 		}
-		if err := p.carried(ctx, runs); err != nil {
+		if err := p.MustBeCarried(ctx, runs); err != nil {
 			return nil, err
 		}
 		select {
@@ -182,26 +185,6 @@ func (p *project) follow(ctx context.Context, refs []workflow.RunRef, show *prog
 
 // deadPoll is how often whoever follows a run looks whether somebody still carries it.
 const deadPoll = 2 * time.Second
-
-// carried is an error when no process carries any of the runs that should move.
-func (p *project) carried(ctx context.Context, runs []workflow.Run) error {
-	for i := range runs {
-		if runs[i].State.Ended() {
-			continue
-		}
-		if _, held, err := p.held(ctx, runs[i].RequestID); err != nil || held {
-			return err
-		}
-		// It may have ended since it was read.
-		now, err := p.Store.Stage(workflow.RefOf(&runs[i])).Load(ctx)
-		if err != nil || now.State.Ended() || now.Journey.Transition != runs[i].Journey.Transition {
-			return err
-		}
-	}
-	run := runs[slices.IndexFunc(runs, func(r workflow.Run) bool { return !r.State.Ended() })]
-	return &problem.Error{Err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Journey.Phase.Position().Doing),
-		Hint: "go on: signalbox resume " + run.Ref()}
-}
 
 func (p *project) showChange(run *workflow.Run, show *progress) {
 	if !p.json {

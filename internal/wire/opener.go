@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -19,6 +20,8 @@ type Opener struct {
 	Warn   func(format string, args ...any)
 	Mended func(path string, notes []string)
 	Learn  func(*redact.Redactor)
+	// AskTrust asks the user to agree to what the project's files do to this machine; nil refuses.
+	AskTrust func(context.Context, *Project) error
 	// Notices are the notifications on their way.
 	Notices *sync.WaitGroup
 	Log     *slog.Logger

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"signalbox/internal/commandline"
-	"signalbox/internal/engine"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/problem"
@@ -17,17 +16,9 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// openRun opens the project and finds a run in it.
-func (a *invocation) openRun(ctx context.Context, ref string) (p *project, found store.RunSummary, err error) {
-	if p, err = a.open(ctx); err == nil {
-		found, err = p.find(ctx, ref)
-	}
-	return p, found, err
-}
-
-// find is the latest run that ref names: a request's number or id, or the
+// Find is the latest run that ref names: a request's number or id, or the
 // beginning of a run id.
-func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error) {
+func (p *App) Find(ctx context.Context, ref string) (store.RunSummary, error) {
 	runs, err := p.Store.Runs(ctx)
 	if err != nil {
 		return store.RunSummary{}, wire.Explained(err)
@@ -51,7 +42,7 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 		if err := p.aboutHealth(ctx, request.ID); err != nil {
 			return store.RunSummary{}, err
 		}
-		return store.RunSummary{}, &problem.Error{Err: fmt.Errorf("%w %q", errNoRun, ref), Code: problem.NotFound,
+		return store.RunSummary{}, &problem.Error{Err: fmt.Errorf("%w %q", ErrNoRun, ref), Code: problem.NotFound,
 			Hint: fmt.Sprintf("start one: signalbox run %s; or see what there is: signalbox list", ref)}
 	}
 	if found.Err != nil {
@@ -62,7 +53,7 @@ func (p *project) find(ctx context.Context, ref string) (store.RunSummary, error
 
 // requestBehind is the id of the request that ref names, for a run that cannot be read does not say its number;
 // empty where all can be read.
-func (p *project) requestBehind(ctx context.Context, ref string, runs []store.RunSummary) string {
+func (p *App) requestBehind(ctx context.Context, ref string, runs []store.RunSummary) string {
 	if !slices.ContainsFunc(runs, func(r store.RunSummary) bool { return r.Err != nil }) {
 		return ""
 	}
@@ -88,12 +79,12 @@ func unreadableRun(ref string, found *store.RunSummary) error {
 			stage, store.RunDir(found.Ref), commandline.ShellWord(ref))}
 }
 
-// errNoRun: the request is there, and no run answers it yet.
-var errNoRun = errors.New("there is no run of")
+// ErrNoRun: the request is there, and no run answers it yet.
+var ErrNoRun = errors.New("there is no run of")
 
 // aboutHealth says what to do about a request that the self-healing loop opened to call a person, nil if it is none: no run
 // answers such a one.
-func (p *project) aboutHealth(ctx context.Context, request string) error {
+func (p *App) aboutHealth(ctx context.Context, request string) error {
 	h, err := p.Store.Health().Load(ctx)
 	if err != nil { // what is wrong with state.json is said where it is asked for
 		return nil
@@ -101,7 +92,7 @@ func (p *project) aboutHealth(ctx context.Context, request string) error {
 	switch critical, earlier := h.About(request); {
 	case critical:
 		return &problem.Error{Err: fmt.Errorf("request %s calls a person: %s; no run answers it", request, h.FailedInARow()),
-			Code: problem.NotFound, Hint: fmt.Sprintf("when it is mended, or to have it tried again: %q", rearm)}
+			Code: problem.NotFound, Hint: fmt.Sprintf("when it is mended, or to have it tried again: %q", RearmCommand)}
 	case earlier:
 		return &problem.Error{Err: fmt.Errorf("request %s called a person about repairs that failed, who acted; no run answers it", request), Code: problem.NotFound,
 			Hint: `it is closed once nothing fails any more; look again: signalbox heal`}
@@ -116,8 +107,8 @@ func names(ref string, r *store.RunSummary) bool {
 	return r.Err == nil && ref == r.Run.Ref()
 }
 
-// latest is the newest run of every request, by number; broken ones come last.
-func (p *project) latest(ctx context.Context) ([]store.RunSummary, error) {
+// Latest is the newest run of every request, by number; broken ones come last.
+func (p *App) Latest(ctx context.Context) ([]store.RunSummary, error) {
 	runs, err := p.Store.Runs(ctx)
 	if err != nil {
 		return nil, wire.Explained(err)
@@ -141,31 +132,9 @@ func (p *project) latest(ctx context.Context) ([]store.RunSummary, error) {
 	return list, nil
 }
 
-// held reports whether some process carries the request now.
-func (p *project) held(ctx context.Context, requestID string) (store.LockRecord, bool, error) {
-	holders, err := p.Store.Holders(ctx)
-	if err != nil {
-		return store.LockRecord{}, false, wire.Explained(err)
-	}
-	for _, h := range holders {
-		if h.Name == "request-"+requestID {
-			return h.Record, true, nil
-		}
-	}
-	return store.LockRecord{}, false, nil
-}
-
-// goOn carries one run that exists.
-func (p *project) goOn(ctx context.Context, ref workflow.RunRef, run *workflow.Run) error {
-	request := forge.Request{ID: ref.RequestID, Number: run.Journey.Number}
-	return p.carryAll(ctx, []forge.Request{request}, func(forge.Request) pick {
-		return func(ctx context.Context, _ *engine.Engine) (workflow.RunRef, error) { return ref, p.ownRun(ctx, ref) }
-	})
-}
-
 // ownRun refuses a run whose document came with a commit. It says which tests prove the change, who agreed and where it
 // is merged, and a stranger may have written it.
-func (p *project) ownRun(ctx context.Context, ref workflow.RunRef) error {
+func (p *App) ownRun(ctx context.Context, ref workflow.RunRef) error {
 	places, err := p.Repo.Recorded(ctx, store.RunDir(ref)+"/stage.json")
 	if err == nil && len(places) == 0 {
 		return nil
@@ -176,3 +145,6 @@ func (p *project) ownRun(ctx context.Context, ref workflow.RunRef) error {
 	return &problem.Error{Err: fmt.Errorf("run %s is recorded in git, so someone else may have written it: it is not carried on here", ref.RunID),
 		Hint: "take it out of git (git rm -r --cached runs), move its folder " + store.RunDir(ref) + " away, and start a run of your own"}
 }
+
+// RearmCommand is what a person types about a critical state, behind every gate.
+const RearmCommand = "signalbox health record rearmed"

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -16,12 +16,10 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// carryRepair carries the request of an error as far as it goes without a person: on with the run that
+// CarryRepair carries the request of an error as far as it goes without a person: on with the run that
 // is under way, or with a new one that has the failing check among its tests.
-func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow.Run, error) {
-	progress := newProgress(p.invocation, false, p.lastWords)
-	defer progress.close()
-	r, err := p.Runner(ctx, progress.observe)
+func (p *App) CarryRepair(ctx context.Context, repair heal.Repair, watch Watcher) (workflow.Run, error) {
+	r, err := p.Runner(ctx, watch(p))
 	if err != nil {
 		return workflow.Run{}, err
 	}
@@ -50,7 +48,7 @@ func (p *project) carryRepair(ctx context.Context, repair heal.Repair) (workflow
 
 // notARepair says that a request is about an error of the self-healing loop, which alone has its check run again on what
 // would be merged; nil if it is not. A state.json that cannot be read names no errors.
-func (p *project) notARepair(ctx context.Context, request forge.Request) error {
+func (p *App) notARepair(ctx context.Context, request forge.Request) error {
 	state, err := p.Store.Health().Load(ctx)
 	if err != nil || !slices.ContainsFunc(state.Loop.Errors, func(e health.Error) bool { return e.Request == request.ID }) {
 		return nil
@@ -60,16 +58,16 @@ func (p *project) notARepair(ctx context.Context, request forge.Request) error {
 
 // mayPlan says why a repair, which begins with a plan, would only cost attempts, nil if nothing is known to be
 // in its way.
-func (p *project) mayPlan() error {
-	name := p.plansUnasked(workflow.WorkflowHeal)
+func (p *App) mayPlan() error {
+	name := p.PlansUnasked(workflow.WorkflowHeal)
 	if name == "" {
 		return nil
 	}
-	return &problem.Error{Err: fmt.Errorf("a repair begins with a plan, and nobody said whether %q, a command, can make one", name), Hint: sayWhoPlans(name)}
+	return &problem.Error{Err: fmt.Errorf("a repair begins with a plan, and nobody said whether %q, a command, can make one", name), Hint: SayWhoPlans(name)}
 }
 
-// plansUnasked is the command that is the planner only because it is the one agent there is; empty if there is no such.
-func (p *project) plansUnasked(name string) string {
+// PlansUnasked is the command that is the planner only because it is the one agent there is; empty if there is no such.
+func (p *App) PlansUnasked(name string) string {
 	agent, c, ok := p.Config.AgentFor(string(workflow.Planner), name)
 	if !ok || c.Driver != config.DriverCommand || p.Config.Roles["planner"].Agent != "" || p.Config.Workflows[name].Roles["planner"].Agent != "" {
 		return ""
@@ -77,13 +75,13 @@ func (p *project) plansUnasked(name string) string {
 	return agent
 }
 
-func sayWhoPlans(name string) string {
+func SayWhoPlans(name string) string {
 	return fmt.Sprintf("in %s: roles: {planner: none} if it only changes files, {planner: %s} if it answers as docs/prompts.md asks", config.Name, name)
 }
 
 // givenUp is the attempt's run if a person gave it up, which is an answer: it is not begun again at once.
 // One that was canceled before it made anything was only interrupted.
-func (p *project) givenUp(ctx context.Context, repair heal.Repair) (workflow.RunRef, bool) {
+func (p *App) givenUp(ctx context.Context, repair heal.Repair) (workflow.RunRef, bool) {
 	latest, err := p.Store.LatestRun(ctx, repair.Request.ID)
 	return latest.Ref, err == nil && latest.Err == nil && latest.Run.State == workflow.Canceled && latest.Ref.RunID != repair.Judged &&
 		latest.Run.Journey.BaseCommit != ""
@@ -91,7 +89,7 @@ func (p *project) givenUp(ctx context.Context, repair heal.Repair) (workflow.Run
 
 // giveUpJudged ends the run of the attempt before, whose work is kept on a ref: the next attempt begins
 // anew, on what is on the base branch now.
-func (p *project) giveUpJudged(ctx context.Context, r *engine.Engine, repair heal.Repair) error {
+func (p *App) giveUpJudged(ctx context.Context, r *engine.Engine, repair heal.Repair) error {
 	latest, err := p.Store.LatestRun(ctx, repair.Request.ID)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && latest.Err == nil && (latest.Ref.RunID != repair.Judged || latest.Run.State.Final()) {
 		return nil
@@ -101,7 +99,7 @@ func (p *project) giveUpJudged(ctx context.Context, r *engine.Engine, repair hea
 	}
 	_, err = r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (workflow.RunRef, error) {
 		return latest.Ref, p.Store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
-			s.Commands = append(s.Commands, personal(workflow.CommandCancel, "", ""))
+			s.Commands = append(s.Commands, Personal(workflow.CommandCancel, "", ""))
 			return nil
 		})
 	})
@@ -110,7 +108,7 @@ func (p *project) giveUpJudged(ctx context.Context, r *engine.Engine, repair hea
 
 // resumeStopped lets a run go on that stands still because the pass before was interrupted, or because its agent could
 // not be used then, or because something else than its change was in the way.
-func (p *project) resumeStopped(ctx context.Context, ref workflow.RunRef) error {
+func (p *App) resumeStopped(ctx context.Context, ref workflow.RunRef) error {
 	run, err := p.Store.Stage(ref).Load(ctx)
 	if err != nil || run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.StopRequestedCode && !run.Interrupted() && !run.Error.Unusable() && !run.Hindered() {
 		return err

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"signalbox/internal/registry"
+	"signalbox/internal/store"
+)
+
+// IssueCleanup removes the status of issues that nobody waits for any more.
+type IssueCleanup struct {
+	All, Dry bool
+	// Say hears what became of each.
+	Say func(format string, args ...any)
+	// keep is keep_statuses when the configuration, and not a typed command, asks for the clean-up.
+	keep time.Duration
+}
+
+// forgetStatuses applies keep_statuses: it removes the statuses of issues that ended longer ago and have no folder left. An error here
+// fails no run.
+func (p *App) forgetStatuses(ctx context.Context) {
+	if p.Config.KeepStatuses == 0 {
+		return
+	}
+	clean := IssueCleanup{Say: func(string, ...any) {}, keep: p.Config.KeepStatuses}
+	if err := clean.In(ctx, p.Store); err != nil {
+		p.Log.Warn("old statuses are not removed", "err", err)
+	}
+}
+
+func (c *IssueCleanup) In(ctx context.Context, s *store.Store) error {
+	orphans, err := OrphanedIssues(ctx, s)
+	if err != nil {
+		return err
+	}
+	live, err := LiveIssues(ctx, s)
+	if err != nil {
+		return err
+	}
+	var broken []error
+	for _, n := range orphans {
+		broken = append(broken, c.one(ctx, s.IssueStatus(n), live[n]))
+	}
+	return errors.Join(broken...)
+}
+
+func (c *IssueCleanup) one(ctx context.Context, doc *store.Document[registry.IssueStatus], live bool) error {
+	var kept string
+	var n int
+	wanted := func(s *registry.IssueStatus) bool {
+		n = s.Issue
+		switch {
+		case live:
+			kept = "its run is not over"
+		case c.keep > 0 && !s.Expired(now(), c.keep):
+			kept = "it is not old enough"
+		case s.Retained(now()) && !c.All:
+			kept = fmt.Sprintf("%s, for whoever waits for it, until %s", s.Status, s.Timestamp.Add(registry.IssueRetention).Format("2006-01-02"))
+		}
+		return kept == "" && !c.Dry
+	}
+	var removed bool
+	var err error
+	if c.Dry {
+		var s registry.IssueStatus
+		if s, err = doc.Load(ctx); err == nil {
+			wanted(&s)
+		}
+	} else {
+		removed, err = doc.RemoveIf(ctx, wanted)
+	}
+	switch {
+	case err != nil:
+		return err
+	case kept != "":
+		c.Say("kept %d: %s\n", n, kept)
+	case removed:
+		c.Say("removed %d\n", n)
+	case c.Dry:
+		c.Say("would remove %d\n", n)
+	}
+	return nil
+}
+
+// LiveIssues are the issues whose latest run may still move. Its record may be
+// written before its folder is made.
+func LiveIssues(ctx context.Context, s *store.Store) (map[int]bool, error) {
+	runs, err := s.Runs(ctx)
+	live := map[int]bool{}
+	for _, r := range runs { // the oldest first, so the newest has the last word
+		if r.Err == nil {
+			live[r.Run.Journey.Number] = !r.Run.State.Final()
+		}
+	}
+	return live, err
+}
+func OrphanedIssues(ctx context.Context, s *store.Store) ([]int, error) {
+	entries, err := s.IssueStatuses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var issues []int
+	for _, entry := range entries {
+		issues = append(issues, entry.Issue)
+	}
+	folders, err := Worktrees(s)
+	if err != nil {
+		return nil, err
+	}
+	return registry.OrphanedIssues(issues, folders), nil
+}
+
+// Worktrees are the names of the folders in .worktrees. A link counts as the
+// folder that it may lead to.
+func Worktrees(s *store.Store) (names []string, err error) {
+	dir, err := s.Abs(".worktrees")
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the work folders: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() || entry.Type()&fs.ModeSymlink != 0 {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
+}

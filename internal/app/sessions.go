@@ -1,0 +1,128 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"signalbox/internal/problem"
+	"signalbox/internal/registry"
+	"signalbox/internal/session"
+	"signalbox/internal/session/terminal"
+	"signalbox/internal/store"
+	"signalbox/internal/wire"
+	"signalbox/internal/workflow"
+)
+
+func SessionsOf(s *store.Store) (*session.Sessions, error) {
+	root, err := s.Abs(".")
+	return &session.Sessions{Root: root, Store: s, Clock: now, Publish: PublishSession}, err
+}
+
+// PublishSession writes the status of a session's issue (S1). What was written since is left: it is
+// of somebody who went on.
+func PublishSession(ctx context.Context, s *store.Store, info session.Info) error {
+	word, message, at := registry.IssueRunning, "", info.StartedAt
+	if o := info.Outcome; o != nil {
+		word, at = registry.IssueComplete, o.At
+		if o.Kind == terminal.Error {
+			word, message = registry.IssueError, cmp.Or(o.Message, "the agent reported an error and said no more")
+		}
+	}
+	return s.IssueStatus(info.Issue).Update(ctx, func(status *registry.IssueStatus) error {
+		if info.Outcome == nil || !status.Timestamp.After(at) {
+			status.Set(word, info.Name, message, at)
+			status.Timestamp = at.UTC() // to the nanosecond: it is compared with a run's
+		}
+		return nil
+	})
+}
+
+// SettleSessions finds the sessions that were killed together with their hosts, and writes down that
+// they ended. Nobody else does: who is killed says nothing.
+func SettleSessions(ctx context.Context, s *store.Store) error {
+	names, err := s.Sessions(ctx)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	all, err := SessionsOf(s)
+	if err == nil {
+		_, err = all.List(ctx)
+	}
+	return err
+}
+
+// OpenSession finds the session of an issue, by its number or its own name.
+func OpenSession(ctx context.Context, all *session.Sessions, ref string) (*session.Session, session.Info, error) {
+	name := ref
+	if IssueNumber().MatchString(ref) {
+		n, err := ParseIssue(ref)
+		if err != nil {
+			return nil, session.Info{}, err
+		}
+		name = session.Name("", n)
+	}
+	x, err := all.Open(ctx, name)
+	var info session.Info
+	if err == nil {
+		info, err = x.Info(ctx)
+	}
+	if errors.Is(err, session.ErrNotFound) || errors.Is(err, store.ErrName) {
+		err = &problem.Error{Err: fmt.Errorf("there is no session of %q", ref), Code: problem.NotFound,
+			Hint: "see which there are: signalbox session list"}
+	}
+	return x, info, wire.Explained(err)
+}
+
+// LiveSessions are those whose agent has not ended.
+func LiveSessions(ctx context.Context, all *session.Sessions) (live []session.Info, err error) {
+	list, err := all.List(ctx)
+	for _, info := range list {
+		if info.EndedAt == nil {
+			live = append(live, info)
+		}
+	}
+	return live, wire.Explained(err)
+}
+
+// SessionState is where a session stands, in a word of the status file.
+func SessionState(i *session.Info) registry.IssueStatusWord {
+	switch {
+	case i.Outcome == nil:
+		return registry.IssueRunning
+	case i.Outcome.Kind == terminal.Complete:
+		return registry.IssueComplete
+	}
+	return registry.IssueError
+}
+
+var IssueNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#?[1-9][0-9]{0,8}$`) })
+
+func ParseIssue(text string) (int, error) {
+	if !IssueNumber().MatchString(text) {
+		return 0, &problem.Error{Err: fmt.Errorf("%q is not an issue's number", text), Hint: "name it by its number: signalbox issue get 42", Code: problem.Usage}
+	}
+	return strconv.Atoi(strings.TrimPrefix(text, "#"))
+}
+
+// SessionOf is the latest session of the run's issue, nil where there is none that can be read.
+func (p *App) SessionOf(ctx context.Context, r *workflow.Run) *session.Info {
+	all, err := SessionsOf(p.Store)
+	if err != nil {
+		return nil
+	}
+	x, err := all.Open(ctx, session.Name("", r.Journey.Number))
+	if err != nil {
+		return nil
+	}
+	info, err := x.Info(ctx)
+	if err != nil {
+		return nil
+	}
+	return &info
+}
