@@ -32,7 +32,7 @@ needFile "$maven/maven-surefire-plugin" libsurefire-java
 needFile /usr/share/maven-repo/junit/junit junit4
 python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
 compiles || missing="$missing gcc libc6-dev"
-install || true
+install || echo "Not installed, because only root may, or because there is no apt-get:$missing. To install them: sudo apt-get install$missing"
 
 skipped=
 # skip WHAT: a person is told; CI fails.
