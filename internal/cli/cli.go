@@ -108,6 +108,9 @@ func newInvocation(s Streams) *invocation {
 	return a
 }
 
+// Commands returns all commands, for what documents them.
+func Commands() *cobra.Command { return newRoot(newInvocation(Streams{})) }
+
 func newRoot(a *invocation) *cobra.Command {
 	var verbose bool
 	root := &cobra.Command{
