@@ -23,11 +23,11 @@ type Book struct{ project, folder string }
 // maxSize is the largest record that is read, in bytes.
 const maxSize = 4 << 20
 
-// Open returns the agreements of the project at an absolute root, below $XDG_STATE_HOME or ~/.local/state. It touches
-// nothing. The error says why this machine has no place for them: agreements are never kept inside the project.
+// Open returns the agreements of the project at an absolute root. They are below $XDG_STATE_HOME or ~/.local/state; Open creates nothing. It fails
+// if neither is usable, or if the state folder is inside the project.
 func Open(project string, getenv func(string) string) (Book, error) {
 	state := getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // which the XDG specification has programs ignore
+	if !filepath.IsAbs(state) { // a relative path: the XDG specification says to ignore it
 		home := getenv("HOME")
 		if !filepath.IsAbs(home) {
 			return Book{}, errors.New("find the state folder: neither XDG_STATE_HOME nor HOME is an absolute path")
@@ -41,7 +41,7 @@ func Open(project string, getenv func(string) string) (Book, error) {
 	return Book{project: project, folder: folder}, nil
 }
 
-// Agreed reports whether the person agreed to exactly this content.
+// Agreed reports whether the user agreed to exactly this content.
 func (b Book) Agreed(kind Kind, fingerprint string) (bool, error) {
 	root, err := b.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +55,7 @@ func (b Book) Agreed(kind Kind, fingerprint string) (bool, error) {
 	return err == nil && a.Kind == kind && a.Fingerprint == fingerprint, err
 }
 
-// Agree records that the person agreed. It may be done twice.
+// Agree records that the user agreed. Repeating it is harmless.
 func (b Book) Agree(kind Kind, fingerprint, how string, items []string, now time.Time) error {
 	if digits, err := hex.DecodeString(fingerprint); err != nil || len(digits) != 32 {
 		return fmt.Errorf("record agreement: %q is no fingerprint", fingerprint)
@@ -67,8 +67,7 @@ func (b Book) Agree(kind Kind, fingerprint, how string, items []string, now time
 	return nil
 }
 
-// List returns the agreements of a kind, the oldest first. Records that cannot be read are left out: what they said
-// is asked again.
+// List returns the agreements of a kind, oldest first. It leaves out unreadable records; their questions are asked again.
 func (b Book) List(kind Kind) (list []Agreement, err error) {
 	root, err := b.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +89,7 @@ func (b Book) List(kind Kind) (list []Agreement, err error) {
 	return list, err
 }
 
-// Withdraw forgets every agreement of a kind and returns how many there were.
+// Withdraw deletes every agreement of a kind and returns how many there were.
 func (b Book) Withdraw(kind Kind) (n int, err error) {
 	root, err := b.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +109,7 @@ func (b Book) Withdraw(kind Kind) (n int, err error) {
 	return n, err
 }
 
-// open opens the project's folder, which must be the user's alone: whoever can write there agrees for them.
+// open opens the project's folder. The folder must belong to the user alone: anyone who can write to it could agree in the user's name.
 func (b Book) open() (*os.Root, error) {
 	root, err := os.OpenRoot(b.folder)
 	if err != nil {
@@ -154,7 +153,7 @@ func (b Book) write(a Agreement) (err error) {
 	return synced(root)
 }
 
-// read reads one record. One that is missing or broken is no agreement; one that others could have written is an error.
+// read reads one record. A missing or broken record is no agreement; a record that others could have written is an error.
 func (b Book) read(root *os.Root, name string) (a Agreement, err error) {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -183,7 +182,7 @@ func (b Book) read(root *os.Root, name string) (a Agreement, err error) {
 
 func name(kind Kind, fingerprint string) string { return string(kind) + "-" + fingerprint + ".json" }
 
-// recorded are the names of the records of a kind.
+// recorded returns the file names of the records of a kind.
 func recorded(root *os.Root, kind Kind) (names []string, err error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -197,7 +196,7 @@ func recorded(root *os.Root, kind Kind) (names []string, err error) {
 	return names, nil
 }
 
-// ownedAlone refuses what another user owns or may write.
+// ownedAlone returns an error if another user owns the file or may write to it.
 func ownedAlone(path string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int(stat.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 || !info.IsDir() && !info.Mode().IsRegular() {
@@ -211,7 +210,7 @@ func inside(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// real is a path with the links of its longest part that exists followed.
+// real resolves the links in the longest part of a path that exists.
 func real(path string) string {
 	for at := path; ; at = filepath.Dir(at) {
 		if found, err := filepath.EvalSymlinks(at); err == nil {

@@ -1,6 +1,5 @@
-// Package flock locks files that are open, with flock(2): against other processes, and against
-// whoever opened the same file again. The kernel frees a lock when its holder ends, however it
-// does; close-on-exec keeps the programs it starts from inheriting it.
+// Package flock locks open files with flock(2), against other processes and against other openings of the same file in this process. The kernel
+// frees a lock when its holder ends, even by SIGKILL. Files are close-on-exec, so child programs don't inherit a lock.
 package flock
 
 import (
@@ -12,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Try takes the lock unless somebody has it.
+// Try takes the lock if it is free, and reports whether it did.
 func Try(f *os.File) (got bool, err error) { return try(f, unix.LOCK_EX) }
 
-// TryShared takes the lock together with others who share it, unless somebody has it alone.
+// TryShared takes a shared lock unless someone holds the lock exclusively, and reports whether it did.
 func TryShared(f *os.File) (got bool, err error) { return try(f, unix.LOCK_SH) }
 
 func try(f *os.File, how int) (bool, error) {
@@ -26,8 +25,8 @@ func try(f *os.File, how int) (bool, error) {
 	return err == nil, err
 }
 
-// Wait takes the lock, and waits for it until ctx ends. When it fails the file is closed, perhaps
-// later: a thread that waits in the kernel cannot be called back, so it is left behind with it.
+// Wait takes the lock, waiting until ctx ends. On failure it closes the file, possibly after it returns: a thread blocked in flock(2) can't be
+// interrupted, so Wait leaves the file to it.
 func Wait(ctx context.Context, f *os.File) error {
 	if got, err := Try(f); got || err != nil {
 		return closedUnless(err, f)
@@ -39,7 +38,7 @@ func Wait(ctx context.Context, f *os.File) error {
 		return closedUnless(err, f)
 	case <-ctx.Done():
 		go func() {
-			<-done //nolint:errcheck // whether it got the lock or not, it is given back
+			<-done //nolint:errcheck // frees the lock if the thread still got it
 			_ = Release(f)
 		}()
 		return context.Cause(ctx)
@@ -56,8 +55,8 @@ func closedUnless(err error, f *os.File) error {
 // Free frees the lock and keeps the file open.
 func Free(f *os.File) error { return flock(f, unix.LOCK_UN) }
 
-// Release frees the lock and closes the file. Closing alone would leave the lock for a moment with
-// any child of this process that is between its fork and its exec, and so has the file open too.
+// Release frees the lock and closes the file. Closing alone isn't enough: a child between fork and exec still has the file open, and would keep the
+// lock for a moment.
 func Release(f *os.File) error { return errors.Join(Free(f), f.Close()) }
 
 func flock(f *os.File, how int) error {

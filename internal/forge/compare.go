@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// hosted is where the pages of a repository are, and how its forge shows the difference between two commits.
+// hosted is the address of a repository's pages. Each kind of forge has its own path for the difference between two commits.
 type hosted struct{ scheme, host, path string }
 
-// compare has the path below a repository's page by a label of its host's name. Bitbucket's own servers have other paths
-// than bitbucket.org, so only that one is known.
+// compare maps a label of the host's name to the path below a repository's page. Bitbucket's own servers use other paths than bitbucket.org, so
+// only bitbucket.org is listed.
 var compare = []struct{ label, path string }{
 	{"github", "/compare/BASE...HEAD"},
 	{"gitlab", "/-/compare/BASE...HEAD"},
@@ -28,8 +28,8 @@ var (
 	secureShell    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[^@/:]+@)?([^@/:]+):([^/].*)$`) })
 )
 
-// CompareURL is the page on which a known forge shows what head has and base lacks, two commits that were pushed to remote,
-// the URL of a git remote. It is empty for other remotes, and never has what the URL holds beside host and path.
+// CompareURL returns the page on which a known forge shows what head has and base lacks. Both commits must have been pushed to remote, the URL of a
+// git remote. It returns "" for other remotes. Of the URL it uses only host and path, never its credentials.
 func CompareURL(remote, base, head string) string {
 	at, ok := hostedAt(remote)
 	if !ok || base == "" || head == "" {
@@ -53,13 +53,13 @@ func hostedAt(remote string) (at hosted, ok bool) {
 		case "http", "https":
 			at.scheme, at.host = u.Scheme, u.Host
 		case "ssh", "git+ssh", "git":
-			at.host = u.Hostname() // the port is not that of its pages
+			at.host = u.Hostname() // the port of SSH is not the port of the pages
 		}
 	} else if found := secureShell().FindStringSubmatch(remote); found != nil && !strings.Contains(remote, "://") {
 		at.host, at.path = found[1], found[2]
 	}
 	at.host = strings.ToLower(at.host)
-	for _, over443 := range []string{"ssh.", "altssh."} { // where ssh is reached through port 443
+	for _, over443 := range []string{"ssh.", "altssh."} { // hosts that offer SSH on port 443
 		at.host = strings.TrimPrefix(at.host, over443)
 	}
 	at.path = strings.TrimSuffix(strings.Trim(at.path, "/"), ".git")

@@ -7,8 +7,8 @@ import (
 	"signalbox/internal/redact"
 )
 
-// setAside keeps an error that says nothing of what else there is to look at and to repair, for whoever reads how the pass
-// ended; it returns what ends the pass itself.
+// setAside logs an error that concerns one check or repair, so the pass goes on, and keeps it for the report. It returns errors that must end the
+// pass.
 func (p *pass) setAside(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -17,7 +17,7 @@ func (p *pass) setAside(ctx context.Context, err error) error {
 	return nil
 }
 
-// putOff has a repair wait that nobody could open a request for, or carry.
+// putOff records a repair as waiting because its request could not be opened or its run could not be started.
 func (p *pass) putOff(ctx context.Context, id string, why error) (health.RepairOutcome, error) {
 	if err := p.setAside(ctx, why); err != nil {
 		return "", err

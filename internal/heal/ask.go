@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// shownOutput is how much of what a command printed last is kept, in bytes.
+	// shownOutput is how much of the end of a command's output is kept, in bytes.
 	shownOutput = 8 << 10
-	// signedOutput is how much of it tells one error from another, in bytes: far more, or which lines do would hang on how long
-	// the others are.
+	// signedOutput is how much of it identifies an error, in bytes. It is much larger than shownOutput, because otherwise the length of some lines
+	// would decide which others count.
 	signedOutput = 256 << 10
 )
 
-// once looks at one check.
+// once runs one check once.
 func (p *pass) once(ctx context.Context, c workflow.HealthCheck, place Place) (seen, *sight, error) {
 	limit := c.Limit()
 	switch c.Kind {
@@ -44,7 +44,7 @@ func (p *pass) once(ctx context.Context, c workflow.HealthCheck, place Place) (s
 		command := p.Ask(c)
 		command.Total = limit
 		s, err := p.run(ctx, place, command, limit)
-		if said := strings.TrimSpace(s.said); s.head == exited(1) && said != "" { // it says itself what is wrong
+		if said := strings.TrimSpace(s.said); s.head == exited(1) && said != "" { // the program says itself what is wrong
 			s = answered(said)
 		}
 		return s, nil, err
@@ -55,10 +55,10 @@ func (p *pass) once(ctx context.Context, c workflow.HealthCheck, place Place) (s
 	return s, nil, err
 }
 
-// shell lets a line of the configuration be read by sh. It is one argument, never put together from parts.
+// shell returns the command with which sh runs a configured line. The line is one argument, never assembled from parts.
 func shell(line string) []string { return []string{"sh", "-c", line} }
 
-// judged is an answer's problem as a failure, and every other error as one.
+// judged converts a wrong answer into a failed check and returns any other error.
 func judged(err error) (seen, error) {
 	var answer *probe.Answer
 	switch {
@@ -70,17 +70,17 @@ func judged(err error) (seen, error) {
 	return seen{}, err
 }
 
-// answered is a failure of which probe says in one line what is wrong, and below it what the service said.
+// answered is a failed check: the first line is probe's description, and the service's own words follow.
 func answered(problem string) seen {
 	head, said, _ := strings.Cut(problem, "\n")
 	return seen{outcome: LookFailed, message: problem, head: head, said: said}
 }
 
-// run runs a command in the place, as a look that may take limit or the last part of it. It fails by its exit code, or by taking
-// longer than it may, which is the same error however far it came.
+// run runs a command in the place, within limit. It fails by its exit code or by exceeding the limit; a timeout is the same error however far the
+// command got.
 func (p *pass) run(ctx context.Context, place Place, c process.Command, limit time.Duration) (seen, error) {
 	said := &tail{}
-	c.Stdout, c.Stderr, c.OutputLimit = said, said, 0 // all of it is read: why it failed is at the end
+	c.Stdout, c.Stderr, c.OutputLimit = said, said, 0 // unlimited: the reason for a failure is at the end
 	result, err := place.Exec(ctx, c)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
@@ -114,7 +114,7 @@ func (p *pass) run(ctx context.Context, place Place, c process.Command, limit ti
 	return s, nil
 }
 
-// headed is what a program said under a line about it. Lists show both in one line, so something stands between them.
+// headed puts a program's output below a line that describes it. The colon separates them in lists, which show both on one line.
 func headed(head, text string) string {
 	if text = strings.TrimSpace(text); text == "" || head == "" {
 		return head + text
@@ -124,7 +124,7 @@ func headed(head, text string) string {
 
 func exited(code int) string { return fmt.Sprintf("exit code %d", code) }
 
-// tests runs the project's tests, one after the other until one fails, all of them within the limit.
+// tests runs the project's tests one by one until one fails. limit covers all of them together.
 func (p *pass) tests(ctx context.Context, place Place, limit time.Duration) (s seen, err error) {
 	for _, line := range p.Tests {
 		took := s.took
@@ -137,7 +137,7 @@ func (p *pass) tests(ctx context.Context, place Place, limit time.Duration) (s s
 	return s, nil
 }
 
-// ci is what the forge's CI last said.
+// ci returns the last result of the forge's CI.
 func (p *pass) ci(ctx context.Context) (seen, error) {
 	if p.Branch == nil {
 		return seen{outcome: LookUnknown, message: "this forge knows of no CI"}, nil
@@ -154,11 +154,11 @@ func (p *pass) ci(ctx context.Context) (seen, error) {
 	return seen{outcome: LookFailed, message: headed(check.Command, check.Summary), head: check.Command, said: check.Summary}, nil
 }
 
-// tail keeps what was written last.
+// tail keeps the last bytes that were written.
 type tail struct {
 	mu   sync.Mutex
 	data []byte
-	// cut: the data does not begin with the beginning of a line.
+	// cut: the data does not start at the start of a line.
 	cut bool
 }
 
@@ -171,7 +171,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last are the whole lines among the last n bytes; of a line that is longer, its end. cut: there was more before.
+// last returns the whole lines among the last n bytes, or the end of a line that is longer than that. cut: something came before.
 func (t *tail) last(n int) (text string, cut bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/health"
 )
 
-// closeRequests closes those that it can. What the forge does not let it close is closed by a later pass.
+// closeRequests closes the requests it can and returns the others; a later pass tries those again.
 func (p *pass) closeRequests(ctx context.Context, ids []string) (closed int, unclosed []string, err error) {
 	for _, id := range ids {
 		if err := p.closeRequest(ctx, id); err == nil {
@@ -23,7 +23,7 @@ func (p *pass) closeRequests(ctx context.Context, ids []string) (closed int, unc
 	return closed, unclosed, nil
 }
 
-// closeRequest closes a request about an error that is gone by itself; one that is not there is closed.
+// closeRequest closes a request about an error that went away by itself. A missing request counts as closed.
 func (p *pass) closeRequest(ctx context.Context, id string) error {
 	request, err := p.Forge.Request(ctx, id)
 	if errors.Is(err, forge.ErrNotFound) || err == nil && request.Closed {

@@ -11,9 +11,8 @@ import (
 	"signalbox/internal/redact"
 )
 
-// attendCritical makes good what a kill left unsaid about a critical state, and leaves it when a person
-// acted: whoever closes the request about it, or takes it away, says that it is settled. A forge that never
-// heard of the request, as in a folder that was made anew, is told.
+// attendCritical finishes what a killed process left undone about a critical state, and ends that state when a person acted. A person acts by
+// closing or deleting its request. If the forge never had the request, as in a newly made folder, attendCritical opens it.
 func (p *pass) attendCritical(ctx context.Context) error {
 	known := p.state.Loop.Request
 	if p.state.CriticalKey() == "" {
@@ -43,7 +42,7 @@ func (p *pass) escalate(ctx context.Context) error {
 	return p.escalated(ctx, request)
 }
 
-// escalated notes down which request is about the critical state.
+// escalated records which request is about the critical state.
 func (p *pass) escalated(ctx context.Context, request forge.Request) error {
 	key := p.state.CriticalKey()
 	if p.state.Loop.Request == request.ID {
@@ -57,8 +56,8 @@ func (p *pass) escalated(ctx context.Context, request forge.Request) error {
 	})
 }
 
-// Escalate opens the request about a critical state. It finds what it opened by the state's key, so that
-// it may be cut off and repeated at any instant.
+// Escalate opens the request about a critical state, or returns the one opened before: it searches by the state's key, so it may be interrupted and
+// repeated at any point.
 func Escalate(ctx context.Context, f forge.Forge, r *redact.Redactor, h health.State) (forge.Request, error) {
 	title := "Self-healing gave up"
 	if h.LastErrorID != "" {
@@ -89,7 +88,7 @@ func criticalBody(h health.State) string {
 		tried.String(), quoted(h.LastErrorSummary), health.HealthyPasses)
 }
 
-// quoted is text as a block of Markdown that means nothing but itself.
+// quoted returns text as a Markdown block in which nothing is markup.
 func quoted(text string) string {
 	return "    " + strings.ReplaceAll(redact.Clean(text), "\n", "\n    ")
 }

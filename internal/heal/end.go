@@ -7,9 +7,9 @@ import (
 	"signalbox/internal/redact"
 )
 
-// goOn ends a pass that judged repairs which were begun before, and in which nothing fails. One that was cut off before it
-// did anything is none.
-func (p *pass) goOn(ctx context.Context, sight health.Sight) error {
+// finishResumed ends a pass that only judged repairs started earlier, and in which no check failed. A pass that was interrupted before it did
+// anything is discarded.
+func (p *pass) finishResumed(ctx context.Context, sight health.Sight) error {
 	err := p.update(ctx, func(h *health.State) {
 		h.Loop.Unseen = sight.Unseen
 		h.Unmet(nil)
@@ -26,7 +26,7 @@ func (p *pass) goOn(ctx context.Context, sight health.Sight) error {
 	return p.finish(ctx)
 }
 
-// quiet ends a pass in which nothing failed.
+// quiet ends a pass in which no check failed.
 func (p *pass) quiet(ctx context.Context, sight health.Sight) error {
 	if !p.state.Shows(sight) {
 		return p.unclear(ctx, sight)
@@ -34,7 +34,7 @@ func (p *pass) quiet(ctx context.Context, sight health.Sight) error {
 	return p.well(ctx, sight)
 }
 
-// stopped writes down why the pass ended before it came to a result, for whoever asks where the loop stands.
+// stopped records why the pass ended early, for status displays.
 func (p *pass) stopped(ctx context.Context, why error) {
 	line := redact.Line(p.Redact.String(why.Error()), 300)
 	if err := p.update(ctx, func(h *health.State) { h.Loop.Stopped = line }); err != nil {
@@ -42,7 +42,7 @@ func (p *pass) stopped(ctx context.Context, why error) {
 	}
 }
 
-// finish ends a pass that did something. What it did is in the log before it is out of the state.
+// finish ends a pass that did something. It writes the log first: a crash between the two writes logs the pass again instead of losing it.
 func (p *pass) finish(ctx context.Context) error {
 	now := p.Clock()
 	ahead, err := p.doc.Load(ctx)
@@ -60,7 +60,7 @@ func (p *pass) finish(ctx context.Context) error {
 	return p.escalate(ctx)
 }
 
-// well ends a pass that found nothing wrong. Only a change is written to the log, or told to anybody.
+// well ends a pass without findings. It logs and reports only a change.
 func (p *pass) well(ctx context.Context, sight health.Sight) error {
 	before, now := p.state.LastHealthStatus, p.Clock()
 	closed, unclosed, err := p.closeRequests(ctx, p.state.ToClose())
@@ -86,7 +86,7 @@ func (p *pass) well(ctx context.Context, sight health.Sight) error {
 	return p.remember(ctx)
 }
 
-// unclear ends a pass that found nothing wrong because it could not look.
+// unclear ends a pass that found nothing wrong, but had too few verdicts to call the project healthy.
 func (p *pass) unclear(ctx context.Context, sight health.Sight) error {
 	var ended health.Pass
 	err := p.update(ctx, func(h *health.State) {

@@ -1,6 +1,6 @@
-// Package heal owns a pass of the self-healing loop's repair layer: it looks at the project's health,
-// has each error repaired by a run, and reports facts. What the facts mean is workflow's; how a run is
-// carried is given to it. It refuses to look twice at once, and writes nothing to the project itself.
+// Package heal owns a pass of the self-healing loop's repair layer: it checks the project's health, has a run repair each error, and reports facts.
+// The meaning of the facts belongs to package health; how a run is performed is passed in. Only one pass runs at a time, and heal itself writes
+// nothing to the project.
 package heal
 
 import (
@@ -17,41 +17,41 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Config is what a pass works with. All but Branch, Observe and Logger are required.
+// Config is what a pass needs. All fields but Branch, Observe and Logger are required.
 type Config struct {
 	Store *store.Store
 	Forge forge.Forge
-	// Checks are what is looked at; Tests the project's own, for checks of kind branch-tests.
+	// Checks are the configured health checks. Tests are the project's own, for checks of kind branch-tests.
 	Checks []workflow.HealthCheck
 	Tests  []string
-	// Every is how long a healthy project is left alone.
+	// Every is the interval between two looks at a healthy project.
 	Every time.Duration
-	// Unattended says that the project's folder is thrown away after the pass, so that nobody can approve
-	// what waits there: it counts as failed, or every pass would pay for the same change.
+	// Unattended: the project's folder is thrown away after the pass, so no one can approve a run that waits there. Such a run counts as failed;
+	// otherwise every pass would pay for the same change.
 	Unattended bool
 	// Root is the project's folder.
 	Root string
-	// Place makes a place at the default branch's commit, for the checks that look from one.
+	// Place makes a place at the default branch's commit, for checks that need the project's tree.
 	Place func(context.Context) (Place, error)
-	// Ask is the command that starts a service in a place and asks it.
+	// Ask returns the command that starts a service in a place and asks it.
 	Ask func(workflow.HealthCheck) process.Command
-	// Branch is what CI last said of the default branch; nil where the forge knows of no CI.
+	// Branch returns CI's last result for the default branch. It is nil if the forge has no CI.
 	Branch func(context.Context) (forge.Check, error)
-	// Carry brings the repair's run as far as it goes without a person, and returns it.
+	// Carry runs the repair as far as possible without a person, and returns the run.
 	Carry  func(context.Context, Repair) (workflow.Run, error)
 	Redact *redact.Redactor
 	Clock  func() time.Time
-	// ID makes the id of a new pass.
+	// ID returns the id for a new pass.
 	ID func() string
-	// Observe is told what goes on, a line each time.
+	// Observe is called with each line of progress.
 	Observe func(string)
 	Logger  *slog.Logger
 }
 
-// Place is where commands look at the project.
+// Place is where a check's commands run.
 type Place interface {
 	process.Executor
-	// Dir is the project's folder as commands see it.
+	// Dir is the project's folder as the commands see it.
 	Dir() string
 	Close(context.Context) error
 }
@@ -60,17 +60,17 @@ type Place interface {
 type Repair struct {
 	Request forge.Request
 	Check   workflow.HealthCheck
-	// Judged is the run that the attempt before ended with; empty if there was none. That one is over.
+	// Judged is the id of the previous attempt's run, which is over; empty if there was none.
 	Judged string
 }
 
-// ErrNoChecks: there is nothing to look at.
+// ErrNoChecks: no health check is configured.
 var ErrNoChecks = errors.New("no health check is configured")
 
-// Healer performs passes. It has no state of its own: everything is in the store.
+// Healer performs passes. It keeps no state: everything is in the store.
 type Healer struct{ Config }
 
-// New returns a healer.
+// New returns a Healer.
 func New(c Config) *Healer {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -81,16 +81,16 @@ func New(c Config) *Healer {
 	return &Healer{c}
 }
 
-// Report is what a pass came to.
+// Report is the result of a pass.
 type Report struct {
 	Result health.Result `json:"result"`
-	// Pass is what it did, nil if it did nothing; Looks are what it saw.
+	// Pass is what the pass did, nil if nothing. Looks are the verdicts of its checks.
 	Pass  *health.Pass `json:"pass,omitempty"`
 	Looks []Look       `json:"checks,omitempty"`
-	// Health is the state that it left.
+	// Health is the state after the pass.
 	Health health.State `json:"state"`
-	// Restored says what became of a state.json that could not be read.
+	// Restored says how an unreadable state.json was replaced.
 	Restored store.Restoration `json:"-"`
-	// Every is the interval that it went by.
+	// Every is the interval that applied.
 	Every time.Duration `json:"-"`
 }

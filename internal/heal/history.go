@@ -13,8 +13,7 @@ import (
 	"signalbox/internal/store"
 )
 
-// The private records of the loop, below .signalbox/heal. A lost one costs memory of the past, not
-// correctness: state.json holds what counts.
+// The loop's private records, below .signalbox/heal. Losing one costs history and not correctness: state.json holds everything that decides.
 const (
 	recordKind = "heal"
 	logRecord  = "log"
@@ -27,12 +26,12 @@ const keptPasses = 1000
 // History is the log of passes that found or changed something, oldest first.
 type History struct {
 	Passes []health.Pass `json:"passes"`
-	// Earlier is what the repairs of passes came to that are not in the log any more.
+	// Earlier sums up the repairs of passes that have dropped out of the log.
 	Earlier Sum `json:"earlier,omitzero"`
 }
 
-// add takes a pass into the log, in the place of what is there of the same pass. One that says what the one before it says
-// only lengthens that.
+// add writes a pass to the log and replaces an entry of the same pass. A pass with the same result as the one before only increases that entry's
+// count.
 func (h *History) add(ended health.Pass) {
 	if i := len(h.Passes) - 1; i >= 0 && h.Passes[i].LastID == ended.ID {
 		return
@@ -46,11 +45,11 @@ func (h *History) add(ended health.Pass) {
 	if drop := len(h.Passes) - keptPasses; drop > 0 {
 		sum := h.Sum()
 		h.Passes = slices.Delete(h.Passes, 0, drop)
-		h.Earlier = sum.less(History{Passes: h.Passes}.Sum()) // what is said in all stays what it is
+		h.Earlier = sum.less(History{Passes: h.Passes}.Sum()) // the total stays the same
 	}
 }
 
-// saysTheSame: both passes came to the same, and neither judged a repair.
+// saysTheSame reports whether two passes had the same result and neither judged a repair.
 func saysTheSame(a, b health.Pass) bool {
 	return a.Result == b.Result && slices.EqualFunc(a.Repairs, b.Repairs, func(a, b health.Repair) bool {
 		return a.ErrorID == b.ErrorID && a.Request == b.Request && a.Run == b.Run && a.Outcome == b.Outcome && a.Why == b.Why && reflect.DeepEqual(a.Next, b.Next) &&
@@ -67,7 +66,7 @@ func Past(ctx context.Context, s *store.Store) (History, error) {
 	return past, nil
 }
 
-// log writes a pass into the log.
+// log writes a pass to the log.
 func (p *pass) log(ctx context.Context, ended health.Pass) error {
 	if ended.ID == "" {
 		return nil
@@ -85,11 +84,11 @@ type memory struct {
 	fresh map[string]sight
 }
 
-// sight is what was last seen of one check.
+// sight is the last observation of one check.
 type sight struct {
-	// PassedAt is when it last passed, of checks with an interval; the zero time if it did not.
+	// PassedAt is when a check with an interval last passed; zero if it failed since.
 	PassedAt time.Time `json:"passed_at,omitzero"`
-	// Offset and Inode are how far a log was read, and which file that was.
+	// Offset is how far a log was read, in bytes, and Inode is which file that was.
 	Offset int64  `json:"offset,omitzero"`
 	Inode  uint64 `json:"inode,omitzero"`
 }
@@ -103,7 +102,7 @@ func (p *pass) remembered(ctx context.Context) (memory, error) {
 	return seen, nil
 }
 
-// remember writes what this pass saw, if that is anything new.
+// remember writes this pass's observations if they changed.
 func (p *pass) remember(ctx context.Context) error {
 	if len(p.seen.fresh) == 0 {
 		return nil
@@ -119,7 +118,7 @@ func (p *pass) remember(ctx context.Context) error {
 	})
 }
 
-// Sum is what the repairs of several passes came to. A repair that waits is none yet.
+// Sum adds up the repairs of several passes. A waiting repair doesn't count yet.
 type Sum struct {
 	Repairs      int   `json:"repairs"`
 	Fixed        int   `json:"fixed"`
@@ -133,7 +132,7 @@ func (s Sum) less(t Sum) Sum {
 		CostMicroUSD: s.CostMicroUSD - t.CostMicroUSD}
 }
 
-// Sum adds the repairs up. One that counted as fixed and did not hold is in the log twice, and failed.
+// Sum adds up the logged repairs. A repair that counted as fixed and did not hold is in the log twice, and counts as failed.
 func (h History) Sum() (s Sum) {
 	type repair struct{ errorID, run string }
 	fixed := map[repair]bool{}

@@ -18,16 +18,15 @@ import (
 )
 
 const (
-	// maxNews is how much of what was added to a log is read in one look, in bytes; of more, the last.
+	// maxNews is how much of a log's new text is read in one look, in bytes; of more, the last part.
 	maxNews = 4 << 20
-	// maxLines is how many lines that are errors are kept, maxLine how much of one, in bytes.
+	// maxLines is how many error lines are kept, and maxLine how much of each, in bytes.
 	maxLines = 20
 	maxLine  = 1 << 10
 )
 
-// readLog looks for errors among the lines that were added since the last look. What was there before
-// the first look is not looked at. A log says nothing of an error that is not met again, so one that is
-// open is asked for by its rerun.
+// readLog searches the lines added to a log since the last look for errors. Lines from before the first look don't count. A log can't show that an
+// error is gone, so an open error is checked by the configured rerun.
 func (p *pass) readLog(ctx context.Context, c workflow.HealthCheck, place Place) (seen, *sight, error) {
 	known, before := p.seen.Checks[c.ID]
 	lines, fresh, err := p.newErrors(c, known, before)
@@ -45,7 +44,7 @@ func (p *pass) readLog(ctx context.Context, c workflow.HealthCheck, place Place)
 	return s, fresh, err
 }
 
-// newErrors are the lines that match, and how far the log is read then.
+// newErrors returns the matching lines and how far the log is read now.
 func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]byte, *sight, error) {
 	pattern, err := regexp.Compile(c.Pattern)
 	if err != nil {
@@ -53,7 +52,7 @@ func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]by
 	}
 	file, err := OpenLog(p.Root, c.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &sight{}, fmt.Errorf("log %s is not there", c.File) // what it will say then is new
+		return nil, &sight{}, fmt.Errorf("log %s is not there", c.File) // all its lines will be new
 	}
 	if err != nil {
 		return nil, nil, err
@@ -75,13 +74,13 @@ func (p *pass) newErrors(c workflow.HealthCheck, known sight, before bool) ([]by
 	}
 	from := known.Offset
 	if known.Inode != fresh.Inode || from > fresh.Offset {
-		from = 0 // another file: it was rotated, or begun anew
+		from = 0 // another file: rotated, or started anew
 	}
 	news, err := io.ReadAll(io.NewSectionReader(file, max(from, fresh.Offset-maxNews), min(fresh.Offset-from, maxNews)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read log: %w", err)
 	}
-	whole := bytes.LastIndexByte(news, '\n') + 1 // a line that is still being written is read the next time
+	whole := bytes.LastIndexByte(news, '\n') + 1 // the next look reads a line that is still being written
 	fresh.Offset -= int64(len(news) - whole)
 	return matching(append(rest, news[:whole]...), pattern), fresh, nil
 }
@@ -96,7 +95,7 @@ func matching(news []byte, pattern *regexp.Regexp) []byte {
 	return bytes.Join(found, []byte("\n"))
 }
 
-// OpenLog opens a regular file. One below the project root cannot lead out of it.
+// OpenLog opens a regular file. A path below the project root can't lead out of it.
 func OpenLog(project, name string) (file *os.File, err error) {
 	if filepath.IsAbs(name) {
 		file, err = os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -13,37 +13,37 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Look is what was seen of one check.
+// Look is the verdict of one check.
 type Look struct {
 	Check   string      `json:"check"`
 	Outcome LookOutcome `json:"outcome"`
-	// Message is what was wrong, or why nothing could be seen.
+	// Message says what was wrong, or why there was no verdict.
 	Message string `json:"message,omitempty"`
 	ErrorID string `json:"error_id,omitempty"`
-	// TookMS is milliseconds.
+	// TookMS is the duration in milliseconds.
 	TookMS int64 `json:"took_ms"`
 }
 
-// LookOutcome is what a look came to.
+// LookOutcome is how a look at one check ended.
 type LookOutcome string
 
 const (
 	LookPassed  LookOutcome = "passed"
 	LookFailed  LookOutcome = "failed"
-	LookUnknown LookOutcome = "unknown" // nothing could be seen, which is no failure and no success
-	LookNotDue  LookOutcome = "not due" // it passed within its interval
+	LookUnknown LookOutcome = "unknown" // no verdict: neither failed nor passed
+	LookNotDue  LookOutcome = "not due" // passed within its interval, so not run again
 )
 
-// seen is what one look at one check brought. head, which is ours, and said, which is the program's, tell a failure from others;
-// still: it is the one that is open.
+// seen is the result of running one check. head is our description and said the program's output; together they identify the error. still: it is
+// the error that is already open.
 type seen struct {
 	outcome             LookOutcome
 	message, head, said string
 	still               bool
-	took                time.Duration // of what passed
+	took                time.Duration // of a check that passed
 }
 
-// look looks at every check that is due and returns those that failed, once for each error, and what it saw of the others.
+// look runs every check that is due. It returns the failures, one per error, and its observations of the other checks.
 func (p *pass) look(ctx context.Context) ([]health.Failure, health.Sight, error) {
 	var sight health.Sight
 	var due []workflow.HealthCheck
@@ -76,7 +76,7 @@ func (p *pass) look(ctx context.Context) ([]health.Failure, health.Sight, error)
 	return failures, sight, nil
 }
 
-// due: a check that is left alone for an interval passed within it. One whose error is open is looked at.
+// due reports whether a check must run now. A check with an interval waits after it passed, unless its error is open.
 func (p *pass) due(c workflow.HealthCheck) bool {
 	passed := p.seen.Checks[c.ID].PassedAt
 	since := p.Clock().Sub(passed)
@@ -84,7 +84,7 @@ func (p *pass) due(c workflow.HealthCheck) bool {
 	return open || passed.IsZero() || since < 0 || since >= time.Duration(c.IntervalSec)*time.Second
 }
 
-// lookAt looks at checks, all at once, from one place. What stands in the way of a look is that check's alone: it is unknown.
+// lookAt runs checks in parallel in one place. An obstacle makes only its own check unknown.
 func (p *pass) lookAt(ctx context.Context, checks []workflow.HealthCheck) (looks []Look, err error) {
 	var place Place
 	var nowhere error
@@ -98,7 +98,7 @@ func (p *pass) lookAt(ctx context.Context, checks []workflow.HealthCheck) (looks
 	}
 	looks = make([]Look, len(checks))
 	var all sync.WaitGroup
-	var mu sync.Mutex // of Observe and of what was seen
+	var mu sync.Mutex // guards Observe and the memory of this pass
 	for i, c := range checks {
 		all.Go(func() {
 			started := p.Clock()
@@ -116,12 +116,12 @@ func (p *pass) lookAt(ctx context.Context, checks []workflow.HealthCheck) (looks
 	return looks, ctx.Err()
 }
 
-// needsPlace: the check looks at the project's tree, or has a rerun to do there for an error that is open.
+// needsPlace reports whether the check reads the project's tree, or has to rerun a command there for an open error.
 func (p *pass) needsPlace(c workflow.HealthCheck) bool {
 	return c.InEnvironment() || c.Kind == workflow.HealthLog && p.open(c) != nil
 }
 
-// open is the check's error that is not repaired; nil if there is none.
+// open returns the check's error that isn't repaired, or nil.
 func (p *pass) open(c workflow.HealthCheck) *health.Error {
 	i := slices.IndexFunc(p.state.Loop.Errors, func(e health.Error) bool { return e.Check == c.ID && !e.Fixed })
 	if i < 0 {
@@ -153,11 +153,10 @@ func (p *pass) seenAs(c workflow.HealthCheck, s seen, took time.Duration) Look {
 	return l
 }
 
-// shown is what a program said as it may be written down.
+// shown returns a program's output cleaned and redacted.
 func (p *pass) shown(text string) string { return redact.Named(redact.Clean(p.Redact.String(text))) }
 
-// confirmed looks until the check passed once, or failed as often as it takes to count. Without the place that it needs nothing
-// is looked at.
+// confirmed repeats a check until it passed once, or failed as often as the configuration requires. If its place could not be made, it doesn't run.
 func (p *pass) confirmed(ctx context.Context, c workflow.HealthCheck, place Place, nowhere error) (s seen, fresh *sight) {
 	if nowhere != nil && p.needsPlace(c) {
 		return seen{outcome: LookUnknown, message: fmt.Sprintf("make a place to look from: %v", nowhere)}, nil

@@ -132,7 +132,7 @@ func TestALongOutputInAnotherOrderIsTheSameError(t *testing.T) {
 	}
 }
 
-// More than is kept of any output: why it failed is told in its last line.
+// More output than is kept: the last line says why it failed.
 func TestTheEndOfALongOutputIsReported(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, command("tests", "yes all is tidy so far | head -c 40000000; echo; echo the price of order 17 is lost; exit 1"))

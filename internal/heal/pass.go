@@ -11,7 +11,7 @@ import (
 	"signalbox/internal/store"
 )
 
-// pass is one pass in hand. state is the document as last saved.
+// pass is the current pass. state is the document as last saved.
 type pass struct {
 	*Healer
 	doc    *store.Document[health.State]
@@ -19,12 +19,12 @@ type pass struct {
 	begun  health.Pass
 	seen   memory
 	report Report
-	// aside is what stood in the way of one repair or one request, and held up nothing else.
+	// aside collects errors that concerned a single repair or request and did not end the pass.
 	aside []error
 }
 
-// Pass looks and repairs once. A pass that was cut off at any instant is gone on with by the next.
-// *store.HeldError: another process is at it.
+// Pass checks the project and repairs it once. A pass killed at any point is resumed by the next call. It returns *store.HeldError if another
+// process is running a pass.
 func (h *Healer) Pass(ctx context.Context) (report Report, err error) {
 	report.Every = h.Every
 	if len(h.Checks) == 0 {
@@ -61,11 +61,11 @@ func (p *pass) perform(ctx context.Context) error {
 	if err := p.attendCritical(ctx); err != nil {
 		return err
 	}
-	failed, err := p.settle(ctx)
+	failed, err := p.resume(ctx)
 	if err != nil {
 		return err
 	}
-	if failed { // the cooldown begins before anything else does
+	if failed { // the cooldown comes before anything new
 		return p.finish(ctx)
 	}
 	failures, sight, err := p.look(ctx)
@@ -75,12 +75,12 @@ func (p *pass) perform(ctx context.Context) error {
 	case len(failures) > 0:
 		return p.repairAll(ctx, failures, sight)
 	case p.state.Loop.Pass != nil:
-		return p.goOn(ctx, sight)
+		return p.finishResumed(ctx, sight)
 	}
 	return p.quiet(ctx, sight)
 }
 
-// begin reads the state, restored if it cannot be read, and what earlier passes saw.
+// begin reads the state, restoring it if it is unreadable, and the memory of earlier passes.
 func (p *pass) begin(ctx context.Context) (err error) {
 	if p.report.Restored, err = p.doc.Restore(ctx); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (p *pass) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.state.Loop.Stopped != "" { // of the pass before; this one may be killed
+	if p.state.Loop.Stopped != "" { // left by the pass before; this one may be killed
 		if err := p.update(ctx, func(h *health.State) { h.Loop.Stopped = "" }); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (p *pass) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// update changes the state, durably.
+// update changes the state durably.
 func (p *pass) update(ctx context.Context, change func(*health.State)) error {
 	return p.doc.Update(ctx, func(h *health.State) error {
 		change(h)
@@ -113,8 +113,8 @@ func (p *pass) update(ctx context.Context, change func(*health.State)) error {
 	})
 }
 
-// settle goes on with the repairs that were begun before, and says whether one of them failed.
-func (p *pass) settle(ctx context.Context) (failed bool, err error) {
+// resume continues the repairs that were started earlier, and reports whether one of them failed.
+func (p *pass) resume(ctx context.Context) (failed bool, err error) {
 	if !slices.ContainsFunc(p.state.Loop.Errors, func(e health.Error) bool { return e.Attempting }) {
 		return false, nil
 	}
@@ -132,7 +132,7 @@ func (p *pass) settle(ctx context.Context) (failed bool, err error) {
 	return failed, nil
 }
 
-// repairAll writes down what failed and has it repaired, error by error.
+// repairAll records the failures and repairs them one by one.
 func (p *pass) repairAll(ctx context.Context, failures []health.Failure, sight health.Sight) error {
 	err := p.update(ctx, func(h *health.State) {
 		h.Loop.Unseen = sight.Unseen

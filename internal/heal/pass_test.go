@@ -110,7 +110,7 @@ func TestAnErrorFixedByAPersonIsClosedAfterThreePasses(t *testing.T) {
 	s.wantCounts(t, "healthy retry=false failures=0 detected=1 attempted=3 succeeded=0 runs=6")
 }
 
-// A kill after the state was saved and before anybody was told, and an error that is gone by the next pass.
+// The process was killed after saving the state and before reporting it, and the error is gone by the next pass.
 func TestAnUnreportedCriticalStateIsReportedLater(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)

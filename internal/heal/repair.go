@@ -16,11 +16,11 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// repair has one error repaired, as far as that goes without a person: its request, its run, and what
-// the run came to. Each step is saved before the next begins and finds what it made before.
+// repair has one error repaired as far as possible without a person: it opens the request, runs it, and records the outcome. Each step is saved
+// before the next starts, and finds what an earlier attempt made.
 func (p *pass) repair(ctx context.Context, id string) (health.RepairOutcome, error) {
 	e := p.state.Error(id)
-	if e == nil { // somebody began state.json anew meanwhile
+	if e == nil { // state.json was restarted meanwhile
 		return "", nil
 	}
 	check, ok := p.check(e.Check)
@@ -43,15 +43,15 @@ func (p *pass) repair(ctx context.Context, id string) (health.RepairOutcome, err
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return p.putOff(ctx, id, fmt.Errorf("carry request %s: %w", request.ID, err))
 	}
-	judged, err := p.cameTo(ctx, id, check, &run)
+	judged, err := p.outcome(ctx, id, check, &run)
 	if err != nil {
 		return "", err
 	}
 	return p.judge(ctx, judged)
 }
 
-// goneBy reports whether an error is gone by what this pass merged for another, which had the same cause: a repair that finds
-// nothing to mend would count as failed.
+// goneBy reports whether a merge in this pass for another error removed this one too, because both had the same cause. A repair with nothing left
+// to fix would count as failed.
 func (p *pass) goneBy(ctx context.Context, id string, merged bool) (bool, error) {
 	e := p.state.Error(id)
 	if !merged || e == nil || e.Attempting {
@@ -77,8 +77,8 @@ func (p *pass) check(id string) (workflow.HealthCheck, bool) {
 	return p.Checks[i], true
 }
 
-// request opens the request about an error, once for each time that the error comes: one that is closed
-// while no run answers it was about an earlier time.
+// request opens the request about an error, one for each time the error appears. A request that is closed while no run works on it was about an
+// earlier time.
 func (p *pass) request(ctx context.Context, id string, check workflow.HealthCheck) (forge.Request, error) {
 	for {
 		e := p.state.Error(id)
@@ -95,8 +95,8 @@ func (p *pass) request(ctx context.Context, id string, check workflow.HealthChec
 	}
 }
 
-// cameTo is what a run says of the repair.
-func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck, run *workflow.Run) (health.Repair, error) {
+// outcome converts the state of a run into the outcome of the repair.
+func (p *pass) outcome(ctx context.Context, id string, check workflow.HealthCheck, run *workflow.Run) (health.Repair, error) {
 	spent := run.Journey.Spent
 	r := health.Repair{ErrorID: id, Run: run.RunID, Outcome: health.RepairFailed, Tokens: spent.Tokens(), CostMicroUSD: spent.CostMicroUSD,
 		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls + run.Journey.RepairCalls}
@@ -137,8 +137,7 @@ func (p *pass) cameTo(ctx context.Context, id string, check workflow.HealthCheck
 	return r, nil
 }
 
-// proven: only a check that was run again and passed is a fix. A run that a person began without the
-// check is held against it now.
+// proven runs the check again: only a passing check makes a merge a fix. A run that a person started without the check is verified here too.
 func (p *pass) proven(ctx context.Context, check workflow.HealthCheck, run *workflow.Run) (Look, error) {
 	if c := run.Journey.Settings.Check; c != nil && c.ID == check.ID {
 		return Look{Check: check.ID, Outcome: LookPassed}, nil
@@ -165,13 +164,13 @@ func title(e *health.Error) string {
 	return fmt.Sprintf("Health check %s fails: %s", e.Check, redact.Joined(e.Summary, 100))
 }
 
-// masked is a check's line without the secrets in it. Its id is no name of one, though it may be "token".
+// masked returns a check's line with its secrets removed. The check's id stays, even if it is "token".
 func masked(check workflow.HealthCheck) string {
 	line, _ := strings.CutPrefix(check.Title(), check.ID)
 	return redact.Line(check.ID+redact.Named(line), 300)
 }
 
-// body is the request: what failed, what is known about it, and what will show that it is repaired.
+// body returns the text of the request: what failed, what is known about it, and what will prove the repair.
 func body(e *health.Error, check workflow.HealthCheck) string {
 	text := fmt.Sprintf("The health check %q of this project fails. Find the cause and repair it; do not change the check or a test that shows the failure.\n\n"+
 		"- check: %s\n- error: %s\n- severity: %s\n", e.Check, masked(check), e.ID, e.Severity)

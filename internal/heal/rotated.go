@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxRotated is how many files beside a log are looked through for the one that it was.
+// maxRotated is how many files beside a log are searched for its rotated predecessor.
 const maxRotated = 100
 
-// rotated are the lines that were added to a log before it was given another name ("app.log.1", "app.log-20260202") and
-// another was begun under its own. Of one that is gone or packed nothing is known.
+// rotated returns the lines added to a log before it was renamed ("app.log.1", "app.log-20260202") and a new one started. A log that was deleted or
+// compressed is ignored.
 func (p *pass) rotated(name string, known sight) ([]byte, error) {
 	siblings, err := p.beside(name)
 	if err != nil {
@@ -22,7 +22,7 @@ func (p *pass) rotated(name string, known sight) ([]byte, error) {
 	for _, sibling := range siblings[:min(len(siblings), maxRotated)] {
 		file, err := OpenLog(p.Root, sibling)
 		if err != nil {
-			continue // a folder, or one that was removed meanwhile
+			continue // a folder, or removed meanwhile
 		}
 		rest, found, err := restOf(file, known)
 		if err = errors.Join(err, file.Close()); err != nil || found {
@@ -32,7 +32,7 @@ func (p *pass) rotated(name string, known sight) ([]byte, error) {
 	return nil, nil
 }
 
-// beside are the files whose names begin as the log's does.
+// beside returns the files whose names begin with the log's name.
 func (p *pass) beside(name string) (siblings []string, err error) {
 	open := os.Open
 	if !filepath.IsAbs(name) {
@@ -60,7 +60,7 @@ func (p *pass) beside(name string) (siblings []string, err error) {
 	return siblings, nil
 }
 
-// restOf is what follows in a file that was read so far, if it is that one.
+// restOf returns the unread rest of a file if it is the one read before.
 func restOf(file *os.File, known sight) (rest []byte, found bool, err error) {
 	info, err := file.Stat()
 	if err != nil || inode(info) != known.Inode || info.Size() < known.Offset {

@@ -255,7 +255,7 @@ func exists(t *testing.T, path string) bool {
 	return err == nil
 }
 
-// meeting is a place where nobody does anything before meet returns.
+// meeting is a place whose users wait for each other in meet.
 type meeting struct {
 	heal.Place
 	meet func()

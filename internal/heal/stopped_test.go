@@ -14,7 +14,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// What cannot be looked at is unknown, named with the reason, and keeps nobody from looking at the others.
+// A check that can't run is unknown and named with the reason, and the other checks still run.
 func TestAnObstacleToOneCheckStopsNoOther(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken, verdict)
@@ -33,7 +33,7 @@ func TestAnObstacleToOneCheckStopsNoOther(t *testing.T) {
 	}
 }
 
-// A run that merged without the check is held against it when it can be: neither a failure nor a success until then.
+// If a run merged without the check, the merge is verified once the check can run. Until then it is neither a failure nor a success.
 func TestAMergeThatCannotBeHeldAgainstItsCheckWaits(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)
@@ -72,7 +72,7 @@ func TestAPassThatEndedWithAnErrorSaysWithWhichUntilOneDoesNot(t *testing.T) {
 	}
 }
 
-// A repair that cannot be carried keeps nobody from looking at the rest, and from repairing it.
+// A repair that can't be run blocks neither the other checks nor the other repairs.
 func TestARepairThatCannotBeCarriedHoldsNoOtherUp(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken, workflow.HealthCheck{ID: "late", Severity: workflow.Blocker, Kind: workflow.HealthCommand, Command: "test ! -e late", TimeLimitMS: 60_000, Looks: 1})

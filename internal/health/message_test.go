@@ -118,7 +118,7 @@ func TestLinesThatComeInAnotherNumberAreTheSameError(t *testing.T) {
 	}
 }
 
-// What no word of a list tells is told by all lines, whatever our own line above them says.
+// If no error word matches, all lines identify the error, whatever our own line above them says.
 func TestTheHeadDoesNotHideTheProgramsOutput(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}

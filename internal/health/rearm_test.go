@@ -8,8 +8,7 @@ import (
 	"signalbox/internal/health"
 )
 
-// A person who says that all is well, or that repairs may go on, beside an error that nobody saw gone: the next look is due,
-// and the request that called the person is closed in the end.
+// A person may report the project healthy, or allow repairs, while an error is still open. Then the next look is due.
 func TestAPersonsWordBeginsRepairsAgainAndMakesNothingHealthy(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []health.FactKind{health.FactHealthy, health.FactRearmed} {

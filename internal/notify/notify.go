@@ -1,5 +1,5 @@
-// Package notify owns telling a person who looks elsewhere: on the desktop, through a program of theirs, by a webhook or
-// by ntfy. It refuses to decide what is worth telling.
+// Package notify sends news to a person who isn't watching: to the desktop, through a program of theirs, by webhook or by ntfy. It does not decide
+// which news is worth sending.
 package notify
 
 import (
@@ -19,21 +19,20 @@ import (
 	"signalbox/internal/process"
 )
 
-// Config says by which ways to tell; those that are empty are not used.
+// Config lists the ways to notify. An empty field disables its way.
 type Config struct {
-	// Desktop shows it on this desktop, with notify-send.
+	// Desktop shows the message on this desktop, with notify-send.
 	Desktop bool
-	// Command is a program with its arguments. It gets the message as JSON on standard input, and starts in Dir.
+	// Command is a program with its arguments. It gets the message as JSON on standard input, and runs in Dir.
 	Command []string
 	// Dir is the project's folder.
 	Dir string
-	// Webhook is an address that the message is posted to as JSON, Ntfy a topic's address of a server of ntfy.sh's kind.
+	// Webhook is an address that gets the message as a JSON POST. Ntfy is the address of a topic on ntfy.sh or a server like it.
 	Webhook, Ntfy string
 	Exec          process.Executor
 }
 
-// Message is one piece of news, cleaned and redacted. Text and Content say it in one string, under the names by which
-// Slack and Discord show it.
+// Message is one piece of news, already cleaned and redacted. Text and Content hold it in one string, under the keys that Slack and Discord show.
 type Message struct {
 	Project string    `json:"project"`
 	Request int       `json:"request"`
@@ -46,19 +45,19 @@ type Message struct {
 	At      time.Time `json:"at"`
 	Text    string    `json:"text"`
 	Content string    `json:"content"`
-	// Urgent: a person is needed.
+	// Urgent: a person must act.
 	Urgent bool `json:"urgent"`
 }
 
-// limit is how long one way may take.
+// limit is the time budget of each way.
 const limit = 10 * time.Second
 
-// Any reports whether there is a way at all.
+// Any reports whether any way is configured.
 func (c *Config) Any() bool {
 	return c.Desktop || len(c.Command) > 0 || c.Webhook != "" || c.Ntfy != ""
 }
 
-// Send tells the message by every way and returns the errors of those that failed. It takes 10 s at most.
+// Send sends the message by every configured way at once and returns the joined errors. It takes at most 10 s.
 func (c *Config) Send(ctx context.Context, m Message) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -84,7 +83,7 @@ func (c *Config) Send(ctx context.Context, m Message) error {
 		problems = append(problems, post(ctx, "webhook", c.Webhook, data, http.Header{"Content-Type": {"application/json"}}))
 	}
 	if c.Ntfy != "" {
-		// ntfy's header values are one line of ASCII; what is beyond goes into the body.
+		// ntfy's header values are one line of ASCII; other text goes into the body.
 		head := http.Header{"Title": {strconv.QuoteToASCII(m.Title)}, "Tags": {m.State}}
 		if m.Urgent {
 			head.Set("Priority", "high")
@@ -107,7 +106,7 @@ func (c *Config) run(ctx context.Context, args []string, input []byte) error {
 	return nil
 }
 
-// post sends data. The address may hold a secret, so no error names it.
+// post sends data. The address may contain a secret, so no error names it.
 func post(ctx context.Context, way, address string, data []byte, head http.Header) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(data))
 	if err != nil {

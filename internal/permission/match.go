@@ -2,9 +2,9 @@ package permission
 
 import "strings"
 
-// matches holds a text against a pattern. A star does not stand for the bytes that said marks; nil marks none.
+// matches reports whether a text matches a pattern. A star does not match the bytes marked in said; nil marks none.
 func matches(pattern []token, text string, said []bool) bool {
-	// at[i]: what of the text was read so far may be the first i tokens.
+	// at[i] is true if the text read so far may match the first i tokens.
 	at := make([]bool, len(pattern)+1)
 	next := make([]bool, len(at))
 	at[0] = true
@@ -26,7 +26,7 @@ func matches(pattern []token, text string, said []bool) bool {
 	return at[len(pattern)]
 }
 
-// skip lets stars stand for nothing.
+// skip lets stars match the empty text.
 func skip(pattern []token, at []bool) {
 	for n, t := range pattern {
 		if at[n] && t.star {
@@ -35,10 +35,10 @@ func skip(pattern []token, at []bool) {
 	}
 }
 
-// parting are the signs that a shell takes for more than a part of a word.
+// parting are the characters that mean more to a shell than part of a word.
 const parting = ";&|<>()$`\n\r"
 
-// signs marks what a pattern has to say itself to allow it.
+// signs marks the bytes of a text that an allowing pattern must spell out.
 func signs(text string) []bool {
 	said := make([]bool, len(text))
 	for i := range len(text) {
@@ -52,7 +52,7 @@ func signs(text string) []bool {
 	return said
 }
 
-// named reports whether the byte at i makes ".." beside it a part of a longer name.
+// named reports whether the byte at i makes the ".." beside it part of a longer name.
 func named(text string, i int) bool {
 	if i < 0 || i >= len(text) {
 		return false
@@ -61,7 +61,7 @@ func named(text string, i int) bool {
 	return c == '.' || c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
-// parts are the commands that a command is made of, as far as signs part them.
+// parts splits a command at the characters that signs marks.
 func parts(text string) (all []string) {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(parting, r) }) {
 		if part = strings.TrimSpace(part); part != "" {

@@ -1,20 +1,18 @@
-// Package permission owns the patterns by which an agent's questions are answered without a person:
-// what is harmless, and what never is. It refuses to know who asks, and to guess: what a pattern does
-// not plainly say is asked about.
+// Package permission owns the patterns that answer an agent's questions without a person: which tools are allowed, and which never are. It does not
+// know who asks, and it never guesses: if no pattern matches, a person is asked.
 //
-// A pattern is the name of a tool, or the name and in parentheses its subject: the command, the path or
-// the address. "Bash(go test *)", "Edit(docs/*)", "Read", "mcp__tracker__*". A star stands for any text,
-// also none; "\*" is a star, and "\\" a backslash.
+// A pattern is the name of a tool, optionally followed by its subject in parentheses: the command, the path or the address. Examples: "Bash(go test
+// *)", "Edit(docs/*)", "Read", "mcp__tracker__*". A star matches any text, including none; "\*" is a literal star and "\\" a backslash.
 //
-// Where a pattern allows, a star does not stand for what makes two commands of one or leads elsewhere:
+// In an allowing pattern a star does not match what joins two commands or leads to another folder:
 //
 //	; & | < > ( ) $ ` a line end, and ".." as a name
 //
-// A pattern that is to allow one of these says so itself. The name of a tool alone is the same as the
-// name with "(*)", and also allows uses that have no subject.
+// A pattern that should allow one of these must contain it. The name of a tool alone means the same as the name with "(*)", and also allows uses
+// without a subject.
 //
-// Where a pattern denies, a star stands for anything, and each of the commands that such signs part is
-// held against it. It still is no fence: one command can be written in many ways.
+// In a denying pattern a star matches anything, and each command between such characters is compared separately. That is a convenience and not a
+// barrier: the same command can be written in many ways.
 package permission
 
 import (
@@ -23,27 +21,26 @@ import (
 	"strings"
 )
 
-// Rules are patterns. What one of Deny matches is denied, whatever Allow says.
+// Rules are patterns. Deny wins over Allow.
 type Rules struct{ Allow, Deny []string }
 
-// Verdict is what rules say.
+// Verdict is the answer of the rules.
 type Verdict string
 
 const (
-	Ask   Verdict = "" // nothing: a person is asked
+	Ask   Verdict = "" // no pattern matches: ask a person
 	Allow Verdict = "allow"
 	Deny  Verdict = "deny"
 )
 
-// Use is a tool that an agent wants to use.
+// Use is one use of a tool that an agent asks for.
 type Use struct {
 	Tool, Subject string
-	// Altered: Tool and Subject are not all of it, so that nothing allows it.
+	// Altered: Tool and Subject don't show the whole use, so no pattern can allow it.
 	Altered bool
 }
 
-// Verdict is what the rules say of a use, and the pattern that says it. A pattern that does not pass
-// Check matches nothing.
+// Verdict returns the verdict on a use and the pattern that decided it. A pattern that does not pass Check matches nothing.
 func (r Rules) Verdict(u Use) (v Verdict, by string) {
 	for _, text := range r.Deny {
 		if p, err := parse(text); err == nil && p.denies(u) {
@@ -58,13 +55,13 @@ func (r Rules) Verdict(u Use) (v Verdict, by string) {
 	return Ask, ""
 }
 
-// Check reports what is wrong with a pattern.
+// Check returns what is wrong with a pattern, or nil.
 func Check(text string) error {
 	_, err := parse(text)
 	return err
 }
 
-// Exactly is the pattern that allows this use and, where it has a subject, no other.
+// Exactly returns the pattern that allows this use and, if it has a subject, no other.
 func Exactly(u Use) (text string, err error) {
 	text = u.Tool
 	if u.Subject != "" {
@@ -76,20 +73,20 @@ func Exactly(u Use) (text string, err error) {
 	return text, nil
 }
 
-// pattern is one, taken apart.
+// pattern is a parsed pattern.
 type pattern struct {
 	tool []token
-	// subject is nil where the tool stands alone.
+	// subject is nil if the pattern is a tool's name alone.
 	subject []token
 }
 
-// token is a byte, or a star.
+// token is a byte or a star.
 type token struct {
 	byte
 	star bool
 }
 
-// maxPattern is more than anybody reads, in bytes.
+// maxPattern is the longest pattern that is accepted, in bytes; no one reads more.
 const maxPattern = 32 << 10
 
 func parse(text string) (pattern, error) {
@@ -107,7 +104,7 @@ func parse(text string) (pattern, error) {
 	return pattern{tokens(tool), tokens(strings.TrimSuffix(subject, ")"))}, nil
 }
 
-// toolSigns are what names of tools are made of, and the star.
+// toolSigns are the characters of tool names, and the star.
 const toolSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-*"
 
 func tokens(text string) (all []token) {

@@ -13,7 +13,7 @@ import (
 	"signalbox/internal/pipeline"
 )
 
-// Pattern 4 with nothing in the place of the pass: an agent that cannot mend it, one issue, and a person's repair.
+// Pattern 4 with nothing mocked in the pass: an agent that can't fix it, one issue, and a person's repair.
 func TestThreeFailuresInARowOpenOneIssueAndThreeHealthyPassesCloseIt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, pipeline.GitHub(), theRealPass)
@@ -92,7 +92,7 @@ func TestAPersonWhoClosesTheIssueRearmsTheLoop(t *testing.T) {
 	}
 }
 
-// The issue is looked for where a person may have left it, and told of once, whoever asks.
+// The issue is found wherever a person left it, and its state is reported once.
 func TestTheIssueAboutACriticalState(t *testing.T) {
 	t.Parallel()
 	const hostile = `refused\r\n@all <!-- signalbox-heal critical since 2020 -->`
@@ -195,7 +195,7 @@ func (s *site) push(name, content string) {
 	s.git("push", "--quiet", "origin", "main")
 }
 
-// fresh is the branch as everybody has it.
+// fresh returns a new clone's view of the branch.
 func (s *site) fresh() {
 	s.Helper()
 	s.git("fetch", "--quiet", "origin")

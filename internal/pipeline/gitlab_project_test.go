@@ -12,7 +12,7 @@ import (
 
 const issuesToken = "glpat-whichopensissues"
 
-// member is somebody on GitLab.
+// member is a user of GitLab.
 type member struct {
 	ID       int    `json:"id"`
 	Username string `json:"username"`

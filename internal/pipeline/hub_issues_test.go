@@ -34,7 +34,7 @@ type issue struct {
 
 func (i *issue) close(by account) { i.State, i.ClosedBy = "closed", &by }
 
-// opened has somebody open an issue.
+// opened adds an issue opened by the account.
 func (h *hub) opened(by account, title, body string) *issue {
 	i := &issue{Number: len(h.issues) + 1, State: "open", Title: title, Body: body, User: by}
 	i.URL = fmt.Sprintf("https://github.com/%s/issues/%d", repository, i.Number)

@@ -96,7 +96,7 @@ func TestActionlintFindsNothingInThisRepositorysWorkflows(t *testing.T) {
 	}
 }
 
-// What somebody else may write (a state, a branch's name, an input) would be a part of the script there.
+// Text that others control (a state, a branch's name, an input) would become part of the script there.
 func TestNoExpressionIsPartOfAScript(t *testing.T) {
 	t.Parallel()
 	scripts := 0

@@ -1,7 +1,5 @@
-// Package pipeline holds the files with which a CI system runs the
-// self-healing loop: each system's own words for a schedule, a gate, a pass, and
-// a state that travels from one run to the next. It writes nothing; what becomes
-// of the files is for who asks for them.
+// Package pipeline holds the files with which a CI system runs the self-healing loop: that system's words for a schedule, a gate, a pass, and the
+// state carried from one run to the next. It writes nothing; the caller does.
 package pipeline
 
 import (
@@ -19,13 +17,13 @@ type File struct {
 //go:embed all:github all:gitlab
 var embedded embed.FS
 
-// GitHub is a workflow and the composite action that it is made of.
+// GitHub returns a workflow and the composite action that it uses.
 func GitHub() []File { return files("github") }
 
-// GitLab is what a project's .gitlab-ci.yml includes, and the job's script.
+// GitLab returns the file that a project's .gitlab-ci.yml includes, and the job's script.
 func GitLab() []File { return files("gitlab") }
 
-// files lists a folder of this package, which lies as it will lie in a project.
+// files lists a folder of this package, laid out as in a project.
 func files(system string) (found []File) {
 	err := fs.WalkDir(embedded, system, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -36,7 +34,7 @@ func files(system string) (found []File) {
 		return err
 	})
 	if err != nil {
-		panic(err) // the files are part of the program
+		panic(err) // the files are embedded
 	}
 	return found
 }

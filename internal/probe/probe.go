@@ -1,6 +1,5 @@
-// Package probe owns asking a service whether it is well: one request, the answer that is wanted, and
-// where the service is not there yet, starting it beside the request. It refuses to know why somebody
-// asks, and what becomes of the answer.
+// Package probe asks a service whether it is well: it sends one request, compares the answer with the expected one and, if needed, starts the
+// service first. It does not know why it is asked, and doesn't act on the answer.
 package probe
 
 import (
@@ -18,13 +17,13 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// shownBody is how much of an answer is shown, in bytes; no more than maxBody is read of one.
+// shownBody is how much of an answer is shown, and maxBody how much is read, in bytes.
 const (
 	shownBody = 2 << 10
 	maxBody   = 4 << 20
 )
 
-// Answer is what was wrong with a service's answer, or that there was none.
+// Answer is the error for a wrong answer, or for none.
 type Answer struct{ Problem string }
 
 // Error implements error.
@@ -32,8 +31,8 @@ func (a *Answer) Error() string { return a.Problem }
 
 func wrong(format string, args ...any) error { return &Answer{fmt.Sprintf(format, args...)} }
 
-// Ask sends the request to a service that runs. An *Answer says how it did not do. A redirection is an
-// answer, too: where it leads was not asked about.
+// Ask sends the request to a running service. It returns an *Answer if the response isn't the expected one. A redirect counts as the response; it
+// isn't followed.
 func Ask(ctx context.Context, q workflow.HealthHTTP) error {
 	request, err := http.NewRequestWithContext(ctx, q.Method, q.URL, strings.NewReader(q.Body))
 	if err != nil {
@@ -68,7 +67,7 @@ func judge(q workflow.HealthHTTP, status int, body []byte) error {
 	return nil
 }
 
-// named is the request in words, without the port, which is another each time.
+// named describes the request without its port, which differs each time.
 func named(q workflow.HealthHTTP) string {
 	name := q.URL
 	if u, err := url.Parse(q.URL); err == nil && q.Start != "" {
@@ -77,7 +76,7 @@ func named(q workflow.HealthHTTP) string {
 	return q.Method + " " + name
 }
 
-// reason is why there was no answer, without the request that it repeats.
+// reason returns why there was no answer, without the URL that net/http repeats.
 func reason(err error) string {
 	var of *url.Error
 	if errors.As(err, &of) {
@@ -89,6 +88,5 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// settle is how long passes between two tries to reach a service that is starting. Nothing tells when
-// it listens.
+// settle is the time between two attempts to reach a starting service. Nothing signals that it listens.
 const settle = 20 * time.Millisecond

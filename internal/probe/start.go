@@ -16,11 +16,11 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// shownOutput is how much of what a service printed last is shown, in bytes.
+// shownOutput is how much of the end of the service's output is shown, in bytes.
 const shownOutput = 4 << 10
 
-// StartAndAsk runs the service, waits until it can be reached, asks it and ends it with all that it
-// started. env is the service's, beside PORT.
+// StartAndAsk starts the service, waits until it accepts connections, asks it, and ends it with all its child processes. env is the service's
+// environment, to which PORT is added.
 func StartAndAsk(ctx context.Context, q workflow.HealthHTTP, exec process.Executor, env []string) error {
 	port, err := freePort(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func StartAndAsk(ctx context.Context, q workflow.HealthHTTP, exec process.Execut
 	return err
 }
 
-// service is one that was started.
+// service is a started service.
 type service struct {
 	said   tail
 	ended  chan struct{}
@@ -56,7 +56,7 @@ type service struct {
 	err    error
 }
 
-// reached waits until something listens where the request goes.
+// reached waits until a connection to the request's address succeeds.
 func (s *service) reached(ctx context.Context, q workflow.HealthHTTP) error {
 	address, err := addressOf(q.URL)
 	if err != nil {
@@ -95,7 +95,7 @@ func addressOf(target string) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// freePort is one that nobody listens at. Somebody may take it before the service does, which then says so.
+// freePort returns a port that is free now. Another process may take it before the service does; then the service reports the conflict.
 func freePort(ctx context.Context) (string, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -109,7 +109,7 @@ func freePort(ctx context.Context) (string, error) {
 	return strconv.Itoa(address.Port), nil
 }
 
-// tail keeps what was written last.
+// tail keeps the last bytes that were written.
 type tail struct {
 	mu   sync.Mutex
 	data []byte

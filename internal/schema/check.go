@@ -12,15 +12,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Schema is a JSON Schema that tells every breach, not only the first one: who
-// has to mend a document, an agent above all, should need one look.
+// Schema is a JSON Schema whose check reports every breach, not only the first, so that an agent or a person can fix a document in one go.
 type Schema struct {
 	root *jsonschema.Schema
-	// parts are the schema's own nodes without what is below them, ready to be asked.
+	// parts are the schema's nodes without their children, resolved.
 	parts map[*jsonschema.Schema]*jsonschema.Resolved
 }
 
-// Parse reads a schema. It may refer to its own $defs and to nothing else.
+// Parse reads a schema. References may lead only to its own $defs.
 func Parse(text []byte) (*Schema, error) {
 	s := &Schema{root: &jsonschema.Schema{}, parts: map[*jsonschema.Schema]*jsonschema.Resolved{}}
 	if err := json.Unmarshal(text, s.root); err != nil {
@@ -57,7 +56,7 @@ func (s *Schema) prepare(node *jsonschema.Schema) error {
 	return nil
 }
 
-// Check compares a JSON document, which is well-formed, with the schema.
+// Check compares a well-formed JSON document with the schema.
 func (s *Schema) Check(document []byte) ([]Breach, error) {
 	var value any
 	if err := json.Unmarshal(document, &value); err != nil {
@@ -96,8 +95,7 @@ func (s *Schema) check(at string, node *jsonschema.Schema, value any) (all []Bre
 	return all
 }
 
-// any tells the breaches of the alternative that comes closest: in the
-// published schemas that is the one that is not null.
+// any reports the breaches of the closest alternative: in the published schemas, the one that isn't null.
 func (s *Schema) any(at string, nodes []*jsonschema.Schema, value any) (closest []Breach) {
 	for i, node := range nodes {
 		breaches := s.check(at, node, value)

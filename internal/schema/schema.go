@@ -1,6 +1,5 @@
-// Package schema owns the published JSON Schemas (2020-12) of the documents and
-// checks documents against them. It refuses to say more than a schema can:
-// what must hold between two keys or two files is the store's to check.
+// Package schema owns the published JSON Schemas (2020-12) of the documents and checks documents against them. Rules that a schema can't express,
+// between two keys or two files, are checked by the store.
 package schema
 
 import (
@@ -13,16 +12,16 @@ import (
 	"signalbox/schemas"
 )
 
-// ErrUnknown: there is no schema of that name.
+// ErrUnknown: no schema has this name.
 var ErrUnknown = errors.New("no such schema")
 
-// Breach is one thing in which a document differs from its schema.
+// Breach is one place where a document breaks its schema.
 type Breach struct {
-	// Pointer says where, as a JSON Pointer (RFC 6901).
+	// Pointer is the place, as a JSON Pointer (RFC 6901); Reason says what is wrong there.
 	Pointer, Reason string
 }
 
-// Names lists the schemas.
+// Names returns the names of the schemas.
 func Names() []string {
 	files, _ := fs.Glob(schemas.Files, "*.json") // the pattern is valid
 	for i := range files {
@@ -31,7 +30,7 @@ func Names() []string {
 	return files
 }
 
-// Text is the schema of that name as it is published.
+// Text returns the schema of this name as published, or ErrUnknown.
 func Text(name string) ([]byte, error) {
 	data, err := schemas.Files.ReadFile(strings.TrimSuffix(name, ".json") + ".json")
 	if err != nil {
@@ -40,7 +39,7 @@ func Text(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Check compares a JSON document, which is well-formed, with the schema of that name.
+// Check compares a well-formed JSON document with the schema of this name.
 func Check(name string, document []byte) ([]Breach, error) {
 	schema, err := compiled(name)
 	if err != nil {
@@ -49,7 +48,7 @@ func Check(name string, document []byte) ([]Breach, error) {
 	return schema.Check(document)
 }
 
-var cache sync.Map // of *Schema by name
+var cache sync.Map // *Schema by name
 
 func compiled(name string) (*Schema, error) {
 	if schema, ok := cache.Load(name); ok {

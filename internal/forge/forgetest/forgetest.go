@@ -1,5 +1,4 @@
-// Package forgetest is the one suite that every forge passes. It knows the port
-// and real git repositories, and nothing of any driver.
+// Package forgetest is the suite that every forge must pass. It uses only the port and real git repositories.
 package forgetest
 
 import (
@@ -10,18 +9,15 @@ import (
 	"signalbox/internal/forge"
 )
 
-// FailingFile makes the tests fail for every tree that holds it.
+// FailingFile makes the tests fail for every tree that contains it.
 const FailingFile = "FAIL"
 
-// Harness is one fresh project on a forge. The project has at least one commit
-// on Base, which is checked out in Project without local changes.
+// Harness is a fresh project on a forge. It has at least one commit on Base, which is checked out in Project without local changes.
 type Harness struct {
-	// Open opens the forge. Every call gives another instance on the same data, as another
-	// process would have it.
+	// Open opens the forge. Each call returns another instance on the same data, as another process would.
 	Open func(*testing.T) forge.Forge
-	// Kill has another process perform the operation and die by SIGKILL at its n-th instant,
-	// counted from 0. It reports whether the process died of that; otherwise there was no n-th
-	// instant and the operation went well.
+	// Kill has another process perform the operation and kills it with SIGKILL at its n-th step, counted from 0. It reports whether the process
+	// died of that; otherwise the operation had no n-th step and succeeded.
 	Kill func(t *testing.T, n int, operation Operation) (died bool)
 	// Project is the folder of the repository with its checkout.
 	Project string
@@ -29,9 +25,9 @@ type Harness struct {
 	Remote string
 	// Base is the branch to merge into.
 	Base string
-	// Request is a request that is there, open.
+	// Request is an open request.
 	Request forge.Request
-	// Runs counts how often tests were run.
+	// Runs returns how often the tests have run.
 	Runs func() int
 	// Comments returns the bodies of the comments on Request.
 	Comments func(*testing.T) []string
@@ -63,7 +59,7 @@ func (o Operation) Perform(ctx context.Context, f forge.Forge) error {
 	return errors.New("the operation is empty")
 }
 
-// Run runs the suite. Every case gets a harness of its own.
+// Run runs the suite. Each case gets its own harness.
 func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 	cases := []struct {
 		name string

@@ -6,8 +6,8 @@ import (
 	"signalbox/internal/forge"
 )
 
-// atEveryInstant kills the operation at its first instant, at its second and so
-// on, each time in a project of its own, until it is over before it is killed.
+// atEveryInstant kills the operation at its first step, at its second and so on, each time in a new project, until the operation ends before it is
+// killed.
 func atEveryInstant(t *testing.T, p *project, test func(t *testing.T, p *project, kill func(Operation) (died bool))) {
 	t.Helper()
 	const fewest = 2
@@ -59,8 +59,7 @@ func killedMerge(t *testing.T, p *project) {
 	})
 }
 
-// killedThenAnother: the first merge is not repeated by its own caller until the
-// second, which touches the same file, has been done.
+// killedThenAnother: the killed merge is repeated only after a second merge, which touches the same file.
 func killedThenAnother(t *testing.T, p *project) {
 	atEveryInstant(t, p, func(t *testing.T, p *project, kill func(Operation) bool) {
 		one, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1\n", "both": "1\n"}))

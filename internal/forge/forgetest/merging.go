@@ -92,7 +92,7 @@ func mergedByHand(t *testing.T, p *project) {
 	p.wantMerged(t, p.merge(t, pr, check), check)
 }
 
-// remoteMoved is about a remote only; without one a moved base is all there is.
+// remoteMoved needs a remote. Without one, only the local base can move.
 func remoteMoved(t *testing.T, p *project) {
 	pr, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1"}))
 	if p.Remote == "" {
@@ -142,7 +142,7 @@ func concurrentMerges(t *testing.T, p *project) {
 	p.wantFollowed(t)
 }
 
-// land opens, checks and merges, and checks again as long as others were faster.
+// land opens, checks and merges a change, and repeats that while other merges get ahead.
 func land(ctx context.Context, f forge.Forge, change forge.PullRequest) error {
 	pr, err := f.OpenPullRequest(ctx, change)
 	if err != nil {

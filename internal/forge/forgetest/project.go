@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/forge"
 )
 
-// project is a harness with the hands of a person who works in it.
+// project is a harness plus the actions of a person who works in it.
 type project struct {
 	Harness
 	forge forge.Forge
@@ -93,7 +93,7 @@ func (p *project) write(t *testing.T, name, content string) {
 	}
 }
 
-// change is a pull request, not opened yet, that sets these files.
+// change returns a pull request, not opened yet, that sets these files.
 func (p *project) change(t *testing.T, n int, files map[string]string) forge.PullRequest {
 	t.Helper()
 	return forge.PullRequest{
@@ -111,14 +111,14 @@ func (p *project) open(t *testing.T, change forge.PullRequest) forge.PullRequest
 	return pr
 }
 
-// passed opens change and has it checked.
+// passed opens the change and has it checked.
 func (p *project) passed(t *testing.T, change forge.PullRequest) (forge.PullRequest, forge.Check) {
 	t.Helper()
 	pr := p.open(t, change)
 	return pr, p.check(t, pr)
 }
 
-// check has the pull request's checks pass.
+// check requires the pull request's checks to pass.
 func (p *project) check(t *testing.T, pr forge.PullRequest) forge.Check {
 	t.Helper()
 	check, err := p.forge.Checks(t.Context(), pr.Number)
@@ -137,7 +137,7 @@ func (p *project) merge(t *testing.T, pr forge.PullRequest, check forge.Check) f
 	return merged
 }
 
-// snapshot is all that a refused merge must leave alone.
+// snapshot returns everything that a refused merge must not change.
 func (p *project) snapshot(t *testing.T) string {
 	t.Helper()
 	parts := []string{p.git(t, "for-each-ref"), p.git(t, "status", "--porcelain"), p.git(t, "diff", "HEAD")}
@@ -147,7 +147,7 @@ func (p *project) snapshot(t *testing.T) string {
 	return strings.Join(parts, "\n---\n")
 }
 
-// wantMerged holds for a base branch that has this merge at its tip.
+// wantUntouched requires that nothing differs from before.
 func (p *project) wantUntouched(t *testing.T, before string) {
 	t.Helper()
 	if p.snapshot(t) != before {
@@ -167,7 +167,7 @@ func (p *project) wantMerged(t *testing.T, pr forge.PullRequest, check forge.Che
 	p.wantFollowed(t)
 }
 
-// wantFollowed holds when checkout and remote stand where the base branch stands.
+// wantFollowed requires that the checkout and the remote are at the base branch's commit.
 func (p *project) wantFollowed(t *testing.T) {
 	t.Helper()
 	if status := p.git(t, "status", "--porcelain"); status != "" {

@@ -11,12 +11,11 @@ import (
 	"signalbox/internal/forge"
 )
 
-// CheckName is the name of the one check that this forge has.
+// CheckName is the name of this forge's only check.
 const CheckName = "tests"
 
-// Checks returns the verdict on the merge candidate, and runs the tests only
-// when this tree has none yet: the same files cannot pass today and be in need
-// of another test because a commit's message or date differs.
+// Checks returns the verdict on the merge candidate. It runs the tests only if this tree has no verdict: the same files need no second test because
+// a commit's message or date differs.
 func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	p, err := f.loadPull(ctx, number)
 	if err != nil {
@@ -36,7 +35,7 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	return check, nil
 }
 
-// BranchCheck is the newest verdict on exactly the branch's present content, from whichever pull request.
+// BranchCheck returns the newest verdict on exactly the branch's present content, from any pull request.
 func (f *Forge) BranchCheck(ctx context.Context, branch string) (last forge.Check, err error) {
 	head, err := f.repo.Resolve(ctx, branchRef(branch))
 	if err != nil {
@@ -61,15 +60,15 @@ func (f *Forge) BranchCheck(ctx context.Context, branch string) (last forge.Chec
 	return last, nil
 }
 
-// check runs the tests and records their verdict, unless it is unsettled. When somebody else's verdict
-// on the same tree was recorded meanwhile, that one stands.
+// check runs the tests and records their verdict, unless it is unsettled. If another process recorded a verdict on the same tree meanwhile, that
+// one counts.
 func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Check, err error) {
 	verdict, err := f.test(ctx, candidate)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return check, err
 		}
-		// Tests that were cut off say nothing about the candidate, whatever they seemed to say.
+		// Interrupted tests say nothing about the candidate, whatever they reported.
 		verdict.Passed, verdict.Known, verdict.Unsettled = false, nil, true
 		doing, _, _ := strings.Cut(err.Error(), ": "+context.DeadlineExceeded.Error())
 		verdict.Summary = "the time for checks (limits.checks_total) was over before they ended: " + doing
@@ -95,7 +94,7 @@ func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Che
 	})
 }
 
-// candidate merges the pull request's head with the present base, without touching any ref.
+// candidate merges the pull request's head with the present base, without moving any ref.
 func (f *Forge) candidate(ctx context.Context, p pull) (Candidate, error) {
 	base, tree, err := f.mergeTree(ctx, p)
 	if err != nil {
@@ -109,7 +108,7 @@ func (f *Forge) candidate(ctx context.Context, p pull) (Candidate, error) {
 	return Candidate{Pull: p.Number, Request: p.Request, Base: base, Head: p.Head, Tree: tree, Commit: commit}, nil
 }
 
-// mergeTree returns the base branch's present commit and the tree that merging into it gives.
+// mergeTree returns the base branch's present commit and the tree of merging head into it.
 func (f *Forge) mergeTree(ctx context.Context, p pull) (base, tree string, err error) {
 	if base, err = f.repo.Resolve(ctx, branchRef(p.Base)); err != nil {
 		return "", "", fmt.Errorf("find base branch %q: %w", p.Base, err)
@@ -132,7 +131,7 @@ func verdictOn(checks []forge.Check, tree string) (forge.Check, bool) {
 	return checks[i], true
 }
 
-// quoted joins the names of files, a few of them, so that no name can hide another.
+// quoted joins the first few file names, quoted so that no name can hide another.
 func quoted(paths []string) string {
 	const shown = 20
 	var names []string

@@ -13,8 +13,7 @@ import (
 	"signalbox/internal/store"
 )
 
-// note is what is said about a request. It stands beside the request's file,
-// which is its author's and never written.
+// note holds our comments on a request. It is a file beside the request's, because that one belongs to its author and is never written.
 type note struct {
 	ID          string     `json:"id"`
 	Number      int        `json:"number"`
@@ -25,7 +24,7 @@ type note struct {
 }
 
 type comment struct {
-	// Key finds the comment again, so that it is edited in place.
+	// Key identifies the comment, so that it can be edited in place.
 	Key       string    `json:"key"`
 	Body      string    `json:"body"`
 	CreatedAt time.Time `json:"created_at"`
@@ -74,7 +73,7 @@ func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, mergeCo
 	})
 }
 
-// ErrNumberTaken: a number belonged to another request before, whose branches, comments and state have it.
+// ErrNumberTaken: the number belonged to another request before, and that one's branches, comments and state use it.
 var ErrNumberTaken = errors.New("the number belongs to another request")
 
 func numberTaken(request forge.Request, owner string) error {
@@ -82,7 +81,7 @@ func numberTaken(request forge.Request, owner string) error {
 		request.Number, request.Path, owner, request.Number)
 }
 
-// annotate changes the note, unless its number belonged to another request before.
+// annotate changes the note, or returns ErrNumberTaken.
 func (f *Forge) annotate(ctx context.Context, request forge.Request, change func(*note)) error {
 	err := f.note(request.Number).Update(ctx, func(n *note) error {
 		if n.ID != "" && n.ID != request.ID {

@@ -14,8 +14,8 @@ import (
 	"signalbox/internal/forge"
 )
 
-// Bounds of one request file. They are far above what a person writes and far
-// below what would hurt: the file may come with any branch somebody checks out.
+// Limits of one request file. They are far above what a person writes and low enough to be harmless: the file may come with any branch that is
+// checked out.
 const (
 	maxRequestBytes     = 1 << 20
 	maxFrontMatterBytes = 64 << 10
@@ -28,7 +28,7 @@ var (
 	numberPattern = lazyPattern(`^[1-9]\d{0,8}$`)
 )
 
-// lineError is a problem on one line of a request file, counted from 1.
+// lineError is an error on one line of a request file, counted from 1.
 type lineError struct {
 	line   int
 	reason string
@@ -61,8 +61,7 @@ func parseRequest(data []byte) (forge.Request, error) {
 	return request, complete(&request)
 }
 
-// splitFrontMatter returns the YAML with its opening line, so that YAML's line
-// numbers are the file's.
+// splitFrontMatter returns the YAML including its opening line, so YAML's line numbers match the file's.
 func splitFrontMatter(data []byte) (header, body []byte, err error) {
 	const mark = "---\n"
 	if !bytes.HasPrefix(data, []byte(mark)) {
@@ -96,8 +95,7 @@ func parseMapping(header []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// lineBefore is an error of the decoder that names the line before its own: the parser counts from
-// 0, and so does the scanner where a tab indents.
+// lineBefore matches decoder errors that are one line too low: the parser counts from 0, and so does the scanner when a tab indents.
 var lineBefore = lazyPattern(`^yaml: line (\d+): (did not find expected|found a tab character that violates)`)
 
 func onItsLine(err error) string {
@@ -152,7 +150,7 @@ func readKey(key, value *yaml.Node, request *forge.Request) (err error) {
 	return err
 }
 
-// complete checks what is required and fills in the number that the id implies.
+// complete checks the required keys and derives the number from the id.
 func complete(request *forge.Request) error {
 	if request.ID == "" {
 		return refuse(1, "id is missing")

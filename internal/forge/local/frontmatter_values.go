@@ -62,7 +62,7 @@ func list(node *yaml.Node) ([]string, error) {
 	return values, nil
 }
 
-// commands takes a list, one command, or a block of text with one command on each line.
+// commands reads a list, one command, or a block of text with one command per line.
 func commands(node *yaml.Node) ([]string, error) {
 	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "\n") {
 		return list(node)
@@ -86,9 +86,8 @@ func references(node *yaml.Node) ([]string, error) {
 	return values, err
 }
 
-// clean makes one visible line of text that came from outside: control
-// characters would steer a terminal, format characters (bidirectional
-// overrides, zero-width joiners, tags) would show something else than is there.
+// clean turns untrusted text into one visible line. Control characters could steer a terminal; format characters (bidirectional overrides,
+// zero-width joiners, tags) could make it show something else.
 func clean(text string) string {
 	visible := strings.Map(func(r rune) rune {
 		switch {

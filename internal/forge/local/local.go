@@ -1,7 +1,5 @@
-// Package local is the forge of a project that lives on one machine: requests
-// are files, pull requests are branches with a record beside them, checks are
-// the project's own tests on the exact merge candidate, and a merge is a merge
-// commit. It refuses to run anything itself: how tests are run is given to it.
+// Package local is the forge of a project on one machine. Requests are files, pull requests are branches with a record beside them, checks are the
+// project's own tests on the exact merge candidate, and a merge is a merge commit. It runs no tests itself: the caller passes in how.
 package local
 
 import (
@@ -15,52 +13,50 @@ import (
 	"signalbox/internal/store"
 )
 
-// Config is what the forge works with. Repo, Store and Test are required.
+// Config configures the forge. Repo, Store and Test are required.
 type Config struct {
 	Repo  *git.Repo
 	Store *store.Store
 	// Root is the project folder that holds requests/; empty means the repository's top folder.
 	Root string
-	// Test runs the project's tests on a candidate in a fresh isolated clone. An error means
-	// that there is no verdict, for example because the clone could not be made.
+	// Test runs the project's tests on a candidate in a fresh isolated clone. An error means that there is no verdict, for example because the
+	// clone could not be made.
 	Test func(context.Context, Candidate) (Verdict, error)
-	// Identity is the author of merge commits; the zero value stands for the user as git knows them. Sign
-	// says which merges are signed; empty means none.
+	// Identity is the author of merge commits; the zero value means the user as git knows them. Sign says which merges are signed; empty means
+	// none.
 	Identity git.Identity
 	Sign     git.Signing
-	// Unpublished: nothing is pushed, and the remote is not asked for anything.
+	// Unpublished: nothing is pushed, and the remote is never contacted.
 	Unpublished bool
 	Clock       func() time.Time
 	Logger      *slog.Logger
 }
 
-// Candidate is what the base branch would become: all ids are full ids.
+// Candidate is a merge that is checked before it is made. All ids are full ids.
 type Candidate struct {
-	// Pull is the pull request's number, Request the id of the request it answers.
+	// Pull is the pull request's number; Request is the id of its request.
 	Pull    int
 	Request string
-	// Base and Head are the commits to be merged, Tree is the result.
+	// Base and Head are the commits to merge, and Tree is the result.
 	Base, Head, Tree string
-	// Commit is a merge commit of Base and Head with Tree. No ref leads to it.
+	// Commit is a merge commit of Base and Head with Tree. No ref points to it.
 	Commit string
 }
 
-// Verdict is what the tests came to.
+// Verdict is the result of the tests.
 type Verdict struct {
 	Passed bool
-	// Unsettled: the tests failed by running out of time or memory. It stands for now and is not
-	// kept: on a machine with less to do the same content may pass.
+	// Unsettled: the tests ran out of time or memory. The verdict is not stored: the same content may pass on a less busy machine.
 	Unsettled bool
 	Command   string
 	LogPath   string
 	Summary   string
 	Duration  time.Duration
-	// Known is as in forge.Check.
+	// Known has the meaning of forge.Check.Known.
 	Known []string
 }
 
-// Forge keeps pull requests in .signalbox/pulls/<n>.json and what it says about
-// requests in .signalbox/requests/<n>.json.
+// Forge keeps pull requests in .signalbox/pulls/<n>.json and its comments on requests in .signalbox/requests/<n>.json.
 type Forge struct {
 	repo     *git.Repo
 	store    *store.Store
@@ -80,7 +76,7 @@ var (
 	_ forge.Finder   = (*Forge)(nil)
 )
 
-// New returns the forge. It touches nothing.
+// New returns the forge. It reads and writes nothing.
 func New(config Config) *Forge {
 	f := &Forge{
 		repo: config.Repo, store: config.Store, root: config.Root, test: config.Test,

@@ -10,13 +10,12 @@ import (
 	"signalbox/internal/store"
 )
 
-// turn is locked by whoever merges. It holds nothing: the kernel frees the lock
-// when its holder dies, and the intents say what is left to do.
+// turn is the document that a merging process locks. It is empty: the kernel frees the lock when its holder dies, and the recorded intents say what
+// is left to do.
 type turn struct{}
 
-// serialized runs act while no other process merges, after every merge that was
-// cut off is complete. One at a time, because bringing a checkout from one
-// commit to the next is only sound when it stands at the first.
+// serialized runs act while no other process merges, after completing every interrupted merge. Merges must not overlap: updating a checkout from
+// one commit to the next is only safe if it is at the first.
 func (f *Forge) serialized(ctx context.Context, act func() error) error {
 	return store.Record[turn](f.store, "merges", "turn").Update(ctx, func(*turn) error {
 		all, err := f.pulls(ctx)
@@ -37,9 +36,8 @@ func (f *Forge) serialized(ctx context.Context, act func() error) error {
 	})
 }
 
-// Merge puts a tested tree on the base branch. When the base has moved since it
-// was checked, the merge is still done if the tree that results now has a
-// verdict of its own; otherwise ErrBaseMoved asks for one.
+// Merge puts a tested tree on the base branch. If the base moved since the check, it still merges when the tree that results now has a verdict of
+// its own; otherwise it returns ErrBaseMoved.
 func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, message string) (forge.PullRequest, error) {
 	var merged forge.PullRequest
 	err := f.serialized(ctx, func() error {
@@ -111,7 +109,7 @@ func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message 
 	return f.finish(ctx, p)
 }
 
-// commit makes a merge commit of the user.
+// commit creates a merge commit in the user's name.
 func (f *Forge) commit(ctx context.Context, tree string, parents []string, message string) (string, error) {
 	if f.identity != (git.Identity{}) {
 		return f.repo.CommitTree(ctx, tree, parents, message, f.identity, f.now())
@@ -119,11 +117,11 @@ func (f *Forge) commit(ctx context.Context, tree string, parents []string, messa
 	return f.repo.CommitAs(ctx, tree, parents, message, f.now(), f.sign)
 }
 
-// candidates is who makes commits that no ref leads to.
+// candidates is the author of commits that no ref points to.
 var candidates = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 
-// mergedByHand returns the commit by which the head is on the base branch
-// already: a merge of it, or the head itself after a fast-forward. Empty if it is not.
+// mergedByHand returns the commit that already brought the head onto the base branch: a merge of it, or the head itself after a fast-forward. It
+// returns "" if there is none.
 func (f *Forge) mergedByHand(ctx context.Context, p pull) (string, error) {
 	base, err := f.repo.Resolve(ctx, branchRef(p.Base))
 	if err != nil {

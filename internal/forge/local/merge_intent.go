@@ -10,27 +10,23 @@ import (
 	"signalbox/internal/git"
 )
 
-// merging is the intent of one merge: base branch and checkouts go from Old to
-// New. It is written before anything moves.
+// merging is the intent of one merge: the base branch and its checkouts go from Old to New. It is written before anything moves, so that any
+// process can complete an interrupted merge.
 type merging struct {
 	Old string    `json:"old"`
 	New string    `json:"new"`
 	At  time.Time `json:"at"`
 }
 
-// errAbandoned: an intent was given up and its pull request is open as before,
-// so that it is in nobody's way.
+// errAbandoned: a merge was given up. Its pull request is open as before and blocks no other merge.
 var errAbandoned = errors.New("the merge was given up")
 
-// finish carries a recorded intent to its end, from wherever it was cut off.
+// finish completes a recorded intent from wherever it was interrupted.
 //
-// The remote goes first. The other order would show a merge here that the
-// remote may still refuse, and taking it back would pull commits away from
-// whoever built on them. This way a refusal leaves everything as it was. Killed
-// between the two, the intent says what was pushed, pushing it again is no
-// change, and the local branch follows. What is left is somebody who commits to
-// the local base branch in that very moment: then the two have diverged as
-// after any push by another person, nothing is lost, and a pull settles it.
+// The remote is pushed first. In the other order the merge would be visible here while the remote might still refuse it, and undoing it would
+// remove commits that others had built on. If the remote refuses, nothing has changed. If the process is killed between the two, the intent says
+// what was pushed: pushing it again changes nothing, and the local branch follows. One case is left: someone commits to the local base branch in
+// that moment. Then the branches have diverged, as after any other person's push; nothing is lost, and a pull resolves it.
 func (f *Forge) finish(ctx context.Context, p pull) error {
 	ref, intent := branchRef(p.Base), p.Merging
 	present, err := f.repo.Resolve(ctx, ref)
@@ -52,7 +48,7 @@ func (f *Forge) finish(ctx context.Context, p pull) error {
 		}
 		return f.recordMerge(ctx, p.Number, intent.New)
 	}
-	// Somebody moved the branch on; its checkout is theirs.
+	// The branch has moved on since; its checkout is no longer ours to update.
 	contained, err := f.repo.IsAncestor(ctx, intent.New, present)
 	if err != nil {
 		return fmt.Errorf("look for the merge on %q: %w", p.Base, err)
@@ -63,7 +59,7 @@ func (f *Forge) finish(ctx context.Context, p pull) error {
 	return f.abandon(ctx, p, forge.ErrBaseMoved)
 }
 
-// advance moves the remote's base branch and then ours to the merge commit.
+// advance moves the remote's base branch and then the local one to the merge commit.
 func (f *Forge) advance(ctx context.Context, p pull) error {
 	err := f.pushBase(ctx, p, p.Merging.New)
 	if errors.Is(err, ErrRemoteMoved) || errors.Is(err, git.ErrRejected) {
@@ -82,7 +78,7 @@ func (f *Forge) advance(ctx context.Context, p pull) error {
 	return nil
 }
 
-// abandon forgets an intent that cannot be carried out any more and returns why.
+// abandon deletes an intent that can't be completed any more and returns the reason.
 func (f *Forge) abandon(ctx context.Context, p pull, why error) error {
 	if err := f.setMerging(ctx, p.Number, nil); err != nil {
 		return err

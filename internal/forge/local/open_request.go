@@ -16,15 +16,15 @@ import (
 	"signalbox/internal/store"
 )
 
-// Bounds of what is written; a summary is longer than this only by accident.
+// Limits of what is written. Only a mistake makes a summary longer.
 const (
 	maxOpenedTitle = 200
 	maxOpenedBody  = 256 << 10
 )
 
-// opened is what OpenRequest has given out: .signalbox/requests/opened.json.
+// opened records what OpenRequest has given out, in .signalbox/requests/opened.json.
 type opened struct {
-	// Last is the highest number that was ever given out here.
+	// Last is the highest number ever given out here.
 	Last     int                      `json:"last"`
 	Requests map[string]openedRequest `json:"requests"` // by key
 }
@@ -34,7 +34,7 @@ type openedRequest struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
 	Body   string `json:"body"`
-	// Written: the file was there once. If it is not any more, a person took it away.
+	// Written: the file existed once. If it is missing now, a person removed it.
 	Written bool `json:"written"`
 }
 
@@ -44,8 +44,7 @@ func (f *Forge) opened() *store.Document[opened] {
 	return store.Record[opened](f.store, "requests", "opened")
 }
 
-// OpenRequest writes requests/<id>.md, once for every key. Its number is given
-// out durably first, so that whoever was killed in between writes the same file.
+// OpenRequest writes requests/<id>.md, once per key. It first records the number durably; after a crash the next call writes the same file.
 func (f *Forge) OpenRequest(ctx context.Context, key, title, body string) (forge.Request, error) {
 	request, err := f.intend(ctx, key, title, body)
 	if err == nil && !request.Written {
@@ -95,7 +94,7 @@ func (f *Forge) intend(ctx context.Context, key, title, body string) (request op
 	return request, err
 }
 
-// nextRequest is a number above all that were ever used, with its id.
+// nextRequest returns a number above all that were ever used, with its id.
 func (f *Forge) nextRequest(ctx context.Context, last int) (id string, number int, err error) {
 	requests, _, err := f.readRequests()
 	if err != nil {
@@ -118,8 +117,7 @@ func (f *Forge) nextRequest(ctx context.Context, last int) (id string, number in
 	}
 }
 
-// free: neither a file that may not be readable nor what is said about a
-// request that is gone stands in the way.
+// free reports whether a number is unused: no file has it, even an unreadable one, and no note about a deleted request does.
 func (f *Forge) free(ctx context.Context, r openedRequest) (bool, error) {
 	_, err := f.note(r.Number).Load(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,8 +129,8 @@ func (f *Forge) free(ctx context.Context, r openedRequest) (bool, error) {
 	return false, err
 }
 
-// writeRequest puts the whole file at its name, unless something is there. The
-// lock of what was opened is held, so the temporary name is nobody else's.
+// writeRequest creates the whole file under its name unless the name exists. The caller holds the lock of the opened record, so no other process
+// uses the temporary name.
 func (f *Forge) writeRequest(r openedRequest) error {
 	header, err := yaml.Marshal(struct {
 		ID     string `yaml:"id"`
@@ -160,9 +158,9 @@ func (f *Forge) writeRequest(r openedRequest) error {
 	return putFile(folder, r.name(), content)
 }
 
-// putFile makes a file that is there as a whole or not at all.
+// putFile creates a file completely or not at all.
 func putFile(folder *os.Root, name string, content []byte) error {
-	temp := "." + name + ".tmp" // of one who was killed, it is written again
+	temp := "." + name + ".tmp" // left by a killed process; it is overwritten
 	if err := folder.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

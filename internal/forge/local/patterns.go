@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// lazyPattern is compiled when it is first asked: most commands ask few.
+// lazyPattern compiles an expression on first use: most commands use few of them.
 func lazyPattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

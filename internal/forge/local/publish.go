@@ -9,21 +9,17 @@ import (
 	"signalbox/internal/git"
 )
 
-// Remote is the remote that branches and merges are pushed to, when the
-// repository has one of this name.
+// Remote is the name of the remote that branches and merges are pushed to, if the repository has it.
 const Remote = "origin"
 
 var (
-	// ErrBranchMoved: a pull request's branch has commits that the offered head
-	// lacks. Moving it would lose them.
+	// ErrBranchMoved: a pull request's branch has commits that the offered head lacks. Moving it would lose them.
 	ErrBranchMoved = errors.New("the branch has other commits")
-	// ErrRemoteMoved: the remote's base branch has commits that ours lacks. A
-	// person pulls them; then the merge can be checked and made again.
+	// ErrRemoteMoved: the remote's base branch has commits that ours lacks. After a person pulled them, the merge can be checked and made again.
 	ErrRemoteMoved = fmt.Errorf("%w (remote %q)", forge.ErrRemoteMoved, Remote)
 )
 
-// publish moves the pull request's branch to head, here and on the remote. It
-// returns the id that the remote has by then, empty without a remote.
+// publish moves the pull request's branch to head, here and on the remote. It returns the id that the remote then has; empty without a remote.
 func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error) {
 	ref := branchRef(p.Branch)
 	present, err := idOrNone(f.repo.Resolve(ctx, ref))
@@ -45,8 +41,8 @@ func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error
 	return head, f.pushBranch(ctx, p, head)
 }
 
-// compareURL is the page of the remote's forge that shows what was published; empty where there is none. Both commits are
-// on the remote, and stay there when the branch goes.
+// compareURL returns the page of the remote's forge that shows the published change; empty if there is none. Both commits are on the remote, and
+// stay there when the branch is deleted.
 func (f *Forge) compareURL(ctx context.Context, base, published string) string {
 	remote, err := f.repo.Remote(ctx, Remote)
 	if err != nil || published == "" || forge.CompareURL(remote.URL, published, published) == "" {
@@ -74,9 +70,8 @@ func (f *Forge) pushBranch(ctx context.Context, p pull, head string) error {
 	return f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: head, Old: present})
 }
 
-// pushBase moves the remote's base branch to commit, if that loses nothing
-// there. A remote that lacks commits of our base branch gets them as well: they
-// were under the pull request's branch all along.
+// pushBase moves the remote's base branch to commit, if that loses nothing there. If the remote lacks commits of our base branch, it gets them too:
+// the pull request's branch already contained them.
 func (f *Forge) pushBase(ctx context.Context, p pull, commit string) error {
 	there, err := f.publishes(ctx, p.PullRequest)
 	if err != nil || !there {
@@ -97,8 +92,7 @@ func (f *Forge) pushBase(ctx context.Context, p pull, commit string) error {
 	return err
 }
 
-// unpublish deletes the remote's branch of a pull request that is over, if it is where we left it. That it
-// stays costs nothing but tidiness.
+// unpublish deletes the remote's branch of a finished pull request, if it is where we left it. A branch that stays is only untidy.
 func (f *Forge) unpublish(ctx context.Context, p pull) {
 	if p.Published == "" || f.hidden {
 		return
@@ -117,8 +111,8 @@ func (f *Forge) unpublish(ctx context.Context, p pull) {
 	}
 }
 
-// publishes reports whether a pull request goes to the remote. That a run was begun without holds until it is merged: its
-// approval said so, and may be given by a process that knows nothing of it.
+// publishes reports whether a pull request is pushed. A run started without pushing stays that way until its merge: its approval said so, and may
+// come from a process that knows nothing of it.
 func (f *Forge) publishes(ctx context.Context, pr forge.PullRequest) (bool, error) {
 	if f.hidden || pr.Unpublished {
 		return false, nil
@@ -130,7 +124,7 @@ func (f *Forge) publishes(ctx context.Context, pr forge.PullRequest) (bool, erro
 	return err == nil, err
 }
 
-// idOrNone turns a ref that is not there into an empty id.
+// idOrNone converts a missing ref into an empty id.
 func idOrNone(id string, err error) (string, error) {
 	if errors.Is(err, git.ErrNotFound) {
 		return "", nil
@@ -138,8 +132,8 @@ func idOrNone(id string, err error) (string, error) {
 	return id, err
 }
 
-// replaceable tells whether a branch may go from present to next: there is no
-// branch yet, it is where we put it (ours) or it is part of next's history.
+// replaceable returns nil if a branch may move from present to next: there is no branch yet, it is where we put it (ours), or it is part of next's
+// history.
 func (f *Forge) replaceable(ctx context.Context, present, next, ours string) error {
 	if present == "" || present == ours {
 		return nil
@@ -157,7 +151,7 @@ func (f *Forge) replaceable(ctx context.Context, present, next, ours string) err
 	return err
 }
 
-// MayMerge implements forge.Mergeable: the branch is there, nothing is half done on it, and the remote would take it.
+// MayMerge implements forge.Mergeable.
 func (f *Forge) MayMerge(ctx context.Context, base string) error {
 	ref := branchRef(base)
 	at, err := f.repo.Resolve(ctx, ref)

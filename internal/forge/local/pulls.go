@@ -17,17 +17,17 @@ const pullsFolder = "pulls"
 // pull is the record of one pull request.
 type pull struct {
 	forge.PullRequest
-	// Published is the id that the remote's branch was given last; empty before the first push.
+	// Published is the last id given to the remote's branch; empty before the first push.
 	Published string `json:"published,omitempty"`
-	// Checks are all verdicts so far, oldest first, at most one for each tree.
+	// Checks are all verdicts so far, oldest first, at most one per tree.
 	Checks []forge.Check `json:"checks,omitempty"`
-	// Merging is a merge that was begun. Whoever finds it completes it.
+	// Merging is a merge that was started. Any process that finds it completes it.
 	Merging *merging `json:"merging,omitempty"`
 }
 
 // numbering is locked while a number is given out.
 type numbering struct {
-	// Last is the highest number that was ever given out.
+	// Last is the highest number ever given out.
 	Last int `json:"last"`
 }
 
@@ -52,7 +52,7 @@ func (f *Forge) loadPull(ctx context.Context, number int) (pull, error) {
 	return p, nil
 }
 
-// pulls returns all records, in no order that means anything.
+// pulls returns all records in no particular order.
 func (f *Forge) pulls(ctx context.Context) ([]pull, error) {
 	names, err := f.store.Records(ctx, pullsFolder)
 	if err != nil {
@@ -73,13 +73,13 @@ func (f *Forge) pulls(ctx context.Context) ([]pull, error) {
 	return all, nil
 }
 
-// PullRequest returns one by number.
+// PullRequest returns the pull request with this number.
 func (f *Forge) PullRequest(ctx context.Context, number int) (forge.PullRequest, error) {
 	p, err := f.loadPull(ctx, number)
 	return p.PullRequest, err
 }
 
-// PullRequestOf returns the newest pull request of a branch; ErrNotFound if there is none.
+// PullRequestOf returns the newest pull request of a branch, or ErrNotFound.
 func (f *Forge) PullRequestOf(ctx context.Context, branch string) (forge.PullRequest, error) {
 	all, err := f.pulls(ctx)
 	if err != nil {
@@ -97,9 +97,8 @@ func (f *Forge) PullRequestOf(ctx context.Context, branch string) (forge.PullReq
 	return newest, nil
 }
 
-// OpenPullRequest opens one, or brings the one with the same key up to date. One
-// that is merged or closed is returned as it is. A new head is recorded only
-// after the branch was moved and pushed.
+// OpenPullRequest opens a pull request, or updates the one with the same key. A merged or closed one is returned unchanged. A new head is recorded
+// only after the branch was moved and pushed.
 func (f *Forge) OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
 	if err := f.validate(ctx, &pr); err != nil {
 		return forge.PullRequest{}, fmt.Errorf("open pull request: %w", err)
@@ -140,8 +139,7 @@ func (f *Forge) validate(ctx context.Context, pr *forge.PullRequest) (err error)
 	return err
 }
 
-// number finds the pull request with pr's key or gives out the next number,
-// either way the record exists afterwards.
+// number returns the number of the pull request with pr's key, or gives out the next one. In both cases the record exists afterwards.
 func (f *Forge) number(ctx context.Context, pr forge.PullRequest) (number int, err error) {
 	err = store.Record[numbering](f.store, "numbers", pullsFolder).Update(ctx, func(given *numbering) error {
 		all, err := f.pulls(ctx)
@@ -195,8 +193,7 @@ func (f *Forge) offer(ctx context.Context, p pull, pr forge.PullRequest) (pull, 
 	})
 }
 
-// ClosePullRequest closes it unmerged. The branch stays: its commits may be all
-// that is left of the work.
+// ClosePullRequest closes it without merging. The branch stays: it may hold the only copy of the work.
 func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 	return f.serialized(ctx, func() error {
 		p, err := f.loadPull(ctx, number)

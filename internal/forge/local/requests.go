@@ -16,8 +16,7 @@ import (
 
 const requestsFolder = "requests"
 
-// RequestError says what is wrong with one request file. The others are not
-// affected by it.
+// RequestError says what is wrong with one request file. It does not affect the others.
 type RequestError struct {
 	// Path is relative to the project root.
 	Path string
@@ -27,17 +26,16 @@ type RequestError struct {
 func (e *RequestError) Error() string { return clean(e.Path) + ": " + e.Err.Error() }
 func (e *RequestError) Unwrap() error { return e.Err }
 
-// ErrDouble is of a request whose id or number another file has, too.
+// ErrDouble: another file claims the same id or number.
 var ErrDouble = errors.New("is also claimed")
 
-// absentError names a request that is not there.
+// absentError names a missing request.
 type absentError string
 
 func (e absentError) Error() string      { return fmt.Sprintf("there is no request %q", string(e)) }
 func (absentError) Is(target error) bool { return target == forge.ErrNotFound }
 
-// Requests lists all requests by number. Files that cannot be read are left out
-// and come back as joined RequestErrors beside the list.
+// Requests returns all requests, sorted by number. It leaves out unreadable files and returns them as joined RequestErrors beside the list.
 func (f *Forge) Requests(ctx context.Context) ([]forge.Request, error) {
 	requests, broken, err := f.readRequests()
 	if err != nil {
@@ -51,8 +49,7 @@ func (f *Forge) Requests(ctx context.Context) ([]forge.Request, error) {
 	return requests, errors.Join(broken...)
 }
 
-// Request finds one by id, number ("7" or "#7") or path. Another file that is
-// broken does not stand in the way, unless it may be the one that is meant.
+// Request returns the request with this id, number ("7" or "#7") or path. Another broken file matters only if it may be the one that is meant.
 func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) {
 	found, err := f.Find(ctx, ref)
 	if err != nil {
@@ -61,7 +58,7 @@ func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) 
 	return found[0], nil
 }
 
-// Find finds several as Request finds one, and reads the folder once.
+// Find returns several requests, and reads the folder once.
 func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, error) {
 	requests, broken, err := f.readRequests()
 	if err != nil {
@@ -85,7 +82,7 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 	return found, nil
 }
 
-// missing says that there is no such request, or what is wrong with its file.
+// missing returns the error for a missing request, or the error of its broken file.
 func missing(name, ref string, broken []error) error {
 	for _, err := range broken {
 		if problem := (*RequestError)(nil); errors.As(err, &problem) && problem.Path == name {
@@ -95,8 +92,8 @@ func missing(name, ref string, broken []error) error {
 	return errors.Join(absentError(ref), errors.Join(broken...))
 }
 
-// nameOf is what ref names: an id, a number without its #, or a path as they are listed. A path is never
-// opened, so it cannot lead outside.
+// nameOf returns what ref names: an id, a number without its #, or a path as listed. The path is only compared, never opened, so it can't lead
+// outside.
 func (f *Forge) nameOf(ref string) string {
 	if idPattern().MatchString(ref) {
 		return ref
@@ -110,7 +107,7 @@ func (f *Forge) nameOf(ref string) string {
 	return filepath.ToSlash(filepath.Clean(ref))
 }
 
-// readRequests returns the sound files by number and an error for every other one.
+// readRequests returns the valid files by number and an error for each other one.
 func (f *Forge) readRequests() (requests []forge.Request, broken []error, err error) {
 	folder, err := os.OpenRoot(filepath.Join(f.root, requestsFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,7 +128,7 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 		path := requestsFolder + "/" + entry.Name()
 		request, err := f.read.request(folder, entry.Name(), f.now())
 		if err != nil && strings.EqualFold(entry.Name(), "README.md") {
-			continue // a folder's README, unless it is a request
+			continue // a folder's README that isn't a request
 		}
 		if err != nil {
 			broken = append(broken, &RequestError{path, err})
@@ -144,13 +141,12 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 	return requests, append(broken, doubles...), nil
 }
 
-// isRequestFile leaves editors' hidden files alone.
+// isRequestFile reports whether a name is a request's, and not an editor's hidden file.
 func isRequestFile(name string) bool {
 	return strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, ".")
 }
 
-// withoutDoubles sorts by number and leaves out all files that claim one id or
-// number together: guessing which one is meant would carry out the wrong request.
+// withoutDoubles sorts by number and removes all files that claim the same id or number: guessing which is meant could run the wrong request.
 func withoutDoubles(requests []forge.Request) (single []forge.Request, doubles []error) {
 	slices.SortFunc(requests, func(a, b forge.Request) int { return a.Number - b.Number })
 	byID, byNumber := map[string][]string{}, map[int][]string{}

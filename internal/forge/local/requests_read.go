@@ -13,11 +13,10 @@ import (
 	"signalbox/internal/forge"
 )
 
-// readings are the request files as this process last read them, so that a file that has not changed is
-// read once, however often a request is looked up. Nothing of it is on disk.
+// readings caches the request files in memory, so an unchanged file is read once per process. Nothing of it is on disk.
 type readings struct {
 	mu    sync.Mutex
-	files map[string]reading // by name
+	files map[string]reading // by file name
 }
 
 type reading struct {
@@ -26,15 +25,15 @@ type reading struct {
 	err     error
 }
 
-// fileState tells one content of a file from another without reading it.
+// fileState distinguishes two versions of a file without reading it.
 type fileState struct {
 	dev, ino, links uint64
 	size            int64
 	mtime, ctime    syscall.Timespec
 }
 
-// settled is how long a file has to be left alone until its times tell every change: a file system may count
-// time in ticks, and a second write within one shows no new time.
+// settled is how old a file's last change must be before its times are trusted: some file systems count time in ticks, and two writes within one
+// tick show the same time.
 const settled = 2 * time.Second
 
 func (r *readings) request(folder *os.Root, name string, at time.Time) (forge.Request, error) {
@@ -63,13 +62,12 @@ func (r *readings) request(folder *os.Root, name string, at time.Time) (forge.Re
 
 func stateOf(listed fs.FileInfo) (state fileState) {
 	if st, ok := listed.Sys().(*syscall.Stat_t); ok {
-		state = fileState{dev: uint64(st.Dev), ino: st.Ino, links: uint64(st.Nlink), size: st.Size, mtime: st.Mtim, ctime: st.Ctim} //nolint:unconvert // other widths elsewhere
+		state = fileState{dev: uint64(st.Dev), ino: st.Ino, links: uint64(st.Nlink), size: st.Size, mtime: st.Mtim, ctime: st.Ctim} //nolint:unconvert // the types differ by platform
 	}
 	return state
 }
 
-// readRequest reads a regular file with one name only: a link of either kind
-// could lead to a file that its author may not read.
+// readRequest reads a regular file with a single name: a symbolic or hard link could lead to a file that its author may not read.
 func readRequest(folder *os.Root, name string, listed fs.FileInfo) (forge.Request, error) {
 	if !listed.Mode().IsRegular() {
 		return forge.Request{}, errors.New("not a regular file")
