@@ -1,7 +1,5 @@
-// Package agent owns the port to coding agents: what a task is, what running
-// one comes to, and the rules that every driver keeps. It refuses to judge
-// the work: "complete" from an agent is a claim, and the tests that Signalbox
-// runs are the evidence (DESIGN decision 3).
+// Package agent owns the port to coding agents: a task, the result of running one, and the rules that every driver keeps. It does not judge the
+// work: "complete" from an agent is a claim, and the tests that Signalbox runs are the evidence (DESIGN decision 3).
 package agent
 
 import (
@@ -14,136 +12,150 @@ import (
 
 // Task is one call of an agent.
 type Task struct {
-	// Key is the key of the Action, unique within the run and the same when it is performed again.
+	// Key is the key of the Action. It is unique within the run, and the same when the action is repeated after a crash.
 	Key string
 	// Role is planner, implementer, reviewer or repairer.
 	Role string
 	// Prompt is the whole instruction, in English.
 	Prompt string
-	// Terminal asks for the program's own interface, for a person at the terminal that exec gives it:
-	// it begins with Prompt and may go on with whatever is typed. Exit code 0 is its good end; it has
-	// no Transcript and no Answer. It goes on with no Conversation.
+	// Terminal starts the program's own interface on the terminal that exec provides, for a person. It begins with Prompt and continues with what
+	// the person types. Exit code 0 means that it ended well. There is no Transcript and no Answer, and no Conversation is resumed.
 	Terminal bool
 	// Dir is the working directory, as the agent sees it.
 	Dir string
-	// Env are further variables (KEY=value); drivers add their own. All of ours start with SIGNALBOX_.
+	// Env are additional variables (KEY=value); drivers add their own. All of ours start with SIGNALBOX_.
 	Env []string
-	// StepID and Attempt say which step of the plan this is ("S01", from 1); Round the review round.
+	// StepID ("S01") and Attempt (from 1) name the step of the plan; Round is the review round.
 	StepID  string
 	Attempt int
 	Round   int
-	// Log receives everything the agent prints, already redacted by whoever made it; never nil.
+	// Log receives everything that the agent prints, already redacted. Never nil.
 	Log io.Writer
-	// Transcript is told what happens; nil discards. Drivers that do not understand their program's
-	// output tell nothing. Calls may overlap.
+	// Transcript is called with each event of the conversation; nil discards them. Drivers that can't parse their program's output never call it.
+	// Calls may overlap.
 	Transcript func(Entry)
-	// InFlight is told what the requests on their way to the model may yet use, whenever that changes and
-	// before the first of them is sent; nil discards. Calls may overlap.
+	// InFlight is called with the usage that requests now running may still cause, whenever that changes and before the first request is sent; nil
+	// discards it. Calls may overlap.
 	InFlight func(Usage)
-	// Ask answers what the agent asks, in a goroutine of its own and one question at a time; nil denies.
-	// Idle does not run meanwhile, Total does.
+	// Ask answers the agent's questions, one at a time and in its own goroutine; nil denies them. The Idle deadline pauses meanwhile, and Total
+	// does not.
 	Ask Asker
-	// Reports are beginnings of commands by which the agent says what it came to. It may run them
-	// whatever else it may not, as far as its program can be told so.
+	// Reports are the first words of the commands with which the agent reports its result. It may run them whatever its permissions, if its program
+	// can be configured so.
 	Reports []string
-	// Conversation is to be gone on with; nil begins one. A driver that cannot begins one anyway.
+	// Conversation is the conversation to resume; nil starts a new one. A driver that can't resume starts a new one too.
 	Conversation *Conversation
-	// Endpoint is where the model is; nil leaves the agent to its own login.
+	// Endpoint is the address of the model; nil means that the agent uses its own login.
 	Endpoint *Endpoint
-	// Private is a folder of this machine that goes with the environment and that nothing inside sees
-	// unless it is asked for; empty where there is none.
+	// Private is a folder of the host that belongs to the environment. Commands inside see it only if they ask for it. Empty if there is none.
 	Private string
-	// Login is the agent's own, where it has one: by its name below HOME ("~/.claude") the host path
-	// that is found there. An empty path takes away what an earlier call was shown.
+	// Login is the agent's own login, if it has one: it maps a name below HOME ("~/.claude") to the host path shown there. An empty path removes
+	// what an earlier call was shown.
 	Login map[string]string
-	// Reads and Writes are host paths that are shown for it, beside the program's own.
+	// Reads and Writes are additional host paths that the agent may see, or change.
 	Reads, Writes []string
-	// Ceiling is what the call may use; who serves Endpoint holds it to that.
+	// Ceiling is the budget of the call. The server behind Endpoint enforces it.
 	Ceiling Ceiling
-	// Idle and Total are the deadlines; OutputLimit the number of bytes kept.
+	// Idle and Total are the deadlines; OutputLimit is how many bytes of output are kept.
 	Idle, Total time.Duration
 	OutputLimit int64
 }
 
-// Result is what an agent's end came to by the driver's own end rule.
+// Result is the result of a call, by the driver's own rule.
 type Result struct {
-	// Answer is the final message: JSON for planner, reviewer and repairer, prose for the implementer.
+	// Answer is the final message: JSON from planner, reviewer and repairer, prose from the implementer.
 	Answer string
-	// Failure is nil when the agent ended well.
+	// Failure is nil if the agent ended well.
 	Failure *Failure
-	// Process is how the program ended.
+	// Process says how the program ended.
 	Process process.Result
 	Usage   Usage
-	// Conversation is what a later call can go on with; nil if the agent has none.
+	// Conversation can be resumed by a later call; nil if the agent has none.
 	Conversation *Conversation
-	// Title is the program's name for people ("Claude Code"), Model the model that did the work, in the
-	// server's own name for it; each is empty where it is not known.
+	// Title is the program's name for people ("Claude Code"). Model is the model that did the work, as the server names it. Either is empty if
+	// unknown.
 	Title, Model string
-	// Denied are the tools that the agent wanted to use and was not allowed to. It may have done
-	// without them: whether there is a change is another fact.
+	// Denied are the tools that the agent asked for and did not get. It may have managed without them: whether there is a change is a separate
+	// fact.
 	Denied []string
 }
 
-// Failure is an agent that did not end well.
+// Failure says why an agent did not end well.
 type Failure struct {
 	Code FailureCode
-	// Message is one line for people, cleaned of control characters.
+	// Message is one line for people, without control characters.
 	Message string
-	// Until is when the model is to be had again, of RateLimited and UsageLimited; zero if not told.
+	// Until is when the model is available again, for RateLimited and UsageLimited; zero if unknown.
 	Until time.Time
 }
 
-// FailureCode is the reason_code of an agent's failure.
+// FailureCode is the reason_code of an agent's failure. What follows from it (try again, wait, ask a person) is decided by workflow.
 type FailureCode string
 
 const (
-	Crashed     FailureCode = "AGENT_FAILED"    // a non-zero exit code, or a signal we did not send
-	Hung        FailureCode = "AGENT_HUNG"      // it printed nothing for Idle
-	TimedOut    FailureCode = "AGENT_TIMED_OUT" // it ran for Total
-	NoMemory    FailureCode = "AGENT_OUT_OF_MEMORY"
-	Unavailable FailureCode = "AGENT_UNAVAILABLE" // its program cannot be started
-	NoAnswer    FailureCode = "AGENT_NO_ANSWER"   // it ended well and said nothing where an answer was due
+	// Crashed: the program ended with a non-zero exit code, or by a signal that Signalbox did not send.
+	Crashed FailureCode = "AGENT_FAILED"
+	// Hung: it printed nothing for Task.Idle.
+	Hung FailureCode = "AGENT_HUNG"
+	// TimedOut: it ran for Task.Total.
+	TimedOut FailureCode = "AGENT_TIMED_OUT"
+	// NoMemory: it exceeded the memory of its environment.
+	NoMemory FailureCode = "AGENT_OUT_OF_MEMORY"
+	// Unavailable: the program is missing or can't be started. A person installs it.
+	Unavailable FailureCode = "AGENT_UNAVAILABLE"
+	// NoAnswer: it ended well, but without the answer that its role owes.
+	NoAnswer FailureCode = "AGENT_NO_ANSWER"
 
-	// What the agent says of its model.
+	// The failures below are the agent's report about its model.
 
-	RateLimited  FailureCode = "AGENT_RATE_LIMITED"     // too much at once; passes in seconds or minutes
-	UsageLimited FailureCode = "AGENT_USAGE_LIMITED"    // a plan's or a day's share is used up; passes in hours
-	Unauthorized FailureCode = "AGENT_UNAUTHORIZED"     // no key, a wrong one, or one that may not use the model
-	Overflowed   FailureCode = "AGENT_CONTEXT_OVERFLOW" // the conversation is larger than the model's context
-	Unreachable  FailureCode = "AGENT_UNREACHABLE"      // no answer came, or half of one
-	NoRoute      FailureCode = "AGENT_NO_ROUTE"         // the model's server cannot be reached as this machine is set up
-	ModelFailed  FailureCode = "AGENT_MODEL_FAILED"     // the model's server failed or is overloaded
-	Refused      FailureCode = "AGENT_REQUEST_REFUSED"  // the model's server takes no such request: an unknown model, say
-	Overspent    FailureCode = "AGENT_OVERSPENT"        // the call used up its Ceiling
-	DaySpent     FailureCode = "AGENT_DAY_SPENT"        // all calls together used up what the day allows
+	// RateLimited: too many requests at once. It passes within seconds or minutes; see Failure.Until.
+	RateLimited FailureCode = "AGENT_RATE_LIMITED"
+	// UsageLimited: the share of a plan or of a day is used up. It passes within hours; see Failure.Until.
+	UsageLimited FailureCode = "AGENT_USAGE_LIMITED"
+	// Unauthorized: the key is missing, wrong, or not valid for the model. A person fixes it.
+	Unauthorized FailureCode = "AGENT_UNAUTHORIZED"
+	// Overflowed: the conversation is larger than the model's context. A new conversation may fit.
+	Overflowed FailureCode = "AGENT_CONTEXT_OVERFLOW"
+	// Unreachable: no answer arrived, or only half of one.
+	Unreachable FailureCode = "AGENT_UNREACHABLE"
+	// NoRoute: the model's server can't be reached with this machine's configuration. Waiting does not help.
+	NoRoute FailureCode = "AGENT_NO_ROUTE"
+	// ModelFailed: the model's server failed or is overloaded.
+	ModelFailed FailureCode = "AGENT_MODEL_FAILED"
+	// Refused: the model's server rejects the request itself, for example because the model is unknown.
+	Refused FailureCode = "AGENT_REQUEST_REFUSED"
+	// Overspent: the call used up its Ceiling.
+	Overspent FailureCode = "AGENT_OVERSPENT"
+	// DaySpent: all calls together used up the day's budget.
+	DaySpent FailureCode = "AGENT_DAY_SPENT"
 
-	// Lost: the conversation that was to be gone on with is not known to the agent any more.
+	// Lost: the agent no longer knows the conversation to resume. The next attempt starts a new one.
 	Lost FailureCode = "AGENT_CONVERSATION_LOST"
 )
 
-// Usage is what was used, as far as the agent says; zero where it does not.
+// Usage is what was used, as the agent reports it; fields it doesn't report are zero.
 type Usage struct {
-	// InputTokens include those read from a cache or written to one, which are CachedTokens.
+	// InputTokens include CachedTokens: those read from a cache or written to one.
 	InputTokens  int64 `json:"input_tokens,omitempty"`
 	CachedTokens int64 `json:"cached_tokens,omitempty"`
 	OutputTokens int64 `json:"output_tokens,omitempty"`
-	// CostUSD is the agent's own reckoning, in US dollars.
+	// CostUSD is the agent's own estimate, in US dollars.
 	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
-// Ceiling bounds a call; zero is no limit.
+// Ceiling is the budget of a call; zero means no limit.
 type Ceiling struct {
-	// Tokens are those that go in and come out, CostUSD US dollars.
+	// Tokens counts input and output together; CostUSD is in US dollars.
 	Tokens  int64
 	CostUSD float64
 }
 
-// Add is u and v together.
+// Add returns the sum of u and v.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{u.InputTokens + v.InputTokens, u.CachedTokens + v.CachedTokens, u.OutputTokens + v.OutputTokens, u.CostUSD + v.CostUSD}
 }
 
-// Sub is what u has beyond v, nothing below zero.
+// Sub returns u minus v, with no field below zero.
 func (u Usage) Sub(v Usage) Usage {
 	return Usage{max(0, u.InputTokens-v.InputTokens), max(0, u.CachedTokens-v.CachedTokens),
 		max(0, u.OutputTokens-v.OutputTokens), max(0, u.CostUSD-v.CostUSD)}
@@ -151,12 +163,11 @@ func (u Usage) Sub(v Usage) Usage {
 
 // Agent is the port. One driver package per program implements it.
 type Agent interface {
-	// Name is the name under which the configuration knows it.
+	// Name is the agent's name in the configuration.
 	Name() string
-	// Run performs the task by running a program with exec and reads its end by the driver's
-	// own rule. A task that failed is a Result; an error means that nothing can be said, such
-	// as a canceled context (then ctx's error is returned, unless the agent had finished by then).
+	// Run performs the task by running a program with exec, and judges its end by the driver's own rule. A failed task is a Result. An error means
+	// that the outcome is unknown. If ctx was canceled, Run returns ctx's error, unless the agent had finished by then.
 	Run(ctx context.Context, task Task, exec process.Executor) (Result, error)
-	// Check says whether the agent's program can be started, with its version if it tells one.
+	// Check returns an error if the agent's program can't be started, and otherwise its version if it reports one.
 	Check(ctx context.Context) (version string, err error)
 }

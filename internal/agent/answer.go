@@ -8,22 +8,19 @@ import (
 	"strings"
 )
 
-// MaxAnswer is the number of bytes of an answer that are kept, from its end. A
-// plan of a hundred steps is under 100 KiB.
+// MaxAnswer is how many bytes of an answer's end are kept. A plan of a hundred steps is under 100 KiB.
 const MaxAnswer = 1 << 20
 
 var (
-	// ErrNoJSON: there is nothing in the answer that begins like a JSON object.
+	// ErrNoJSON: nothing in the answer begins like a JSON object.
 	ErrNoJSON = errors.New("the answer holds no JSON object")
-	// ErrBrokenJSON: there is one, and it is cut off or not valid.
+	// ErrBrokenJSON: the answer's JSON object is cut off or invalid.
 	ErrBrokenJSON = errors.New("the answer's JSON object is broken")
 )
 
-// JSON finds the one JSON object that an answer is about: the whole answer, or
-// else its last block fenced as ```json, or else its last object that is not
-// inside another. When that one is broken no other is taken in its place: an
-// example out of the prompt must not pass for the answer. Whether the object
-// keeps its contract, and has no key twice, is judged by who decodes it.
+// JSON returns the answer's JSON object: the whole answer, or else its last block fenced as ```json, or else its last object that is not inside
+// another. If that one is broken, JSON takes no other: an example from the prompt must not pass for the answer. The caller checks the object's
+// fields and that no key occurs twice.
 func JSON(answer string) ([]byte, error) {
 	if len(answer) > MaxAnswer {
 		return nil, fmt.Errorf("%w: it has %d bytes, more than %d", ErrBrokenJSON, len(answer), MaxAnswer)
@@ -53,8 +50,7 @@ func object(text []byte) error {
 	return json.Unmarshal(text, &raw)
 }
 
-// fenced is the content of the last ```json block, nil if there is none. JSON
-// has no line that begins with a fence, so the next such line is its end.
+// fenced returns the content of the last ```json block, or nil. No line of JSON begins with a fence, so the next such line is the block's end.
 func fenced(text []byte) []byte {
 	var block []byte
 	inside := false
@@ -72,8 +68,7 @@ func fenced(text []byte) []byte {
 	return bytes.TrimSpace(block)
 }
 
-// lastObject is the last part of text that begins like a JSON object, up to
-// the brace that closes it, or to the end of text if none does.
+// lastObject returns the last part of text that begins like a JSON object, up to its closing brace or, without one, to the end.
 func lastObject(text []byte) []byte {
 	var last []byte
 	for {
@@ -91,7 +86,7 @@ func lastObject(text []byte) []byte {
 	}
 }
 
-// objectLength is where the brace that opens text is closed, braces in strings aside.
+// objectLength returns the position after the brace that closes the object at the start of text, ignoring braces in strings.
 func objectLength(text []byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

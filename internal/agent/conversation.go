@@ -2,15 +2,15 @@ package agent
 
 import "strings"
 
-// Conversation is an agent's own memory of a call, by which a later call goes on.
+// Conversation identifies an agent's own memory of a call, so that a later call can resume it.
 type Conversation struct {
-	// ID is the agent's own; it passed ValidConversation.
+	// ID is the agent's own id. ValidConversation accepted it.
 	ID string `json:"id"`
-	// Usage is what the agent had counted in the conversation so far, for those that count on.
+	// Usage is the total the agent had reported for the conversation, for agents whose counts continue when it is resumed.
 	Usage Usage `json:"usage,omitzero"`
 }
 
-// ValidConversation reports whether an id that an agent told may be given back to it as an argument.
+// ValidConversation reports whether an id from an agent is safe to pass back to it as an argument.
 func ValidConversation(id string) bool {
 	if id == "" || len(id) > 128 || id[0] == '-' {
 		return false
@@ -23,47 +23,47 @@ func ValidConversation(id string) bool {
 	return true
 }
 
-// Endpoint is where an agent finds its model instead of with its vendor.
+// Endpoint is where an agent reaches its model instead of at its vendor.
 type Endpoint struct {
-	// URL begins with http:// and has no slash at its end. Paths of the vendor's API follow it.
+	// URL begins with http:// and does not end in a slash. The paths of the vendor's API follow it.
 	URL string
-	// Key is what stands for the API key: worth nothing anywhere else.
+	// Key replaces the API key. It is valid at this URL only.
 	Key string
 }
 
-// Settings are how the configuration wants one agent to be run; every driver knows all of them.
+// Settings is one agent's part of the configuration. Every driver understands all of its fields.
 type Settings struct {
-	// Name is the name under which the configuration knows the agent.
+	// Name is the agent's name in the configuration.
 	Name string
-	// Program is its name or absolute path; empty means the usual name.
+	// Program is the program's name or absolute path; empty means the usual name.
 	Program string
-	// Model is the agent's own name of a model; empty means its default.
+	// Model is the agent's own name for a model; empty means its default.
 	Model string
-	// Permissions is what it may do unasked.
+	// Permissions says what the agent may do without asking.
 	Permissions Permissions
-	// Args are further arguments, put before the prompt; Env further variables, KEY=value.
+	// Args are additional arguments, put before the prompt; Env are additional variables, KEY=value.
 	Args []string
 	Env  []string
-	// ProjectSettings lets settings count that the repository brings for the agent. They can start
-	// programs and say what is allowed. A driver that cannot leave them out lets them count anyway.
+	// ProjectSettings applies the settings for the agent that the repository contains. They can start programs and allow tools. A driver whose
+	// program can't ignore them applies them anyway.
 	ProjectSettings bool
 }
 
-// Permissions is what an agent may do without being asked.
+// Permissions says what an agent may do without asking.
 type Permissions string
 
 const (
-	// Everything suits an environment that is a sandbox already.
+	// Everything allows all tools. It suits an environment that is a sandbox already.
 	Everything Permissions = "everything"
-	// Edits lets it change files; what its own rules ask for is denied.
+	// Edits allows changing files. Anything the agent's own rules would ask about is denied.
 	Edits Permissions = "edits"
-	// ReadOnly lets it look.
+	// ReadOnly allows reading only.
 	ReadOnly Permissions = "read-only"
-	// Ask has it ask Task.Ask for all that its own rules do not allow by themselves, and wait.
+	// Ask has the agent put every use that its own rules don't allow to Task.Ask, and wait for the answer.
 	Ask Permissions = "ask"
 )
 
-// address is what the program must be able to reach.
+// address returns the address that the program must be able to reach.
 func (e *Endpoint) address() []string {
 	if e == nil {
 		return nil

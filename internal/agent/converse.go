@@ -10,8 +10,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// converse runs a program whose output is a protocol. All of the output is read, however much; what
-// is kept of it is cut at the task's limit.
+// converse runs a program whose output is a protocol. It reads all of the output, but keeps only as much as the task's limit allows.
 func (p Program) converse(ctx context.Context, task Task, exec process.Executor) (Result, error) {
 	raw := &limited{to: task.Log, left: task.OutputLimit}
 	out := &lines{}
@@ -27,7 +26,7 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 	result := p.result(task, end, last.marked())
 	finished := result.Failure == nil && !errors.Is(err, process.ErrUnkillable)
 	switch stopped := ctx.Err() != nil && (err != nil || end.Ending == process.Stopped); {
-	case finished: // it is paid for and counts, whatever came of its program, or of the log, after
+	case finished: // the answer is complete and paid for, even if the program or the log failed afterwards
 	case stopped:
 		return Result{}, fmt.Errorf("run agent %q: %w", p.Agent, ctx.Err())
 	case err != nil:
@@ -39,7 +38,7 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 	return result, nil
 }
 
-// line passes on what a line tells.
+// line reads one line of output and passes on its entries.
 func (p Program) line(task Task, raw io.Writer, read readLine, line []byte, cut bool) error {
 	if cut {
 		task.tell(Entry{Kind: Warned, Text: fmt.Sprintf("a line of more than %d bytes was left out", maxLine)})
@@ -59,8 +58,8 @@ func (p Program) line(task Task, raw io.Writer, read readLine, line []byte, cut 
 	return err
 }
 
-// result puts the agent's word and its program's end together. A deadline that passed is the
-// agent's failure unless it had said that it had finished; that it was trying again is then the reason.
+// result combines the agent's report with its program's end. A passed deadline is the agent's failure, unless the agent had reported that it
+// finished. If the agent was retrying at that time, the cause of the retry is the reason.
 func (p Program) result(task Task, end process.Result, stderr string) Result {
 	e := p.Reader.End(end, stderr)
 	answer := tail{limit: MaxAnswer}
@@ -88,7 +87,7 @@ func (p Program) result(task Task, end process.Result, stderr string) Result {
 	return result
 }
 
-// entry is the last one of a transcript.
+// entry returns the last entry of a transcript.
 func (r Result) entry() Entry {
 	entry := Entry{Kind: Over, Usage: &r.Usage}
 	if r.Failure != nil {
@@ -103,10 +102,10 @@ func (t Task) tell(e Entry) {
 	}
 }
 
-// maxLine bounds one line of a protocol: a tool's whole result may be in it.
+// maxLine is the longest line of a protocol, in bytes: a tool's whole result may be on one line.
 const maxLine = 16 << 20
 
-// lines cuts what is written to it into lines.
+// lines splits the bytes written to it into lines.
 type lines struct {
 	each    func(line []byte, cut bool) error
 	part    []byte
@@ -137,7 +136,7 @@ func (l *lines) add(p []byte) {
 	l.part = append(l.part, p...)
 }
 
-// finish passes on the line in hand, if there is any of it.
+// finish passes on the unfinished last line, if there is one.
 func (l *lines) finish() error {
 	line, dropped := bytes.TrimSuffix(l.part, []byte("\r")), l.dropped
 	l.part, l.dropped = l.part[:0], false

@@ -8,33 +8,33 @@ import (
 	"signalbox/internal/process"
 )
 
-// Dialogue is a Reader whose program is also told things while it works, on its standard input, and
-// may ask. Its methods are called one at a time.
+// Dialogue is a Reader whose program also reads messages on its standard input while it works, and may ask questions. Its methods are called one at
+// a time.
 type Dialogue interface {
 	Reader
-	// Answered takes the answer to a question that a Turn had.
+	// Answered receives the answer to a question from an earlier Turn.
 	Answered(q Question, a Answer)
-	// Turn is what follows from the lines and answers taken since it was asked for last.
+	// Turn returns the reaction to the lines and answers received since the last call.
 	Turn() Turn
 }
 
-// Turn is what a Dialogue makes of a line, or of an answer.
+// Turn is a Dialogue's reaction to a line or to an answer.
 type Turn struct {
-	// Tell goes to the program's standard input.
+	// Tell is written to the program's standard input.
 	Tell []byte
-	// Ask are questions, which are answered one after the other in their order.
+	// Ask are questions; they are answered one at a time, in order.
 	Ask []Question
-	// Withdrawn are the ids of questions to which the program wants no answer any more.
+	// Withdrawn are the ids of questions that the program no longer wants answered.
 	Withdrawn []string
-	// Over: it is told nothing more, and its standard input ends.
+	// Over: nothing more is written, and the program's standard input is closed.
 	Over bool
 }
 
-// readLine is a Reader's Line.
+// readLine is the Line method of a Reader.
 type readLine func(line []byte) (entries []Entry, keep bool)
 
-// listen prepares a command whose output is read, and with a Dialogue answered. The command is to run
-// in the context; ended puts together what it came to and why it was ended from here.
+// listen prepares a command whose output is read and, with a Dialogue, answered. The command must run in the returned context; ended returns its
+// result and the reason if it was ended from here.
 func (p Program) listen(ctx context.Context, task Task, c *process.Command) (running context.Context, read readLine, ended func(*process.Result, error) error) {
 	dialogue, ok := p.Reader.(Dialogue)
 	if !ok {

@@ -2,52 +2,64 @@ package agent
 
 import "time"
 
-// Entry is one thing that happened in a conversation, in words that are the same for every agent:
-// one line of its transcript. What the agent itself said is in its raw output.
+// Entry is one event of a conversation, in the same words for every agent: one line of its transcript. The agent's original words are in its raw
+// output.
 type Entry struct {
 	Time time.Time `json:"time"`
 	Kind EntryKind `json:"kind"`
-	// Text is what was said or what went wrong, without control characters and of at most EntryRunes.
+	// Text is the message or the error, without control characters and at most EntryRunes long.
 	Text string `json:"text,omitempty"`
-	// Tool is the agent's own name of a tool, Call what ties its result to its call.
+	// Tool is the agent's own name of a tool. Call connects a tool's result to its call.
 	Tool string `json:"tool,omitempty"`
 	Call string `json:"call,omitempty"`
-	// Failed is of a tool's result.
+	// Failed is set on a tool's result if the tool failed.
 	Failed bool `json:"failed,omitempty"`
-	// Conversation, Program and Model are of a beginning; Program is the program's name for people.
+	// Conversation, Program and Model are set on a Began entry; Program is the program's name for people.
 	Conversation string `json:"conversation,omitempty"`
 	Program      string `json:"program,omitempty"`
 	Model        string `json:"model,omitempty"`
-	// Attempt is of a retry: the agent's own count from 1. Wait is how long it says to wait.
+	// Attempt is the agent's own count of a retry, from 1. Wait is how long it says it will wait.
 	Attempt int           `json:"attempt,omitempty"`
 	Wait    time.Duration `json:"wait_ns,omitempty"`
-	// Status is the HTTP status of a retry or an error, where one is told.
+	// Status is the HTTP status of a retry or an error, if known.
 	Status int `json:"status,omitempty"`
-	// Usage is of a usage or an end.
+	// Usage is set on a Used or Over entry.
 	Usage *Usage `json:"usage,omitempty"`
 }
 
-// EntryKind says what happened.
+// EntryKind is the kind of an event.
 type EntryKind string
 
 const (
-	Began            EntryKind = "begin"   // the conversation has an id
-	Said             EntryKind = "message" // the agent's own words
-	ToolCalled       EntryKind = "tool_call"
-	ToolReturned     EntryKind = "tool_result"
-	PermissionAsked  EntryKind = "permission_asked"
+	// Began: the conversation has an id from here on.
+	Began EntryKind = "begin"
+	// Said: the agent's own words.
+	Said EntryKind = "message"
+	// ToolCalled and ToolReturned are connected by Entry.Call.
+	ToolCalled   EntryKind = "tool_call"
+	ToolReturned EntryKind = "tool_result"
+	// PermissionAsked: the agent waits until its use of a tool is allowed or denied.
+	PermissionAsked EntryKind = "permission_asked"
+	// PermissionDenied: a tool was refused without asking.
 	PermissionDenied EntryKind = "permission_denied"
-	QuestionAsked    EntryKind = "question_asked"    // of a choice, or in words
-	QuestionAnswered EntryKind = "question_answered" // also of a permission; Failed where it was denied
-	Retrying         EntryKind = "retry"             // the agent itself calls the model again
-	Warned           EntryKind = "warning"           // it went on in spite of this
-	Used             EntryKind = "usage"
-	Erred            EntryKind = "error" // it did not go on
-	Over             EntryKind = "end"
+	// QuestionAsked: the agent waits for a choice or a reply in words.
+	QuestionAsked EntryKind = "question_asked"
+	// QuestionAnswered: a question or permission was answered; Failed if it was denied.
+	QuestionAnswered EntryKind = "question_answered"
+	// Retrying: the agent calls the model again by itself.
+	Retrying EntryKind = "retry"
+	// Warned: something went wrong, and the agent continued.
+	Warned EntryKind = "warning"
+	// Used: the usage so far.
+	Used EntryKind = "usage"
+	// Erred: something went wrong, and the agent stopped.
+	Erred EntryKind = "error"
+	// Over is the last entry, with the result of the call.
+	Over EntryKind = "end"
 )
 
-// EntryRunes bounds the text of an entry: what a person reads, not what a file holds.
+// EntryRunes is the longest text of an entry, in characters: enough for a person to read, not for a whole file.
 const EntryRunes = 4000
 
-// Text is s as an entry holds it: without control characters but line ends and tabs, and cut.
+// Text returns s as an entry holds it: without control characters except line ends and tabs, and shortened.
 func Text(s string) string { return cleaned(s, EntryRunes) }

@@ -9,15 +9,15 @@ import (
 	"signalbox/internal/redact"
 )
 
-// messageRunes keeps a Failure's message a line on a terminal, not a page.
+// messageRunes keeps a Failure's message to a few lines of a terminal.
 const messageRunes = 300
 
-// Fail is a failure whose message is made one clean line.
+// Fail returns a failure. Its message is cleaned and put on one line.
 func Fail(code FailureCode, format string, a ...any) *Failure {
 	return &Failure{Code: code, Message: line(fmt.Sprintf(format, a...))}
 }
 
-// cleaned is s without control, format and other invisible characters but line ends and tabs.
+// cleaned returns s without control, format and other invisible characters, except line ends and tabs.
 func cleaned(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
@@ -31,7 +31,7 @@ func cleaned(s string, limit int) string {
 	return s
 }
 
-// line is s without control, format and other invisible characters, on one line.
+// line returns s on one line, without control, format and other invisible characters.
 func line(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -46,9 +46,8 @@ func line(s string) string {
 	return string(runes)
 }
 
-// endOf applies the rule that all drivers share: how the program ended, nil if
-// it ended well. Last is the end of what it printed, and goes into the message
-// because it is most often the reason.
+// endOf applies the end rule that all drivers share: it returns nil if the program ended well. last is the end of its output and becomes part of
+// the message, because it usually holds the reason.
 func (p Program) endOf(task Task, end process.Result, last string) *Failure {
 	name := p.Agent
 	switch {
@@ -73,7 +72,7 @@ func (p Program) endOf(task Task, end process.Result, last string) *Failure {
 	return Fail(Crashed, "agent %q %s", name, how)
 }
 
-// lastLine is the last line of text that holds anything visible.
+// lastLine returns the last line of text with anything visible.
 func lastLine(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Find looks the program up on this machine, in the PATH of Env, or else in
-// that of Signalbox, which environments pass on.
+// Find looks up the program on this machine, in the PATH of Env or, without one, in Signalbox's own, which environments inherit.
 func (p Program) Find() (string, error) {
 	name := p.Args[0]
 	if strings.Contains(name, "/") {

@@ -6,14 +6,13 @@ import (
 	"sync"
 )
 
-// maxTold bounds what waits to be read by a program, in bytes.
+// maxTold is how much may wait to be read by a program, in bytes.
 const maxTold = 4 * maxLine
 
-// ErrDeaf: the program does not read what it is told.
+// ErrDeaf: the program does not read its standard input.
 var ErrDeaf = errors.New("it does not read what it is told")
 
-// inbox is a program's standard input. Whoever fills it never waits: a program that reads nothing
-// must not keep its own output from being read.
+// inbox is a program's standard input. Writing to it never blocks: a program that reads nothing must not stop us from reading its output.
 type inbox struct {
 	first io.Reader
 	mu    sync.Mutex

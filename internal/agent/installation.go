@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// Installation is a program as it lies on this machine.
+// Installation is a program as it is installed on this machine.
 type Installation struct {
-	// Args start it: its path through all links, behind its interpreter's where that is no part of the system.
+	// Args start the program: its path with all links resolved, after its interpreter's path unless that is part of the system.
 	Args []string
-	// Reads are what a sandbox must show for it to run: never a whole HOME, and nothing of what every
-	// sandbox has of its own, such as a system's interpreter.
+	// Reads are the paths that a sandbox must show so that the program runs. They never include a whole HOME, nor what every sandbox has anyway,
+	// such as the system's interpreters.
 	Reads []string
 }
 
-// Installation finds the program and what belongs to it.
+// Installation finds the program and the files that belong to it.
 func (p Program) Installation() (Installation, error) {
 	found, err := p.Find()
 	if err != nil {
@@ -38,8 +38,7 @@ func (p Program) Installation() (Installation, error) {
 	return i.behind(p, interpreter)
 }
 
-// Within reports whether the program, or the interpreter that it is a script of, lies in a folder, with all links
-// followed. One that is not found lies nowhere.
+// Within reports whether the program, or the interpreter of its script, is in a folder after resolving all links. A missing program is in none.
 func (p Program) Within(dir string) bool {
 	found, err := p.Find()
 	if err != nil {
@@ -50,7 +49,7 @@ func (p Program) Within(dir string) bool {
 	}
 	interpreter, err := interpreterOf(found)
 	if err != nil || len(interpreter) == 0 {
-		return err != nil // it cannot be read, so nothing is known of it
+		return err != nil // unreadable, so nothing is known about it
 	}
 	by, err := Program{Agent: p.Agent, Args: interpreter, Env: p.Env}.Find()
 	return err == nil && resolvedWithin(by, dir)
@@ -66,8 +65,7 @@ func resolvedWithin(path, dir string) bool {
 	return within(path, dir)
 }
 
-// Located is p with its program where it lies on this machine. One that is not here stays as it is
-// named: it may be in a container's image.
+// Located returns p with its program's path on this machine. A missing program keeps its name: it may be in a container's image.
 func (p Program) Located() Program {
 	if i, err := p.Installation(); err == nil {
 		p.Args = slices.Concat(i.Args, p.Args[1:])
@@ -76,8 +74,7 @@ func (p Program) Located() Program {
 	return p
 }
 
-// behind puts a script behind its interpreter. One of the system is left to the script's own first
-// line: a container has its own.
+// behind puts a script's interpreter before it. A system interpreter is left to the script's first line, because a container has its own.
 func (i Installation) behind(p Program, interpreter []string) (Installation, error) {
 	found, err := Program{Agent: p.Agent, Args: interpreter, Env: p.Env}.Find()
 	if err != nil {
@@ -95,7 +92,7 @@ func (i Installation) behind(p Program, interpreter []string) (Installation, err
 	return i, nil
 }
 
-// belongings are the files that a program runs with, itself among them.
+// belongings returns the files that a program needs at run time, itself included.
 func belongings(path string) []string {
 	parts := strings.Split(path, "/")
 	if at := slices.Index(parts, "node_modules"); at > 0 {
@@ -104,7 +101,7 @@ func belongings(path string) []string {
 	dir := filepath.Dir(path)
 	switch lib := filepath.Join(filepath.Dir(dir), "lib"); {
 	case within(path, "/nix/store"):
-		return []string{"/nix/store"} // of public packages, which name each other
+		return []string{"/nix/store"} // public packages that refer to each other
 	case ofSystem(path):
 		return []string{path}
 	case filepath.Base(dir) == "bin" && isDir(lib):
@@ -115,13 +112,13 @@ func belongings(path string) []string {
 	return []string{path}
 }
 
-// ownFolder reports whether a folder is one program's: none that many share, none that is a whole
-// HOME, and none directly in one, which may be its documents or its keys.
+// ownFolder reports whether a folder belongs to one program only. A shared folder doesn't, nor does a HOME, nor a folder directly in one, which may
+// hold documents or keys.
 func ownFolder(dir string) bool {
 	if slices.Contains([]string{"bin", "sbin", "lib", "share"}, filepath.Base(dir)) {
 		return false
 	}
-	home, _ := os.UserHomeDir() // without one, those below are all
+	home, _ := os.UserHomeDir() // if unknown, every folder counts as one in HOME
 	for _, pattern := range []string{home, home + "/*", "/", "/*", "/home/*", "/home/*/*", "/root/*"} {
 		if shared, err := filepath.Match(pattern, dir); err != nil || shared {
 			return false
@@ -130,13 +127,13 @@ func ownFolder(dir string) bool {
 	return !within(home, dir)
 }
 
-// ofSystem reports whether path is in the folders that every sandbox has, its own or the machine's.
+// ofSystem reports whether path is in a folder that every sandbox has, its own or the machine's.
 func ofSystem(path string) bool {
 	return slices.ContainsFunc([]string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"},
 		func(dir string) bool { return within(path, dir) })
 }
 
-// within reports whether path is dir or below it. Both are clean and absolute.
+// within reports whether path is dir or below it. Both must be clean and absolute.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
@@ -146,8 +143,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// interpreterOf is the interpreter that a script's first line names, with its arguments; nil of
-// what is no script. A kernel reads no more than 256 bytes of it.
+// interpreterOf returns the interpreter, with its arguments, that a script's first line names; nil if the file isn't a script. Like the kernel, it
+// reads at most 256 bytes.
 func interpreterOf(path string) ([]string, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// ModelError is what the server of a model means by an HTTP status, zero where none is told, and its
-// words. It is for agents that pass on the words of any vendor; Crashed is what it does not know.
+// ModelError returns the meaning of an error from a model's server, by its HTTP status (zero if unknown) and its words. It serves agents that pass
+// on any vendor's words. An unknown error is Crashed.
 func ModelError(status int, words string) FailureCode {
 	for _, meaning := range meanings() {
 		if meaning.words.MatchString(words) {
@@ -42,8 +42,8 @@ type meaning struct {
 }
 
 var (
-	// meanings are what a status does not tell: of 429 whether it passes in a minute, of 400 that the
-	// conversation is too long. A limit is looked for first: "too many tokens per minute" is one.
+	// meanings decide what a status leaves open: whether a 429 passes within a minute, or whether a 400 means that the conversation is too long.
+	// Limits come first, because "too many tokens per minute" is one.
 	meanings = sync.OnceValue(func() []meaning {
 		return []meaning{
 			{regexp.MustCompile(`(?i)insufficient_quota|usage.?limit|account.s rate limit|daily quota|quota will reset|credit balance|billing_hard_limit`), UsageLimited},
@@ -52,7 +52,7 @@ var (
 				`input token count.*exceeds|context.?window.?exceeds|contextoverflow|request_too_large`), Overflowed},
 		}
 	})
-	// wordless are for errors that came without a status.
+	// wordless are for errors without a status.
 	wordless = sync.OnceValue(func() []meaning {
 		return []meaning{
 			{regexp.MustCompile(`(?i)authentication_error|invalid.{0,9}api.?key|unauthenticated|no api key|permission_error`), Unauthorized},

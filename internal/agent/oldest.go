@@ -11,13 +11,13 @@ import (
 	"signalbox/internal/process"
 )
 
-// ErrTooOld is of a program that does not know the arguments that it is given.
+// ErrTooOld: the program does not know the arguments that its driver uses.
 var ErrTooOld = errors.New("is too old")
 
-// number finds a version in what a program says of itself.
+// number finds the version in a program's output.
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+[0-9A-Za-z.+-]*`) })
 
-// young says why a version is too old, nil if it is not, or tells no number.
+// young returns why a version is too old. It returns nil if it isn't, or has no number.
 func (p Program) young(version string) error {
 	found := number().FindString(version)
 	if p.Oldest == "" || found == "" || !semver.IsValid("v"+found) || semver.Compare("v"+found, "v"+p.Oldest) >= 0 {
@@ -33,14 +33,13 @@ func (p Program) upgrading() string {
 	return ": " + p.Install + "@latest"
 }
 
-// misunderstood are the words of libraries for command lines for arguments that a program does not know.
+// misunderstood matches what command-line libraries print about unknown arguments.
 var misunderstood = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)unknown (option|argument|flag|command)|unexpected argument|unrecognized (option|argument|subcommand)|` +
 		`argument '[^']*' is invalid|invalid value '[^']*' for|Invalid values:`)
 })
 
-// refused is the failure of a program that ended at once because of its arguments; nil if it did not. It
-// would end alike each time.
+// refused returns the failure of a program that ended at once because of its arguments, or nil. Trying again would end the same way.
 func (p Program) refused(end process.Result, e Ending, stderr string) *Failure {
 	words := misunderstood().FindString(stderr)
 	if end.Ending != process.Exited || end.OK() || e.Conversation != nil || e.Usage != (Usage{}) || words == "" {

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// prepare is a script for sh that makes links and writes files below HOME and becomes the program.
-// All data are arguments: how many links, name and target of each (without a target the link is taken
-// away); how many files, name and content of each; the program. A folder that the agent made while it
-// had no login steps aside for the link, and comes back when that goes.
+// prepare is a script for sh that creates links and files below HOME and then becomes the program. All data are arguments: the number of links,
+// with name and target of each (without a target the link is removed); the number of files, with name and content of each; the program. If the
+// agent made a folder while it had no login, the folder is moved aside for the link and restored when the link goes.
 const prepare = `mask=$(umask); umask 077
 n=$1; shift
 while [ "$n" -gt 0 ]; do
@@ -33,7 +32,7 @@ done
 umask "$mask"
 exec "$@"`
 
-// arguments are those of the program, which is prepared for first.
+// arguments returns the program's command line, preceded by prepare if needed.
 func (p Program) arguments(t Task) []string {
 	if len(p.Files)+len(t.Login) == 0 {
 		return p.Args

@@ -11,38 +11,36 @@ import (
 	"signalbox/internal/process"
 )
 
-// Program is what a driver runs for a task; all else comes from the Task.
+// Program is the program that a driver runs for a task. Everything else comes from the Task.
 type Program struct {
-	// Agent is the name under which the configuration knows the agent.
+	// Agent is the agent's name in the configuration.
 	Agent string
-	// Title is the program's name for people ("Claude Code"); empty where only Args names it.
+	// Title is the program's name for people ("Claude Code"); empty if only Args names it.
 	Title string
-	// Oldest is the version before which the program does not know its arguments, empty where none is
-	// known; Install the command that installs it.
+	// Oldest is the first version that knows the driver's arguments; empty if unknown. Install is the command that installs the program.
 	Oldest, Install string
-	// Args is the program and its arguments; Args[0] has no slash or is absolute.
+	// Args is the program and its arguments. Args[0] is absolute or has no slash.
 	Args []string
-	// Env are the driver's own variables (KEY=value); one of the task's replaces one of the same name.
+	// Env are the driver's own variables (KEY=value). A task's variable replaces one of the same name.
 	Env []string
-	// Stdin is read to its end; nil means none.
+	// Stdin is the program's whole input; nil means none.
 	Stdin io.Reader
 	// Reads are files of the host that the program needs besides Args[0].
 	Reads []string
-	// Files are written before it starts: content by path. A path begins with "~/", which is the
-	// HOME that the program has, and is never made of data.
+	// Files are written before the program starts: content by path. A path begins with "~/", the HOME that the program sees, and never comes from
+	// untrusted data.
 	Files map[string]string
-	// Reader understands its output; nil takes the whole of its standard output for the answer.
+	// Reader parses the program's output; nil takes the whole standard output as the answer.
 	Reader Reader
 }
 
-// Run performs task by running p with exec. A program without a Reader ends
-// well with exit code 0; with one its Reader says. Every role but the
-// implementer owes an answer.
+// Run performs the task by running p with exec. Without a Reader, exit code 0 means that the program ended well; with one, the Reader decides.
+// Every role but the implementer must answer.
 func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Result, error) {
 	if p.Reader != nil && !task.Terminal {
 		return p.converse(ctx, task, exec)
 	}
-	// Programs that fail say why on either stream, so last is of both.
+	// Programs print the reason for a failure on either stream, so last holds both.
 	answer, last := tail{limit: MaxAnswer}, tail{limit: lastBytes}
 	command := p.command(task)
 	command.Stdout, command.Stderr = io.MultiWriter(&answer, &last, task.Log), io.MultiWriter(&last, task.Log)
@@ -61,7 +59,7 @@ func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Res
 	return result, nil
 }
 
-// command is what is the same for every program.
+// command returns the parts of the command that are the same for every program.
 func (p Program) command(task Task) process.Command {
 	return process.Command{
 		Args:        p.arguments(task),
@@ -77,12 +75,11 @@ func (p Program) command(task Task) process.Command {
 	}
 }
 
-// implementer is the one role whose work is in the files, not in the answer.
+// implementer is the one role whose work is in the files and not in the answer.
 const implementer = "implementer"
 
-// notRun parts a program that did not start, which is the agent's failure, from
-// one whose output or end was lost, of which nothing can be said. A sandbox
-// starts before it finds that there is no such program, and then exits unwell.
+// notRun separates two cases: a program that did not start is the agent's failure; if its output or end was lost, the outcome is unknown and err is
+// returned. A sandbox starts before it finds that the program is missing, and then exits with an error.
 func (p Program) notRun(end process.Result, err error) (Result, error) {
 	unwell := end.Started.IsZero() || end.Ending == process.Exited && !end.OK()
 	if !unwell || errors.Is(err, process.ErrUnkillable) {
@@ -91,7 +88,7 @@ func (p Program) notRun(end process.Result, err error) (Result, error) {
 	return Result{Process: end, Failure: p.unseen(err.Error())}, nil
 }
 
-// lastBytes holds a last line of any sensible length.
+// lastBytes is enough for a last line of any sensible length.
 const lastBytes = 4 << 10
 
 func clean(b []byte) string {

@@ -10,40 +10,42 @@ import (
 	"signalbox/internal/redact"
 )
 
-// Question is what an agent asks while it works, and waits with. All of it is the agent's own word,
-// cleaned for a terminal.
+// Question is a question that an agent asks while it works and waits. All of it is untrusted, and cleaned for a terminal.
 type Question struct {
-	// ID is unique within the call, and nothing that anybody else should rely on.
+	// ID is unique within the call. Only the driver may rely on it.
 	ID   string
 	Kind QuestionKind
-	// Tool is the agent's own name of what it wants to use, or asks with.
+	// Tool is the agent's own name of the tool that it wants to use or asks with.
 	Tool string
-	// Subject is what patterns of a policy are held against: the command, the path (relative to the
-	// working directory where it is below it), the address. Empty where the tool has none.
+	// Subject is compared with the patterns of a policy: the command, the path (relative to the working directory if it is below that), or the
+	// address. Empty if the tool has none.
 	Subject string
-	// Text is what a person is to read, and Options what they may choose from, each one line.
+	// Text is for a person to read; Options are the choices, one line each.
 	Text    string
 	Options []string
-	// Altered: what is asked for was longer, or held something that is not shown, so that whoever
-	// agrees does not see all of what they agree to. No policy may.
+	// Altered: the original was longer, or held characters that aren't shown, so a person who agrees does not see everything. No policy may agree
+	// to it.
 	Altered bool
 }
 
-// QuestionKind says what may be answered.
+// QuestionKind says which answers are possible.
 type QuestionKind string
 
 const (
-	Permission QuestionKind = "permission" // Allow or Deny
-	Choice     QuestionKind = "choice"     // one of Options, words of one's own, or Deny
-	Words      QuestionKind = "text"       // words, or Deny
+	// Permission may be Allowed or Denied.
+	Permission QuestionKind = "permission"
+	// Choice may be Chosen from Options, Replied to in words, or Denied.
+	Choice QuestionKind = "choice"
+	// Words may be Replied to, or Denied.
+	Words QuestionKind = "text"
 )
 
-// Answer is what a person or a policy says to a Question.
+// Answer is a person's or a policy's answer to a Question.
 type Answer struct {
 	Verdict Verdict
-	// Option is an index of Options, with Chosen.
+	// Option is an index of Options, for the verdict Chosen.
 	Option int
-	// Text is what is said, with Said; with Denied it is why, for the agent.
+	// Text is the reply for the verdict Replied. With Denied it is the reason that the agent is given.
 	Text string
 }
 
@@ -51,20 +53,24 @@ type Answer struct {
 type Verdict string
 
 const (
+	// Allowed: the agent may use the tool, this once.
 	Allowed Verdict = "allow"
-	Denied  Verdict = "deny"
-	Chosen  Verdict = "option"
+	// Denied: the agent may not, and continues without; Answer.Text is the reason.
+	Denied Verdict = "deny"
+	// Chosen: Answer.Option is the choice.
+	Chosen Verdict = "option"
+	// Replied: Answer.Text is the reply.
 	Replied Verdict = "text"
 )
 
-// Asker answers a question, however long that takes. Its error is that of ctx, which ends when the
-// agent wants no answer any more; any other ends the call.
+// Asker answers a question, and may take as long as it needs. ctx ends when the agent no longer wants an answer; then Asker returns its error. Any
+// other error ends the call.
 type Asker func(ctx context.Context, q Question) (Answer, error)
 
-// ErrCannotAsk: the driver's agent has no way to say that it waits for a person.
+// ErrCannotAsk: the driver's agent can't wait for a person's answer.
 var ErrCannotAsk = errors.New("it has no way to ask while it works")
 
-// Bounds of a Question: what a person reads of it, and chooses from.
+// Limits of what a person reads of a Question, and chooses from.
 const (
 	MaxOptions   = 20
 	optionRunes  = 300
@@ -72,8 +78,7 @@ const (
 	subjectRunes = EntryRunes
 )
 
-// Asked is a question as everybody else may see it: cleaned, bounded, and Altered where that took
-// anything away.
+// Asked returns a question that is safe to show: cleaned and shortened, and Altered if that removed anything.
 func Asked(q Question) Question {
 	asked := Question{ID: q.ID, Kind: q.Kind, Altered: q.Altered || len(q.Options) > MaxOptions}
 	asked.Text = asked.shown(q.Text, EntryRunes, false)
@@ -84,7 +89,7 @@ func Asked(q Question) Question {
 	return asked
 }
 
-// shown is s as a person sees it.
+// shown returns s cleaned and shortened, and sets Altered if that removed anything.
 func (q *Question) shown(s string, limit int, oneLine bool) string {
 	s = strings.TrimRight(s, " \t\n")
 	clean := strings.Map(func(r rune) rune {
@@ -106,8 +111,8 @@ func (q *Question) shown(s string, limit int, oneLine bool) string {
 	return clean
 }
 
-// Below is a path as a Subject has it: relative to dir where it is below it. Whichever way it takes
-// there is not said, so that one that is denied is denied by any name.
+// Below returns a path as a Subject names it: relative to dir if it is below dir, otherwise unchanged. It resolves "..", so a pattern that denies a
+// path denies every spelling of it.
 func Below(dir, path string) string {
 	whole := path
 	if !filepath.IsAbs(path) && strings.Contains(path, "..") {

@@ -8,44 +8,44 @@ import (
 	"signalbox/internal/process"
 )
 
-// Reader understands what one agent's program prints while it works. A driver makes one per call.
+// Reader parses the output of one agent's program while it works. A driver makes one per call.
 type Reader interface {
-	// Line takes one line of standard output, which is only lent, and says what it tells. A line
-	// that is not kept does not go into the raw output: it repeats what others say.
+	// Line reads one line of standard output and returns its entries. It must not keep the slice. If keep is false, the line only repeats others
+	// and is left out of the raw output.
 	Line(line []byte) (entries []Entry, keep bool)
-	// End says what the call came to, once the program ended and whatever ended it.
+	// End returns the result of the call, after the program has ended for any reason.
 	End(end process.Result, stderr string) Ending
 }
 
-// Ending is what a call came to by the agent's own end rule.
+// Ending is the result of a call by the agent's own end rule.
 type Ending struct {
-	// Whole: the agent said that it had finished, so it does not matter how its program ended after.
+	// Whole: the agent reported that it finished, so the way its program ended afterwards doesn't matter.
 	Whole  bool
 	Answer string
-	// Failure is what the agent says went wrong, or what it was last trying again because of. Without
-	// one an ending that is not Whole is a crash.
+	// Failure is the error that the agent reported, or the one it was last retrying because of. Without a Failure, an ending that isn't Whole is a
+	// crash.
 	Failure *Failure
 	Usage   Usage
-	// Conversation is nil where there is none to go on with.
+	// Conversation can be resumed; nil if there is none.
 	Conversation *Conversation
-	// Denied are the tools that it was not allowed to use.
+	// Denied are the tools that the agent was not allowed to use.
 	Denied []string
 }
 
 // DeniedTools are the tools that an agent was not allowed to use, each once.
 type DeniedTools []string
 
-// maxDenied is more than an agent has tools.
+// maxDenied is more tools than any agent has.
 const maxDenied = 100
 
-// Add notes a tool.
+// Add records a tool.
 func (d *DeniedTools) Add(tool string) {
 	if tool = Text(tool); !slices.Contains(*d, tool) && len(*d) < maxDenied {
 		*d = append(*d, tool)
 	}
 }
 
-// ToolInput returns what a person wants to see of a tool's input: a shell's command, or else all of it.
+// ToolInput returns the part of a tool's input that a person wants to see: a shell's command, or otherwise all of it.
 func ToolInput(raw json.RawMessage) string {
 	var shell struct {
 		Command string `json:"command"`
@@ -56,8 +56,7 @@ func ToolInput(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// DecodeLoosely decodes a line into an event and reports whether it is JSON. A field of another type is left out, and
-// the others are read.
+// DecodeLoosely decodes a line into an event and reports whether it is JSON. It skips a field of an unexpected type and reads the others.
 func DecodeLoosely(line []byte, event any) bool {
 	var wrongType *json.UnmarshalTypeError
 	err := json.Unmarshal(line, event)

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Complete is s, checked, with the usual program where it names none. Further are the permissions that
-// only some drivers know how to give.
+// Complete returns s checked, with the usual program if it names none. further are permissions that only some drivers support.
 func (s Settings) Complete(usual string, further ...Permissions) (Settings, error) {
 	if s.Program == "" {
 		s.Program = usual

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// errSilent ends a call that was silent for too long.
+// errSilent ends a call that printed nothing for too long.
 var errSilent = errors.New("the agent printed nothing for too long")
 
-// errTooLong ends a call that worked for too long.
+// errTooLong ends a call that ran for too long.
 var errTooLong = errors.New("the agent worked for too long")
 
-// silence is an idle deadline that does not run while the agent waits for an answer.
+// silence is an idle deadline that pauses while the agent waits for an answer.
 type silence struct {
 	limit time.Duration
 	end   func()
 
 	mu    sync.Mutex
 	timer *time.Timer
-	// held counts the questions that wait, and one more after stop.
+	// held counts the waiting questions, plus one after stop.
 	held int
 }
 
-// newSilence calls end after limit without a sound; zero is no limit.
+// newSilence calls end after limit without output; zero means no limit.
 func newSilence(limit time.Duration, end func()) *silence {
 	s := &silence{limit: limit, end: end}
 	if limit > 0 {
@@ -33,8 +33,8 @@ func newSilence(limit time.Duration, end func()) *silence {
 	return s
 }
 
-// passed may have been on its way when somebody was heard or began to wait; the former is late by
-// no more than that.
+// passed runs when the timer fires, possibly just as output arrives or a question begins to wait. A waiting question prevents the end. Output does
+// not: it was late, if only by that moment.
 func (s *silence) passed() {
 	s.mu.Lock()
 	silent := s.held == 0
@@ -76,7 +76,7 @@ func (s *silence) stop() {
 	s.hold()
 }
 
-// hearing is w, heard.
+// hearing returns a writer that restarts the deadline on each write to w.
 func (s *silence) hearing(w io.Writer) io.Writer { return hearing{s, w} }
 
 type hearing struct {

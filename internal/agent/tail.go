@@ -1,7 +1,6 @@
 package agent
 
-// tail keeps the last limit bytes written to it, in at most twice the memory,
-// so that each byte is moved once on average.
+// tail keeps the last limit bytes written to it. It uses at most twice that memory, so each byte is moved once on average.
 type tail struct {
 	limit int
 	data  []byte
@@ -21,7 +20,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// marked is last as text, beginning with an ellipsis if there was more.
+// marked returns last as text, beginning with an ellipsis if anything was dropped.
 func (t *tail) marked() string {
 	text := clean(t.last())
 	if t.cut {

@@ -9,36 +9,36 @@ import (
 	"signalbox/internal/process"
 )
 
-// maxQuestions may wait at once. A program that asks more does not wait for the answers.
+// maxQuestions is how many questions may wait at once. A program that asks more doesn't wait for the answers.
 const maxQuestions = 100
 
-// ErrPesters: the program asks more than anybody can answer.
+// ErrPesters: the program asks more questions than a person can answer.
 var ErrPesters = errors.New("it asks more than anybody can answer")
 
-// talk is a Dialogue with a program that runs.
+// talk is a running Dialogue with a program.
 type talk struct {
 	Dialogue
 	task    Task
 	input   *inbox
 	silence *silence
-	// deadline stands still while a person thinks: that has a bound of its own, and is no work.
+	// deadline pauses while a person thinks: that is no work, and has its own limit.
 	deadline *process.Deadline
 	// end ends the call.
 	end context.CancelCauseFunc
 
 	mu sync.Mutex
-	// waiting are the questions that were not answered yet, the one in hand first.
+	// waiting are the unanswered questions; the first is being asked now.
 	waiting []*asked
 	more    chan struct{}
 }
 
 type asked struct {
 	Question
-	ctx      context.Context //nolint:containedctx // it ends with the question
+	ctx      context.Context //nolint:containedctx // ends with the question
 	withdraw context.CancelFunc
 }
 
-// read takes a line, and does what follows from it.
+// read passes a line to the Dialogue and performs its Turn.
 func (t *talk) read(ctx context.Context, line []byte) (entries []Entry, keep bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,7 +46,7 @@ func (t *talk) read(ctx context.Context, line []byte) (entries []Entry, keep boo
 	return append(entries, t.follow(ctx)...), keep
 }
 
-// follow does what follows from what was taken.
+// follow performs the Dialogue's Turn.
 func (t *talk) follow(ctx context.Context) (entries []Entry) {
 	turn := t.Turn()
 	if err := t.input.put(turn.Tell); err != nil {
@@ -66,7 +66,7 @@ func (t *talk) follow(ctx context.Context) (entries []Entry) {
 	return entries
 }
 
-// put has a question answered once those before it are.
+// put queues a question; it is answered after those before it.
 func (t *talk) put(ctx context.Context, q Question) Entry {
 	entry := Entry{Kind: QuestionAsked, Tool: q.Tool, Text: q.Text}
 	if q.Kind == Permission {
@@ -111,7 +111,7 @@ func (t *talk) next() *asked {
 	return t.waiting[0]
 }
 
-// answer has one question answered, which nobody else does meanwhile.
+// answer asks one question and waits. Only one runs at a time.
 func (t *talk) answer(ctx context.Context, w *asked) {
 	a, err := Answer{Verdict: Denied, Text: "Nobody can be asked."}, w.ctx.Err()
 	if err == nil && t.task.Ask != nil {

@@ -9,19 +9,19 @@ import (
 	"signalbox/internal/process"
 )
 
-// How shells, env and wrappers say that a program may not be run, and that there is none.
+// Exit codes with which shells, env and wrappers report that a program may not be run, and that it does not exist.
 const (
 	exitNotRun   = 126
 	exitNotFound = 127
 )
 
-// notStarted reports whether a program, or one that it is started by, was not found or could not be run.
-// No attempt at the task was made, and another one would end alike.
+// notStarted reports whether a program, or one that starts it, was missing or not executable. The task was not attempted, and another attempt would
+// end the same way.
 func notStarted(end process.Result) bool {
 	return end.Ending == process.Exited && end.Signal == "" && (end.ExitCode == exitNotRun || end.ExitCode == exitNotFound)
 }
 
-// unseen is the failure of a program that could not be run. Said is why, as far as anybody said it.
+// unseen returns the failure of a program that could not be run. said is the reason, as far as it was printed.
 func (p Program) unseen(said string) *Failure {
 	name, found := p.Args[0], complaint().FindStringSubmatch(said)
 	why := said
@@ -37,7 +37,7 @@ func (p Program) unseen(said string) *Failure {
 	return Fail(Unavailable, "program %q of agent %q cannot be started: %s", p.Args[0], p.Agent, why)
 }
 
-// remedy is what to do for a program to be found.
+// remedy returns advice on how to make a program available.
 func (p Program) remedy(name string) string {
 	if path := p.missing(name); path != "" {
 		return path + " is not seen where it runs: name it, or its folder, in environment.read"
@@ -45,16 +45,15 @@ func (p Program) remedy(name string) string {
 	return fmt.Sprintf("%q is not found where it runs: install it there", name)
 }
 
-// complaint finds the program's name in what is said of one that cannot be run.
+// complaint finds the program's name in a message that it can't be run.
 var complaint = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([^\s:'"‘’“”]+)['"’”]?: (?:command not found|not found|No such file or directory|Permission denied|bad interpreter|cannot execute)`)
 })
 
-// missing is where this machine has the program, or the interpreter that it names, outside of what
-// every environment has; empty if that is nowhere.
+// missing returns where this machine has the program, or its interpreter, outside of what every environment has; empty if nowhere.
 func (p Program) missing(name string) string {
 	if strings.Contains(name, "/") && !strings.HasPrefix(name, "/") {
-		return "" // below the work folder, which is not here
+		return "" // below the work folder, which isn't on this machine
 	}
 	path, err := Program{Agent: p.Agent, Args: []string{name}, Env: p.Env}.Find()
 	if err != nil {

@@ -12,17 +12,16 @@ import (
 	"strings"
 )
 
-// Person is what the user has set up on this machine for the agents that they use themselves: variables
-// and files of their HOME. Nothing of a repository is read here.
+// Person is the user's own setup for the agents on this machine: variables, and files of HOME. It never reads from a repository.
 type Person struct {
 	Home string
 	Env  func(name string) string
 }
 
-// maxSettings bounds a file of settings.
+// maxSettings is the largest settings file that is read, in bytes.
 const maxSettings = 1 << 20
 
-// File is the content of a file below HOME; nil where there is none.
+// File returns the content of a file below HOME, or nil if it doesn't exist.
 func (p Person) File(name string) ([]byte, error) {
 	if p.Home == "" {
 		return nil, nil
@@ -42,8 +41,7 @@ func (p Person) File(name string) ([]byte, error) {
 	return text, nil
 }
 
-// JSON reads a file below HOME, which may have comments and commas before a closing bracket. Into stays as
-// it is where there is no file.
+// JSON reads a file below HOME, which may contain comments and trailing commas. If the file doesn't exist, into is unchanged.
 func (p Person) JSON(name string, into any) error {
 	text, err := p.File(name)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
@@ -55,9 +53,9 @@ func (p Person) JSON(name string, into any) error {
 	return nil
 }
 
-// plainJSON is JSON without comments and without commas before a closing bracket.
+// plainJSON removes comments, and commas before a closing bracket.
 func plainJSON(text []byte) (plain []byte) {
-	comma := -1 // where the last one stands, if only space has followed
+	comma := -1 // position of the last comma followed only by space
 	for i := 0; i < len(text); i++ {
 		rest := text[i:]
 		switch {
@@ -99,21 +97,21 @@ func plainJSON(text []byte) (plain []byte) {
 	return plain
 }
 
-// Upstream is where the user's own settings lead an agent in the place of its vendor's server. The zero
-// value is the vendor's, with its usual key.
+// Upstream is the server that the user's own settings give an agent in place of its vendor's. The zero value is the vendor's server with its usual
+// key.
 type Upstream struct {
-	// URL is the server, From what says so ("ANTHROPIC_BASE_URL"), for people.
+	// URL is the server. From names the setting that says so ("ANTHROPIC_BASE_URL"), for people.
 	URL, From string
-	// Key is the key itself, KeyFrom what holds it. Bearer: it goes as "Authorization: Bearer".
+	// Key is the key itself; KeyFrom names the setting that holds it. Bearer: it is sent as "Authorization: Bearer".
 	Key, KeyFrom string
 	Bearer       bool
-	// Headers are further ones of every request, by name. They may be secret.
+	// Headers are added to every request. Their values may be secret.
 	Headers map[string]string
-	// Problem says why Signalbox cannot follow the settings, Next what the user can type instead.
+	// Problem says why Signalbox can't follow the settings; Next is what the user can type instead.
 	Problem, Next string
 }
 
-// Keyed takes the first of the variables that holds something for the key.
+// Keyed sets the key to the first of the variables that isn't empty, and reports whether there was one.
 func (u *Upstream) Keyed(p Person, variables ...string) bool {
 	for _, name := range variables {
 		if value := p.Env(name); value != "" && u.Key == "" {
@@ -123,13 +121,13 @@ func (u *Upstream) Keyed(p Person, variables ...string) bool {
 	return u.Key != ""
 }
 
-// On reports whether a variable switches something on, as agents read it.
+// On reports whether a variable is switched on, by the rules that agents use.
 func (p Person) On(name string) bool {
 	value := strings.ToLower(p.Env(name))
 	return value != "" && value != "0" && value != "false" && value != "no" && value != "off"
 }
 
-// Headers reads "Name: value" lines.
+// Headers parses "Name: value" lines.
 func Headers(lines string) map[string]string {
 	headers := map[string]string{}
 	for line := range strings.Lines(lines) {

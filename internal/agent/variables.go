@@ -5,19 +5,17 @@ import (
 	"strings"
 )
 
-// The variables by which every agent's program is told which call this is.
-// All are always set: a script may rely on them under "set -u".
+// Variables that tell every agent's program which call this is. All are always set, so a script may rely on them under "set -u".
 const (
 	VariableRole    = "SIGNALBOX_ROLE"
 	VariableKey     = "SIGNALBOX_KEY"
-	VariableStep    = "SIGNALBOX_STEP"    // empty where the call belongs to no step
-	VariableAttempt = "SIGNALBOX_ATTEMPT" // "0" where the call belongs to no step
+	VariableStep    = "SIGNALBOX_STEP"    // empty if the call belongs to no step
+	VariableAttempt = "SIGNALBOX_ATTEMPT" // "0" if the call belongs to no step
 	VariableRound   = "SIGNALBOX_ROUND"   // "0" outside the review
 )
 
-// environ is the program's environment: the driver's own variables, then the
-// task's, then those above. A later one replaces an earlier one of the same
-// name, because programs differ in which of two they believe.
+// environ returns the program's environment: the driver's own variables, then the task's, then those above. Of two with the same name only the
+// later is kept, because programs differ in which one they believe.
 func (t Task) environ(own []string) []string {
 	ours := []string{
 		VariableRole + "=" + t.Role,

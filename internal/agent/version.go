@@ -12,11 +12,11 @@ import (
 	"signalbox/internal/process"
 )
 
-// versionWait is many times what the slowest program, Gemini CLI, takes where nothing else runs: 2 s.
+// versionWait is many times what the slowest program needs on an idle machine (Gemini CLI: 2 s).
 const versionWait = 30 * time.Second
 
-// Version asks the program on this machine for its version: the first line on standard output, or
-// else on standard error. It has an empty HOME, so that it neither reads nor writes a person's own.
+// Version asks the program on this machine for its version: the first line on standard output, or otherwise on standard error. The program gets an
+// empty HOME, so it neither reads nor writes the user's own.
 func (p Program) Version(ctx context.Context) (version string, err error) {
 	installation, err := p.Installation()
 	if err != nil {
@@ -32,8 +32,7 @@ func (p Program) Version(ctx context.Context) (version string, err error) {
 	return p.version(ctx, end, text, err)
 }
 
-// VersionIn asks the program where exec runs commands. One that is not seen there is an error that
-// names what is missing.
+// VersionIn asks the program for its version where exec runs commands. If the program is missing there, the error names what is missing.
 func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version string, err error) {
 	located := p.Located()
 	end, text, err := p.askVersion(ctx, exec, process.Command{Args: located.Args, Reads: located.reads()})
@@ -46,8 +45,7 @@ func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version 
 	return p.version(ctx, end, text, err)
 }
 
-// FindIn looks where exec runs commands for a program that nobody may start to be asked. The error names
-// what is missing.
+// FindIn looks for a program where exec runs commands, without starting it. The error names what is missing.
 func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
 	c := process.Command{Args: []string{"sh", "-c", `command -v "$1"`, "sh", p.Args[0]}, Reads: p.reads(), Total: versionWait, OutputLimit: lastBytes}
 	c.Env = Task{}.environ(p.Env)
@@ -62,10 +60,10 @@ func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
 	return nil
 }
 
-// ErrUnseen is of a program that cannot be started where it is to work.
+// ErrUnseen: the program can't be started where it is to work.
 var ErrUnseen = errors.New("cannot be started")
 
-// unseenError is ErrUnseen with what is missing, and what starting it ended with.
+// unseenError is ErrUnseen with what is missing and how the start ended.
 type unseenError struct {
 	says  string
 	cause error
@@ -77,7 +75,7 @@ func (e unseenError) Is(target error) bool { return target == ErrUnseen }
 
 func (e unseenError) Unwrap() error { return e.cause }
 
-// askVersion runs c, which starts the program, to have its version printed.
+// askVersion runs c, which makes the program print its version.
 func (p Program) askVersion(ctx context.Context, exec process.Executor, c process.Command) (end process.Result, text string, err error) {
 	said, problems := tail{limit: lastBytes}, tail{limit: lastBytes}
 	c.Args, c.Stdout, c.Stderr = slices.Concat(c.Args, []string{"--version"}), &said, &problems
@@ -87,7 +85,7 @@ func (p Program) askVersion(ctx context.Context, exec process.Executor, c proces
 	return end, said.marked() + "\n" + problems.marked(), err
 }
 
-// version reads what was printed.
+// version parses the output of askVersion.
 func (p Program) version(ctx context.Context, end process.Result, text string, err error) (string, error) {
 	switch {
 	case err == nil && end.OK():
@@ -100,14 +98,14 @@ func (p Program) version(ctx context.Context, end process.Result, text string, e
 	return "", fmt.Errorf("ask agent %q for its version: %w", p.Agent, err)
 }
 
-// thisMachine runs commands as they are.
+// thisMachine runs commands directly on this machine.
 type thisMachine struct{}
 
 func (thisMachine) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	return process.Run(ctx, c)
 }
 
-// firstLine is the first line of text that holds anything visible.
+// firstLine returns the first line of text with anything visible.
 func firstLine(text string) string {
 	for part := range strings.Lines(text) {
 		if l := line(part); l != "" {
