@@ -27,19 +27,28 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == session.HostName {
 		os.Exit(session.Host(context.Background(), os.Args[1:], cli.SessionHost()))
 	}
-	if os.Getenv("XDG_STATE_HOME") == "" { // what people agree to here is nothing of whoever runs the tests
-		state, err := os.MkdirTemp("", "signalbox-state-")
-		if err != nil {
-			panic(err)
-		}
-		_ = os.Setenv("XDG_STATE_HOME", state)
-	}
 	if _, said := os.LookupEnv("SIGNALBOX_TRUST"); !said { // what is agreed to is a story of its own
 		_ = os.Setenv("SIGNALBOX_TRUST", "1")
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"signalbox": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
 	})
+}
+
+// tests are all tests, with folders of their own that end with them.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	dir, err := os.MkdirTemp("", "signalbox-tests-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	build.dir = filepath.Join(dir, "program")
+	if os.Getenv("XDG_STATE_HOME") == "" { // the state of whoever runs the tests is left alone
+		_ = os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	}
+	return m.M.Run()
 }
 
 // Each file in testdata/script is a story of one person and one repository.
@@ -93,6 +102,7 @@ func serveFolder(ts *testscript.TestScript, neg bool, args []string) {
 
 var build struct {
 	once sync.Once
+	dir  string
 	path string
 	err  error
 }
@@ -102,13 +112,11 @@ var build struct {
 func program(t testing.TB) string {
 	t.Helper()
 	build.once.Do(func() {
-		dir, err := os.MkdirTemp("", "signalbox-program-")
-		if err != nil {
-			build.err = err
+		if build.err = os.Mkdir(build.dir, 0o700); build.err != nil {
 			return
 		}
-		build.path = filepath.Join(dir, "signalbox")
-		compile := exec.Command("go", "build", "-o", dir, "signalbox/cmd/signalbox", "signalbox/cmd/signalbox-docker")
+		build.path = filepath.Join(build.dir, "signalbox")
+		compile := exec.Command("go", "build", "-o", build.dir, "signalbox/cmd/signalbox", "signalbox/cmd/signalbox-docker")
 		compile.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
 		out, err := compile.CombinedOutput()
 		if err != nil {
