@@ -16,8 +16,11 @@ type App struct {
 	*wire.Project
 }
 
+// Opener says who opens a project, and how.
+type Opener = wire.Opener
+
 // Open opens the project around o's folder.
-func Open(ctx context.Context, o *wire.Opener) (*App, error) {
+func Open(ctx context.Context, o *Opener) (*App, error) {
 	p, err := o.Open(ctx)
 	return &App{p}, wire.Explained(err)
 }

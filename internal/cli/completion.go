@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
@@ -17,7 +18,7 @@ import (
 // complete gives the commands that take a run or a request the words that a
 // shell offers for it: numbers, with their titles.
 func (a *invocation) complete(root *cobra.Command) {
-	waits := func(l listing) bool {
+	waits := func(l app.Listing) bool {
 		return l.State == workflow.NeedsInput && l.Phase == string(workflow.ApprovalWait.Step())
 	}
 	completions := map[string]cobra.CompletionFunc{
@@ -28,7 +29,7 @@ func (a *invocation) complete(root *cobra.Command) {
 		"watch":   a.runs(anyState, true),
 		"resume":  a.runs(stateIs(workflow.NeedsInput, workflow.Running, workflow.Queued), false),
 		"retry":   a.runs(stateIs(workflow.Failed), false),
-		"stop":    a.runs(func(l listing) bool { return !l.State.Final() }, false),
+		"stop":    a.runs(func(l app.Listing) bool { return !l.State.Final() }, false),
 		"approve": a.runs(waits, false),
 		"reject":  a.runs(waits, false),
 		"sync":    a.runs(stateIs(workflow.NeedsInput, workflow.Failed), false),
@@ -48,31 +49,31 @@ func (a *invocation) complete(root *cobra.Command) {
 
 // runs offers the numbers of requests whose latest run takes the
 // command. A command of several runs offers none twice.
-func (a *invocation) runs(takes func(listing) bool, several bool) cobra.CompletionFunc {
-	return a.words(several, func(ctx context.Context, p *project) []listing {
+func (a *invocation) runs(takes func(app.Listing) bool, several bool) cobra.CompletionFunc {
+	return a.words(several, func(ctx context.Context, p *project) []app.Listing {
 		latest, err := p.Latest(ctx)
 		if err != nil {
 			return nil
 		}
-		return slices.DeleteFunc(p.listings(ctx, latest, nil, true), func(l listing) bool { return l.Problem != "" || !takes(l) })
+		return slices.DeleteFunc(p.Listings(ctx, latest, nil, true), func(l app.Listing) bool { return l.Problem != "" || !takes(l) })
 	})
 }
 
 // requests offers the numbers of requests that are not merged yet.
 func (a *invocation) requests() cobra.CompletionFunc {
-	return a.words(true, func(ctx context.Context, p *project) []listing {
+	return a.words(true, func(ctx context.Context, p *project) []app.Listing {
 		latest, err := p.Latest(ctx)
 		if err != nil {
 			return nil
 		}
 		requests, _ := p.Forge.Requests(ctx) // the broken ones are list's to show
-		return slices.DeleteFunc(p.listings(ctx, latest, requests, false), func(l listing) bool {
+		return slices.DeleteFunc(p.Listings(ctx, latest, requests, false), func(l app.Listing) bool {
 			return l.Problem != "" || l.State == workflow.Done
 		})
 	})
 }
 
-func (a *invocation) words(several bool, offers func(context.Context, *project) []listing) cobra.CompletionFunc {
+func (a *invocation) words(several bool, offers func(context.Context, *project) []app.Listing) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 && !several {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -85,7 +86,7 @@ func (a *invocation) words(several bool, offers func(context.Context, *project) 
 	}
 }
 
-func offered(lines []listing, args []string, begun string) (words []cobra.Completion) {
+func offered(lines []app.Listing, args []string, begun string) (words []cobra.Completion) {
 	for _, l := range lines {
 		number := strconv.Itoa(l.Number)
 		if !strings.HasPrefix(number, begun) || slices.Contains(args, number) {
@@ -100,10 +101,10 @@ func offered(lines []listing, args []string, begun string) (words []cobra.Comple
 	return words
 }
 
-func anyState(listing) bool { return true }
+func anyState(app.Listing) bool { return true }
 
-func stateIs(wanted ...workflow.State) func(listing) bool {
-	return func(l listing) bool { return slices.Contains(wanted, l.State) }
+func stateIs(wanted ...workflow.State) func(app.Listing) bool {
+	return func(l app.Listing) bool { return slices.Contains(wanted, l.State) }
 }
 
 // logs offers runs, and then the logs of the one given.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
@@ -154,7 +155,7 @@ func (l *logReader) one(ctx context.Context, name string, follow bool) error {
 			if !open {
 				return nil
 			}
-		case <-time.After(deadPoll):
+		case <-time.After(app.DeadPoll):
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
-	"signalbox/internal/session"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -89,19 +88,11 @@ func (p *project) printSession(ctx context.Context, r *workflow.Run) {
 	if info == nil || r.State.Final() {
 		return
 	}
-	p.print("  %-9s %s\n", "session", redact.Line(cameTo(info), 300))
+	p.print("  %-9s %s\n", "session", redact.Line(app.CameTo(info), 300))
 	p.print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
 	if info.EndedAt != nil && !app.WaitsForApproval(r) { // until then it is refused
 		p.print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
 	}
-}
-
-func cameTo(info *session.Info) string {
-	came := string(app.SessionState(info))
-	if info.Outcome != nil && info.Outcome.Message != "" {
-		came += ": " + info.Outcome.Message
-	}
-	return came
 }
 
 // printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.

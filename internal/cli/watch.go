@@ -2,15 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
 	"signalbox/internal/redact"
-	"signalbox/internal/store"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
@@ -33,7 +30,9 @@ func (a *invocation) watch(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	watched, err := p.watched(ctx, refs)
+	watched, err := p.Watched(ctx, refs, func(ref string) {
+		p.say(fmt.Sprintf("request %s has no run yet; waiting for one (start it: signalbox run %[1]s)", redact.Line(ref, 100)))
+	})
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -50,7 +49,7 @@ func (a *invocation) watch(ctx context.Context, refs []string) error {
 	following, leave := context.WithCancel(ctx)
 	defer leave()
 	defer p.obeyKeys(following, leave, watched)()
-	runs, err := p.follow(following, watched, progress)
+	runs, err := p.Follow(following, watched, func(run *workflow.Run) { p.showChange(run, progress) })
 	if following.Err() != nil {
 		progress.stay()
 		return nil // who watches may look away
@@ -98,93 +97,6 @@ func (p *project) obeyKeys(ctx context.Context, leave func(), watched []workflow
 	}()
 	return restore
 }
-
-// watched are the runs to follow; a request that has none yet is waited for.
-func (p *project) watched(ctx context.Context, refs []string) (watched []workflow.RunRef, err error) {
-	for _, ref := range refs {
-		found, err := p.begun(ctx, ref)
-		if err != nil || ctx.Err() != nil {
-			return nil, err
-		}
-		watched = append(watched, found.Ref)
-	}
-	if len(refs) > 0 {
-		return watched, nil
-	}
-	latest, err := p.Latest(ctx)
-	for _, r := range latest {
-		if r.Err == nil && !r.Run.State.Ended() {
-			watched = append(watched, r.Ref)
-		}
-	}
-	return watched, err
-}
-
-// begun is the latest run that ref names. It waits for the first run of a request that has none.
-func (p *project) begun(ctx context.Context, ref string) (store.RunSummary, error) {
-	found, err := p.Find(ctx, ref)
-	if !errors.Is(err, app.ErrNoRun) {
-		return found, err
-	}
-	p.say(fmt.Sprintf("request %s has no run yet; waiting for one (start it: signalbox run %[1]s)", redact.Line(ref, 100)))
-	for errors.Is(err, app.ErrNoRun) {
-		select {
-		case <-ctx.Done():
-			return found, nil
-		case <-time.After(beginPoll):
-		}
-		found, err = p.Find(ctx, ref)
-	}
-	return found, err
-}
-
-// beginPoll is how often a run that is waited for is looked for.
-const beginPoll = time.Second / 2
-
-// follow shows every change of the runs until all of them stand still.
-func (p *project) follow(ctx context.Context, refs []workflow.RunRef, show *progress) ([]workflow.Run, error) {
-	var paths []string
-	for _, ref := range refs {
-		paths = append(paths, store.RunDir(ref)+"/stage.json")
-	}
-	watch, cancel := context.WithCancel(ctx)
-	defer cancel()
-	changes, err := p.Store.Watch(watch, paths...)
-	if err != nil {
-		return nil, err
-	}
-	seen := make([]int, len(refs))
-	runs := make([]workflow.Run, len(refs))
-	for {
-		moving := false
-		for i, ref := range refs {
-			if runs[i], err = p.Store.Stage(ref).Load(ctx); err != nil {
-				return nil, err
-			}
-			moving = moving || !runs[i].State.Ended()
-			if runs[i].Journey.Transition != seen[i] {
-				seen[i] = runs[i].Journey.Transition
-				p.showChange(&runs[i], show)
-			}
-		}
-		if !moving {
-			return runs, nil
-		}
-		if err := p.MustBeCarried(ctx, runs); err != nil {
-			return nil, err
-		}
-		select {
-		case _, open := <-changes:
-			if !open {
-				return runs, ctx.Err()
-			}
-		case <-time.After(deadPoll): // who dies says nothing
-		}
-	}
-}
-
-// deadPoll is how often whoever follows a run looks whether somebody still carries it.
-const deadPoll = 2 * time.Second
 
 func (p *project) showChange(run *workflow.Run, show *progress) {
 	if !p.json {
