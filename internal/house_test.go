@@ -18,10 +18,12 @@ import (
 // rooms is the design's table "ground to roof": what each package may import
 // of ours. "*" stands for every package; a pattern's last "/*" for any name.
 var rooms = map[string][]string{
-	"workflow":                    {},
-	"workflow/machine":            {"workflow"},
-	"health":                      {"workflow"},
-	"registry":                    {"workflow"},
+	"workflow":                    {"workflow/policy", "workflow/wording"},
+	"workflow/policy":             {"workflow/wording"},
+	"workflow/wording":            {},
+	"workflow/machine":            {"workflow", "workflow/policy", "workflow/wording"},
+	"health":                      {"workflow", "workflow/wording"},
+	"registry":                    {"workflow", "workflow/wording"},
 	"redact":                      {}, // whoever takes control characters out asks it: half a sequence left splits a secret that nothing finds again
 	"flock":                       {}, // what every lock file of ours is held by
 	"process":                     {},
@@ -73,8 +75,8 @@ var rooms = map[string][]string{
 	"session/terminal":                    {"redact"},                                                                            // bytes in, a screen, keys and an agent's markers out: it holds no process
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
 	"engine":                              {"workflow", "workflow/machine"},                                                      // documents, locks and side effects are interfaces of its own: it knows no file and no program
-	"engine/enginetest":                   {"engine", "workflow", "workflow/machine"},
-	"perform":                             {"workflow", "registry", "commandline", "engine", "place", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge"},
+	"engine/enginetest":                   {"engine", "workflow", "workflow/machine", "workflow/policy"},
+	"perform":                             {"workflow", "registry", "commandline", "engine", "place", "store", "schema", "git", "process", "redact", "permission", "agent", "environment", "forge", "workflow/policy", "workflow/wording"},
 	"place":                               {"workflow", "workflow/machine", "registry", "engine", "store", "git", "process", "redact", "agent", "environment"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 // Found records what a look found, in the current pass or, if none is running, in the given one. An error that is already open is not counted
@@ -169,7 +170,7 @@ func inShort(text string) string {
 	const most = 200
 	var lines []string
 	for said := range strings.Lines(text) {
-		if said = workflow.OneLine(said); said != "" {
+		if said = wording.OneLine(said); said != "" {
 			lines = append(lines, said)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"signalbox/internal/git"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // recordChange makes the environment's content one commit on top of the step's
@@ -69,7 +70,7 @@ type hasSubmodules interface {
 // movesSubmodules says why a change that moves submodules can't stay: its tests need the files of the new commits.
 func (x *execution) movesSubmodules(ctx context.Context, env environment.Environment, e workflow.ChangeRecorded) (refused []string, err error) {
 	asked, ok := env.(hasSubmodules)
-	if !ok || !slices.ContainsFunc(e.Files, func(f workflow.FileChange) bool { return f.NewMode == git.Gitlink || f.Path == ".gitmodules" }) {
+	if !ok || !slices.ContainsFunc(e.Files, func(f policy.FileChange) bool { return f.NewMode == git.Gitlink || f.Path == ".gitmodules" }) {
 		return nil, nil
 	}
 	err = asked.Submodules(ctx, e.Commit)
@@ -83,12 +84,12 @@ func (x *execution) movesSubmodules(ctx context.Context, env environment.Environ
 }
 
 // files are what differs between two commits.
-func (x *execution) files(ctx context.Context, from, to string) ([]workflow.FileChange, error) {
+func (x *execution) files(ctx context.Context, from, to string) ([]policy.FileChange, error) {
 	changes, err := x.Repo.Changes(ctx, from, to)
 	return x.fileChanges(ctx, changes), err
 }
 
-func (x *execution) fileChanges(ctx context.Context, changes []git.Change) (files []workflow.FileChange) {
+func (x *execution) fileChanges(ctx context.Context, changes []git.Change) (files []policy.FileChange) {
 	own := ""
 	if request, err := x.theRequest(ctx); err == nil { // else no request is its own
 		own = request.Path
@@ -98,7 +99,7 @@ func (x *execution) fileChanges(ctx context.Context, changes []git.Change) (file
 		if shown == c.Path {
 			shown = ""
 		}
-		files = append(files, workflow.FileChange{Path: c.Path, Shown: shown, OwnRequest: own != "" && c.Path == own, OldMode: c.OldMode, NewMode: c.NewMode,
+		files = append(files, policy.FileChange{Path: c.Path, Shown: shown, OwnRequest: own != "" && c.Path == own, OldMode: c.OldMode, NewMode: c.NewMode,
 			Added: c.Added, Deleted: c.Deleted, Size: c.Size})
 	}
 	return files

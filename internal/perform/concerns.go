@@ -7,7 +7,7 @@ import (
 
 	"signalbox/internal/git"
 	"signalbox/internal/redact"
-	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // inspectedBytes is the size of the largest file that is looked at: a larger one is refused for its size.
@@ -16,7 +16,7 @@ const inspectedBytes = 50 << 20
 // concerns looks for secrets and hidden characters in what a change adds: in the names of new files and in
 // contents, link targets among them, read as git has them. Lines that the file had before do not count. What hides in the
 // request belongs to it: the change was made for it.
-func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []workflow.Concern, err error) {
+func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []policy.Concern, err error) {
 	if request, err := x.theRequest(ctx); err == nil {
 		all = hiddenIn(request.Title + "\n" + request.Body)
 	}
@@ -79,7 +79,7 @@ func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []w
 }
 
 // concernsOfMessages looks at what a person's commits say, which is published with them. Signalbox masks its own messages.
-func (x *execution) concernsOfMessages(commits []git.Commit) (all []workflow.Concern) {
+func (x *execution) concernsOfMessages(commits []git.Commit) (all []policy.Concern) {
 	for _, c := range commits {
 		text := []byte(c.Message + "\n" + c.Author)
 		for _, f := range append(x.Redact.Find(text), redact.Concealed(text)...) {
@@ -91,32 +91,32 @@ func (x *execution) concernsOfMessages(commits []git.Commit) (all []workflow.Con
 	return all
 }
 
-func (x *execution) concern(path string, f redact.Found) workflow.Concern {
-	c := workflow.Concern{Kind: workflow.LikelySecret, What: f.Kind, Path: x.Redact.Line(path, 200), Line: f.Line}
+func (x *execution) concern(path string, f redact.Found) policy.Concern {
+	c := policy.Concern{Kind: policy.LikelySecret, What: f.Kind, Path: x.Redact.Line(path, 200), Line: f.Line}
 	switch {
 	case f.Name != "":
-		c.Kind, c.What = workflow.KnownSecret, redact.Line(f.Name, 100)
+		c.Kind, c.What = policy.KnownSecret, redact.Line(f.Name, 100)
 	case f.Character != "":
-		c.Kind, c.What = workflow.HiddenText, f.Character
+		c.Kind, c.What = policy.HiddenText, f.Character
 	}
 	return c
 }
 
 // hiddenIn is what a reader of a request does not see of it.
-func hiddenIn(request string) (all []workflow.Concern) {
+func hiddenIn(request string) (all []policy.Concern) {
 	characters, commented := redact.Hidden(request)
 	if characters > 0 {
-		all = append(all, workflow.Concern{Kind: workflow.HiddenInRequest, What: strconv.Itoa(characters)})
+		all = append(all, policy.Concern{Kind: policy.HiddenInRequest, What: strconv.Itoa(characters)})
 	}
 	if commented > 0 {
-		all = append(all, workflow.Concern{Kind: workflow.CommentInRequest, What: strconv.Itoa(commented)})
+		all = append(all, policy.Concern{Kind: policy.CommentInRequest, What: strconv.Itoa(commented)})
 	}
 	return all
 }
 
 // filtered are the files of a change that the user's git would store otherwise than the agent left them. Filters are
 // programs of the user's, so none runs on what an agent wrote.
-func (x *execution) filtered(ctx context.Context, changes []git.Change) (all []workflow.Concern, err error) {
+func (x *execution) filtered(ctx context.Context, changes []git.Change) (all []policy.Concern, err error) {
 	var paths []string
 	for _, c := range changes {
 		if c.NewMode == git.Regular || c.NewMode == git.Executable {
@@ -129,7 +129,7 @@ func (x *execution) filtered(ctx context.Context, changes []git.Change) (all []w
 	by, err := x.Repo.Filtered(ctx, paths)
 	for _, path := range paths {
 		if name, ok := by[path]; ok {
-			all = append(all, workflow.Concern{Kind: workflow.FilteredFile, What: redact.Line(name, 100), Path: x.Redact.Line(path, 200)})
+			all = append(all, policy.Concern{Kind: policy.FilteredFile, What: redact.Line(name, 100), Path: x.Redact.Line(path, 200)})
 		}
 	}
 	return all, err

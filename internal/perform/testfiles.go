@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"signalbox/internal/git"
-	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // testLanguage tells the tests of a language by patterns.
@@ -77,9 +77,9 @@ func languageOf(name string) *testLanguage {
 }
 
 // count counts in what is no comment; empty means that nothing is.
-func (l *testLanguage) count(content []byte) (n workflow.TestCount, empty bool) {
+func (l *testLanguage) count(content []byte) (n policy.TestCount, empty bool) {
 	code := l.comment.ReplaceAll(content, nil)
-	n = workflow.TestCount{Cases: len(l.cases.FindAllIndex(code, -1)), Skips: len(l.skips.FindAllIndex(code, -1)), Checks: len(l.checks.FindAllIndex(code, -1))}
+	n = policy.TestCount{Cases: len(l.cases.FindAllIndex(code, -1)), Skips: len(l.skips.FindAllIndex(code, -1)), Checks: len(l.checks.FindAllIndex(code, -1))}
 	return n, len(strings.TrimSpace(string(code))) == 0
 }
 
@@ -107,7 +107,7 @@ const countedBytes = 4 << 20
 
 // testFiles are the files of tests that the change touches: those that were there before, and new ones that can end the
 // tests early.
-func (x *execution) testFiles(ctx context.Context, changes []git.Change) (files []workflow.TestFile, err error) {
+func (x *execution) testFiles(ctx context.Context, changes []git.Change) (files []policy.TestFile, err error) {
 	var touched []git.Change
 	var ids []string
 	contents, added := map[string][]byte{}, map[string]bool{}
@@ -142,7 +142,7 @@ func (x *execution) testFiles(ctx context.Context, changes []git.Change) (files 
 func isFile(mode string) bool { return mode == git.Regular || mode == git.Executable }
 
 // testFile is what became of one; ok is false where it held no test and can end none early, or was only moved.
-func testFile(c git.Change, contents map[string][]byte, moved bool) (f workflow.TestFile, ok bool) {
+func testFile(c git.Change, contents map[string][]byte, moved bool) (f policy.TestFile, ok bool) {
 	l := languageOf(c.Path)
 	var old, now []byte
 	if isFile(c.OldMode) {

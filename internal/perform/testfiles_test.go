@@ -4,23 +4,23 @@ import (
 	"testing"
 
 	"signalbox/internal/git"
-	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 func TestTestsAreCountedInTheirLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		file, content string
-		want          workflow.TestCount
+		want          policy.TestCount
 	}{
-		{"a/parse_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tt.Run(\"x\", f)\n\tt.Error(1)\n}\n\n// func TestOld(t *testing.T) {}\nfunc helper() {}\n", workflow.TestCount{Cases: 2, Checks: 1}},
-		{"a/parse_test.go", "//go:build never\n\n// t.Skip() is for others\nfunc TestA(t *testing.T) { t.Skip(); assert.Equal(t, 1, 2) }\n", workflow.TestCount{Cases: 1, Skips: 2, Checks: 1}},
-		{"tests/test_a.py", "@pytest.mark.skip\ndef test_a():\n    assert 1\n\nclass T:\n    async def test_b(self):\n        self.assertEqual(1, 1)\n    # def test_c(self):\n", workflow.TestCount{Cases: 2, Skips: 1, Checks: 2}},
-		{"src/a.test.ts", "describe('x', () => {\n  it('a', () => { expect(1).toBe(1) })\n  it.each`x`('b', f)\n  test.skip('c', f)\n  // it('d', f)\n})\n", workflow.TestCount{Cases: 3, Skips: 1, Checks: 1}},
-		{"src/test/java/AThing.java", "@Test void a() { assertEquals(1, 1); }\n@Disabled @ParameterizedTest void b() {}\n", workflow.TestCount{Cases: 2, Skips: 1, Checks: 1}},
-		{"src/lib.rs", "#[test]\nfn a() { assert_eq!(1, 1); }\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n", workflow.TestCount{Cases: 2, Skips: 1, Checks: 1}},
-		{"spec/a_spec.rb", "it 'a' do\n  expect(1).to eq 1\nend\n  xit 'b' do\n", workflow.TestCount{Cases: 1, Skips: 1, Checks: 1}},
-		{"tests/a.sh", "# grep -q x y\ngrep -q a b\ntest -e c\n", workflow.TestCount{Checks: 2}},
+		{"a/parse_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tt.Run(\"x\", f)\n\tt.Error(1)\n}\n\n// func TestOld(t *testing.T) {}\nfunc helper() {}\n", policy.TestCount{Cases: 2, Checks: 1}},
+		{"a/parse_test.go", "//go:build never\n\n// t.Skip() is for others\nfunc TestA(t *testing.T) { t.Skip(); assert.Equal(t, 1, 2) }\n", policy.TestCount{Cases: 1, Skips: 2, Checks: 1}},
+		{"tests/test_a.py", "@pytest.mark.skip\ndef test_a():\n    assert 1\n\nclass T:\n    async def test_b(self):\n        self.assertEqual(1, 1)\n    # def test_c(self):\n", policy.TestCount{Cases: 2, Skips: 1, Checks: 2}},
+		{"src/a.test.ts", "describe('x', () => {\n  it('a', () => { expect(1).toBe(1) })\n  it.each`x`('b', f)\n  test.skip('c', f)\n  // it('d', f)\n})\n", policy.TestCount{Cases: 3, Skips: 1, Checks: 1}},
+		{"src/test/java/AThing.java", "@Test void a() { assertEquals(1, 1); }\n@Disabled @ParameterizedTest void b() {}\n", policy.TestCount{Cases: 2, Skips: 1, Checks: 1}},
+		{"src/lib.rs", "#[test]\nfn a() { assert_eq!(1, 1); }\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n", policy.TestCount{Cases: 2, Skips: 1, Checks: 1}},
+		{"spec/a_spec.rb", "it 'a' do\n  expect(1).to eq 1\nend\n  xit 'b' do\n", policy.TestCount{Cases: 1, Skips: 1, Checks: 1}},
+		{"tests/a.sh", "# grep -q x y\ngrep -q a b\ntest -e c\n", policy.TestCount{Checks: 2}},
 	} {
 		l := languageOf(c.file)
 		if l == nil {

@@ -2,14 +2,15 @@ package registry
 
 import (
 	"fmt"
-	"signalbox/internal/workflow"
 	"slices"
 	"strings"
+
+	"signalbox/internal/workflow/wording"
 )
 
 // AddFinding appends a review finding, as one line; one that is there already is not added twice.
 func (e *Environment) AddFinding(text string) (added bool, err error) {
-	line := workflow.OneLine(text)
+	line := wording.OneLine(text)
 	if line == "" {
 		return false, fmt.Errorf("finding is empty: say what is to be mended: %w", ErrInvalidEntry)
 	}
@@ -27,7 +28,7 @@ func (e *Environment) AddFinding(text string) (added bool, err error) {
 // beginning of exactly one. It returns the finding. Places in the list are no
 // names: another process may have changed them in between.
 func (e *Environment) ResolveFinding(text string) (string, error) {
-	line := workflow.OneLine(text)
+	line := wording.OneLine(text)
 	i := slices.Index(e.PendingIssues, line)
 	for j, finding := range e.PendingIssues {
 		if i >= 0 && e.PendingIssues[i] == line || line == "" || !strings.HasPrefix(finding, line) {

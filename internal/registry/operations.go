@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"signalbox/internal/workflow"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 // The registry's operations (E7): what each does to environments.json, and
@@ -74,7 +76,7 @@ func (doc *Environments) Register(e Environment, now time.Time) error {
 		}
 		return fmt.Errorf("environment %q is registered for issue %d on branch %q: %w", e.EnvID, there.IssueNumber, there.Branch, ErrNotApplicable)
 	}
-	e.Title = workflow.OneLine(e.Title)
+	e.Title = wording.OneLine(e.Title)
 	e.Status, e.Phase, e.Step = EnvironmentActive, workflow.EnvCreate, workflow.EnvCreate.Step()
 	e.CreatedAt = second(now)
 	e.LastUsedAt = e.CreatedAt
@@ -96,7 +98,7 @@ func (e *Environment) validate() error {
 		return fmt.Errorf("issue number %d: want one from 1 on: %w", e.IssueNumber, ErrInvalidEntry)
 	case e.Branch == "" || len(e.Branch) > maxBranch || e.Branch[0] == '-' || strings.ContainsFunc(e.Branch, notInBranch):
 		return fmt.Errorf("branch %q: want a git branch: %w", e.Branch, ErrInvalidEntry)
-	case workflow.OneLine(e.Title) == "":
+	case wording.OneLine(e.Title) == "":
 		return fmt.Errorf("title is empty: say what the work is: %w", ErrInvalidEntry)
 	}
 	return nil

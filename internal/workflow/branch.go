@@ -3,6 +3,8 @@ package workflow
 import (
 	"slices"
 	"time"
+
+	"signalbox/internal/workflow/wording"
 )
 
 // BranchMove is one time that the run's branch was found where Signalbox had not put it.
@@ -25,9 +27,9 @@ type BranchMove struct {
 
 // String is what happened, as half a sentence: "2 commits by Ada on the branch were taken up".
 func (b BranchMove) String() string {
-	who := CountNote(b.Commits, "commit")
+	who := wording.Count(b.Commits, "commit")
 	if len(b.By) > 0 {
-		who += " by " + JoinWords(b.By)
+		who += " by " + wording.Join(b.By)
 	}
 	were := " were"
 	if b.Commits == 1 {
@@ -35,22 +37,22 @@ func (b BranchMove) String() string {
 	}
 	switch {
 	case b.Base != "":
-		return "the base branch at " + ShortID(b.Base) + " was merged into the change"
+		return "the base branch at " + wording.ShortID(b.Base) + " was merged into the change"
 	case b.TakenUp:
 		return who + " on the branch" + were + " taken up"
 	case b.Commit == "":
 		return "the branch was deleted and made again"
 	case b.Commits == 0:
-		return "the branch was set back to " + ShortID(b.Commit) + " and then moved on again"
+		return "the branch was set back to " + wording.ShortID(b.Commit) + " and then moved on again"
 	}
 	return who + " on the branch" + were + " set aside (git log " + b.KeptRef + ")"
 }
 
 func (b BranchMove) Whose() string {
 	if len(b.By) == 0 {
-		return CountNote(b.Commits, "commit")
+		return wording.Count(b.Commits, "commit")
 	}
-	return CountNote(b.Commits, "commit") + " by " + JoinWords(b.By)
+	return wording.Count(b.Commits, "commit") + " by " + wording.Join(b.By)
 }
 
 // Taken reports whether a person's commits are part of the change.

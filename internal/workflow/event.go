@@ -1,6 +1,10 @@
 package workflow
 
-import "time"
+import (
+	"time"
+
+	"signalbox/internal/workflow/policy"
+)
 
 // Event is a fact that Decide takes into account: something a person ordered,
 // or the outcome of an Action. A fact says what happened, never what to do
@@ -121,9 +125,9 @@ type (
 		By      []string
 		KeptRef string
 		// Whole, Concerns and Tests are as in ChangeRecorded.
-		Whole    []FileChange
-		Concerns []Concern
-		Tests    []TestFile
+		Whole    []policy.FileChange
+		Concerns []policy.Concern
+		Tests    []policy.TestFile
 	}
 	// Asked: the agent of the pending action Question.Key asks, and waits. What is not the agent's own
 	// word in Question is not read.
@@ -253,10 +257,10 @@ type (
 		Commit string
 		// Files differ from the step's base, Whole from the commit where the branch began; a nil
 		// Whole was not looked at.
-		Files, Whole []FileChange
+		Files, Whole []policy.FileChange
 		// Concerns are about the whole change, Tests the files of tests in it that were there before.
-		Concerns  []Concern
-		Tests     []TestFile
+		Concerns  []policy.Concern
+		Tests     []policy.TestFile
 		PatchPath string
 		// Unresolved are the files in which conflict markers are left.
 		Unresolved []string
@@ -307,9 +311,9 @@ type (
 		Base, Commit string
 		Conflicts    []string
 		// Whole is what differs from the base branch; Concerns and Tests are as in ChangeRecorded.
-		Whole    []FileChange
-		Concerns []Concern
-		Tests    []TestFile
+		Whole    []policy.FileChange
+		Concerns []policy.Concern
+		Tests    []policy.TestFile
 	}
 	PullRequestClosed struct{ Outcome }
 	// HeadMoved: the branch has commits that the checks have not seen.

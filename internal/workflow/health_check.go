@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"signalbox/internal/workflow/policy"
+	"signalbox/internal/workflow/wording"
 )
 
 // HealthCheck is one question about the project's health, as it was configured when a repair began.
@@ -95,7 +98,7 @@ func (c *HealthCheck) Title() string {
 	case HealthService:
 		return fmt.Sprintf("%s: %s %s", c.ID, c.HTTP.Method, c.HTTP.URL)
 	case HealthCommand:
-		return c.ID + ": " + FirstLine(c.Command)
+		return c.ID + ": " + wording.FirstLine(c.Command)
 	case HealthLog:
 		return c.ID + ": " + c.File
 	}
@@ -145,4 +148,17 @@ func (s *Settings) TestNames() []string {
 		return append(slices.Clone(s.TestCommands()), service.Title())
 	}
 	return s.TestCommands()
+}
+
+// JudgedBy returns the reasons to look at a change of what judges it (see policy.Judged): the lines
+// of the run's tests, and of a set-up that did not fail.
+func (j *Journey) JudgedBy(files []policy.FileChange) []string {
+	var setUp []string
+	if s := j.SetUp; s != nil && s.Status != SetUpFailed {
+		setUp = append(setUp, s.Commands...)
+		for _, v := range s.Verification {
+			setUp = append(setUp, v.Command)
+		}
+	}
+	return policy.Judged(append(j.Settings.AllTestCommands(), j.Settings.Stress), setUp, files)
 }

@@ -1,6 +1,10 @@
 package workflow
 
-import "time"
+import (
+	"time"
+
+	"signalbox/internal/workflow/wording"
+)
 
 // Journey is what Signalbox knows of a run beyond the published format (the key
 // "signalbox" of stage.json): its exact position, the orders not yet carried
@@ -292,9 +296,9 @@ type Finding struct {
 
 // Line1 is the finding as one line: where, then what.
 func (f Finding) Line1() string {
-	text := Printable(f.Text)
+	text := wording.Printable(f.Text)
 	if f.File != "" {
-		text = Printable(f.File) + ": " + text
+		text = wording.Printable(f.File) + ": " + text
 	}
 	return text
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"signalbox/internal/workflow/wording"
 )
 
 // PhaseProgress is one of the seven phases of P9 as every face shows it.
@@ -127,7 +129,7 @@ func (r *Run) ProgressComment(say func(NextStep) string) string {
 		for i, step := range r.Error.Next {
 			steps[i] = say(step)
 		}
-		fmt.Fprintf(&b, "\n\n**%s**: %s", Printable(r.Error.Title), strings.Join(steps, "; "))
+		fmt.Fprintf(&b, "\n\n**%s**: %s", wording.Printable(r.Error.Title), strings.Join(steps, "; "))
 	}
 	return b.String() + "\n"
 }

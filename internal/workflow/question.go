@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"signalbox/internal/workflow/wording"
 )
 
 // Question is what an agent asks while it works. The run stays RUNNING and waits for an answer, or for
@@ -111,14 +113,14 @@ func (q *Question) Line1() string {
 	if cut {
 		text += " …"
 	}
-	return Printable(strings.TrimPrefix(q.Tool+": "+text, ": "))
+	return wording.Printable(strings.TrimPrefix(q.Tool+": "+text, ": "))
 }
 
 // Says is an answer in a few words.
 func (a *Answer) Says() string {
 	what := map[AnswerVerdict]string{AnswerAllow: "allowed", AnswerDeny: "denied", AnswerOption: fmt.Sprintf("option %d chosen", a.Option), AnswerText: "answered"}
 	if a.Always {
-		return fmt.Sprintf("allowed for the rest of the run by %s", Printable(a.By))
+		return fmt.Sprintf("allowed for the rest of the run by %s", wording.Printable(a.By))
 	}
-	return fmt.Sprintf("%s by %s", what[a.Verdict], Printable(a.By))
+	return fmt.Sprintf("%s by %s", what[a.Verdict], wording.Printable(a.By))
 }

@@ -1,6 +1,10 @@
 package workflow
 
-import "strings"
+import (
+	"strings"
+
+	"signalbox/internal/workflow/wording"
+)
 
 // Failure says on one line that the set-up failed and why; empty unless it did.
 func (s *SetUp) Failure() string {
@@ -19,14 +23,14 @@ func (s *SetUp) Warnings() (lines []string) {
 		lines = append(lines, "the set-up was run from nothing, because "+s.Dropped)
 	}
 	if s != nil && len(s.Loose) > 0 {
-		lines = append(lines, "the set-up wrote "+Printable(strings.Join(s.Loose, ", "))+
+		lines = append(lines, "the set-up wrote "+wording.Printable(strings.Join(s.Loose, ", "))+
 			": gone, or as before, when the agent begins, because git does not ignore it; name it in .gitignore, or put it in a folder of its own")
 	}
 	return lines
 }
 
 // Why is what went wrong last, on one line.
-func (s *SetUp) Why() string { return FirstLine(s.LastError()) }
+func (s *SetUp) Why() string { return wording.FirstLine(s.LastError()) }
 
 // LastError is what went wrong last.
 func (s *SetUp) LastError() string {
@@ -40,12 +44,7 @@ func (s *SetUp) LastError() string {
 func (j *Journey) Warnings() []string {
 	lines := j.SetUp.Warnings()
 	for _, failed := range j.FailedBefore() {
-		lines = append(lines, "the tests failed before anything was changed: "+FirstLine(failed))
+		lines = append(lines, "the tests failed before anything was changed: "+wording.FirstLine(failed))
 	}
 	return lines
-}
-
-func FirstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return Printable(line)
 }

@@ -3,6 +3,8 @@ package workflow
 import (
 	"fmt"
 	"time"
+
+	"signalbox/internal/workflow/wording"
 )
 
 // Day is what the agents of a run used on one day.
@@ -51,7 +53,7 @@ func (s Spending) Reaches(ceiling Spending, setting string) string {
 	case ceiling.CostMicroUSD > 0 && s.CostMicroUSD >= ceiling.CostMicroUSD:
 		return fmt.Sprintf("%s of %s (%s.cost_usd)", dollars(s.CostMicroUSD), dollars(ceiling.CostMicroUSD), setting)
 	case ceiling.Calls > 0 && s.Calls >= ceiling.Calls:
-		return fmt.Sprintf("%s of %d (%s.calls)", CountNote(s.Calls, "call"), ceiling.Calls, setting)
+		return fmt.Sprintf("%s of %d (%s.calls)", wording.Count(s.Calls, "call"), ceiling.Calls, setting)
 	}
 	return ""
 }

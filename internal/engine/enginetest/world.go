@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/engine"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // world is what actions change: the same for every engine that works on it, and what a crash of one leaves. It
@@ -122,8 +123,8 @@ func outcome(run *workflow.Run, a workflow.Action) workflow.Event {
 	case workflow.CallAgent:
 		return workflow.Implemented{Outcome: o, Summary: "did it"}
 	case workflow.RecordChange:
-		return workflow.ChangeRecorded{Outcome: o, Commit: commit, Files: []workflow.FileChange{{Path: "a.go", OldMode: "100644", NewMode: "100644", Added: 1}},
-			Whole: []workflow.FileChange{{Path: "a.go", OldMode: "100644", NewMode: "100644", Added: 1}}}
+		return workflow.ChangeRecorded{Outcome: o, Commit: commit, Files: []policy.FileChange{{Path: "a.go", OldMode: "100644", NewMode: "100644", Added: 1}},
+			Whole: []policy.FileChange{{Path: "a.go", OldMode: "100644", NewMode: "100644", Added: 1}}}
 	case workflow.WritePlan:
 		return workflow.PlanWritten{Outcome: o, Path: "runs/" + run.RequestID + "/" + run.RunID + "/planning.json"}
 	case workflow.RunTests:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 // paysPlanner: a planner is called before anything else is paid for.
@@ -120,7 +121,7 @@ func (m *machine) unsettled(e workflow.TestsEnded, meant bool) bool {
 		j.Used.TestRetries++
 		r.Counters.Retries++
 		m.order(m.answered)
-		m.say("the tests did not end by themselves, once more: %s", workflow.FirstLine(e.Summary))
+		m.say("the tests did not end by themselves, once more: %s", wording.FirstLine(e.Summary))
 		return true
 	}
 	j.Used.TestRetries = 0

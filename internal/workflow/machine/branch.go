@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
+	"signalbox/internal/workflow/wording"
 )
 
 // branchMoved takes up what a person committed on top of the change, as soon as no agent's work is in
@@ -46,11 +48,11 @@ func (m *machine) noteMove(move workflow.BranchMove) {
 
 func (m *machine) takeUp(e workflow.BranchMoved, move workflow.BranchMove) {
 	j := &m.run.Journey
-	verdict := workflow.Inspect(e.Whole, j.Settings.Limits)
+	verdict := policy.Inspect(e.Whole, j.Settings.Limits.MaxDiffLines)
 	if len(verdict.Refused) > 0 {
 		stop := m.problem(workflow.CategoryGit, workflow.BranchRefused, "commits on the branch break a rule", move.Whose()+": "+strings.Join(verdict.Refused, "; "))
 		stop.Next = []workflow.NextStep{
-			{Text: "take that out of the commits on " + j.Branch + ", or put the branch back", Program: []string{"git", "branch", "-f", j.Branch, workflow.ShortID(j.Head)}},
+			{Text: "take that out of the commits on " + j.Branch + ", or put the branch back", Program: []string{"git", "branch", "-f", j.Branch, wording.ShortID(j.Head)}},
 			m.run.ThenResume()}
 		m.stop(stop)
 		return
@@ -61,7 +63,7 @@ func (m *machine) takeUp(e workflow.BranchMoved, move workflow.BranchMove) {
 	}
 	move.TakenUp = true
 	j.Head, j.StepBase, j.BranchAt, j.Approval = e.Commit, e.Commit, e.Commit, nil
-	j.Flags = appendNew(append(verdict.Flags, j.JudgedBy(e.Whole)...), append(flagsOf(e.Concerns), weakened(e.Tests)...)...)
+	j.Flags = appendNew(append(verdict.Flags, j.JudgedBy(e.Whole)...), append(policy.Flags(e.Concerns), policy.Weakened(e.Tests)...)...)
 	m.noteMove(move)
 	if !again {
 		return

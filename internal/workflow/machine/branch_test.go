@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // at drives a run along its straight way until the action kind is the next, and answers it no more.
@@ -128,8 +129,8 @@ func TestAPersonsCommitsAreHeldToTheRulesOfEveryChange(t *testing.T) {
 	t.Parallel()
 	run := at(t, settings(workflow.WorkflowFull, true), workflow.OpenPullRequest, "")
 	bad, flagged := byAda, byAda
-	bad.Whole = []workflow.FileChange{{Path: ".signalbox/config.yaml", NewMode: "100644"}}
-	flagged.Whole = []workflow.FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}
+	bad.Whole = []policy.FileChange{{Path: ".signalbox/config.yaml", NewMode: "100644"}}
+	flagged.Whole = []policy.FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}
 	if after, _ := Decide(run, bad, epoch); after.State != workflow.NeedsInput || after.Error.ReasonCode != workflow.BranchRefused || after.Journey.Head == "ada" {
 		t.Errorf("%s: %v", after.State, after.Error)
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 // modelWaits are the waits before an agent is called again whose model does not answer.
@@ -49,7 +50,7 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 			wait := modelWaits[used.ModelWaits]
 			used.ModelWaits++
 			r.Counters.Retries++
-			m.waitThenAgain(wait, again(wait, "the model", used.ModelWaits, len(modelWaits))+": "+workflow.FirstLine(e.Message))
+			m.waitThenAgain(wait, again(wait, "the model", used.ModelWaits, len(modelWaits))+": "+wording.FirstLine(e.Message))
 			return
 		}
 	case workflow.AgentContextOverflowCode, workflow.AgentConversationLostCode:
@@ -59,7 +60,7 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 		used.AgentRetries++
 		r.Counters.Retries++
 		m.callAgain(m.answered.Reason)
-		m.say("%s and is called again, retry %d of %d: %s", stop.Title, used.AgentRetries, limit, workflow.FirstLine(e.Message))
+		m.say("%s and is called again, retry %d of %d: %s", stop.Title, used.AgentRetries, limit, wording.FirstLine(e.Message))
 		return
 	}
 	again := m.answered

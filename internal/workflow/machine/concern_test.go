@@ -6,17 +6,18 @@ import (
 	"testing"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
-func records(concerns ...workflow.Concern) act {
+func records(concerns ...policy.Concern) act {
 	return answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
-		return workflow.ChangeRecorded{Outcome: o, Commit: "with it", Whole: []workflow.FileChange{{Path: "a.go", NewMode: "100644"}}, Concerns: concerns}
+		return workflow.ChangeRecorded{Outcome: o, Commit: "with it", Whole: []policy.FileChange{{Path: "a.go", NewMode: "100644"}}, Concerns: concerns}
 	})
 }
 
 func TestAKnownSecretInAChangeGoesBackOnceAndThenToAPerson(t *testing.T) {
 	t.Parallel()
-	secret := workflow.Concern{Kind: workflow.KnownSecret, What: "MY_TOKEN", Path: "a.go", Line: 3, Commit: ""}
+	secret := policy.Concern{Kind: policy.KnownSecret, What: "MY_TOKEN", Path: "a.go", Line: 3, Commit: ""}
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(secret))
 	first := run.Journey.Pending[0]
 	if first.Kind != workflow.CallAgent || !strings.Contains(first.Reason, "it writes the value of MY_TOKEN into a.go, line 3") {
@@ -39,7 +40,7 @@ func TestAKnownSecretInAChangeGoesBackOnceAndThenToAPerson(t *testing.T) {
 
 func TestOfASecretThatAPersonSawTheImplementerIsNotToldAgain(t *testing.T) {
 	t.Parallel()
-	secret := workflow.Concern{Kind: workflow.KnownSecret, What: "MY_TOKEN", Path: "a.go", Line: 3, Commit: ""}
+	secret := policy.Concern{Kind: policy.KnownSecret, What: "MY_TOKEN", Path: "a.go", Line: 3, Commit: ""}
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(secret), well, records(secret), testsFail, well, records(secret))
 	if next := run.Journey.Pending[0]; next.Kind != workflow.RunTests {
 		t.Errorf("goes on with %s: %q", next.Kind, next.Reason)
@@ -48,8 +49,8 @@ func TestOfASecretThatAPersonSawTheImplementerIsNotToldAgain(t *testing.T) {
 
 func TestWhatOnlyLooksLikeASecretIsForAPersonAtOnce(t *testing.T) {
 	t.Parallel()
-	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(workflow.Concern{Kind: workflow.LikelySecret, What: "a GitHub token", Path: "a.go", Line: 3, Commit: ""},
-		workflow.Concern{Kind: workflow.HiddenText, What: "U+202E", Path: "a.go", Line: 4, Commit: ""}, workflow.Concern{Kind: workflow.HiddenText, What: "U+202E", Path: "a.go", Line: 9, Commit: ""}))
+	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(policy.Concern{Kind: policy.LikelySecret, What: "a GitHub token", Path: "a.go", Line: 3, Commit: ""},
+		policy.Concern{Kind: policy.HiddenText, What: "U+202E", Path: "a.go", Line: 4, Commit: ""}, policy.Concern{Kind: policy.HiddenText, What: "U+202E", Path: "a.go", Line: 9, Commit: ""}))
 	want := []string{"it adds what looks like a GitHub token to a.go, line 3", "it adds characters that cannot be seen (U+202E) to a.go, line 4 and 1 line more"}
 	if !slices.Equal(run.Journey.Flags, want) || run.Journey.Pending[0].Kind != workflow.RunTests {
 		t.Errorf("flags %q, then %s", run.Journey.Flags, run.Journey.Pending[0].Kind)
@@ -58,22 +59,22 @@ func TestWhatOnlyLooksLikeASecretIsForAPersonAtOnce(t *testing.T) {
 
 func TestAChangeFullOfSecretsIsToldShortly(t *testing.T) {
 	t.Parallel()
-	var many []workflow.Concern
+	var many []policy.Concern
 	for i := 1; i <= 1000; i++ {
-		many = append(many, workflow.Concern{Kind: workflow.LikelySecret, What: "an AWS key", Path: strings.Repeat("x", i%500) + ".go", Line: i, Commit: ""})
+		many = append(many, policy.Concern{Kind: policy.LikelySecret, What: "an AWS key", Path: strings.Repeat("x", i%500) + ".go", Line: i, Commit: ""})
 	}
-	flags := flagsOf(many)
-	if len(flags) != concernsTold+1 || flags[concernsTold] != "there is more of the kind in 480 places" {
+	flags := policy.Flags(many)
+	if len(flags) != policy.MaxFlags+1 || flags[policy.MaxFlags] != "there is more of the kind in 480 places" {
 		t.Errorf("%d flags, the last %q", len(flags), flags[len(flags)-1])
 	}
-	if got := flagsOf([]workflow.Concern{{Kind: workflow.KnownSecret, What: "MY_TOKEN", Path: "[redacted]/x", Line: 0, Commit: ""}}); got[0] != "it names a file by the value of MY_TOKEN: [redacted]/x" {
+	if got := policy.Flags([]policy.Concern{{Kind: policy.KnownSecret, What: "MY_TOKEN", Path: "[redacted]/x", Line: 0, Commit: ""}}); got[0] != "it names a file by the value of MY_TOKEN: [redacted]/x" {
 		t.Errorf("a name: %q", got)
 	}
 }
 
 func TestHiddenTextInARequestIsForAPerson(t *testing.T) {
 	t.Parallel()
-	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(workflow.Concern{Kind: workflow.HiddenInRequest, What: "12"}, workflow.Concern{Kind: workflow.CommentInRequest, What: "40"}))
+	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(policy.Concern{Kind: policy.HiddenInRequest, What: "12"}, policy.Concern{Kind: policy.CommentInRequest, What: "40"}))
 	want := []string{"hidden text was removed from the request: 12 characters", "the request has comments that a web page hides: 40 characters"}
 	if !slices.Equal(run.Journey.Flags, want) {
 		t.Errorf("flags %q", run.Journey.Flags)

@@ -3,9 +3,11 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 // Decide is the whole judgement of Signalbox: given where a run is, one fact
@@ -20,7 +22,7 @@ import (
 // time, and report each outcome. No pending action in an ended state is to be
 // performed; it is what a resumed run will begin with.
 func Decide(run workflow.Run, event workflow.Event, now time.Time) (workflow.Run, []workflow.Action) {
-	m := machine{run: run.Clone(), now: now}
+	m := machine{run: clone(run), now: now}
 	if run.State.Final() || !m.takes(event) || !m.apply(event) {
 		return run, run.Journey.Pending
 	}
@@ -126,7 +128,7 @@ func (m *machine) outcome(event workflow.Event) {
 	case workflow.EnvironmentCreated:
 		m.environmentCreated(e)
 	case workflow.DesignFound:
-		m.advance(workflow.CountNote(len(e.Files), "document"))
+		m.advance(wording.Count(len(e.Files), "document"))
 	case workflow.PlanAnswered:
 		m.planAnswered(e)
 	case workflow.PlanWritten:
@@ -196,7 +198,7 @@ func (m *machine) settle() {
 	m.settleQuestion()
 	r.UpdatedAt = *notBefore(&m.now, &r.StartedAt)
 	m.keepOrderOfTimes()
-	r.Progress.Percent = r.Percent()
+	r.Progress.Percent = percent(r)
 	r.Locks.Request.Held = r.Locks.Request.Held && !r.State.Ended()
 	r.Locks.Queue.Held = r.Locks.Queue.Held && r.State == workflow.Running
 	r.Artifacts.ErrorsJSON = nil
@@ -223,4 +225,63 @@ func notBefore(end, start *time.Time) *time.Time {
 		return end
 	}
 	return start
+}
+
+// percent is the share of the phases to go through that are behind the run;
+// steps divide their phase's.
+func percent(r *workflow.Run) int {
+	if r.State == workflow.Done {
+		return 100
+	}
+	behind, all := 0, 0
+	for _, p := range r.Journey.Phases {
+		switch p.Status {
+		case workflow.StepSkipped:
+			continue
+		case workflow.StepDone:
+			behind++
+		}
+		all++
+	}
+	done, planned := 0, 0
+	for _, s := range r.Steps {
+		if s.Phase == r.Journey.Phase.Step() {
+			planned++
+			if s.Status == workflow.StepDone || s.Status == workflow.StepSkipped {
+				done++
+			}
+		}
+	}
+	percent := behind * 100 / all
+	if planned > 0 {
+		percent += done * 100 / planned / all
+	}
+	return min(percent, 99)
+}
+
+func clone(r workflow.Run) workflow.Run {
+	r.Steps = slices.Clone(r.Steps)
+	for i := range r.Steps {
+		r.Steps[i].Logs = slices.Clip(r.Steps[i].Logs) // so that appending makes a list of its own
+	}
+	r.Artifacts.Patches = slices.Clone(r.Artifacts.Patches)
+	r.Signals.Commands = slices.Clone(r.Signals.Commands)
+	j := &r.Journey
+	j.Phases, j.Pending = slices.Clone(j.Phases), slices.Clone(j.Pending)
+	j.Aside, j.Moves = slices.Clone(j.Aside), slices.Clone(j.Moves)
+	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clone(j.Flags), slices.Clone(j.Evidence)
+	if j.SetUp != nil {
+		setUp := *j.SetUp
+		setUp.Errors, setUp.Ran, setUp.Verified = slices.Clone(setUp.Errors), slices.Clone(setUp.Ran), slices.Clone(setUp.Verified)
+		j.SetUp = &setUp
+	}
+	if j.Tested != nil {
+		tested := *j.Tested
+		j.Tested = &tested
+	}
+	if j.PullRequest != nil {
+		pr := *j.PullRequest
+		j.PullRequest = &pr
+	}
+	return r
 }

@@ -1,6 +1,9 @@
 package machine
 
-import "signalbox/internal/workflow"
+import (
+	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
+)
 
 // sayDoing tells people what the run is at when it goes on where it was.
 func (m *machine) sayDoing() {
@@ -34,9 +37,9 @@ func (m *machine) saySetUp() {
 		}
 	case workflow.Wait, workflow.RunSetUp:
 		if s.Next < commands {
-			m.say("set-up %d of %d: %s", s.Next+1, commands, workflow.Printable(s.Commands[s.Next]))
+			m.say("set-up %d of %d: %s", s.Next+1, commands, wording.Printable(s.Commands[s.Next]))
 		} else if n := s.Next - commands; n < len(s.Verification) {
-			m.say("verifying %d of %d: %s", n+1, len(s.Verification), workflow.Printable(s.Verification[n].Command))
+			m.say("verifying %d of %d: %s", n+1, len(s.Verification), wording.Printable(s.Verification[n].Command))
 		}
 	case workflow.KeepEnvironment:
 		m.say("keeping the environment %q", name)

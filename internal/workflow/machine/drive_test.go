@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // act is one thing that happens to a run in a test.
@@ -148,7 +149,7 @@ func actionFails(e workflow.Error, after time.Duration) act {
 	})
 }
 
-func changes(files ...workflow.FileChange) act {
+func changes(files ...policy.FileChange) act {
 	return answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
 		return workflow.ChangeRecorded{Outcome: o, Commit: fmt.Sprintf("c%04d", run.Journey.Orders), Files: files}
 	})

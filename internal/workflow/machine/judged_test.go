@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 	t.Parallel()
-	added := func(p string) workflow.FileChange {
-		return workflow.FileChange{Path: p, OldMode: workflow.ModeNone, NewMode: "100644"}
+	added := func(p string) policy.FileChange {
+		return policy.FileChange{Path: p, OldMode: policy.ModeNone, NewMode: "100644"}
 	}
-	changed := func(p string) workflow.FileChange {
-		return workflow.FileChange{Path: p, OldMode: "100644", NewMode: "100644"}
+	changed := func(p string) policy.FileChange {
+		return policy.FileChange{Path: p, OldMode: "100644", NewMode: "100644"}
 	}
 	for _, c := range []struct {
 		tests string
-		file  workflow.FileChange
+		file  policy.FileChange
 		want  bool
 	}{
 		{"sh test.sh", changed("test.sh"), true},
@@ -57,7 +58,7 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{`case "$*" in *) exit 0;; esac; cat */*`, changed("a/main.go"), false},
 	} {
 		j := workflow.Journey{Settings: workflow.Settings{Tests: []string{c.tests}}}
-		reasons := j.JudgedBy([]workflow.FileChange{c.file})
+		reasons := j.JudgedBy([]policy.FileChange{c.file})
 		if got := len(reasons) == 1; got != c.want {
 			t.Errorf("%q and %s: %q", c.tests, c.file.Path, reasons)
 		}
@@ -69,11 +70,11 @@ func TestWhatASetUpStartsJudgesToo(t *testing.T) {
 	j := workflow.Journey{Settings: workflow.Settings{Tests: []string{"go test ./..."}}, SetUp: &workflow.SetUp{Status: "success",
 		Commands: []string{"sh scripts/setup.sh", "npm ci"}, Verification: []workflow.Verification{{Command: "sh verify.sh"}}}}
 	for file, want := range map[string]bool{"scripts/setup.sh": true, "verify.sh": true, "package.json": true, "Makefile": false, "main.go": false} {
-		if got := len(j.JudgedBy([]workflow.FileChange{{Path: file, OldMode: "100644"}})) > 0; got != want {
+		if got := len(j.JudgedBy([]policy.FileChange{{Path: file, OldMode: "100644"}})) > 0; got != want {
 			t.Errorf("%s: %v", file, got)
 		}
 	}
-	if j.SetUp.Status = "failed"; len(j.JudgedBy([]workflow.FileChange{{Path: "scripts/setup.sh", OldMode: "100644"}})) > 0 {
+	if j.SetUp.Status = "failed"; len(j.JudgedBy([]policy.FileChange{{Path: "scripts/setup.sh", OldMode: "100644"}})) > 0 {
 		t.Error("a set-up that failed, and is not repeated for the tests that decide, judges")
 	}
 }
@@ -83,7 +84,7 @@ func TestTheScriptOfTheTestsIsNotChangedUnasked(t *testing.T) {
 	for _, flow := range []string{workflow.WorkflowSimple, workflow.WorkflowFull} {
 		s := ordinary(flow, true)
 		s.Tests = []string{"sh test.sh"}
-		run := lived(t, s, untilAction(workflow.RecordChange), changes(workflow.FileChange{Path: "test.sh", OldMode: "100644", NewMode: "100644"}), toTheEnd)
+		run := lived(t, s, untilAction(workflow.RecordChange), changes(policy.FileChange{Path: "test.sh", OldMode: "100644", NewMode: "100644"}), toTheEnd)
 		if got := where(run); got != "NEEDS_INPUT approval-wait APPROVAL_REQUIRED" || !strings.Contains(run.Error.Message, "it changes test.sh, which decides what the tests say") {
 			t.Errorf("%s: %s: %v", flow, got, run.Error)
 		}
@@ -92,12 +93,12 @@ func TestTheScriptOfTheTestsIsNotChangedUnasked(t *testing.T) {
 
 func TestEveryStarterIsInTheTable(t *testing.T) {
 	t.Parallel()
-	for _, program := range workflow.Starters {
-		if len(workflow.ReadBy([]string{program})) == 0 {
+	for _, program := range policy.Starters {
+		if len(policy.ReadBy([]string{program})) == 0 {
 			t.Errorf("nothing is said of what %s reads", program)
 		}
 	}
-	for _, row := range workflow.Judging {
+	for _, row := range policy.Judging {
 		if slices.Contains(row.Files, "") || len(row.Programs) == 0 {
 			t.Errorf("an empty row: %v", row)
 		}

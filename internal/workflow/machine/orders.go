@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 // admitted starts a run, or lets it go on after a wait, a stop or a crash. What
@@ -110,7 +111,7 @@ func (m *machine) prepared() bool {
 func (m *machine) cancel() {
 	r, j := &m.run, &m.run.Journey
 	if j.MergeCommit != "" {
-		m.say("merged as %s already, so it is not given up", workflow.ShortID(j.MergeCommit))
+		m.say("merged as %s already, so it is not given up", wording.ShortID(j.MergeCommit))
 		return
 	}
 	j.Canceling, j.Blocked = true, nil

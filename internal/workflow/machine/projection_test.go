@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // The table of SPEC 0 and E10, word for word.
@@ -125,9 +126,9 @@ func TestTheAreaOfAChangeIsTheFolderWithMostOfItsFiles(t *testing.T) {
 	}{
 		{nil, ""}, {[]string{"README.md"}, ""}, {[]string{"cmd/a.go"}, "cmd"}, {[]string{"x/1", "a/1", "x/y/2"}, "x"}, {[]string{"b/1", "a/1"}, "a"}, {[]string{"a", "b/1"}, ""},
 	} {
-		var files []workflow.FileChange
+		var files []policy.FileChange
 		for _, p := range c.paths {
-			files = append(files, workflow.FileChange{Path: p})
+			files = append(files, policy.FileChange{Path: p})
 		}
 		if got := areaOf(files); got != c.want {
 			t.Errorf("%q is %q, want %q", c.paths, got, c.want)

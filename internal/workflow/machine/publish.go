@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 func (m *machine) pullRequestOpened(e workflow.PullRequestOpened) {
@@ -28,10 +29,10 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 		}
 		m.checked(e, true)
 		if len(e.Known) > 0 {
-			m.advance("only what failed before the change fails on " + workflow.ShortID(e.Candidate.Tree))
+			m.advance("only what failed before the change fails on " + wording.ShortID(e.Candidate.Tree))
 			return
 		}
-		m.advance("passed on " + workflow.ShortID(e.Candidate.Tree))
+		m.advance("passed on " + wording.ShortID(e.Candidate.Tree))
 	case workflow.ChecksUnsettled:
 		m.checked(e, false)
 		m.checksUnsettled(e)
@@ -108,7 +109,7 @@ func (m *machine) openMerge() {
 
 func (m *machine) merged(e workflow.Merged) {
 	m.run.Journey.MergeCommit = e.Commit
-	m.say("merged as %s, putting the environment away", workflow.ShortID(e.Commit))
+	m.say("merged as %s, putting the environment away", wording.ShortID(e.Commit))
 	m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
 }
 
@@ -120,7 +121,7 @@ func (m *machine) environmentRemoved(e workflow.EnvironmentRemoved) {
 		m.finish(workflow.Canceled)
 		return
 	}
-	m.advance("merged as " + workflow.ShortID(j.MergeCommit))
+	m.advance("merged as " + wording.ShortID(j.MergeCommit))
 }
 
 // finish ends the run for good.
@@ -128,7 +129,7 @@ func (m *machine) finish(state workflow.State) {
 	j := &m.run.Journey
 	if state == workflow.Done {
 		m.close(workflow.StepDone, "")
-		m.say("merged into %s as %s", j.Base, workflow.ShortID(j.MergeCommit))
+		m.say("merged into %s as %s", j.Base, wording.ShortID(j.MergeCommit))
 	} else if j.KeptRef == "" {
 		m.say("canceled; no work was left in it to keep")
 	} else {

@@ -8,6 +8,7 @@ import (
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/machine"
+	"signalbox/internal/workflow/policy"
 )
 
 // The registry's projections of runs that Decide brought where they are.
@@ -51,7 +52,7 @@ func TestEntryOf(t *testing.T) {
 
 func TestAnEntryHasTheAreaThatItsRequestNames(t *testing.T) {
 	t.Parallel()
-	changed := machine.Times(1, machine.UntilPhase(workflow.TDDGreen), machine.Well, machine.Changes(workflow.FileChange{Path: "web/a.ts", NewMode: "100644"}))
+	changed := machine.Times(1, machine.UntilPhase(workflow.TDDGreen), machine.Well, machine.Changes(policy.FileChange{Path: "web/a.ts", NewMode: "100644"}))
 	s := machine.Ordinary(workflow.WorkflowFull, true)
 	for _, c := range []struct {
 		named, want string

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 func (m *machine) reviewAnswered(e workflow.ReviewAnswered) {
@@ -38,7 +39,7 @@ func (m *machine) stressEnded(e workflow.TestsEnded) {
 func (m *machine) roundFailed(findings []workflow.Finding) {
 	j := &m.run.Journey
 	j.Findings = findings
-	m.close(workflow.StepDone, workflow.CountNote(len(findings), "finding"))
+	m.close(workflow.StepDone, wording.Count(len(findings), "finding"))
 	j.Used.ReviewRounds++
 	if j.Used.ReviewRounds >= j.Settings.Limits.ReviewRounds {
 		j.Phase = workflow.ReviewFix // where a resumed run goes on
@@ -97,15 +98,15 @@ func (m *machine) askApproval() {
 		m.advance("automatic")
 		return
 	}
-	message := "the change is ready: " + workflow.ShortID(j.Head) + " on " + j.Branch
+	message := "the change is ready: " + wording.ShortID(j.Head) + " on " + j.Branch
 	if failure := j.SetUp.Failure(); failure != "" {
 		message += ";\n" + failure + "; the tests ran without it"
 	}
 	if taken := j.MoveNotes(true); len(taken) > 0 {
-		message += ";\n" + workflow.JoinWords(taken)
+		message += ";\n" + wording.Join(taken)
 	}
 	if reasons := m.reasonsToLook(); len(reasons) > 0 {
-		message += ";\na person must look because " + workflow.JoinWords(reasons)
+		message += ";\na person must look because " + wording.Join(reasons)
 	}
 	if j.SetUp.NeedsAgreement() {
 		message += ";\n" + j.SetUp.Question()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 func TestReview(t *testing.T) {
@@ -13,7 +14,7 @@ func TestReview(t *testing.T) {
 	unreviewed.HasReviewer = false
 	round := times(1, untilPhase(workflow.ReviewRequest), reviewFinds)
 	stressFails := times(1, untilPhase(workflow.StressTest), testsFail)
-	workflowFile := workflow.FileChange{Path: ".github/workflows/ci.yml", NewMode: "100644", Added: 1}
+	workflowFile := policy.FileChange{Path: ".github/workflows/ci.yml", NewMode: "100644", Added: 1}
 	flagged := times(1, untilPhase(workflow.TDDGreen), well, changes(workflowFile))
 	tell(t, []story{
 		{"a finding sends the change back", full, []act{round}, "RUNNING review-fix call_agent R01/1"},
@@ -52,7 +53,7 @@ func TestAFailedReviewIsClosedWhileItsFindingsAreMended(t *testing.T) {
 func TestAPersonIsToldWhyTheyMustLook(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well,
-		changes(workflow.FileChange{Path: ".github/workflows/ci.yml"}, workflow.FileChange{Path: ".gitattributes"}, workflow.FileChange{Path: "link", NewMode: "120000"}), toTheEnd)
+		changes(policy.FileChange{Path: ".github/workflows/ci.yml"}, policy.FileChange{Path: ".gitattributes"}, policy.FileChange{Path: "link", NewMode: "120000"}), toTheEnd)
 	for _, part := range []string{".github/workflows/ci.yml, it changes .gitattributes and it adds the symbolic link link"} {
 		if !strings.Contains(run.Error.Message, part) {
 			t.Errorf("the message is %q", run.Error.Message)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/wording"
 )
 
 // openSetUp begins the set-up sub-phase, or passes it by when there is nothing to set up.
@@ -14,7 +15,7 @@ func (m *machine) openSetUp() {
 		j.SetUp = j.ChosenSetUp(nil)
 	}
 	if j.SetUp == nil && !j.Settings.Proves() {
-		m.advance(workflow.CountNote(len(m.run.Steps), "step"))
+		m.advance(wording.Count(len(m.run.Steps), "step"))
 		return
 	}
 	j.SettingUp = true
@@ -90,7 +91,7 @@ func (m *machine) setUpDone(how string) {
 	if m.beforePlan() {
 		j.SetUp = nil // the plan has a word on it
 	} else {
-		how = workflow.CountNote(len(m.run.Steps), "step") + "; " + how
+		how = wording.Count(len(m.run.Steps), "step") + "; " + how
 	}
 	m.setUpSays(how)
 }
@@ -117,7 +118,7 @@ func (m *machine) setUpEnded(e workflow.SetUpEnded) {
 		return
 	}
 	if s.Warm {
-		s.Dropped = "what was kept does not work any more: " + workflow.FirstLine(e.Message)
+		s.Dropped = "what was kept does not work any more: " + wording.FirstLine(e.Message)
 		m.renew(s.Dropped)
 		return
 	}
@@ -171,7 +172,7 @@ func (m *machine) setUpFailed(message string) {
 	j.Failure = message
 	if m.beforePlan() {
 		j.Tested = &workflow.BaseCheck{Commit: j.BaseCommit, Status: workflow.BaseUntested}
-		m.setUpSays(workflow.FirstLine("the set-up failed before the plan, so no test has run: " + j.SetUp.Why()))
+		m.setUpSays(wording.FirstLine("the set-up failed before the plan, so no test has run: " + j.SetUp.Why()))
 		return
 	}
 	if j.Settings.StopOnSetUpFailure {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
+	"signalbox/internal/workflow/wording"
 )
 
 // openSteps begins the first step of the present phase that is not done.
@@ -60,7 +62,7 @@ func (m *machine) callImplementer(reason string) {
 	} else {
 		j.MendAttempt++
 		a.StepID, a.Attempt = mendID(j.Mends), j.MendAttempt
-		m.say("%s: %s", a.StepID, attemptNote(workflow.CountNote(len(j.Findings), "finding")+" to mend", a.Attempt))
+		m.say("%s: %s", a.StepID, attemptNote(wording.Count(len(j.Findings), "finding")+" to mend", a.Attempt))
 	}
 	m.run.Stage = workflow.StageImplementing
 	m.call(a)
@@ -94,7 +96,7 @@ func (m *machine) implemented(e workflow.Implemented) {
 }
 
 // areaOf is the top folder with most of the files, the first of several by name (E2).
-func areaOf(files []workflow.FileChange) (area string) {
+func areaOf(files []policy.FileChange) (area string) {
 	count := map[string]int{}
 	for _, f := range files {
 		folder, _, below := strings.Cut(f.Path, "/")
@@ -111,7 +113,7 @@ func areaOf(files []workflow.FileChange) (area string) {
 	return area
 }
 
-func firstNotEmpty(lists ...[]workflow.FileChange) []workflow.FileChange {
+func firstNotEmpty(lists ...[]policy.FileChange) []policy.FileChange {
 	for _, list := range lists {
 		if len(list) > 0 {
 			return list
@@ -122,7 +124,7 @@ func firstNotEmpty(lists ...[]workflow.FileChange) []workflow.FileChange {
 
 func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
 	r, j := &m.run, &m.run.Journey
-	verdict := workflow.Inspect(e.Files, j.Settings.Limits)
+	verdict := policy.Inspect(e.Files, j.Settings.Limits.MaxDiffLines)
 	step := m.currentStep()
 	switch {
 	case len(verdict.Refused) > 0:
@@ -146,12 +148,13 @@ func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
 	j.Area = areaOf(firstNotEmpty(e.Whole, e.Files))
 	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.JudgedBy(e.Files)...)
 	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
-		j.Flags = append(workflow.Inspect(e.Whole, j.Settings.Limits).Flags, j.JudgedBy(e.Whole)...)
+		j.Flags = append(policy.Inspect(e.Whole, j.Settings.Limits.MaxDiffLines).Flags, j.JudgedBy(e.Whole)...)
 	}
-	j.Flags = appendNew(appendNew(j.Flags, flagsOf(e.Concerns)...), weakened(e.Tests)...)
+	j.Flags = appendNew(appendNew(j.Flags, policy.Flags(e.Concerns)...), policy.Weakened(e.Tests)...)
 	r.Artifacts.Patches = appendNew(r.Artifacts.Patches, paths(e.PatchPath)...)
 	if step != nil {
-		step.DiffStat = verdict.DiffStat
+		step.DiffStat = workflow.DiffStat{FilesChanged: verdict.Size.FilesChanged, LinesAdded: verdict.Size.LinesAdded,
+			LinesDeleted: verdict.Size.LinesDeleted, TooLarge: verdict.Size.TooLarge}
 		if e.PatchPath != "" {
 			step.PatchPath = &e.PatchPath
 		}

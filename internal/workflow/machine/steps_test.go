@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 func TestSteps(t *testing.T) {
@@ -15,7 +16,7 @@ func TestSteps(t *testing.T) {
 	tidied := plans(workflow.Plan{Actions: workflow.ActionPlan{Steps: []workflow.PlannedStep{{StepID: "S01"}, {StepID: "S02", Phase: "tdd-refactor"}}}})
 	empty := times(1, well, nothingChanges) // the agent ends well and no file differs
 	failing := times(1, well, well, testsFail)
-	refused := times(1, well, changes(workflow.FileChange{Path: "a/.GIT/config"}))
+	refused := times(1, well, changes(policy.FileChange{Path: "a/.GIT/config"}))
 	inStep := untilPhase(workflow.TDDGreen)
 	tell(t, []story{
 		{"a new test may fail", full, []act{untilPhase(workflow.TDDRed), failing}, "RUNNING tdd-green call_agent S02/1"},
@@ -134,7 +135,7 @@ func TestEndToEndTestsAreTriedOnTheBase(t *testing.T) {
 func TestAStepKeepsWhatItCameTo(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well,
-		changes(workflow.FileChange{Path: "parse.go", NewMode: "100644", Added: 9, Deleted: 3}))
+		changes(policy.FileChange{Path: "parse.go", NewMode: "100644", Added: 9, Deleted: 3}))
 	if test := run.Steps[1].Test.Unit; test.Status != workflow.TestRunning || *test.Command != "make test" {
 		t.Errorf("while its tests run the step shows %+v", test)
 	}
@@ -177,12 +178,12 @@ func TestAgentsThatFail(t *testing.T) {
 
 func TestAFlagGoesWithItsCause(t *testing.T) {
 	t.Parallel()
-	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, changes(workflow.FileChange{Path: ".gitattributes"}))
+	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, changes(policy.FileChange{Path: ".gitattributes"}))
 	if len(run.Journey.Flags) != 1 {
 		t.Fatalf("flags %q, want one", run.Journey.Flags)
 	}
 	for _, act := range []act{testsFail, well, answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
-		return workflow.ChangeRecorded{Outcome: o, Commit: "without it", Whole: []workflow.FileChange{{Path: "parse.go", NewMode: "100644"}}}
+		return workflow.ChangeRecorded{Outcome: o, Commit: "without it", Whole: []policy.FileChange{{Path: "parse.go", NewMode: "100644"}}}
 	})} {
 		run = act(t, run)
 	}
@@ -204,7 +205,7 @@ func TestAChangeThatTouchesItsOwnTestNeedsAPersonInHealToo(t *testing.T) {
 			for _, check := range []*workflow.HealthCheck{nil, {Kind: workflow.HealthCommand, Command: line}, {Kind: workflow.HealthBranchTests}} {
 				plan := ordinary(workflow.WorkflowHeal, true)
 				plan.Check, plan.Tests = check, []string{line}
-				changed := workflow.FileChange{Path: file, OldMode: "100644", NewMode: "100644"}
+				changed := policy.FileChange{Path: file, OldMode: "100644", NewMode: "100644"}
 				run := lived(t, plan, untilPhase(workflow.TDDGreen), well, changes(changed))
 				if got := len(run.Journey.Flags) == 1; got != want {
 					t.Errorf("%q judges by %s (%+v): flags %q", line, file, check, run.Journey.Flags)
@@ -214,7 +215,7 @@ func TestAChangeThatTouchesItsOwnTestNeedsAPersonInHealToo(t *testing.T) {
 	}
 	plan := ordinary(workflow.WorkflowHeal, true)
 	plan.Check = &workflow.HealthCheck{Kind: workflow.HealthCommand, Command: "./report.sh"}
-	if run := lived(t, plan, untilPhase(workflow.TDDGreen), well, changes(workflow.FileChange{Path: "report.sh", OldMode: "000000", NewMode: "100755"})); len(run.Journey.Flags) != 0 {
+	if run := lived(t, plan, untilPhase(workflow.TDDGreen), well, changes(policy.FileChange{Path: "report.sh", OldMode: "000000", NewMode: "100755"})); len(run.Journey.Flags) != 0 {
 		t.Errorf("a file that was not there judged nothing: %q", run.Journey.Flags)
 	}
 }

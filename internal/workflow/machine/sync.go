@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // syncOrdered has the base branch of now merged into the change. Whatever was agreed to is void.
@@ -40,7 +41,7 @@ func (m *machine) baseMerged(e workflow.BaseMerged) {
 		m.enter(j.Phase)
 		return
 	}
-	verdict := workflow.Inspect(e.Whole, j.Settings.Limits)
+	verdict := policy.Inspect(e.Whole, j.Settings.Limits.MaxDiffLines)
 	if len(verdict.Refused) > 0 {
 		m.order(m.answered)
 		stop := m.problem(workflow.CategoryGit, workflow.BranchRefused, "the change, merged with "+j.Base+", breaks a rule", strings.Join(verdict.Refused, "; "))
@@ -50,7 +51,7 @@ func (m *machine) baseMerged(e workflow.BaseMerged) {
 	}
 	midway, recorded := j.Phase < workflow.ReviewRequest || len(j.Findings) > 0, j.Head != j.StepBase
 	j.Head, j.StepBase, j.Conflicts = e.Commit, e.Commit, e.Conflicts
-	j.Flags = appendNew(append(verdict.Flags, j.JudgedBy(e.Whole)...), append(flagsOf(e.Concerns), weakened(e.Tests)...)...)
+	j.Flags = appendNew(append(verdict.Flags, j.JudgedBy(e.Whole)...), append(policy.Flags(e.Concerns), policy.Weakened(e.Tests)...)...)
 	m.noteMove(workflow.BranchMove{Commit: e.Commit, Base: e.Base, TakenUp: true, At: m.now})
 	if len(e.Conflicts) > 0 {
 		others := slices.DeleteFunc(slices.Clone(j.Findings), func(f workflow.Finding) bool { return f.Source == workflow.FoundBySync })

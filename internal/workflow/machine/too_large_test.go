@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // Work that is too large to keep is lost only by an express word, and that word is carried out before
@@ -29,7 +30,7 @@ func TestWorkThatIsTooLargeToKeep(t *testing.T) {
 			"NEEDS_INPUT tdd-green WORK_TOO_LARGE"},
 		{"but with it", full, []act{untilPhase(workflow.TDDGreen), does(workflow.StopRequested{Cancel: true}), stands, force, dropped}, "RUNNING tdd-green remove_environment"},
 		{"the second time ends the run", full, []act{untilPhase(workflow.TDDGreen), well, refused, well, refused}, "FAILED tdd-green CHANGE_REFUSED"},
-		{"and so does a file over the limit", full, []act{untilPhase(workflow.TDDGreen), times(2, well, changes(workflow.FileChange{Path: "a.bin", Size: 60 << 20}))}, "FAILED tdd-green CHANGE_REFUSED"},
+		{"and so does a file over the limit", full, []act{untilPhase(workflow.TDDGreen), times(2, well, changes(policy.FileChange{Path: "a.bin", Size: 60 << 20}))}, "FAILED tdd-green CHANGE_REFUSED"},
 		{"which costs a call after tests that failed, too", full, []act{untilPhase(workflow.TDDGreen), well, well, testsFail, well, refused}, "RUNNING tdd-green call_agent S02/3"},
 		{"a person who tries again pays for one call", full, []act{untilPhase(workflow.TDDGreen), times(2, well, refused), does(workflow.Retried{}), does(workflow.Admitted{}), well, refused}, "FAILED tdd-green CHANGE_REFUSED"},
 		{"its maker goes on with it", full, []act{untilPhase(workflow.TDDGreen), well, refused}, "RUNNING tdd-green call_agent S02/2"},

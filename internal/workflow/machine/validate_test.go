@@ -46,7 +46,7 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			run := test.run.Clone()
+			run := clone(test.run)
 			test.spoil(&run)
 			err := run.Validate()
 			switch {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // eventsFor is everything that can happen to a run: every order, and every
@@ -84,9 +85,9 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		return events
 	case workflow.RecordChange:
 		return append(events, workflow.ChangeRecorded{Outcome: o, Commit: commit}, workflow.ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
-			workflow.ChangeRecorded{Outcome: o, Commit: commit, Whole: []workflow.FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
-			workflow.ChangeRecorded{Outcome: o, Commit: commit, Whole: []workflow.FileChange{{Path: "a"}}, Concerns: []workflow.Concern{{Kind: workflow.KnownSecret, What: "MY_TOKEN", Path: "a", Line: 1, Commit: ""}}},
-			workflow.ChangeRecorded{Outcome: o, Commit: commit, Files: []workflow.FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
+			workflow.ChangeRecorded{Outcome: o, Commit: commit, Whole: []policy.FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
+			workflow.ChangeRecorded{Outcome: o, Commit: commit, Whole: []policy.FileChange{{Path: "a"}}, Concerns: []policy.Concern{{Kind: policy.KnownSecret, What: "MY_TOKEN", Path: "a", Line: 1, Commit: ""}}},
+			workflow.ChangeRecorded{Outcome: o, Commit: commit, Files: []policy.FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
 			workflow.ChangeRefused{Outcome: o, Problems: []string{"too large"}, TooLarge: true})
 	case workflow.RunTests:
 		commit = r.Journey.Head

@@ -1,4 +1,4 @@
-package workflow
+package wording
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ const marksLimit = 4
 
 // deceptiveName reports whether a person who reads the name sees something else than is there: turned directions, characters
 // without width or that look like a space, tags, floods of marks.
-func deceptiveName(name string) bool {
+func Deceptive(name string) bool {
 	marks := 0
 	for _, r := range name {
 		switch {
@@ -39,7 +39,7 @@ func blank(r rune) bool {
 }
 
 // shownName is a name as it may be shown: what cannot be seen is escaped, so that it is.
-func shownName(s string) string {
+func Shown(s string) string {
 	var out strings.Builder
 	marks := 0
 	for rest := s; len(rest) > 0; {
@@ -77,3 +77,32 @@ func Printable(s string) string {
 
 // OneLine returns text without line breaks and control characters.
 func OneLine(text string) string { return Printable(strings.Join(strings.Fields(text), " ")) }
+
+// Count returns a number with its noun: "1 file", "2 files".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// ShortID returns the beginning of an object id, as git log shows it.
+func ShortID(id string) string { return id[:min(10, len(id))] }
+
+// Join returns a list as a sentence has it: "a, b and c". The list is not empty.
+func Join(words []string) string {
+	text := words[0]
+	for i, w := range words[1:] {
+		if i == len(words)-2 {
+			return text + " and " + w
+		}
+		text += ", " + w
+	}
+	return text
+}
+
+// FirstLine returns the first line of text, printable.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return Printable(line)
+}

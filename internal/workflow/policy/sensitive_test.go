@@ -1,4 +1,4 @@
-package workflow
+package policy
 
 import (
 	"path"
@@ -59,7 +59,7 @@ func TestWhatRunsElsewhereOrInstructsAgentsNeedsAPerson(t *testing.T) {
 	}
 	for _, name := range names {
 		for _, file := range []FileChange{{Path: name, NewMode: "100644"}, {Path: name, OldMode: "100644", NewMode: "000000"}} {
-			v := Inspect([]FileChange{file}, DefaultLimits())
+			v := Inspect([]FileChange{file}, 2000)
 			if len(v.Flags)+len(v.Refused) == 0 {
 				t.Errorf("%q passes", name)
 			}
@@ -70,7 +70,7 @@ func TestWhatRunsElsewhereOrInstructsAgentsNeedsAPerson(t *testing.T) {
 func TestOrdinaryNamesPass(t *testing.T) {
 	t.Parallel()
 	for _, name := range strings.Fields(ordinaryNames) {
-		if v := Inspect([]FileChange{{Path: name, NewMode: "100644"}}, DefaultLimits()); len(v.Flags)+len(v.Refused) > 0 {
+		if v := Inspect([]FileChange{{Path: name, NewMode: "100644"}}, 2000); len(v.Flags)+len(v.Refused) > 0 {
 			t.Errorf("%q: %q %q", name, v.Flags, v.Refused)
 		}
 	}
@@ -79,7 +79,7 @@ func TestOrdinaryNamesPass(t *testing.T) {
 func TestTheRunsOwnRequestIsNoNewOne(t *testing.T) {
 	t.Parallel()
 	for own, flags := range map[bool]int{true: 0, false: 1} {
-		if v := Inspect([]FileChange{{Path: "requests/7.md", NewMode: "100644", OwnRequest: own}}, DefaultLimits()); len(v.Flags) != flags {
+		if v := Inspect([]FileChange{{Path: "requests/7.md", NewMode: "100644", OwnRequest: own}}, 2000); len(v.Flags) != flags {
 			t.Errorf("own %t: %q", own, v.Flags)
 		}
 	}
@@ -117,16 +117,16 @@ func TestNamesThatShowSomethingElseNeedAPerson(t *testing.T) {
 		"dir\u2066/ordinary.go":           `dir\u2066/ordinary.go`,
 		"e\U000e0101.txt":                 `e\U000e0101.txt`,
 	} {
-		v := Inspect([]FileChange{{Path: name, NewMode: "100644"}}, DefaultLimits())
+		v := Inspect([]FileChange{{Path: name, NewMode: "100644"}}, 2000)
 		if len(v.Flags) != 1 || !strings.HasSuffix(v.Flags[0], ": "+shown) {
 			t.Errorf("%q: %q", name, v.Flags)
 		}
-		if v := Inspect([]FileChange{{Path: name, OldMode: "100644", NewMode: "000000"}}, DefaultLimits()); len(v.Flags) != 0 {
+		if v := Inspect([]FileChange{{Path: name, OldMode: "100644", NewMode: "000000"}}, 2000); len(v.Flags) != 0 {
 			t.Errorf("%q cannot be removed: %q", name, v.Flags)
 		}
 	}
 	for _, name := range []string{"仕様.md", "Grüße.txt", "e\u0301te\u0301.txt", "Tiếng Việt.md", "日本 語.md"} {
-		if v := Inspect([]FileChange{{Path: name, NewMode: "100644"}}, DefaultLimits()); len(v.Flags) != 0 {
+		if v := Inspect([]FileChange{{Path: name, NewMode: "100644"}}, 2000); len(v.Flags) != 0 {
 			t.Errorf("%q: %q", name, v.Flags)
 		}
 	}
@@ -135,10 +135,10 @@ func TestNamesThatShowSomethingElseNeedAPerson(t *testing.T) {
 func TestOddNamesMayGoButNotCome(t *testing.T) {
 	t.Parallel()
 	for name, shown := range map[string]string{"a\tb": `a\u0009b`, "a\nb": `a\u000ab`, "a\xffb": `a\xffb`, "a\x1b[2Jb": `a\u001b[2Jb`, "a\u009bb": `a\u009bb`} {
-		if v := Inspect([]FileChange{{Path: name, OldMode: "100644", NewMode: "000000"}, {Path: "a b", NewMode: "100644"}}, DefaultLimits()); len(v.Refused)+len(v.Flags) > 0 {
+		if v := Inspect([]FileChange{{Path: name, OldMode: "100644", NewMode: "000000"}, {Path: "a b", NewMode: "100644"}}, 2000); len(v.Refused)+len(v.Flags) > 0 {
 			t.Errorf("%q cannot be renamed: %q %q", name, v.Refused, v.Flags)
 		}
-		v := Inspect([]FileChange{{Path: name, OldMode: "000000", NewMode: "100644"}}, DefaultLimits())
+		v := Inspect([]FileChange{{Path: name, OldMode: "000000", NewMode: "100644"}}, 2000)
 		if len(v.Refused) != 1 || !strings.HasPrefix(v.Refused[0], shown+": ") {
 			t.Errorf("%q: %q", name, v.Refused)
 		}

@@ -1,4 +1,4 @@
-package workflow
+package policy
 
 // sensitive are files of one tool that make programs run on other machines or on a forge, say which programs and packages those
 // are, instruct agents, or decide who must agree to a change.

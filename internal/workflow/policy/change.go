@@ -1,6 +1,10 @@
-package workflow
+package policy
 
-import "cmp"
+import (
+	"cmp"
+
+	"signalbox/internal/workflow/wording"
+)
 
 // FileChange is one file of a recorded change, as git's raw diff tells it.
 type FileChange struct {
@@ -19,4 +23,4 @@ type FileChange struct {
 }
 
 // name is the path as it may be shown.
-func (f FileChange) name() string { return shownName(cmp.Or(f.Shown, f.Path)) }
+func (f FileChange) name() string { return wording.Shown(cmp.Or(f.Shown, f.Path)) }

@@ -1,4 +1,4 @@
-package workflow
+package policy
 
 import (
 	"path"
@@ -6,18 +6,10 @@ import (
 	"strings"
 )
 
-// JudgedBy are reasons to look at a change of what judges it: an agent that writes "exit 0" into the script that the tests
+// Judged returns the reasons to look at a change of what judges it: an agent that writes "exit 0" into the script that the tests
 // start proves nothing. A file counts if a line that judges names it and it was there before, or if a program of the line
 // reads it unasked (judging). Data that is only named does not: as a rule it is what the tests look at.
-func (j *Journey) JudgedBy(files []FileChange) (reasons []string) {
-	tests := append(j.Settings.AllTestCommands(), j.Settings.Stress)
-	var setUp []string
-	if s := j.SetUp; s != nil && s.Status != SetUpFailed {
-		setUp = append(setUp, s.Commands...)
-		for _, v := range s.Verification {
-			setUp = append(setUp, v.Command)
-		}
-	}
+func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	named := words(slices.Concat(tests, setUp))
 	implied := slices.Concat(readByTests(words(tests)), ReadBy(words(setUp)))
 	for _, f := range files {

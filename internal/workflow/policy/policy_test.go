@@ -1,4 +1,4 @@
-package workflow
+package policy
 
 import (
 	"strings"
@@ -70,7 +70,7 @@ func TestInspectOneFile(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			v := Inspect([]FileChange{test.file}, DefaultLimits())
+			v := Inspect([]FileChange{test.file}, 2000)
 			got := passes
 			switch {
 			case len(v.Refused) > 0:
@@ -92,27 +92,27 @@ func TestInspectOneFile(t *testing.T) {
 
 func TestInspectSize(t *testing.T) {
 	t.Parallel()
-	limits := Limits{MaxDiffLines: 10}
+	const limit = 10
 	for _, test := range []struct {
 		name     string
 		files    []FileChange
-		limits   Limits
+		limit    int
 		tooLarge bool
 	}{
-		{"as many lines as are allowed", []FileChange{{Path: "a", Added: 6}, {Path: "b", Deleted: 4}}, limits, false},
-		{"one more", []FileChange{{Path: "a", Added: 6}, {Path: "b", Deleted: 5}}, limits, true},
-		{"a binary file counts no lines", []FileChange{{Path: "a", Added: -1, Deleted: -1}, {Path: "b", Added: 10}}, limits, false},
-		{"no limit", []FileChange{{Path: "a", Added: 1 << 20}}, Limits{}, false},
-		{"nothing", nil, limits, false},
+		{"as many lines as are allowed", []FileChange{{Path: "a", Added: 6}, {Path: "b", Deleted: 4}}, limit, false},
+		{"one more", []FileChange{{Path: "a", Added: 6}, {Path: "b", Deleted: 5}}, limit, true},
+		{"a binary file counts no lines", []FileChange{{Path: "a", Added: -1, Deleted: -1}, {Path: "b", Added: 10}}, limit, false},
+		{"no limit", []FileChange{{Path: "a", Added: 1 << 20}}, 0, false},
+		{"nothing", nil, limit, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			v := Inspect(test.files, test.limits)
-			if v.DiffStat.TooLarge != test.tooLarge || (len(v.Flags) > 0) != test.tooLarge {
-				t.Errorf("%+v, flags %q", v.DiffStat, v.Flags)
+			v := Inspect(test.files, test.limit)
+			if v.Size.TooLarge != test.tooLarge || (len(v.Flags) > 0) != test.tooLarge {
+				t.Errorf("%+v, flags %q", v.Size, v.Flags)
 			}
-			if v.DiffStat.FilesChanged != len(test.files) {
-				t.Errorf("%d files are counted as %d", len(test.files), v.DiffStat.FilesChanged)
+			if v.Size.FilesChanged != len(test.files) {
+				t.Errorf("%d files are counted as %d", len(test.files), v.Size.FilesChanged)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func FuzzInspect(f *testing.F) {
 		f.Add(seed, "100644", int64(1), 3)
 	}
 	f.Fuzz(func(t *testing.T, name, mode string, size int64, lines int) {
-		v := Inspect([]FileChange{{Path: name, NewMode: mode, Size: size, Added: lines}}, DefaultLimits())
+		v := Inspect([]FileChange{{Path: name, NewMode: mode, Size: size, Added: lines}}, 2000)
 		for part := range strings.SplitSeq(name, "/") {
 			if strings.EqualFold(part, ".git") && len(v.Refused) == 0 {
 				t.Errorf("%q was let through", name)

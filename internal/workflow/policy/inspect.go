@@ -1,4 +1,4 @@
-package workflow
+package policy
 
 import (
 	"fmt"
@@ -6,11 +6,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"signalbox/internal/workflow/wording"
 )
 
 // Verdict is what the rules say of a recorded change.
 type Verdict struct {
-	DiffStat DiffStat
+	Size Size
 	// Flags are changes that a person must agree to, even where approval is automatic.
 	Flags []string
 	// Refused are changes that no approval admits; TooLarge: one of them is a file over the limit.
@@ -27,20 +29,27 @@ const (
 	maxFileBytes = 50 << 20
 )
 
+// Size is how much a change changes.
+type Size struct {
+	FilesChanged, LinesAdded, LinesDeleted int
+	// TooLarge: it is more than the run's limit, and needs a person (R10).
+	TooLarge bool
+}
+
 // Inspect applies size and path policy to a change. The agent works for a
 // stranger's text: what would run on other people's machines, or on the forge,
 // is never merged without a person.
-func Inspect(files []FileChange, limits Limits) Verdict {
+func Inspect(files []FileChange, maxLines int) Verdict {
 	var v Verdict
-	v.DiffStat.FilesChanged = len(files)
+	v.Size.FilesChanged = len(files)
 	for _, f := range files {
-		v.DiffStat.LinesAdded += max(f.Added, 0)
-		v.DiffStat.LinesDeleted += max(f.Deleted, 0)
+		v.Size.LinesAdded += max(f.Added, 0)
+		v.Size.LinesDeleted += max(f.Deleted, 0)
 		v.inspect(f)
 	}
-	if n := v.DiffStat.LinesAdded + v.DiffStat.LinesDeleted; limits.MaxDiffLines > 0 && n > limits.MaxDiffLines {
-		v.DiffStat.TooLarge = true
-		v.Flags = append(v.Flags, fmt.Sprintf("it changes %d lines, more than %d", n, limits.MaxDiffLines))
+	if n := v.Size.LinesAdded + v.Size.LinesDeleted; maxLines > 0 && n > maxLines {
+		v.Size.TooLarge = true
+		v.Flags = append(v.Flags, fmt.Sprintf("it changes %d lines, more than %d", n, maxLines))
 	}
 	return v
 }
@@ -62,7 +71,7 @@ func (v *Verdict) inspect(f FileChange) {
 		v.Flags = append(v.Flags, "it changes the embedded repository "+name)
 	case strings.EqualFold(path.Base(f.Path), "HEAD"):
 		v.Flags = append(v.Flags, "it changes "+name+", by which git takes a folder for a repository")
-	case !f.deleted() && deceptiveName(f.Path):
+	case !f.deleted() && wording.Deceptive(f.Path):
 		v.Flags = append(v.Flags, "it adds a file whose name shows something else than it is: "+name)
 	case sensitivePath(f.Path) && !f.OwnRequest:
 		v.Flags = append(v.Flags, "it changes "+name)

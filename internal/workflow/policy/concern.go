@@ -1,7 +1,9 @@
-package workflow
+package policy
 
 import (
 	"fmt"
+
+	"signalbox/internal/workflow/wording"
 )
 
 // ConcernKind says why a person has to look at something in a change's content.
@@ -36,15 +38,15 @@ type Concern struct {
 
 // Flag is the concern as a reason to look; so many further lines have the same.
 func (c Concern) Flag(more int) string {
-	where := shownName(c.Path)
+	where := wording.Shown(c.Path)
 	if c.Commit != "" {
-		where = "the message of commit " + ShortID(c.Commit)
+		where = "the message of commit " + wording.ShortID(c.Commit)
 	}
 	if c.Line > 0 {
 		where += fmt.Sprintf(", line %d", c.Line)
 	}
 	if more > 0 {
-		where += fmt.Sprintf(" and %s more", CountNote(more, "line"))
+		where += fmt.Sprintf(" and %s more", wording.Count(more, "line"))
 	}
 	switch {
 	case c.Kind == HiddenInRequest:
@@ -52,15 +54,44 @@ func (c Concern) Flag(more int) string {
 	case c.Kind == CommentInRequest:
 		return fmt.Sprintf("the request has comments that a web page hides: %s characters", c.What)
 	case c.Kind == FilteredFile:
-		return fmt.Sprintf("it changes %s, which your git passes through the filter %s: it is recorded as the agent left it, unfiltered", where, Printable(c.What))
+		return fmt.Sprintf("it changes %s, which your git passes through the filter %s: it is recorded as the agent left it, unfiltered", where, wording.Printable(c.What))
 	case c.Kind == KnownSecret && c.Line == 0:
-		return fmt.Sprintf("it names a file by the value of %s: %s", Printable(c.What), where)
+		return fmt.Sprintf("it names a file by the value of %s: %s", wording.Printable(c.What), where)
 	case c.Kind == KnownSecret:
-		return fmt.Sprintf("it writes the value of %s into %s", Printable(c.What), where)
+		return fmt.Sprintf("it writes the value of %s into %s", wording.Printable(c.What), where)
 	case c.Kind == LikelySecret && c.Line == 0:
 		return fmt.Sprintf("it names a file by what looks like %s: %s", c.What, where)
 	case c.Kind == LikelySecret:
 		return fmt.Sprintf("it adds what looks like %s to %s", c.What, where)
 	}
 	return fmt.Sprintf("it adds characters that cannot be seen (%s) to %s", c.What, where)
+}
+
+// MaxFlags bounds what one stop says; the change itself has the rest.
+const MaxFlags = 20
+
+// Flags returns the reasons to look, one for each kind of thing in each file.
+func Flags(concerns []Concern) (flags []string) {
+	type place struct {
+		kind       ConcernKind
+		what, path string
+		commit     string
+		named      bool
+	}
+	placeOf := func(c Concern) place { return place{c.Kind, c.What, c.Path, c.Commit, c.Line == 0} }
+	more := map[place]int{}
+	var order []Concern
+	for _, c := range concerns {
+		at := placeOf(c)
+		if more[at]++; more[at] == 1 {
+			order = append(order, c)
+		}
+	}
+	for i, c := range order {
+		if i == MaxFlags {
+			return append(flags, fmt.Sprintf("there is more of the kind in %d places", len(order)-i))
+		}
+		flags = append(flags, c.Flag(more[placeOf(c)]-1))
+	}
+	return flags
 }

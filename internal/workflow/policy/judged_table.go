@@ -1,4 +1,4 @@
-package workflow
+package policy
 
 // Starters start what the project wrote down in a file, which may be any program.
 var Starters = []string{"make", "gmake", "npm", "pnpm", "yarn", "bun", "npx", "just", "task", "mise", "tox", "nox", "rake", "composer",
