@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// serve answers one request of whoever reached the port.
+// serve answers one request, from any process that can reach the port.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	if status := g.stray(r); status != 0 {
 		turnAway(w, status)
@@ -30,15 +30,14 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// turnAway says nothing of what is here.
+// turnAway refuses a request without revealing anything about the gateway.
 func turnAway(w http.ResponseWriter, status int) {
 	w.Header().Set("Connection", "close")
 	http.Error(w, http.StatusText(status), status)
 }
 
-// stray is the status for a request that no agent sends to its endpoint: one for a proxy, one that a
-// page in a browser makes (by another name of this address, or from an origin), one that wants
-// another protocol, one whose path is written in a roundabout way.
+// stray returns the status for a request that no agent sends to its endpoint: one for a proxy, one from a web page in a browser (another host name,
+// or an Origin), one that asks for another protocol, or one whose path isn't in its plain form.
 func (g *Gateway) stray(r *http.Request) int {
 	switch {
 	case r.Method == http.MethodConnect, r.URL.IsAbs(), r.URL.Host != "":
@@ -55,7 +54,7 @@ func (g *Gateway) stray(r *http.Request) int {
 	return 0
 }
 
-// find is the session whose token begins the path, and the path behind it.
+// find returns the session whose token begins the path, and the rest of the path.
 func (g *Gateway) find(r *http.Request) (s *Session, path string, status int) {
 	token, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if len(token) != secretLength {
@@ -82,8 +81,7 @@ const (
 	inBearer    place = "Authorization"
 )
 
-// credential is where the key of the endpoint stands in a request. One in the query goes on in a
-// header: addresses are written into logs.
+// credential returns where the request carries the endpoint's key. A key in the query is passed on in a header, because addresses end up in logs.
 func (s *Session) credential(r *http.Request) (place, bool) {
 	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	for _, presented := range []struct {

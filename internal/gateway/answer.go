@@ -12,10 +12,10 @@ import (
 	"signalbox/internal/agent"
 )
 
-// maxProblem bounds what is read of an error.
+// maxProblem is how much of an error is read, in bytes.
 const maxProblem = 1 << 20
 
-// answer passes upstream's answer on.
+// answer passes on the vendor's answer.
 func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, response *http.Response) {
 	x.silence.Reset(x.session.gateway.config.Idle)
 	body, err := plain(response)
@@ -23,7 +23,7 @@ func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Re
 	case err != nil:
 		x.failed(w, r, response, &problem{status: http.StatusBadGateway, message: err.Error()}, nil)
 	case response.StatusCode >= http.StatusMultipleChoices:
-		text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // half an error is told as it is
+		text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // half an error is reported as it is
 		text = x.scrubbed(text)
 		x.refused = !slices.Contains(givenUp, response.StatusCode)
 		x.failed(w, r, response, told(response.StatusCode, text), text)
@@ -34,7 +34,7 @@ func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Re
 	}
 }
 
-// givenUp are the words of what stands before a vendor's server, and waited for it too long: that works on.
+// givenUp are the statuses of a proxy before a vendor's server that stopped waiting. The server itself may still be working, and billing.
 var givenUp = []int{http.StatusGatewayTimeout, 522, 524}
 
 func (x *exchange) scrubbed(text []byte) []byte {
@@ -44,7 +44,7 @@ func (x *exchange) scrubbed(text []byte) []byte {
 
 var errEncoding = errors.New("its answer is in an encoding that was not asked for")
 
-// plain is the body of an answer, as text. Some servers compress whatever they are asked.
+// plain returns the body of an answer as text. Some servers compress even if not asked to.
 func plain(response *http.Response) (io.Reader, error) {
 	switch response.Header.Get("Content-Encoding") {
 	case "", "identity":
@@ -55,7 +55,7 @@ func plain(response *http.Response) (io.Reader, error) {
 	return nil, errEncoding
 }
 
-// gunzip begins when it is read, because an answer's first bytes may be long in coming.
+// gunzip starts reading only when it is read, because the first bytes of an answer may take long.
 type gunzip struct {
 	from io.Reader
 	to   *gzip.Reader
@@ -75,8 +75,7 @@ func isEvents(header http.Header) bool {
 	return kind == "text/event-stream"
 }
 
-// failed passes an error on, unless it is the session's last: then the agent is told so, because it
-// would wait or ask again.
+// failed passes on an error. If it ends the session, the agent is told that instead; otherwise it would wait or retry.
 func (x *exchange) failed(w http.ResponseWriter, r *http.Request, response *http.Response, p *problem, text []byte) {
 	s := x.session
 	v := s.judge(p, response.Header)
@@ -100,7 +99,7 @@ func (x *exchange) failed(w http.ResponseWriter, r *http.Request, response *http
 	}
 }
 
-// ended judges an answer that began well, by how it ended.
+// ended judges, by how it ended, an answer that began well.
 func (x *exchange) ended(ctx context.Context, r *http.Request, known *reading, err error) {
 	s := x.session
 	switch {

@@ -55,7 +55,7 @@ func (r *reading) begins(m anthropicMessage) {
 	r.tellAnthropic(m.Usage)
 }
 
-// tellAnthropic: the usage of a stream's end leaves out what its beginning told.
+// tellAnthropic records a usage. The one at the end of a stream leaves out what the one at its beginning reported.
 func (r *reading) tellAnthropic(u *anthropicUsage) {
 	if u == nil {
 		return

@@ -5,45 +5,42 @@ import (
 	"sync"
 )
 
-// Ask is what one request may use: at least what it sends, at most what the vendor may bill.
+// Ask is the range of what one request may use: at least its own input, at most what the vendor may bill.
 type Ask struct{ Least, Most Spending }
 
-// Budget is what sessions may use together, such as those of a day. It is called concurrently.
+// Budget is shared by sessions, for example those of one day. Its methods may be called concurrently.
 type Budget interface {
-	// Reserve counts a request and sets aside what it may use, before it is sent. It waits while only
-	// what is set aside for others is in its way, until ctx ends. An error that wraps ErrSpent refuses
-	// the request and ends the session.
+	// Reserve counts a request and reserves its usage before it is sent. It waits until ctx ends as long as only other requests' reservations are
+	// in the way. An error that wraps ErrSpent refuses the request and ends the session.
 	Reserve(ctx context.Context, want Ask) (Hold, error)
 }
 
-// Hold is what a Budget has set aside for one request.
+// Hold is a Budget's reservation for one request.
 type Hold interface {
-	// Spend is told what the request used since it was told last, while its answer still streams. An
-	// error, because the budget is exceeded, cuts the stream and ends the session. What was an estimate
-	// is corrected later, so amounts may be negative.
+	// Spend reports what the request used since the last call, while its answer still streams. An error means that the budget is exceeded; it cuts
+	// the stream and ends the session. Estimates are corrected later, so amounts may be negative.
 	Spend(Spending) error
-	// Release gives back what was set aside and not used. It is called once.
+	// Release returns the unused rest of the reservation. It is called once.
 	Release()
 }
 
 // Allowance is a Budget in memory.
 type Allowance struct {
-	// turn is held by the one request that waits at the head of the others, so that a large one is
-	// not passed by small ones for ever.
+	// turn is held by the first waiting request, so that small requests don't overtake a large one forever.
 	turn chan struct{}
 
 	mu      sync.Mutex
 	account account
-	// freed is closed when something was given back.
+	// freed is closed when something was returned.
 	freed chan struct{}
 }
 
-// NewAllowance begins where an earlier one stopped. The name ("the request", "today") is for people.
+// NewAllowance returns an Allowance of which used is already spent. The name ("the request", "today") is for people.
 func NewAllowance(name string, ceiling, used Spending) *Allowance {
 	return &Allowance{turn: make(chan struct{}, 1), freed: make(chan struct{}), account: account{name: name, ceiling: ceiling, used: used}}
 }
 
-// Used is what to keep.
+// Used returns what was spent, to be saved.
 func (a *Allowance) Used() Spending {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,11 +84,11 @@ func (a *Allowance) try(want Ask) (Hold, chan struct{}, error) {
 // held is a Hold of an Allowance.
 type held struct {
 	allowance *Allowance
-	// set is what was set aside, used what of it was used by now.
+	// set is what was reserved; used is how much of it was used so far.
 	set, used Spending
 }
 
-// Spend implements Hold: an answer may use the last token, and not one more.
+// Spend implements Hold. An answer may use the last token of the budget, but no more.
 func (h *held) Spend(s Spending) error {
 	a := h.allowance
 	a.mu.Lock()
@@ -101,7 +98,7 @@ func (h *held) Spend(s Spending) error {
 	return a.account.over(1)
 }
 
-// move takes what was used out of what is set aside; the allowance's mu is held.
+// move turns a part of the reservation into usage. The caller holds the allowance's mu.
 func (h *held) move(used Spending) {
 	before := h.set.sub(h.used).above()
 	h.used = used

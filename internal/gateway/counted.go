@@ -9,8 +9,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// Counted is an agent like a, each of whose calls counts in the ledger. Itself: what it uses is told by
-// the agent alone, because no session of a gateway stands between it and its model.
+// Counted returns an agent like a whose calls count in the ledger. If itself is true, the agent reports its own usage, because no gateway session
+// is between it and its model.
 func (l *Ledger) Counted(a agent.Agent, itself bool) agent.Agent { return &counted{a, l, itself} }
 
 type counted struct {
@@ -33,7 +33,7 @@ func (a *counted) Run(ctx context.Context, task agent.Task, exec process.Executo
 	told, whole := agent.Usage{}, task.Transcript
 	var problem error
 	var mu sync.Mutex
-	count := func(u agent.Usage) { // mu is held
+	count := func(u agent.Usage) { // the caller holds mu
 		problem = errors.Join(problem, a.ledger.Add(context.WithoutCancel(ctx), Spending{Tokens: u.InputTokens + u.OutputTokens, CostMicroUSD: int64(u.CostUSD * 1e6)}))
 	}
 	task.Transcript = func(e agent.Entry) {

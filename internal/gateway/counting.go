@@ -8,8 +8,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// reserve asks every budget for one more request, and waits where others are in its way. Nothing is kept
-// of one that any refuses.
+// reserve asks every budget for one more request, and waits while other requests are in the way. If any budget refuses, it keeps no reservation.
 func (s *Session) reserve(ctx context.Context, x *exchange, body []byte) error {
 	want := x.ask(body)
 	for _, b := range s.budgets {
@@ -35,7 +34,7 @@ func (s *Session) reserve(ctx context.Context, x *exchange, body []byte) error {
 	return nil
 }
 
-// overspent is the failure of a session whose budget refuses.
+// overspent returns the failure of a session whose budget refused.
 func overspent(err error) *agent.Failure {
 	var s *spent
 	if errors.As(err, &s) && !s.until.IsZero() {
@@ -46,8 +45,7 @@ func overspent(err error) *agent.Failure {
 	return agent.Fail(agent.Overspent, "%v", err)
 }
 
-// settle counts a request that is over. Of one that was sent and got no answer nobody knows what the
-// vendor bills: it is all that was set aside.
+// settle counts a finished request. If the request was sent and got no answer, no one knows what the vendor bills, so the whole reservation counts.
 func (s *Session) settle(x *exchange) {
 	if !x.route.answers {
 		return
@@ -57,7 +55,7 @@ func (s *Session) settle(x *exchange) {
 	x.begun = false
 	s.mu.Unlock()
 	if unknown {
-		_ = s.book(x, "", x.most, x.most.input+x.most.output) // it is over: there is nothing to cut off
+		_ = s.book(x, "", x.most, x.most.input+x.most.output) // it is over, so nothing is left to cut off
 	}
 	for _, h := range x.holds {
 		h.Release()
@@ -65,7 +63,7 @@ func (s *Session) settle(x *exchange) {
 	s.tellInFlight()
 }
 
-// tellInFlight tells what the requests on their way may yet use.
+// tellInFlight reports what the running requests may still use.
 func (s *Session) tellInFlight() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -84,14 +82,13 @@ func (s *Session) tellInFlight() {
 	s.config.OnInFlight(sum)
 }
 
-// count brings what was counted of an answer up to what is known of it by now, and cuts the session
-// where that is too much.
+// count updates the count of an answer to what is known by now, and cuts the session if that is too much.
 func (s *Session) count(x *exchange, r *reading, guessedInput int64) error {
 	t, guessed := r.count()
 	return s.book(x, r.model, t, guessed+guessedInput)
 }
 
-// book puts t in the place of what was counted of an answer before. Answered is the model's own name.
+// book replaces the earlier count of an answer with t. answered is the name that the vendor gave the model.
 func (s *Session) book(x *exchange, answered string, t tokens, guessed int64) error {
 	now := share{tokens: t, guessed: guessed}
 	p, priced := price(s.config.Prices, x.model, answered)
@@ -125,7 +122,7 @@ func (s *Session) spend(x *exchange, more Spending) error {
 	return problem
 }
 
-// cut ends the session for a reason; the first is kept.
+// cut ends the session for a reason. The first reason is kept.
 func (s *Session) cut(failure *agent.Failure) {
 	s.mu.Lock()
 	first := s.cause == nil
@@ -138,21 +135,21 @@ func (s *Session) cut(failure *agent.Failure) {
 	}
 }
 
-// stopAll breaks off all that runs; s.mu is held.
+// stopAll aborts all running exchanges. The caller holds s.mu.
 func (s *Session) stopAll() {
 	for x := range s.running {
 		x.stop()
 	}
 }
 
-// wentWell: what failed before is over.
+// wentWell clears the failures before.
 func (s *Session) wentWell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trouble, s.failed, s.objected = nil, 0, 0
 }
 
-// wentWrong keeps what an answer failed of, and cuts the session if there is no use in asking again.
+// wentWrong records why an answer failed, and cuts the session if asking again is pointless.
 func (s *Session) wentWrong(v verdict) (over bool) {
 	s.mu.Lock()
 	if s.trouble == nil {

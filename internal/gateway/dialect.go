@@ -5,32 +5,32 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// dialect is one API's words.
+// dialect parses one vendor API.
 type dialect interface {
-	// read takes what one document tells: an event of a stream, or a whole answer.
+	// read takes one document: an event of a stream, or a whole answer.
 	read(document []byte, r *reading)
-	// refusal is the body of an error that the gateway itself answers.
+	// refusal returns the body of an error that the gateway itself answers with.
 	refusal(status int, message string) any
 }
 
-// reading is what is known of one answer so far.
+// reading is what is known about one answer so far.
 type reading struct {
 	model string
-	// told is the usage as the vendor told it last; untold is true until it did.
+	// told is the usage as last reported; untold is true until the first report.
 	told   tokens
 	untold bool
-	// text counts the bytes of the answer since then.
+	// text counts the bytes of the answer since that report.
 	text int64
-	// whole: nothing of the answer is missing. Closed: no agent waits for anything after it.
+	// whole: nothing of the answer is missing. closed: no agent waits for anything after it.
 	whole, closed bool
-	// problem is an error that was told within the answer.
+	// problem is an error reported within the answer.
 	problem *problem
 }
 
 // bytesPerToken is a fair guess for English and code.
 const bytesPerToken = 4
 
-// tell takes a usage that the vendor tells. It is cumulative in every API.
+// tell records a usage that the vendor reports. It is cumulative in every API.
 func (r *reading) tell(t tokens) {
 	r.told, r.untold, r.text = t.bounded(), false, 0
 }
@@ -41,7 +41,7 @@ func (r *reading) says(texts ...string) {
 	}
 }
 
-// count is the best that is known, and how much of it is a guess.
+// count returns the best known count, and how much of it is a guess.
 func (r *reading) count() (t tokens, guessed int64) {
 	guessed = believed((r.text + bytesPerToken - 1) / bytesPerToken)
 	t = r.told
@@ -49,8 +49,8 @@ func (r *reading) count() (t tokens, guessed int64) {
 	return t, guessed
 }
 
-// suppose guesses what was not told of an answer when it is over: its input, and of one that was cut off
-// what is billed and was not seen, which is all that it may have had.
+// suppose estimates the unreported part of a finished answer: its input, and, if the answer was cut off, everything it may have been billed for
+// unseen.
 func (r *reading) suppose(x *exchange) (guessed int64) {
 	seen, _ := r.count()
 	if r.untold {
@@ -65,7 +65,7 @@ func (r *reading) suppose(x *exchange) (guessed int64) {
 	return guessed
 }
 
-// decode is lenient: what the vendor sends was meant for others, and reaches them as it is.
+// decode ignores fields of unexpected types: the agent gets the vendor's document unchanged in any case.
 func decode(document []byte, into any) bool {
 	return json.Unmarshal(document, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) == nil
 }

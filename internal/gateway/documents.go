@@ -2,18 +2,18 @@ package gateway
 
 import "bytes"
 
-// maxDocument bounds what is kept of one event or answer to be read. The largest that vendors
-// send, the last event of a long response, repeats all of it and has some hundred KiB.
+// maxDocument is how much of one event or answer is buffered for reading, in bytes. The largest that vendors send, the last event of a long
+// response, repeats all of it in a few hundred KiB.
 const maxDocument = 8 << 20
 
-// splitter cuts an answer, as its bytes come, into the documents that it consists of.
+// splitter splits an answer into its documents as the bytes arrive.
 type splitter interface {
 	write(p []byte)
-	// finish: no more will come.
+	// finish: the answer has ended.
 	finish()
 }
 
-// document is one that is being gathered. Each is told it, or else, where it is too large, its size.
+// document buffers one document. each gets it or, if it is too large, only its size.
 type document struct {
 	data []byte
 	size int
@@ -38,11 +38,10 @@ func (d *document) end() {
 	d.data, d.size = d.data[:0], 0
 }
 
-// events are server-sent events. Lines without a field's name are taken for data: one vendor
-// breaks the form off to tell an error.
+// events are server-sent events. Lines without a field name count as data: one vendor reports an error that way.
 type events struct {
 	document
-	// line is the beginning of one that is not over; long, if it is beyond what is kept.
+	// line is the unfinished line; long: it exceeds what is buffered.
 	line []byte
 	long int
 }
@@ -101,7 +100,7 @@ func (e *events) finish() {
 	e.end()
 }
 
-// objects are a JSON object, or an array of them, whose elements may come one by one.
+// objects is a JSON object, or an array whose elements may arrive one by one.
 type objects struct {
 	document
 	depth           int
@@ -109,7 +108,7 @@ type objects struct {
 }
 
 func (o *objects) write(p []byte) {
-	start := 0 // of what belongs to an object and is not added yet
+	start := 0 // start of the current object's bytes not added yet
 	for i, c := range p {
 		switch {
 		case o.escaped:
@@ -136,7 +135,7 @@ func (o *objects) write(p []byte) {
 	}
 }
 
-// finish: half an object tells nothing, but its size.
+// finish: only the size of an unfinished object counts.
 func (o *objects) finish() {
 	if o.size > 0 {
 		o.each(nil, o.size)

@@ -8,31 +8,29 @@ import (
 )
 
 const (
-	// usualOutput is reserved where a request does not say how long its answer may be: what agents
-	// ask for that do.
+	// usualOutput is reserved for a request without a limit of its own; it is as much as agents ask for that set one.
 	usualOutput = 32_000
-	// leastReserved is for everything that a small request makes a vendor add, such as its words on tools.
+	// leastReserved covers what a vendor adds even to a small request, such as its description of tools.
 	leastReserved = 4096
-	// Tokens of text are seldom shorter than 3 bytes, or longer than 6.
+	// A token of text is rarely shorter than 3 bytes or longer than 6.
 	shortToken, longToken = 3, 6
-	// pictureBytes is a token of a picture or a document, at the least; it is text of no other kind that
-	// is encoded and so long.
+	// pictureBytes is the least size of a token of a picture or document. An encoded string counts as one if it is longer than longString.
 	pictureBytes, longString = 16, 8 << 10
 )
 
-// wants is what a request says of its answer.
+// wants is what a request says about its answer.
 type wants struct {
-	// output is how many tokens it may have; hidden: some of them are billed and never seen.
+	// output is the most tokens of the answer. hidden: some of them are billed without being seen.
 	output int64
 	hidden bool
 }
 
-// wanted reads what a request says of its answer, in the words of every API.
+// wanted reads it from a request in any vendor's format.
 func wanted(request map[string]jsontext.Value) wants {
 	var nested map[string]jsontext.Value
-	_ = json.Unmarshal(request["generationConfig"], &nested) // Gemini's; without it there is nothing to read
+	_ = json.Unmarshal(request["generationConfig"], &nested) // Gemini's; if missing there is nothing to read
 	figure := func(from map[string]jsontext.Value, name string) (n int64) {
-		_ = json.Unmarshal(from[name], &n) // of another type it is the vendor's to refuse
+		_ = json.Unmarshal(from[name], &n) // if the type is wrong, the vendor refuses it
 		return believed(n)
 	}
 	w := wants{output: max(figure(request, "max_tokens"), figure(request, "max_completion_tokens"),
@@ -49,10 +47,10 @@ func wanted(request map[string]jsontext.Value) wants {
 	return w
 }
 
-// maxChoices is how many answers at once are believed to be asked for.
+// maxChoices is the most parallel answers that a request is believed to ask for.
 const maxChoices = 128
 
-// sizes are the bytes of a request's text and of what it encodes, such as pictures.
+// sizes returns the bytes of a request's text and of its encoded data, such as pictures.
 func sizes(body []byte) (text, encoded int64) {
 	for rest := body; ; {
 		open := bytes.IndexByte(rest, '"')
@@ -68,7 +66,7 @@ func sizes(body []byte) (text, encoded int64) {
 	}
 }
 
-// closing is where a JSON string ends.
+// closing returns where a JSON string ends.
 func closing(s []byte) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -81,7 +79,7 @@ func closing(s []byte) int {
 	return len(s)
 }
 
-// isEncoded: base64 has no spaces, and no other mark than these.
+// isEncoded reports whether s is base64: no spaces, and no punctuation but these.
 func isEncoded(s []byte) bool {
 	for _, c := range s {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !bytes.ContainsRune([]byte("+/=-_"), rune(c)) {
@@ -91,7 +89,7 @@ func isEncoded(s []byte) bool {
 	return true
 }
 
-// least and most are what a request may use before anything of its answer is known.
+// least and most return what a request may use before anything of its answer is known.
 func (w wants) least(body []byte) tokens {
 	text, _ := sizes(body)
 	input := text / longToken
@@ -104,7 +102,7 @@ func (w wants) most(body []byte) tokens {
 	return tokens{input: input, written: input, output: w.output}.bounded()
 }
 
-// ask is what the request asks of budgets.
+// ask returns what the request asks of budgets.
 func (x *exchange) ask(body []byte) Ask {
 	p, _ := price(x.session.config.Prices, x.model)
 	of := func(t tokens) Spending { return Spending{Tokens: t.input + t.output, CostMicroUSD: p.cost(t)} }

@@ -23,17 +23,17 @@ type exchange struct {
 	place   place
 	control *http.ResponseController
 	cancel  context.CancelCauseFunc
-	// silence ends the exchange when upstream says nothing.
+	// silence ends the exchange when the vendor sends nothing.
 	silence *time.Timer
-	// asked is the size of the request, wants what it says of its answer, most what it was reserved for.
+	// asked is the size of the request, wants what it says about its answer, and most its reservation.
 	asked int
 	wants wants
 	most  tokens
 	holds []Hold
-	// sent: the vendor has the request. Refused: it answered that there will be no answer.
+	// sent: the vendor has the request. refused: the vendor answered that it won't process it.
 	sent    atomic.Bool
 	refused bool
-	// counted is what the session has counted of its answer, begun: there is one. The session's mu guards them.
+	// counted is what the session has counted for its answer; begun: the answer has started. The session's mu guards both.
 	counted share
 	begun   bool
 }
@@ -43,7 +43,7 @@ var (
 	errSilent  = errors.New("it said nothing for too long")
 )
 
-// serve passes one request on and its answer back.
+// serve passes on one request and its answer.
 func (s *Session) serve(w http.ResponseWriter, r *http.Request, to route, path string, at place) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -77,11 +77,11 @@ func (s *Session) serve(w http.ResponseWriter, r *http.Request, to route, path s
 	x.asked = len(body)
 	x.send(ctx, w, r, body)
 	if errors.Is(context.Cause(ctx), errStopped) {
-		panic(http.ErrAbortHandler) // a stream that was cut must not look like a whole one
+		panic(http.ErrAbortHandler) // a cut stream must not look complete
 	}
 }
 
-// enter admits an exchange, or says with which status not.
+// enter admits an exchange, or returns the status of its refusal.
 func (s *Session) enter(x *exchange) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Session) leave(x *exchange) {
 	s.serving.Done()
 }
 
-// stop breaks an exchange off, also where it waits for the agent. The deadlines are any in the past.
+// stop aborts an exchange, even one that waits for the agent. It sets deadlines in the past.
 func (x *exchange) stop() {
 	x.cancel(errStopped)
 	_ = x.control.SetReadDeadline(time.Unix(1, 0))
@@ -127,7 +127,7 @@ func turnDown(w http.ResponseWriter, r *http.Request, d dialect, err error) {
 	}
 }
 
-// send sends the request. What the agent gets is upstream's answer, or the end of its session.
+// send sends the request. The agent gets the vendor's answer, or the end of its session.
 func (x *exchange) send(ctx context.Context, w http.ResponseWriter, r *http.Request, body []byte) {
 	s := x.session
 	out, err := http.NewRequestWithContext(ctx, r.Method, at(s.upstream, x.path, query(r.URL.Query())).String(), bytes.NewReader(body))
@@ -153,7 +153,7 @@ func (x *exchange) send(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	x.answer(ctx, w, r, response)
 }
 
-// unanswered is a request that upstream said nothing to.
+// unanswered handles a request that the vendor did not answer.
 func (x *exchange) unanswered(ctx context.Context, w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil || errors.Is(context.Cause(ctx), errStopped) {
 		return
@@ -165,7 +165,7 @@ func (x *exchange) unanswered(ctx context.Context, w http.ResponseWriter, r *htt
 	refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: "+x.session.server()+" cannot be reached.")
 }
 
-// lost notes that the connection to upstream failed.
+// lost records that the connection to the vendor failed.
 func (x *exchange) lost(ctx context.Context, how string, err error) (over bool) {
 	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
 		err = cause

@@ -1,9 +1,7 @@
-// Package gateway owns what stands between an agent and its model's vendor: an
-// HTTP server on loopback with one address per call of an agent, worth nothing
-// once the call is over. It puts the API key in, so that the key never enters a
-// sandbox; it reads off the answers what the call uses, holds that against
-// ceilings, and cuts the call off. It refuses to understand what is asked and
-// said: requests and answers pass as they are, but for credentials.
+// Package gateway is an HTTP server on loopback between an agent and its model's vendor. Each call of an agent gets its own address, which is
+// worthless once the call is over. The gateway adds the API key, so the key never enters a sandbox; it reads from the answers what the call uses,
+// compares that with its budgets, and cuts the call off. It does not interpret the conversation: apart from credentials, requests and answers pass
+// unchanged.
 package gateway
 
 import (
@@ -22,31 +20,31 @@ import (
 	"time"
 )
 
-// Config is what a gateway needs; the zero value will do.
+// Config configures a gateway; the zero value works.
 type Config struct {
-	// Clock says when a limit of the vendor ends; nil means the system's. Deadlines do not ask it.
+	// Clock is used for the end of a vendor's limits; nil means the system's. Deadlines don't use it.
 	Clock func() time.Time
-	// Logger is told of every session that was cut; nil discards.
+	// Logger records every session that was cut; nil discards.
 	Logger *slog.Logger
-	// Transport asks upstream; nil means one that verifies certificates. It must not follow redirects.
+	// Transport sends the requests; nil means one that verifies certificates. It must not follow redirects.
 	Transport http.RoundTripper
-	// Proxy is the proxy through which an address is reached, nil for none; a nil function means those
-	// that the variables of this process name. Roots are whose certificates are believed; nil means the system's.
+	// Proxy returns the proxy for an address, nil for none; a nil function uses the proxies in this process's environment. Roots are the trusted
+	// certificate authorities; nil means the system's.
 	Proxy func(*url.URL) (*url.URL, error)
 	Roots *x509.CertPool
-	// HeaderTimeout is how long upstream may take to begin an answer; zero means 10 minutes,
-	// because one that is not streamed begins when it is complete.
+	// HeaderTimeout is how long the vendor may take to begin an answer; zero means 10 minutes, because an answer that isn't streamed begins when it
+	// is complete.
 	HeaderTimeout time.Duration
-	// Idle is how long upstream may be silent within an answer; zero means 5 minutes.
+	// Idle is how long the vendor may send nothing within an answer; zero means 5 minutes.
 	Idle time.Duration
 }
 
 const (
 	defaultHeaderTimeout = 10 * time.Minute
 	defaultIdle          = 5 * time.Minute
-	// requestTimeout is for a whole request to arrive. It comes from this machine.
+	// requestTimeout is how long a whole request may take to arrive. It comes from this machine.
 	requestTimeout = 2 * time.Minute
-	// maxHeader bounds the header of a request, keepTimeout a connection without one.
+	// maxHeader is the largest header of a request in bytes; keepTimeout is how long an idle connection stays open.
 	maxHeader   = 64 << 10
 	keepTimeout = 90 * time.Second
 )
@@ -54,19 +52,19 @@ const (
 // Gateway serves the sessions of one process.
 type Gateway struct {
 	config  Config
-	address string // host:port, once it is started
+	address string // host:port, once started
 	server  *http.Server
 	serving sync.WaitGroup
 
 	mu sync.Mutex
-	// sessions are found by the digest of their token, so that how long the search takes says
-	// nothing of other tokens. One that was closed stays as nil, and is told so.
+	// sessions are found by a digest of their token, so the time of a search reveals nothing about other tokens. A closed session stays as nil, so
+	// late requests are told that it has ended.
 	sessions map[digest]*Session
 }
 
 type digest [sha256.Size]byte
 
-// New returns a gateway. Nothing is touched before Start.
+// New returns a gateway. It opens nothing before Start.
 func New(c Config) *Gateway {
 	if c.Clock == nil {
 		c.Clock = time.Now
@@ -96,10 +94,10 @@ func New(c Config) *Gateway {
 
 const connectTimeout = 15 * time.Second
 
-// ErrNotStarted is of a gateway that does not listen.
+// ErrNotStarted: the gateway does not listen.
 var ErrNotStarted = errors.New("the gateway is not started")
 
-// Start listens on a free port of 127.0.0.1, until ctx ends or Close. It is called once.
+// Start listens on a free port of 127.0.0.1 until ctx ends or Close is called. It is called once.
 func (g *Gateway) Start(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -109,7 +107,7 @@ func (g *Gateway) Start(ctx context.Context) error {
 	g.server = &http.Server{
 		Handler: http.HandlerFunc(g.serve), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadTimeout: requestTimeout, IdleTimeout: keepTimeout, MaxHeaderBytes: maxHeader,
-		// What it says is about clients that broke off, and may quote what they sent.
+		// net/http logs disconnecting clients, and may quote what they sent.
 		ErrorLog: log.New(discard{}, "", 0),
 	}
 	stop := context.AfterFunc(ctx, func() { _ = g.server.Close() })
@@ -126,7 +124,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// Close ends every session and returns when nothing of the gateway runs any more.
+// Close ends every session and returns when nothing of the gateway is running.
 func (g *Gateway) Close() error {
 	if g.server == nil {
 		return nil

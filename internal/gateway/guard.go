@@ -12,9 +12,8 @@ import (
 	"signalbox/internal/process"
 )
 
-// Guard is an agent like a, each of whose calls talks to its model through a session of its own.
-// What the gateway saw of a call, its cost and what it failed of, counts for more than the agent's
-// own word.
+// Guard returns an agent like a, each of whose calls talks to its model through its own session. The gateway's count of a call, its cost and its
+// failure override the agent's own report.
 func (g *Gateway) Guard(a agent.Agent, c SessionConfig) *Guarded { return &Guarded{a, g, c} }
 
 // Guarded is what Guard returns.
@@ -45,14 +44,14 @@ func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 	result.Usage, result.Model = seen(s.Report(), result.Usage), cmp.Or(mostUsed(s.Report()), result.Model)
 	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent || f.Code == agent.DaySpent) {
 		result.Failure = f
-		if whole != nil { // the agent itself knows only that its session was ended
+		if whole != nil { // the agent only knows that its session was ended
 			whole(agent.Entry{Kind: agent.Erred, Text: string(f.Code) + ": " + f.Message})
 		}
 	}
 	return result, nil
 }
 
-// mostUsed is the model that did most of the work: agents have a small one make up titles.
+// mostUsed returns the model that did most of the work: agents use a small one for titles.
 func mostUsed(r Report) (model string) {
 	for _, name := range slices.Sorted(maps.Keys(r.Models)) {
 		if name != otherModels && (model == "" || r.Models[name].OutputTokens > r.Models[model].OutputTokens) {
@@ -62,7 +61,7 @@ func mostUsed(r Report) (model string) {
 	return model
 }
 
-// telling tells a transcript what was used since it was told last.
+// telling reports to a transcript what was used since the last report.
 func telling(transcript func(agent.Entry)) func(agent.Usage) {
 	if transcript == nil {
 		return nil
@@ -79,8 +78,8 @@ func telling(transcript func(agent.Entry)) func(agent.Usage) {
 	}
 }
 
-// withoutCounted leaves out of what the agent tells of itself what the gateway tells already: else
-// whoever adds up the transcript counts it twice. Of models without a price the cost is left in.
+// withoutCounted removes the agent's own usage from its entries, because the gateway reports it already and a sum over the transcript would count
+// it twice. For models without a price the agent's cost stays.
 func (s *Session) withoutCounted(transcript func(agent.Entry)) func(agent.Entry) {
 	if transcript == nil {
 		return nil
@@ -96,7 +95,7 @@ func (s *Session) withoutCounted(transcript func(agent.Entry)) func(agent.Entry)
 	}
 }
 
-// seen is what the gateway counted; where it knows no price the agent's own reckoning is the cost.
+// seen returns what the gateway counted. If it knows no price, the cost is the agent's own estimate.
 func seen(r Report, own agent.Usage) agent.Usage {
 	if r.Requests == 0 {
 		return own

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// hopByHop are headers of one connection, not of what is sent through it.
+// hopByHop are headers that concern one connection only.
 var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 func withoutHops(header http.Header) http.Header {
@@ -23,11 +23,11 @@ func withoutHops(header http.Header) http.Header {
 	return kept
 }
 
-// credentials are parts of the names of headers that carry them, or that make another request of
-// one. An agent has none but ours: others could be those of an account to which it takes things.
+// credentials are parts of header names that carry credentials, or that turn a request into another one. An agent has no credentials but ours:
+// others could belong to an account to which it uploads data.
 var credentials = []string{"auth", "cookie", "api-key", "apikey", "token", "secret", "override", "forwarded"}
 
-// passedOn is the header that upstream gets, with the key in its place.
+// passedOn returns the headers that the vendor gets, with the key in its place.
 func passedOn(header http.Header, key string, at place, bearer bool) http.Header {
 	kept := withoutHops(header)
 	for name := range kept {
@@ -53,7 +53,7 @@ func passedOn(header http.Header, key string, at place, bearer bool) http.Header
 	return kept
 }
 
-// questions are what agents ask in the query. Google's API takes credentials there, too.
+// questions are the query parameters that agents use. Google's API accepts credentials there too.
 var questions = []string{"alt", "beta", "limit", "after", "before", "after_id", "before_id", "order", "pageSize", "pageToken"}
 
 func query(asked url.Values) string {
@@ -66,7 +66,7 @@ func query(asked url.Values) string {
 	return kept.Encode()
 }
 
-// handBack is the header that the agent gets. Nothing in it leads past the gateway.
+// handBack copies the headers that the agent gets. None of them leads around the gateway.
 func (s *Session) handBack(to, from http.Header) {
 	for name, values := range withoutHops(from) {
 		switch name {
@@ -82,5 +82,5 @@ func (s *Session) handBack(to, from http.Header) {
 	}
 }
 
-// requestIDs are the names under which vendors find a request again.
+// requestIDs are the headers by which vendors find a request again.
 var requestIDs = []string{"Request-Id", "X-Request-Id", "X-Goog-Request-Id", "Cf-Ray"}

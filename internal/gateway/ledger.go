@@ -11,20 +11,19 @@ import (
 	"time"
 )
 
-// LedgerConfig is what a Ledger needs.
+// LedgerConfig configures a Ledger.
 type LedgerConfig struct {
-	// Root is the folder within which Dir is made, a path with slashes: no link leads out of it.
+	// Root is the folder within which Dir is made; Dir is a slash-separated path. No link leads out of Root.
 	Root, Dir string
-	// Ceiling is what all calls together may use in a day of UTC, Calls how many there may be; zero is none.
+	// Ceiling is the budget of all calls in a UTC day, and Calls is how many calls there may be; zero means no limit.
 	Ceiling Spending
 	Calls   int64
 	Clock   func() time.Time
 }
 
-// Ledger is the Budget of a day, which the processes of a project share: a file for each of them, read
-// and written under one lock. What a process that was killed had set aside counts as used: nobody knows
-// better. The documents of runs say what was used, too, but some seconds later, which is too late for
-// requests at the same time.
+// Ledger is the Budget of a day, shared by all processes of a project. Each process has a file, read and written under one lock. The reservations
+// of a killed process count as used, because no one knows better. The documents of runs record usage too, but seconds later, which is too late for
+// simultaneous requests.
 type Ledger struct {
 	config LedgerConfig
 	turn   chan struct{} // see Allowance
@@ -34,12 +33,12 @@ type Ledger struct {
 	freed chan struct{}
 }
 
-// NewLedger returns a ledger. Nothing is touched before it is asked.
+// NewLedger returns a ledger. It touches no file before its first use.
 func NewLedger(c LedgerConfig) *Ledger {
 	return &Ledger{config: c, turn: make(chan struct{}, 1), freed: make(chan struct{})}
 }
 
-// Close gives the files back. What was used stays in them.
+// Close closes the files. What was used stays recorded in them.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +47,7 @@ func (l *Ledger) Close() error {
 	return err
 }
 
-// ledgerPoll is how long a request waits before it looks again for what other processes gave back.
+// ledgerPoll is how long a request waits before it checks again what other processes returned.
 const ledgerPoll = 200 * time.Millisecond
 
 // Reserve implements Budget.
@@ -117,7 +116,7 @@ func (l *Ledger) Begin(ctx context.Context) error {
 	})
 }
 
-// Add counts what was used without having been reserved.
+// Add counts usage that was not reserved.
 func (l *Ledger) Add(ctx context.Context, s Spending) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,7 +134,7 @@ func (l *Ledger) account(p *page) (account, error) {
 		held: Spending{Tokens: all.HeldTokens, CostMicroUSD: all.HeldMicroUSD}}, err
 }
 
-// locked has do work on today's page while no other process does; l.mu is held.
+// locked runs do on today's page while no other process changes it. The caller holds l.mu.
 func (l *Ledger) locked(ctx context.Context, do func(*page) error) (err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, ErrSpent) && ctx.Err() == nil {
@@ -145,7 +144,7 @@ func (l *Ledger) locked(ctx context.Context, do func(*page) error) (err error) {
 	date := l.config.Clock().UTC().Truncate(24 * time.Hour)
 	if l.today == nil || !l.today.begins.Equal(date) {
 		if l.today != nil && l.today.own.Holds == 0 {
-			_ = l.today.close() // its lock goes with it, and what it says is complete
+			_ = l.today.close() // its lock goes with it; its entry is complete
 		}
 		if l.today, err = l.open(ctx, date); err != nil {
 			return err
@@ -177,7 +176,7 @@ func (l *Ledger) open(ctx context.Context, date time.Time) (*page, error) {
 	return p, nil
 }
 
-// keptDays is how long a day's page is kept, for clocks that differ.
+// keptDays is how long a day's page is kept, in case clocks differ.
 const keptDays = 2 * 24 * time.Hour
 
 func dropOld(root *os.Root, dir string, today time.Time) error {
@@ -197,14 +196,14 @@ func dropOld(root *os.Root, dir string, today time.Time) error {
 
 // part is a Hold of a Ledger.
 type part struct {
-	ctx       context.Context // of the request, without its end: what it used is written down all the same
+	ctx       context.Context // the request's values without its end, because its usage is recorded even after cancellation
 	ledger    *Ledger
 	page      *page
 	set, used Spending
 }
 
-// Spend implements Hold. What is used of what was set aside changes nothing for others, and is written
-// down when the request is over; only what goes beyond is looked at.
+// Spend implements Hold. Usage within the reservation changes nothing for other processes, so it is written when the request ends; only an excess
+// is checked at once.
 func (h *part) Spend(s Spending) error {
 	h.ledger.mu.Lock()
 	defer h.ledger.mu.Unlock()
@@ -224,7 +223,7 @@ func (h *part) Spend(s Spending) error {
 		if err != nil {
 			return err
 		}
-		a.used = a.used.add(h.set) // which is used, or it would not go beyond
+		a.used = a.used.add(h.set) // certainly used, since more than it is needed
 		return a.over(1)
 	})
 }
@@ -234,7 +233,7 @@ func (h *part) Release() {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = h.page.locked(h.ctx, func() error { // else it stays set aside, which is too much and not too little
+	_ = h.page.locked(h.ctx, func() error { // on an error it stays reserved, which is too much rather than too little
 		within := h.used.sub(h.used.sub(h.set).above())
 		next := h.page.own
 		next.Tokens, next.MicroUSD = next.Tokens+within.Tokens, next.MicroUSD+within.CostMicroUSD

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// resets are the headers that tell when a limit ends; those that are told of every answer count
-// only where nothing remains.
+// resets are the headers that say when a limit ends. A header that comes with every answer counts only if nothing remains.
 var resets = []struct{ name, remaining string }{
 	{name: "Retry-After"},
 	{name: "Anthropic-Ratelimit-Requests-Reset", remaining: "Anthropic-Ratelimit-Requests-Remaining"},
@@ -19,11 +18,10 @@ var resets = []struct{ name, remaining string }{
 	{name: "X-Ratelimit-Reset-Tokens", remaining: "X-Ratelimit-Remaining-Tokens"},
 }
 
-// planResets are those of a plan's share, which come with every answer, too: they count when the
-// share is used up.
+// planResets are those of a plan's share. They come with every answer too, and count only when the share is used up.
 var planResets = []string{"Anthropic-Ratelimit-Unified-Reset", "X-Codex-Primary-Reset-After-Seconds"}
 
-// until is when the model is to be had again: the latest time that anybody tells; zero if nobody does.
+// until returns when the model is available again: the latest time in the headers or the body; zero if there is none.
 func (p *problem) until(header http.Header, plan bool, now time.Time) (latest time.Time) {
 	consider := func(t time.Time) {
 		if t.After(latest) && t.Before(now.Add(longest)) && t.After(now) {
@@ -48,11 +46,10 @@ func (p *problem) until(header http.Header, plan bool, now time.Time) (latest ti
 	return latest
 }
 
-// moment reads a time as any of the vendors writes it: seconds or a duration from now, seconds
-// since 1970, or a date.
+// moment parses a time in any vendor's format: seconds or a duration from now, seconds since 1970, or a date.
 func moment(text string, now time.Time) time.Time {
 	text = strings.TrimSpace(text)
-	const sinceEpoch = 1e9 // more seconds than anybody waits
+	const sinceEpoch = 1e9 // a number above it is no wait
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		if n >= sinceEpoch {
 			return unix(n)

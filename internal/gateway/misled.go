@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// misled is what to do about a connection that fails each time until a person changes something; empty
-// where it may pass by itself.
+// misled returns what to do about a connection that fails until a person changes something; empty if the failure may pass by itself.
 func misled(err error) string {
 	var (
 		dns      *net.DNSError
@@ -38,7 +37,7 @@ func misled(err error) string {
 	return ""
 }
 
-// isUnknownName: of a vendor's own server that is a fault of name servers, which passes.
+// isUnknownName reports whether a host name is unknown. For a vendor's own server that is a passing failure of a name server.
 func isUnknownName(err error) bool {
 	var dns *net.DNSError
 	return errors.As(err, &dns)
@@ -47,8 +46,7 @@ func isUnknownName(err error) bool {
 // reachWait is how long Reach waits for an answer.
 const reachWait = 5 * time.Second
 
-// Reach says why nothing at an address answers, nil if anything does, whatever it is. No key is sent.
-// Permanent: it will not pass by itself.
+// Reach returns why an address does not answer, or nil if anything answers at all. It sends no key. permanent: the failure won't pass by itself.
 func (g *Gateway) Reach(ctx context.Context, address string, insecure bool) (permanent bool, err error) {
 	upstream, err := parseUpstream(address, insecure)
 	if err != nil {
@@ -71,5 +69,5 @@ func (g *Gateway) Reach(ctx context.Context, address string, insecure bool) (per
 	return false, nil
 }
 
-// plainURL is an address without what may be secret in it.
+// plainURL returns an address without the parts that may be secret.
 func plainURL(u *url.URL) string { return u.Scheme + "://" + u.Host + u.Path }

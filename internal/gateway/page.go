@@ -13,7 +13,7 @@ import (
 	"signalbox/internal/flock"
 )
 
-// entry is what one process says of a day.
+// entry is what one process has used and reserved on a day.
 type entry struct {
 	Tokens       int64 `json:"tokens"`
 	MicroUSD     int64 `json:"cost_micro_usd"`
@@ -28,26 +28,26 @@ func (e entry) add(f entry) entry {
 		e.HeldTokens + f.HeldTokens, e.HeldMicroUSD + f.HeldMicroUSD, e.Holds + f.Holds}
 }
 
-// ended is what remains of a process that is gone: nobody gives back what it held.
+// ended is the entry of a dead process: its reservations will never be returned, so they count as used.
 func (e entry) ended() entry {
 	return entry{Tokens: e.Tokens + e.HeldTokens, MicroUSD: e.MicroUSD + e.HeldMicroUSD, Calls: e.Calls}
 }
 
-// page is one day, as one process has it.
+// page is one day, as one process sees it.
 type page struct {
 	begins, ends time.Time
 	dir          *os.Root
-	// name is of our own file, whose lock says that we are alive; own is what it says.
+	// name is our own file, whose lock shows that we are alive; own is its content.
 	name string
 	file *os.File
 	own  entry
-	// dead are the files of processes that are gone: they change no more.
+	// dead are the entries of dead processes, which no longer change.
 	dead map[string]entry
 }
 
 const (
 	pageLock = "lock"
-	// entrySize is what every entry is filled up to, so that a new one covers the old one whole.
+	// entrySize is the padded size of every entry, so that a new one always covers the old one.
 	entrySize = 256
 )
 
@@ -62,7 +62,7 @@ func (p *page) locked(ctx context.Context, do func() error) error {
 	return errors.Join(do(), flock.Release(lock))
 }
 
-// begin makes our own file; the page is locked.
+// begin creates our own file. The caller holds the page's lock.
 func (p *page) begin() (err error) {
 	if p.file, err = p.dir.OpenFile(p.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (p *page) begin() (err error) {
 	return p.write(entry{})
 }
 
-// write is one call of the kernel: a kill leaves the old entry or the new one.
+// write is one system call, so a kill leaves either the old entry or the new one.
 func (p *page) write(e entry) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *page) write(e entry) error {
 	return nil
 }
 
-// all is what all processes say together; the page is locked.
+// all returns the sum over all processes. The caller holds the page's lock.
 func (p *page) all() (sum entry, err error) {
 	files, err := fs.ReadDir(p.dir.FS(), ".")
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *page) read(name string) (e entry, err error) {
 		return e, err
 	}
 	text, err := io.ReadAll(io.LimitReader(file, 2*entrySize))
-	if err == nil && len(text) > 0 { // else it was killed before it said anything
+	if err == nil && len(text) > 0 { // otherwise it was killed before its first entry
 		err = json.Unmarshal(text, &e)
 	}
 	if min(e.Tokens, e.MicroUSD, e.Calls, e.HeldTokens, e.HeldMicroUSD, int64(e.Holds)) < 0 {

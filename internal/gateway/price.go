@@ -6,23 +6,22 @@ import (
 	"sync"
 )
 
-// Price is what a model's tokens cost, in US dollars per million.
+// Price is the price of a model's tokens, in US dollars per million.
 type Price struct {
 	Input, Output float64
-	// Cached is for input read from a cache, Written for input written to one; zero means as Input.
+	// Cached is for input read from a cache, Written for input written to one; zero means the same as Input.
 	Cached, Written float64
 }
 
-// tokens are those of one answer. Input includes what was read from a cache or written to one.
+// tokens are those of one answer. input includes what was read from a cache or written to one.
 type tokens struct{ input, read, written, output int64 }
 
-// maxTokens of one answer are believed: more than any model takes, and few enough that sums and
-// costs cannot overflow.
+// maxTokens is the largest count per answer that is believed: more than any model takes, and low enough that sums and costs can't overflow.
 const maxTokens = 100_000_000
 
 func believed(n int64) int64 { return min(max(n, 0), maxTokens) }
 
-// bounded is t with figures that can be reckoned with.
+// bounded limits each count to the range from 0 to maxTokens.
 func (t tokens) bounded() tokens {
 	t = tokens{believed(t.input), believed(t.read), believed(t.written), believed(t.output)}
 	t.read = min(t.read, t.input)
@@ -30,8 +29,8 @@ func (t tokens) bounded() tokens {
 	return t
 }
 
-// cost is in millionths of a US dollar. A dollar per million tokens is a millionth per token; the
-// sum is made in millionths of those, in which prices are whole.
+// cost returns millionths of a US dollar. A dollar per million tokens is a millionth per token; the sum is computed in millionths of those, in
+// which prices are integers.
 func (p Price) cost(t tokens) int64 {
 	per := func(usd float64) int64 { return int64(math.Round(usd * 1e6)) }
 	cached, written := p.Cached, p.Written
@@ -55,10 +54,10 @@ func (p Price) valid() bool {
 	return true
 }
 
-// dated is a model's name with the day of its making, which vendors answer with and take, too.
+// dated matches the release date at the end of a model's name, which vendors add in answers and accept in requests.
 var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-@](20\d{6}|20\d{2}-\d{2}-\d{2})$`) })
 
-// price finds a model under any of the names that it goes by.
+// price finds a model under any of its names.
 func price(table map[string]Price, names ...string) (Price, bool) {
 	for _, name := range names {
 		if p, ok := table[name]; ok {

@@ -10,18 +10,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// problem is an error as a vendor tells it, as a response of its own or within a stream.
+// problem is a vendor's error, as a response of its own or within a stream.
 type problem struct {
-	// status is the HTTP status, or in a stream what its words stand for; zero if nobody knows.
+	// status is the HTTP status, or in a stream the one that the error's words stand for; zero if unknown.
 	status int
-	// words are the error's own names for itself, with spaces around each; message is for people.
+	// words are the error's type and code, each surrounded by spaces; message is for people.
 	words, message string
-	// resetsAt and resetsIn are when a limit ends, as far as the body tells.
+	// resetsAt and resetsIn say when a limit ends, if the body does.
 	resetsAt time.Time
 	resetsIn time.Duration
 }
 
-// is reports whether the error calls itself any of these.
+// is reports whether the error's type or code is any of these.
 func (p *problem) is(words ...string) bool {
 	for _, w := range words {
 		if strings.Contains(p.words, " "+w+" ") {
@@ -31,7 +31,7 @@ func (p *problem) is(words ...string) bool {
 	return false
 }
 
-// says reports whether the message has any of these phrases, in lower case.
+// says reports whether the message contains any of these lowercase phrases.
 func (p *problem) says(phrases ...string) bool {
 	message := strings.ToLower(p.message)
 	for _, phrase := range phrases {
@@ -42,7 +42,7 @@ func (p *problem) says(phrases ...string) bool {
 	return false
 }
 
-// apiError is what the errors of all vendors have; each fills in its own part.
+// apiError has the fields of every vendor's errors; each fills in its own.
 type apiError struct {
 	Type     string         `json:"type"`
 	Code     jsontext.Value `json:"code"`
@@ -59,7 +59,7 @@ type apiError struct {
 	} `json:"details"`
 }
 
-// problemIn reads the object of an error; nil if there is none.
+// problemIn reads an error's object; nil if there is none.
 func problemIn(value jsontext.Value) *problem {
 	var e apiError
 	if len(value) == 0 || value.Kind() != '{' {
@@ -86,10 +86,10 @@ func problemIn(value jsontext.Value) *problem {
 	return p
 }
 
-// perDay is our word for a limit that Google's names of quotas tell.
+// perDay marks a daily limit, which Google's quota names reveal.
 const perDay = "signalbox.per-day"
 
-// meant is the status that an error's own words stand for.
+// meant returns the status that an error's own words stand for.
 func (p *problem) meant() int {
 	switch {
 	case p.is("authentication_error", "invalid_api_key", "UNAUTHENTICATED", "API_KEY_INVALID", "401"):
@@ -110,7 +110,7 @@ func (p *problem) meant() int {
 	return http.StatusBadRequest
 }
 
-// told reads the body of an error. It may be no JSON at all, where something else answered.
+// told reads the body of an error. It may not be JSON, if something other than the vendor answered.
 func told(status int, body []byte) *problem {
 	var document struct {
 		Error jsontext.Value `json:"error"`
@@ -127,12 +127,12 @@ func told(status int, body []byte) *problem {
 		p = &problem{message: http.StatusText(status)}
 	}
 	if meant := p.status; meant != http.StatusUnauthorized || status >= http.StatusInternalServerError {
-		p.status = status // Gemini calls a wrong key a bad request
+		p.status = status // Gemini reports a wrong key as a bad request
 	}
 	return p
 }
 
-// longest is beyond every limit that a vendor has; what is said to end later is not believed.
+// longest is beyond every vendor's limits; a later end is not believed.
 const longest = 35 * 24 * time.Hour
 
 func seconds(s float64) time.Duration {

@@ -7,16 +7,15 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// statusOver is the one with which every agent ends at once, in all of the recordings: a request
-// that is wrong stays wrong. 401 and 403 are tried again for minutes by some.
+// statusOver is the status that ends every agent at once, in all of the recordings: a malformed request stays malformed. Some agents retry 401 and
+// 403 for minutes.
 const statusOver = http.StatusBadRequest
 
-// messageOver is what an agent is told when its session was cut. It is always the same: some agents
-// decide by an error's words and numbers whether to try again or to shorten the conversation. The
-// reason is in Session.Failure.
+// messageOver is the message an agent gets when its session was cut. It never varies, because some agents decide by words and numbers in an error
+// whether to retry or to shorten the conversation. The real reason is in Session.Failure.
 const messageOver = "Signalbox has ended this session. Stop here."
 
-// refuse answers in the words of the agent's vendor.
+// refuse answers in the format of the agent's vendor.
 func refuse(w http.ResponseWriter, d dialect, status int, message string) {
 	if d == nil {
 		turnAway(w, status)
@@ -36,8 +35,7 @@ func refuseOver(w http.ResponseWriter, d dialect) {
 	refuse(w, d, statusOver, messageOver)
 }
 
-// drain reads what is left of a request. A client that is still sending when the connection closes
-// sees an error of the network, and tries again.
+// drain reads the rest of a request. A client that is still sending when the connection closes sees a network error, and retries.
 func drain(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, maxRequest))
 }

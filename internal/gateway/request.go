@@ -13,13 +13,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxRequest bounds a request. Contexts of a million tokens are some MiB, pictures more.
+// maxRequest is the largest request, in bytes. A context of a million tokens is some MiB, and pictures are more.
 const maxRequest = 64 << 20
 
-// errRequest is of a request that is not passed on, with the reason for the agent.
+// errRequest: the request is not passed on; the text tells the agent why.
 var errRequest = errors.New("not passed on")
 
-// receive reads a request whole.
+// receive reads a whole request.
 func (x *exchange) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, fmt.Errorf("%w: a request in another encoding cannot be read", errRequest)
@@ -31,7 +31,7 @@ func (x *exchange) receive(w http.ResponseWriter, r *http.Request) ([]byte, erro
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
-	// The deadline was for the request; the server keeps reading to see whether the client goes.
+	// The deadline was for the request only; the server keeps reading to notice when the client disconnects.
 	if err := x.control.SetReadDeadline(time.Time{}); err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
@@ -41,8 +41,8 @@ func (x *exchange) receive(w http.ResponseWriter, r *http.Request) ([]byte, erro
 	return x.understand(body)
 }
 
-// understand finds the model in a request, and has the usage told where it would not be. A key that
-// is there twice is refused: upstream might believe the other one.
+// understand finds the model in a request, and adds the option that makes a stream report its usage. It refuses a duplicate key, because the vendor
+// might use the other one.
 func (x *exchange) understand(body []byte) ([]byte, error) {
 	var request map[string]jsontext.Value
 	if err := json.Unmarshal(body, &request, jsontext.AllowInvalidUTF8(true)); err != nil {
@@ -55,7 +55,7 @@ func (x *exchange) understand(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: what a background request uses would not be seen", errRequest)
 	}
 	x.wants = wanted(request)
-	if strings.HasSuffix(x.path, ":streamGenerateContent") { // Gemini's, which says it nowhere else
+	if strings.HasSuffix(x.path, ":streamGenerateContent") { // Gemini says it in the path only
 		x.wants.hidden = false
 	}
 	if _, ok := x.route.dialect.(chat); !ok || !isTrue(request["stream"]) {

@@ -8,14 +8,14 @@ import (
 // route is a kind of request that is passed on.
 type route struct {
 	dialect dialect
-	// model is the one that the path names, if it does.
+	// model is the model named in the path, if there is one.
 	model string
-	// answers: a model answers, which is paid for. The others list models or count tokens.
+	// answers: a model answers, which costs money. Other routes list models or count tokens.
 	answers bool
 }
 
-// routeOf knows the paths of the vendors' APIs that agents work with. All others are refused:
-// files, batches and settings of the account that the key opens are none of an agent's business.
+// routeOf recognizes the vendors' paths that agents need. All others are refused: an agent has no business with the files, batches and settings of
+// the account.
 func routeOf(r *http.Request, path string) (route, bool) {
 	if rest, ok := strings.CutPrefix(path, "/v1beta/models"); ok {
 		return geminiRoute(r.Method, rest)
@@ -53,13 +53,13 @@ func geminiRoute(method, rest string) (route, bool) {
 	return route{}, false
 }
 
-// isList is the end of a path that lists models, or shows one.
+// isList reports whether rest ends a path that lists models or shows one.
 func isList(rest string) bool {
 	name, one := strings.CutPrefix(rest, "/")
 	return rest == "" || one && isName(name)
 }
 
-// isName is what may be a model's name in a path: nothing that leads elsewhere.
+// isName reports whether s may be a model's name in a path; it can't lead elsewhere.
 func isName(s string) bool {
 	if s == "" || len(s) > maxName || s[0] == '.' {
 		return false
@@ -72,5 +72,5 @@ func isName(s string) bool {
 	return true
 }
 
-// maxName bounds the name of a model.
+// maxName is the longest name of a model.
 const maxName = 128

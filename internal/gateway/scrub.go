@@ -2,8 +2,8 @@ package gateway
 
 import "bytes"
 
-// scrubber replaces the API key in what passes: a server that a person named may answer with
-// what it was sent. It holds back nothing but what may be the beginning of the key.
+// scrubber replaces the API key in passing data: a server named by a person may echo what it was sent. It holds back only bytes that may begin the
+// key.
 type scrubber struct {
 	key  []byte
 	held []byte
@@ -11,7 +11,7 @@ type scrubber struct {
 
 var masked = []byte("[key]")
 
-// pass returns what may go on of p and what was held back. The result is valid until the next call.
+// pass returns the bytes of p, and those held back before, that may go on. The result is valid until the next call.
 func (s *scrubber) pass(p []byte) []byte {
 	if len(s.key) == 0 {
 		return p
@@ -27,10 +27,10 @@ func (s *scrubber) pass(p []byte) []byte {
 	return p[:len(p)-keep]
 }
 
-// rest is what was held back and turned out to be no key.
+// rest returns the bytes that were held back and turned out to be no key.
 func (s *scrubber) rest() []byte { return s.held }
 
-// begun is how many bytes at the end of p the key may begin with.
+// begun returns how many bytes at the end of p may begin the key.
 func (s *scrubber) begun(p []byte) int {
 	for n := min(len(s.key)-1, len(p)); n > 0; n-- {
 		if bytes.HasSuffix(p, s.key[:n]) {

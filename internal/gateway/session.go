@@ -14,52 +14,49 @@ import (
 	"signalbox/internal/agent"
 )
 
-// SessionConfig is what one call of an agent may do with the model.
+// SessionConfig says what one call of an agent may do with the model.
 type SessionConfig struct {
-	// Name says in the log whose session it is.
+	// Name identifies the session in the log.
 	Name string
-	// Upstream is where the vendor's API is; paths of the API follow it. Its last part may be the
-	// version that they begin with ("https://api.openai.com/v1"), or stand for it. Plain http is for
-	// loopback, unless Insecure.
+	// Upstream is the address of the vendor's API; the API's paths follow it. Its last part may be the API's version ("https://api.openai.com/v1")
+	// or replace it. Plain http is for loopback only, unless Insecure.
 	Upstream string
 	Insecure bool
-	// Source says where a person named Upstream ("ANTHROPIC_BASE_URL"); empty is the vendor's own server.
+	// Source names the setting with which a person chose Upstream ("ANTHROPIC_BASE_URL"); empty means the vendor's own server.
 	Source string
-	// Key is the API key. It goes where the agent puts the one that stands for it, or with Bearer as
-	// "Authorization: Bearer". Headers are further ones of every request; they may be secret.
+	// Key is the API key. It replaces the agent's placeholder where the agent sends it or, with Bearer, is sent as "Authorization: Bearer". Headers
+	// are added to every request; they may be secret.
 	Key     string
 	Bearer  bool
 	Headers map[string]string
-	// Ceiling is what this session may use, Budgets what it shares with others.
+	// Ceiling is this session's own budget; Budgets are shared with other sessions.
 	Ceiling Spending
 	Budgets []Budget
-	// Prices are by the model's name, as requested or answered, with or without its date. Of a
-	// model that has none only tokens count: Report.Unpriced says so.
+	// Prices maps model names, as requested or answered, with or without a date, to prices. For other models only tokens count, and Report.Unpriced
+	// lists them.
 	Prices map[string]Price
-	// MaxFailures is how many answers in a row may fail before the session is over, so that the
-	// agent's own trying again is; zero means 3. MaxWait is how long an agent may be told to wait, which it
-	// does in its place among those that work; what is longer is waited for outside. Zero means 30 s.
+	// MaxFailures is how many answers in a row may fail before the session ends, and with it the agent's own retries; zero means 3. MaxWait is how
+	// long a vendor may make the agent wait while the run occupies its place among the running ones; a longer wait ends the session and happens
+	// outside. Zero means 30 s.
 	MaxFailures int
 	MaxWait     time.Duration
-	// OnUsage is told what the session used so far, whenever that changes; calls may overlap, and
-	// must not wait for the session's end.
+	// OnUsage is called with the session's total usage whenever that changes. Calls may overlap, and must not wait for the session's end.
 	OnUsage func(agent.Usage)
-	// OnInFlight is told what the requests on their way may yet use, before each is sent and when it is
-	// over; it must not wait either.
+	// OnInFlight is called with what the running requests may still use, before each is sent and when it ends. It must not wait either.
 	OnInFlight func(agent.Usage)
 }
 
 const (
 	defaultMaxFailures = 3
 	defaultMaxWait     = 30 * time.Second
-	// maxObjections is how many requests in a row a vendor may refuse. Agents try variants of a
-	// request that is refused, and make the conversation shorter; they do not need so many.
+	// maxObjections is how many requests in a row a vendor may reject. Agents try variants of a rejected request and shorten the conversation, but
+	// need fewer attempts than that.
 	maxObjections = 10
-	// maxConcurrent requests of one session are served.
+	// maxConcurrent is how many requests of one session run at once.
 	maxConcurrent = 16
 )
 
-// Session is one call of an agent, as the gateway knows it.
+// Session is one call of an agent, as the gateway sees it.
 type Session struct {
 	gateway    *Gateway
 	config     SessionConfig
@@ -68,19 +65,18 @@ type Session struct {
 	token, key digest // of the endpoint
 	budgets    []Budget
 	serving    sync.WaitGroup
-	telling    sync.Mutex // keeps what OnInFlight is told in order
+	telling    sync.Mutex // keeps calls of OnInFlight in order
 
 	mu      sync.Mutex
 	closed  bool
 	running map[*exchange]struct{}
-	// cause is why the session was cut. Trouble is the first failure since an answer went well, failed
-	// and objected how many there were since.
+	// cause is why the session was cut. trouble is the first failure since the last good answer; failed and objected count the failures since.
 	cause, trouble   *agent.Failure
 	failed, objected int
 	used             usage
 }
 
-// Open begins a session. It ends with Close, and with the gateway.
+// Open begins a session. Close, or the gateway's end, ends it.
 func (g *Gateway) Open(c SessionConfig) (*Session, error) {
 	if g.address == "" {
 		return nil, fmt.Errorf("open session of %s: %w", c.Name, ErrNotStarted)
@@ -119,7 +115,7 @@ func (g *Gateway) Open(c SessionConfig) (*Session, error) {
 
 var errPrice = errors.New("want US dollars per million tokens, from 0 to 10000")
 
-// secretLength is that of 32 bytes in base64url.
+// secretLength is the length of 32 bytes in base64url.
 const secretLength = 43
 
 func secret() string {
@@ -128,11 +124,11 @@ func secret() string {
 	return base64.RawURLEncoding.EncodeToString(random)
 }
 
-// Endpoint is what the agent is told.
+// Endpoint returns what the agent is told.
 func (s *Session) Endpoint() agent.Endpoint { return s.endpoint }
 
-// Failure is why the session was cut, or else what the model's last answer failed of; nil if it went
-// well. It is first-hand: an agent whose session was cut sees a request that is refused, and says so.
+// Failure returns why the session was cut, or why the model's last answer failed; nil if it succeeded. It is first-hand: an agent whose session was
+// cut sees only a rejected request.
 func (s *Session) Failure() *agent.Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +143,7 @@ func (s *Session) Failure() *agent.Failure {
 	return &copied
 }
 
-// Report is what the session used so far; after Close it is final.
+// Report returns what the session used so far. After Close it is final.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +153,7 @@ func (s *Session) Report() Report {
 	return report
 }
 
-// Close breaks off what runs, makes the endpoint worthless, and returns when all is counted.
+// Close aborts running requests, invalidates the endpoint, and returns when everything is counted.
 func (s *Session) Close() {
 	s.gateway.mu.Lock()
 	s.gateway.sessions[s.token] = nil

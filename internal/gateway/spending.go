@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Spending is what was used or what may be; as a ceiling, zero means none.
+// Spending is an amount used, reserved or allowed. As a limit, zero means none.
 type Spending struct {
-	// Requests counts those for an answer of a model.
+	// Requests counts requests that a model answers.
 	Requests int64
-	// Tokens are input and output together, those of caches included.
+	// Tokens are input and output together, including cached ones.
 	Tokens int64
 	// CostMicroUSD is in millionths of a US dollar, rounded up per answer.
 	CostMicroUSD int64
@@ -24,38 +24,37 @@ func (s Spending) sub(t Spending) Spending {
 	return Spending{s.Requests - t.Requests, s.Tokens - t.Tokens, s.CostMicroUSD - t.CostMicroUSD}
 }
 
-// above is s without what is below zero.
+// above returns s with negative fields set to zero.
 func (s Spending) above() Spending {
 	return Spending{max(0, s.Requests), max(0, s.Tokens), max(0, s.CostMicroUSD)}
 }
 
-// ErrSpent is of a budget that is used up; what wraps it says which and how far, for people.
+// ErrSpent: a budget is used up. The wrapping error says which one and by how much, for people.
 var ErrSpent = errors.New("is used up")
 
-// spent is a budget that has too little left.
+// spent is the error of a budget with too little left.
 type spent struct {
 	text string
-	// until is when it is filled again; zero if that takes a person.
+	// until is when the budget is renewed; zero if only a person can raise it.
 	until time.Time
 }
 
 func (e *spent) Error() string { return e.text }
 func (e *spent) Unwrap() error { return ErrSpent }
 
-// account is what a budget knows when it is asked.
+// account is the state of a budget.
 type account struct {
 	name          string
 	ceiling, used Spending
-	// held is what requests on their way may yet use, and holds how many there are.
+	// held is what running requests may still use; holds is how many there are.
 	held  Spending
 	holds int
 	until time.Time
 }
 
-// grant is the judgement over one more request: what is set aside for it, or that it has to wait for
-// those on their way (ok is false), or an error because it cannot fit however they end. A request that
-// is alone may use what is left although it asks for more, as long as that holds what it sends: its
-// answer is cut off where the rest ends.
+// grant decides about one more request. It returns what to reserve; or ok false if the request must wait for others; or an error if it can't fit
+// whatever the others use. A request that is alone may use the rest of the budget even if it asked for more, as long as its own input fits: its
+// answer is cut off where the budget ends.
 func (a account) grant(want Ask) (set Spending, ok bool, err error) {
 	if err := a.over(0); err != nil {
 		return set, false, err
@@ -82,7 +81,7 @@ func (a account) grant(want Ask) (set Spending, ok bool, err error) {
 	return set, true, nil
 }
 
-// tooFew: what a request sends is billed whatever becomes of its answer.
+// tooFew returns an error if less is left than the request's own input, which is billed in any case.
 func (a account) tooFew(least Spending) error {
 	left := a.ceiling.sub(a.used)
 	switch {
@@ -94,8 +93,8 @@ func (a account) tooFew(least Spending) error {
 	return nil
 }
 
-// over reports the first ceiling that is passed by at least so much. Requests are counted when
-// they begin, so none can pass it later.
+// over returns an error for the first limit exceeded by at least this many. Requests are counted when they begin, so they can't exceed theirs
+// later.
 func (a account) over(by int64) error {
 	u, c := a.used, a.ceiling
 	switch {

@@ -7,16 +7,16 @@ import (
 	"net/http"
 )
 
-// errAgentGone is of an agent that does not take its answer.
+// errAgentGone: the agent does not take its answer.
 var errAgentGone = errors.New("the agent is gone")
 
-// errHalf is of a stream that ends as a whole one does, without its last events.
+// errHalf: a stream ended normally but without its last events.
 var errHalf = errors.New("the answer lacks its end")
 
-// chunk is how much of an answer is passed on at once, at most.
+// chunk is the largest part of an answer that is passed on at once, in bytes.
 const chunk = 32 << 10
 
-// stream passes on what comes as it comes, and reads along.
+// stream passes on an answer as it arrives, and parses it meanwhile.
 func (x *exchange) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, body io.Reader, isEvents bool) {
 	var err error
 	if x.route.answers {
@@ -25,11 +25,11 @@ func (x *exchange) stream(ctx context.Context, w http.ResponseWriter, r *http.Re
 		err = x.pass(ctx, w, body, func([]byte) error { return nil })
 	}
 	if err != nil {
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // half an answer must not look complete
 	}
 }
 
-// follow is for the answers of models.
+// follow streams a model's answer and counts it.
 func (x *exchange) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, body io.Reader, isEvents bool) error {
 	known := &reading{untold: true}
 	documents := x.reader(known, isEvents)
@@ -41,12 +41,12 @@ func (x *exchange) follow(ctx context.Context, w http.ResponseWriter, r *http.Re
 	_ = x.session.count(x, known, known.suppose(x)) // a session that is cut now has its reason
 	x.ended(ctx, r, known, err)
 	if err == nil && isEvents && !known.whole && known.problem == nil {
-		return errHalf // after a tool Gemini CLI would take it for all that there is to say
+		return errHalf // after a tool, Gemini CLI would take it for the complete answer
 	}
 	return err
 }
 
-// reader is what reads an answer of this kind.
+// reader returns the parser for an answer of this kind.
 func (x *exchange) reader(known *reading, isEvents bool) splitter {
 	d := document{each: func(data []byte, size int) {
 		if data == nil {
@@ -61,7 +61,7 @@ func (x *exchange) reader(known *reading, isEvents bool) splitter {
 	return &objects{document: d}
 }
 
-// pass returns nil when all was passed on. The time that the agent takes is not upstream's silence.
+// pass returns nil when everything was passed on. Time that the agent takes does not count as the vendor's silence.
 func (x *exchange) pass(ctx context.Context, w http.ResponseWriter, body io.Reader, read func([]byte) error) error {
 	buffer := make([]byte, chunk)
 	scrub := scrubber{key: []byte(x.session.config.Key)}
@@ -97,7 +97,7 @@ func (x *exchange) pass(ctx context.Context, w http.ResponseWriter, body io.Read
 	}
 }
 
-// touch notes when bytes of answers came.
+// touch records when bytes of answers arrived.
 func (s *Session) touch() {
 	now := s.gateway.config.Clock()
 	s.mu.Lock()

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ErrUpstream is of an address that cannot be a vendor's.
+// ErrUpstream: an address can't be a vendor's.
 var ErrUpstream = errors.New("not an address of a model's API")
 
-// parseUpstream does not quote the address where it may hold a password.
+// parseUpstream validates an address. Its errors don't quote an address that may contain a password.
 func parseUpstream(address string, insecure bool) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -33,8 +33,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// at is the address of a path of the API. Where upstream has a version of its own ("…/v4"), it
-// stands for that of the path.
+// at returns the address of a path of the API. If upstream has its own version ("…/v4"), that replaces the path's version.
 func at(upstream *url.URL, path, query string) *url.URL {
 	u := *upstream
 	if base := u.Path[strings.LastIndexByte(u.Path, '/')+1:]; isVersion(base) {
@@ -46,7 +45,7 @@ func at(upstream *url.URL, path, query string) *url.URL {
 	return &u
 }
 
-// isVersion: v1, v4, v1beta.
+// isVersion reports whether s is like v1, v4 or v1beta.
 func isVersion(s string) bool {
 	return len(s) >= 2 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9'
 }

@@ -9,21 +9,21 @@ import (
 
 // Report is what a session used.
 type Report struct {
-	// Usage is all of it. Its cost is of the models that have a price.
+	// Usage is the total. Its cost covers only models with a price.
 	Usage agent.Usage
-	// Models is the same by the name of the model that was requested.
+	// Models is the usage by the name of the requested model.
 	Models map[string]agent.Usage
-	// Estimated is how many of the tokens are a guess, by the size of answers that were broken off.
+	// Estimated is how many tokens are a guess, made by the size of answers that were cut off.
 	Estimated int64
-	// Unpriced are the models without a price: of them only tokens are counted.
+	// Unpriced are the models without a price; only their tokens are counted.
 	Unpriced []string
-	// Requests counts those for an answer of a model, failed ones too.
+	// Requests counts requests that a model answers, including failed ones.
 	Requests int64
-	// First and Last are when the first and the last byte of answers came; zero if none did.
+	// First and Last are when the first and the last byte of answers arrived; zero if none did.
 	First, Last time.Time
 }
 
-// usage counts a session. Costs are whole millionths here.
+// usage counts a session. Costs are integers in millionths of a dollar.
 type usage struct {
 	Report
 	microUSD map[string]int64
@@ -33,13 +33,13 @@ func newUsage() usage {
 	return usage{Report: Report{Models: map[string]agent.Usage{}}, microUSD: map[string]int64{}}
 }
 
-// maxModels are counted one by one; an agent that makes up names gets no more.
+// maxModels is how many models are counted separately, in case an agent invents names.
 const maxModels = 50
 
-// otherModels is the name of the rest.
+// otherModels is the name for the rest.
 const otherModels = "(others)"
 
-// known is the name under which a model is counted.
+// known returns the name under which a model is counted.
 func (u *usage) known(model string) string {
 	if _, there := u.Models[model]; there || len(u.Models) < maxModels && isModel(model) {
 		return model
@@ -47,7 +47,7 @@ func (u *usage) known(model string) string {
 	return otherModels
 }
 
-// isModel is what may be a model's name in a request: it is printed later.
+// isModel reports whether s may be a model's name in a request; it is printed later.
 func isModel(s string) bool {
 	for _, c := range []byte(s) {
 		if c <= ' ' || c > '~' {
@@ -69,7 +69,7 @@ func (s share) spending() Spending {
 	return Spending{Tokens: s.tokens.input + s.tokens.output, CostMicroUSD: s.microUSD}
 }
 
-// replace puts now in the place of what was counted of the same answer before.
+// replace replaces the earlier count of an answer.
 func (u *usage) replace(model string, before, now share) {
 	u.Estimated += now.guessed - before.guessed
 	u.microUSD[model] += now.microUSD - before.microUSD

@@ -10,15 +10,15 @@ import (
 type severity int
 
 const (
-	// objected: the vendor takes no such request. The agent may have others.
+	// objected: the vendor rejects this request. The agent may send another one.
 	objected severity = iota
-	// passing: the same request may do better later.
+	// passing: the same request may succeed later.
 	passing
-	// hopeless: every further request would fail likewise.
+	// hopeless: every further request would fail too.
 	hopeless
 )
 
-// verdict is what a failed answer comes to.
+// verdict is the judgement on a failed answer.
 type verdict struct {
 	failure  *agent.Failure
 	severity severity
@@ -33,8 +33,8 @@ func (s *Session) judge(p *problem, header http.Header) verdict {
 	return v
 }
 
-// server is upstream for people, because agents know only the gateway's address: its host, or all of what
-// a person named, and where.
+// server returns the vendor's server for people, because agents know only the gateway's address: its host or, if a person named it, the whole
+// address and where it is set.
 func (s *Session) server() string {
 	if s.config.Source == "" {
 		return "the model's server " + s.upstream.Host
@@ -47,7 +47,7 @@ func (p *problem) code(header http.Header) (agent.FailureCode, severity) {
 	case p.status == http.StatusUnauthorized:
 		return agent.Unauthorized, hopeless
 	case p.status == http.StatusForbidden:
-		return agent.Unauthorized, objected // perhaps of one model alone
+		return agent.Unauthorized, objected // perhaps for one model only
 	case p.status == http.StatusPaymentRequired, p.is("insufficient_quota", "usage_limit_reached"), p.says("credit balance is too low"):
 		return agent.UsageLimited, hopeless
 	case p.status == http.StatusTooManyRequests && (p.is(perDay) || header.Get("Anthropic-Ratelimit-Unified-Status") == "rejected"):
@@ -57,7 +57,7 @@ func (p *problem) code(header http.Header) (agent.FailureCode, severity) {
 	case p.status == http.StatusRequestTimeout, p.status >= http.StatusInternalServerError:
 		return agent.ModelFailed, passing
 	case p.status < http.StatusBadRequest:
-		return agent.Refused, hopeless // a redirect, which is not followed
+		return agent.Refused, hopeless // a redirect, which isn't followed
 	case p.overflows():
 		return agent.Overflowed, objected
 	}
