@@ -19,7 +19,7 @@ import (
 // there before this runner began anything in it has a name by which it is found again.
 func (x *execution) asideRef(a workflow.Action) string {
 	name := a.Key
-	if !x.entered {
+	if !x.presence.Entered {
 		name = foundMark + a.Key
 	}
 	return fmt.Sprintf("%s/%s-%s-%d", place.KeptFolder(&x.run), x.run.RunID, name, x.Clock.Now().Unix())
@@ -48,7 +48,7 @@ func (x *execution) tell(ctx context.Context, ref string) {
 
 // visited reports whether a session worked in the environment and nothing of the run has since.
 func (x *execution) visited(ctx context.Context) (bool, error) {
-	if x.entered {
+	if x.presence.Entered {
 		return false, nil
 	}
 	names, err := x.Store.Sessions(ctx)
@@ -61,18 +61,18 @@ func (x *execution) keepLeft(ctx context.Context, a workflow.Action) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || x.content == x.run.Journey.Head || x.testedAt == x.run.Journey.Head {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || x.presence.Content == x.run.Journey.Head || x.presence.TestedAt == x.run.Journey.Head {
 		return nil
 	}
 	env, head, err := x.Places.Left(ctx, &x.run)
 	if err == nil {
-		x.content, x.testedAt = "", ""
+		x.presence.Content, x.presence.TestedAt = "", ""
 		err = env.Reset(ctx, head, x.asideRef(a))
 	}
 	if err != nil {
 		return fmt.Errorf("keep what lies in the environment: %w", err)
 	}
-	x.entered = true
+	x.presence.Entered = true
 	return x.tellFound(ctx)
 }
 
@@ -82,7 +82,7 @@ func (x *execution) dropWork(ctx context.Context, o workflow.Outcome, a workflow
 	if err != nil {
 		return nil, err
 	}
-	x.content = ""
+	x.presence.Content = ""
 	if err = env.Reset(ctx, head, x.asideRef(a)); errors.Is(err, environment.ErrTooLarge) {
 		err = env.Reset(ctx, head, "")
 	}

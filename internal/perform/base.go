@@ -33,13 +33,13 @@ func (x *execution) forBase(ctx context.Context, a workflow.Action) (environment
 // clearTests takes away what tests of the base left, where git does not ignore it.
 func (x *execution) clearTests(ctx context.Context, env environment.Environment) error {
 	head := x.run.Journey.Head
-	if x.content == head {
+	if x.presence.Content == head {
 		return nil
 	}
 	if err := env.Reset(ctx, head, ""); err != nil {
 		return err
 	}
-	x.content, x.entered = head, true
+	x.presence.Content, x.presence.Entered = head, true
 	return nil
 }
 
@@ -49,7 +49,7 @@ func (x *execution) adoptSetUp(ctx context.Context, o workflow.Outcome) (workflo
 	if err != nil {
 		return nil, err
 	}
-	x.content = ""
+	x.presence.Content = ""
 	event := workflow.SetUpAdopted{Outcome: o, Loose: x.loose(ctx, env)}
 	return event, env.Keep(ctx, "")
 }

@@ -120,12 +120,12 @@ func (x *execution) ready(ctx context.Context, a workflow.Action) (environment.E
 	if err != nil {
 		return nil, err
 	}
-	head, known, tested := x.run.Journey.Head, x.content, x.testedAt
-	x.content, x.testedAt = "", ""
+	head, known, tested := x.run.Journey.Head, x.presence.Content, x.presence.TestedAt
+	x.presence.Content, x.presence.TestedAt = "", ""
 	if known == head {
 		return env, nil
 	}
-	first := !x.entered
+	first := !x.presence.Entered
 	err = env.Reset(ctx, head, x.asideRef(a))
 	switch tooLarge := errors.Is(err, environment.ErrTooLarge); {
 	case tooLarge && a.InPlace:
@@ -137,7 +137,7 @@ func (x *execution) ready(ctx context.Context, a workflow.Action) (environment.E
 	if err != nil {
 		return nil, fmt.Errorf("bring environment to %.10s: %w", head, err)
 	}
-	x.entered = true
+	x.presence.Entered = true
 	if first {
 		err = x.tellFound(ctx)
 	}

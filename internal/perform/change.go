@@ -30,7 +30,7 @@ func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a work
 	if err != nil {
 		return nil, fmt.Errorf("record change of %s: %w", a.StepID, err)
 	}
-	x.content = change.Commit
+	x.presence.Content = change.Commit
 	event := workflow.ChangeRecorded{Outcome: o, Commit: base}
 	if event.Unresolved, err = x.unresolved(ctx, change.Commit); err != nil || !change.Changed {
 		return event, err

@@ -25,7 +25,7 @@ func (d *images) Make(_ context.Context, s environment.Spec) (environment.Enviro
 func TestARunWorksInTheImageThatItsPlanChose(t *testing.T) {
 	t.Parallel()
 	driver := &images{}
-	x := &execution{Performer: &Performer{Config: Config{Environments: driver}}, memory: &memory{}}
+	x := &execution{Performer: &Performer{Config: Config{Environments: driver}}, cache: &cache{}}
 	x.run.Journey.Detection = &workflow.Detection{Environment: "python"}
 	x.run.Journey.Settings.Images = map[string]string{"python": "python:3.11", "node": "node:22"}
 	for _, chosen := range []*workflow.SetUp{nil, nil, {Name: "node"}, {Name: "node"}} {

@@ -67,8 +67,8 @@ type Config struct {
 // Performer carries out actions. It implements engine.Performer.
 type Performer struct {
 	Config
-	mu       sync.Mutex
-	memories map[string]*memory // by run
+	mu     sync.Mutex
+	caches map[string]*cache // by run
 }
 
 // New returns a performer.
@@ -79,61 +79,55 @@ func New(c Config) *Performer {
 	if c.Detect == nil {
 		c.Detect = func(context.Context, string, string) (workflow.Detection, error) { return workflow.Detection{}, nil }
 	}
-	return &Performer{Config: c, memories: map[string]*memory{}}
+	return &Performer{Config: c, caches: map[string]*cache{}}
 }
 
-// memory is what is known of a run that an engine carries.
-type memory struct {
+// cache is what was found for a run since Begin. It saves time and nothing else: an engine that begins anew without it
+// comes to the same, unless somebody changes the project meanwhile.
+type cache struct {
 	agents map[workflow.Role]agent.Agent
-	// env is found once, and again when a plan chose an environment with another image than its own.
+	// env is attached once, and again when a plan chose an environment with another image than its own.
 	env   environment.Environment
 	image string
-	// entered: something of this engine's has begun in the environment, so that what lies there is its own.
-	entered bool
-	// agentsAsked: the agents were found to start.
-	agentsAsked bool
-	// content is the commit whose content the environment was just recorded as; empty once
-	// anything ran in it.
-	content string
-	// testedAt is the commit that it was before tests ran in it, and nothing else since: what is there
-	// beyond that commit, they left, and would leave again.
-	testedAt string
-	asked    *forge.Request
-	shown    shown
+	// asked is the request. Reading it means reading all of them, or asking a server.
+	asked *forge.Request
+	shown shown
 }
 
 // execution is one action of one run while it's carried out.
 type execution struct {
 	*Performer
-	*memory
-	run      workflow.Run
+	*cache
+	run workflow.Run
+	// presence begins as the run's, and goes into the outcome.
+	presence workflow.Presence
 	progress engine.Progress
 }
 
 func (p *Performer) of(run workflow.Run) *execution {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.memories[run.RunID]
-	if m == nil {
-		m = &memory{}
-		p.memories[run.RunID] = m
+	c := p.caches[run.RunID]
+	if c == nil {
+		c = &cache{agents: p.Agents}
+		p.caches[run.RunID] = c
 	}
-	return &execution{Performer: p, memory: m, run: run}
+	return &execution{Performer: p, cache: c, run: run, presence: run.Journey.Presence}
 }
 
 // Begin implements engine.Performer. It gives the run the program that a person named for it before, unless one is named now.
 func (p *Performer) Begin(ctx context.Context, run workflow.Run) error {
-	m := &memory{agents: p.Agents}
+	c := &cache{agents: p.Agents}
 	if program := run.Journey.Program; program != "" && p.Program == "" && p.Named != nil && !run.State.Final() {
 		agents, err := p.Named(ctx, program)
 		if err != nil {
 			return fmt.Errorf("go on with %q: %w", program, err)
 		}
-		m.agents = agents
+		c.agents = agents
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.memories[run.RunID] = m
+	p.caches[run.RunID] = c
 	return nil
 }
 
@@ -176,7 +170,7 @@ func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Ac
 		return nil
 	}
 	x.Logger.Warn("action failed", "run", run.RunID, "action", a.Key, "err", err)
-	return workflow.ActionFailed{Outcome: workflow.Outcome{Key: a.Key}, Error: x.failure(a, err)}
+	return workflow.ActionFailed{Outcome: workflow.Outcome{Key: a.Key, Presence: &x.presence}, Error: x.failure(a, err)}
 }
 
 // Project implements engine.Performer: environments.json, the issue status, report.md, errors.json and the branch.

@@ -40,7 +40,7 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 	if env, err = x.ready(ctx, a); err != nil {
 		return nil, err
 	}
-	x.content = ""
+	x.presence.Content = ""
 	warm, err := env.Renew(ctx, x.run.Journey.Head, key)
 	if err != nil {
 		return nil, fmt.Errorf("prepare environment: %w", err)
@@ -89,7 +89,7 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 	if err != nil || x.nothingToKeep(ctx, env) {
 		return event, err
 	}
-	x.content = ""
+	x.presence.Content = ""
 	if err := env.Keep(ctx, key); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

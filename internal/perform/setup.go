@@ -25,7 +25,7 @@ func (x *execution) runSetUp(ctx context.Context, o workflow.Outcome, a workflow
 		return nil, err
 	}
 	command := a.Commands[0]
-	x.content = ""
+	x.presence.Content = ""
 	stdout, both, shown := &tail{limit: 64 << 10}, &tail{limit: environment.OutputTail}, &tail{limit: 8 << 10}
 	args := environment.SetUpLine(command)
 	if a.Expected != nil {

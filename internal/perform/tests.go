@@ -21,7 +21,7 @@ func (x *execution) runTests(ctx context.Context, o workflow.Outcome, a workflow
 	if err != nil {
 		return nil, err
 	}
-	x.content, x.testedAt = "", x.run.Journey.Head
+	x.presence.Content, x.presence.TestedAt = "", x.run.Journey.Head
 	log, path, err := x.log(string(a.Purpose)+"-tests", x.stepOf(a), max(a.Attempt, 1))
 	if err != nil {
 		return nil, err

@@ -20,12 +20,17 @@ type Outcome struct {
 	Key string `json:"key"`
 	// Call is what a call of an agent came to beside what the event says; nil of other actions.
 	Call *Call `json:"call,omitempty"`
+	// Presence is what the engine knows of the environment after the action; nil leaves what it knew before.
+	Presence *Presence `json:"-"`
 }
 
 // ActionKey is the Key of the action this answers.
 func (o Outcome) ActionKey() string { return o.Key }
 
 func (o Outcome) OfCall() *Call { return o.Call }
+
+// Leaves is the Presence after the action.
+func (o Outcome) Leaves() *Presence { return o.Presence }
 
 type order struct{}
 

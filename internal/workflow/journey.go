@@ -20,6 +20,8 @@ type Journey struct {
 	// Preparing: the run was admitted only to make its environment for a session. Nothing is asked of its
 	// dependencies or agents, and the session says how far the request is.
 	Preparing bool `json:"preparing,omitzero"`
+	// Presence is what the engine of this epoch knows of the environment.
+	Presence Presence `json:"presence,omitzero"`
 
 	Phase    Phase    `json:"phase"`
 	StepName StepName `json:"step"`

@@ -52,6 +52,9 @@ func (m *machine) takes(event workflow.Event) bool {
 		return false
 	}
 	m.answered, j.Pending = j.Pending[0], j.Pending[1:]
+	if known, ok := event.(interface{ Leaves() *workflow.Presence }); ok && known.Leaves() != nil {
+		j.Presence = *known.Leaves()
+	}
 	j.BranchAt = j.Head // nothing is performed before the branch was brought there
 	return true
 }

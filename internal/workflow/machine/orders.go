@@ -23,6 +23,7 @@ func (m *machine) admitted(e workflow.Admitted) bool {
 	r.Journey.ParkedUntil, r.Journey.Question = nil, nil // who asked was cut off
 	m.ceil(e.Ceiling)
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
+	r.Journey.Presence = r.Journey.Presence.Readmitted(r.Journey.Epoch == e.Epoch)
 	r.Journey.Epoch, r.Journey.Preparing = e.Epoch, e.Prepare
 	if r.Journey.EnvID != "" && e.Isolation == workflow.IsolationNone {
 		r.Journey.Isolation = workflow.IsolationNone // said of the whole run once any command of it ran unprotected
