@@ -7,29 +7,31 @@ import (
 	"signalbox/internal/process"
 )
 
-// The classes of a failed set-up command (SPEC P6). What to do about each is
-// workflow's to say; what a tool's words mean is said here.
+// Classes of a failed setup command (SPEC P6). This package reads the tool's words; workflow decides what follows from the class.
 const (
-	Network = "network" // the other side was not reached
-	Server  = "server"  // it was, and has a passing trouble of its own
-	Lock    = "lock"    // another package manager is at work
-	Fixable = "fixable" // another command could succeed
-	Fatal   = "fatal"   // no command could, or only one that nobody should want
+	// Network: the server was not reached. The command may succeed later.
+	Network = "network"
+	// Server: the server answered that it has a passing problem of its own. The command may succeed later.
+	Server = "server"
+	// Lock: another package manager is running. The command succeeds once it has finished.
+	Lock = "lock"
+	// Fixable: another command could succeed, so a model may propose one.
+	Fixable = "fixable"
+	// Fatal: no command could succeed, or only one that skips a protection. A person must look.
+	Fatal = "fatal"
 )
 
-// OutputTail is how much of the end of a command's output Classify and Reason
-// want to see, in bytes: the longest report seen, a Python traceback of pip's,
-// has 6,000 of them after its cause.
+// OutputTail is how many bytes of the end of a command's output Classify and Reason need. The longest report seen, a Python traceback of pip's, has
+// 6,000 of them after its cause.
 const OutputTail = 16 << 10
 
-// Classify says which class a failed command's end is of, by how it ended and
-// by the last of what it printed.
+// Classify returns the class of a failed command, by how it ended and by the end of its output.
 func Classify(r process.Result, output string) string {
 	return judge(r, linesOf(output)).class
 }
 
-// Reason is the one line of the output that tells people why the command
-// failed; empty when it printed nothing. It is as untrusted as the output.
+// Reason returns the line of the output that tells people why the command failed; empty if it printed nothing. The line is as untrusted as the
+// output.
 func Reason(r process.Result, output string) string {
 	lines := linesOf(output)
 	v := judge(r, lines)
@@ -41,10 +43,8 @@ func Reason(r process.Result, output string) string {
 	return lastWords(lines)
 }
 
-// judge goes through the output backwards, because what a tool says last is
-// why it gave up: the last line that tells a cause decides. Words in passing do
-// only where the output ends with them, because the tool was ended while it
-// still tried or waited; what follows them otherwise is another trouble.
+// judge reads the output backwards, because tools print last why they gave up: the last line with a cause decides. A warning or a retry decides
+// only if the output ends with it, because then the tool was ended while it still tried; if other lines follow, the failure has another cause.
 func judge(r process.Result, lines []line) verdict {
 	if outOfMemory(r) {
 		return verdict{class: Fatal}
@@ -60,9 +60,8 @@ func judge(r process.Result, lines []line) verdict {
 	return verdict{class: Fixable, weight: consequence}
 }
 
-// outOfMemory: a SIGKILL that was not ours is the kernel's, which says so by
-// the counters of a control group where there is one. A shell or a sandbox
-// passes it on as 128 + 9.
+// outOfMemory reports whether the kernel killed the command for memory. A SIGKILL that wasn't ours is the kernel's; where there is a control group,
+// its counters prove it. A shell or a sandbox reports the signal as exit code 128 + 9.
 func outOfMemory(r process.Result) bool {
 	return r.Ending == process.NoMemory || r.Ending == process.Exited && (r.Signal == "SIGKILL" || r.ExitCode == 137)
 }

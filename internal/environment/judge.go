@@ -7,21 +7,20 @@ import (
 	"signalbox/internal/process"
 )
 
-// Failure is what a failed command's end comes to.
+// Failure is the judgement on a failed command.
 type Failure struct {
 	Class string
-	// Reason is one line for people and models, as untrusted as the output; empty when nothing was printed.
+	// Reason is one line for people and models, as untrusted as the output; empty if nothing was printed.
 	Reason string
 }
 
-// Judge says what a failed command's end comes to where the network may be closed on purpose.
-// Waiting opens it for nobody: a host that is in no list may have a substitute in a registry, so
-// another command could succeed; without any network (offline) only a person can help.
+// Judge judges a failed command whose network may be closed on purpose. Waiting opens no network. A host that isn't allowed may have a substitute
+// in a registry, so another command could succeed; without any network (offline) only a person can help.
 func Judge(r process.Result, output string, offline bool) Failure {
 	output, hosts := withoutBlocked(output)
 	f := Failure{Classify(r, output), Reason(r, output)}
 	if r.Ending == process.NoMemory {
-		f.Reason = "" // how the shell tells of it, or what the tool said before
+		f.Reason = "" // the shell's own words, or what the tool said before
 	}
 	unreached := f.Class == Network || f.Class == Server
 	switch {
@@ -45,8 +44,7 @@ var (
 	noRoot    = lazyPattern(`(?i)are you root|must be (?:run as )?root|superuser|sudo: |read-only file system`)
 )
 
-// remedy is what a person who reads the reason can do, where what keeps the command from it is
-// how environments are.
+// remedy returns advice for people if the environment's own limits stopped the command.
 func remedy(r process.Result, reason string) string {
 	switch {
 	case r.Ending == process.NoMemory:
@@ -63,7 +61,7 @@ func remedy(r process.Result, reason string) string {
 	return ""
 }
 
-// because puts what our own settings did before what the tool made of it.
+// because puts the effect of our own settings before the tool's words.
 func (f *Failure) because(settings string) {
 	if f.Reason != "" {
 		settings += ": " + f.Reason
@@ -71,11 +69,10 @@ func (f *Failure) because(settings string) {
 	f.Reason = settings
 }
 
-// blocked is what drivers say, at the end of a command's standard error, of each host that the
-// configuration kept the command from.
+// blocked matches the line that drivers add to a command's standard error for each host that the configuration refused.
 var blocked = lazyPattern(`(?m)^signalbox: blocked: (\S{1,260}) \(environment\.allow\)\n?`)
 
-// withoutBlocked is the output without those lines, and the hosts.
+// withoutBlocked returns the output without those lines, and the hosts.
 func withoutBlocked(output string) (rest string, hosts []string) {
 	for _, found := range blocked.pattern().FindAllStringSubmatch(output, -1) {
 		if !slices.Contains(hosts, found[1]) {

@@ -5,21 +5,18 @@ import (
 	"strings"
 )
 
-// lookBack is how many lines of the end are read. The longest report between a
-// cause and the end has 30 (Gradle's); what stands further up scrolled by and
-// belongs to a trouble that was overcome. Indented lines are read and not
-// counted: most are the frames of a stack trace or a list of options, and there
+// lookBack is how many lines of the end are read. The longest report between a cause and the end has 30 lines (Gradle's); anything further up
+// belongs to an earlier problem that was overcome. Indented lines are read but not counted: most are stack frames or a list of options, and there
 // may be hundreds.
 const lookBack = 40
 
-// reasonLength is the most of a line, in runes, that is told as the reason.
+// reasonLength is the longest reason, in runes.
 const reasonLength = 300
 
-// line is one line of a tool's output, without colours and what stands around the words.
+// line is one line of a tool's output, without colors and the tool's framing.
 type line struct{ text string }
 
-// linesOf returns the lines of the end of an output. A carriage return ends a
-// line as well: what follows it is written over progress.
+// linesOf returns the lines of the end of an output. A carriage return ends a line too, because what follows it overwrites progress output.
 func linesOf(output string) (lines []line) {
 	all := strings.FieldsFunc(escape.pattern().ReplaceAllString(output, ""), func(r rune) bool { return r == '\n' || r == '\r' })
 	counted := 0
@@ -39,16 +36,16 @@ func linesOf(output string) (lines []line) {
 	return lines
 }
 
-// weight is how much a line's words say of the failure.
+// weight is how much a line says about the failure.
 type weight int
 
 const (
 	cause       weight = iota // why the tool gave up
-	consequence               // what came of a cause, which may stand further up
-	inPassing                 // of a tool that goes on: a warning, a try that is followed by another, a wait
+	consequence               // the effect of a cause, which may be further up
+	inPassing                 // of a tool that continues: a warning, an attempt before another one, a wait
 )
 
-// verdict is what a line, or a whole output, says of the failure.
+// verdict is what a line or a whole output says about the failure.
 type verdict struct {
 	class  string
 	weight weight
@@ -56,7 +53,7 @@ type verdict struct {
 	note string
 }
 
-// means says what the line says; no class when it says nothing of a failure.
+// means returns the meaning of a line; its class is empty if the line says nothing about a failure.
 func (l line) means() verdict {
 	v := l.matches()
 	if passing.match(l.text) && !exhausted.match(l.text) {
@@ -82,8 +79,7 @@ func (l line) matches() verdict {
 	return verdict{}
 }
 
-// short is what the line tells; of a very long one the beginning and, mostly
-// telling more, the end.
+// short returns the line shortened to its beginning and its end, which usually says more.
 func (l line) short() string {
 	text := strings.TrimSpace(surround.pattern().ReplaceAllString(l.text, ""))
 	runes := []rune(text)
@@ -94,7 +90,7 @@ func (l line) short() string {
 	return string(runes[:head]) + " … " + string(runes[len(runes)-(reasonLength-head):])
 }
 
-// lastWords is the last line that reads like an error, else the last line.
+// lastWords returns the last line that reads like an error, or else the last line.
 func lastWords(lines []line) string {
 	for _, l := range slices.Backward(lines) {
 		if complaint.match(l.text) && !advice.match(l.text) && !bare.match(l.text) {

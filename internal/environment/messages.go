@@ -2,32 +2,28 @@ package environment
 
 import "sync"
 
-// message is one thing that tools say.
+// message is one thing that tools print.
 type message struct {
 	verdict
 	pattern lazy
 }
 
-// says is a cause, wherever it stands.
+// says is a message that names a cause.
 func says(class, expression string) message {
 	return message{verdict{class: class}, lazyPattern(expression)}
 }
 
-// follows is what tools say of whatever kept them from going on, with a note on that.
+// follows is a message that tools print whatever stopped them, with a note that says so.
 func follows(class, expression, note string) message {
 	return message{verdict{class, consequence, note}, lazyPattern(expression)}
 }
 
-// messages say more than any number in the same line, so they are asked first.
-// Within a line the first match wins and the order matters: a full disk also
-// ends a download, and a lock that may not be opened is held by nobody.
+// messages say more than a number in the same line, so they are tried first. Within a line the first match wins, and the order matters: a full disk
+// also aborts a download, and a lock file that may not be opened is held by no one.
 //
-// What protects is fatal: a checksum, a signature or a certificate that was
-// refused. The only command that gets past it is one that stops checking, and a
-// model that is asked for a corrected command would propose just that. A person
-// must look. It is fixable where nobody whom this machine trusts signed for a
-// server: fresh images lack the package with the certificates of the usual
-// authorities, and installing it is the remedy.
+// A failed protection is fatal: a refused checksum, signature or certificate. The only command that gets past it is one that stops checking, and a
+// model that is asked for a corrected command would propose just that. A person must look. A certificate from an unknown authority is fixable:
+// fresh images lack the package with the usual authorities' certificates, and installing it helps.
 var messages = sync.OnceValue(func() []message {
 	return []message{
 		says(Fatal, `(?i)space left on device|\benospc\b|disk quota exceeded|\bedquot\b|enough free space in`),
@@ -50,13 +46,13 @@ var messages = sync.OnceValue(func() []message {
 		says(Fixable, `PackagesNotFoundError|ResolvePackageNotFound|UnsatisfiableError|Encountered problems while solving|not been properly configured to use`),
 		says(Fixable, `(?i)wrong version number|does not look like a tls handshake|unrecognized ssl message`),
 		says(Server, `(?i)rate limit exceeded`),
-		// pip and an index: the line ends with a number that is not the server's.
+		// pip and an index: the number at the end of the line isn't the server's.
 		says(Network, `HTTP 000 CONNECTION|Cannot connect to proxy`),
 		says(Fatal, `^User for \S+: |Incorrect or missing password`),
 	}
 })
 
-// unreached is asked where neither words nor a server's answer decided.
+// unreached is tried if neither messages nor a server's status decided.
 var unreached = sync.OnceValue(func() []message {
 	return []message{
 		says(Network, `(?i)could ?n[o']t resolve (?:host|proxy|')|unable to resolve host|unknown host|name or service not known|temporary failure in name resolution|no such host|no address associated|failed to lookup address|dns error`),
@@ -66,8 +62,7 @@ var unreached = sync.OnceValue(func() []message {
 		says(Network, `(?i)socket hang up|empty reply from server|failed to respond|remote end (?:closed|hung up)|early eof|(?:unexpected|": ) ?eof$|transfer closed with|incomplete ?read|unexpected disconnect|error sending request|invalid response body|pip-unpack-\S+ is invalid`),
 		says(Server, `(?i)service (?:temporarily )?unavailable|bad gateway|gateway time-?out|trouble with the npm registry`),
 
-		// pip and apt say these of whatever kept them from the list of versions: a name that does
-		// not exist, and a server that was not reached.
+		// pip and apt print these whatever kept them from the list of versions: an unknown name, or an unreachable server.
 		follows(Fixable, `from versions: none`, "(pip says so too when the index answers with an error, whatever it is)"),
 		follows(Fixable, `Unable to locate package|has no installation candidate`, ""),
 		follows(Fixable, `(?i)permission denied|\beacces\b|command not found|no such file or directory`, ""),

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// lazy is a pattern compiled when it is first asked: most commands ask none.
+// lazy is a pattern compiled on first use: most commands need none.
 type lazy struct{ pattern func() *regexp.Regexp }
 
 func lazyPattern(expression string) lazy {
@@ -15,21 +15,21 @@ func lazyPattern(expression string) lazy {
 func (l lazy) match(text string) bool { return l.pattern().MatchString(text) }
 
 var (
-	// escape is a terminal's control sequence.
+	// escape matches a terminal's control sequence.
 	escape = lazyPattern(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
-	// frame is what tools, and the shell of the set-up, begin every line of an error with.
+	// frame matches the words with which tools, and the setup's shell, begin every line of an error.
 	frame = lazyPattern(`^(?:npm (?:error|ERR!) ?(?:(?:network|notarget|nospc|engine|notsup|JSON\.parse) )?|\[(?:ERROR|FATAL)\] ?|E: |signalbox: (?:eval: )?(?:line )?\d+: (?:eval: )?)+`)
-	// surround is what they put around a line's words.
+	// surround matches what they put around a line's words.
 	surround = lazyPattern(`^WARNING: Retrying \(Retry\([^)]*\)\) after | -> \[Help \d+\]`)
 
-	// passing is a line of a tool that goes on: a warning, a try that is followed by another, a wait.
+	// passing matches a line of a tool that continues: a warning, an attempt before another one, a wait.
 	passing = lazyPattern(`(?i)^(?:\[?warn(?:ing)?\b|npm warn\b|w: |ign:|info\b|waiting for )|\bretry(?:ing\b|\()|will retry|retries left|try(?:ing)? again\b|blocking waiting for`)
-	// exhausted is pip's last try: it says what stopped it nowhere else.
+	// exhausted matches pip's last attempt, the only place where it says what stopped it.
 	exhausted = lazyPattern(`Retry\(total=0,`)
-	// bare is a line that gives a code and no words.
+	// bare matches a line that gives a code and no words.
 	bare = lazyPattern(`^(?:code|errno|syscall)\b|^Error: ERR_PNPM_\w+$|^FAIL\b`)
 
 	complaint = lazyPattern(`(?i)\w*(?:error|exception)\b|\b(?:fatal|fail(?:ed|s|ure)?|cannot|can't|not found|no such|denied|invalid|unknown|unsupported|undefined|unmet|missing|need(?:s|ed)|must)\b`)
-	// advice is what tools print below their error, whatever it was.
+	// advice matches what tools print below any error.
 	advice = lazyPattern(`(?i)complete log of this run|re-?run (?:maven|with)|full stack trace|see above|for more information|more log output|get more help|^(?:note|hint|info|help|npm notice)\b|visit https?:|please read|\[help \d+\]|^build fail|failed with an exception|execution failed for task|^(?:\[|--?\w+[ ,] |command |path |run \W?npm )|encountered error while|metadata-generation-failed|subprocess-exited|did not run successfully|likely not a problem with|^Terminated$`)
 )

@@ -1,28 +1,22 @@
 package environment
 
-// Set-up commands share one shell, so that what one of them activates holds for
-// the next, for the tests and for the agent. The shell is not a process, which
-// would die with us, but what is left of one: after a line that succeeded its
-// exported variables, functions and folder are written below HOME, and the next
-// line begins with them. So a set-up goes on after a crash as if nothing had
-// been, and a kept environment brings its activation along.
+// Setup commands share one shell, so that an environment that one of them activates applies to the next command, to the tests and to the agent. The
+// shell is not a process, which would die with ours, but its saved state: after each successful line its exported variables, functions and folder
+// are written below HOME, and the next line starts from them. A setup therefore continues after a crash as if nothing had happened, and a cached
+// environment keeps its activation.
 
-// stateDir is where it is kept, as the scripts see it.
+// stateDir is where the state is, as the scripts see it.
 const stateDir = `"$HOME/.signalbox-shell"`
 
-// preferBash runs the script $1 with the further arguments in bash, whose functions
-// (conda is one) outlive a line, and in sh where there is no bash.
+// preferBash runs the script $1 with the remaining arguments in bash, whose functions (conda is one) survive a line, or in sh if there is no bash.
 const preferBash = `script=$1; shift
 if command -v bash >/dev/null 2>&1; then exec bash -c "$script" signalbox "$@"; fi
 exec sh -c "$script" signalbox "$@"`
 
-// lineScript runs the line $1 in the shell that the lines before it left. What
-// belongs to a single command or run is not passed on.
+// lineScript runs the line $1 in the state that the earlier lines left. Settings of a single command or run are not passed on.
 //
-// pip says of an index that is in trouble what it says of a name that does not exist; the answer
-// stands in its log alone, so where it found no version the log has the last word. It tries again
-// less often than by itself, because a failure is waited for from outside. What the person or the
-// line says of either counts.
+// pip prints the same for a failing index as for an unknown name; only its log tells them apart, so if pip found no version, the log decides. pip
+// also retries less often than by default, because Signalbox itself waits and retries. A value set by the user or the line wins in both cases.
 const lineScript = `dir=` + stateDir + `
 piplog=$dir/pip.log
 unheard() {
@@ -48,29 +42,29 @@ export PIP_LOG="${PIP_LOG-$piplog}" PIP_RETRIES="${PIP_RETRIES-1}"
 mkdir -p "$dir" 2>/dev/null
 eval "$1"`
 
-// activatedScript starts the program $1 with what the set-up activated, in the folder it was
-// given. One that is not there is exit code 127 without a word, as agents expect it.
+// activatedScript starts the program $1 with the setup's activation, in the folder it was given. A missing program is exit code 127 without output,
+// as agents expect.
 const activatedScript = `dir=` + stateDir + `
 if [ -r "$dir/variables" ]; then . "$dir/variables"; fi
 command -v -- "$1" >/dev/null 2>&1 || exit 127
 exec "$@"`
 
-// verifyScript runs the line $1 as lineScript does, in the folder that the lines left, and leaves nothing itself.
+// verifyScript runs the line $1 as lineScript does, in the folder that the lines left, and saves no state.
 const verifyScript = `dir=` + stateDir + `
 if [ -r "$dir/variables" ]; then . "$dir/variables"; cd -- "$(cat "$dir/folder")" 2>/dev/null || :; fi
 eval "$1"`
 
-// VerifyLine is the program that runs one verification after a set-up.
+// VerifyLine returns the program that runs one verification after a setup.
 func VerifyLine(line string) []string {
 	return []string{"sh", "-c", preferBash, "signalbox", verifyScript, line}
 }
 
-// SetUpLine is the program that runs one line of a set-up in the set-up's shell.
+// SetUpLine returns the program that runs one line of a setup in the setup's shell.
 func SetUpLine(line string) []string {
 	return []string{"sh", "-c", preferBash, "signalbox", lineScript, line}
 }
 
-// Activated is the program args, started with what the set-up's lines activated.
+// Activated returns the program that starts args with the setup's activation.
 func Activated(args []string) []string {
 	return append([]string{"sh", "-c", preferBash, "signalbox", activatedScript}, args...)
 }

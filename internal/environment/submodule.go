@@ -2,8 +2,7 @@ package environment
 
 import "strings"
 
-// SubmoduleError: files of submodules cannot be had, so a commit cannot be worked on. Trying again does not help
-// unless Passing says so.
+// SubmoduleError: files of submodules are unavailable, so a commit can't be worked on. Trying again helps only if Passing is set.
 type SubmoduleError struct {
 	// Problems are one sentence each, and name the submodule.
 	Problems []string

@@ -7,22 +7,21 @@ import (
 	"sync"
 )
 
-// Tests is what the output of a test command says of the tests that ran.
+// Tests is what the output of a test command says about the tests.
 type Tests struct {
-	// Failed are the names of the failing tests, each once, in the order in which they were printed.
+	// Failed are the names of the failing tests, each once, in the order of the output.
 	Failed []string
-	// Unnamed: something failed that has no name of its own, such as a package that does not compile.
+	// Unnamed: something without a test's name failed, such as a package that does not compile.
 	Unnamed bool
 	// None: the runner says that it ran no test at all.
 	None bool
 }
 
-// testWords are how test runners print what this package looks for, one runner each. The first group of failed, and of
-// those that have one the second, is the name of a test.
+// testWords are the patterns of one test runner's output. The first group of failed, followed by the second if there is one, is a test's name.
 type testWords struct {
 	failed  []string
 	unnamed []string
-	// ran says that at least one test ran, none that none did.
+	// ran matches if at least one test ran, none if no test did.
 	ran, none []string
 }
 
@@ -79,7 +78,7 @@ var testRunners = []testWords{
 	},
 }
 
-// compiled are the words of all runners as expressions.
+// compiledWords are the patterns of all runners.
 var compiledWords = sync.OnceValue(func() (all struct{ failed, unnamed, ran, none []*regexp.Regexp }) {
 	for _, w := range testRunners {
 		for _, kind := range []struct {
@@ -101,26 +100,26 @@ var (
 	mochaTold = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^  [1-9]\d* failing`) })
 )
 
-// ReadTests finds in the output of a test command, free of terminal escapes, which tests failed and whether any ran.
+// ReadTests returns which tests failed and whether any ran, by the output of a test command without terminal escapes.
 func ReadTests(output string) Tests {
 	r := testReader{}
 	for line := range strings.Lines(output) {
 		r.read(strings.TrimRight(line, "\r\n"))
 	}
 	r.found.None = r.none && !r.ran && len(r.found.Failed) == 0
-	if len(r.pending) > 0 { // whose package's own line is not there
+	if len(r.pending) > 0 { // their package's line is missing
 		r.found.Unnamed = true
 	}
 	return r.found
 }
 
-// testReader is how far the output was read.
+// testReader reads the output line by line.
 type testReader struct {
 	found     Tests
 	ran, none bool
 	// pending are failing Go tests whose package is not known yet.
 	pending []string
-	// mocha: the list of what failed has begun; title is the name that is being put together.
+	// mocha: the list of failures has started; title is the name read so far.
 	mocha bool
 	title string
 }
@@ -140,7 +139,7 @@ func (r *testReader) read(line string) {
 	}
 }
 
-// goFailed reads lines of go test: the tests of a package come before its own line.
+// goFailed reads lines of go test: the tests of a package come before the package's own line.
 func (r *testReader) goFailed(line string) bool {
 	if m := goTest().FindStringSubmatch(line); m != nil {
 		r.pending = append(r.pending, m[1])
@@ -158,7 +157,7 @@ func (r *testReader) goFailed(line string) bool {
 	return true
 }
 
-// mochaFailed reads mocha's list of what failed: a number, then the names of the suites and of the test, one line each, the last with a colon.
+// mochaFailed reads mocha's list of failures: a number, then the names of the suites and of the test, one line each, the last with a colon.
 func (r *testReader) mochaFailed(line string) bool {
 	if mochaTold().MatchString(line) {
 		r.mocha = true

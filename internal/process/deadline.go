@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Deadline is a total one that can stand still, for a program that waits for somebody: Command.Total
-// runs on whatever happens.
+// Deadline is a total deadline that can pause, for a program that waits for a person. Command.Total never pauses.
 type Deadline struct {
 	end func()
 
@@ -37,7 +36,7 @@ func (d *Deadline) passed() {
 	}
 }
 
-// Hold lets it stand still until as many Releases.
+// Hold pauses the deadline until Release was called as often as Hold.
 func (d *Deadline) Hold() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -48,7 +47,7 @@ func (d *Deadline) Hold() {
 	}
 }
 
-// Release lets it run on.
+// Release undoes one Hold.
 func (d *Deadline) Release() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,9 +19,8 @@ func (p *program) askToEnd(ctx context.Context, c Command, tag string) {
 	p.signalGroup(unix.SIGCONT)
 }
 
-// signalInside signals everything that the leader started, found as end finds it. Of a process
-// namespace's first process the kernel knows that it takes no signal it has no handler for. Who
-// cannot be signaled gets no grace.
+// signalInside signals everything that the leader started, found the same way as in end. The kernel drops a signal to a process namespace's first
+// process unless that has a handler. A process that can't be signaled gets no grace.
 func (p *program) signalInside(ctx context.Context, tag string, signals ...syscall.Signal) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWait)
 	defer cancel()

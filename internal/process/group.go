@@ -126,5 +126,5 @@ func (g *group) leave() {
 	}
 }
 
-// thisThread is how whoever writes to tasks names itself.
+// thisThread written to a tasks file means the writing thread.
 const thisThread = "0"

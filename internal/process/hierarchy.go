@@ -59,7 +59,7 @@ func unifiedParent(own string, controllers []string) (dir string, has []string) 
 		content, _ := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 		down := strings.Fields(string(content))
 		has := slices.DeleteFunc(slices.Clone(controllers), func(c string) bool { return !slices.Contains(down, c) })
-		// Whoever enters a group must be allowed to leave for the one above both.
+		// A process that enters a group must also be allowed to leave for the one above both.
 		mayEnter := unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
 		if len(has) > 0 && mayEnter {
 			return dir, has

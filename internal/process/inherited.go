@@ -111,9 +111,8 @@ const (
 	openFiles = 1 << 16
 )
 
-// softLimits are the soft limits that programs begin with, as far as the hard ones allow: what the kernel
-// gives a process of its own accord, but for core and open files. Hard limits stay. They are a
-// decision of whoever runs this machine, and nobody else may lift them.
+// softLimits are the soft limits that programs start with, as far as the hard ones allow: the kernel's defaults, except for core and open files.
+// Hard limits stay: they are the decision of this machine's administrator.
 var softLimits = map[int]uint64{
 	unix.RLIMIT_CPU: unlimited, unix.RLIMIT_FSIZE: unlimited, unix.RLIMIT_DATA: unlimited, unix.RLIMIT_AS: unlimited,
 	unix.RLIMIT_RSS: unlimited, unix.RLIMIT_NPROC: unlimited, unix.RLIMIT_LOCKS: unlimited, unix.RLIMIT_SIGPENDING: unlimited,

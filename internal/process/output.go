@@ -13,9 +13,8 @@ import (
 
 const (
 	readSize = 32 << 10
-	// lastWords is how long a pipe that somebody still holds open after the end of the tree may be
-	// silent before it is given up, and lastBytes how much may still come out of it: as much as
-	// an ordinary pipe holds at most.
+	// lastWords is how long a pipe that some process still holds open after the end of the tree may be silent before it is abandoned. lastBytes is
+	// how much may still come out of it: as much as an ordinary pipe holds at most.
 	lastWords = 50 * time.Millisecond
 	lastBytes = 1 << 20
 )
@@ -55,7 +54,7 @@ func (o *output) hurry() {
 // sink passes output on up to a limit, one Writer call at a time.
 type sink struct {
 	begun   time.Time
-	printed atomic.Int64 // when something was printed last, in nanoseconds since begun
+	printed atomic.Int64 // time of the last output, in nanoseconds after begun
 
 	mu   sync.Mutex
 	left int64 // bytes that may still be passed on

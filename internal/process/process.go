@@ -1,6 +1,5 @@
-// Package process owns child processes: how one is started, streamed, limited
-// and ended together with everything it started. It refuses to know why a
-// program runs: agents, tests and git all come here as a Command.
+// Package process owns child processes: how one is started, streamed, limited and ended together with everything it started. It does not know why a
+// program runs: agents, tests and git all arrive here as a Command.
 package process
 
 import (

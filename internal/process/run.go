@@ -30,7 +30,7 @@ var ErrUnkillable = errors.New("process does not die")
 
 // Host runs commands on this machine as they are. It isolates nothing.
 type Host struct {
-	// Observe, if set, is told every command that was started and how it ended.
+	// Observe, if set, is called with every command that was started and its result.
 	Observe func(Command, Result)
 }
 
@@ -125,8 +125,7 @@ func (p *program) awaitLeader(ctx context.Context, c Command, s *streams) Ending
 	}
 }
 
-// end kills whatever is left of the tree. The leader is reaped last: as long as it is not, its
-// process id, which is the group's, cannot belong to anybody else.
+// end kills what is left of the tree. The leader is reaped last: until then its process id, which is also the group's, can't be reused.
 func (p *program) end(ctx context.Context, tag string) error {
 	p.signalGroup(unix.SIGKILL)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWait)

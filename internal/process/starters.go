@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Starters returns the ids of the processes, never the calling one, that live and have started something
-// with this variable assignment in its environment which lives, too. Those of other process namespaces are not told.
+// Starters returns the ids of the living processes, except the calling one, that started a still living process with this variable assignment in
+// its environment. It omits starters in other process namespaces.
 func Starters(ctx context.Context, tag string) (starters []int, err error) {
 	pids, err := processes()
 	for _, pid := range pids {

@@ -49,7 +49,7 @@ func newStreams(c Command) (_ *streams, err error) {
 	if s.child[1], err = s.openOutput(c.Stdout); err != nil {
 		return nil, fmt.Errorf("open standard output: %w", err)
 	}
-	// One pipe for one Writer is the only way to keep the order in which both were printed.
+	// Only one pipe for one Writer keeps the order in which both were printed.
 	if s.child[2] = s.child[1]; !same(c.Stdout, c.Stderr) {
 		if s.child[2], err = s.openOutput(c.Stderr); err != nil {
 			return nil, fmt.Errorf("open standard error: %w", err)
@@ -107,7 +107,7 @@ func (s *streams) copyInput() {
 		return
 	}
 	_, err := io.Copy(s.feed, s.input)
-	// A program need not read all of its input, and nobody reads it once it is gone.
+	// A program need not read all of its input, and the rest is useless once it is gone.
 	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
 		s.feedErr = err
 	}
@@ -127,7 +127,7 @@ func (s *streams) finish() error {
 	case <-s.fed:
 		return errors.Join(s.feedErr, s.sink.err)
 	case <-time.After(lastWords):
-		// Stdin's Read does not return; nobody waits for what it would bring.
+		// Stdin's Read does not return; its result is no longer needed.
 		return s.sink.err
 	}
 }

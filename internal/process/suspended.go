@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Suspended reports whether a process, which started so many clock ticks after boot, is there and does nothing because
-// somebody suspended it: by SIGSTOP, by Ctrl-Z or in a debugger.
+// Suspended reports whether the process that started this many clock ticks after boot exists and is suspended: by SIGSTOP, by Ctrl-Z or in a
+// debugger.
 func Suspended(pid int, start uint64) bool {
 	id := strconv.Itoa(pid)
 	if began, err := startOf(id); err != nil || began != strconv.FormatUint(start, 10) {

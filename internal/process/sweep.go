@@ -42,8 +42,7 @@ func sweep(ctx context.Context, tag string, list func() ([]int, error)) (killed 
 	}
 }
 
-// sweepOnce kills what it finds in one reading of /proc and waits for its end. Whoever was
-// started meanwhile is found by the next one.
+// sweepOnce kills what it finds in one reading of /proc and waits for its end. The next call finds processes that were started meanwhile.
 func sweepOnce(ctx context.Context, tag string, list func() ([]int, error)) (found int, err error) {
 	pids, err := list()
 	if err != nil {

@@ -101,8 +101,7 @@ func (s *streams) followSize() {
 	}
 }
 
-// terminalInput is the terminal as somewhere to write to: the end of input does not close it,
-// but is typed, as a person would.
+// terminalInput writes to the terminal. The end of input does not close the terminal, but is typed as Ctrl-D, as a person would.
 type terminalInput struct{ *os.File }
 
 // Close implements io.Closer.

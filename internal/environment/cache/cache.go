@@ -1,10 +1,8 @@
-// Package cache owns the folder of kept environments, the bases: which there
-// are, when each was last begun from, how much disk they take, and that one
-// which is in use is never deleted. It refuses to know what a base is made of.
+// Package cache owns the folder of cached environments, called bases: which there are, when each was last used, and how much disk they take. It
+// never deletes a base in use. It does not know what a base is made of.
 //
-// A base is a folder named after its id. While it is made it is called
-// .new-<id> and belongs to who makes it; Publish gives it its name, so a crash
-// leaves none or a whole one. One being deleted is called .old-<id>.
+// A base is a folder named after its id. While it is being made it is called .new-<id> and belongs to its maker. Publish renames it, so after a
+// crash a base is complete or absent. A base being deleted is called .old-<id>.
 package cache
 
 import (
@@ -31,7 +29,7 @@ type Entry struct {
 	Environment string `json:"environment"`
 	// Commit is what its tracked files are.
 	Commit string `json:"commit"`
-	// Version is that of the driver's way to make bases; another version's is not begun from.
+	// Version is the version of the driver's format. Bases of another version are not used.
 	Version string `json:"version"`
 	// Dir and Home are where commands saw its folders: absolute paths in it hold there only.
 	Dir  string `json:"dir"`
@@ -43,9 +41,9 @@ type Entry struct {
 
 	// Used is when an environment last began from it.
 	Used time.Time `json:"last_used_at"`
-	// Users are the environments that stand on it now.
+	// Users are the environments made from it that still exist.
 	Users []string `json:"in_use_by"`
-	// Forgotten: nothing begins from it any more; it is deleted once nothing stands on it.
+	// Forgotten: no new environment starts from it. It is deleted when its last user is gone.
 	Forgotten bool `json:"forgotten"`
 }
 
@@ -170,9 +168,8 @@ func (c *Cache) Forget(key string) error {
 	return nil
 }
 
-// Lock keeps other processes and goroutines from choosing, publishing and deleting bases until
-// unlock is called. It is held for moments. The file is never removed by us: whoever waits on a
-// removed file would hold a lock that nobody else sees.
+// Lock keeps other processes and goroutines from choosing, publishing and deleting bases until unlock is called. It is held briefly. The file is
+// never removed: a process waiting on a removed file would get a lock that others can't see.
 func (c *Cache) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the cache's folder: %w", err)

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Find is the base, most recently used first, that suits; nil if none does. Who begins from it
-// holds the lock until it is written down, and then uses Touch.
+// Find returns the most recently used base that suits, or nil. The caller holds the lock until its use of the base is recorded, and then calls
+// Touch.
 func (c *Cache) Find(suits func(*Entry) bool) (*Entry, error) {
 	entries, err := c.Entries()
 	if err != nil {

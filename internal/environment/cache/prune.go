@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Prune deletes bases, least recently used first, until those left take no more than limit
-// bytes, and whatever is forgotten or was cut off. users answers which environments stand on or
-// make which base, by its id; those stay. With dry nothing is deleted. It returns what was, or would be.
+// Prune deletes bases, least recently used first, until the rest take at most limit bytes. It also deletes forgotten and abandoned ones. users
+// returns, by id, the environments that use or make a base; those bases stay. With dry nothing is deleted. Prune returns the bases that were, or
+// would be, deleted.
 func (c *Cache) Prune(ctx context.Context, limit int64, dry bool, users func() (map[string][]string, error)) ([]Entry, error) {
 	unlock, err := c.Lock(ctx)
 	if err != nil {

@@ -57,7 +57,7 @@ type Config struct {
 	// Docker is the path of signalbox-docker, DockerEnv its variables.
 	Docker    string
 	DockerEnv []string
-	// Logger is told when a container had to be made again; nil discards.
+	// Logger records each container that had to be made again; nil discards.
 	Logger *slog.Logger
 	// Clock tells when commands were started; nil means the system's.
 	Clock func() time.Time

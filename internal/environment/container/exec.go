@@ -16,12 +16,11 @@ import (
 	"signalbox/internal/process"
 )
 
-// errBusy: the container would have to be made again while somebody may be at work in it.
+// errBusy: the container would have to be made again while another process may be using it.
 var errBusy = errors.New("the container is in use and cannot be given more to show")
 
-// Exec implements process.Executor. HOME lasts as long as the environment, the temporary folder
-// as long as the command, and all else of the container's own file system until Renew. A
-// container that is not there any more, or shows an older work folder, is started again first.
+// Exec implements process.Executor. HOME lasts as long as the environment, the temporary folder as long as the command, and the rest of the
+// container's own file system until Renew. If the container is gone, or shows an older work folder, it is started again first.
 func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	dir, err := inside(c.Dir)
 	if err != nil {

@@ -36,8 +36,7 @@ func tagOf(word string) string { return hash(word)[:32] }
 func (d *Driver) kept(key string) string   { return d.repository() + ":kept-" + tagOf(key) }
 func (d *Driver) savedAs(id string) string { return d.repository() + ":env-" + id }
 
-// Renew implements environment.Environment. An environment is warm when both its work folder
-// and its container's own file system were kept.
+// Renew implements environment.Environment. An environment is warm if both its work folder and its container's own file system were kept.
 func (e *Environment) Renew(ctx context.Context, commit, key string) (warm bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -76,8 +75,7 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	return warm, e.bringUp(ctx)
 }
 
-// Keep implements environment.Environment. The image comes first: without the work folder
-// nobody begins with it, and Check removes it.
+// Keep implements environment.Environment. The image is saved first: without the work folder it is never used, and Check removes it.
 func (e *Environment) Keep(ctx context.Context, key string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +91,7 @@ func (e *Environment) keep(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	// What is kept may be the very folders that the container shows, and must not be written again.
+	// The snapshot may be the very folders that the container shows, and must not be written again.
 	e.server = nil
 	if _, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpStop, Name: e.driver.containerName(e.id)}); err != nil {
 		return err

@@ -134,8 +134,7 @@ type Environment struct {
 	clone  *clone.Environment
 	id     string
 	state  state
-	// guest: somebody else made the environment and may be at work in it, so a container that is
-	// there is used whatever it was made from.
+	// guest: another process made the environment and may be using it, so an existing container is used whatever it was made from.
 	guest bool
 
 	// mu is held for reading while a command runs, and for writing while the container is started

@@ -15,8 +15,8 @@ import (
 	"signalbox/internal/environment/container/engine"
 )
 
-// Remove implements environment.Driver. The container goes first: as long as the environment's
-// private folder is there, somebody may still look for it.
+// Remove implements environment.Driver. The container goes first: while the environment's private folder exists, other processes may still look for
+// the container.
 func (d *Driver) Remove(ctx context.Context, s environment.Spec) error {
 	if err := clone.Validate(s); err != nil {
 		return err
@@ -37,10 +37,8 @@ func (d *Driver) removeContainer(ctx context.Context, name string) error {
 
 var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 
-// sweep removes the containers and saved images of this project whose environment is gone: a
-// killed Signalbox, or a daemon that finished what it was told by one, leaves them. A container
-// is made after its environment's private folder and removed before it, so one without is
-// nobody's.
+// sweep removes this project's containers and saved images whose environment is gone. A killed Signalbox leaves them, or a daemon that completed
+// its last order. A container is made after its environment's private folder and removed before it, so a container without one has no owner.
 func (d *Driver) sweep(ctx context.Context) error {
 	found, err := d.engine.Do(ctx, engine.Order{Op: engine.OpContainers, Labels: map[string]string{labelProject: d.config.Clone.Root}})
 	if err != nil {

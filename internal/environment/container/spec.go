@@ -33,7 +33,7 @@ const (
 	labelConfig  = "signalbox.config"  // what the container was made from, see digest
 )
 
-// temporary are folders inside whose content is nobody's work.
+// temporary are folders whose content is never part of the work.
 var temporary = []string{"/tmp", "/var/tmp", "/run", "/dev"}
 
 // spec is the container as the environment should have it now.

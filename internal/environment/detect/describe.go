@@ -28,7 +28,7 @@ func rank(kind string) int {
 	return len(preference)
 }
 
-// describe records what a file says about the set-up, if it says anything.
+// describe records what a file says about the setup, if anything.
 func (s *survey) describe(f *File, d Description) {
 	d.Path, d.Kind, d.Image, d.Dockerfile = f.Path, f.Kind, short(d.Image), short(d.Dockerfile)
 	d.Commands, d.Checks = s.commands(f, d.Commands), s.commands(f, d.Checks)
@@ -37,7 +37,7 @@ func (s *survey) describe(f *File, d Description) {
 	}
 }
 
-// commands drops what nobody could read before it runs.
+// commands drops commands that a person could not read before they run.
 func (s *survey) commands(f *File, all []string) (kept []string) {
 	for _, command := range all {
 		command = strings.TrimSpace(strings.ReplaceAll(command, "\r\n", "\n"))
@@ -61,7 +61,7 @@ func hidden(c rune) bool {
 }
 
 var (
-	// What belongs to a machine of one's own, and is not in an environment.
+	// Commands for a developer's own machine, which an environment does not have.
 	foreign = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)(?:^|[\s;&|(@])(sudo|docker|docker-compose|podman|brew|systemctl|snap)(?:\s|$)`)
 	})
@@ -96,8 +96,8 @@ func installer(words string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:^|[^\w-])(?:` + words + `)(?:[^\w-]|$)`) })
 }
 
-// unfit is why a description's commands are offered and not taken: somebody has
-// to choose from them first. Where nothing decided, nothing but they can say what is needed.
+// unfit returns why a description's commands are only offered: a person has to choose among them first. If nothing else decided, only that person
+// can say what is needed.
 func (s *survey) unfit(d *Description, environment string) string {
 	text := strings.Join(d.Commands, "\n") + "\n" + d.recipe
 	installs, known := installers[environment]

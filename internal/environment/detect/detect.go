@@ -1,6 +1,5 @@
-// Package detect owns what a project's files say about the environment that it
-// needs: which kind, which set-up commands, which dependencies. It reads what
-// strangers wrote, within limits, and never runs any of it.
+// Package detect reads from a project's files which environment it needs: its kind, its setup commands and its dependencies. It reads untrusted
+// files, within limits, and runs none of them.
 package detect
 
 import (
@@ -30,11 +29,10 @@ type Result struct {
 	Default bool `json:"default,omitempty"`
 	// Image is the catalogue's for the chosen environment.
 	Image string `json:"image,omitempty"`
-	// SetUp are the commands, for one shell, in order; empty when nothing needs a set-up.
-	// SetUpSource names the files that they come from.
+	// SetUp are the commands, for one shell, in order; empty if no setup is needed. SetUpSource names the files that they come from.
 	SetUp       []string `json:"setup_commands"`
 	SetUpSource string   `json:"setup_source,omitempty"`
-	// Verification proves the set-up; empty when there is none.
+	// Verification proves the setup; empty if there is none.
 	Verification []Verification `json:"verification"`
 	// NotSetUp are the parts of the project that SetUp does nothing for.
 	NotSetUp []Part `json:"not_set_up,omitempty"`
@@ -42,7 +40,7 @@ type Result struct {
 	Defaults []Default `json:"defaults,omitempty"`
 	// Versions are the tool versions that the project asks for: go 1.26, node 22.
 	Versions map[string]string `json:"versions,omitempty"`
-	// Descriptions are the project's own words on its set-up, the most telling first.
+	// Descriptions are the project's own documents about its setup, the most useful first.
 	Descriptions []Description `json:"descriptions,omitempty"`
 	// Notes tell what could not be read or was left out.
 	Notes []string `json:"notes,omitempty"`
@@ -131,8 +129,8 @@ func Detect(ctx context.Context, files Files, catalogue []Environment, language 
 	return s.result, nil
 }
 
-// Locks is the digests of all that decides what a set-up installs, by path:
-// manifests, lock files, and what the set-up commands come from and start.
+// Locks returns the digests, by path, of everything that decides what a setup installs: manifests, lock files, and the files that the setup
+// commands come from and start.
 func (r Result) Locks() map[string]string {
 	locks := map[string]string{}
 	for _, f := range r.Files {

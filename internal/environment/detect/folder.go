@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// A folder without git may hold anything; nobody's project has more files.
+// A folder without git may hold anything; no project has more files than this.
 const maxListed = 200_000
 
 var errManyFiles = errors.New("more files than a project has")
@@ -19,7 +19,7 @@ var errManyFiles = errors.New("more files than a project has")
 // Folder is the content of a folder. Symbolic links are not followed.
 type Folder struct {
 	Root *os.Root
-	// Names lists the files where somebody knows them; nil means that the folder is walked.
+	// Names lists the files, if the caller knows them; nil means that the folder is walked.
 	Names func(context.Context) ([]string, error)
 }
 

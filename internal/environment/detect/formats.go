@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// script is the kind of a file that a set-up command starts.
+// script is the kind of a file that a setup command starts.
 const script = "script"
 
 // format is one kind of file that tells of an environment.
@@ -24,7 +24,7 @@ type format struct {
 	unlisted bool
 }
 
-// baseNames are the files that are told by their base name.
+// baseNames returns the formats that are recognized by a file's base name.
 func baseNames() map[string]format {
 	return map[string]format{
 		"pyproject.toml":   {environment: Python, manifest: true, parse: (*survey).pyproject},

@@ -7,7 +7,7 @@ import (
 )
 
 func (s *survey) goMod(f *File, text []byte) error {
-	// What a newer Go knows is passed over, as the go command does for dependencies.
+	// Directives of a newer Go are skipped, as the go command does for dependencies.
 	mod, err := modfile.ParseLax(f.Path, text, nil)
 	if err != nil {
 		return err

@@ -75,8 +75,7 @@ func (s *survey) parse(c candidate, f *File, text []byte) error {
 	return c.parse(s, f, []byte(strings.TrimPrefix(string(text), "\ufeff")))
 }
 
-// digestScripts reads the files that the set-up's commands start, so that a
-// change in one of them is seen.
+// digestScripts reads the files that the setup's commands start, so that a change in one of them is noticed.
 func (s *survey) digestScripts(ctx context.Context) error {
 	i := slices.IndexFunc(s.result.Descriptions, func(d Description) bool { return d.Path == s.result.SetUpSource })
 	if i < 0 {

@@ -41,8 +41,8 @@ func (s *survey) packageJSON(f *File, text []byte) error {
 	return nil
 }
 
-// nodeManagers are told by their lock files; which is looked for first wins. An
-// open install writes no lock file: it would become part of the change.
+// nodeManagers are recognized by their lock files; the first one found wins. open, the install without a lock file, writes none: it would become
+// part of the change.
 var nodeManagers = []struct{ name, lock, frozen, open string }{
 	{"npm", "package-lock.json", "npm ci", "npm install --no-package-lock"},
 	{"npm", "npm-shrinkwrap.json", "npm ci", "npm install --no-package-lock"},
@@ -50,7 +50,7 @@ var nodeManagers = []struct{ name, lock, frozen, open string }{
 	{"yarn", "yarn.lock", "yarn install --frozen-lockfile", "yarn install --no-lockfile"},
 }
 
-// nodeInstall is the command for one folder and the file that told which.
+// nodeInstall returns the command for one folder and the file that decided it.
 func (s *survey) nodeInstall(m *module) (command, source string) {
 	source = m.manifests["package.json"]
 	for _, manager := range nodeManagers {
@@ -85,8 +85,8 @@ func (s *survey) berry(m *module, lock string) bool {
 		m.packageManager == "yarn" && m.managerVersion != "" && !strings.HasPrefix(m.managerVersion, "1.")
 }
 
-// nodeSetUp installs the root and every folder that stands for itself: one
-// below a root with workspaces does not, unless it has a lock file of its own.
+// nodeSetUp installs the root and every independent folder. A folder below a root with workspaces is independent only if it has a lock file of its
+// own.
 func (s *survey) nodeSetUp() (p plan) {
 	var covering []string
 	for _, m := range s.modules("package.json") {

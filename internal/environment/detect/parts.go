@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Part is a part of the project that the set-up passes by: of another kind than the chosen
-// one, or a folder beside the one that stands for all of its kind.
+// Part is a part of the project that the setup leaves out: a part of another kind than the chosen one, or a folder beside the one that was chosen
+// for its kind.
 type Part struct {
 	Environment string `json:"environment"`
 	// Source names the files that the commands come from.
 	Source string `json:"source"`
-	// Commands would set it up, after those of the set-up and in their shell.
+	// Commands would set it up, after the setup's own and in their shell.
 	Commands []string `json:"setup_commands"`
 }
 
@@ -35,10 +35,10 @@ func (s *survey) leaveParts(chosen Environment, catalogue []Environment) {
 			}
 		}
 	}
-	s.result.Notes = notes // planning what is not done has nothing to tell
+	s.result.Notes = notes // notes about a plan that is not used help no one
 }
 
-// followed is the text of the set-up's commands, with what they start where a description says it.
+// followed returns the text of the setup's commands and of the scripts they start, if a description contains them.
 func (s *survey) followed() (text string, described bool) {
 	text = strings.Join(s.result.SetUp, "\n")
 	i := slices.IndexFunc(s.result.Descriptions, func(d Description) bool { return d.Path == s.result.SetUpSource })

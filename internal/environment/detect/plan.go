@@ -11,13 +11,13 @@ import (
 // Not more folders than this are set up each by itself.
 const maxModules = 10
 
-// plan is a set-up in the making.
+// plan is an unfinished setup.
 type plan struct {
 	commands []string
 	// checks are commands that succeed once all is there; proofs are such that print OK themselves.
 	checks, proofs []string
 	source         []string
-	left           []plan // folders of the same kind that the set-up passes by
+	left           []plan // folders of the same kind that the setup leaves out
 }
 
 func (p *plan) add(q plan) {
@@ -156,7 +156,7 @@ func (s *survey) gitignore(f *File, text []byte) error {
 	return nil
 }
 
-// ignores tells whether git is told to pass over a folder that a set-up makes.
+// ignores reports whether git ignores a folder that a setup makes.
 func (s *survey) ignores(dir, folder string) bool {
 	return slices.Contains(s.ignored["."], folder) || slices.Contains(s.ignored[dir], folder)
 }

@@ -103,7 +103,7 @@ var (
 	shells       = []string{"", "sh", "bash", "shell", "zsh", "console", "terminal"}
 )
 
-// agents takes the shell blocks below headings that speak of set-up or of tests.
+// agents takes the shell blocks below headings about setup or tests.
 func (s *survey) agents(f *File, text []byte) error {
 	var d Description
 	var open, under string

@@ -14,7 +14,7 @@ import (
 	"signalbox/internal/redact"
 )
 
-// What strangers wrote is read within these limits.
+// Limits for reading untrusted files.
 const (
 	maxFiles        = 200
 	maxDependencies = 5000
@@ -52,7 +52,7 @@ type candidate struct {
 	format
 }
 
-// module is a folder with manifests, and what its set-up depends on.
+// module is a folder with manifests, and what its setup depends on.
 type module struct {
 	dir          string
 	dependencies map[string]int    // by environment
@@ -112,7 +112,7 @@ func (s *survey) has(name string) bool {
 	return found
 }
 
-// module is the folder whose set-up a file is part of.
+// module returns the folder whose setup a file is part of.
 func (s *survey) module(name string) *module {
 	dir := path.Dir(name)
 	if path.Base(dir) == "requirements" {

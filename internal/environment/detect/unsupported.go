@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// unsupported are the manifests of kinds that nobody here knows how to set up. Passing them by in
-// silence would look like having looked and found nothing to do.
+// unsupported are the manifests of kinds without a setup here. Skipping them silently would look as if nothing were needed.
 var unsupported = map[string]string{
 	"Cargo.toml": "Rust", "Gemfile": "Ruby", "composer.json": "PHP", "mix.exs": "Elixir", "pubspec.yaml": "Dart", "Package.swift": "Swift",
 	"build.sbt": "Scala", "stack.yaml": "Haskell", "deno.json": "Deno", "bun.lock": "Bun", "bun.lockb": "Bun",

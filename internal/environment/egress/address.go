@@ -17,9 +17,8 @@ var closed = []netip.Prefix{
 	netip.MustParsePrefix("fec0::/10"),      // site-local
 }
 
-// permits reports whether a host of this trust may have the address. An address that is
-// link-local, as the services are that hand out a cloud machine's credentials, has to be named
-// by its number: names get theirs from whoever answers for them.
+// permits reports whether a host of this trust may have the address. A link-local address, such as those of services that hand out a cloud
+// machine's credentials, must be named by its number: the owner of a name chooses its addresses.
 func (t trust) permits(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	switch t {

@@ -26,8 +26,8 @@ func ListenUnix(ctx context.Context, path string) (net.Listener, error) {
 	return l, nil
 }
 
-// Forward is the part that runs inside, where somebody stays who can: it listens at a policy's
-// Addresses and leads what comes to the socket of ListenUnix, until ctx ends.
+// Forward is the part inside a sandbox that has a running process: it listens at a policy's Addresses and connects them to the socket of
+// ListenUnix, until ctx ends.
 func Forward(ctx context.Context, addresses []string, socket string) error {
 	listeners, err := listen(ctx, addresses)
 	if err != nil {

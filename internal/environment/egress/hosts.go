@@ -1,8 +1,7 @@
 package egress
 
-// publicHosts are reached without anybody naming them: what package managers use when nothing is
-// configured. Services of models are not among them: whoever reaches one can tell it anything, so
-// a person names the one that is meant.
+// publicHosts are always allowed: the hosts that package managers use without configuration. Model services are not among them, because a command
+// can send anything to them; a person names the one that is needed.
 var publicHosts = []string{
 	// Go; the proxy sends large modules from the storage service.
 	"proxy.golang.org", "sum.golang.org", "index.golang.org", "storage.googleapis.com", "go.dev", "dl.google.com",

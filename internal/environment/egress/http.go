@@ -79,8 +79,7 @@ func split(address string) (host string, port uint16, err error) {
 	return host, port, nil
 }
 
-// connectTunnel answers CONNECT. The reason stands in the first line of the answer, because that
-// is all that most clients show of it.
+// connectTunnel answers CONNECT. The reason is in the first line of the answer, because most clients show only that line.
 func (s *session) connectTunnel(w http.ResponseWriter, r *http.Request) {
 	server, dialErr := s.dialAddress(r.Context(), "tcp", r.Host)
 	client, buffer, err := http.NewResponseController(w).Hijack()

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Namespace is a network namespace with nothing in it but a loopback interface, on which somebody
-// outside listens.
+// Namespace is a network namespace with nothing but a loopback interface, on which a process outside listens.
 type Namespace struct {
 	// File holds the namespace open; programs are started in it.
 	File *os.File
@@ -20,13 +19,12 @@ type Namespace struct {
 	Listeners []net.Listener
 }
 
-// ErrNotPermitted: only root may make a network namespace and go on outside of it. Whoever may
-// not has the program listen itself, by Handover.
+// ErrNotPermitted: only root may make a network namespace and continue outside of it. Without that right, the program inside listens itself, by
+// Handover.
 var ErrNotPermitted = errors.New("no right to make a network namespace")
 
-// NewNamespace makes a network namespace and listens in it. No process is needed inside: a
-// socket stays in the namespace of the thread that made it, whoever uses it. The kernel takes
-// the namespace away when its last program and the File are gone.
+// NewNamespace makes a network namespace and listens in it. It needs no process inside: a socket stays in the namespace of the thread that made it,
+// no matter which process uses it. The kernel removes the namespace when its last program and the File are gone.
 func NewNamespace(ctx context.Context, addresses []string) (*Namespace, error) {
 	type made struct {
 		namespace *Namespace

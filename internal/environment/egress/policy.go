@@ -1,8 +1,6 @@
-// Package egress owns what the commands of an environment reach of the network
-// when it is neither all nor nothing: the list of hosts, the proxy that is
-// their only way out, and the ways to listen for them in a network namespace
-// of theirs. It refuses to look into what is fetched: whoever may reach a
-// host may send to it too.
+// Package egress owns limited network access for the commands of an environment: the list of hosts, the proxy that is the commands' only way out,
+// and the ways to listen for them in their network namespace. It does not inspect what is transferred: a command that may reach a host may also
+// send to it.
 package egress
 
 import (
@@ -13,7 +11,7 @@ import (
 	"strconv"
 )
 
-// What commands reach of the network.
+// Kinds of network access for commands.
 const (
 	// Full is whatever this machine reaches, its own loopback and abstract sockets too.
 	Full = "full"
@@ -30,10 +28,8 @@ const ProxyAddress = "127.0.0.1:41080"
 // Policy is the list of hosts that commands may reach; the zero value has none.
 type Policy struct{ rules []rule }
 
-// NewPolicy allows the registries that everybody uses, the hosts of allow (the setting
-// environment.allow), and those that the http and https addresses among the values of
-// variables (KEY=value) name: who passes on GOPROXY wants it reached. Proxies' own variables
-// (HTTPS_PROXY) name none.
+// NewPolicy allows the public registries, the hosts of allow (the setting environment.allow), and the hosts of http and https addresses among the
+// values of variables (KEY=value): a user who passes on GOPROXY wants it reachable. Proxy variables (HTTPS_PROXY) allow nothing.
 func NewPolicy(allow, variables []string) (Policy, error) {
 	var p Policy
 	for _, host := range publicHosts {
@@ -84,9 +80,8 @@ func (p Policy) of(host string, port uint16) (most trust) {
 	return most
 }
 
-// Addresses are where somebody must listen in the namespace: at ProxyAddress, and at each address
-// of this machine's loopback interface that a person named with a port. The latter lead to where
-// they say, without the proxy, because tools never ask a proxy for them.
+// Addresses returns where to listen in the namespace: at ProxyAddress, and at each address of this machine's loopback interface that a person
+// allowed with a port. The latter are connected directly, without the proxy, because tools never use a proxy for them.
 func (p Policy) Addresses() []string {
 	addresses := []string{ProxyAddress}
 	for _, r := range p.rules {

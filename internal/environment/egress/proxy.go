@@ -15,7 +15,7 @@ import (
 // Config is what a proxy needs.
 type Config struct {
 	Policy Policy
-	// Logger is told of every host that was refused; nil discards.
+	// Logger records every refused host; nil discards.
 	Logger *slog.Logger
 	// Resolve finds the addresses of a name; nil means this machine's resolver.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -71,9 +71,8 @@ func (p *Proxy) With(addresses []string) *Proxy {
 // Policy is what the proxy lets through.
 func (p *Proxy) Policy() Policy { return p.config.Policy }
 
-// Serve serves listeners until ctx ends, and returns when all connections are closed. They listen
-// at the policy's Addresses, in that order; listeners[0] may be any that leads to the proxy.
-// The blocked function, if any, is told of each refused host, once.
+// Serve serves listeners until ctx ends, and returns when all connections are closed. The listeners are at the policy's Addresses, in that order;
+// listeners[0] may be any that leads to the proxy. Serve calls blocked, if not nil, once for each refused host.
 func (p *Proxy) Serve(ctx context.Context, listeners []net.Listener, blocked func(host string)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &session{Proxy: p, ctx: ctx, blocked: blocked, seen: map[string]bool{}}

@@ -18,8 +18,7 @@ func Lead(ctx context.Context, address, socket string) (stop func(), err error) 
 	return serveUntil(ctx, l, func(ctx context.Context, c net.Conn) { forward(ctx, c, socket, "") }), nil
 }
 
-// Relay leads what comes to a socket to the address on this machine's loopback interface, until stop
-// is called: the other end of Lead.
+// Relay connects a socket to the address on this machine's loopback interface until stop is called. It is the other end of Lead.
 func Relay(ctx context.Context, socket, address string) (stop func(), err error) {
 	l, err := ListenUnix(ctx, socket)
 	if err != nil {

@@ -29,7 +29,7 @@ func (r rule) matches(host string, port uint16) bool {
 	return host == r.name || strings.HasPrefix(r.name, ".") && strings.HasSuffix(host, r.name)
 }
 
-// trust is less for ".example.org": somebody else may give a name below it to any address.
+// trust is lower for ".example.org": others may give a name below it any address.
 func (r rule) trust() trust {
 	_, err := netip.ParseAddr(r.name)
 	switch {

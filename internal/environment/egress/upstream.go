@@ -29,8 +29,8 @@ func (s *session) wayOut(scheme, host string, port uint16) (*url.URL, error) {
 	return out, nil
 }
 
-// mayPass says why a host may not be asked of this machine's proxy. What its name stands for is the
-// proxy's to say; where our own name server knows it too, its address must be permitted.
+// mayPass returns why a host may not be requested through this machine's proxy, or nil. The proxy resolves the name; if our own name server knows
+// it too, its address must be permitted.
 func (s *session) mayPass(ctx context.Context, host string, port uint16) error {
 	_, err := s.permitted(ctx, host, port)
 	var refused *refusal

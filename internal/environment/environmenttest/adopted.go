@@ -2,7 +2,7 @@ package environmenttest
 
 import "testing"
 
-// testAdopted: a folder such as .venv that a set-up filled and nobody ignores.
+// testAdopted: a setup filled a folder such as .venv that the project does not ignore.
 func testAdopted(t *testing.T, s *site) {
 	look := func(on *site) string {
 		t.Helper()
@@ -45,7 +45,7 @@ func testOwnIgnore(t *testing.T, s *site) {
 	if !s.Keeps || !s.Isolated {
 		return
 	}
-	other := s.another(t, "other") // which may stand on what is kept, with nothing of it to be seen
+	other := s.another(t, "other") // it may be based on the snapshot without showing any of it
 	equal(t, "what was kept, in a new environment", other.must(t, "ls own 2>/dev/null; true"), "")
 	equal(t, "warm", other.renew(t, s.spec.Commit), true)
 	equal(t, "what was kept", other.must(t, "cat own/sub/x own/y"), "x\ny\n")

@@ -24,7 +24,7 @@ type Project struct {
 // Variables are the variables with which every driver under test is made.
 var Variables = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SIGNALBOX_TEST_ALLOWED=yes"}
 
-// Identity is whose commits every driver under test records, whoever this machine's git says its user is.
+// Identity is the author of every commit that a driver under test records, independent of this machine's git settings.
 var Identity = git.Identity{Name: "A Recorder", Email: "recorder@example.org"}
 
 // tracked is the content of the commit.
@@ -66,8 +66,7 @@ func NewProject(t testing.TB) *Project {
 	return p
 }
 
-// openFolders lets the folder be deleted by whoever made it: set-ups make folders read-only, and
-// what is kept of them is there when a test ends.
+// openFolders makes a folder deletable: setups make folders read-only, and their snapshots still exist when a test ends.
 func openFolders(dir string) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {

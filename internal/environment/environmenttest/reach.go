@@ -138,7 +138,7 @@ func networkOutOfReach(t *testing.T) []attempt {
 	}
 }
 
-// greet is a server that says hello to whoever connects, until the test ends.
+// greet starts a server that says hello to each client until the test ends.
 func greet(t *testing.T, network, address string) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), network, address)

@@ -24,8 +24,7 @@ type Harness struct {
 	Isolated bool
 	// OwnSystem: the folders of the system that commands see are not this machine's.
 	OwnSystem bool
-	// Connected makes a driver like Driver of which the commands reach so much of the network; nil
-	// where nobody can choose.
+	// Connected makes a driver like Driver whose commands have this network access; nil if the driver offers no choice.
 	Connected func(t *testing.T, network string, policy egress.Policy) environment.Driver
 	// Keeps: what is kept in one environment is there in the next.
 	Keeps bool

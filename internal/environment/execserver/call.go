@@ -61,7 +61,7 @@ func (c *call) await(ctx context.Context) (process.Result, error) {
 	if c.command.Stdin != nil && err == nil {
 		select {
 		case err = <-fed:
-		case <-time.After(lastInput): // Read does not return; nobody waits for what it would bring
+		case <-time.After(lastInput): // Read does not return; its result is no longer needed
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, ErrLost) {

@@ -19,7 +19,7 @@ import (
 type Client struct {
 	// Dir is the host's folder with the socket. Those inside may write in it.
 	Dir string
-	// First is the container's first process as this machine counts: nobody else is believed.
+	// First is the container's first process as this machine numbers it; no other peer is trusted.
 	First int
 	// Mounts are compared with what the container shows, host path by path inside.
 	Mounts map[string]string

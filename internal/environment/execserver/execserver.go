@@ -22,8 +22,7 @@ const Socket = "exec.sock"
 const Version = "2"
 
 var (
-	// ErrUnavailable: nobody answers who could be trusted. Nothing was started, and once the
-	// container was started again the command can be given again.
+	// ErrUnavailable: no trusted server answers. Nothing was started; the command can be repeated once the container was started again.
 	ErrUnavailable = errors.New("the container's exec server does not answer")
 	// ErrLost: the server went away, or stopped making sense, after it was given a command. What
 	// became of the command is not known; with the server everything inside is ended.
@@ -48,8 +47,8 @@ type order struct {
 	Dir     string   `json:"dir"`
 	Env     []string `json:"env"`
 	Input   bool     `json:"input"`  // there is a standard input
-	Out     bool     `json:"out"`    // somebody reads standard output
-	Err     bool     `json:"err"`    // somebody reads standard error
+	Out     bool     `json:"out"`    // the client reads standard output
+	Err     bool     `json:"err"`    // the client reads standard error
 	Merged  bool     `json:"merged"` // both go to one Writer, in order
 	// Terminal is the size of the program's terminal, nil when it gets none.
 	Terminal *process.TerminalSize `json:"terminal,omitempty"`

@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// input is the server's side of standard input. The client sends no more than window frames
-// that were not read, and then the end, so whoever fills it never waits.
+// input is the server's side of standard input. The client sends at most window unread frames, and then the end, so filling it never blocks.
 type input struct {
 	ctx    context.Context //nolint:containedctx // Read has no context, and must end with the command
 	frames *frames
@@ -60,7 +59,7 @@ func feed(from io.Reader, to *frames, more <-chan struct{}, done <-chan struct{}
 				return nil
 			}
 			if err := to.send(kindInput, buffer[:n]); err != nil {
-				return nil // the command is over, or its loss is told by the other direction
+				return nil // the command is over, or the other direction reports its loss
 			}
 		}
 		if err == nil {

@@ -56,8 +56,7 @@ func hide() error {
 	return nil
 }
 
-// first owns the socket in dir, starts the server and buries whoever ends; when the server ends, it
-// ends, and with it the container.
+// first owns the socket in dir, starts the server and reaps orphans. It ends with the server, and the container ends with it.
 func first(dir string, forward []string) error {
 	if err := hide(); err != nil {
 		return err
@@ -101,8 +100,8 @@ func bury(pid int) error {
 // serveInherited runs commands from the socket that the first process opened.
 func serveInherited(ctx context.Context, forward []string) error {
 	const inherited = 3
-	// The kernel notes who called listen. Where that is not the first process of a namespace,
-	// this is no container, and ending everybody would end others.
+	// The kernel records which process called listen. If that isn't the first process of a namespace, this is no container, and killing every
+	// process would end others.
 	owner, err := unix.GetsockoptUcred(inherited, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil || owner.Pid != 1 || os.Getppid() != 1 || inInitialNamespace() {
 		return errors.Join(errOutside, err)

@@ -59,7 +59,7 @@ func (o order) stale() string {
 	return ""
 }
 
-// outputs are where the command's output goes; nil where nobody reads it.
+// outputs returns where the command's output goes; nil if the client does not read it.
 func (o order) outputs(to *frames) (stdout, stderr io.Writer) {
 	if o.Out {
 		stdout = &stream{to, kindOut}

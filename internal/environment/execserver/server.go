@@ -57,8 +57,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// answer runs the one command of a connection. There is nobody to tell of a connection that
-// breaks: the client sees it as well.
+// answer runs the single command of a connection. A broken connection is not reported, because the client sees it too.
 func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -93,7 +92,7 @@ func (s *Server) perform(ctx context.Context, cancel func(), o order, to *frames
 		_ = to.sendJSON(kindFailed, failure{Message: err.Error()})
 		return
 	}
-	defer remove() // which nobody has to wait for
+	defer remove() // no one has to wait for it
 	o.Env = env
 	result, err := s.run(ctx, o, to, in, sizes)
 	if err != nil && result.Started.IsZero() {
@@ -170,6 +169,6 @@ func withTemporary(env []string) (_ []string, remove func(), err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("make temporary folder: %w", err)
 	}
-	// What a command made unremovable goes with the container.
+	// If a command made something undeletable, it goes with the container.
 	return append(env[:len(env):len(env)], "TMPDIR="+dir), func() { _ = os.RemoveAll(dir) }, nil
 }

@@ -87,8 +87,8 @@ func (d *Daemon) Stop(t testing.TB, signal syscall.Signal) {
 	}
 }
 
-// endContainerd kills what a killed daemon left beside the containers. Where nobody buries it,
-// the next daemon would take it for alive.
+// endContainerd kills the processes that a killed daemon left beside the containers. If they aren't reaped, the next daemon takes them for running
+// ones.
 func (d *Daemon) endContainerd(t testing.TB) {
 	t.Helper()
 	file := filepath.Join(d.dir, "exec", "containerd", "containerd.pid")

@@ -41,7 +41,7 @@ func hostConfig(s *engine.Spec) *container.HostConfig {
 		NetworkMode: container.NetworkMode(s.Network), CapDrop: []string{"ALL"}, CapAdd: s.Capabilities,
 		SecurityOpt: []string{"no-new-privileges"}, IpcMode: container.IPCModePrivate,
 		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
-		// What the first process prints is for whoever looks why it does not start.
+		// The first process's output helps to find out why it does not start.
 		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "1m", "max-file": "1"}},
 		Resources: container.Resources{Memory: s.Memory, NanoCPUs: int64(s.CPUs * 1e9)},
 	}

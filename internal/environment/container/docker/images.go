@@ -48,7 +48,7 @@ func (d daemon) tag(ctx context.Context, o engine.Order, _ *engine.Answer) error
 }
 
 func (d daemon) removeImage(ctx context.Context, o engine.Order, _ *engine.Answer) error {
-	// Docker lets go of an image that a container stands on only by name.
+	// Docker removes an image that a container uses only by name, not by id.
 	named := !strings.HasPrefix(o.Name, "sha256:")
 	_, err := d.ImageRemove(ctx, o.Name, client.ImageRemoveOptions{Force: named, PruneChildren: true})
 	if !named && errdefs.IsConflict(err) {

@@ -48,7 +48,7 @@ const (
 // faults are the errors that travel.
 var faults = map[Fault]error{FaultNotFound: ErrNotFound, FaultConflict: ErrConflict, FaultNoDaemon: ErrNoDaemon}
 
-// Answer is what came of an Order.
+// Answer is the result of an Order.
 type Answer struct {
 	Fault   Fault  `json:"fault,omitempty"`
 	Message string `json:"message,omitempty"`

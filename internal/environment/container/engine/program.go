@@ -61,7 +61,7 @@ func (o Order) subject() string {
 	return o.Name
 }
 
-// Shown is how many bytes of what a program printed stand in an error. Where there are more, an ellipsis says so.
+// Shown is how many bytes of a program's output an error contains. An ellipsis marks an omission.
 const Shown = 500
 
 func (e Engine) do(ctx context.Context, o Order) (a Answer, err error) {
