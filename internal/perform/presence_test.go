@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/environment"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
@@ -45,7 +46,7 @@ func TestWhatIsKnownOfAnEnvironmentComesFromTheDocument(t *testing.T) {
 	env := &resets{}
 	// Each process is another Performer: none has anything but the document.
 	ready := func(run workflow.Run) workflow.Presence {
-		p := New(Config{Environments: oneEnvironment{env: env}, Redact: redact.New(nil)})
+		p := New(Config{Environments: oneEnvironment{env: env}, Redact: redact.New(nil), Clock: engine.Clock{Now: time.Now}})
 		x := p.of(run)
 		if _, err := x.ready(t.Context(), workflow.Action{Key: "007-call"}); err != nil {
 			t.Fatal(err)
