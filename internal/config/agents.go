@@ -27,44 +27,43 @@ type Agent struct {
 	// Env are variables (KEY=value) for the program.
 	Env []string `yaml:"env"`
 
-	// Program is the agent's name or path, where it is not the usual one.
+	// Program is the agent's name or path, if it isn't the usual one.
 	Program string `yaml:"program"`
-	// Model is the agent's own name of a model; empty means its default.
+	// Model is the agent's own name for a model; empty means its default.
 	Model string `yaml:"model"`
-	// Permissions is what it may do unasked: everything (the sandbox holds it), edits or read-only. With ask
-	// it asks for the rest, and Allow and Deny are the patterns that answer by themselves.
+	// Permissions says what the agent may do without asking: everything (the sandbox limits it), edits or read-only. With ask, it asks about the
+	// rest, and the patterns of Allow and Deny answer without a person.
 	Permissions string   `yaml:"permissions"`
 	Allow       []string `yaml:"allow"`
 	Deny        []string `yaml:"deny"`
-	// Args are further arguments for the program.
+	// Args are additional arguments for the program.
 	Args []string `yaml:"args"`
-	// Login is key (the API key stays with Signalbox, which passes requests on) or own (the agent's
-	// own login, which it is lent). Empty means key where Key is set, and otherwise own.
+	// Login is key (the API key stays with Signalbox, which forwards requests) or own (the agent's own login, lent for the call). Empty means key
+	// if the variable in Key is set, and otherwise own.
 	Login string `yaml:"login"`
-	// Key is the environment variable with the API key, URL the model's server, where they are not
-	// the vendor's usual ones.
+	// Key is the environment variable with the API key, and URL the model's server, if they aren't the vendor's usual ones.
 	Key string `yaml:"key"`
 	URL string `yaml:"url"`
-	// ProjectSettings lets settings count that the repository brings for the agent.
+	// ProjectSettings applies the settings for the agent that the repository contains.
 	ProjectSettings bool `yaml:"project_settings"`
-	// Prices are what a model costs, by its name.
+	// Prices maps models to their prices.
 	Prices map[string]Price `yaml:"prices"`
 }
 
-// Price is what a model costs, in US dollars for a million tokens.
+// Price is the price of a model's tokens, in US dollars per million.
 type Price struct {
 	Input  float64 `yaml:"input"`
 	Cached float64 `yaml:"cached"`
 	Output float64 `yaml:"output"`
 }
 
-// Role is who does one role. What is empty is as the agent says.
+// Role says which agent does one role. Empty fields mean the agent's own settings.
 type Role struct {
 	Agent       string
 	Model       string
 	Permissions string
 	Args        []string
-	// Allow and Deny count beside the agent's.
+	// Allow and Deny are added to the agent's patterns.
 	Allow []string
 	Deny  []string
 }
@@ -92,16 +91,15 @@ func (r *Role) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// Workflow is what one workflow has of its own.
+// Workflow holds the settings of one workflow.
 type Workflow struct {
 	Roles map[string]Role `yaml:"roles"`
 }
 
-// Vendors are the drivers of agents that are known by name.
+// Vendors are the drivers for agents known by name.
 var Vendors = []string{DriverClaude, DriverCodex, DriverOpencode, DriverPi, DriverGemini}
 
-// AgentFor is the agent that does a role in a workflow, with what the role says of its own; ok is
-// false where nobody does.
+// AgentFor returns the agent for a role in a workflow, with the role's own settings applied. ok is false if no agent does the role.
 func (c *Config) AgentFor(role, workflow string) (name string, a Agent, ok bool) {
 	r := c.Roles[role]
 	if own, ok := c.Workflows[workflow].Roles[role]; ok {
@@ -126,7 +124,7 @@ func (c *Config) AgentFor(role, workflow string) (name string, a Agent, ok bool)
 	return r.Agent, a, true
 }
 
-// workflows are the names under which a workflow may have settings of its own; custom is a list of phases.
+// workflows are the names of workflows that may have settings of their own; custom is a list of phases.
 var workflows = []string{"full", "simple", "custom", "heal"}
 
 func (c *Config) validateAgents() (problems []error) {
@@ -170,7 +168,7 @@ var (
 func (a Agent) validate(name string) error {
 	key := "agents." + name
 	var problems []error
-	if a.Driver != DriverReplay { // which is our own tests'
+	if a.Driver != DriverReplay { // used only by our own tests
 		problems = append(problems, oneOf(key+".driver", a.Driver, append([]string{DriverCommand}, Vendors...)...))
 	}
 	switch {

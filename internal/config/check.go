@@ -13,30 +13,29 @@ import (
 )
 
 const (
-	// maxNodes is how much of a file is looked at. Aliases can make a small one huge.
+	// maxNodes is how much of a file is checked. Aliases can make a small file huge.
 	maxNodes = 200_000
-	// maxProblems is how many are told at once.
+	// maxProblems is how many problems are reported at once.
 	maxProblems = 20
 )
 
-// checker holds a file against the settings before they are taken from it, so that every problem
-// is told with its line and its key.
+// checker compares a file with the settings before they are read from it, so that every problem is reported with its line and its key.
 type checker struct {
 	places   places
 	problems []error
-	// told is where problems are.
+	// told records where problems were reported.
 	told    told
 	visited int
 }
 
-// check looks at one value; key is its place in the file, as in "environment.verify[1].command".
+// check checks one value. key is its place in the file, as in "environment.verify[1].command".
 func (c *checker) check(n *yaml.Node, t reflect.Type, key string) {
 	here := n
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	if c.visited++; c.visited > maxNodes || n.Tag == "!!null" {
-		return // nothing is the default
+		return // null means the default
 	}
 	if _, known := c.places[key]; !known {
 		c.places[key] = n.Line
@@ -64,7 +63,7 @@ func (c *checker) check(n *yaml.Node, t reflect.Type, key string) {
 	}
 }
 
-// mapping looks at the keys of a struct, which are given, or of a map, which are free.
+// mapping checks the keys of a struct, which are fixed, or of a map, which are free.
 func (c *checker) mapping(n *yaml.Node, t reflect.Type, key string) {
 	if n.Kind != yaml.MappingNode {
 		c.wants(n, key, "keys with values")
@@ -79,7 +78,7 @@ func (c *checker) mapping(n *yaml.Node, t reflect.Type, key string) {
 			return
 		}
 		if name.Kind == yaml.ScalarNode && name.Tag == "!!merge" {
-			good = append(good, name, value) // the decoder looks at what it brings
+			good = append(good, name, value) // the decoder checks the merged keys
 			continue
 		}
 		of, known := valueType(t, name)
@@ -97,8 +96,7 @@ func (c *checker) mapping(n *yaml.Node, t reflect.Type, key string) {
 	}
 }
 
-// unknown tells of a key that is not there. What it was meant for is missing in its place, which is not
-// told as well.
+// unknown reports an unknown key. The key it was meant for is missing; that is not reported as well.
 func (c *checker) unknown(name *yaml.Node, in string) {
 	if in == "" {
 		c.problem(name.Line, "there is no key %q", shown(name.Value))
@@ -108,7 +106,7 @@ func (c *checker) unknown(name *yaml.Node, in string) {
 	c.told.lacks = append(c.told.lacks, in)
 }
 
-// valueType is what the value of a key in t must be; known is false where t has no such key.
+// valueType returns the type for the value of a key in t; known is false if t has no such key.
 func valueType(t reflect.Type, name *yaml.Node) (of reflect.Type, known bool) {
 	if name.Kind != yaml.ScalarNode {
 		return nil, false
@@ -124,10 +122,10 @@ func valueType(t reflect.Type, name *yaml.Node) (of reflect.Type, known bool) {
 	return nil, false
 }
 
-// ownError is the line that a type with a reader of its own names, and what it says.
+// ownError matches the line number and the message of a type that decodes itself.
 var ownError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line (\d+): (.*)`) })
 
-// own has a type read itself.
+// own has such a type decode itself.
 func (c *checker) own(n *yaml.Node, t reflect.Type, key string) {
 	err := n.Decode(reflect.New(t).Interface())
 	if err == nil {
@@ -160,7 +158,7 @@ func (c *checker) problem(line int, format string, args ...any) {
 	}
 }
 
-// shown is a stranger's word, of a length that people read.
+// shown shortens an untrusted word for people.
 func shown(word string) string {
 	const most = 60
 	if utf8.RuneCountInString(word) > most {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Health says how the project watches its own health: what "signalbox heal" looks at, and how often.
+// Health says what "signalbox heal" checks in the project, and how often.
 type Health struct {
-	// Every is how long a healthy project is left alone, from the beginning of one pass to the next.
+	// Every is the time between two passes over a healthy project, from beginning to beginning.
 	Every time.Duration `yaml:"every"`
-	// Checks are what is looked at, all in parallel.
+	// Checks run in parallel.
 	Checks []Check `yaml:"checks"`
 }
 
@@ -25,36 +25,36 @@ type Check struct {
 	ID string `yaml:"id"`
 	// Kind is command, http, log, branch-tests or forge-ci.
 	Kind string `yaml:"kind"`
-	// Severity is blocker, major or minor: the order in which errors are repaired.
+	// Severity is blocker, major or minor. Errors are repaired in that order.
 	Severity string `yaml:"severity"`
-	// Command is a line for sh that runs in the environment and succeeds where all is well (command).
+	// Command is a line for sh that runs in the environment and succeeds if all is well (command).
 	Command string `yaml:"command"`
-	// URL, Method and Body are a request, Status and Contains the answer that is wanted (http).
+	// URL, Method and Body are a request; Status and Contains describe the expected answer (http).
 	URL      string `yaml:"url"`
 	Method   string `yaml:"method"`
 	Body     string `yaml:"body"`
 	Status   int    `yaml:"status"`
 	Contains string `yaml:"contains"`
-	// Start is a line for sh that runs the service to ask, in the environment; it gets a free TCP port
-	// as PORT, which URL may name as {port}. Without it a service is asked that runs already (http).
+	// Start is a line for sh that starts the service in the environment. It gets a free TCP port as PORT, which URL may contain as {port}. Without
+	// Start, the service is already running (http).
 	Start string `yaml:"start"`
-	// File is a log of this machine, Pattern a regular expression for the lines that are errors (log).
+	// File is a log on this machine; Pattern is a regular expression for its error lines (log).
 	File    string `yaml:"file"`
 	Pattern string `yaml:"pattern"`
-	// Rerun is a line for sh that shows on a changed tree whether the check would pass, where it cannot
-	// be asked itself: of logs, and of services that run elsewhere.
+	// Rerun is a line for sh that shows on a changed tree whether the check would pass, for checks that can't run there: of logs, and of services
+	// that run elsewhere.
 	Rerun string `yaml:"rerun"`
 	// Recipe tells the agent what is known about such errors.
 	Recipe string `yaml:"recipe"`
-	// TimeLimit ends a look; one that takes longer is a failure.
+	// TimeLimit ends a check; a check that takes longer fails.
 	TimeLimit time.Duration `yaml:"time_limit"`
-	// Confirm has a check that failed looked at again before it counts; it does unless told not to.
+	// Confirm repeats a failed check before it counts; the default is true.
 	Confirm *bool `yaml:"confirm"`
-	// Interval is how long a check that passed is left alone; 0 looks in every pass.
+	// Interval is how long a check that passed is not run again; 0 runs it in every pass.
 	Interval time.Duration `yaml:"interval"`
 }
 
-// The words of health checks.
+// The values of health checks.
 const (
 	CheckCommand     = "command"
 	CheckHTTP        = "http"
@@ -67,7 +67,7 @@ const (
 	SeverityMinor   = "minor"
 )
 
-// checkKeys are the keys of a check that belong to some kinds alone.
+// checkKeys are the keys that only some kinds of checks have.
 var checkKeys = []struct {
 	key   string
 	of    []string
@@ -119,7 +119,7 @@ func (c *Check) validate(key string) []error {
 			problems = append(problems, wrong(key+"."+k.key, ": a check of kind %s has none", c.Kind))
 		}
 	}
-	if c.Severity = strings.ToLower(c.Severity); c.Severity != "" { // documents and requests say Major
+	if c.Severity = strings.ToLower(c.Severity); c.Severity != "" { // documents and requests write Major
 		problems = append(problems, oneOf(key+".severity", c.Severity, SeverityBlocker, SeverityMajor, SeverityMinor))
 	}
 	for name, d := range map[string]time.Duration{"time_limit": c.TimeLimit, "interval": c.Interval} {

@@ -8,13 +8,11 @@ import (
 	"unicode"
 )
 
-// capabilities are the words of environment.capabilities: what Docker gives by itself, and nothing
-// that reaches out of a container.
+// capabilities are the values of environment.capabilities: Docker's defaults, and none that reaches out of a container.
 var capabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW", "SETFCAP",
 	"SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
 
-// The least that commands can be limited to: below it not even the sandbox starts, or Docker and
-// the kernel refuse the number.
+// The smallest limits for commands: below them the sandbox does not start, or Docker and the kernel reject the number.
 const (
 	leastMemory    = 16 << 20
 	leastCPUs      = 0.01
@@ -53,7 +51,7 @@ func (e *Environment) validate() (problems []error) {
 	return problems
 }
 
-// positive refuses budgets below zero, which is the default of each.
+// positive rejects negative budgets.
 func positive(key string, limits reflect.Value) (problems []error) {
 	for field, value := range limits.Fields() {
 		name := key + "." + field.Tag.Get("yaml")

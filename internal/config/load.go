@@ -42,8 +42,7 @@ func (l *Lines) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// Load reads the file at path over the defaults, then the environment over
-// both. A missing file is no error: found says whether there was one.
+// Load reads the file at path over the defaults, then the environment over both. A missing file is no error: found says whether there was one.
 func Load(path string, getenv func(string) string) (c Config, found bool, err error) {
 	data, found, err := Read(path)
 	if err != nil {
@@ -53,8 +52,7 @@ func Load(path string, getenv func(string) string) (c Config, found bool, err er
 	return c, found, err
 }
 
-// Read returns the bytes of the file at path, as far as Parse needs them. A missing file is no error: found says
-// whether there was one.
+// Read returns the bytes of the file at path, at most as many as Parse accepts. A missing file is no error: found says whether there was one.
 func Read(path string) (data []byte, found bool, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,13 +69,12 @@ func Read(path string) (data []byte, found bool, err error) {
 	return data, true, nil
 }
 
-// Parse takes the settings from the bytes of the file called name over the defaults, then the environment over both.
-// Without bytes there is no file.
+// Parse reads the settings from the bytes of the file called name over the defaults, then the environment over both. No bytes mean no file.
 func Parse(name string, data []byte, getenv func(string) string) (Config, error) {
 	return parse(name, data, getenv, func(c Config) Config { return c })
 }
 
-// ParseWithheld is Parse where the user has not agreed to what the file does to this machine.
+// ParseWithheld is Parse for a user who has not agreed to the file's effects on this machine.
 func ParseWithheld(name string, data []byte, getenv func(string) string, unsandboxed bool) (Config, error) {
 	return parse(name, data, getenv, func(c Config) Config { return c.WithoutReach(unsandboxed) })
 }
@@ -103,9 +100,8 @@ func parse(name string, data []byte, getenv func(string) string, kept func(Confi
 	return c, nil
 }
 
-// environment lets variables win over the file: SIGNALBOX_WORKFLOW,
-// SIGNALBOX_APPROVE, SIGNALBOX_PUSH, SIGNALBOX_MAX_PARALLEL and SIGNALBOX_SANDBOX.
-// Such a value stands in no line of the file.
+// environment lets variables override the file: SIGNALBOX_WORKFLOW, SIGNALBOX_APPROVE, SIGNALBOX_PUSH, SIGNALBOX_MAX_PARALLEL and
+// SIGNALBOX_SANDBOX. Such a value has no line in the file.
 func (c *Config) environment(getenv func(string) string, p places) error {
 	if v := getenv("SIGNALBOX_WORKFLOW"); v != "" {
 		delete(p, "workflow")
@@ -134,7 +130,7 @@ func (c *Config) environment(getenv func(string) string, p places) error {
 	return nil
 }
 
-// expand puts the home folder in the place of every "~/" that begins a path or a value.
+// expand replaces "~/" at the beginning of paths and values by the home folder.
 func (e *Environment) expand(home string) {
 	if home == "" {
 		return
@@ -152,7 +148,7 @@ func (e *Environment) expand(home string) {
 	}
 }
 
-// leastKept is how long programs may rely on the status of an issue that is over.
+// leastKept is how long programs may rely on the status of a finished issue.
 const leastKept = 7 * 24 * time.Hour
 
 func (c *Config) validate() error {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Notify says how a person who looks elsewhere hears that a run needs them or ended. Webhook and Ntfy are http or https
-// addresses, or $NAME: the value of that environment variable, for those that are secrets themselves.
+// Notify says how a person who isn't watching learns that a run needs them or has ended. Webhook and Ntfy are http or https addresses, or $NAME:
+// the value of that environment variable, for addresses that are secret.
 type Notify struct {
 	// Desktop shows a notification with notify-send.
 	Desktop bool `yaml:"desktop"`
@@ -19,7 +19,7 @@ type Notify struct {
 	Ntfy string `yaml:"ntfy"`
 }
 
-// Address is what an address of Notify comes to; empty where its variable is.
+// Address returns the address that a value of Notify means; empty if its variable is empty.
 func Address(value string) string {
 	if name, ok := strings.CutPrefix(value, "$"); ok {
 		return os.Getenv(name)

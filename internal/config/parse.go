@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parse takes the settings from the file. What is wrong with single values is in the error, which is
-// told together with what else is wrong: such a value is left at its default. Where there are no places, nothing could be read.
+// parse reads the settings from the file. A wrong value stays at its default and is reported in the error, together with all others. If places is
+// nil, nothing could be read.
 func (c *Config) parse(data []byte) (_ places, _ told, _ error) {
 	if len(data) > maxSize {
 		return nil, told{}, fmt.Errorf("has more than %d bytes", maxSize)
@@ -43,10 +43,10 @@ func (c *Config) parse(data []byte) (_ places, _ told, _ error) {
 	return check.places, check.told, err
 }
 
-// syntaxLine is how the decoder names the line that it cannot read.
+// syntaxLine matches the line number in the decoder's error.
 var syntaxLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line (\d+): `) })
 
-// inWords is the decoder's error without its own vocabulary.
+// inWords returns the decoder's error without its jargon.
 func inWords(err error, data []byte) error {
 	says := strings.TrimPrefix(err.Error(), "yaml: ")
 	found := syntaxLine().FindStringSubmatch(says)
@@ -58,7 +58,7 @@ func inWords(err error, data []byte) error {
 	}
 	number, _ := strconv.Atoi(found[1])
 	lines := strings.Split(string(data), "\n")
-	// The decoder names the line before where it stumbles over what a line begins with.
+	// The decoder names the line before if the problem is at the start of a line.
 	for n := number; n <= number+1 && n <= len(lines); n++ {
 		if indent := lines[n-1][:len(lines[n-1])-len(strings.TrimLeft(lines[n-1], " \t"))]; strings.Contains(indent, "\t") {
 			return fmt.Errorf("line %d: begins with a tab: want spaces", n)

@@ -17,7 +17,7 @@ func validatePatterns(key string, allow, deny []string) (problems []error) {
 	return problems
 }
 
-// validateUnasked refuses patterns that would never be looked at, which somebody counts on.
+// validateUnasked rejects patterns that would never apply, because the user relies on them.
 func (c *Config) validateUnasked() (problems []error) {
 	const hint = ": allow and deny count where it asks: want permissions: ask"
 	asks := map[string]bool{}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// places are the lines of the file in which its keys stand.
+// places maps the file's keys to their lines.
 type places map[string]int
 
-// line is that of the key or, where it is not there itself, of what it would be in; 0 if of neither.
+// line returns the line of the key or, if the key is missing, of the nearest parent in the file; 0 if there is none.
 func (p places) line(key string) int {
 	for key != "" {
 		if line, known := p[key]; known {
@@ -28,12 +28,12 @@ type invalid struct{ key, says string }
 // Error implements error.
 func (i *invalid) Error() string { return i.key + i.says }
 
-// wrong is an invalid value; what it says follows the key without a space.
+// wrong returns an invalid value's error; the message follows the key without a space.
 func wrong(key, format string, args ...any) error {
 	return &invalid{key, fmt.Sprintf(format, args...)}
 }
 
-// located is a problem with the line of the file in which it is.
+// located is a problem with its line in the file.
 type located struct {
 	line int
 	err  error
@@ -42,10 +42,10 @@ type located struct {
 // Error implements error.
 func (l *located) Error() string { return fmt.Sprintf("line %d: %s", l.line, l.err) }
 
-// Unwrap gives the problem.
+// Unwrap returns the problem.
 func (l *located) Unwrap() error { return l.err }
 
-// located are all problems of an error, each with its line, in the order of the file.
+// located returns all problems of an error with their lines, in the order of the file.
 func (p places) located(err error) error {
 	problems := flat(err)
 	for i, problem := range problems {
@@ -71,17 +71,16 @@ func keyOf(err error) string {
 	return ""
 }
 
-// told is where problems are that are told already: keys whose value is wrong, and those in which a key
-// stands that there is not.
+// told records problems that were already reported: keys with a wrong value, and keys that contain an unknown key.
 type told struct{ wrong, lacks []string }
 
-// beyond are the problems of an error that do not follow from those.
+// beyond returns the problems of an error that don't follow from those.
 func (t told) beyond(err error, p places) error {
 	return errors.Join(slices.DeleteFunc(flat(err), func(problem error) bool { return t.covers(keyOf(problem), p) })...)
 }
 
-// covers: the key's value is wrong, or in one that is; it is missing beside one that there is not; or it
-// names an agent where nobody knows the agents.
+// covers reports whether a key's problem follows from a reported one: its value or a parent's is wrong; it is missing beside an unknown key; or it
+// names an agent and the list of agents is broken.
 func (t told) covers(key string, p places) bool {
 	_, there := p[key]
 	agents := slices.Contains(t.wrong, "agents") || slices.Contains(t.lacks, "") && p["agents"] == 0
@@ -90,12 +89,12 @@ func (t told) covers(key string, p places) bool {
 		agents && strings.Contains(key, "roles.")
 }
 
-// within reports whether a key is another or in it.
+// within reports whether a key equals another or is inside it.
 func within(key, in string) bool {
 	return in == "" || key == in || strings.HasPrefix(key, in+".") || strings.HasPrefix(key, in+"[")
 }
 
-// flat are the errors that were joined.
+// flat returns the joined errors.
 func flat(err error) (list []error) {
 	var joined interface{ Unwrap() []error }
 	switch {

@@ -11,32 +11,31 @@ import (
 	"sync"
 )
 
-// Reach is one setting of a file that reaches the machine it is used on, or what its user keeps there: it starts a
-// program, spends a key, opens a path, a variable or a host, or merges without asking. A file that came with a
-// repository was written by a stranger, so such settings count only after the user agreed to them.
+// Reach is a setting that affects the machine it is used on, or what its user keeps there: it starts a program, spends a key, opens a path, a
+// variable or a host, or merges without asking. A file that came with a repository is untrusted, so such settings count only after the user agreed
+// to them.
 type Reach struct {
-	// Key is the setting's place in the file, as in "agents.claude.url". A list of independent values has one Reach
-	// for each, all with the list's key.
+	// Key is the setting's place in the file, as in "agents.claude.url". A list of independent values has one Reach per value, all with the list's
+	// key.
 	Key   string `json:"key"`
 	Value string `json:"value"`
 	// Why says what the setting does, for the person who decides.
 	Why string `json:"why"`
 }
 
-// reachRule says when a setting reaches the machine. A setting without a rule always does: one that is added later is
-// not forgotten in the unsafe direction.
+// reachRule says when a setting affects the machine. A setting without a rule always does, so forgetting a rule for a new setting is safe.
 type reachRule struct {
 	why string
-	// when narrows it down; nil is always.
+	// when restricts the rule; nil means always.
 	when func(reached) bool
-	// whole takes a list as one value, because the order of its items counts.
+	// whole treats a list as one value, because the order of its items matters.
 	whole bool
 }
 
-// reached is a setting that is looked at.
+// reached is a setting being examined.
 type reached struct {
 	value reflect.Value
-	// in is what the setting is a part of.
+	// in is the struct that contains the setting.
 	in          reflect.Value
 	unsandboxed bool
 }
@@ -49,7 +48,7 @@ func not(word string) func(reached) bool { return func(r reached) bool { return 
 func never(reached) bool         { return false }
 func unsandboxed(r reached) bool { return r.unsandboxed }
 
-// fromHere: nothing in a sandbox is asked, but this machine asks.
+// fromHere: this machine itself makes the request, outside of any sandbox.
 func fromHere(r reached) bool {
 	c, ok := r.in.Interface().(Check)
 	return !ok || c.Start == ""
@@ -127,7 +126,7 @@ var reachRules = sync.OnceValue(func() map[string]reachRule {
 	return rules
 })
 
-// harmless are the settings that choose, restrict or describe what happens inside the sandbox, or ask the person more.
+// harmless are the settings that choose, restrict or describe what happens inside the sandbox, or that ask the person more often.
 var harmless = []string{
 	"commit.trailer", "base", "push", "workflow", "max_parallel", "keep_statuses", "secrets", "notify.desktop",
 	"agents.*.prompt", "agents.*.model", "agents.*.deny", "agents.*.prices.*.input", "agents.*.prices.*.cached", "agents.*.prices.*.output",
@@ -144,11 +143,11 @@ var harmless = []string{
 	"health.checks[].confirm", "health.checks[].interval",
 }
 
-// unknownWhy is said of a setting without a rule.
+// unknownWhy is the explanation of a setting without a rule.
 const unknownWhy = "what it does to this machine is not known"
 
-// Reaches lists what in the settings reaches the machine, in a stable order. Without a sandbox, which the user may say
-// elsewhere too, the commands of the file do.
+// Reaches lists the settings that affect the machine, in a stable order. Without a sandbox, which the user may choose elsewhere too, the file's
+// commands are among them.
 func (c *Config) Reaches(unsandboxed bool) (found []Reach) {
 	unsandboxed = unsandboxed || c.Environment.Driver == DriverClone && c.Environment.Sandbox == SandboxNone
 	walk(reflect.ValueOf(c).Elem(), reflect.Value{}, "", "", func(l leaf) {
@@ -166,7 +165,7 @@ func (c *Config) Reaches(unsandboxed bool) (found []Reach) {
 	return found
 }
 
-// values are what a setting holds, each of which is agreed to by itself unless the rule takes them as a whole.
+// values returns the parts of a setting that are agreed to separately; a single one if the rule takes it as a whole.
 func (r reachRule) values(v reflect.Value) (values []string) {
 	if v.Kind() != reflect.Slice {
 		return []string{fmt.Sprint(v.Interface())}
@@ -180,18 +179,17 @@ func (r reachRule) values(v reflect.Value) (values []string) {
 	return values
 }
 
-// listed is a list as one text, as it can be written in the file.
+// listed returns a list as one text, as the file could contain it.
 func listed(values []string) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(values) // texts, which a builder takes
+	_ = encoder.Encode(values) // texts only, and a builder never fails
 	return strings.TrimSpace(text.String())
 }
 
-// WithoutReach is the settings as they are for someone who has agreed to nothing: what reaches the machine is at its
-// default, and agents and health checks of which a part does are gone. Only the kind of environment stays: those that
-// are there can be removed by nothing else.
+// WithoutReach returns the settings for a user who has agreed to nothing: settings that affect the machine are at their defaults, and agents and
+// health checks that contain one are removed. Only the kind of environment stays, because existing environments can't be removed with another.
 func (c Config) WithoutReach(unsandboxed bool) Config {
 	fresh := Default()
 	for _, r := range c.Reaches(unsandboxed) {
@@ -200,7 +198,7 @@ func (c Config) WithoutReach(unsandboxed bool) Config {
 			c.Agents, c.Roles, c.Workflows = nil, nil, nil
 		case strings.HasPrefix(r.Key, "health.checks"):
 			c.Health.Checks = nil
-		case r.Key == "environment.driver": // which only says with what environments are removed
+		case r.Key == "environment.driver": // it only says how environments are removed
 		case top == "environment":
 			field, _, _ := strings.Cut(strings.ReplaceAll(rest, "[", "."), ".")
 			reset(reflect.ValueOf(&c.Environment).Elem(), reflect.ValueOf(&fresh.Environment).Elem(), field)
@@ -211,7 +209,7 @@ func (c Config) WithoutReach(unsandboxed bool) Config {
 	return c
 }
 
-// reset puts the field with a key back to what it is in another struct.
+// reset copies the field with this key from another struct.
 func reset(in, from reflect.Value, key string) {
 	for i := range in.NumField() {
 		if keyOfField(in.Type().Field(i)) == key {
@@ -220,14 +218,14 @@ func reset(in, from reflect.Value, key string) {
 	}
 }
 
-// leaf is one setting that has a value.
+// leaf is one setting with a value.
 type leaf struct {
-	// pattern is the key with "*" for names and "[]" for places in a list.
+	// pattern is the key with "*" for names and "[]" for positions in a list.
 	pattern, key string
 	value, in    reflect.Value
 }
 
-// walk visits every setting that has a value.
+// walk visits every setting with a value.
 func walk(v, in reflect.Value, pattern, key string, visit func(leaf)) {
 	switch kind := v.Kind(); {
 	case v.IsZero():
@@ -260,7 +258,7 @@ func mapOf(v reflect.Value) map[string]reflect.Value {
 	return items
 }
 
-// quoted keeps a name from looking like more of a key than it is.
+// quoted quotes a name that could be mistaken for part of a key.
 func quoted(name string) string {
 	if variableName().MatchString(strings.ReplaceAll(name, "-", "_")) {
 		return name

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// blank stands for a value that is wrong: nothing, which leaves the default. In a list, whose items the
-// decoder counts without those that are nothing, it is an empty one.
+// blank replaces a wrong value: null, which leaves the default, or an empty list inside a list, because the decoder skips null items when it
+// counts.
 func blank(t reflect.Type, line int, item bool) yaml.Node {
 	switch {
 	case item && t.Kind() == reflect.Struct:
@@ -25,7 +25,7 @@ func blank(t reflect.Type, line int, item bool) yaml.Node {
 
 var duration = reflect.TypeFor[time.Duration]()
 
-// scalar is a type in the words of people, who wrote this.
+// scalar names a type in words for the file's author.
 func scalar(t reflect.Type, value string) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -45,7 +45,7 @@ func scalar(t reflect.Type, value string) string {
 	return "a whole number"
 }
 
-// tooLong reports whether a text would be a time if its numbers were smaller.
+// tooLong reports whether a text would be a duration if its numbers were smaller.
 func tooLong(value string) bool {
 	_, err := time.ParseDuration(digits().ReplaceAllString(value, "1"))
 	return err == nil

@@ -66,8 +66,8 @@ func Cut(s string, limit int) string {
 	return s[:limit] + "…"
 }
 
-// Joined is Line of a text whose lines each say something of their own: a mark stands between them, unless one is the head of the
-// next and says so by its colon.
+// Joined is Line for a text whose lines are separate messages: it puts a mark between them, unless a line ends in a colon and so introduces the
+// next.
 func Joined(s string, limit int) string {
 	var lines []string
 	for line := range strings.Lines(Clean(s)) {

@@ -14,9 +14,8 @@ const binaryLength = 8000
 // combiningLimit is how many marks a letter may carry; the most that writing needs is five or six.
 const combiningLimit = 8
 
-// Concealed returns what in text shows a reader something else than is there: characters that turn
-// the direction of writing, have no width, or are tags, where no script or emoji needs them; controls by which a terminal hides a line; and
-// floods of combining marks. A file that is no text has none.
+// Concealed returns characters in text that deceive a reader: characters that change the direction of writing, have no width, or are tags, unless a
+// script or an emoji needs them; controls with which a terminal hides a line; and floods of combining marks. A binary file has none.
 func Concealed(text []byte) (all []Found) {
 	if bytes.IndexByte(text[:min(len(text), binaryLength)], 0) >= 0 {
 		return nil
@@ -31,8 +30,8 @@ func Concealed(text []byte) (all []Found) {
 	return all
 }
 
-// Hidden returns how many characters of a text, which people read as a page, they do not see there: those that Concealed
-// tells of, and those in comments of HTML.
+// Hidden counts the characters of a text that its readers do not see when it is rendered as a page: those found by Concealed, and those in HTML
+// comments.
 func Hidden(text string) (characters, commented int) {
 	for _, comment := range comments().FindAllString(text, -1) {
 		commented += utf8.RuneCountInString(comment)
@@ -44,10 +43,10 @@ func Hidden(text string) (characters, commented int) {
 	return characters, commented
 }
 
-// A comment that does not end hides the rest.
+// An unclosed comment hides the rest.
 var comments = lazyPattern(`(?s)<!--.*?(?:-->|$)`)
 
-// eachConcealed calls told with each character that deceives, its line and its offset, until that returns false.
+// eachConcealed calls told with each deceptive character, its line and its offset, until that returns false.
 func eachConcealed(text []byte, told func(r rune, line, at int) bool) {
 	c := concealed{line: 1, before: '\n'}
 	for at := 0; at < len(text); {
@@ -81,7 +80,7 @@ type concealed struct {
 	flag   bool // a black flag, and tags since
 }
 
-// deceives judges the character r at an offset by its neighbours.
+// deceives judges the character r at an offset by its neighbors.
 func (c *concealed) deceives(r, after rune, at int) bool {
 	switch {
 	case r == '\r':
@@ -89,7 +88,7 @@ func (c *concealed) deceives(r, after rune, at int) bool {
 	case r == utf8.RuneError:
 		return false
 	case r == 0xfeff:
-		return at > 0 // a byte order mark stands at the beginning
+		return at > 0 // a byte order mark belongs at the beginning
 	case r == 0x200c, r == 0x200d, 0xfe00 <= r && r <= 0xfe0f: // Arabic, Indic scripts and emoji need them
 		return c.before <= unicode.MaxASCII && !(r == 0xfe0f && bytes.ContainsRune([]byte("0123456789#*"), c.before))
 	case r == 0x200e, r == 0x200f, r == 0x061c, r == 0x00ad: // one mark or a soft hyphen turns nothing around

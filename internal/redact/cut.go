@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// A limit may cut a text within a secret before anyone could look for it. What is left of the value is hidden as well:
-// beside a mark that something was cut from cutLength bytes on, and at the ends of the text, where no mark says so,
-// from half of the value on.
+// A limit may cut a text within a secret before the text is searched. The rest of the value is hidden too: beside a mark of an omission from
+// cutLength bytes on, and at the ends of the text, where there is no mark, from half of the value on.
 const cutLength = 8
 
 const (
@@ -21,8 +20,8 @@ type rest struct {
 	of   int // the length of the form
 }
 
-// cuttable are the forms of a value in which a limit may cut it: as it is, and as JSON and Go quote it. One that may be an
-// ordinary word or a path is not looked for in parts.
+// cuttable returns the forms of a value that a limit may cut: as it is, and as JSON and Go quote it. Parts of a value that may be an ordinary word
+// or a path aren't searched.
 func cuttable(value string) map[string]bool {
 	if !tellsItself(value) || len(value) <= cutLength {
 		return nil
@@ -36,8 +35,7 @@ func (t *table) addRests(text string) {
 	}
 }
 
-// in returns how much of the form text starts with, if that is to be hidden. It reports false when that cannot be said
-// without what follows.
+// in returns how many bytes of the form text starts with, if they are to be hidden. decided is false if that depends on the bytes that follow.
 func (f *form) in(text []byte, final bool) (n int, decided bool) {
 	n = common(f.text, text)
 	switch {
@@ -53,7 +51,7 @@ func (f *form) in(text []byte, final bool) (n int, decided bool) {
 	return cutBefore(text, n, final)
 }
 
-// cutBefore returns n if a mark follows the first n bytes of text, that something was cut there, else 0.
+// cutBefore returns n if the first n bytes of text are followed by a mark of an omission, otherwise 0.
 func cutBefore(text []byte, n int, final bool) (_ int, decided bool) {
 	after := text[n:]
 	if after[0] == ' ' {
@@ -77,7 +75,7 @@ func atLeast(n, least int) int {
 	return n
 }
 
-// findRest adds the span of what a limit left of a value, if that may start here. It reports false when it cannot say.
+// findRest adds the span of the rest of a cut value, if one may start here. It returns false if that depends on the bytes that follow.
 func (s *scanner) findRest(text []byte, final bool) bool {
 	if strings.HasPrefix(string(text[:min(len(text), len(ellipsis))]), ellipsis) {
 		s.opening, s.marked = len(ellipsis), true
@@ -113,7 +111,7 @@ func (s *scanner) findRest(text []byte, final bool) bool {
 	return true
 }
 
-// common returns how many bytes text starts with that form does.
+// common returns the length of the common prefix of form and text.
 func common(form string, text []byte) int {
 	n := min(len(form), len(text))
 	for i := range n {

@@ -9,21 +9,21 @@ import (
 
 // Found is a secret in a text.
 type Found struct {
-	// Name is that of the variable whose value is there. Kind, in its place, is what the text looks like: "a GitHub token".
+	// Name is the variable whose value was found; Kind describes any other find: "a GitHub token".
 	Name, Kind string
-	// Character is, of what Concealed tells, the first of the kind: "U+202E".
+	// Character is the first one of a kind found by Concealed: "U+202E".
 	Character string
-	// Line is the number of the line on which it begins, from 1, and Text that line.
+	// Line is the number of the line on which it begins, from 1; Text is that line.
 	Line int
 	Text string
 }
 
-// findLimit bounds what is told of one text.
+// findLimit is how many finds are reported per text.
 const findLimit = 100
 
-// Find returns the secrets in text in their order, each known value and well-known kind once a line. It is for content that
-// people keep: values that may be an ordinary word of a program or a path, and what is usual in
-// documentation (a header's value, a password in a URL), are hidden by String but not found.
+// Find returns the secrets in text in order, each known value and well-known kind once per line. It is for content that people keep: String hides
+// more than Find reports, such as values that may be an ordinary word or a path, and placeholders that are common in documentation (a header's
+// value, a password in a URL).
 func (r *Redactor) Find(text []byte) []Found {
 	var v view
 	v.split(text, true)
@@ -71,19 +71,19 @@ func lineAround(text []byte, at int) string {
 }
 
 const (
-	// Shorter values, and up to passphraseLength those of small letters alone, may be there by chance.
+	// Shorter values, and lowercase values shorter than passphraseLength, may occur by chance.
 	tellingLength    = 8
 	passphraseLength = 20
 )
 
-// tellsItself reports whether value would hardly be in a program's text if it were not the secret: GOOGLE_APPLICATION_CREDENTIALS
-// names a file, TOKEN_HELPER a program.
+// tellsItself reports whether value would hardly occur in a program's text unless it is the secret. GOOGLE_APPLICATION_CREDENTIALS names a file,
+// and TOKEN_HELPER a program.
 func tellsItself(value string) bool {
 	switch {
 	case len(value) < tellingLength, strings.HasPrefix(value, "/"), strings.HasPrefix(value, "~/"), strings.HasPrefix(value, "./"):
 		return false
 	case strings.HasPrefix(value, "https://"), strings.HasPrefix(value, "http://"):
-		return strings.ContainsAny(value, "@?") || len(value) >= 2*passphraseLength // an address that lets in, as a webhook's does
+		return strings.ContainsAny(value, "@?") || len(value) >= 2*passphraseLength // an address that grants access, such as a webhook's
 	case len(value) >= passphraseLength:
 		return true
 	}

@@ -15,11 +15,9 @@ import (
 )
 
 const (
-	// MinLength is the length in bytes from which a value is taken for a secret; removing shorter
-	// ones would tear holes into ordinary words.
+	// MinLength is the length in bytes from which a value counts as a secret. Removing shorter ones would damage ordinary words.
 	MinLength = 6
-	// minLine and minHalf: parts of a value are removed on their own only when they are too long to
-	// be there by chance.
+	// minLine and minHalf: parts of a value are removed on their own only if they are too long to occur by chance.
 	minLine = 16
 	minHalf = 8
 )
@@ -49,8 +47,8 @@ func forms(value string) (all []string) {
 	return all
 }
 
-// commonWord reports whether a variable with the name of a secret holds no secret but a choice, which stands in much of
-// what is printed: SECRET_BACKEND=production. Values like "true" and "8080" are too short to count anyway.
+// commonWord reports whether the value of a variable with a secret's name is only a choice, which occurs in much output: SECRET_BACKEND=production.
+// Values like "true" and "8080" are too short to count anyway.
 func commonWord(value string) bool {
 	switch strings.ToLower(value) {
 	case "default", "enabled", "disabled", "required", "optional", "production", "development", "staging", "testing",

@@ -1,9 +1,8 @@
-// Package redact owns what must not be written or shown: secrets, and the
-// characters by which text plays tricks on a terminal or a page. It refuses to
+// Package redact removes what must not be written or shown: secrets, and characters that deceive the reader of a terminal or a page. It does not
 // know where secrets come from and where the text goes.
 //
-// A Redactor looks for secrets in a text as it is and as Clean leaves it, so cleaning
-// before or after makes no difference: nothing that Clean removes can split a secret.
+// A Redactor searches a text both as it is and as Clean leaves it, so cleaning before or after makes no difference: nothing that Clean removes can
+// split a secret.
 package redact
 
 import (
@@ -16,27 +15,24 @@ import (
 	"sync/atomic"
 )
 
-// Replacement stands where a secret was.
+// Replacement replaces a secret.
 const Replacement = "[redacted]"
 
-// Redactor removes secrets: the values that it knows, in the forms in which programs print
-// them, and whatever looks like a well-known kind of token. A nil Redactor knows no values and
-// still removes the well-known kinds. It is safe for use by several goroutines.
+// Redactor removes secrets: the values it knows, in the forms in which programs print them, and text that looks like a well-known kind of token. A
+// nil Redactor knows no values and still removes the well-known kinds. It is safe for concurrent use.
 type Redactor struct {
 	adding sync.Mutex
 	table  atomic.Pointer[table]
 }
 
-// New makes a Redactor for secrets, which are values by their names ("GITHUB_TOKEN"). Values
-// shorter than MinLength and common words are ignored.
+// New returns a Redactor for secrets, which maps names ("GITHUB_TOKEN") to values. It ignores values shorter than MinLength and common words.
 func New(secrets map[string]string) *Redactor {
 	r := &Redactor{}
 	r.Add(secrets)
 	return r
 }
 
-// Add makes further values known, by names: from now on also to the Writers that are in use. A name
-// may have several values.
+// Add makes more values known, for Writers in use as well. A name may have several values.
 func (r *Redactor) Add(secrets map[string]string) {
 	r.adding.Lock()
 	defer r.adding.Unlock()
@@ -60,10 +56,10 @@ func (r *Redactor) known() *table {
 	return r.table.Load()
 }
 
-// String returns s without secrets. What is not for the eye stays, unless it is within a secret.
+// String returns s without secrets. Invisible characters stay unless they are within a secret.
 func (r *Redactor) String(s string) string { return string(r.Bytes([]byte(s))) }
 
-// Text returns s without secrets and cleaned: what a person or a program may be shown.
+// Text returns s without secrets and cleaned, fit to be shown to a person or a program.
 func (r *Redactor) Text(s string) string { return Clean(r.String(s)) }
 
 // Line returns s without secrets, cleaned, as one line of at most limit characters. See the function Line.
@@ -84,33 +80,32 @@ func (r *Redactor) Bytes(p []byte) []byte {
 	return out
 }
 
-// Writer returns a Writer which passes on to w what it is given, without secrets, also when one
-// comes in pieces. It holds back only what may still turn out to be part of a secret or of an escape
-// sequence, with the word that it is the end of: rarely anything after the end of a line, and never much more than the longest
-// secret or eight kilobytes. Close passes on the rest; it does not close w.
+// Writer returns a Writer that passes on to w what it is given, without secrets, even if one arrives in pieces. It holds back only what may still
+// be part of a secret or of an escape sequence, and the word in front of that: rarely anything after the end of a line, and never much more than
+// the longest secret or eight kilobytes. Close passes on the rest; it does not close w.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	return &writer{to: w, stages: []stage{&view{scanner: r.newScanner()}, &hidden{scanner: r.newScanner()}}}
 }
 
-// CleanWriter is Writer for what is kept or shown as text: it also cleans, as Clean does.
+// CleanWriter is a Writer that also cleans, for text that is kept or shown.
 func (r *Redactor) CleanWriter(w io.Writer) io.WriteCloser {
 	return &writer{to: w, stages: []stage{&view{scanner: r.newScanner()}, &hidden{scanner: r.newScanner()}, &cleaner{}}}
 }
 
-// stage appends to out what it makes of text, as far as that can be told; all of it when text is final. Ascii: text is all of
-// visibleASCII, or what was appended is.
+// stage appends to out what it makes of text, as far as that is decided; all of it if text is final. ascii: text, or what was appended, consists of
+// visibleASCII.
 type stage interface {
 	pass(out, text []byte, ascii, final bool) (_ []byte, _ bool)
-	// holds is what was given and not passed on, or its beginning.
+	// holds returns what was given and not passed on, or its beginning.
 	holds() []byte
 }
 
 type writer struct {
 	to     io.Writer
 	stages []stage
-	// texts are what came out of each stage the last time: the space is used again.
+	// texts are the last outputs of the stages; the space is reused.
 	texts [3][]byte
-	// word is the beginning of one whose end is held back.
+	// word is the beginning of a word whose end is held back.
 	word []byte
 }
 
@@ -131,11 +126,10 @@ func (w *writer) pass(text []byte, final bool) error {
 	return err
 }
 
-// wordLimit bounds the beginning of a word that is held back, in bytes.
+// wordLimit is the longest beginning of a word that is held back, in bytes.
 const wordLimit = 64
 
-// wholeWords is the text that was passed on without the beginning of a word whose end is held back: somebody who reads along would
-// see two words.
+// wholeWords returns the text to pass on without the beginning of a word whose end is held back: a live reader would see two words.
 func (w *writer) wholeWords(text []byte, final bool) []byte {
 	if len(w.word) > 0 {
 		text = append(w.word, text...)
@@ -152,8 +146,8 @@ func (w *writer) wholeWords(text []byte, final bool) []byte {
 	return text[:begin]
 }
 
-// sequenceEnd is where the text after the last escape sequence begins. The letters and digits of a sequence are no word: a
-// program whose sequence came in two parts would be taken at its word late.
+// sequenceEnd returns where the text after the last escape sequence begins. The letters and digits of a sequence are no word; holding them back
+// would delay the output of programs whose sequence arrives in two parts.
 func sequenceEnd(text []byte) int {
 	begin := bytes.LastIndexByte(text, '\x1b')
 	if begin < 0 {

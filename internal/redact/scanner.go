@@ -2,9 +2,8 @@ package redact
 
 import "bytes"
 
-// scanner goes over a text byte by byte. What it decides at a byte depends on what came before and
-// on what follows within a bound, never on how the text was cut into pieces: so a stream and a
-// whole come out the same.
+// scanner reads a text byte by byte. Its decision at a byte depends on what came before and on a bounded number of bytes after it, never on how the
+// text was split into pieces. So a stream and a whole text have the same result.
 type scanner struct {
 	redactor *Redactor
 	table    *table // the redactor's, while a text is scanned
@@ -15,14 +14,13 @@ type scanner struct {
 	unseen   []byte // what that is
 	found    func(of named, kind string, at int)
 	whole    int // how long the text is that is scanned
-	// opening is how many bytes from here the end of a value may stand whose beginning a limit cut off;
-	// negative where none may. marked: a mark says that something was cut, and not only the text begins here.
+	// opening is how many bytes from here the end of a value may be whose beginning was cut off; negative if none may. marked: a mark says that
+	// something was cut, and the text doesn't only begin here.
 	opening int
 	marked  bool
 }
 
-// span is a part of the text to hide, counted from the byte that is looked at. It goes on as long
-// as bytes of its class follow, if it has one.
+// span is a part of the text to hide, counted from the current byte. If it has a class, it continues as long as bytes of that class follow.
 type span struct {
 	from, to int
 	class    *class
@@ -32,13 +30,13 @@ func (r *Redactor) newScanner() scanner {
 	return scanner{redactor: r, previous: '\n'}
 }
 
-// scan appends the redacted text to out, and returns how many bytes of it were decided. The rest
-// has to be given again, with what follows it; when text is final there is no rest.
+// scan appends the redacted text to out, and returns how many bytes of it were decided. The caller passes the rest again, with what follows; if
+// text is final there is no rest.
 func (s *scanner) scan(out, text []byte, final bool) (_ []byte, done int) {
 	return s.scanTo(out, text, len(text), final)
 }
 
-// scanTo is scan up to a byte of the text. What follows that is looked at and not decided.
+// scanTo is scan up to a byte of the text. It reads what follows without deciding it.
 func (s *scanner) scanTo(out, text []byte, to int, final bool) (_ []byte, done int) {
 	if known := s.redactor.known(); known != s.table {
 		s.table = known
@@ -110,8 +108,7 @@ func (s *scanner) plain(text []byte) int {
 	return s.table.starts.before(text)
 }
 
-// find adds the spans of all secrets that start here. It reports false when that cannot be said
-// without what follows.
+// find adds the spans of all secrets that start here. It returns false if that depends on the bytes that follow.
 func (s *scanner) find(text []byte, final bool) bool {
 	known := len(s.spans)
 	for i := range s.table.forms[text[0]] {
@@ -156,7 +153,7 @@ func (s *scanner) find(text []byte, final bool) bool {
 	return true
 }
 
-// tell says what starts the rest of the text, to who asked.
+// tell reports what starts the rest of the text to the caller's function.
 func (s *scanner) tell(of named, kind string, rest []byte) {
 	if s.found != nil && (kind != "" || of.name != "") {
 		s.found(of, kind, s.whole-len(rest))

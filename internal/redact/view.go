@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// view looks for secrets in what the eye sees of a text, and takes them out of the text: also those
-// that colours, carriage returns or characters without width split.
+// view searches what a reader sees of a text for secrets, and removes them from the text even if colors, carriage returns or characters without
+// width split them.
 type view struct {
 	scanner scanner
-	// raw is what cannot be told yet; seen was told and waits for what may be the rest of a secret.
+	// raw is not decided yet; seen was decided and may still be followed by the rest of a secret.
 	raw, seen []byte
 }
 
-// mark is something unseen before the byte at of what is seen: unseen[from:to] of the scanner.
+// mark is something invisible before the byte at of what is seen: unseen[from:to] of the scanner.
 type mark struct{ at, from, to int }
 
-// mark adds something unseen before the byte at. What adjoins is one mark: a file may hold millions of zeros.
+// mark adds something invisible before the byte at. Adjacent ones are one mark: a file may hold millions of zeros.
 func (s *scanner) mark(at int, raw []byte) {
 	from := len(s.unseen)
 	s.unseen = append(s.unseen, raw...)
@@ -28,7 +28,7 @@ func (s *scanner) mark(at int, raw []byte) {
 	s.marks = append(s.marks, mark{at, from, len(s.unseen)})
 }
 
-// pass appends what is decided of the text so far to out.
+// pass appends the decided part of the text to out.
 func (v *view) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
 	ascii = ascii && len(v.raw) == 0 && len(v.scanner.marks) == 0 && visibleRun(v.seen) == len(v.seen)
 	switch {
@@ -55,7 +55,7 @@ func (v *view) holds() []byte {
 	return v.raw
 }
 
-// split parts text into what is seen and what is not, and returns the rest, which cannot be told yet.
+// split separates text into what is seen and what is not, and returns the undecided rest.
 func (v *view) split(text []byte, final bool) []byte {
 	for len(text) > 0 {
 		if n := visibleRun(text); n > 0 {
@@ -127,7 +127,7 @@ func (s *scanner) copyPlain(out, text []byte, from, to int) []byte {
 	return append(out, text[from:to]...)
 }
 
-// moveMarks counts the marks from a later byte. What is unseen of those that are gone is given up.
+// moveMarks rebases the marks to a later byte and drops the invisible text of the marks that are gone.
 func (s *scanner) moveMarks(by int) {
 	if len(s.marks) == 0 {
 		return
@@ -139,8 +139,7 @@ func (s *scanner) moveMarks(by int) {
 	}
 }
 
-// hidden looks for secrets that begin in what is not seen, as in a window's title, and so escape a view. One that begins in what is
-// seen does not, so all else passes unread.
+// hidden searches for secrets that begin in what is not seen, such as a window's title, and so escape a view. Everything else passes unread.
 type hidden struct {
 	scanner scanner
 	held    []byte
