@@ -15,13 +15,13 @@ type Talk struct {
 	session            string
 	next               agent.Turn
 	peer               jsonrpc.Peer
-	// prompted is the request of the prompt in hand, settling the one by which the end of what is told
-	// again is known, and retold that some of it was told since that.
+	// prompted is the id of the current prompt's request. settling is the id of the request whose answer marks the end of a replayed conversation;
+	// retold: some of the replay arrived since that request.
 	prompted, settling int
 	retold             bool
 	saying
 	using
-	// asked are the program's requests by our questions, refused is what it is to be told of what was denied.
+	// asked maps our questions to the program's requests; refused is what the program will be told about denied ones.
 	asked     map[string]jsonrpc.Message
 	refused   []string
 	denied    agent.DeniedTools
@@ -33,7 +33,7 @@ type Talk struct {
 	over bool
 }
 
-// maxFollowUps bounds how often it is told to go on without what was denied.
+// maxFollowUps is how often the program is told to continue without what was denied.
 const maxFollowUps = 20
 
 // New is the talk about a task, with a model by the name that is to be noted.

@@ -12,21 +12,20 @@ import (
 type Dialect struct {
 	// Program is its name in words for people.
 	Program string
-	// Resume is the method by which a conversation is gone on with. Retells: the program then tells all
-	// of that conversation again, at its own time; Settle is a request that it answers at once, by which
-	// the end of that is known.
+	// Resume is the method that resumes a conversation. Retells: the program then replays the whole conversation, asynchronously. Settle is a
+	// request that it answers at once, which marks the end of the replay.
 	Resume  string
 	Retells bool
 	Settle  func(session string) (method string, params any)
 	// Question is what a request for permission asks, without its ID; Input what a person sees of a tool's input.
 	Question func(Use) agent.Question
 	Input    func(Use) string
-	// Tool is the program's own name of a tool, where a call tells it; empty is what the call's beginning told.
+	// Tool returns the program's own name of a tool, if a call contains it; empty keeps the name from the call's beginning.
 	Tool func(Use) string
 	// Spent is what a prompt used, read of its whole result.
 	Spent func(result json.RawMessage) agent.Usage
-	// Failure is what a problem means for a prompt, Silent why a program that did not say that it had
-	// finished ended so, nil where that is not told.
+	// Failure returns what a problem means for a prompt. Silent returns why a program ended without reporting that it had finished, or nil if
+	// unknown.
 	Failure func(Problem, process.Result) *agent.Failure
 	Silent  func(end process.Result, stderr string) *agent.Failure
 	// Cut is of a program that says that its turn is over also where the model's answer broke off: whether

@@ -68,7 +68,7 @@ func outcome(params json.RawMessage, kind string) any {
 	return map[string]any{"outcome": of}
 }
 
-// followUp is what it is told after a denial.
+// followUp returns the message after a denial.
 func (t *Talk) followUp() string {
 	t.followUps++
 	said := strings.Join(t.refused, "\n")

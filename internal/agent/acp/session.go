@@ -38,8 +38,8 @@ func (t *Talk) opened(result json.RawMessage) []agent.Entry {
 	return []agent.Entry{{Kind: agent.Began, Conversation: t.session, Model: t.model}}
 }
 
-// settle prompts once nothing of the past is told any more. The past comes in one piece, so that of a
-// request's way there and back something of it would be seen.
+// settle sends the prompt once the replay is over. The replay arrives without gaps, so if it is still going on, some of it arrives within a
+// request's round trip.
 func (t *Talk) settle() {
 	if !t.retold {
 		t.say(t.prompt)
@@ -56,7 +56,7 @@ func (t *Talk) say(text string) {
 	t.prompted, t.spoke = t.peer.Sent, false
 }
 
-// finished is the end of a prompt. After a denial it is none: it is told why, and to go on without.
+// finished handles the end of a prompt. After a denial the program is told why, and to continue without.
 func (t *Talk) finished(result json.RawMessage) []agent.Entry {
 	var end struct {
 		Reason string `json:"stopReason"`

@@ -40,7 +40,7 @@ func (u Use) Parts() (parts []Part) {
 	return parts
 }
 
-// using are the names of tools by their calls, and the calls that were told.
+// using maps calls to the names of their tools, and records which calls were reported.
 type using struct {
 	tools map[string]string
 	began map[string]bool

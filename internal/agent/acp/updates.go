@@ -13,7 +13,7 @@ type update struct {
 	Use
 }
 
-// updated reads it. What is told of the past counts for nothing.
+// updated handles an update. Updates of a replay are ignored.
 func (t *Talk) updated(params json.RawMessage) []agent.Entry {
 	var p struct {
 		Update update `json:"update"`

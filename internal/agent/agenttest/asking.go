@@ -122,7 +122,7 @@ func (h Harness) asksInVain(t *testing.T) {
 	}
 }
 
-// forever waits for an answer that nobody gives.
+// forever waits for an answer that never comes.
 func forever(ctx context.Context, _ agent.Question) (agent.Answer, error) {
 	<-ctx.Done()
 	return agent.Answer{}, ctx.Err()

@@ -38,7 +38,7 @@ const (
 	Leaves
 	// Stays runs Daemon likewise and then does not end.
 	Stays
-	// Asks asks for permission to run each of AskedCommands and ends well with what it was told, a line each.
+	// Asks asks for permission to run each of AskedCommands, ends well, and prints the answers, one per line.
 	Asks
 	// AsksAndHangs asks for the first of AskedCommands, and does not end once it is answered.
 	AsksAndHangs
@@ -48,7 +48,7 @@ const (
 	Missing
 )
 
-// What the behaviors print and run.
+// Texts and commands that the behaviors print and run.
 const (
 	WorkLine   = "looking at the work"
 	AnswerText = `{"done": "ja, »ganz« \\ 完"}`
@@ -74,7 +74,7 @@ type Harness struct {
 	Dir  func(t *testing.T) string
 	// Agent makes the agent whose program behaves so.
 	Agent func(t *testing.T, behavior Behavior) agent.Agent
-	// Asks: the driver's agent can be told to ask.
+	// Asks: the driver's agent can be configured to ask.
 	Asks bool
 }
 

@@ -75,8 +75,7 @@ func listen(t *testing.T, dir string) *os.File {
 	return fifo
 }
 
-// gone checks that nobody holds the FIFO open any more, which is its end of
-// file. Run has returned, so there is nothing to wait for but a busy machine.
+// gone checks that no process holds the FIFO open any more: then reading it ends. Run has returned, so only a busy machine can delay that.
 func gone(t *testing.T, fifo *os.File) {
 	t.Helper()
 	if err := fifo.SetReadDeadline(time.Now().Add(time.Second)); err != nil {

@@ -18,8 +18,7 @@ type Driver struct {
 	Reader             func() agent.Reader
 	// CountsOn: the program counts what was used in the whole conversation, so its usage is kept with it.
 	CountsOn bool
-	// Asks: it knows the permissions agent.Ask. Dialogue is then its reader, and Model what it is told to
-	// use, where it is told something.
+	// Asks: the driver supports the permissions agent.Ask. Dialogue is then its reader, and Model the model it is configured with, if any.
 	Asks     bool
 	Dialogue func() agent.Dialogue
 	Model    string

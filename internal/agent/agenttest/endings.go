@@ -15,7 +15,7 @@ type Printed struct {
 	// Ending is process.Exited where it is empty.
 	Ending process.Ending
 	Exit   int
-	// Code, Message and Until are as in Outcome; Answer is checked where one is told.
+	// Code, Message and Until are as in Outcome; Answer is checked if it isn't empty.
 	Code                   agent.FailureCode
 	Message, Until, Answer string
 	// Denied are the tools that it was not allowed to use.

@@ -19,9 +19,8 @@ import (
 type Protocol struct {
 	// Say tells the agent's words and Answer ends the conversation well with them.
 	Say, Answer func(text string) string
-	// Asks asks for permission to run each command, reading from in and printing to out as the program
-	// does from its start on, and returns what it was told of each: "allow", or "deny: " and why. After
-	// deaf commands it does not read the answer any more, and returns. Nil: the program cannot ask.
+	// Asks asks for permission to run each command, reading from in and printing to out as the program does from its start, and returns each
+	// answer: "allow", or "deny: " and the reason. After deaf commands it stops reading answers and returns. Nil means that the program can't ask.
 	Asks func(in *bufio.Reader, out io.Writer, deaf int, commands ...string) []string
 	// EndsTalk ends such a talk well with text; nil is Answer.
 	EndsTalk func(text string) string

@@ -9,8 +9,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// ReadsAnything has the driver read what nobody would print, beginning with its recordings and odd,
-// and holds what is told of it to what people can read.
+// ReadsAnything fuzzes the driver's reader, starting with its recordings and odd, and checks that every entry is fit for people to read.
 func (d Driver) ReadsAnything(f *testing.F, odd string) {
 	for _, name := range modeltest.Cases(f, d.Name) {
 		f.Add(modeltest.Recorded(f, d.Name, name).Stdout)

@@ -35,7 +35,7 @@ type Outcome struct {
 	// Kinds are those of the transcript's entries.
 	Kinds string
 	Usage agent.Usage
-	// Nobody: nothing was said, not even which conversation it is.
+	// Nobody: the program printed nothing, not even the conversation's id.
 	Nobody bool
 }
 
@@ -67,8 +67,7 @@ func (d Driver) Replays(t *testing.T, wants map[string]Outcome) {
 	}
 }
 
-// Replay runs the driver with a program that prints a recording, and says what it came to and the kinds
-// of the transcript's entries.
+// Replay runs the driver with a program that prints a recording. It returns the result and the kinds of the transcript's entries.
 func (d Driver) Replay(t *testing.T, r Recorded, resumed *agent.Conversation) (result agent.Result, kinds string) {
 	t.Helper()
 	result, entries := d.replay(t, r, resumed)

@@ -15,7 +15,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// Talk is what a call came to in which the program may ask.
+// Talk is the result of a call in which the program may ask.
 type Talk struct {
 	agent.Result
 	Asked   []agent.Question
@@ -92,7 +92,7 @@ func (d Driver) Withdraws(t *testing.T, asks, withdraws, ends string) {
 	}
 }
 
-// withdrawing asks, thinks better of it, and ends once nobody is asked any more.
+// withdrawing asks, withdraws the question, and ends once the question is no longer open.
 type withdrawing struct {
 	asks, withdraws, ends string
 	asked, dropped        chan struct{}
@@ -120,10 +120,10 @@ func (w *withdrawing) Exec(_ context.Context, c process.Command) (process.Result
 	return process.Result{}, nil
 }
 
-// Hostile is a command that hides what it does, and is longer than anybody reads.
+// Hostile is a command that hides what it does, and is longer than a person would read.
 var Hostile = "echo \x1b[2J\x1b]0;title\x07\u202e\r\nrm -rf ~ " + strings.Repeat("x", 1<<20)
 
-// HostileOptions are more than anybody chooses from, with a first one that hides something.
+// HostileOptions are more options than a person would read; the first one hides something.
 func HostileOptions() []any {
 	options := []any{map[string]string{"label": "Yes\x1b[31m\n", "description": strings.Repeat("y", 1<<16)}}
 	for range 40 {

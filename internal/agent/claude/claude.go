@@ -62,12 +62,11 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 	return a.program().Version(ctx)
 }
 
-// quiet is for a program that nobody watches: what it would do unasked, and how often it tries
-// again by itself, is the runner's to say.
+// quiet configures a program without a person at it: Signalbox decides what it may do unasked and how often it retries.
 var quiet = []string{
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 	"CLAUDE_CODE_MAX_RETRIES=1",
-	// As root it skips permissions only where it is told that this is a sandbox.
+	// As root it skips permissions only if it is told that this is a sandbox.
 	"IS_SANDBOX=1",
 }
 
@@ -83,9 +82,8 @@ func (a *Agent) program() agent.Program {
 // that start unasked. CLAUDE.md goes with it, and is had as that of a further folder.
 var usersOwn = []string{"--setting-sources=user", "--strict-mcp-config", "--add-dir=."}
 
-// modes are the arguments for what it may do. A list of tools is one argument, because further ones
-// would be taken for tools. What nobody may be asked for is denied. Newer versions call the mode "default"
-// "manual", and older ones know it by no other name.
+// modes are the arguments for each kind of permissions. A list of tools is one argument, because further arguments would count as tools. Without a
+// person to ask, requests are denied. Newer versions call the mode "default" "manual"; older ones know only "default".
 var modes = map[agent.Permissions][]string{
 	agent.Everything: {"--dangerously-skip-permissions"},
 	agent.Edits:      {"--permission-mode=acceptEdits"},

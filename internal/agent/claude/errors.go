@@ -17,7 +17,7 @@ var classes = map[string]agent.FailureCode{
 	"verification_required": agent.Unauthorized, "cloud_credential_error": agent.Unauthorized, "billing_error": agent.UsageLimited,
 	"rate_limit": agent.RateLimited, "overloaded": agent.ModelFailed, "server_error": agent.ModelFailed, "max_output_tokens": agent.ModelFailed,
 	"invalid_request": agent.Refused, "model_not_found": agent.Refused,
-	// What it says before it asks again because of the connection, with no status.
+	// Printed before it retries because of the connection, without a status.
 	"unknown": agent.Unreachable,
 }
 

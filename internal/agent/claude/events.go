@@ -13,11 +13,10 @@ type reader struct {
 	resumed *agent.Conversation
 	session string
 	denied  agent.DeniedTools
-	// class is of the last message that told an error, limit the last one told.
+	// class is that of the last message with an error; limit is the last limit reported.
 	class string
 	limit rateLimit
-	// spent is what the messages say that they used, the last of them apart: it is told with each
-	// of its blocks.
+	// spent is the usage reported by the messages. The last message is kept apart, because its usage is repeated with each of its blocks.
 	spent agent.Usage
 	last  struct {
 		id    string

@@ -12,8 +12,8 @@ import (
 type request struct {
 	tool  string
 	input json.RawMessage
-	// questions are of the tool by which the model asks a person; nil of a permission. They are asked
-	// one by one and told together, by their own words.
+	// questions come from the tool by which the model asks a person; nil for a permission. They are asked one by one, and their answers are
+	// returned together.
 	questions []pending.Inquiry
 	answers   map[string]string
 	left      int

@@ -77,10 +77,9 @@ func (a *Agent) program() agent.Program {
 	return agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program}, Env: slices.Concat(a.settings.Env, []string{zone})}
 }
 
-// modes are the arguments for what it may do. A conversation that is gone on with does not keep its
-// sandbox, and takes it as a setting alone. Everything is without a sandbox of its own, which cannot
-// be made within another. Ask is that of a terminal, where the strictest rule is that it may only
-// look by itself.
+// modes are the arguments for each kind of permissions. A resumed conversation forgets its sandbox, and accepts it only as a setting. Everything
+// means no sandbox of its own, because one can't be made inside another. Ask is for a terminal; its strictest rule allows only reading without
+// asking.
 var modes = map[agent.Permissions][]string{
 	agent.Everything: {"--dangerously-bypass-approvals-and-sandbox"},
 	agent.Edits:      {"-c", `approval_policy="never"`, "-c", `sandbox_mode="workspace-write"`},
@@ -88,8 +87,8 @@ var modes = map[agent.Permissions][]string{
 	agent.ReadOnly:   {"-c", `approval_policy="never"`, "-c", `sandbox_mode="read-only"`},
 }
 
-// quiet is for a program that nobody watches. Without the last it waits for a network for ever. A
-// version that does not know a setting says so, and goes on.
+// quiet configures a program without a person at it. Without the last setting it would wait for a network forever. A version that does not know a
+// setting prints a warning and continues.
 var quiet = []string{"-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false",
 	"-c", "features.unbounded_connection_retries=false"}
 

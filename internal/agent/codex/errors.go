@@ -64,7 +64,7 @@ var words = []struct {
 	{"auth.openai.com/oauth/token", agent.Unauthorized},
 }
 
-// failure is what an error means. Now is when it was told.
+// failure returns what an error means. now is when it was reported.
 func failure(message string, now time.Time) *agent.Failure {
 	code := agent.ModelError(status(message), message)
 	for _, w := range words {

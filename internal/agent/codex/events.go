@@ -38,7 +38,7 @@ type reader struct {
 	before, counted agent.Usage
 	thread, answer  string
 	denied          agent.DeniedTools
-	// begun are the items whose call was told.
+	// begun are the items whose call was reported.
 	begun map[string]bool
 	// retrying is why it calls the model again, failed why it does so no more.
 	retrying, failed string

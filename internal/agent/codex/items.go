@@ -74,7 +74,7 @@ func (i item) wanted() string {
 	return strings.Join(lines, "\n")
 }
 
-// came is what the use came to.
+// came returns the result of the use.
 func (i item) came() string {
 	if i.Type == commandTool {
 		return i.Output
@@ -100,7 +100,7 @@ func (r *reader) begins(i item) []agent.Entry {
 // maxBegun is more than run at the same time.
 const maxBegun = 1000
 
-// ends tells what became of an item. Some kinds are told only when they are over.
+// ends returns the entries for a finished item. Some kinds are reported only at their end.
 func (r *reader) ends(i item) (entries []agent.Entry) {
 	switch {
 	case i.Type == "agent_message":

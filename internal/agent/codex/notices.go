@@ -40,7 +40,7 @@ type problem struct {
 	Details string `json:"additionalDetails"`
 }
 
-// happened is an item as it is told here: item, which is how "codex exec" tells it, with other names.
+// happened is an item as the app server reports it: an item of "codex exec" with other names.
 type happened struct {
 	item
 	Output   string   `json:"aggregatedOutput"`
@@ -76,8 +76,7 @@ func (n notice) used() agent.Usage {
 	return usage{t.Input, t.Read, t.Written, t.Output}.total()
 }
 
-// told reads what it tells of its own accord. Of other conversations, which it has with itself, only the
-// questions count.
+// told handles a notification. Of the conversations that it has with itself, only the questions count.
 func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 	var n notice
 	_ = json.Unmarshal(m.Params, &n) // a field of another type is left out, and the others are read

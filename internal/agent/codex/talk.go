@@ -45,7 +45,7 @@ const (
 	beginning
 )
 
-// begun is the first line of its input.
+// begun returns the first line of its input.
 func (a *asking) begun() []byte {
 	a.peer.Request("initialize", map[string]any{"clientInfo": map[string]string{"name": "signalbox", "version": "1"}})
 	return a.Turn().Tell
@@ -99,8 +99,8 @@ func (a *asking) stop(f *agent.Failure) []agent.Entry {
 // takes the name from its interface alone.
 const everything = "untrusted"
 
-// begin begins the conversation, or goes on with it. The folder is the one that it was started in: of
-// one that is named it takes for granted that its settings are to be trusted.
+// begin begins or resumes the conversation. The folder is its working directory and isn't named: it would trust the settings of a folder that is
+// named.
 func (a *asking) begin() {
 	params := map[string]any{"approvalPolicy": everything, "approvalsReviewer": "user", "sandbox": "danger-full-access"}
 	if a.model != "" {

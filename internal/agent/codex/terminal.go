@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// atTerminal is it with its own interface. A folder that nobody trusted is asked about first of all.
+// atTerminal returns the program with its own interface. It first asks about a folder that is not trusted yet.
 func (a *Agent) atTerminal(task agent.Task) agent.Program {
 	program := a.program().Located()
 	program.Args = append(program.Args, "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")

@@ -30,8 +30,7 @@ type provider struct {
 
 const settingsFile = ".codex/config.toml"
 
-// Upstream is where the user's own Codex finds its model. Its newer versions do not read OPENAI_BASE_URL;
-// whoever sets it means it all the same.
+// Upstream returns where the user's own Codex finds its model. Newer versions ignore OPENAI_BASE_URL, but a user who sets it means it.
 func Upstream(p agent.Person, _ string) (u agent.Upstream) {
 	text, err := p.File(settingsFile)
 	var settings person

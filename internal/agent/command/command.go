@@ -1,8 +1,6 @@
-// Package command drives any program as an agent: it gets the prompt on its
-// standard input or as an argument, works in its directory, and is told by
-// SIGNALBOX_* variables (see package agent) which call it is. Exit code 0 is a
-// good end; what it printed on standard output is its answer. It refuses to
-// understand a program's own protocol: that is a driver of its own.
+// Package command drives any program as an agent. The program gets the prompt on its standard input or as an argument, works in its directory, and
+// learns from SIGNALBOX_* variables (see package agent) which call it is. Exit code 0 means that it ended well, and its standard output is the
+// answer. A program with a protocol of its own needs its own driver.
 package command
 
 import (

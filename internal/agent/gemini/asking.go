@@ -26,8 +26,8 @@ var dialect = acp.Dialect{
 	Spent:    spent,
 	Failure:  asksInVain,
 	Silent:   silent,
-	// It says that its turn is over also where the model's answer broke off, and does not count that
-	// answer. An answer after a tool that breaks off in its midst cannot be told from a whole one.
+	// It also reports the end of its turn if the model's answer broke off, and then counts no usage for that answer. An answer that breaks off in
+	// its middle after a tool can't be distinguished from a complete one.
 	Cut: func(spent agent.Usage, spoke bool) bool { return spent == agent.Usage{} || !spoke },
 }
 

@@ -50,7 +50,7 @@ type reader struct {
 	tools         map[string]string // by call
 	usage         agent.Usage
 	denied        agent.DeniedTools
-	// erred is what it told went wrong, ended its last word.
+	// erred is the error it reported; ended is its final event.
 	erred string
 	ended *event
 }
@@ -109,7 +109,7 @@ func (r *reader) happened(e event) []agent.Entry {
 	return nil
 }
 
-// over is its last word, in which all that it used is told.
+// over handles its final event, which reports the total usage.
 func (r *reader) over(e event) (entries []agent.Entry) {
 	r.ended = &e
 	r.usage = agent.Usage{InputTokens: e.Stats.Input, CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output}

@@ -69,14 +69,13 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 	return a.program(true).Version(ctx)
 }
 
-// A folder that nobody trusted is one in which it may do nothing unasked, and whose settings it leaves out.
+// In an untrusted folder it may do nothing without asking, and ignores the folder's settings.
 func (a *Agent) program(trusting bool) agent.Program {
 	return agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program},
 		Env: slices.Concat([]string{"GEMINI_CLI_TRUST_WORKSPACE=" + strconv.FormatBool(trusting), "GEMINI_TELEMETRY_ENABLED=false"}, a.settings.Env)}
 }
 
-// modes are its own names for what it may do unasked. What it would have to ask for is denied where
-// nobody is there.
+// modes are its own names for what it may do without asking. Without a person to ask, its requests are denied.
 var modes = map[agent.Permissions]string{agent.Everything: "yolo", agent.Edits: "auto_edit", agent.ReadOnly: "plan", agent.Ask: "default"}
 
 func (a *Agent) arguments(c *agent.Conversation) []string {
@@ -93,9 +92,8 @@ func (a *Agent) arguments(c *agent.Conversation) []string {
 	return append(args, a.settings.Args...)
 }
 
-// settings are for a program that nobody watches, and that does not try again by itself. Nor does it tidy up:
-// every conversation that is gone on with leaves an empty file of the same name beside its own, for which
-// the next call that asks would remove both.
+// settings are for a program without a person at it, and disable its own retries. They also disable its cleanup: every resumed conversation leaves
+// an empty file with the same name beside its own, and the next call would remove both.
 const settings = `{"security": {"auth": {"selectedType": "gemini-api-key"}},` +
 	` "general": {"maxAttempts": 1, "retryFetchErrors": false, "disableAutoUpdate": true, "enableAutoUpdate": false,` +
 	` "sessionRetention": {"enabled": false}},` +

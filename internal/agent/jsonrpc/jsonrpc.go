@@ -1,5 +1,4 @@
-// Package jsonrpc is JSON-RPC as agents' programs speak it on their standard streams, a message a line.
-// What a method means it leaves to those who speak it.
+// Package jsonrpc is JSON-RPC as agents' programs speak it on their standard streams, one message per line. The drivers know what a method means.
 package jsonrpc
 
 import (
@@ -19,8 +18,7 @@ type Message struct {
 	Error   *Problem        `json:"error,omitempty"`
 }
 
-// Problem is why a request came to nothing. Code is what the program takes for one: JSON-RPC's, or an
-// HTTP status.
+// Problem is the error of a request. Code is JSON-RPC's or an HTTP status, depending on the program.
 type Problem struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -42,16 +40,16 @@ func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 // IsResponse reports whether a message answers a request.
 func (m Message) IsResponse() bool { return m.Method == "" && m.ID != nil }
 
-// Number is the ID as we number our requests, from one on; zero is null, as where a program could not
-// read what it was told. Another kind of ID is not ok.
+// Number returns the ID of a request that we numbered, from 1; zero for null, which a program sends if it could not parse a message. ok is false
+// for any other ID.
 func (m Message) Number() (number int, ok bool) {
 	ok = json.Unmarshal(m.ID, &number) == nil
 	return number, ok
 }
 
-// Peer is our side: what is to be told to the program.
+// Peer is our side: it collects the messages for the program.
 type Peer struct {
-	// Version is that of every message; empty is for a program that is told none.
+	// Version is sent with every message; empty means that it is left out.
 	Version string
 	// Sent counts our requests: it is the number of the last.
 	Sent int
@@ -75,7 +73,7 @@ func (p *Peer) Refuse(to Message) {
 	p.tell(Message{ID: to.ID, Error: &Problem{Code: UnknownMethod, Message: "this is not known here"}})
 }
 
-// Told is what is to be told since it was asked for last.
+// Told returns the messages since the last call.
 func (p *Peer) Told() []byte {
 	told := p.told
 	p.told = nil

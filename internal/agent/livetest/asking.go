@@ -20,7 +20,7 @@ func Asks(t *testing.T, name string, make Make, traits ...Trait) {
 	s := newSession(t, installed(t, name), make)
 	s.minutely = slices.Contains(traits, Minutely)
 	server := s.serveEach(t, func(c modeltest.Conversation) modeltest.Script {
-		if strings.Contains(c.Prompt, "You were not allowed") { // some agents are told so in a prompt
+		if strings.Contains(c.Prompt, "You were not allowed") { // some agents learn it in a prompt
 			return modeltest.Script{Turns: []modeltest.Turn{modeltest.Say(written)}}
 		}
 		return modeltest.Script{Turns: []modeltest.Turn{
@@ -62,7 +62,7 @@ func Asks(t *testing.T, name string, make Make, traits ...Trait) {
 	s.goesOnAsking(t, result.Conversation)
 }
 
-// goesOnAsking has the conversation gone on with in the same way, where it still asks.
+// goesOnAsking checks that the resumed conversation still asks.
 func (s *session) goesOnAsking(t *testing.T, c *agent.Conversation) {
 	t.Helper()
 	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Run("sh -c 'echo again >again.txt'")), modeltest.Say("Still there.")}})
@@ -86,8 +86,8 @@ func (s *session) goesOnAsking(t *testing.T, c *agent.Conversation) {
 	}
 }
 
-// AsksAfterKill holds such a driver to going on with a conversation that was killed while it waited for an
-// answer: it asks again, and the same conversation can be gone on with by who may do everything.
+// AsksAfterKill checks that a driver can resume a conversation that was killed while it waited for an answer: it asks again, and the same
+// conversation can also be resumed with full permissions.
 func AsksAfterKill(t *testing.T, name string, make Make, traits ...Trait) {
 	t.Parallel()
 	s := newSession(t, installed(t, name), make)

@@ -61,8 +61,8 @@ type Trait string
 // nothing of what that held back.
 const Fences Trait = "fences"
 
-// Minutely: it names what it keeps of a conversation by the minute, and writes over one that it is to go
-// on with in the minute in which that began or was gone on with last.
+// Minutely: it names its record of a conversation by the minute, so resuming a conversation in the minute of its start or of its last resumption
+// overwrites the record.
 const Minutely Trait = "minutely"
 
 // Run holds a driver to what only the real program can show.
@@ -120,7 +120,7 @@ type session struct {
 	minutely   bool
 	// network has the model that serves now, alone.
 	network *os.File
-	// observe is told what the model is asked; set it before the first call.
+	// observe is called with the model's requests; set it before the first call.
 	observe func(modeltest.Exchange)
 
 	mutex   sync.Mutex
@@ -179,7 +179,7 @@ func (s *session) note(e agent.Entry) {
 	s.entries = append(s.entries, e)
 }
 
-// run calls the agent, and says what it came to.
+// run calls the agent and returns the result.
 func (s *session) run(t *testing.T, permissions agent.Permissions, task agent.Task) agent.Result {
 	t.Helper()
 	if s.minutely && task.Conversation != nil {

@@ -11,9 +11,8 @@ import (
 	"signalbox/internal/agent/modeltest"
 )
 
-// LeavesOut holds a driver to starting nothing that a repository brings for its agent and telling the
-// agent the repository's words all the same. Files are the repository's: MARKS stands for a folder that
-// only such a program writes in, and WORDS for what is to be told, where a file has that.
+// LeavesOut checks that a driver starts no program that a repository configures for its agent, and still gives the agent the repository's
+// instructions. Files are the repository's; MARKS is a folder that only such a program writes to, and WORDS is the text of the instructions.
 func LeavesOut(t *testing.T, name string, files map[string]string, make Make) {
 	t.Parallel()
 	s, marks := newSession(t, installed(t, name), make), t.TempDir()

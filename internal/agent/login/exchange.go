@@ -109,7 +109,7 @@ func (l Login) person() string {
 	return path
 }
 
-// readInside reads a regular file that anybody can have put anything in the place of.
+// readInside reads a regular file whose name may by now lead to anything.
 func readInside(inside *os.Root, name string) ([]byte, error) {
 	f, err := inside.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

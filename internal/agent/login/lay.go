@@ -85,8 +85,7 @@ func (l *Loan) setting(path string) error {
 // maxSetting is many times what a person writes.
 const maxSetting = 8 << 20
 
-// makeFolder makes a folder inside whose every part is a folder. Whoever was inside before can have put
-// something else there.
+// makeFolder makes a folder inside and checks that every part is a folder: an agent that ran there may have replaced any of them.
 func makeFolder(inside *os.Root, name string) error {
 	part := ""
 	for word := range strings.SplitSeq(name, string(filepath.Separator)) {

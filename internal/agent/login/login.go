@@ -193,9 +193,8 @@ func forget(keep string, inside *os.Root, tokens string) error {
 	return err
 }
 
-// Settle ends the loans in these folders whose process was killed: what had been renewed by then is
-// brought back, to the files of known logins and to no other: a repository may bring the word of a loan that never was.
-// One that goes on, and a folder that has none, is left as it is.
+// Settle ends the loans in these folders whose process was killed: it returns renewed tokens to the files of known logins and to no others, because
+// a repository may contain the record of a loan that never existed. It leaves active loans, and folders without one, as they are.
 func Settle(known []Login, keeps ...string) (err error) {
 	for _, keep := range keeps {
 		unlock, errLock := lock(keep)

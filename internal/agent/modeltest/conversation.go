@@ -23,7 +23,7 @@ type Conversation struct {
 	System string
 	// Prompt is the text of the last message that is the user's own: no result of a tool.
 	Prompt string
-	// Results are what the calls since then came to, as text, in their order.
+	// Results are the results of the calls since then, as text, in order.
 	Results []string
 	// Tools are those that the agent offers. A request without any is for a title or a summary.
 	Tools []Offer
@@ -37,7 +37,7 @@ type Offer struct {
 	Name string
 	// Schema is the JSON Schema of its arguments; empty where it takes plain text.
 	Schema Schema
-	// Namespace is what OpenAI's newer models are told to find it in, if anything.
+	// Namespace is where OpenAI's newer models are told to find it, if anywhere.
 	Namespace string
 }
 

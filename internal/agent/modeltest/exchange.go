@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxExchanges and maxBody bound what a server keeps. A program that asks again and again for
-	// minutes comes to hundreds; the largest system prompt seen has 90 KB.
+	// maxExchanges and maxBody limit what a server keeps. A program that retries for minutes makes hundreds; the largest system prompt seen has 90
+	// KB.
 	maxExchanges = 1000
 	maxBody      = 128 << 10
 )

@@ -16,8 +16,7 @@ type Fault struct {
 	// header out. It is also when the limits in the vendor's own headers and details end.
 	RetryAfter time.Duration
 	AsDate     bool
-	// InStream tells an error as the API does once a stream has begun well, with status 200. It
-	// is as after Events events.
+	// InStream sends the error as the API does after a stream has started well, with status 200, after Events events.
 	InStream bool
 	// Events is how many events of the stream come before it is Stalled, Cut, Ended or Malformed.
 	Events int
@@ -39,7 +38,7 @@ const (
 	Overloaded   Kind = "overloaded"    // 529 at Anthropic, elsewhere 503
 	Overflow     Kind = "overflow"      // 400: the conversation is larger than the model's context
 
-	// What happens to streams. An answer that is not streamed counts as two events, its halves.
+	// Faults of streams. An answer that isn't streamed counts as two events, its halves.
 
 	Stalled   Kind = "stalled"   // headers and some events, then silence until the agent goes
 	Cut       Kind = "cut"       // the connection is reset
@@ -62,7 +61,7 @@ var statuses = map[Kind]int{
 // failed is an error as the agent is to see it.
 type failed struct {
 	fault Fault
-	// now is when it is told, reset when a limit ends.
+	// now is when the error is sent; reset is when a limit ends.
 	now, reset time.Time
 	model      string
 }

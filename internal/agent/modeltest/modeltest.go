@@ -41,8 +41,8 @@ type Config struct {
 	// answer, and returns early with the context's error; nil waits by a timer.
 	Clock func() time.Time
 	Pause func(context.Context, time.Duration) error
-	// Observe is told every exchange twice: when it arrived, before its answer, and when it ended
-	// (Exchange.End is set). It is the signal that tests wait for. It may be called concurrently.
+	// Observe is called twice for every exchange: when it arrived, before its answer, and when it ended (Exchange.End is set). Tests wait for it.
+	// Calls may overlap.
 	Observe func(Exchange)
 	// Listener is where Start listens; nil is a free port of 127.0.0.1. The server closes it.
 	Listener net.Listener

@@ -27,7 +27,7 @@ func (f failed) openAI(input string) object {
 	return object{"error": problem}
 }
 
-// plan is the end of a plan's share, told as a response of its own. Only Responses knows plans.
+// plan is the error for a used-up plan, as a response of its own. Only Responses has plans.
 func (f failed) plan() object {
 	return object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
 		"resets_at": f.reset.Unix(), "resets_in_seconds": int(f.fault.RetryAfter.Seconds())}}

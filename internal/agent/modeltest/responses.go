@@ -43,7 +43,7 @@ func (c *Conversation) offers(namespace string, tools []offered) {
 	}
 }
 
-// hearsInput reads a list of items, or the one text that stands for a user's message.
+// hearsInput reads a list of items, or a single text, which is a user's message.
 func (c *Conversation) hearsInput(input json.RawMessage) error {
 	var text string
 	if json.Unmarshal(input, &text) == nil {

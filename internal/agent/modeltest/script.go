@@ -34,7 +34,7 @@ type Usage struct {
 	Input, Cached, Output int64
 }
 
-// What is answered where the script does not say.
+// Answers for turns that the script does not define.
 const (
 	DefaultText  = "All done."
 	defaultTitle = "A title"
@@ -78,7 +78,7 @@ const (
 	tool  verb = "call a tool by its name"
 )
 
-// Write writes a file. An agent without a tool for that is told to do it by a command.
+// Write writes a file. An agent without a tool for that does it with a command.
 func Write(path, content string) Call { return Call{verb: write, target: path, content: content} }
 
 // Read reads a file, likewise.

@@ -38,7 +38,7 @@ func halves(body []byte) iter.Seq[[]byte] {
 	}
 }
 
-// stream is an answer as server-sent events, up to where an error is told in it.
+// stream returns an answer as server-sent events, up to the place of an error.
 func (s *Server) stream(spoken dialect, a answer, fault Fault) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		sent := 0

@@ -56,7 +56,7 @@ func (c Call) in(dir string, offers []Offer) (call, error) {
 // codeTool takes JavaScript that calls the other tools. Codex offers nothing else to its default model.
 const codeTool = "exec"
 
-// code is the call as such a program, which prints what came of it.
+// code returns the call as a program that prints its result.
 func (c Call) code() string {
 	inner, argument := "exec_command", any(object{"cmd": c.target})
 	switch c.verb {

@@ -71,14 +71,14 @@ func refused(message string) bool {
 	return strings.Contains(message, "rejected permission") || strings.Contains(message, "which prevents you from using")
 }
 
-// logPattern is an error in its log that it has not told in an event: it waits to try again, for hours
-// where a limit says so. Of a title's model nothing depends.
+// logPattern matches an error in its log that it reports in no event: it waits to retry, for hours if a limit says so. Errors of the model for
+// titles don't matter.
 var logPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^timestamp=(\S+) level=ERROR .*message="stream error" .*small=false .*error\.error="((?:[^"\\]|\\.)*)"`)
 })
 
-// silent is the failure of a program that told none in its events since then. A limit for which it
-// was silent until the idle deadline is none that passes in a minute.
+// silent returns the failure of a program that reported none in its events since then. A limit that kept it silent until the idle deadline does not
+// pass within a minute.
 func silent(end process.Result, stderr string, since time.Time) *agent.Failure {
 	if strings.Contains(stderr, "Session not found") {
 		return agent.Fail(agent.Lost, "opencode does not know the conversation any more")

@@ -28,7 +28,7 @@ type part struct {
 	Cost   float64 `json:"cost"`
 }
 
-// state is how the use of a tool went; it is told once it is over.
+// state is the result of a tool's use, reported at its end.
 type state struct {
 	Status string          `json:"status"`
 	Input  json.RawMessage `json:"input"`
@@ -50,7 +50,7 @@ type tokens struct {
 type reader struct {
 	model   string
 	session string
-	// last is when the last event was told.
+	// last is the time of the last event.
 	last   time.Time
 	answer strings.Builder
 	// reason is that of the last step: "stop" where the model had nothing more to do.
@@ -102,8 +102,7 @@ func (r *reader) said(text string) []agent.Entry {
 	return []agent.Entry{{Kind: agent.Said, Text: agent.Text(text)}}
 }
 
-// finished is the end of a step. One whose reason is unknown had half an answer, and is begun again
-// without end.
+// finished handles the end of a step. A step with an unknown reason had half an answer; the program would repeat it endlessly.
 func (r *reader) finished(p part) []agent.Entry {
 	spent := agent.Usage{
 		InputTokens:  p.Tokens.Input + p.Tokens.Cache.Read + p.Tokens.Cache.Write,
@@ -144,5 +143,5 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	return e
 }
 
-// moment is when an event was told.
+// moment returns the time of an event.
 func (e event) moment() time.Time { return time.UnixMilli(e.Timestamp).UTC() }

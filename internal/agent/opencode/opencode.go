@@ -73,7 +73,7 @@ func (a *Agent) Check(ctx context.Context) (version string, err error) {
 	return a.program().Version(ctx)
 }
 
-// quiet is for a program that nobody watches. Servers for languages would be fetched from their vendors.
+// quiet configures a program without a person at it. Otherwise it would download language servers from their vendors.
 var quiet = []string{
 	"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1",
 }
@@ -92,8 +92,8 @@ func instructions(dir string) []string {
 	return []string{path.Join(dir, "AGENTS.md"), path.Join(dir, "CLAUDE.md")}
 }
 
-// arguments let it log its warnings to standard error: of a limit that it waits for in silence that
-// is the only word. How often it tries again cannot be told.
+// arguments include logging of warnings to standard error: the only sign of a limit for which it waits silently. The number of its retries can't be
+// configured.
 func (a *Agent) arguments(c *agent.Conversation) []string {
 	logs := []string{"--print-logs", "--log-level=WARN"}
 	if a.settings.Permissions == agent.Ask { // model and conversation are said in the talk
@@ -109,8 +109,8 @@ func (a *Agent) arguments(c *agent.Conversation) []string {
 	return append(args, a.settings.Args...)
 }
 
-// permissions are what it may do unasked. What it would have to ask for is rejected, since nobody is
-// there, and ends its work; so nothing is left to be asked for.
+// permissions are what it may do without asking. Any request for permission would be rejected and end its work, so the settings leave nothing to
+// ask for.
 var permissions = map[agent.Permissions]map[string]string{
 	agent.Everything: {"*": "allow"},
 	agent.Edits:      {"*": "allow", "bash": "deny", "external_directory": "deny", "webfetch": "deny", "websearch": "deny"},

@@ -1,5 +1,5 @@
-// Package pending keeps the requests with which a program waits, until all that each of them asks is
-// answered. What a request wants, and what it is told, is its driver's to say.
+// Package pending keeps a program's open requests until all of their questions are answered. The drivers know what a request wants and how it is
+// answered.
 package pending
 
 import (

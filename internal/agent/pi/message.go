@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// message is one of the conversation, whoever said it.
+// message is one message of the conversation, of any role.
 type message struct {
 	Role     string `json:"role"`
 	Content  parts  `json:"content"`

@@ -53,8 +53,7 @@ import (
 // Config is one replay agent of the configuration.
 type Config struct {
 	Name string
-	// Program is the command that comes to Main when the script's path is added to it;
-	// Program[0] is absolute.
+	// Program is the command that reaches Main when the script's path is added to it; Program[0] is absolute.
 	Program []string
 	// Script is the absolute path of the script.
 	Script string

@@ -15,7 +15,7 @@ import (
 // step is one element of "do": a mapping of one key to what the action needs.
 type step struct {
 	action action
-	// line is where it stands in the script.
+	// line is the step's line in the script.
 	line int
 	name string
 }

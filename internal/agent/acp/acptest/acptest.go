@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/agent/jsonrpc/jsonrpctest"
 )
 
-// What a program is told.
+// Messages that a program receives.
 type (
 	// Params are of a request.
 	Params struct {
@@ -50,7 +50,7 @@ func Fails(id, code int, message string, data any) string {
 	return line(map[string]any{"id": id, "error": map[string]any{"code": code, "message": message, "data": data}})
 }
 
-// Opens begins a talk: a session by this ID is begun.
+// Opens returns the beginning of a session with this ID.
 func Opens(session string) string {
 	return Responds(1, map[string]any{"protocolVersion": 1}) + Responds(2, map[string]any{"sessionId": session})
 }
@@ -103,7 +103,7 @@ type Program struct {
 	prompted int
 }
 
-// Asks is agenttest.Protocol's. Of a denial it is told why once its turn is over.
+// Asks implements agenttest.Protocol. The program learns the reason of a denial once its turn is over.
 func (p *Program) Asks(in *bufio.Reader, out io.Writer, deaf int, commands ...string) (told []string) {
 	for _, result := range []map[string]any{{"protocolVersion": 1}, {"sessionId": "ses_1"}} {
 		say(out, Responds(hear(in).ID, result))
@@ -137,7 +137,7 @@ func hear(in *bufio.Reader) Message { return jsonrpctest.Heard[Message](in) }
 
 func say(out io.Writer, text string) { _, _ = io.WriteString(out, text) }
 
-// CheckToldWhy checks that a program was told last why it may not use a tool.
+// CheckToldWhy checks that the last message gave the reason why a tool was denied.
 func CheckToldWhy(t *testing.T, p *Talking, tool, why string) {
 	t.Helper()
 	if len(p.Told) == 0 {

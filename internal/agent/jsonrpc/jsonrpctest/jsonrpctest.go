@@ -14,7 +14,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// Message is what a program is told: P is what comes with a request, R with a response.
+// Message is a message to a program: P is the params of a request, R the result of a response.
 type Message[P, R any] struct {
 	ID     int    `json:"id"`
 	Method string `json:"method"`
@@ -25,7 +25,7 @@ type Message[P, R any] struct {
 	} `json:"error"`
 }
 
-// Heard is the next line that a fake program is told. It ends where there is none.
+// Heard returns the next message to a fake program. It ends the program if there is none.
 func Heard[M any](in *bufio.Reader) M {
 	m, err := hears[M](in)
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *Talking[P, R]) Exec(_ context.Context, c process.Command) (process.Resu
 	return process.Result{}, err
 }
 
-// hear is told things until it was told a request of a number, or the response to one.
+// hear reads messages until it finds a request with this number, or the response to one.
 func (p *Talking[P, R]) hear(in *bufio.Reader, id int, request bool) error {
 	for !slices.ContainsFunc(p.Told, func(m Message[P, R]) bool { return m.ID == id && (m.Method != "") == request }) {
 		m, err := hears[Message[P, R]](in)
@@ -92,7 +92,7 @@ func (p *Talking[P, R]) hear(in *bufio.Reader, id int, request bool) error {
 	return nil
 }
 
-// Response is what it was told of a request of its own.
+// Response returns the response to one of the program's own requests.
 func (p *Talking[P, R]) Response(id int) (found Message[P, R]) {
 	for _, m := range p.Told {
 		if m.Method == "" && m.ID == id {
@@ -102,12 +102,12 @@ func (p *Talking[P, R]) Response(id int) (found Message[P, R]) {
 	return found
 }
 
-// Requests are what it was told to do by a name.
+// Requests returns the requests with this method.
 func (p *Talking[P, R]) Requests(method string) []Message[P, R] {
 	return slices.DeleteFunc(slices.Clone(p.Told), func(m Message[P, R]) bool { return m.Method != method })
 }
 
-// Methods are those of all that it was told to do.
+// Methods returns the methods of all requests.
 func (p *Talking[P, R]) Methods() (all []string) {
 	for _, m := range p.Told {
 		if m.Method != "" {
