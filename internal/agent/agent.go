@@ -54,8 +54,8 @@ type Task struct {
 	Login map[string]string
 	// Reads and Writes are additional host paths that the agent may see, or change.
 	Reads, Writes []string
-	// Ceiling is the budget of the call. The server behind Endpoint enforces it.
-	Ceiling Ceiling
+	// Budget is what the call may use. The server behind Endpoint enforces it.
+	Budget Budget
 	// Idle and Total are the deadlines; OutputLimit is how many bytes of output are kept.
 	Idle, Total time.Duration
 	OutputLimit int64
@@ -124,7 +124,7 @@ const (
 	ModelFailed FailureCode = "AGENT_MODEL_FAILED"
 	// Refused: the model's server rejects the request itself, for example because the model is unknown.
 	Refused FailureCode = "AGENT_REQUEST_REFUSED"
-	// Overspent: the call used up its Ceiling.
+	// Overspent: the call used up its Budget.
 	Overspent FailureCode = "AGENT_OVERSPENT"
 	// DaySpent: all calls together used up the day's budget.
 	DaySpent FailureCode = "AGENT_DAY_SPENT"
@@ -143,8 +143,8 @@ type Usage struct {
 	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
-// Ceiling is the budget of a call; zero means no limit.
-type Ceiling struct {
+// Budget is what a call may use; zero means no limit.
+type Budget struct {
 	// Tokens counts input and output together; CostUSD is in US dollars.
 	Tokens  int64
 	CostUSD float64

@@ -26,7 +26,7 @@ type sessionAgent struct {
 	// understood: its driver tells what happens; all else shows what its program prints.
 	understood bool
 	reads      []string // see layReporter
-	ceiling    agent.Ceiling
+	budget     agent.Budget
 	// reports are the commands by which the agent reports.
 	reports []string
 	// asker answers what the agent asks, which it does without anybody at its terminal.
@@ -72,7 +72,7 @@ func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *ses
 func (s *sessionAgent) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	inside := &sessionCommand{sessionAgent: s, session: c}
 	task := agent.Task{Key: "session", Role: string(workflow.Implementer), Prompt: c.Args[len(c.Args)-1], Dir: s.place.Dir(), Private: s.place.Private(), Log: c.Stdout,
-		Terminal: c.Terminal != nil, Reports: s.reports, Ceiling: s.ceiling, Idle: c.Idle, Total: c.Total}
+		Terminal: c.Terminal != nil, Reports: s.reports, Budget: s.budget, Idle: c.Idle, Total: c.Total}
 	if s.understood {
 		says := &spoken{to: c.Stdout}
 		asker := s.asker

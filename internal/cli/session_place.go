@@ -101,7 +101,7 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 		s.asker.rules.Allow = append(slices.Clone(c.Allow), reportRules(s.reports)...)
 	}
 	if err == nil {
-		s.ceiling, err = place.Begin(ctx, at.Grant)
+		s.budget, err = place.Begin(ctx, at.Grant)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, leave())

@@ -36,8 +36,8 @@ type Allowance struct {
 }
 
 // NewAllowance returns an Allowance of which used is already spent. The name ("the request", "today") is for people.
-func NewAllowance(name string, ceiling, used Spending) *Allowance {
-	return &Allowance{turn: make(chan struct{}, 1), freed: make(chan struct{}), account: account{name: name, ceiling: ceiling, used: used}}
+func NewAllowance(name string, budget, used Spending) *Allowance {
+	return &Allowance{turn: make(chan struct{}, 1), freed: make(chan struct{}), account: account{name: name, budget: budget, used: used}}
 }
 
 // Used returns what was spent, to be saved.

@@ -121,7 +121,7 @@ func TestCloseAbortsRunningCallsAndCountsThem(t *testing.T) {
 func TestAnEndIsHeardByAgentsThatListenOnlyWhenAllIsSent(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
-	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Requests = 1 })
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Requests = 1 })
 	clients[0].ask(t, s.Endpoint(), true)
 	if got := clients[0].ask(t, s.Endpoint(), true); !over(got) {
 		t.Fatalf("%+v", got)
@@ -155,7 +155,7 @@ func TestAStreamThatExceedsTheBudgetCutsTheOthersOfTheSession(t *testing.T) {
 		}
 		return modeltest.Script{Turns: []modeltest.Turn{{Say: "ok", Usage: modeltest.Usage{Input: 10_000}}}} // more than it was reserved for
 	}})
-	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Tokens = 10_000 })
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Tokens = 10_000 })
 	slow := clients[0]
 	slow.streamBody = strings.Replace(slow.streamBody, `"model":"m"`, `"model":"slow"`, 1)
 	response, err := transport(t).RoundTrip(slow.request(t, s.Endpoint(), true))
@@ -167,7 +167,7 @@ func TestAStreamThatExceedsTheBudgetCutsTheOthersOfTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := clients[0].ask(t, s.Endpoint(), true); got.broken == nil {
-		t.Error("the stream that passed the ceiling ended well")
+		t.Error("the stream that passed the budget ended well")
 	}
 	if _, err := io.ReadAll(response.Body); err == nil {
 		t.Error("the other ended well")

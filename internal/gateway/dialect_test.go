@@ -150,7 +150,7 @@ func TestGeminiStreamsWithoutEventsAreCounted(t *testing.T) {
 func TestModelsAreListedAndTokensCountedForNothing(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, modeltest.Config{Key: realKey})
-	s := open(t, start(t, gateway.Config{}), server.URL+"/some/where", func(c *gateway.SessionConfig) { c.Ceiling.Requests = 1 })
+	s := open(t, start(t, gateway.Config{}), server.URL+"/some/where", func(c *gateway.SessionConfig) { c.Budget.Requests = 1 })
 	for _, call := range []string{"GET /v1/models", "GET /v1beta/models?pageSize=5", "POST /v1/messages/count_tokens", "POST /v1beta/models/m:countTokens"} {
 		method, path, _ := strings.Cut(call, " ")
 		r, err := http.NewRequestWithContext(t.Context(), method, s.Endpoint().URL+path, http.NoBody)

@@ -27,7 +27,7 @@ type Guarded struct {
 func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	c := a.config
 	c.Name = fmt.Sprintf("%s as %s", a.Name(), task.Role)
-	c.Ceiling = Spending{Tokens: task.Ceiling.Tokens, CostMicroUSD: int64(task.Ceiling.CostUSD * 1e6)}
+	c.Budget = Spending{Tokens: task.Budget.Tokens, CostMicroUSD: int64(task.Budget.CostUSD * 1e6)}
 	c.OnUsage, c.OnInFlight = telling(task.Transcript), task.InFlight
 	s, err := a.gateway.Open(c)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 type LedgerConfig struct {
 	// Root is the folder within which Dir is made; Dir is a slash-separated path. No link leads out of Root.
 	Root, Dir string
-	// Ceiling is the budget of all calls in a UTC day, and Calls is how many calls there may be; zero means no limit.
-	Ceiling Spending
-	Calls   int64
-	Clock   func() time.Time
+	// Budget is what all calls together may use in a UTC day, and Calls is how many there may be; zero means no limit.
+	Budget Spending
+	Calls  int64
+	Clock  func() time.Time
 }
 
 // Ledger is the Budget of a day, shared by all processes of a project. Each process has a file, read and written under one lock. The reservations
@@ -129,7 +129,7 @@ func (l *Ledger) Add(ctx context.Context, s Spending) error {
 
 func (l *Ledger) account(p *page) (account, error) {
 	all, err := p.all()
-	return account{name: "the day", ceiling: l.config.Ceiling, until: p.ends, holds: all.Holds,
+	return account{name: "the day", budget: l.config.Budget, until: p.ends, holds: all.Holds,
 		used: Spending{Tokens: all.Tokens, CostMicroUSD: all.MicroUSD},
 		held: Spending{Tokens: all.HeldTokens, CostMicroUSD: all.HeldMicroUSD}}, err
 }

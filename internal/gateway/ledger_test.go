@@ -36,7 +36,7 @@ func TestProcessesShareADayHoweverManyAskAtOnce(t *testing.T) {
 	sessions := make([]*gateway.Session, 6)
 	for i := range sessions {
 		day := opened(t, root, 12_300) // ten answers
-		sessions[i] = open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budgets = []gateway.Budget{day} })
+		sessions[i] = open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Shared = []gateway.Budget{day} })
 	}
 	var asking sync.WaitGroup
 	for i := range 60 {
@@ -140,7 +140,7 @@ func TestADayThatCannotBeReadIsNotSpent(t *testing.T) {
 	}
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
 	l := opened(t, root, 1000)
-	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budgets = []gateway.Budget{l} })
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Shared = []gateway.Budget{l} })
 	if got := clients[0].ask(t, s.Endpoint(), true); got.status == http.StatusOK || server.Count() != 0 {
 		t.Errorf("%+v, %d requests upstream", got, server.Count())
 	}

@@ -40,5 +40,5 @@ func takeShare(root string) int {
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 func ledger(root string, tokens int64) *gateway.Ledger {
-	return gateway.NewLedger(gateway.LedgerConfig{Root: root, Dir: "spending", Ceiling: gateway.Spending{Tokens: tokens}, Calls: 3, Clock: func() time.Time { return noon }})
+	return gateway.NewLedger(gateway.LedgerConfig{Root: root, Dir: "spending", Budget: gateway.Spending{Tokens: tokens}, Calls: 3, Clock: func() time.Time { return noon }})
 }

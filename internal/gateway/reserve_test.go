@@ -15,14 +15,14 @@ import (
 	"signalbox/internal/gateway"
 )
 
-// A small ceiling and sixty requests at once: one that is alone may begin although it asks for more than
-// is left, and what it uses leaves nothing for the others.
+// A small budget and sixty simultaneous requests: one that is alone may begin although it asks for more than is left, and its usage leaves nothing
+// for the others.
 func TestOfSixtyRequestsAtOnceOnlyThoseReachTheVendorThatFit(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name    string
-		ceiling gateway.Spending
-		most    int
+		name   string
+		budget gateway.Spending
+		most   int
 	}{
 		{"one", gateway.Spending{Tokens: 1000}, 1},
 		// Each uses 1,230 tokens, and reserves 4,105 before that is known.
@@ -33,7 +33,7 @@ func TestOfSixtyRequestsAtOnceOnlyThoseReachTheVendorThatFit(t *testing.T) {
 			t.Run(test.name+" of "+string(c.api), func(t *testing.T) {
 				t.Parallel()
 				server := modeltest.Start(t, script(modeltest.Say("ok")))
-				s := open(t, start(t, gateway.Config{}), server.URL, priced, func(c *gateway.SessionConfig) { c.Ceiling = test.ceiling })
+				s := open(t, start(t, gateway.Config{}), server.URL, priced, func(c *gateway.SessionConfig) { c.Budget = test.budget })
 				var asking sync.WaitGroup
 				for range 60 {
 					asking.Go(func() {
@@ -54,7 +54,7 @@ func TestOfSixtyRequestsAtOnceOnlyThoseReachTheVendorThatFit(t *testing.T) {
 func TestARequestsInputMustFitTheBudget(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
-	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Tokens = 1000 })
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Tokens = 1000 })
 	c := clients[0]
 	c.streamBody = strings.Replace(c.streamBody, "Go.", strings.Repeat("a lot ", 2000), 1)
 	if got := c.ask(t, s.Endpoint(), true); !over(got) || server.Count() != 0 {
@@ -191,7 +191,7 @@ func TestUnreportedUsageCountsAsTheWholeReservation(t *testing.T) {
 func TestPicturesAreNoText(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
-	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Tokens = 100_000 })
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Tokens = 100_000 })
 	c := clients[0]
 	c.streamBody = strings.Replace(c.streamBody, `"Go."`, `[{"type":"text","text":"Go."},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+strings.Repeat("iVBO", 1<<18)+`"}}]`, 1)
 	if got := c.ask(t, s.Endpoint(), true); got.status != http.StatusOK || got.broken != nil {

@@ -29,9 +29,9 @@ type SessionConfig struct {
 	Key     string
 	Bearer  bool
 	Headers map[string]string
-	// Ceiling is this session's own budget; Budgets are shared with other sessions.
-	Ceiling Spending
-	Budgets []Budget
+	// Budget is this session's own budget; Shared are those it shares with other sessions.
+	Budget Spending
+	Shared []Budget
 	// Prices maps model names, as requested or answered, with or without a date, to prices. For other models only tokens count, and Report.Unpriced
 	// lists them.
 	Prices map[string]Price
@@ -105,7 +105,7 @@ func (g *Gateway) Open(c SessionConfig) (*Session, error) {
 	token, key := secret(), secret()
 	s := &Session{gateway: g, config: c, upstream: upstream, running: map[*exchange]struct{}{},
 		token: sha256.Sum256([]byte(token)), key: sha256.Sum256([]byte(key)), used: newUsage(),
-		budgets:  append([]Budget{NewAllowance("the call", c.Ceiling, Spending{})}, c.Budgets...),
+		budgets:  append([]Budget{NewAllowance("the call", c.Budget, Spending{})}, c.Shared...),
 		endpoint: agent.Endpoint{URL: "http://" + g.address + "/" + token, Key: key}}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -44,8 +44,8 @@ func (e *spent) Unwrap() error { return ErrSpent }
 
 // account is the state of a budget.
 type account struct {
-	name          string
-	ceiling, used Spending
+	name         string
+	budget, used Spending
 	// held is what running requests may still use; holds is how many there are.
 	held  Spending
 	holds int
@@ -67,28 +67,28 @@ func (a account) grant(want Ask) (set Spending, ok bool, err error) {
 	}
 	set = want.Most
 	for _, part := range []struct {
-		ceiling, taken int64
-		set            *int64
-	}{{a.ceiling.Tokens, all.Tokens, &set.Tokens}, {a.ceiling.CostMicroUSD, all.CostMicroUSD, &set.CostMicroUSD}} {
-		if part.ceiling == 0 || *part.set <= part.ceiling-part.taken {
+		budget, taken int64
+		set           *int64
+	}{{a.budget.Tokens, all.Tokens, &set.Tokens}, {a.budget.CostMicroUSD, all.CostMicroUSD, &set.CostMicroUSD}} {
+		if part.budget == 0 || *part.set <= part.budget-part.taken {
 			continue
 		}
 		if a.holds > 0 {
 			return Spending{}, false, nil
 		}
-		*part.set = part.ceiling - part.taken
+		*part.set = part.budget - part.taken
 	}
 	return set, true, nil
 }
 
 // tooFew returns an error if less is left than the request's own input, which is billed in any case.
 func (a account) tooFew(least Spending) error {
-	left := a.ceiling.sub(a.used)
+	left := a.budget.sub(a.used)
 	switch {
-	case a.ceiling.Tokens > 0 && least.Tokens > left.Tokens:
-		return a.spent("the next request sends about %d tokens, and %d of %d are left", least.Tokens, left.Tokens, a.ceiling.Tokens)
-	case a.ceiling.CostMicroUSD > 0 && least.CostMicroUSD > left.CostMicroUSD:
-		return a.spent("the next request costs at least $%.6f, and $%.6f of $%.6f are left", dollars(least.CostMicroUSD), dollars(left.CostMicroUSD), dollars(a.ceiling.CostMicroUSD))
+	case a.budget.Tokens > 0 && least.Tokens > left.Tokens:
+		return a.spent("the next request sends about %d tokens, and %d of %d are left", least.Tokens, left.Tokens, a.budget.Tokens)
+	case a.budget.CostMicroUSD > 0 && least.CostMicroUSD > left.CostMicroUSD:
+		return a.spent("the next request costs at least $%.6f, and $%.6f of $%.6f are left", dollars(least.CostMicroUSD), dollars(left.CostMicroUSD), dollars(a.budget.CostMicroUSD))
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (a account) tooFew(least Spending) error {
 // over returns an error for the first limit exceeded by at least this many. Requests are counted when they begin, so they can't exceed theirs
 // later.
 func (a account) over(by int64) error {
-	u, c := a.used, a.ceiling
+	u, c := a.used, a.budget
 	switch {
 	case c.Requests > 0 && by == 0 && u.Requests >= c.Requests:
 		return a.spent("%d of %d requests", u.Requests, c.Requests)

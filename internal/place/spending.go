@@ -35,20 +35,20 @@ func (p *Places) MaySpend(ctx context.Context, run *workflow.Run, grant bool) er
 
 // Begin counts a session that works in a Place alone, as one call of the run, and returns what it
 // may use. grant: a person grants the run's ceilings anew.
-func (p *Place) Begin(ctx context.Context, grant bool) (agent.Ceiling, error) {
+func (p *Place) Begin(ctx context.Context, grant bool) (agent.Budget, error) {
 	var err error
 	if p.writer, p.run, err = p.places.Store.OpenRun(ctx, workflow.RefOf(&p.run)); err != nil {
-		return agent.Ceiling{}, fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
+		return agent.Budget{}, fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
 	}
 	if err := p.places.MaySpend(ctx, &p.run, grant); err != nil {
-		return agent.Ceiling{}, err
+		return agent.Budget{}, err
 	}
 	left, _, err := p.places.Today(ctx)
 	if err == nil {
 		err = p.note(ctx, workflow.SessionBegan{Epoch: p.lock.Epoch(), Ceiling: p.places.PerRun, Grant: grant})
 	}
 	both := p.run.CallCeiling().Within(left)
-	return agent.Ceiling{Tokens: both.Tokens, CostUSD: float64(both.CostMicroUSD) / 1e6}, err
+	return agent.Budget{Tokens: both.Tokens, CostUSD: float64(both.CostMicroUSD) / 1e6}, err
 }
 
 func (p *Place) note(ctx context.Context, event workflow.Event) error {

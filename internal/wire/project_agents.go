@@ -89,7 +89,7 @@ func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (agent
 func (p *Project) ledger() *gateway.Ledger {
 	if l := p.PerDay(); p.day == nil && l != (workflow.Spending{}) {
 		p.day = gateway.NewLedger(gateway.LedgerConfig{Root: p.Root, Dir: store.SpendingDir, Clock: now,
-			Ceiling: gateway.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD}, Calls: int64(l.Calls)})
+			Budget: gateway.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD}, Calls: int64(l.Calls)})
 	}
 	return p.day
 }
@@ -221,7 +221,7 @@ func (p *Project) guarded(ctx context.Context, name string, a agent.Agent, w Way
 	}
 	how := gateway.SessionConfig{Upstream: w.Url, Source: w.from, Insecure: w.from != "", Key: w.value, Bearer: w.bearer, Headers: w.headers, Prices: prices}
 	if day := p.ledger(); day != nil {
-		how.Budgets = []gateway.Budget{day}
+		how.Shared = []gateway.Budget{day}
 	}
 	return p.Gateway.Guard(a, how), nil
 }

@@ -15,7 +15,7 @@ import (
 func TestRequestsStopExactlyAtTheBudget(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
-	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Ceiling.Requests = 7 })
+	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) { c.Budget.Requests = 7 })
 	var served, refused atomic.Int64
 	var asking sync.WaitGroup
 	for range 15 {
@@ -40,9 +40,9 @@ func TestRequestsStopExactlyAtTheBudget(t *testing.T) {
 func TestTheLastTokenMayBeUsedAndNotOneMore(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name    string
-		ceiling gateway.Spending
-		whole   bool
+		name   string
+		budget gateway.Spending
+		whole  bool
 	}{
 		{"tokens that just suffice", gateway.Spending{Tokens: 1230}, true},
 		{"one too few", gateway.Spending{Tokens: 1229}, false},
@@ -52,7 +52,7 @@ func TestTheLastTokenMayBeUsedAndNotOneMore(t *testing.T) {
 		for _, c := range clients {
 			for _, stream := range []bool{false, true} {
 				server := modeltest.Start(t, script(modeltest.Say("ok")))
-				s := open(t, start(t, gateway.Config{}), server.URL, priced, func(c *gateway.SessionConfig) { c.Ceiling = test.ceiling })
+				s := open(t, start(t, gateway.Config{}), server.URL, priced, func(c *gateway.SessionConfig) { c.Budget = test.budget })
 				first, second := c.ask(t, s.Endpoint(), stream), c.ask(t, s.Endpoint(), stream)
 				if (first.broken == nil) != test.whole || !over(second) || code(s) != agent.Overspent || server.Count() != 1 {
 					t.Errorf("%s, %s, stream %t: %v, then %d; %+v", test.name, c.api, stream, first.broken, second.status, s.Failure())
@@ -75,7 +75,7 @@ func TestAStreamIsCutWhereItExceedsTheBudget(t *testing.T) {
 		server := modeltest.Start(t, config)
 		var told atomic.Int64
 		s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) {
-			c.Ceiling.Tokens = 200_000
+			c.Budget.Tokens = 200_000
 			c.OnUsage = func(u agent.Usage) { told.Store(u.InputTokens + u.OutputTokens) }
 		})
 		got := c.ask(t, s.Endpoint(), true)
@@ -98,7 +98,7 @@ func TestSessionsShareABudget(t *testing.T) {
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
 	g := start(t, gateway.Config{})
 	today := gateway.NewAllowance("today", gateway.Spending{Tokens: 4000, Requests: 9}, gateway.Spending{Tokens: 1540, Requests: 1})
-	share := func(c *gateway.SessionConfig) { c.Budgets = []gateway.Budget{today} }
+	share := func(c *gateway.SessionConfig) { c.Shared = []gateway.Budget{today} }
 	one, other := open(t, g, server.URL, share), open(t, g, server.URL, share)
 	for _, s := range []*gateway.Session{one, other} {
 		if got := clients[0].ask(t, s.Endpoint(), true); got.status != http.StatusOK || got.broken != nil {
@@ -119,7 +119,7 @@ func TestAModelWithoutAPriceCountsTokensAlone(t *testing.T) {
 	t.Parallel()
 	server := modeltest.Start(t, script(modeltest.Say("ok")))
 	s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) {
-		c.Prices, c.Ceiling.CostMicroUSD = map[string]gateway.Price{"other": {Input: 1}}, 1
+		c.Prices, c.Budget.CostMicroUSD = map[string]gateway.Price{"other": {Input: 1}}, 1
 	})
 	clients[0].ask(t, s.Endpoint(), true)
 	if got := clients[0].ask(t, s.Endpoint(), true); got.status != http.StatusOK {
