@@ -23,7 +23,7 @@ func (r *saysDone) End(process.Result, string) agent.Ending {
 	return agent.Ending{Whole: r.done, Answer: "the answer"}
 }
 
-// The last line is also that by which a call reaches its ceiling, and so is ended.
+// The call also reaches its budget by that last line, and is ended because of it.
 func TestACallThatIsEndedWhenItHadFinishedCounts(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]error{"done": nil, "working": context.Canceled} {
@@ -50,8 +50,8 @@ func (l loses) Exec(ctx context.Context, c process.Command) (process.Result, err
 	return result, errors.Join(err, l.err)
 }
 
-// What a call was paid for is not paid for twice because the end of its program was lost. A process that does not die may still
-// write, so nothing is known of what it leaves.
+// A call isn't paid for twice because the end of its program was lost. A process that does not die may still write, so nothing is known about what
+// it leaves.
 func TestAFinishedAnswerCountsThoughTheExitStatusIsLost(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("the end of its output was lost")

@@ -38,7 +38,7 @@ func TestAProgramFindsItsFilesAndItsLogin(t *testing.T) {
 	}
 }
 
-// What an agent kept while it had no login steps aside for one, and comes back.
+// A folder that an agent made while it had no login is moved aside for the login, and comes back.
 func TestALoginComesAndGoes(t *testing.T) {
 	t.Parallel()
 	home, login := t.TempDir(), t.TempDir()

@@ -12,7 +12,7 @@ func TestAPathIsSaidAsItIsSeenFromTheWorkingDirectory(t *testing.T) {
 		"/work/a/b.go": "a/b.go", "/work": ".", "a/b.go": "a/b.go", "": "",
 		"/work/docs/../.github/x.yml": ".github/x.yml", "docs/../.github/x.yml": ".github/x.yml",
 
-		// What leads elsewhere stays as it is: no star of a pattern that allows stands for "..".
+		// A path that leads elsewhere stays unchanged: no star in an allowing pattern matches "..".
 		"/etc/passwd": "/etc/passwd", "/workshop/a": "/workshop/a", "/work/../etc/passwd": "/work/../etc/passwd",
 		"docs/../../etc/passwd": "docs/../../etc/passwd", "..": "..", "~/a": "~/a",
 	} {

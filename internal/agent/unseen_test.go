@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// Whoever says that a program is not there, it is named by where this machine has it.
+// However the failure is reported, the message says where this machine has the program.
 func TestAProgramThatIsNotSeenInsideIsNamedByItsPlaceHere(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()

@@ -10,7 +10,7 @@ import (
 // fuzzBudget is far above what any file of the fuzzer's size may take.
 const fuzzBudget = 2 * time.Second
 
-// The file may come with any branch that somebody checks out.
+// The file may come with any branch that is checked out.
 func FuzzConfiguration(f *testing.F) {
 	for _, text := range []string{"", "approve: auto\nworkflow: [tdd-red]\n", "agents: {a: {driver: command, command: [true]}}\n", "a: &a [*a]\n",
 		"a: &a [x, x, x]\nb: &b [*a, *a, *a]\nc: [*b, *b, *b]\n", "approve: [\n", "approve: auto\napprove: manual\n", "---\n---\n", "\x00", "\xff\xfe", "!!binary x",

@@ -59,7 +59,7 @@ func TestAHealthCheckIsReadWithAllItSays(t *testing.T) {
 	}
 }
 
-// Whoever copies the word from a request or from state.json has it with a capital letter.
+// The word has a capital letter if it is copied from a request or from state.json.
 func TestASeverityIsReadAsDocumentsWriteIt(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")

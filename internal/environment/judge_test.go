@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/process"
 )
 
-// What tools print where our proxy refuses a host, or where there is no network.
+// Output of tools whose host our proxy refuses, or without a network.
 const (
 	curlRefused = "curl: (22) The requested URL returned error: 403\n"
 	pipRefused  = "WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection broken by 'ProxyError('Cannot connect to proxy.', " +

@@ -45,7 +45,7 @@ func (s shellSession) line(line string) string {
 	return out
 }
 
-// shells are every shell that a set-up may be read by.
+// shells returns every shell that may run a setup.
 func shells(t *testing.T) map[string]shellSession {
 	t.Helper()
 	bare := t.TempDir() // a PATH without bash
@@ -136,7 +136,7 @@ func TestFunctionsOutliveALineWhereTheShellCan(t *testing.T) {
 	}
 }
 
-// What pip writes into its log and keeps to itself.
+// Lines that pip writes to its log only.
 const (
 	pipAnswer = "2026-11-21T04:38:48,359 Could not fetch URL http://127.0.0.1/simple/six/: HTTPConnectionPool(host='127.0.0.1', port=80): " +
 		"Max retries exceeded with url: /simple/six/ (Caused by ResponseError('too many 503 error responses')) - skipping"

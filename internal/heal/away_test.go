@@ -41,7 +41,7 @@ func (s *site) goesAway(from string) {
 	s.config.Forge = &away{Forge: s.forge, from: from}
 }
 
-// held makes a pass that comes to a result and tells that the forge was away.
+// held makes a pass that ends with a result and reports that the forge was unreachable.
 func (s *site) held(t *testing.T, want health.Result) heal.Report {
 	t.Helper()
 	report, err := heal.New(s.config).Pass(t.Context())
@@ -115,7 +115,7 @@ func TestACriticalStateIsReportedOnceTheForgeIsBack(t *testing.T) {
 
 func TestARequestTheForgeFailedToCloseIsClosedLater(t *testing.T) {
 	t.Parallel()
-	s := newMended(t)
+	s := newFixed(t)
 	s.goesAway("Self-healing gave up")
 	if h := s.held(t, health.PassHealthy).Health; h.LastHealthStatus != health.Healthy {
 		t.Errorf("the state is %s", h.LastHealthStatus)
@@ -139,7 +139,7 @@ func TestARequestThatWasLeftOpenIsNotClosedOverAnErrorThatIsBack(t *testing.T) {
 	s := newBroken(t)
 	s.pass(t, health.PassFailed)
 	s.clock.move(health.RepairCooldown)
-	s.mend(t)
+	s.fix(t)
 	s.goesAway("Health check")
 	s.pass(t, health.PassHealthy)
 	s.pass(t, health.PassHealthy)

@@ -30,7 +30,7 @@ func TestPassesThatSayTheSameAreOneEntry(t *testing.T) {
 	}
 }
 
-// What is dropped from a full log is still counted, and one that did not hold is not counted twice.
+// Entries dropped from a full log are still counted, and a repair that did not hold is not counted twice.
 func TestTheSumsOfALogOutliveItsEntries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken)

@@ -59,8 +59,8 @@ func passAndDie(dir string) {
 	os.Exit(0)
 }
 
-// deadly kills this process, as kill -9 does, at one of the instants at which a pass asks anything of
-// anybody, or begins or ends to change a document: between any two of them lies one write at most.
+// deadly kills this process, as kill -9 does, at one of the steps of a pass: a call to another component, or the beginning or end of a change to a
+// document. At most one write lies between any two of them.
 type deadly struct {
 	forge.Forge
 	passed  atomic.Int64

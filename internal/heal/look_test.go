@@ -295,7 +295,7 @@ func TestALogThatLeadsOutOfTheProjectIsNotRead(t *testing.T) {
 	}
 }
 
-// Checks are looked at together: none begins to be judged before all have begun.
+// Checks run in parallel: all have started before the first verdict.
 func TestAllChecksAreLookedAtAtOnce(t *testing.T) {
 	t.Parallel()
 	const n = 8

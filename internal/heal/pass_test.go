@@ -99,7 +99,7 @@ func TestAnErrorThatCannotBeRepairedCallsAPersonOnce(t *testing.T) {
 
 func TestAnErrorFixedByAPersonIsClosedAfterThreePasses(t *testing.T) {
 	t.Parallel()
-	s := newMended(t)
+	s := newFixed(t)
 	if open, _ := s.requests(t); len(open) != 2 {
 		t.Errorf("open after two passes: %q", open)
 	}
@@ -316,7 +316,7 @@ func TestACriticalStateThatComesToANewFolderStaysCritical(t *testing.T) {
 	elsewhere.pass(t, health.PassRepaired)
 }
 
-// A repair that was begun before and fails now begins the cooldown before anything new is looked for.
+// A resumed repair that fails starts the cooldown before anything new is looked for.
 func TestAResumedRepairThatFailsEndsThePass(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, unbroken, command("other", "! test -e other"))

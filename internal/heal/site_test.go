@@ -43,8 +43,7 @@ func (c *clock) move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// site is a project whose health is looked after: its checks are real commands in its folder, its
-// requests real files, and what a run comes to is the test's to say.
+// site is a project with health checks: real commands in its folder, and real request files. The test decides how a run ends.
 type site struct {
 	dir    string
 	clock  *clock
@@ -78,7 +77,7 @@ func openSite(ctx context.Context, dir string, checks ...workflow.HealthCheck) (
 	return s, nil
 }
 
-// newBroken is a site with an error that no repair mends.
+// newBroken returns a site with an error that no repair fixes.
 func newBroken(t *testing.T) *site {
 	t.Helper()
 	s := newSite(t, unbroken)
@@ -87,15 +86,15 @@ func newBroken(t *testing.T) *site {
 	return s
 }
 
-// newMended is one where a person mended it after three repairs had failed, and two passes have seen that.
-func newMended(t *testing.T) *site {
+// newFixed returns a site that a person fixed after three failed repairs, and that two passes have seen healthy.
+func newFixed(t *testing.T) *site {
 	t.Helper()
 	s := newBroken(t)
 	for _, comes := range []health.Result{health.PassFailed, health.PassFailed, health.PassCritical} {
 		s.clock.move(health.RepairCooldown)
 		s.pass(t, comes)
 	}
-	s.mend(t)
+	s.fix(t)
 	s.pass(t, health.PassCritical)
 	s.pass(t, health.PassCritical)
 	return s
@@ -148,7 +147,7 @@ func (slowYard) Exec(_ context.Context, c process.Command) (process.Result, erro
 	return process.Result{Ending: process.TimedOut, Duration: c.Total}, nil
 }
 
-// carry is a run that ends as comes says. One that merges mends what is broken, and closes its request.
+// carry performs a run that ends as comes says. A run that merges fixes what is broken, and closes its request.
 func (s *site) carry(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 	s.runs = append(s.runs, r)
 	run := workflow.Run{RequestID: r.Request.ID, RunID: fmt.Sprintf("%s-%06d", s.clock.now().Format("20060102-150405"), len(s.runs)), State: s.comes}
@@ -181,8 +180,8 @@ func (s *site) carryAfter(begun chan<- struct{}, goOn <-chan struct{}) func(cont
 	}
 }
 
-// mend is what a person does about breakIt.
-func (s *site) mend(t *testing.T) {
+// fix does what a person does about breakIt.
+func (s *site) fix(t *testing.T) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(s.dir, "broken")); err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ func TestTheSameErrorHasTheSameIDWheneverAndWhereverItHappens(t *testing.T) {
 	}
 }
 
-// One of a pair says the same as the other, or something else, by a single word.
+// The two messages of a pair differ by one word, and mean the same error or different ones.
 func TestAWordTellsOneErrorFromAnotherOrDoesNot(t *testing.T) {
 	t.Parallel()
 	for pair, same := range map[[2]string]bool{

@@ -19,7 +19,7 @@ func newPass(at time.Time) health.Pass {
 
 var broken = []health.Failure{{Check: "api", ErrorID: "api-1", Summary: "status 500", Severity: workflow.Major}}
 
-// repaired is a whole pass about what failed, each repair of which comes to outcome.
+// repaired performs a whole pass about the failures, each repair of which ends with outcome.
 func repaired(h *health.State, failures []health.Failure, outcome health.RepairOutcome, now time.Time) health.Pass {
 	h.Found(newPass(now), failures, now)
 	for _, id := range h.ToRepair() {
@@ -89,7 +89,7 @@ func TestARepairThatDoesNotHoldFailed(t *testing.T) {
 	}
 }
 
-// What else is found beside it waits for the cooldown, and what held is forgotten with the failures before it.
+// Other findings of the pass wait for the cooldown. A repair that held is forgotten together with the failures before it.
 func TestOnlyRepairsThatDidNotHoldCountAgain(t *testing.T) {
 	t.Parallel()
 	other := health.Failure{Check: "lint", ErrorID: "lint-1", Severity: workflow.Major}
@@ -227,7 +227,7 @@ func TestAnyPassesLeaveALegalState(t *testing.T) {
 	})
 }
 
-// What a person is called about is what could not be repaired, not what was found before or beside it.
+// A person is called about the error that could not be repaired, not about one found before or beside it.
 func TestTheLastErrorIsTheOneWhoseRepairFailedLast(t *testing.T) {
 	t.Parallel()
 	orders := health.Failure{Check: "orders", ErrorID: "orders-1", Summary: "no order 42", Severity: workflow.Blocker}

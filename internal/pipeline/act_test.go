@@ -25,7 +25,7 @@ type site struct {
 	runs              int // of the workflow
 }
 
-// aPass stands for "signalbox heal --unattended" alone; everything else goes to the real program.
+// aPass replaces only "signalbox heal --unattended"; everything else runs the real program.
 const aPass = `#!/bin/sh
 [ "$*" = "heal --unattended" ] || exec "$TEST_SIGNALBOX" "$@"
 set -e
@@ -63,7 +63,7 @@ func newSite(t *testing.T, files []pipeline.File, pass string) *site {
 	s.git("clone", "--quiet", s.origin, s.dir)
 	s.git("checkout", "--quiet", "-b", "main")
 	for _, file := range files {
-		// What a person sets.
+		// A setting that a person may change.
 		s.write(file.Path, strings.Replace(string(file.Content), "SIGNALBOX: signalbox\n", "SIGNALBOX: tools/signalbox\n", 1))
 	}
 	s.write("shop.txt", "broken\n")

@@ -73,7 +73,7 @@ func healed(id int, files map[string]string) job {
 	return job{ID: id, Name: "signalbox-heal", Ref: "main", File: &struct{}{}, Expires: "2030-01-01T00:00:00Z", saved: files}
 }
 
-// silent, as a job's name, stands for an API that does not answer.
+// silent, as a job's name, makes the API not answer.
 const silent = "silent"
 
 // gitLab speaks as much of GitLab's API as finding a job's artifact takes.

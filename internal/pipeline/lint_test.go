@@ -127,7 +127,7 @@ func TestNoExpressionIsPartOfAScript(t *testing.T) {
 	}
 }
 
-// What people read about the pins is what is pinned.
+// The documented pins are the pins in the files.
 func TestThePageNamesThePinnedActions(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/healing-in-ci.md")

@@ -19,7 +19,7 @@ import (
 
 // child is the command that runs one of children.
 func child(name string, env ...string) process.Command {
-	// With the race detector a program waits for a second before it exits, unless told otherwise.
+	// With the race detector a program waits for a second before it exits, unless configured otherwise.
 	return process.Command{
 		Args: []string{os.Args[0]},
 		Env:  append(env, "GORACE=atexit_sleep_ms=0", childVariable+"="+name),

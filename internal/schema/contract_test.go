@@ -13,8 +13,7 @@ import (
 
 type object = map[string]any
 
-// What a planner must answer is stricter than what planning.json may be, and
-// never about something else: an answer that keeps its contract makes a valid document.
+// A planner's answer is held to a stricter schema than planning.json, and never to a different one: a valid answer always makes a valid document.
 func TestThePlannersContractIsWithinThePlansSchema(t *testing.T) {
 	t.Parallel()
 	answer, err := os.ReadFile("../perform/schemas/planning.json")

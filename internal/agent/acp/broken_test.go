@@ -63,7 +63,7 @@ func TestAResponseToNothingChangesNothing(t *testing.T) {
 	}
 }
 
-// A program that could not read what it was told says so with no ID.
+// A program that could not parse a message reports that without an ID.
 func TestAProblemEndsTheTalkWithItsWords(t *testing.T) {
 	t.Parallel()
 	for name, problem := range map[string]string{

@@ -142,7 +142,7 @@ func TestAnAgentWithTooManyQuestionsIsEnded(t *testing.T) {
 	}
 }
 
-// pestering prints a stream, and ends when it is told to.
+// pestering prints a stream, and ends when it is asked to.
 type pestering string
 
 func (p pestering) Exec(ctx context.Context, c process.Command) (process.Result, error) {

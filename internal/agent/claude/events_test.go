@@ -48,8 +48,7 @@ func TestEndingsThatNoRecordingHas(t *testing.T) {
 	})
 }
 
-// What 2.0.1 printed when its model's server answered so, and words of its own that its program holds. It tells neither a
-// status nor a class.
+// Output of 2.0.1 for such answers of its model's server, and messages found in its program. It reports neither a status nor a class.
 func TestErrorsOfAnOldVersionAreKnownByTheirWords(t *testing.T) {
 	t.Parallel()
 	const api = `API Error: %STATUS {\"error\":{\"message\":\"%WORDS\",\"type\":\"%TYPE\"},\"request_id\":\"req_scripted\",\"type\":\"error\"}`

@@ -14,7 +14,7 @@ import (
 	"signalbox/internal/agent/modeltest"
 )
 
-// What it is told: params are of a request, result is of a response.
+// Messages to the program: params belong to a request, result to a response.
 type (
 	params struct {
 		ThreadID string                  `json:"threadId"`
@@ -153,7 +153,7 @@ func TestTheAgentMustAskAboutEverythingInItsFolder(t *testing.T) {
 	}
 }
 
-// What goes wrong with the model is told alike, and means the same.
+// Errors of the model are reported in the same way, and mean the same.
 func TestErrorsInATalkAreThoseOfACommand(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"unauthorized", "rate-limited", "usage-limited", "server-error", "overloaded", "overflow", "cut", "ended", "refused"} {

@@ -33,7 +33,7 @@ func TestLiveAsksAfterKill(t *testing.T) {
 	livetest.AsksAfterKill(t, "codex", livetest.With(codex.New, "gpt-5.5"))
 }
 
-// What a repository brings would start programs.
+// The repository's settings would start programs.
 func TestLiveThatAsksLeavesOutTheProjectsSettings(t *testing.T) {
 	asking := func(t *testing.T, program string, _ agent.Permissions) agent.Agent {
 		return livetest.With(codex.New, "gpt-5.5")(t, program, agent.Ask)

@@ -15,7 +15,7 @@ func file(path, kind, to string) map[string]any {
 	return map[string]any{"path": path, "kind": map[string]any{"type": kind, "move_path": to}, "diff": "+x\n"}
 }
 
-// wantsPatch is a patch that is begun, and asked for.
+// wantsPatch returns a patch that is started and asked for.
 func wantsPatch(id int, changes ...any) string {
 	return tells("item/started", map[string]any{"item": map[string]any{"type": "fileChange", "id": "c1", "changes": changes}}) +
 		wants("item/fileChange/requestApproval", id, map[string]any{"itemId": "c1"})
@@ -128,7 +128,7 @@ func TestTheCommandIsTheShellsArgument(t *testing.T) {
 		"/bin/bash -lc 'echo $HOME `id` \"x\" '\"'y' \"'!z\n'\"\\\\ new\"": "echo $HOME `id` \"x\" 'y' !z\n\\ new",
 		`/usr/bin/zsh -lc ''`:                                              "",
 
-		// What is not certain is shown as it is.
+		// Uncertain commands are shown unchanged.
 		`/work/bash -lc 'go test'`:        `/work/bash -lc 'go test'`,
 		`bash -lc 'go test'`:              `bash -lc 'go test'`,
 		`/bin/bash -lc 'go test' evil`:    `/bin/bash -lc 'go test' evil`,

@@ -12,7 +12,7 @@ import (
 	"signalbox/internal/process/processtest"
 )
 
-// What the real program prints within another sandbox, and below /tmp.
+// Output of the real program within another sandbox, and below /tmp.
 const (
 	noNamespace = "bwrap: setting up uid map: Operation not permitted"
 	noHelper    = "bwrap: execvp codex-linux-sandbox: No such file or directory"

@@ -60,7 +60,7 @@ func TestEachQuestionIsAnsweredInTheProgramsProtocol(t *testing.T) {
 	}
 }
 
-// What it tells no whole input of no policy may allow.
+// If it does not report the whole input, no policy may allow it.
 func TestAQuestionShowsAsMuchAsTheProgramReports(t *testing.T) {
 	t.Parallel()
 	edit := map[string]any{"type": "diff", "path": "/work/a/b.go", "oldText": "one\ntwo\nthree\n", "newText": "one\n2\nthree\n"}
@@ -106,7 +106,7 @@ func TestAModelErrorIsAFailureInAConversationToo(t *testing.T) {
 	}
 }
 
-// A conversation is told again, at the program's own time, before it is gone on with.
+// The program replays a conversation asynchronously before it continues.
 func TestAConversationIsResumedOnceItWasReplayed(t *testing.T) {
 	t.Parallel()
 	program := recorded(t, "retold")

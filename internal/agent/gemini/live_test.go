@@ -23,7 +23,7 @@ func TestLiveAsksAfterKill(t *testing.T) {
 	livetest.AsksAfterKill(t, "gemini", livetest.With(gemini.New, "gemini-2.5-flash"), livetest.Minutely)
 }
 
-// What a repository brings would start programs, and allow all of them.
+// The repository's settings would start programs, and allow all of them.
 func TestLiveThatAsksLeavesOutTheProjectsSettings(t *testing.T) {
 	asking := func(t *testing.T, program string, _ agent.Permissions) agent.Agent {
 		return livetest.With(gemini.New, "gemini-2.5-flash")(t, program, agent.Ask)

@@ -150,7 +150,7 @@ func TestNothingButRenewedTokensComesBack(t *testing.T) {
 	}
 }
 
-// Who is inside can put links, pipes and folders in the place of everything that we read and write there.
+// A program inside can put links, pipes and folders in the place of everything that we read and write there.
 func TestNoLinkInsideLeadsUsOut(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(inside, outside string) error{
@@ -211,7 +211,7 @@ func TestARenewedLoginSurvivesAKill(t *testing.T) {
 			t.Parallel()
 			l, keep := claude(t), t.TempDir()
 			loan, inside := lend(t, l, keep)
-			loan.end() // nobody exchanges any more
+			loan.end() // no process exchanges tokens any more
 			loan.ended.Wait()
 			write(t, filepath.Join(inside, ".credentials.json"), tokens("second"))
 			if err := Settle([]Login{l}, keep, filepath.Join(keep, "nothing")); err != nil || !strings.Contains(read(filepath.Join(inside, ".credentials.json")), "second") {

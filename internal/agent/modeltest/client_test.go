@@ -48,7 +48,7 @@ func post(t *testing.T, url, body string, set func(http.Header)) reply {
 	return reply{response.StatusCode, response.Header, response.Body}
 }
 
-// said is what an answer came to.
+// said is the content of an answer.
 type said struct {
 	text, name, arguments string
 	events                int

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// program is how one agent is started headless, with as few retries of its own as it lets itself
-// be told.
+// program says how to start one agent headless, with as few retries as it can be configured to.
 type program struct {
 	name string
 	// pieces: it prints every piece of a path as it comes, in which none can be cleaned. Its tools

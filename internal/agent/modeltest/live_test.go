@@ -21,7 +21,7 @@ var capture = flag.Bool("capture", false, "keep what the agents print as the new
 type behavior struct {
 	name        string
 	fault       modeltest.Fault
-	refused     bool // nobody listens
+	refused     bool // no server listens
 	idle, total time.Duration
 }
 

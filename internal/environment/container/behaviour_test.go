@@ -369,7 +369,7 @@ func TestADockerfileOfTheProjectIsBuiltOnce(t *testing.T) {
 	}
 }
 
-// What a command was shown can be deleted by the person whose it is: later commands do without it.
+// A user may delete a path that was shown to a command; later commands run without it.
 func TestAFolderThatWasShownAndIsGoneIsShownNoMore(t *testing.T) {
 	t.Parallel()
 	_, _, _, e := open(t, nil)

@@ -21,9 +21,8 @@ func (plain) Exec(ctx context.Context, c process.Command) (process.Result, error
 	return process.Result{Ending: process.Exited}, cmd.Run()
 }
 
-// Starting a command in a ready container is compared with starting it here, through our own
-// rules and plainly, turn by turn; the fastest of each counts, because all else is somebody
-// else's work.
+// Compares starting a command in a ready container with starting it here, through our own rules and plainly, in turns. The fastest of each counts,
+// because everything above that is other processes' load.
 func BenchmarkStart(b *testing.B) {
 	docker, p := containertest.New(b), environmenttest.NewProject(b)
 	e := made(b, container.New(config(b, docker, p)), p.Spec("site"))

@@ -60,7 +60,7 @@ func bombs() map[string]string {
 	}
 }
 
-// One that goes off takes all memory, or until the end of all tests.
+// A bomb that goes off takes all memory, or runs until the tests end.
 func TestBombsDoNotGoOff(t *testing.T) {
 	t.Parallel()
 	all := tree(bombs())

@@ -50,7 +50,7 @@ func forwardFor(socket string, addresses []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- Forward(ctx, addresses, socket) }()
-	// The client finds nobody until Forward listens.
+	// The client finds no listener until Forward listens.
 	for _, address := range addresses {
 		for {
 			if c, err := net.Dial("tcp", address); err == nil {
@@ -97,7 +97,7 @@ func TestANamespaceIsListenedInFromOutside(t *testing.T) {
 	}
 	stop := serveIn(t, p, n.Listeners)
 	var out bytes.Buffer
-	// Through the address itself, through the proxy, and to an address that nobody named.
+	// To the address itself, through the proxy, and to an address that isn't allowed.
 	c := exec.Command("nsenter", "--net=/proc/self/fd/3", "bash", "-c",
 		`exec -a signalbox-get "$@"`, "bash", self(t), "http://"+address+"/", "http://"+elsewhere+"/", "http://example.org/")
 	c.Env, c.Stdout, c.Stderr = Variables(nil), &out, &out

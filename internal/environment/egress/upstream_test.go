@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// corporate is a proxy that lets in who has its password, and leads wherever it is told to one server.
+// corporate is a proxy that requires its password and connects every request to the same server.
 type corporate struct {
 	*httptest.Server
 	asked collected

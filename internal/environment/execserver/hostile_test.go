@@ -22,7 +22,7 @@ func frame(kind byte, payload string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(payload))), payload...)
 }
 
-// answering is a client of somebody who takes the order and then does what act does.
+// answering returns a client of an impostor that takes the order and then does what act does.
 func answering(t *testing.T, act func(net.Conn)) *execserver.Client {
 	t.Helper()
 	dir := t.TempDir()
@@ -131,7 +131,7 @@ func TestOnlyTheContainersFirstProcessIsBelieved(t *testing.T) {
 	}
 }
 
-// connected is a connection to the server of client, as somebody inside has it.
+// connected returns a connection to client's server, as a process inside the container has one.
 func connected(t *testing.T, client *execserver.Client) net.Conn {
 	t.Helper()
 	dir, err := os.Open(client.Dir)

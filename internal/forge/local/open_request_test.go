@@ -10,7 +10,7 @@ import (
 	"signalbox/internal/forge/local"
 )
 
-// What a kill leaves behind is made by hand: the instants are between two durable writes.
+// The tests create by hand what a kill leaves behind: the steps are between two durable writes.
 func TestOpeningARequestSurvivesAKillBetweenItsWrites(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ written, file, want bool }{
