@@ -1,0 +1,385 @@
+package perform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/engine"
+	"signalbox/internal/environment"
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/place"
+	"signalbox/internal/process"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+var errDied = errors.New("the process died")
+
+// life ends a process at one of the calls that it makes of git or of a port.
+type life struct {
+	mu   sync.Mutex
+	left int
+	end  context.CancelFunc
+	dead bool
+}
+
+// step is asked before and after each call.
+func (l *life) step() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.left--; l.left <= 0 {
+		l.dead = true
+		l.end()
+		return errDied
+	}
+	return nil
+}
+
+// reach is one call of a port: the process may die before it and after it.
+func reach[T any](l *life, act func() (T, error)) (T, error) {
+	var zero T
+	if err := l.step(); err != nil {
+		return zero, err
+	}
+	got, err := act()
+	if dead := l.step(); dead != nil {
+		return zero, dead
+	}
+	return got, err
+}
+
+func do(l *life, act func() error) error {
+	_, err := reach(l, func() (struct{}, error) { return struct{}{}, act() })
+	return err
+}
+
+// outside is what lives on when a process dies: a git repository, an environment, a forge, and the bills of an agent.
+type outside struct {
+	t     *testing.T
+	root  string
+	store *store.Store
+	// repo is asked through exec.
+	repo *git.Repo
+	exec *ports
+	made bool
+	// content is that of the only file.
+	content string
+	pulls   map[string]forge.PullRequest
+	merges  []string
+	closed  int
+	// comments by key.
+	comments map[string]string
+	calls    int
+}
+
+func newOutside(t *testing.T) *outside {
+	t.Helper()
+	o := &outside{t: t, root: t.TempDir(), pulls: map[string]forge.PullRequest{}, comments: map[string]string{}}
+	o.git("", "init", "-q", "-b", "main")
+	o.git("", "config", "user.name", "Ada")
+	o.git("", "config", "user.email", "ada@example.org")
+	if err := os.WriteFile(filepath.Join(o.root, "file.txt"), []byte("before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.git("", "add", "file.txt")
+	o.git("", "commit", "-q", "-m", "Begin")
+	s, err := store.Open(t.Context(), store.Config{Root: o.root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	o.store = s
+	return o
+}
+
+// git runs git in the project and returns what it printed.
+func (o *outside) git(input string, args ...string) string {
+	o.t.Helper()
+	c := exec.Command("git", append([]string{"-C", o.root}, args...)...)
+	c.Stdin = strings.NewReader(input)
+	c.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		o.t.Errorf("git %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// ports are the world as one process reaches it.
+type ports struct {
+	*outside
+	life *life
+}
+
+func (p ports) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	return reach(p.life, func() (process.Result, error) { return process.Host{}.Exec(context.WithoutCancel(ctx), c) })
+}
+
+// driver and room are environments that keep one file.
+type driver struct {
+	environment.Driver
+	ports
+}
+
+func (d driver) dir(s environment.Spec) string { return filepath.Join(d.root, s.Dir) }
+
+func (d driver) Make(_ context.Context, s environment.Spec) (environment.Environment, error) {
+	return reach(d.life, func() (environment.Environment, error) {
+		if !d.made {
+			d.made, d.content = true, d.git("", "show", s.Commit+":file.txt")+"\n"
+		}
+		return room{ports: d.ports}, os.MkdirAll(d.dir(s), 0o700)
+	})
+}
+
+func (d driver) Remove(_ context.Context, s environment.Spec) error {
+	return do(d.life, func() error {
+		d.made, d.content = false, ""
+		return os.RemoveAll(d.dir(s))
+	})
+}
+
+type room struct{ ports }
+
+func (room) Dir() string         { return "/work" }
+func (room) Isolation() string   { return "bubblewrap" }
+func (room) Fingerprint() string { return "f" }
+func (room) Private() string     { return "" }
+
+func (r room) Exec(_ context.Context, c process.Command) (process.Result, error) {
+	return reach(r.life, func() (process.Result, error) {
+		if c.Stdout != nil {
+			_, _ = fmt.Fprintln(c.Stdout, "ok")
+		}
+		return process.Result{Ending: process.Exited}, nil
+	})
+}
+
+func (r room) Renew(ctx context.Context, commit, _ string) (bool, error) {
+	return false, r.Reset(ctx, commit, "")
+}
+
+func (r room) Keep(context.Context, string) error   { return do(r.life, func() error { return nil }) }
+func (r room) Forget(context.Context, string) error { return do(r.life, func() error { return nil }) }
+
+func (r room) Read(context.Context, string, int64) ([]byte, error) { return nil, fs.ErrNotExist }
+
+func (r room) record(parent, message string) environment.Change {
+	tree := r.git("100644 blob "+r.git(r.content, "hash-object", "-w", "--stdin")+"\tfile.txt\n", "mktree")
+	if tree == r.git("", "rev-parse", parent+"^{tree}") {
+		return environment.Change{Commit: parent, Tree: tree}
+	}
+	return environment.Change{Commit: r.git(message, "commit-tree", tree, "-p", parent), Tree: tree, Changed: true}
+}
+
+func (r room) Record(_ context.Context, parent, message string) (environment.Change, error) {
+	return reach(r.life, func() (environment.Change, error) { return r.record(parent, message), nil })
+}
+
+func (r room) Reset(_ context.Context, commit, keep string) error {
+	return do(r.life, func() error {
+		if there := r.record(commit, "Kept\n"); there.Changed && keep != "" {
+			r.git("", "update-ref", keep, there.Commit)
+		}
+		r.content = r.git("", "show", commit+":file.txt") + "\n"
+		return nil
+	})
+}
+
+// implementer changes the file and is paid for it.
+type implementer struct{ ports }
+
+func (implementer) Name() string                          { return "fake" }
+func (implementer) Check(context.Context) (string, error) { return "1", nil }
+
+func (i implementer) Run(_ context.Context, _ agent.Task, _ process.Executor) (agent.Result, error) {
+	return reach(i.life, func() (agent.Result, error) {
+		i.calls++
+		i.content += "changed\n"
+		return agent.Result{Answer: "did it", Usage: agent.Usage{OutputTokens: 1}}, nil
+	})
+}
+
+// hub is a forge.
+type hub struct {
+	forge.Forge
+	ports
+}
+
+func (h hub) Request(_ context.Context, id string) (forge.Request, error) {
+	return reach(h.life, func() (forge.Request, error) {
+		return forge.Request{ID: id, Number: 1, Title: "Change it", Body: "Please.", Closed: h.closed > 0}, nil
+	})
+}
+
+func (h hub) Comment(_ context.Context, _ forge.Request, key, body string) error {
+	return do(h.life, func() error { h.comments[key] = body; return nil })
+}
+
+func (h hub) OpenPullRequest(_ context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
+	return reach(h.life, func() (forge.PullRequest, error) {
+		if old, ok := h.pulls[pr.Key]; ok {
+			return old, nil
+		}
+		pr.Number = len(h.pulls) + 1
+		h.pulls[pr.Key] = pr
+		return pr, nil
+	})
+}
+
+func (h hub) pull() forge.PullRequest {
+	for _, pr := range h.pulls {
+		return pr
+	}
+	return forge.PullRequest{}
+}
+
+func (h hub) Checks(context.Context, int) (forge.Check, error) {
+	return reach(h.life, func() (forge.Check, error) {
+		pr := h.pull()
+		return forge.Check{Base: h.git("", "rev-parse", pr.Base), Head: pr.Head, Tree: h.git("", "rev-parse", pr.Head+"^{tree}"), State: forge.CheckPassed, Command: "true"}, nil
+	})
+}
+
+func (h hub) Merge(_ context.Context, _ int, c forge.Check, _ string) (forge.PullRequest, error) {
+	return reach(h.life, func() (forge.PullRequest, error) {
+		pr := h.pull()
+		if pr.MergeCommit == "" {
+			pr.MergeCommit = h.git("Merge\n", "commit-tree", c.Tree, "-p", c.Base, "-p", c.Head)
+			h.git("", "update-ref", "refs/heads/"+pr.Base, pr.MergeCommit)
+			h.merges, h.pulls[pr.Key] = append(h.merges, pr.MergeCommit), pr
+		}
+		return pr, nil
+	})
+}
+
+func (h hub) CloseRequest(context.Context, forge.Request, string) error {
+	return do(h.life, func() error { h.closed = 1; return nil })
+}
+
+// process starts a performer as a new process would, which lives as long as l.
+func (o *outside) process(ctx context.Context, l *life) *Performer {
+	p := ports{o, l}
+	if o.repo == nil {
+		o.exec = &ports{o, nil}
+		repo, err := git.Open(ctx, o.exec, o.root)
+		if err != nil {
+			o.t.Error(err)
+		}
+		o.repo = repo
+	}
+	o.exec.life = l
+	d := driver{ports: p}
+	return New(Config{Store: o.store, Repo: o.repo, Forge: hub{ports: p}, Environments: d, Redact: redact.New(nil), Isolation: "bubblewrap",
+		Places: place.New(place.Config{Store: o.store, Repo: o.repo, Environments: d, Now: time.Now}), Clock: engine.Clock{Now: time.Now, After: time.After},
+		Agents: map[workflow.Role]agent.Agent{workflow.Implementer: implementer{p}}})
+}
+
+// dying performs each action in processes that die: at the first call of a port, at the second, and so on, until one
+// lives through the action. Another process then performs it once more, as after a crash before the outcome was saved.
+type dying struct {
+	*outside
+	deaths map[workflow.ActionKind]int
+}
+
+func (d dying) Begin(context.Context, workflow.Run) error          { return nil }
+func (d dying) Carrier(context.Context, workflow.Run) (int, error) { return 0, nil }
+func (d dying) Sweep(context.Context, workflow.Run) error          { return nil }
+
+func (d dying) Admit(ctx context.Context, run workflow.Run, a *workflow.Admitted) error {
+	return d.process(ctx, nil).Admit(ctx, run, a)
+}
+
+func (d dying) Look(ctx context.Context, run workflow.Run) (workflow.Event, error) {
+	return d.process(ctx, nil).Look(ctx, run)
+}
+
+func (d dying) Project(ctx context.Context, run workflow.Run) error {
+	return d.process(ctx, nil).Project(ctx, run)
+}
+
+func (d dying) Perform(ctx context.Context, run workflow.Run, a workflow.Action, p engine.Progress) workflow.Event {
+	for n := 1; ; n++ {
+		living, end := context.WithCancel(ctx)
+		l := &life{left: n, end: end}
+		event := d.process(ctx, l).Perform(living, run, a, p)
+		end()
+		if l.dead {
+			d.deaths[a.Kind]++
+			continue
+		}
+		again := d.process(ctx, nil).Perform(ctx, run, a, p)
+		if one, other := comparable(event), comparable(again); one != other {
+			d.t.Errorf("%s came to\n%s\nand when it was performed again to\n%s", a.Kind, one, other)
+		}
+		return again
+	}
+}
+
+// comparable is what an event says, but for what differs between two that are the same: how long it took.
+func comparable(event workflow.Event) string {
+	if e, ok := event.(workflow.TestsEnded); ok {
+		e.DurationMS = 0
+		event = e
+	}
+	v := reflect.ValueOf(event)
+	if !v.IsValid() {
+		return "nothing"
+	}
+	var text bytes.Buffer
+	for i := range v.NumField() {
+		if v.Type().Field(i).Name != "Outcome" {
+			_, _ = fmt.Fprintf(&text, " %s: %+v", v.Type().Field(i).Name, v.Field(i).Interface())
+		}
+	}
+	return string(event.Name()) + text.String()
+}
+
+func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-001", RunID: "20260101-120000-abcdef", Number: 1, Title: "Change it", RequestPath: "requests/1.md",
+		Branch: "signalbox/1-change-it", Base: "main", Settings: workflow.Settings{Workflow: workflow.WorkflowSimple, AutoApprove: true, Tests: []string{"true"},
+			Limits: workflow.DefaultLimits()}}, time.Now().UTC())
+	if err := o.store.CreateRun(t.Context(), &run); err != nil {
+		t.Fatal(err)
+	}
+	d := dying{o, map[workflow.ActionKind]int{}}
+	e := engine.New(engine.Config{Runs: o.store, Locks: o.store, Performer: d, Clock: engine.Clock{Now: time.Now, After: time.After}})
+	run, err := e.Carry(t.Context(), run.RequestID, "test", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(&run), nil })
+	if err != nil || run.State != workflow.Done {
+		t.Fatalf("the run is %s, %+v, %v", run.State, run.Error, err)
+	}
+	if len(o.merges) != 1 || len(o.pulls) != 1 || o.closed != 1 || o.made {
+		t.Errorf("%d merges, %d pull requests, closed %d times; an environment is left: %t", len(o.merges), len(o.pulls), o.closed, o.made)
+	}
+	if got := o.git("", "show", "main:file.txt"); got != "before\nchanged" {
+		t.Errorf("merged is %q: what a call that was cut off left takes no part", got)
+	}
+	if kept := o.git("", "for-each-ref", "refs/signalbox/kept/1"); !strings.Contains(kept, "refs/signalbox/kept/1/") {
+		t.Errorf("what a call that was cut off left is on no ref: %q", kept)
+	}
+	for _, kind := range []workflow.ActionKind{workflow.CreateEnvironment, workflow.CallAgent, workflow.RunTests, workflow.RecordChange, workflow.OpenPullRequest,
+		workflow.MergePullRequest, workflow.RemoveEnvironment} {
+		if d.deaths[kind] == 0 {
+			t.Errorf("no process died in %s: %v", kind, d.deaths)
+		}
+	}
+}
