@@ -85,7 +85,8 @@ var rooms = map[string][]string{
 	"problem":                             {"forge", "store"},                                                                                                                                                            // whose errors have a kind of end
 	"wire":                                {"*"},                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
 	"app":                                 {"workflow", "health", "registry", "commandline", "config", "engine", "forge", "git", "heal", "problem", "process", "redact", "session", "session/terminal", "store", "wire"}, // names no driver and prints nothing: wire has built what it uses
-	"cli":                                 {"*", "agent/replay", "environment/cache", "environment/clone", "environment/detect", "forge/local"},
+	"app/doctor":                          {"app", "agent", "commandline", "config", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"},                                              // a use case too long for app
+	"cli":                                 {"*", "agent/replay", "environment/cache", "environment/detect", "forge/local"},
 	"cmd/*":                               {"*"},
 }
 

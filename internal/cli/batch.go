@@ -205,7 +205,7 @@ func (b *batch) outcome(ctx context.Context) error {
 	if b.app.json {
 		err = b.app.printJSON(list)
 	} else {
-		b.app.print("%d of %s complete\n", complete, count(len(list), "issue"))
+		b.app.print("%d of %s complete\n", complete, commandline.Count(len(list), "issue"))
 		b.sayNext(done, failed)
 	}
 	switch {

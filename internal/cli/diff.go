@@ -14,6 +14,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
@@ -99,7 +100,7 @@ func (d *differ) stat(ctx context.Context) error {
 		}
 		d.print("%s%s  %s\n", f.Path, strings.Repeat(" ", width-displaywidth.String(f.Path)), lines)
 	}
-	d.print("%s, +%d −%d; %.10s on %s, from %.10s\n", count(len(files), "file"), added, deleted, j.Head, redact.Line(j.Branch, 100), j.BaseCommit)
+	d.print("%s, +%d −%d; %.10s on %s, from %.10s\n", commandline.Count(len(files), "file"), added, deleted, j.Head, redact.Line(j.Branch, 100), j.BaseCommit)
 	return nil
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/doctor"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
-	"signalbox/internal/wire"
 )
 
 func newDoctor(a *invocation) *cobra.Command {
@@ -23,52 +23,15 @@ func newDoctor(a *invocation) *cobra.Command {
 	}
 }
 
-// finding is one thing that doctor looked at.
-type finding struct {
-	What string `json:"what"`
-	// Verdict is ok, warning or missing.
-	Verdict string `json:"verdict"`
-	Says    string `json:"says"`
-	Next    string `json:"next,omitempty"`
-}
-
-const (
-	verdictOK      = "ok"
-	verdictWarning = "warning"
-	verdictMissing = "missing"
-)
-
 func (a *invocation) doctor(ctx context.Context) error {
 	p, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
-	var findings []finding
-	add := func(f finding) { findings = append(findings, f) }
-	p.lookAtRepository(ctx, add)
-	p.lookAtBeginning(ctx, add)
-	if p.lookAtConfig(add) {
-		p.lookAtSettings(add)
-	}
-	if p.ConfigError == nil && p.lookAtTrust(add) {
-		p.lookAtIsolation(ctx, add)
-		p.lookAtTests(ctx, add)
-		p.lookAtNetwork(add)
-		p.lookAtAgents(ctx, add)
-		p.lookAtNotifications(add)
-		p.lookAtBroughtSettings(ctx, add)
-		p.lookAtStart(ctx, add)
-	}
-	if p.Trust.Standing != wire.StandsWithheld {
-		p.lookAtHealth(ctx, add)
-	}
-	p.lookAtPrompts(add)
-	p.lookAtRequests(ctx, add)
-	p.lookAtRuns(ctx, add)
-	p.lookAtMounts(add)
+	findings := doctor.Examine(ctx, p.App)
 	missing := 0
 	for _, f := range findings {
-		if f.Verdict == verdictMissing {
+		if f.Verdict == doctor.VerdictMissing {
 			missing++
 		}
 	}
@@ -85,8 +48,8 @@ func (a *invocation) doctor(ctx context.Context) error {
 	return nil
 }
 
-func (a *invocation) printFindings(findings []finding) {
-	code := map[string]string{verdictOK: green, verdictWarning: yellow, verdictMissing: red}
+func (a *invocation) printFindings(findings []doctor.Finding) {
+	code := map[string]string{doctor.VerdictOK: green, doctor.VerdictWarning: yellow, doctor.VerdictMissing: red}
 	for _, f := range findings {
 		verdict, what := a.paint(code[f.Verdict], fmt.Sprintf("%-8s", f.Verdict)), f.What
 		for line := range strings.Lines(strings.TrimSuffix(f.Says+"\n"+f.Next, "\n")) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/app"
+	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
@@ -163,7 +164,7 @@ func summary(e *registry.Environment) string {
 		line += fmt.Sprintf(", pull request %d", *e.PRNumber)
 	}
 	if n := len(e.PendingIssues); n > 0 {
-		line += ", " + count(n, "open finding")
+		line += ", " + commandline.Count(n, "open finding")
 	}
 	return redact.Line(line, 500)
 }

@@ -102,7 +102,7 @@ func costWords(calls int, tokens, microUSD int64) string {
 	case microUSD == 0:
 		used += ", cost unknown"
 	}
-	return count(calls, "call") + " of agents, " + used
+	return commandline.Count(calls, "call") + " of agents, " + used
 }
 
 // moment is a time of the loop's documents where people read it, as their clocks show it.

@@ -108,7 +108,7 @@ func openWords(e *health.Error, at *standing, past heal.History) string {
 	case e.Attempting:
 		words = append(words, waitWords(e, past))
 	case e.Attempts > 0:
-		words = append(words, count(e.Attempts, "repair")+" failed")
+		words = append(words, commandline.Count(e.Attempts, "repair")+" failed")
 	}
 	if len(words) == 0 {
 		return ""

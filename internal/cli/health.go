@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
+	"signalbox/internal/commandline"
 	"signalbox/internal/health"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
@@ -108,8 +109,8 @@ func (a *invocation) printHealth(h health.State, gate health.Gate) {
 	if h.ContinuousFailureCount > 0 {
 		inARow = "; " + h.FailedInARow()
 	}
-	a.print("  %-10s %s, %s detected, %s begun, %d succeeded%s%s\n", "totals", count(h.RunCount, "pass"), count(h.TotalErrorsDetected, "error"),
-		count(h.TotalFixesAttempted, "repair"), h.TotalFixesSucceeded, undone, inARow)
+	a.print("  %-10s %s, %s detected, %s begun, %d succeeded%s%s\n", "totals", commandline.Count(h.RunCount, "pass"), commandline.Count(h.TotalErrorsDetected, "error"),
+		commandline.Count(h.TotalFixesAttempted, "repair"), h.TotalFixesSucceeded, undone, inARow)
 	if h.LastAttemptAt != "" {
 		a.print(healthLine, "attempted", "the last repair was begun at "+moment(h.LastAttemptAt))
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -107,14 +106,4 @@ func (a *invocation) printIssue(s registry.IssueStatus) {
 		a.print("Error: %s\n", redact.Line(s.ErrorMessage, 400))
 	}
 	a.print("Timestamp: %s\n", s.Timestamp.UTC().Format(time.RFC3339))
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "s") {
-		noun += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -249,7 +249,7 @@ func (p *project) printSteps(r *workflow.Run) {
 	for _, s := range r.Steps {
 		p.print("  %s %s %s", marks[s.Status], s.StepID, redact.Line(s.Title, 80))
 		if s.PatchPath != nil {
-			p.print("  (%s, +%d −%d; tests %s)", count(s.DiffStat.FilesChanged, "file"), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
+			p.print("  (%s, +%d −%d; tests %s)", commandline.Count(s.DiffStat.FilesChanged, "file"), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
 				strings.ToLower(s.Test.Words()))
 		} else if s.Status == workflow.StepDone {
 			p.print("  (nothing was left to do; tests %s)", strings.ToLower(s.Test.Words()))

@@ -75,7 +75,7 @@ func firstLines(text string, n int) string {
 	if len(lines) <= n {
 		return strings.Join(lines, "\n")
 	}
-	return strings.Join(lines[:n], "\n") + fmt.Sprintf("\n… %s more", count(len(lines)-n, "line"))
+	return strings.Join(lines[:n], "\n") + fmt.Sprintf("\n… %s more", commandline.Count(len(lines)-n, "line"))
 }
 
 // indented sets the lines after the first under it.

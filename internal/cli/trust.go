@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/agreement"
+	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/wire"
 )
@@ -137,6 +138,6 @@ func (a *invocation) revokeTrust(ctx context.Context) error {
 		a.print("you had agreed to nothing here\n")
 		return nil
 	}
-	a.print("%s forgotten; you are asked again before anything of it counts\n", count(n, "agreement"))
+	a.print("%s forgotten; you are asked again before anything of it counts\n", commandline.Count(n, "agreement"))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
+	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
@@ -41,9 +42,9 @@ func (a *invocation) watch(ctx context.Context, refs []string) error {
 		return nil
 	}
 	progress := newProgress(p.invocation, len(watched) > 1, p.lastWords)
-	progress.header = "watching " + count(len(watched), "run") + "; q leaves, s twice stops it"
+	progress.header = "watching " + commandline.Count(len(watched), "run") + "; q leaves, s twice stops it"
 	if len(watched) > 1 {
-		progress.header = "watching " + count(len(watched), "run") + "; q leaves"
+		progress.header = "watching " + commandline.Count(len(watched), "run") + "; q leaves"
 	}
 	defer progress.close()
 	following, leave := context.WithCancel(ctx)

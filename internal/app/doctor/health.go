@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 
+	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
 )
 
 // lookAtHealth names the health checks that know nothing as things stand: what they look at is not there.
-func (p *project) lookAtHealth(ctx context.Context, add func(finding)) {
+func (p *examination) lookAtHealth(ctx context.Context, add func(Finding)) {
 	blind := 0
 	for _, c := range p.Config.Health.Checks {
 		why, next := p.blind(ctx, c)
@@ -20,15 +21,15 @@ func (p *project) lookAtHealth(ctx context.Context, add func(finding)) {
 			continue
 		}
 		blind++
-		add(finding{"health", verdictWarning, fmt.Sprintf("%s, so nothing is known by health check %s", why, c.ID), next})
+		add(Finding{"health", VerdictWarning, fmt.Sprintf("%s, so nothing is known by health check %s", why, c.ID), next})
 	}
 	if all := len(p.Config.Health.Checks); all > blind {
-		add(finding{What: "health", Verdict: verdictOK, Says: count(all-blind, "health check") + ` for "signalbox heal"`})
+		add(Finding{What: "health", Verdict: VerdictOK, Says: commandline.Count(all-blind, "health check") + ` for "signalbox heal"`})
 	}
 }
 
 // blind says why a check can see nothing, and what to do about it; empty if it can, as far as that is known before it looks.
-func (p *project) blind(ctx context.Context, c config.Check) (why, next string) {
+func (p *examination) blind(ctx context.Context, c config.Check) (why, next string) {
 	switch c.Kind {
 	case config.CheckLog:
 		next = "mend its file in " + config.Name + ", or have the log written"

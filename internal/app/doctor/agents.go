@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
+func (p *examination) lookAtAgents(ctx context.Context, add func(Finding)) {
 	p.lookAtWayOut(add)
 	agents, err := p.Agents(ctx)
 	if err == nil {
@@ -26,18 +26,18 @@ func (p *project) lookAtAgents(ctx context.Context, add func(finding)) {
 		if errors.As(err, &known) {
 			hint = known.Hint
 		}
-		add(finding{"agents", verdictMissing, err.Error(), hint})
+		add(Finding{"agents", VerdictMissing, err.Error(), hint})
 		return
 	}
 	if name := p.PlansUnasked(p.WorkflowName()); name != "" {
-		add(finding{string(workflow.Planner), verdictWarning, name + " is a command: whether it can plan is not known, and \"signalbox heal\" will not try", app.SayWhoPlans(name)})
+		add(Finding{string(workflow.Planner), VerdictWarning, name + " is a command: whether it can plan is not known, and \"signalbox heal\" will not try", app.SayWhoPlans(name)})
 	}
 	does := map[string][]string{} // an agent is one program, whichever model a role has it use
 	var distinct []agent.Agent
 	for _, role := range workflow.Roles {
 		a, ok := agents[role]
 		if !ok {
-			add(finding{string(role), verdictWarning, withoutRole[role], "name an agent in roles"})
+			add(Finding{string(role), VerdictWarning, withoutRole[role], "name an agent in roles"})
 			continue
 		}
 		if does[a.Name()] == nil {
@@ -57,14 +57,14 @@ var withoutRole = map[workflow.Role]string{
 	workflow.Repairer: "nobody: a set-up that fails is not corrected",
 }
 
-func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(finding)) {
+func (p *examination) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(Finding)) {
 	version, err := a.Check(ctx)
 	if err != nil {
 		next := "install it, or mend agents." + a.Name() + " in " + config.Name
 		if v, known := wire.VendorOf(p.Config.Agents[a.Name()].Driver); known && errors.Is(err, agent.ErrTooOld) {
 			next = v.Install + "@latest"
 		}
-		add(finding{"agent " + a.Name(), verdictMissing, err.Error(), next})
+		add(Finding{"agent " + a.Name(), VerdictMissing, err.Error(), next})
 		return
 	}
 	says := roles
@@ -74,39 +74,39 @@ func (p *project) lookAtAgent(ctx context.Context, a agent.Agent, roles string, 
 	c := p.Config.Agents[a.Name()]
 	v, known := wire.VendorOf(c.Driver)
 	if !known && c.Driver != config.DriverCommand {
-		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
+		add(Finding{What: "agent " + a.Name(), Verdict: VerdictOK, Says: says})
 		return
 	}
 	if l := p.Config.Limits; (l.CostUSD > 0 || l.PerDay.CostUSD > 0) && len(c.Prices) == 0 && known {
-		add(finding{"agent " + a.Name(), verdictWarning, v.CostTold(), "set agents." + a.Name() + ".prices, or limits.tokens"})
+		add(Finding{"agent " + a.Name(), VerdictWarning, v.CostTold(), "set agents." + a.Name() + ".prices, or limits.tokens"})
 	}
 	tried, err := p.TryInside(ctx, p.Starting(a.Name(), c))
 	if err != nil {
-		add(finding{"agent " + a.Name(), verdictMissing, says + "; but in the sandbox: " + err.Error(), ""})
+		add(Finding{"agent " + a.Name(), VerdictMissing, says + "; but in the sandbox: " + err.Error(), ""})
 		return
 	}
 	says += tried
 	if !known {
-		add(finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says})
+		add(Finding{What: "agent " + a.Name(), Verdict: VerdictOK, Says: says})
 		return
 	}
 	w := p.WayOf(v, c)
 	switch login, key, folder := p.LoginOf(v, c); {
 	case w.Problem != "":
-		add(finding{"agent " + a.Name(), verdictMissing, says + "; " + w.Problem, w.Next})
+		add(Finding{"agent " + a.Name(), VerdictMissing, says + "; " + w.Problem, w.Next})
 	case login == config.LoginKey:
-		add(p.reaching(ctx, w, finding{What: "agent " + a.Name(), Verdict: verdictOK, Says: says + "; key in " + key + ", which stays outside"}))
+		add(p.reaching(ctx, w, Finding{What: "agent " + a.Name(), Verdict: VerdictOK, Says: says + "; key in " + key + ", which stays outside"}))
 	case login == config.LoginOwn:
 		next := "to keep it outside give it a key: docs/agents.md"
 		if closed := p.ClosedTo(v); len(closed) > 0 {
 			next = "it also needs environment.allow: [" + strings.Join(closed, ", ") + "]; " + next
 		}
-		add(finding{"agent " + a.Name(), verdictWarning, says + "; its " + wire.OwnLogin(folder), next})
+		add(Finding{"agent " + a.Name(), VerdictWarning, says + "; its " + wire.OwnLogin(folder), next})
 	default:
-		verdict, next := verdictWarning, "start it once and log in, or export "+cmp.Or(v.Server(c).Key, "the key of its model")
+		verdict, next := VerdictWarning, "start it once and log in, or export "+cmp.Or(v.Server(c).Key, "the key of its model")
 		if p.NeedsLogin(v, c) {
-			verdict, next = verdictMissing, p.LogIn(v, c)
+			verdict, next = VerdictMissing, p.LogIn(v, c)
 		}
-		add(finding{"agent " + a.Name(), verdict, says + "; no key and no login were found", next})
+		add(Finding{"agent " + a.Name(), verdict, says + "; no key and no login were found", next})
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -8,16 +8,16 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
-	"signalbox/internal/forge/local"
 	"signalbox/internal/perform"
 	"signalbox/internal/redact"
+	"signalbox/internal/wire"
 )
 
 // remoteWait is how long doctor waits for a remote. A run has more patience.
 const remoteWait = 20 * time.Second
 
 // lookAtStart names what a run would stop at before it makes anything. The code that stops the run says it.
-func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
+func (p *examination) lookAtStart(ctx context.Context, add func(Finding)) {
 	base, err := p.Base(ctx)
 	if err != nil {
 		add(findingOf("base", err))
@@ -32,24 +32,24 @@ func (p *project) lookAtStart(ctx context.Context, add func(finding)) {
 		if !strings.HasPrefix(says, o.Error.Title) {
 			says = o.Error.Title + ": " + says
 		}
-		add(finding{o.What, verdictMissing, says, strings.Join(commandline.Lines(&o.Error), "\n")})
+		add(Finding{o.What, VerdictMissing, says, strings.Join(commandline.Lines(&o.Error), "\n")})
 	}
 	if len(obstacles) == 0 {
-		add(finding{What: "merge", Verdict: verdictOK, Says: p.mergesSo(ctx, base)})
+		add(Finding{What: "merge", Verdict: VerdictOK, Says: p.mergesSo(ctx, base)})
 	}
 	p.lookAtClone(ctx, add)
 	if err := p.Store.Watched(); err != nil {
-		add(finding{"files", verdictWarning, "the kernel has no inotify instance or watch left for you, so files are polled: " + err.Error(),
+		add(Finding{"files", VerdictWarning, "the kernel has no inotify instance or watch left for you, so files are polled: " + err.Error(),
 			"sudo sysctl fs.inotify.max_user_instances=512 fs.inotify.max_user_watches=524288"})
 	}
 }
 
 // obstacles are those of every run into base. The remote and the signature are tried only where no program is started for that which
 // the repository itself names: doctor only shows.
-func (p *project) obstacles(ctx context.Context, base string, add func(finding)) []perform.Obstacle {
+func (p *examination) obstacles(ctx context.Context, base string, add func(Finding)) []perform.Obstacle {
 	named, err := p.Repo.NamesPrograms(ctx)
 	if err == nil && len(named) > 0 {
-		add(finding{"merge", verdictWarning, "no push, signature or filter is tried here: the repository's own git configuration names programs for it (" +
+		add(Finding{"merge", VerdictWarning, "no push, signature or filter is tried here: the repository's own git configuration names programs for it (" +
 			redact.Line(strings.Join(named, ", "), 200) + ")", "nothing: a run tries them before anything is paid for"})
 	}
 	quiet := err != nil || len(named) > 0
@@ -63,20 +63,20 @@ func (p *project) obstacles(ctx context.Context, base string, add func(finding))
 }
 
 // mergesSo says whose merges go where.
-func (p *project) mergesSo(ctx context.Context, base string) string {
+func (p *examination) mergesSo(ctx context.Context, base string) string {
 	says := "into " + base
 	if user, err := p.Repo.User(ctx); err == nil {
 		says += fmt.Sprintf(" as %s <%s>", user.Committer.Name, user.Committer.Email)
 	}
 	if p.Pushes(ctx) {
-		says += ", and pushed to " + local.Remote
+		says += ", and pushed to " + wire.Remote
 	}
 	return says
 }
 
-func (p *project) lookAtClone(ctx context.Context, add func(finding)) {
+func (p *examination) lookAtClone(ctx context.Context, add func(Finding)) {
 	if remote, err := p.Repo.Promisor(ctx); err == nil && remote != "" {
-		add(finding{"clone", verdictWarning, "this is a partial clone: a run first fetches from " + remote + " what it lacks, and stops for free where it cannot",
+		add(Finding{"clone", VerdictWarning, "this is a partial clone: a run first fetches from " + remote + " what it lacks, and stops for free where it cannot",
 			"fetch all of it now: git fetch --refetch --no-filter"})
 	}
 }

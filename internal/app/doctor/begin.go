@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -17,13 +17,13 @@ import (
 )
 
 // lookAtBeginning names what refuses every run before it begins, whatever else is in order.
-func (p *project) lookAtBeginning(ctx context.Context, add func(finding)) {
+func (p *examination) lookAtBeginning(ctx context.Context, add func(Finding)) {
 	wrong := func(what string, err error) {
 		var known *problem.Error
 		if err == nil {
 			return
 		}
-		f := finding{What: what, Verdict: verdictMissing, Says: err.Error()}
+		f := Finding{What: what, Verdict: VerdictMissing, Says: err.Error()}
 		if errors.As(err, &known) {
 			f.Next = known.Hint
 		}
@@ -35,7 +35,7 @@ func (p *project) lookAtBeginning(ctx context.Context, add func(finding)) {
 	if p.ConfigError == nil {
 		_, _, err := workflow.WorkflowPhases(p.Config.Workflow...)
 		if err != nil {
-			add(finding{"workflow", verdictMissing, err.Error(), "correct workflow in " + config.Name})
+			add(Finding{"workflow", VerdictMissing, err.Error(), "correct workflow in " + config.Name})
 		}
 	}
 }
@@ -44,12 +44,12 @@ func (p *project) lookAtBeginning(ctx context.Context, add func(finding)) {
 const findProgram = `command -v -- "$1"`
 
 // lookAtTests names the test commands whose program is neither in the project nor where commands run.
-func (p *project) lookAtTests(ctx context.Context, add func(finding)) {
+func (p *examination) lookAtTests(ctx context.Context, add func(Finding)) {
 	p.lookAtTestLines(ctx, "tests", p.Config.Tests, add)
 	p.lookAtTestLines(ctx, "tests_e2e", p.Config.TestsE2E, add)
 }
 
-func (p *project) lookAtTestLines(ctx context.Context, key string, lines []string, add func(finding)) {
+func (p *examination) lookAtTestLines(ctx context.Context, key string, lines []string, add func(Finding)) {
 	for _, line := range lines {
 		word, ok := firstProgram(line)
 		if !ok {
@@ -57,7 +57,7 @@ func (p *project) lookAtTestLines(ctx context.Context, key string, lines []strin
 		}
 		if strings.Contains(word, "/") {
 			if _, err := os.Stat(filepath.Join(p.Root, word)); !filepath.IsAbs(word) && errors.Is(err, os.ErrNotExist) {
-				add(finding{key, verdictMissing, fmt.Sprintf("%q starts %s, which is not in the project", line, word), "correct " + key + " in " + config.Name})
+				add(Finding{key, VerdictMissing, fmt.Sprintf("%q starts %s, which is not in the project", line, word), "correct " + key + " in " + config.Name})
 			}
 			continue
 		}
@@ -69,7 +69,7 @@ func (p *project) lookAtTestLines(ctx context.Context, key string, lines []strin
 }
 
 // hasProgram reports whether a word starts something where commands run; true where that cannot be told.
-func (p *project) hasProgram(ctx context.Context, word string) (there bool, err error) {
+func (p *examination) hasProgram(ctx context.Context, word string) (there bool, err error) {
 	look := func(ctx context.Context, exec process.Executor) error {
 		result, err := exec.Exec(ctx, process.Command{Args: []string{"sh", "-c", findProgram, "sh", word}, Env: p.Variables(), Total: lookWait, OutputLimit: 4 << 10})
 		there = err != nil || ctx.Err() != nil || result.Ending != process.Exited || result.OK()
@@ -87,12 +87,12 @@ func (p *project) hasProgram(ctx context.Context, word string) (there bool, err 
 const lookWait = 10 * time.Second
 
 // programMissing says that a test's program is not there. A set-up may bring it, which is known once that ran.
-func (p *project) programMissing(ctx context.Context, key, line, word string, add func(finding)) {
-	f := finding{key, verdictMissing, fmt.Sprintf("%q starts %s, and there is no such program where commands run", line, word),
+func (p *examination) programMissing(ctx context.Context, key, line, word string, add func(Finding)) {
+	f := Finding{key, VerdictMissing, fmt.Sprintf("%q starts %s, and there is no such program where commands run", line, word),
 		"install it, have environment.set_up install it, or correct " + key + " in " + config.Name}
 	found, err := p.DetectHere(ctx, "")
 	if len(p.Config.Environment.SetUp) > 0 || p.Config.Environment.SetUp == nil && err == nil && len(found.SetUp) > 0 {
-		f.Verdict, f.Next = verdictWarning, "nothing, if the set-up installs it; a run finds that out before anything is paid for"
+		f.Verdict, f.Next = VerdictWarning, "nothing, if the set-up installs it; a run finds that out before anything is paid for"
 	}
 	add(f)
 }

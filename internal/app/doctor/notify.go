@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 )
 
 // lookAtNotifications reports the entries under notify that can't work. It sends nothing.
-func (p *project) lookAtNotifications(add func(finding)) {
+func (p *examination) lookAtNotifications(add func(Finding)) {
 	c := p.Config.Notify
 	if c.Desktop {
 		if _, err := exec.LookPath("notify-send"); err != nil {
-			add(finding{"notify", verdictMissing, "notify.desktop needs the program notify-send, which isn't in PATH", "install it: sudo apt-get install libnotify-bin"})
+			add(Finding{"notify", VerdictMissing, "notify.desktop needs the program notify-send, which isn't in PATH", "install it: sudo apt-get install libnotify-bin"})
 		}
 	}
 	if len(c.Command) > 0 {
@@ -23,12 +23,12 @@ func (p *project) lookAtNotifications(add func(finding)) {
 			program = filepath.Join(p.Root, program)
 		}
 		if _, err := exec.LookPath(program); err != nil {
-			add(finding{"notify", verdictMissing, fmt.Sprintf("the program of notify.command can't be started: %s", err), "mend notify.command in " + config.Name})
+			add(Finding{"notify", VerdictMissing, fmt.Sprintf("the program of notify.command can't be started: %s", err), "mend notify.command in " + config.Name})
 		}
 	}
 	for _, address := range []struct{ key, value string }{{"notify.webhook", c.Webhook}, {"notify.ntfy", c.Ntfy}} {
 		if address.value != "" && config.Address(address.value) == "" {
-			add(finding{"notify", verdictMissing, fmt.Sprintf("%s takes its address from %s, which isn't set here", address.key, address.value),
+			add(Finding{"notify", VerdictMissing, fmt.Sprintf("%s takes its address from %s, which isn't set here", address.key, address.value),
 				"export it where runs are started"})
 		}
 	}

@@ -1,20 +1,22 @@
-package cli
+package doctor
 
 import (
 	"fmt"
 	"os"
 	"strings"
+
+	"signalbox/internal/commandline"
 )
 
 // lookAtMounts names the environments' folders that are mounted: as long as they are, the project's
 // folder cannot be deleted.
-func (p *project) lookAtMounts(add func(finding)) {
+func (p *examination) lookAtMounts(add func(Finding)) {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return // a system without mounts of its own to tell of
 	}
 	if there := mountedBelow(string(table), p.Root); len(there) > 0 {
-		add(finding{"mounts", verdictOK, fmt.Sprintf("%s mounted here: %s", count(len(there), "folder"), strings.Join(there, ", ")),
+		add(Finding{"mounts", VerdictOK, fmt.Sprintf("%s mounted here: %s", commandline.Count(len(there), "folder"), strings.Join(there, ", ")),
 			"before you delete the project's folder: signalbox env remove --all"})
 	}
 }

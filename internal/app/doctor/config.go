@@ -1,0 +1,100 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/commandline"
+	"signalbox/internal/config"
+	"signalbox/internal/git"
+	"signalbox/internal/problem"
+	"signalbox/internal/wire"
+)
+
+func (p *examination) lookAtRepository(ctx context.Context, add func(Finding)) {
+	if _, err := p.Repo.DefaultBranch(ctx); errors.Is(err, git.ErrNotFound) {
+		add(Finding{"repository", VerdictMissing, p.Root + ": nothing is committed yet, so no run can begin", wire.FirstCommit})
+		return
+	}
+	_, err := p.Base(ctx)
+	if err == nil {
+		err = p.NameIsFree(ctx)
+	}
+	var known *problem.Error
+	if errors.As(err, &known) {
+		add(Finding{"repository", VerdictMissing, known.Error(), known.Hint})
+		return
+	}
+	add(Finding{What: "repository", Verdict: VerdictOK, Says: p.Root})
+}
+
+// lookAtConfig reports whether the settings are what the file says. If they are not, nothing
+// that depends on them is known.
+func (p *examination) lookAtConfig(add func(Finding)) bool {
+	switch {
+	case p.ConfigError != nil:
+		add(Finding{"configuration", VerdictMissing, strings.TrimPrefix(p.ConfigError.Error(), "configuration "),
+			"mend the file; tests, isolation, network and agents are looked at then"})
+	case !p.Configured:
+		add(Finding{"configuration", VerdictWarning, "there is no " + config.Name + "; the defaults hold", "write one: signalbox init"})
+	default:
+		add(Finding{What: "configuration", Verdict: VerdictOK, Says: config.Name})
+	}
+	return p.ConfigError == nil
+}
+
+// lookAtTrust reports whether the settings count. Where they do not, a run asks first, or ends.
+func (p *examination) lookAtTrust(add func(Finding)) bool {
+	switch p.Trust.Standing {
+	case wire.StandsWithheld:
+		says := []string{"what the project's files do to this machine does not count before you agree to it, so agents, isolation, network and health are not looked at:"}
+		for _, r := range p.Trust.List {
+			says = append(says, "  "+wire.Visible(r.Key)+": "+wire.Visible(r.Value))
+		}
+		add(Finding{"trust", VerdictMissing, strings.Join(says, "\n"), "signalbox trust"})
+	case wire.StandsOwn:
+		add(Finding{What: "trust", Verdict: VerdictOK, Says: "no commit brought what the project's files do to this machine: it is yours"})
+	case wire.StandsAgreed:
+		add(Finding{What: "trust", Verdict: VerdictOK, Says: "you agreed to what the project's files do to this machine (signalbox trust --show)"})
+	}
+	return p.Trust.Standing != wire.StandsWithheld
+}
+
+func (p *examination) lookAtPrompts(add func(Finding)) {
+	if own, err := p.Prompts(); err != nil {
+		add(Finding{"prompts", VerdictMissing, err.Error(), "mend the file below " + wire.PromptsDir})
+	} else if len(own) > 0 {
+		add(Finding{What: "prompts", Verdict: VerdictOK, Says: commandline.Count(len(own), "prompt") + " of the project's own in " + wire.PromptsDir})
+	}
+}
+
+func (p *examination) lookAtSettings(add func(Finding)) {
+	if len(p.Config.Tests) == 0 && len(p.Config.TestsE2E) == 0 {
+		add(Finding{"tests", VerdictWarning, "no test command is configured, so nothing proves a change", "set tests in " + config.Name})
+	} else {
+		add(Finding{What: "tests", Verdict: VerdictOK, Says: fmt.Sprint([]string(p.Config.Tests))})
+	}
+	if len(p.Config.TestsE2E) > 0 {
+		add(Finding{What: "tests_e2e", Verdict: VerdictOK, Says: fmt.Sprint([]string(p.Config.TestsE2E))})
+	}
+	if p.Config.Environment.OnFailure == config.OnFailureContinue {
+		add(Finding{What: "set-up", Verdict: VerdictOK, Says: "a run goes on, with a warning, where the environment cannot be set up (environment.on_failure: continue)"})
+	} else {
+		add(Finding{What: "set-up", Verdict: VerdictOK, Says: "a run stops where the environment cannot be set up (environment.on_failure: stop)"})
+	}
+	for _, path := range p.Config.Environment.Read {
+		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
+			add(Finding{"environment", VerdictWarning, fmt.Sprintf("%q cannot be shown to commands", path), "set environment.read to absolute paths that exist"})
+		}
+	}
+	for _, name := range p.Config.Environment.Variables {
+		if _, set := os.LookupEnv(name); !set && !strings.Contains(name, "=") {
+			add(Finding{"environment", VerdictWarning, fmt.Sprintf("the variable %q isn't set here, so commands don't get it (environment.variables)", name),
+				"export it, or write NAME=value"})
+		}
+	}
+}

@@ -1,0 +1,57 @@
+// Package doctor examines a project on this machine: what works, what is missing and how to fix it. It changes nothing, and a program
+// of the repository is started for none of it.
+package doctor
+
+import (
+	"context"
+
+	"signalbox/internal/app"
+	"signalbox/internal/wire"
+)
+
+// examination is of a project on this machine.
+type examination struct{ *app.App }
+
+// Finding is one thing that doctor looked at.
+type Finding struct {
+	What string `json:"what"`
+	// Verdict is ok, warning or missing.
+	Verdict string `json:"verdict"`
+	Says    string `json:"says"`
+	Next    string `json:"next,omitempty"`
+}
+
+const (
+	VerdictOK      = "ok"
+	VerdictWarning = "warning"
+	VerdictMissing = "missing"
+)
+
+// Examine returns what works here, what is missing and how to mend it. Nothing is changed.
+func Examine(ctx context.Context, project *app.App) []Finding {
+	p := &examination{project}
+	var findings []Finding
+	add := func(f Finding) { findings = append(findings, f) }
+	p.lookAtRepository(ctx, add)
+	p.lookAtBeginning(ctx, add)
+	if p.lookAtConfig(add) {
+		p.lookAtSettings(add)
+	}
+	if p.ConfigError == nil && p.lookAtTrust(add) {
+		p.lookAtIsolation(ctx, add)
+		p.lookAtTests(ctx, add)
+		p.lookAtNetwork(add)
+		p.lookAtAgents(ctx, add)
+		p.lookAtNotifications(add)
+		p.lookAtBroughtSettings(ctx, add)
+		p.lookAtStart(ctx, add)
+	}
+	if p.Trust.Standing != wire.StandsWithheld {
+		p.lookAtHealth(ctx, add)
+	}
+	p.lookAtPrompts(add)
+	p.lookAtRequests(ctx, add)
+	p.lookAtRuns(ctx, add)
+	p.lookAtMounts(add)
+	return findings
+}
