@@ -15,6 +15,7 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/schema"
 	"signalbox/internal/store"
+	strictjson "signalbox/internal/store/strict"
 )
 
 func newDocumentValidate(a *invocation) *cobra.Command {
@@ -140,7 +141,7 @@ func schemaFlaws(kind store.Kind, data []byte) ([]flaw, error) {
 			return nil, err
 		}
 		for _, b := range breaches {
-			line, column := store.Locate(document, b.Pointer)
+			line, column := strictjson.Locate(document, b.Pointer)
 			found = append(found, flaw{i + line, column, strings.TrimPrefix(b.Pointer+": "+b.Reason, ": ")})
 		}
 	}

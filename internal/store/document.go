@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+
+	"signalbox/internal/store/strict"
 )
 
 // Document is one JSON file and the rules by which it is read and written. It
@@ -102,7 +104,7 @@ func (d *Document[T]) readFormer(absent error) (none T, err error) {
 }
 
 func (d *Document[T]) parse(data []byte) (T, error) {
-	value, err := decode[T](data, d.version)
+	value, err := strict.Decode[T](data, d.version)
 	if err != nil {
 		return value, err
 	}

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+
+	"signalbox/internal/store/strict"
 )
 
 // What a caller can do something about. A document that is not there matches
@@ -10,8 +12,6 @@ import (
 var (
 	// ErrBroken: a document cannot be read strictly. It is on disk as it was; see BrokenError.
 	ErrBroken = errors.New("document is broken")
-	// ErrVersion: a document was written by another version of its format. Matches ErrBroken too.
-	ErrVersion = errors.New("document has an unknown version")
 	// ErrWrite: a document could not be written durably (reason code STAGE_WRITE_FAILED). The
 	// state on disk is the old or the new one, whole; only reading it again tells which.
 	ErrWrite = errors.New("document was not written durably")
@@ -53,7 +53,7 @@ func (e *BrokenError) Unwrap() []error { return []error{ErrBroken, e.Err} }
 func broken(path string, data []byte, err error) *BrokenError {
 	line, column := 0, 0
 	if data != nil {
-		line, column = place(data, err)
+		line, column = strict.Position(data, err)
 	}
 	return &BrokenError{Path: path, Reason: err.Error(), Line: line, Column: column, Err: err}
 }

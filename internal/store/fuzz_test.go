@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"signalbox/internal/registry"
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
@@ -21,7 +22,7 @@ func FuzzStage(f *testing.F) {
 	d := new(Store).Stage(ref)
 	d.check = (*workflow.Run).Validate
 	for _, text := range hostileCases(goodStage(f)) {
-		if len(text) < maxDocument {
+		if len(text) < strict.MaxSize {
 			f.Add([]byte(text))
 		}
 	}
@@ -122,7 +123,7 @@ func lost(at string, t reflect.Type, was, is jsontext.Value) string {
 
 func lostMember(at string, t reflect.Type, before, after map[string]jsontext.Value) string {
 	for name, was := range before {
-		member, _ := memberType(t, name)
+		member, _ := strict.MemberType(t, name)
 		is, ok := after[name]
 		switch {
 		case !ok && (member == nil || !saysNothing(was)):

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
@@ -19,7 +20,7 @@ func (w *RunWriter) merge(run *workflow.Run) (workflow.Run, error) {
 	if err != nil {
 		return workflow.Run{}, writeError(w.folder.join(stageFile), err)
 	}
-	next, err := decode[workflow.Run](data, "")
+	next, err := strict.Decode[workflow.Run](data, "")
 	if err != nil {
 		return workflow.Run{}, writeError(w.folder.join(stageFile), err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"signalbox/internal/store/strict"
 )
 
 // read reads a document: a regular file with one name, so that nobody who may
@@ -40,8 +42,8 @@ func (f *folder) readOpen(name string) (*os.File, []byte, identity, error) {
 
 func (f *folder) readRegular(name string, fd int) ([]byte, unix.Stat_t, error) {
 	st, err := f.regular(name, fd)
-	if err == nil && st.Size > maxDocument {
-		err = broken(f.join(name), nil, fmt.Errorf("larger than %d bytes", maxDocument))
+	if err == nil && st.Size > strict.MaxSize {
+		err = broken(f.join(name), nil, fmt.Errorf("larger than %d bytes", strict.MaxSize))
 	}
 	if err != nil {
 		return nil, st, err
@@ -57,7 +59,7 @@ func (f *folder) readRegular(name string, fd int) ([]byte, unix.Stat_t, error) {
 // more brought just these: what is appended afterwards is of another version.
 func readAll(fd, size int) ([]byte, error) {
 	data := make([]byte, 0, size+1)
-	for len(data) <= maxDocument {
+	for len(data) <= strict.MaxSize {
 		n, err := unix.Read(fd, data[len(data):cap(data)])
 		if errors.Is(err, unix.EINTR) {
 			continue

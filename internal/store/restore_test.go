@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signalbox/internal/health"
+	"signalbox/internal/store/strict"
 )
 
 func TestBrokenHealthIsRestoredAndItsBytesAreKept(t *testing.T) {
@@ -26,7 +27,7 @@ func TestBrokenHealthIsRestoredAndItsBytesAreKept(t *testing.T) {
 		"empty, with a backup":       {"", older, 1, true, false},
 		"zeros, with no backup":      {strings.Repeat("\x00", 64), "", 0, false, false},
 		"broken, and its backup too": {"{", older[:9], 0, false, false},
-		"oversized, with a backup":   {strings.Repeat(" ", maxDocument+1), older, 1, true, false},
+		"oversized, with a backup":   {strings.Repeat(" ", strict.MaxSize+1), older, 1, true, false},
 	} {
 		s := openAt(t, Config{Root: t.TempDir(), Clock: func() time.Time { return time.Date(2026, 11, 20, 1, 2, 3, 0, time.UTC) }})
 		path := filepath.Join(s.path, "state.json")

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"signalbox/internal/store/strict"
 )
 
 func TestAListingSaysOfEveryFileWhatReadingItAloneSays(t *testing.T) {
@@ -14,7 +16,7 @@ func TestAListingSaysOfEveryFileWhatReadingItAloneSays(t *testing.T) {
 	const sample = `{"issue": 1, "status": "running", "timestamp": "2026-11-20T10:11:12Z"}`
 	const files = 100 // so that readers share them
 	texts := append([]string{"", `{"issue":2}x`, `{"issue":3,"status":"error","error_message":"a\n\"b\"","x":{"y":1}}`, "{\"session\":\"\xff\"}",
-		strings.Repeat(" ", maxDocument+1), `{"issue":6,"status":"running","Session":"s"}`, `{"issue":7,"status":"sleeping"}`}, hostileSeeds...)
+		strings.Repeat(" ", strict.MaxSize+1), `{"issue":6,"status":"running","Session":"s"}`, `{"issue":7,"status":"sleeping"}`}, hostileSeeds...)
 	for i := range files {
 		text := strings.Replace(sample, "1", strconv.Itoa(i+1), 1)
 		if i < len(texts) {

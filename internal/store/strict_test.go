@@ -12,6 +12,7 @@ import (
 
 	"signalbox/internal/engine"
 	"signalbox/internal/registry"
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
@@ -48,7 +49,7 @@ func hostileCases(good string) map[string]string {
 		"an unknown state":                  edit(`"state": "RUNNING"`, `"state": "running"`),
 		"a time without offset":             edit(`"updated_at": "2026-11-20T10:11:12Z"`, `"updated_at": "2026-11-20T10:11:12"`),
 		"another run's id":                  edit(testRef.RunID, "20261120-101112-00ff01"),
-		"more than the limit":               edit("Add a button", strings.Repeat("x", maxDocument)),
+		"more than the limit":               edit("Add a button", strings.Repeat("x", strict.MaxSize)),
 		"a text where a number belongs":     edit(`"number": 1`, `"number": "1"`),
 		"a comment":                         "// hello\n" + good,
 		"a byte order mark":                 "\ufeff" + good,
@@ -69,7 +70,7 @@ func TestAHostileStageIsRefusedAndLeftAsItIs(t *testing.T) {
 			s := openStore(t)
 			write(t, s, path, text)
 			refuses(t, s, path, text)
-			if _, err := s.Stage(testRef).Load(t.Context()); errors.Is(err, ErrVersion) != strings.Contains(name, "version") && text != "{}" {
+			if _, err := s.Stage(testRef).Load(t.Context()); errors.Is(err, strict.ErrVersion) != strings.Contains(name, "version") && text != "{}" {
 				t.Errorf("ErrVersion is not told apart: %v", err)
 			}
 		})
@@ -116,7 +117,7 @@ func TestAStageTruncatedAnywhereIsRefused(t *testing.T) {
 func TestADepthOfAHundredIsTheLimit(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	for depth, fits := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+	for depth, fits := range map[int]bool{strict.MaxDepth: true, strict.MaxDepth + 1: false} {
 		text := `{"x":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + "}"
 		if _, err := s.Environments().parse([]byte(text)); (err == nil) != fits {
 			t.Errorf("depth %d: %v", depth, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"signalbox/internal/engine"
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
@@ -48,7 +49,7 @@ func transitionsOf(ctx context.Context, s *Store) (lines []Transition, n int, er
 	}
 	last := 0
 	for text := range strings.Lines(string(text)) {
-		line, err := decode[Transition]([]byte(text), "")
+		line, err := strict.Decode[Transition]([]byte(text), "")
 		if err != nil || line.Seq <= last || !strings.HasSuffix(text, "\n") {
 			return nil, 0, fmt.Errorf("line after %d in %s: %q: %w", last, eventsFile, text, err)
 		}

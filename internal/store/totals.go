@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"signalbox/internal/health"
+	"signalbox/internal/store/strict"
 )
 
 // The totals of state.json have a place of their own, for the day when neither it nor its backup can be
@@ -40,7 +41,7 @@ func (s *Store) goOnWithTotals(h *health.State) {
 	}
 	defer f.close()
 	if data, err := f.read(totalsFile); err == nil {
-		if totals, err := decode[health.Totals](data, ""); err == nil {
+		if totals, err := strict.Decode[health.Totals](data, ""); err == nil {
 			h.RestoreTotals(totals)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"signalbox/internal/health"
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
@@ -42,7 +43,7 @@ func TestAChangeThatFailsHasNoEffect(t *testing.T) {
 		}{
 			"an error":  {func(h *health.State) error { h.RunCount = 100; return wrong }, func(err error) bool { return errors.Is(err, wrong) }},
 			"invalid":   {func(h *health.State) error { h.RunCount = -1; return nil }, func(err error) bool { return errors.As(err, &check) }},
-			"too large": {func(h *health.State) error { h.LastErrorSummary = strings.Repeat("x", maxDocument); return nil }, func(err error) bool { return errors.Is(err, ErrWrite) }},
+			"too large": {func(h *health.State) error { h.LastErrorSummary = strings.Repeat("x", strict.MaxSize); return nil }, func(err error) bool { return errors.Is(err, ErrWrite) }},
 		} {
 			if err := s.Health().Update(t.Context(), c.change); !c.is(err) {
 				t.Errorf("%s: %v", name, err)

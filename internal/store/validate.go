@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
 // MaxDocument is the size above which no document is read, in bytes.
-const MaxDocument = maxDocument
+const MaxDocument = strict.MaxSize
 
 // Validate reads data as strictly as a Store reads a document of that kind, and
 // returns all that is wrong with it. Where path ends like a document's path
@@ -28,11 +29,11 @@ func Validate(kind Kind, path string, data []byte) []*BrokenError {
 
 // ValidateSteps says whether the steps of a stage.json follow its planning.json (R15); both are valid.
 func ValidateSteps(path string, stage, planning []byte) []*BrokenError {
-	run, err := decode[workflow.Run](stage, workflow.RunVersion)
+	run, err := strict.Decode[workflow.Run](stage, workflow.RunVersion)
 	if err != nil || len(run.Steps) == 0 {
 		return problems(path, stage, err)
 	}
-	plan, err := decode[workflow.Plan](planning, "")
+	plan, err := strict.Decode[workflow.Plan](planning, "")
 	if err != nil {
 		return nil
 	}
@@ -55,7 +56,7 @@ func each(err error) (all []error) {
 		return nil
 	}
 	joined, ok := err.(interface{ Unwrap() []error }) // only errors that are joined at the top are a list
-	if flaw := (*flaw)(nil); !ok || errors.As(err, &flaw) {
+	if flaw := (*strict.Flaw)(nil); !ok || errors.As(err, &flaw) {
 		return []error{err}
 	}
 	for _, err := range joined.Unwrap() {
@@ -69,7 +70,7 @@ func validateEvents(path string, data []byte) (all []*BrokenError) {
 	last := -1
 	for number := 1; len(data) > 0; number++ {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
-		event, err := decode[Transition](line, "")
+		event, err := strict.Decode[Transition](line, "")
 		switch {
 		case err != nil:
 		case !whole:

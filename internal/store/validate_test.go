@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/registry"
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
@@ -50,7 +51,7 @@ func TestValidateSaysExactlyWhere(t *testing.T) {
 		"several at once":       {KindStage, "stage.json", `{"version": "1.0", "state": "X", "stage": "Y"}`, `1:20 state "X"|1:34 stage "Y"|1:1 request_id`},
 		"a name with a slash":   {KindEnvironments, "environments.json", `{"a/b~": {"Environments": 1}, "Environments": []}`, `1:31 name "Environments"`},
 		"an entry of a list":    {KindEnvironments, "environments.json", "{\"environments\": [\n{\"env_id\": \"a\"},\n {}]}", "3:2 environments[1].env_id"},
-		"too deep":              {KindEnvironments, "environments.json", `{"x": ` + strings.Repeat("[", maxDepth), "1:106 nested deeper"},
+		"too deep":              {KindEnvironments, "environments.json", `{"x": ` + strings.Repeat("[", strict.MaxDepth), "1:106 nested deeper"},
 		"nothing":               {KindEnvironments, "environments.json", "", "1:1 empty document"},
 		"an empty error":        {KindErrors, "errors.json", `{"actions": ["wait"]}`, "1:1 an error needs"},
 		"a line that goes back": {KindEvents, "events.jsonl", "{\"seq\":0}\n{\"seq\":2}\n{\"seq\":1}\n", "3:2 seq 1 after 2"},

@@ -6,11 +6,13 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"signalbox/internal/workflow"
 	"slices"
 	"strings"
 
 	"github.com/fsnotify/fsnotify"
+
+	"signalbox/internal/store/strict"
+	"signalbox/internal/workflow"
 )
 
 // Change is a document that is there in another version than told before.
@@ -136,7 +138,7 @@ func (w *documentWatch) look(ctx context.Context, tell bool) error {
 }
 
 func (w *documentWatch) tell(ctx context.Context, at Place, aloud bool) {
-	if len(w.paths) > 0 && !slices.ContainsFunc(w.paths, func(p string) bool { return p == at.Path || within(p, at.Path) }) {
+	if len(w.paths) > 0 && !slices.ContainsFunc(w.paths, func(p string) bool { return p == at.Path || strict.Within(p, at.Path) }) {
 		return
 	}
 	is, err := w.store.identify(at.Path)

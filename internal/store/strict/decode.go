@@ -1,4 +1,4 @@
-package store
+package strict
 
 import (
 	"bytes"
@@ -10,22 +10,23 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"signalbox/internal/commandline"
 )
+
+// ErrVersion: a document was written by another version of its format.
+var ErrVersion = errors.New("document has an unknown version")
 
 // Limits of one document. Ours are a few kilobytes; a larger one is an accident
 // or an attack, and would cost every reader its memory.
 const (
-	maxDocument = 8 << 20 // bytes
-	maxDepth    = 100
+	MaxSize  = 8 << 20 // bytes
+	MaxDepth = 100
 )
 
-// decode reads exactly one JSON object into a T and refuses whatever two
+// Decode reads exactly one JSON object into a T and refuses whatever two
 // readers could understand differently: a name twice, a name that differs from
 // one of ours by case alone, invalid UTF-8, anything after the object. Its
 // errors are flaws.
-func decode[T any](data []byte, version string) (T, error) {
+func Decode[T any](data []byte, version string) (T, error) {
 	var value T
 	if err := checkVersion(data, version); err != nil {
 		return value, err
@@ -43,13 +44,13 @@ func decode[T any](data []byte, version string) (T, error) {
 func semanticFlaw(err error) error {
 	e := (*json.SemanticError)(nil)
 	if !errors.As(err, &e) {
-		return &flaw{err: err}
+		return &Flaw{err: err}
 	}
 	reason := fmt.Errorf("%s: not %s", e.JSONPointer, wanted(e.GoType))
 	if e.Err != nil {
 		reason = fmt.Errorf("%w: %w", reason, e.Err)
 	}
-	return &flaw{string(e.JSONPointer), reason}
+	return &Flaw{string(e.JSONPointer), reason}
 }
 
 // wanted is what a document must have where the Go type stands.
@@ -85,7 +86,7 @@ func checkVersion(data []byte, version string) error {
 		Version string `json:"version"`
 	}
 	if json.Unmarshal(data, &head) == nil && head != nil && head.Version != version {
-		return &flaw{"/version", fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
+		return &Flaw{"/version", fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
 	}
 	return nil
 }
@@ -108,30 +109,3 @@ var exactNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsonte
 	*value = number
 	return nil
 }))
-
-// encode writes a document as people read it: indented, its own names in the
-// order of its type, foreign ones after them in alphabetical order, so that
-// equal documents are equal bytes. Invalid UTF-8, which agents and tools do
-// print, becomes U+FFFD rather than an unwritable document.
-func (s *Store) encode(value any, extra ...json.Options) ([]byte, error) {
-	options := append([]json.Options{json.Deterministic(true), jsontext.AllowInvalidUTF8(true)}, extra...)
-	written := commandline.Published()
-	if s.redact != nil {
-		written = json.JoinMarshalers(written, json.MarshalToFunc(func(enc *jsontext.Encoder, text string) error {
-			return enc.WriteToken(jsontext.String(s.redact(text)))
-		}))
-	}
-	options = append(options, json.WithMarshalers(written))
-	var data bytes.Buffer
-	if err := json.MarshalWrite(&data, value, options...); err != nil {
-		return nil, err
-	}
-	if data.Len() >= maxDocument {
-		return nil, fmt.Errorf("larger than %d bytes", maxDocument)
-	}
-	data.WriteByte('\n')
-	return data.Bytes(), nil
-}
-
-// indented is how documents are laid out; lines of a log are not.
-var indented = jsontext.WithIndent("  ")

@@ -1,4 +1,4 @@
-package store
+package strict
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ type scanner struct {
 }
 
 func scan(data []byte, t reflect.Type) error {
-	if len(data) > maxDocument {
-		return &flaw{err: fmt.Errorf("larger than %d bytes", maxDocument)}
+	if len(data) > MaxSize {
+		return &Flaw{err: fmt.Errorf("larger than %d bytes", MaxSize)}
 	}
 	s := scanner{jsontext.NewDecoder(bytes.NewBuffer(data)), data}
 	if kind := s.dec.PeekKind(); kind == '[' || kind == '"' || kind == '0' || kind == 't' || kind == 'f' || kind == 'n' {
@@ -59,8 +59,8 @@ func (s scanner) value(t reflect.Type) error {
 	if err != nil {
 		return s.flaw(err)
 	}
-	if s.dec.StackDepth() > maxDepth {
-		return s.flawAt(next(s.data, before), fmt.Errorf("nested deeper than %d", maxDepth))
+	if s.dec.StackDepth() > MaxDepth {
+		return s.flawAt(next(s.data, before), fmt.Errorf("nested deeper than %d", MaxDepth))
 	}
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -117,7 +117,7 @@ func otherMemberType(t reflect.Type, quoted jsontext.Value) (reflect.Type, error
 	if err != nil {
 		return nil, err
 	}
-	return memberType(t, string(name))
+	return MemberType(t, string(name))
 }
 
 // name is quoted. What is no text is refused by its token.
@@ -129,8 +129,8 @@ func (s scanner) name() (jsontext.Value, error) {
 	return nil, err
 }
 
-// memberType is the Go type that the object's member will be decoded into, nil for one that is only kept.
-func memberType(t reflect.Type, name string) (reflect.Type, error) {
+// MemberType is the Go type that the object's member will be decoded into, nil for one that is only kept.
+func MemberType(t reflect.Type, name string) (reflect.Type, error) {
 	members := membersOfType(t)
 	if typ, ok := members[name]; ok {
 		return typ, nil

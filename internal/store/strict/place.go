@@ -1,4 +1,4 @@
-package store
+package strict
 
 import (
 	"bytes"
@@ -11,15 +11,15 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// flaw is why a document is broken, before its path is known. The pointer says
+// Flaw is why a document is broken, before its path is known. The pointer says
 // where; empty means the whole document.
-type flaw struct {
+type Flaw struct {
 	pointer string
 	err     error
 }
 
-func (f *flaw) Error() string { return f.err.Error() }
-func (f *flaw) Unwrap() error { return f.err }
+func (f *Flaw) Error() string { return f.err.Error() }
+func (f *Flaw) Unwrap() error { return f.err }
 
 // offsetFlaw is a flaw of the text, which no pointer can name.
 type offsetFlaw struct {
@@ -31,11 +31,11 @@ func (f *offsetFlaw) Error() string { return f.err.Error() }
 func (f *offsetFlaw) Unwrap() error { return f.err }
 
 // place is the line and the column that err is about.
-func place(data []byte, err error) (line, column int) {
+func Position(data []byte, err error) (line, column int) {
 	if f := (*offsetFlaw)(nil); errors.As(err, &f) {
 		return position(data, f.offset)
 	}
-	if f := (*flaw)(nil); errors.As(err, &f) {
+	if f := (*Flaw)(nil); errors.As(err, &f) {
 		return Locate(data, f.pointer)
 	}
 	if e := (*workflow.InvalidError)(nil); errors.As(err, &e) {
@@ -56,15 +56,15 @@ func Locate(data []byte, pointer string) (line, column int) {
 			break
 		}
 		at := string(dec.StackPointer())
-		if len(at) > found && within(at, pointer) {
+		if len(at) > found && Within(at, pointer) {
 			best, found = start, len(at)
 		}
 	}
 	return position(data, best)
 }
 
-// within reports whether the value at pointer is the one at outer or inside of it.
-func within(outer, pointer string) bool {
+// Within reports whether the value at pointer is the one at outer or inside of it.
+func Within(outer, pointer string) bool {
 	return outer == pointer || strings.HasPrefix(pointer, outer+"/")
 }
 
