@@ -143,7 +143,7 @@ type Spending struct {
 	Calls   int     `yaml:"calls"`
 }
 
-// Default is the configuration of a project without a file.
+// Default returns the configuration of a project without a file.
 func Default() Config {
 	return Config{
 		Workflow: Lines{"full"}, Approve: ApproveManual, Push: PushAuto, MaxParallel: 2, Commit: Commit{Sign: "auto", Trailer: "assisted-by"},

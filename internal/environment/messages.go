@@ -8,12 +8,12 @@ type message struct {
 	pattern lazy
 }
 
-// says is a message that names a cause.
+// says returns a message that names a cause.
 func says(class, expression string) message {
 	return message{verdict{class: class}, lazyPattern(expression)}
 }
 
-// follows is a message that tools print whatever stopped them, with a note that says so.
+// follows returns a message that tools print whatever stopped them, with a note that says so.
 func follows(class, expression, note string) message {
 	return message{verdict{class, consequence, note}, lazyPattern(expression)}
 }

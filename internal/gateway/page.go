@@ -28,7 +28,7 @@ func (e entry) add(f entry) entry {
 		e.HeldTokens + f.HeldTokens, e.HeldMicroUSD + f.HeldMicroUSD, e.Holds + f.Holds}
 }
 
-// ended is the entry of a dead process: its reservations will never be returned, so they count as used.
+// ended returns the entry of a dead process: its reservations will never be returned, so they count as used.
 func (e entry) ended() entry {
 	return entry{Tokens: e.Tokens + e.HeldTokens, MicroUSD: e.MicroUSD + e.HeldMicroUSD, Calls: e.Calls}
 }

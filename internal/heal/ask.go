@@ -70,7 +70,7 @@ func judged(err error) (seen, error) {
 	return seen{}, err
 }
 
-// answered is a failed check: the first line is probe's description, and the service's own words follow.
+// answered returns a failed check: the first line is probe's description, and the service's own words follow.
 func answered(problem string) seen {
 	head, said, _ := strings.Cut(problem, "\n")
 	return seen{outcome: LookFailed, message: problem, head: head, said: said}

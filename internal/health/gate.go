@@ -21,9 +21,9 @@ const (
 
 // Gate is a decision and its reason.
 type Gate struct {
-	// Reason is a sentence for people.
 	Decision GateDecision `json:"decision"`
-	Reason   string       `json:"reason"`
+	// Reason is a sentence for people.
+	Reason string `json:"reason"`
 	// Until is the end of the cooldown, or the time of the next look. Zero if neither applies.
 	Until time.Time `json:"until,omitzero"`
 	// Look is true if the state is critical and a look is due. Such a pass repairs nothing; HealthyPasses of them without findings end the critical

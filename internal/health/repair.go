@@ -18,9 +18,10 @@ type Error struct {
 	ID       string            `json:"id"`
 	Check    string            `json:"check"`
 	Severity workflow.Severity `json:"severity,omitempty"`
-	// Since is when the error was first found, in RFC 3339.
+	// Summary is the start and the end of the check's message.
 	Summary string `json:"summary"`
-	Since   string `json:"since"`
+	// Since is when the error was first found, in RFC 3339.
+	Since string `json:"since"`
 	// Times counts how often the error appeared. It starts at 1 and grows each time the error comes back after its request was closed.
 	Times int `json:"times"`
 	// Request is the id of the request about the error; empty until one is opened.

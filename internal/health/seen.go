@@ -17,7 +17,9 @@ type Unseen struct {
 
 // Sight lists the checks of a pass that did not fail: those that passed, and those without a verdict.
 type Sight struct {
+	// Passed are the names of checks that passed, in this pass or within their interval.
 	Passed []string
+	// Unseen are the checks without a verdict. None of their errors may be closed.
 	Unseen []Unseen
 }
 

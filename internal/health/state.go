@@ -16,24 +16,28 @@ import (
 // The three times LastAttemptAt, CooldownUntil and UpdatedAt are strings because the format's initial value for two of them is the empty string.
 // Where set, they are RFC 3339.
 type State struct {
-	// RunCount counts finished passes.
+	// RetryRequired: the last repair failed, and another is due after CooldownUntil.
 	RetryRequired bool `json:"retry_required"`
+	// RunCount counts finished passes.
+	RunCount int `json:"run_count"`
 	// LastErrorID and LastErrorSummary describe the error that a person should hear of first.
-	RunCount         int    `json:"run_count"`
 	LastErrorID      string `json:"last_error_id"`
 	LastErrorSummary string `json:"last_error_summary"`
-	LastAttemptAt    string `json:"last_attempt_at"`
-	// The totals only grow; a person who rearms the loop does not reset them.
-	CooldownUntil       string `json:"cooldown_until"`
-	TotalErrorsDetected int    `json:"total_errors_detected"`
-	TotalFixesAttempted int    `json:"total_fixes_attempted"`
-	// LastHealthStatus is one of Unknown, Healthy, Degraded and Critical.
+	// LastAttemptAt is when the last repair started.
+	LastAttemptAt string `json:"last_attempt_at"`
+	// CooldownUntil is when the next repair may start; empty without a failed repair.
+	CooldownUntil string `json:"cooldown_until"`
+	// The totals only grow; neither a healthy pass nor a person resets them.
+	TotalErrorsDetected int `json:"total_errors_detected"`
+	TotalFixesAttempted int `json:"total_fixes_attempted"`
 	TotalFixesSucceeded int `json:"total_fixes_succeeded"`
+	// LastHealthStatus is Unknown, Healthy, Degraded or Critical.
+	LastHealthStatus string `json:"last_health_status"`
 	// ContinuousFailureCount counts failed passes in a row; at CriticalFailures the status becomes critical.
-	LastHealthStatus       string `json:"last_health_status"`
-	ContinuousFailureCount int    `json:"continuous_failure_count"`
-	CreatedAt              string `json:"created_at"`
-	UpdatedAt              string `json:"updated_at"`
+	ContinuousFailureCount int `json:"continuous_failure_count"`
+	// CreatedAt is when the document was first written. UpdatedAt is when it was last written; clocks that differ are noticed by it.
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
 	// Loop holds everything that Signalbox adds to the published format, under one key.
 	Loop    Loop             `json:"signalbox,omitzero"`
 	Unknown workflow.Unknown `json:",embed"`

@@ -1,6 +1,8 @@
 package health
 
 // Totals are the counters of state.json that only grow (SPEC H4).
+//
+// They are kept in the private records too, because state.json may be lost between two CI runs.
 type Totals struct {
 	RunCount            int `json:"run_count"`
 	TotalErrorsDetected int `json:"total_errors_detected"`

@@ -15,7 +15,7 @@ type Limits struct {
 	Processes int
 }
 
-// controllers are the kernel's names for what has to be limited.
+// controllers returns the kernel's names for what has to be limited.
 func (l Limits) controllers() (names []string) {
 	if l.Memory > 0 {
 		names = append(names, "memory")

@@ -49,7 +49,7 @@ func SweepOrphans(ctx context.Context, tag string) (killed int, err error) {
 // is dead. Of other namespaces the ids mean nothing here.
 func orphaned(ctx context.Context, pid int) bool { return starterDead(starterOf(ctx, pid)) }
 
-// starterOf is the value of a process's tag, empty if it has none.
+// starterOf returns the value of a process's tag, empty if it has none.
 func starterOf(ctx context.Context, pid int) (tag string) {
 	for variable := range strings.SplitSeq(string(environ(ctx, pid)), "\x00") {
 		if value, found := strings.CutPrefix(variable, tagName+"="); found {
@@ -69,7 +69,7 @@ func starterDead(tag string) bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && start != parts[1]
 }
 
-// startOf is when a process started, in clock ticks after boot.
+// startOf returns when a process started, in clock ticks after boot.
 func startOf(pid string) (string, error) {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {

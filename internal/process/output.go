@@ -91,7 +91,7 @@ func (s *sink) pass(to io.Writer, p []byte) {
 
 func (s *sink) touch() { s.printed.Store(int64(time.Since(s.begun))) }
 
-// quiet is the time since something was printed.
+// quiet returns the time since something was printed.
 func (s *sink) quiet() time.Duration {
 	return time.Since(s.begun) - time.Duration(s.printed.Load())
 }

@@ -60,7 +60,7 @@ func (r *Redactor) findIn(text []byte) (all []Found) {
 
 var newline = []byte("\n")
 
-// lineAround is the line of text on which the byte at lies.
+// lineAround returns the line of text on which the byte at lies.
 func lineAround(text []byte, at int) string {
 	begin := bytes.LastIndexByte(text[:at], '\n') + 1
 	end := bytes.IndexByte(text[at:], '\n')

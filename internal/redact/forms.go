@@ -73,7 +73,7 @@ func escaped(v string) []string {
 	}
 }
 
-// inJSON is v inside of a JSON string of a library that escapes what is not ASCII, and some characters besides.
+// inJSON returns v inside of a JSON string of a library that escapes what is not ASCII, and some characters besides.
 func inJSON(v, besides, escape string) string {
 	var out strings.Builder
 	for _, r := range v {
@@ -121,7 +121,7 @@ func spelled(v string) (all []string) {
 		strings.ReplaceAll(v, "'", `'\''`), strings.ReplaceAll(v, "'", `'"'"'`), shellEscaped(v))
 }
 
-// notASCII is v with the bytes escaped that are not ASCII, as git and Python write names and bytes.
+// notASCII returns v with the bytes escaped that are not ASCII, as git and Python write names and bytes.
 func notASCII(v, escape string) string {
 	var out strings.Builder
 	for i := range len(v) {
@@ -134,7 +134,7 @@ func notASCII(v, escape string) string {
 	return out.String()
 }
 
-// shellEscaped is v as printf %q and set -x write it: a backslash before what a shell takes for more than a letter.
+// shellEscaped returns v as printf %q and set -x write it: a backslash before what a shell takes for more than a letter.
 func shellEscaped(v string) string {
 	var out strings.Builder
 	for _, r := range v {

@@ -83,7 +83,7 @@ var bearer = pattern{prefix: "bearer ", fold: true, window: len("bearer ") + 20,
 	return span{from: from, to: len(window), class: bearerBytes}, bearerBytes.count(window[from:]) >= 20
 }}
 
-// token is a prefix with at least so many bytes of the class after it.
+// token returns a prefix with at least so many bytes of the class after it.
 func token(prefix string, c *class, atLeast int) pattern {
 	find := func(window []byte) (span, bool) {
 		return span{to: len(prefix), class: c}, c.count(window[len(prefix):]) >= atLeast
@@ -113,7 +113,7 @@ func mixed(p pattern) pattern {
 	return p
 }
 
-// lazyPattern is compiled when it is first asked: most commands redact nothing.
+// lazyPattern compiles an expression on first use: most commands redact nothing.
 func lazyPattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

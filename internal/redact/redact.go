@@ -87,7 +87,7 @@ func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	return &writer{to: w, stages: []stage{&view{scanner: r.newScanner()}, &hidden{scanner: r.newScanner()}}}
 }
 
-// CleanWriter is a Writer that also cleans, for text that is kept or shown.
+// CleanWriter returns a Writer that also cleans, for text that is kept or shown.
 func (r *Redactor) CleanWriter(w io.Writer) io.WriteCloser {
 	return &writer{to: w, stages: []stage{&view{scanner: r.newScanner()}, &hidden{scanner: r.newScanner()}, &cleaner{}}}
 }

@@ -76,7 +76,7 @@ func controls(r rune, text []byte, size int, final bool) (n int, decided bool) {
 	return size, true
 }
 
-// ends is a sequence of n bytes with its final byte, which lies between first and last.
+// ends returns the length of a sequence of n bytes plus its final byte, which must lie between first and last.
 func ends(text []byte, n int, first, last byte, final bool) (int, bool) {
 	if n >= sequenceLimit {
 		return sequenceLimit, true

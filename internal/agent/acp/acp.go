@@ -36,7 +36,7 @@ type Talk struct {
 // maxFollowUps is how often the program is told to continue without what was denied.
 const maxFollowUps = 20
 
-// New is the talk about a task, with a model by the name that is to be noted.
+// New returns the talk about a task, with a model by the name that is to be noted.
 func New(d Dialect, model string, task agent.Task) *Talk {
 	return &Talk{Dialect: d, model: model, dir: task.Dir, prompt: task.Prompt, resumed: task.Conversation,
 		peer:  jsonrpc.Peer{Version: "2.0"},
@@ -49,7 +49,7 @@ const (
 	opening      = 2
 )
 
-// Begin is the first line of the program's input.
+// Begin returns the first line of the program's input.
 func (t *Talk) Begin() []byte {
 	t.peer.Request("initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{},
 		"clientInfo": map[string]string{"name": "signalbox", "version": "1"}})

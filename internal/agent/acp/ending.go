@@ -18,7 +18,7 @@ func (t *Talk) failed(number int, p Problem) []agent.Entry {
 	return append(t.flush(), agent.Entry{Kind: agent.Erred, Text: agent.Text(said)})
 }
 
-// words are those of a problem, with its details where there are any.
+// words returns those of a problem, with its details where there are any.
 func words(p Problem) string {
 	var data struct {
 		Details string `json:"details"`

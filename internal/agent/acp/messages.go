@@ -16,7 +16,7 @@ type saying struct {
 	spoke     bool
 }
 
-// chunk is a piece of a message; the last message is the answer.
+// chunk handles a piece of a message; the last message is the answer.
 func (t *Talk) chunk(u update) (entries []agent.Entry) {
 	var content struct {
 		Text string `json:"text"`

@@ -55,7 +55,7 @@ func (t *Talk) Answered(q agent.Question, answer agent.Answer) {
 	t.peer.Respond(m, outcome(m.Params, kind))
 }
 
-// outcome is the answer of a kind among those that a request takes.
+// outcome returns the answer of a kind among those that a request takes.
 func outcome(params json.RawMessage, kind string) any {
 	var p struct {
 		Options []choice `json:"options"`

@@ -34,7 +34,7 @@ type Part struct {
 	New  string `json:"newText"`
 }
 
-// Parts are what a tool shows.
+// Parts returns what a tool shows.
 func (u Use) Parts() (parts []Part) {
 	_ = json.Unmarshal(u.Content, &parts) // a message's is none
 	return parts
@@ -66,7 +66,7 @@ func (t *Talk) note(u Use) {
 	t.spoke = false
 }
 
-// worked is a tool that begins, with all its input, or ended.
+// worked returns the entries of a tool that started, with all its input known, or that ended.
 func (t *Talk) worked(u Use) []agent.Entry {
 	switch u.Status {
 	case "in_progress":

@@ -24,12 +24,12 @@ type Driver struct {
 	Model    string
 }
 
-// New is a driver's New, which returns a type of its own.
+// New adapts a driver's New, which returns its own type.
 func New[A agent.Agent](of func(agent.Settings) (A, error)) func(agent.Settings) (agent.Agent, error) {
 	return func(s agent.Settings) (agent.Agent, error) { return of(s) }
 }
 
-// Make is the agent of the settings, which hold.
+// Make returns the agent of the settings, which hold.
 func (d Driver) Make(t *testing.T, s agent.Settings) agent.Agent {
 	t.Helper()
 	a, err := d.New(s)
@@ -65,7 +65,7 @@ func (d Driver) Conforms(t *testing.T) {
 // Started is when every program that is not really run was started.
 var Started = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// Command is what the driver would run for a task.
+// Command returns what the driver would run for a task.
 func (d Driver) Command(t *testing.T, s agent.Settings, task agent.Task) process.Command {
 	t.Helper()
 	var got executor

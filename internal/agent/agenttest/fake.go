@@ -26,7 +26,7 @@ type Protocol struct {
 	EndsTalk func(text string) string
 }
 
-// Line is a line of a protocol of JSON events.
+// Line returns a line of a protocol of JSON events.
 func Line(event any) string {
 	line, err := json.Marshal(event)
 	if err != nil {
@@ -38,7 +38,7 @@ func Line(event any) string {
 // variableBehavior tells a test binary that it is the fake program, and what it is to do.
 const variableBehavior = "SIGNALBOX_TEST_BEHAVIOR"
 
-// Fake is the settings by which a driver runs the test binary for its program. TestMain has to
+// Fake returns the settings by which a driver runs the test binary for its program. TestMain has to
 // call Main.
 func Fake(t *testing.T, b Behavior) agent.Settings {
 	t.Helper()

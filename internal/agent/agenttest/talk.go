@@ -46,7 +46,7 @@ func (d Driver) Talk(t *testing.T, program process.Executor, task agent.Task, an
 	return talk
 }
 
-// Kinds are those of the transcript's entries.
+// Kinds returns those of the transcript's entries.
 func (t Talk) Kinds() string { return kindsOf(t.Entries) }
 
 func kindsOf(entries []agent.Entry) string {
@@ -57,7 +57,7 @@ func kindsOf(entries []agent.Entry) string {
 	return strings.Join(all, " ")
 }
 
-// RecordedTalk is what a program printed in a talk, which is kept beside the driver's tests.
+// RecordedTalk returns what a program printed in a talk, which is kept beside the driver's tests.
 func RecordedTalk(t testing.TB, name string) string {
 	t.Helper()
 	stream, err := os.ReadFile("testdata/" + name + ".jsonl")

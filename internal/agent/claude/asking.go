@@ -90,13 +90,13 @@ func (a *asking) tell(subtype, id, key string, value any) {
 		"response": map[string]any{"subtype": subtype, "request_id": id, key: value}})...)
 }
 
-// prompted is the prompt as a line of its input.
+// prompted returns the prompt as a line of its input.
 func prompted(prompt string) []byte {
 	text := map[string]string{"type": "text", "text": prompt}
 	return said(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{text}}})
 }
 
-// said is a line of its input.
+// said returns a line of its input.
 func said(value any) []byte {
 	line, err := json.Marshal(value)
 	if err != nil { // of what was JSON before, or is ours

@@ -119,7 +119,7 @@ func reporting(commands []string) []string {
 	return []string{"--allowedTools=" + strings.Join(rules, ",")}
 }
 
-// endpoint is how it is led to a model other than its vendor's. Every other login is emptied, so
+// endpoint returns how it is led to a model other than its vendor's. Every other login is emptied, so
 // that none goes before the key.
 func endpoint(e *agent.Endpoint) []string {
 	if e == nil {

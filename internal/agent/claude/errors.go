@@ -33,7 +33,7 @@ var kinds = map[string]agent.FailureCode{"connection_failed": agent.Unreachable,
 // plans are what it says where a share is used up, which has the class of every other limit.
 var plans = []string{"You've hit your", "You're out of usage credits", "account's rate limit", "usage limit reached", "spend limit reached", "Credit balance is too low"}
 
-// failure is what its words for an error mean.
+// failure returns what its words for an error mean.
 func failure(status int, class, reason, message string) *agent.Failure {
 	code := cmp.Or(reasons[reason], classes[class])
 	if code == "" && status == 0 {
@@ -72,7 +72,7 @@ var (
 	shares = lazy(`^(Spending cap|Limit|Weekly limit|Session limit|Opus (weekly )?limit|Usage limit) (reached|resets)`)
 )
 
-// inWords is what an error means that has neither a status nor a class, as those of 2.0.1 have.
+// inWords returns what an error means that has neither a status nor a class, as those of 2.0.1 have.
 func inWords(message string) *agent.Failure {
 	if ends := usedUp().FindStringSubmatch(message); ends != nil {
 		f := agent.Fail(agent.UsageLimited, "Claude AI usage limit reached")
@@ -96,7 +96,7 @@ func inWords(message string) *agent.Failure {
 	return agent.Fail(code, "%s", message)
 }
 
-// failure is why the conversation did not end well.
+// failure returns why the conversation did not end well.
 func (r *reader) failure() *agent.Failure {
 	end := r.result
 	message := cmp.Or(end.Answer, "Claude Code ended: "+end.Reason)
@@ -114,7 +114,7 @@ func (r *reader) failure() *agent.Failure {
 	return f
 }
 
-// lost is the failure of a conversation that it no longer has. Which stream tells it depends on its version.
+// lost returns the failure of a conversation that it no longer has. Which stream tells it depends on its version.
 func lost(said string) *agent.Failure {
 	if _, id, found := strings.Cut(said, "No conversation found with session ID:"); found {
 		return agent.Fail(agent.Lost, "Claude Code does not know conversation %s any more", id)

@@ -71,7 +71,7 @@ type block struct {
 	IsError   bool            `json:"is_error"`
 }
 
-// blocks are the parts of a message's content, which is a list or a plain text.
+// blocks returns the parts of a message's content, which is a list or a plain text.
 func blocks(content json.RawMessage) (list []block) {
 	var plain string
 	if json.Unmarshal(content, &plain) == nil {
@@ -82,7 +82,7 @@ func blocks(content json.RawMessage) (list []block) {
 	return list
 }
 
-// text is all the text of a content.
+// text returns all the text of a content.
 func text(content json.RawMessage) string {
 	var parts []string
 	for _, b := range blocks(content) {
@@ -93,7 +93,7 @@ func text(content json.RawMessage) string {
 	return strings.Join(parts, "\n")
 }
 
-// wanted is a tool's input as a person wants to see it: the command, or else all of it.
+// wanted returns a tool's input as a person wants to see it: the command, or else all of it.
 func wanted(input json.RawMessage) string {
 	var shell struct {
 		Command string `json:"command"`

@@ -37,7 +37,7 @@ func newRequest(tool string, input json.RawMessage) *request {
 	return r
 }
 
-// asks are the questions of the request.
+// asks returns the questions of the request.
 func (r *request) asks(dir string) (all []agent.Question) {
 	for _, q := range r.questions {
 		all = append(all, q.Ask(r.tool))
@@ -48,7 +48,7 @@ func (r *request) asks(dir string) (all []agent.Question) {
 	return all
 }
 
-// answered is the response that the request has once its questions are answered; nil is not yet.
+// answered returns the response that the request has once its questions are answered; nil is not yet.
 func (r *request) answered(number int, a agent.Answer) any {
 	if a.Verdict == agent.Denied {
 		return map[string]string{"behavior": "deny", "message": cmp.Or(a.Text, "This was denied.")}
@@ -62,7 +62,7 @@ func (r *request) answered(number int, a agent.Answer) any {
 	return map[string]any{"behavior": "allow", "updatedInput": r.completed()}
 }
 
-// completed is the tool's input, with the answers in it.
+// completed returns the tool's input, with the answers in it.
 func (r *request) completed() any {
 	if len(r.questions) == 0 {
 		return r.input
@@ -73,7 +73,7 @@ func (r *request) completed() any {
 	return fields
 }
 
-// subject is what a rule about a tool is about.
+// subject returns what a rule about a tool is about.
 func subject(input json.RawMessage, dir string) string {
 	var of struct {
 		Command  string `json:"command"`

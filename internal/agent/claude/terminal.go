@@ -34,7 +34,7 @@ func (a *Agent) atTerminal(task agent.Task) agent.Program {
 	return program
 }
 
-// answered are the answers to what it asks first of all: whether it is known, whether the key is to
+// answered returns the answers to what it asks first of all: whether it is known, whether the key is to
 // be used (it compares the end of it), and whether the folder is trusted.
 func answered(task agent.Task) string {
 	answers := map[string]any{

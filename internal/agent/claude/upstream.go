@@ -11,7 +11,7 @@ var clouds = []struct{ variable, name string }{
 
 const personFile = ".claude/settings.json"
 
-// Upstream is where the user's own Claude Code finds its model.
+// Upstream returns where the user's own Claude Code finds its model.
 func Upstream(p agent.Person, _ string) (u agent.Upstream) {
 	var settings struct {
 		Env    map[string]string `json:"env"`

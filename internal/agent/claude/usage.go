@@ -32,7 +32,7 @@ func (m models) total() (sum agent.Usage) {
 	return sum
 }
 
-// used is what this call used. A call that did not come to its result used at least what its
+// used returns what this call used. A call that did not come to its result used at least what its
 // messages say.
 func (r *reader) used() agent.Usage {
 	switch {
@@ -44,7 +44,7 @@ func (r *reader) used() agent.Usage {
 	return r.counted().Sub(r.before())
 }
 
-// counted is what the agent counts of the whole conversation.
+// counted returns what the agent counts of the whole conversation.
 func (r *reader) counted() agent.Usage {
 	if r.result == nil {
 		return r.before().Add(r.used())

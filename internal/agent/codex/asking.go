@@ -25,7 +25,7 @@ func (a *asking) requested(m jsonrpc.Message) {
 	}
 }
 
-// wished is the request, nil where it is not known.
+// wished returns the request, nil where it is not known.
 func (a *asking) wished(m jsonrpc.Message) *request {
 	var w wish
 	_ = json.Unmarshal(m.Params, &w) // a field of another type is left out: nothing is allowed that is not seen
@@ -87,7 +87,7 @@ func (a *asking) Turn() agent.Turn {
 	return next
 }
 
-// typed is a text as an input of a turn.
+// typed returns a text as an input of a turn.
 func typed(text string) []any {
 	return []any{map[string]any{"type": "text", "text": text, "text_elements": []any{}}}
 }

@@ -115,7 +115,7 @@ func (a *Agent) arguments(task agent.Task) []string {
 	return append(args, "-") // the prompt is on standard input
 }
 
-// serving is how it is started to be talked with. Nothing is typed into a command once that runs: it
+// serving returns how it is started to be talked with. Nothing is typed into a command once that runs: it
 // would not ask again.
 func (a *Agent) serving(task agent.Task) []string {
 	args := slices.Concat([]string{"app-server"}, quiet, []string{"-c", "features.unified_exec_tty=false",
@@ -134,7 +134,7 @@ func trust(dir string) []string {
 // keyVariable holds the key: the provider names the variable.
 const keyVariable = "SIGNALBOX_MODEL_KEY"
 
-// endpoint is how it is led to a model other than its vendor's: by a provider of our own, and without
+// endpoint returns how it is led to a model other than its vendor's: by a provider of our own, and without
 // plugins, which it would look for at GitHub. One retry gets over a connection that broke in hours of work.
 func endpoint(e *agent.Endpoint) []string {
 	if e == nil {

@@ -32,7 +32,7 @@ func retry(message string) (attempt int, reason string, again bool) {
 
 var statusWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:unexpected|last) status:? (\d{3})\b`) })
 
-// status is the HTTP status that a message speaks of, zero where it speaks of none.
+// status returns the HTTP status that a message speaks of, zero where it speaks of none.
 func status(message string) int {
 	found := statusWords().FindStringSubmatch(message)
 	if found == nil {
@@ -87,7 +87,7 @@ var (
 	againIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`try again in (\d{1,6}(?:\.\d+)?)(ms|s)\b`) })
 )
 
-// until is when it says that a limit ends: an hour of the next 24, or one with its day, in the zone
+// until returns when it says that a limit ends: an hour of the next 24, or one with its day, in the zone
 // that it was given; or in how many seconds.
 func until(message string, now time.Time) time.Time {
 	if in := againIn().FindStringSubmatch(message); in != nil {

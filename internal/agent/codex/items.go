@@ -46,7 +46,7 @@ const (
 	patchTool   = "file_change"
 )
 
-// tool is the name of the tool that an item uses; empty where it uses none.
+// tool returns the name of the tool that an item uses; empty where it uses none.
 func (i item) tool() string {
 	switch i.Type {
 	case commandTool, patchTool, "web_search":
@@ -57,7 +57,7 @@ func (i item) tool() string {
 	return ""
 }
 
-// wanted is the use as a person wants to see it.
+// wanted returns the use as a person wants to see it.
 func (i item) wanted() string {
 	switch i.Type {
 	case commandTool:

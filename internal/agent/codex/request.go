@@ -75,7 +75,7 @@ func (w wish) ofCommand(dir string) []agent.Question {
 	return []agent.Question{w.reasoned(q)}
 }
 
-// reasoned is q with the model's own word for why.
+// reasoned returns q with the model's own word for why.
 func (w wish) reasoned(q agent.Question) agent.Question {
 	if w.Reason != "" {
 		q.Text += "\n" + w.Reason
@@ -111,7 +111,7 @@ func (w wish) ofTool() []agent.Question {
 	return []agent.Question{{Kind: agent.Permission, Tool: tool, Text: compact(w.Meta.Params)}}
 }
 
-// asked are the questions to a person. What is secret is not for our files, and left out.
+// asked returns the questions to a person. What is secret is not for our files, and left out.
 func (w wish) asked() (all []inquiry) {
 	for _, q := range w.Questions {
 		if !q.Secret && len(all) < maxInquiries {
@@ -121,7 +121,7 @@ func (w wish) asked() (all []inquiry) {
 	return all
 }
 
-// answered is the response that the request has once its questions are answered; nil is not yet.
+// answered returns the response that the request has once its questions are answered; nil is not yet.
 func (r *request) answered(number int, a agent.Answer) any {
 	if a.Verdict == agent.Denied {
 		return r.denied

@@ -11,7 +11,7 @@ import (
 // shells are those whose "-c" is what it says. The model names the shell, and could name any program.
 var shells = []string{"/bin/bash", "/bin/sh", "/bin/dash", "/bin/zsh", "/usr/bin/bash", "/usr/bin/sh", "/usr/bin/dash", "/usr/bin/zsh"}
 
-// script is the text that a command has a shell run, or else the command as it is.
+// script returns the text that a command has a shell run, or else the command as it is.
 func script(command string) string {
 	if words, ok := split(command); ok && len(words) == 3 && slices.Contains(shells, words[0]) && (words[1] == "-lc" || words[1] == "-c") {
 		return words[2]
@@ -19,7 +19,7 @@ func script(command string) string {
 	return command
 }
 
-// placed is a script that runs in cwd, as one would type it in dir.
+// placed returns a script that runs in cwd, as one would type it in dir.
 func placed(script, cwd, dir string) string {
 	if cwd == "" || path.Clean(cwd) == path.Clean(dir) {
 		return script

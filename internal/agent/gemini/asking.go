@@ -31,7 +31,7 @@ var dialect = acp.Dialect{
 	Cut: func(spent agent.Usage, spoke bool) bool { return spent == agent.Usage{} || !spoke },
 }
 
-// talk is a call in which it may ask. What begins like one of its own commands would be taken for one.
+// talk returns a call in which it may ask. What begins like one of its own commands would be taken for one.
 func (a *Agent) talk(task agent.Task) *acp.Talk {
 	if begin := strings.TrimSpace(task.Prompt); strings.HasPrefix(begin, "/") || strings.HasPrefix(begin, "$") {
 		task.Prompt = "Your task:\n" + task.Prompt
@@ -39,7 +39,7 @@ func (a *Agent) talk(task agent.Task) *acp.Talk {
 	return acp.New(dialect, a.settings.Model, task)
 }
 
-// tool is its own name of a tool, with which it begins the id of every call.
+// tool returns its own name of a tool, with which it begins the id of every call.
 func tool(u acp.Use) string {
 	if name, _, ok := strings.Cut(u.Call, "__"); ok {
 		return name
@@ -47,7 +47,7 @@ func tool(u acp.Use) string {
 	return u.Kind
 }
 
-// question is what it asks. It tells no tool's whole input: of a command there is the command and where
+// question returns what it asks. It tells no tool's whole input: of a command there is the command and where
 // it runs, of a file the change, and of all others a title, in which something may be missing.
 func question(u acp.Use) agent.Question {
 	parts := u.Parts()
@@ -69,7 +69,7 @@ func question(u acp.Use) agent.Question {
 // elsewhere is how it tells that a command runs in another folder, where nothing can hide in its name.
 var elsewhere = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[in ([\w./-]+)\]$`) })
 
-// commandIn is a command with where it runs. That is the agent's word: what looks otherwise than
+// commandIn returns a command with where it runs. That is the agent's word: what looks otherwise than
 // expected stays before the command as it is, where no pattern of a command takes it.
 func commandIn(where, command string) string {
 	if where == "" || strings.HasPrefix(where, "[current working directory ") {
@@ -81,7 +81,7 @@ func commandIn(where, command string) string {
 	return where + " " + command
 }
 
-// change is what differs between two texts, by their lines.
+// change returns what differs between two texts, by their lines.
 func change(before, after string) string {
 	old, changed := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	for len(old) > 0 && len(changed) > 0 && old[0] == changed[0] {
@@ -123,7 +123,7 @@ func spent(result json.RawMessage) agent.Usage {
 // loginNeeded is its code for a login that it lacks.
 const loginNeeded = -32000
 
-// asksInVain is why a prompt failed. Its code is the server's status, or 500 for whatever has none.
+// asksInVain returns why a prompt failed. Its code is the server's status, or 500 for whatever has none.
 func asksInVain(p acp.Problem, end process.Result) *agent.Failure {
 	status := p.Code
 	if status == http.StatusInternalServerError {

@@ -20,7 +20,7 @@ const (
 	keptBits         = 256
 )
 
-// failure is why its last word is no success.
+// failure returns why its last word is no success.
 func (r *reader) failure(end process.Result) *agent.Failure {
 	said := cmp.Or(r.ended.Error.Message, r.erred, "Gemini CLI ended with an error that it does not tell")
 	if strings.HasPrefix(said, "Model stream ended") {
@@ -37,7 +37,7 @@ func (r *reader) failure(end process.Result) *agent.Failure {
 	return f
 }
 
-// status is the HTTP status that its exit code is left of, zero if it is none.
+// status returns the HTTP status that its exit code is left of, zero if it is none.
 func status(end process.Result, said string) int {
 	if found := codePattern().FindStringSubmatch(said); found != nil {
 		code, _ := strconv.Atoi(found[1]) // three digits
@@ -58,7 +58,7 @@ var (
 	})
 )
 
-// words are those of a problem that are for people: without what is put around them, and without
+// words returns those of a problem that are for people: without what is put around them, and without
 // advice about another login.
 func words(said string) string {
 	said, _, _ = strings.Cut(said, "\nPlease wait and try again later.")
@@ -74,7 +74,7 @@ func words(said string) string {
 	return said
 }
 
-// until is when a limit ends, zero if the words do not say.
+// until returns when a limit ends, zero if the words do not say.
 func until(said string, now time.Time) time.Time {
 	found := againPattern().FindStringSubmatch(said)
 	if found == nil {
@@ -98,7 +98,7 @@ var attemptPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^Attempt [0-9]+ failed(?: with status ([0-9]{3}))?[.:](.*)$`)
 })
 
-// silent is the failure of a program that had no last word.
+// silent returns the failure of a program that had no last word.
 func silent(end process.Result, stderr string) *agent.Failure {
 	if end.ExitCode == exitInput && strings.Contains(stderr, "Error resuming session") {
 		return agent.Fail(agent.Lost, "Gemini CLI does not know the conversation any more")

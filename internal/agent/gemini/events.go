@@ -85,7 +85,7 @@ func add(to *strings.Builder, text string) {
 	to.WriteString(text)
 }
 
-// happened is what an event tells that is no message.
+// happened returns what an event tells that is no message.
 func (r *reader) happened(e event) []agent.Entry {
 	switch e.Type {
 	case "init":

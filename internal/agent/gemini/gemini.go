@@ -99,7 +99,7 @@ const settings = `{"security": {"auth": {"selectedType": "gemini-api-key"}},` +
 	` "sessionRetention": {"enabled": false}},` +
 	` "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}`
 
-// files are its settings, and the rule by which commands that report may be run in any mode.
+// files returns its settings, and the rule by which commands that report may be run in any mode.
 func files(task agent.Task) map[string]string {
 	files := map[string]string{"~/.gemini/settings.json": settings}
 	if prefixes, err := json.Marshal(task.Reports); err == nil && len(task.Reports) > 0 {
@@ -108,7 +108,7 @@ func files(task agent.Task) map[string]string {
 	return files
 }
 
-// endpoint is how it is led to a model other than its vendor's. Every other login is emptied, so that
+// endpoint returns how it is led to a model other than its vendor's. Every other login is emptied, so that
 // none goes before the key.
 func endpoint(e *agent.Endpoint) []string {
 	return []string{"GOOGLE_GEMINI_BASE_URL=" + e.URL, "GEMINI_API_KEY=" + e.Key,

@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// Upstream is where the user's own Gemini CLI finds its model.
+// Upstream returns where the user's own Gemini CLI finds its model.
 func Upstream(p agent.Person, _ string) (u agent.Upstream) {
 	var settings struct {
 		Security struct {
@@ -56,7 +56,7 @@ func Upstream(p agent.Person, _ string) (u agent.Upstream) {
 	return u
 }
 
-// assignments are those of a file of NAME=value lines.
+// assignments returns those of a file of NAME=value lines.
 func assignments(text string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(text) {

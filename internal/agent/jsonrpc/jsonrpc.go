@@ -85,7 +85,7 @@ func (p *Peer) tell(m Message) {
 	p.told = append(append(p.told, encoded(m)...), '\n')
 }
 
-// encoded is a value of ours, or with what was JSON before.
+// encoded returns a value of ours, or with what was JSON before.
 func encoded(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -106,7 +106,7 @@ func installed(t *testing.T, name string) string {
 	return program
 }
 
-// pathOf is PATH with the folder of the agents first, in which is the Node that they run on.
+// pathOf returns PATH with the folder of the agents first, in which is the Node that they run on.
 func pathOf(program string) string {
 	return "PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")
 }

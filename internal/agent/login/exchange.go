@@ -98,7 +98,7 @@ func (l *Loan) hand(person []byte) error {
 	return nil
 }
 
-// person is the person's file; where that is a link, what it leads to.
+// person returns the person's file; where that is a link, what it leads to.
 func (l *Loan) person() string { return l.login.person() }
 
 func (l Login) person() string {

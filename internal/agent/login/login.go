@@ -122,7 +122,7 @@ func (l *Loan) close() {
 	l.unlock()
 }
 
-// tokens is where the copy lies, below inside.
+// tokens returns where the copy lies, below inside.
 func (l *Loan) tokens() string { return l.login.tokens() }
 
 func (l Login) tokens() string { return filepath.Join(l.Folder, l.File) }

@@ -20,7 +20,7 @@ var tokenNames = []string{
 // "!command" is a command, and of one with ";" it takes the address of its model.
 var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~+/=|:-]*$`) })
 
-// renewed is the person's file with the tokens of the copy in the places where it has tokens itself.
+// renewed returns the person's file with the tokens of the copy in the places where it has tokens itself.
 // Nothing is added, taken away or made another kind: a new entry may be one from which an agent takes
 // settings (opencode fetches them from the address of a "wellknown" login).
 func renewed(person, back []byte) (merged []byte, changed bool) {

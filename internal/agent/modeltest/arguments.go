@@ -38,7 +38,7 @@ func (c Call) fill(s Schema) (string, error) {
 
 func (s Schema) has(name string) bool { _, ok := s.Properties[name]; return ok }
 
-// shaped is the value as the list of words that some tools take a command as.
+// shaped returns the value as the list of words that some tools take a command as.
 func (s Schema) shaped(name, value string) any {
 	if s.Properties[name].Type == "array" {
 		return []string{"bash", "-c", value}
@@ -46,7 +46,7 @@ func (s Schema) shaped(name, value string) any {
 	return value
 }
 
-// anyAnswer is JSON of this schema, of which any will do: an agent asks for it beside the work, which of
+// anyAnswer returns JSON of this schema, of which any will do: an agent asks for it beside the work, which of
 // its models is to do that for one.
 func (s Schema) anyAnswer() (string, error) { return s.completed(map[string]any{}) }
 

@@ -52,7 +52,7 @@ func (chat) whole(a answer) any {
 		"message": object{"role": "assistant", "content": a.text, "tool_calls": a.toolCalls()}})
 }
 
-// completion is a whole one with its usage, or a chunk of one; a chunk without choices is the
+// completion returns a whole completion with its usage, or a chunk of one; a chunk without choices is the
 // last, which tells the usage.
 func (a answer) completion(kind string, choices ...object) object {
 	if choices == nil {

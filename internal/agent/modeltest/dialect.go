@@ -106,7 +106,7 @@ func pieces(text string) iter.Seq[string] {
 	}
 }
 
-// encoded is a value as JSON. Everything that is passed here can be marshaled.
+// encoded returns a value as JSON. Everything that is passed here can be marshaled.
 func encoded(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

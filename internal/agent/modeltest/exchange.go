@@ -61,26 +61,26 @@ type ledger struct {
 	total int
 }
 
-// Exchanges are copies of the first thousand, in the order of arrival.
+// Exchanges returns copies of the first thousand, in the order of arrival.
 func (s *Server) Exchanges() []Exchange {
 	s.ledger.mutex.Lock()
 	defer s.ledger.mutex.Unlock()
 	return slices.Clone(s.ledger.kept)
 }
 
-// Count is how many requests arrived, of all kinds and also those beyond what is kept.
+// Count returns how many requests arrived, of all kinds and also those beyond what is kept.
 func (s *Server) Count() int {
 	s.ledger.mutex.Lock()
 	defer s.ledger.mutex.Unlock()
 	return s.ledger.total
 }
 
-// Answers are the exchanges that asked for an answer of the model.
+// Answers returns the exchanges that asked for an answer of the model.
 func (s *Server) Answers() []Exchange {
 	return slices.DeleteFunc(s.Exchanges(), func(x Exchange) bool { return x.Conversation.API == "" })
 }
 
-// Unexpected are the exchanges that have a Problem.
+// Unexpected returns the exchanges that have a Problem.
 func (s *Server) Unexpected() []Exchange {
 	return slices.DeleteFunc(s.Exchanges(), func(x Exchange) bool { return x.Problem == "" })
 }
@@ -106,7 +106,7 @@ func (s *Server) note(x *exchange) {
 	s.config.Observe(x.Exchange)
 }
 
-// key is the API key of a request.
+// key returns the API key of a request.
 func key(r *http.Request) string {
 	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	for _, key := range []string{r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), bearer} {

@@ -82,7 +82,7 @@ func (f failed) retryAfter(header http.Header) {
 	}
 }
 
-// seconds is RetryAfter in whole seconds, never less than asked.
+// seconds returns RetryAfter in whole seconds, never less than asked.
 func (f failed) seconds() string {
 	return strconv.Itoa(int((f.fault.RetryAfter + time.Second - 1) / time.Second))
 }

@@ -103,7 +103,7 @@ func (a answer) candidate(parts []object, finish string) object {
 			"candidatesTokenCount": a.usage.Output, "totalTokenCount": a.usage.Input + a.usage.Output}}
 }
 
-// events are whole candidates, each with a part: calls are never streamed in pieces.
+// events returns whole candidates, each with a part: calls are never streamed in pieces.
 func (gemini) events(a answer) iter.Seq[event] {
 	return func(yield func(event) bool) {
 		for piece := range pieces(a.text) {

@@ -2,7 +2,7 @@ package modeltest
 
 import "net/http"
 
-// openAI is an error in the words that both of OpenAI's APIs share. Input is what the API calls a
+// openAI returns an error in the words that both of OpenAI's APIs share. Input is what the API calls a
 // conversation.
 func (f failed) openAI(input string) object {
 	type words struct{ kind, code, message string }
@@ -27,7 +27,7 @@ func (f failed) openAI(input string) object {
 	return object{"error": problem}
 }
 
-// plan is the error for a used-up plan, as a response of its own. Only Responses has plans.
+// plan returns the error for a used-up plan, as a response of its own. Only Responses has plans.
 func (f failed) plan() object {
 	return object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
 		"resets_at": f.reset.Unix(), "resets_in_seconds": int(f.fault.RetryAfter.Seconds())}}

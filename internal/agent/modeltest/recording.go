@@ -38,7 +38,7 @@ type Recording struct {
 //go:embed testdata
 var recordings embed.FS
 
-// Recorded is the recording of an agent ("claude", "codex", "opencode", "pi", "gemini") in a case.
+// Recorded returns the recording of an agent ("claude", "codex", "opencode", "pi", "gemini") in a case.
 func Recorded(t testing.TB, agent, name string) Recording {
 	t.Helper()
 	text, err := recordings.ReadFile(path.Join("testdata", agent, name+".jsonl"))
@@ -52,7 +52,7 @@ func Recorded(t testing.TB, agent, name string) Recording {
 	return recording
 }
 
-// Cases are the names of the cases that an agent was recorded in.
+// Cases returns the names of the cases that an agent was recorded in.
 func Cases(t testing.TB, agent string) (names []string) {
 	t.Helper()
 	entries, err := fs.ReadDir(recordings, path.Join("testdata", agent))
@@ -74,7 +74,7 @@ func decode(text []byte) (r Recording, err error) {
 	return r, nil
 }
 
-// Encode is the content of the recording's file.
+// Encode returns the content of the recording's file.
 func (r Recording) Encode() []byte {
 	return append(append(encoded(r), '\n'), r.Stdout...)
 }

@@ -86,7 +86,7 @@ func (a answer) response(status string, output []object) object {
 	return response
 }
 
-// items are what the answer consists of, whole.
+// items returns what the answer consists of, whole.
 func (a answer) items() []object {
 	items := []object{}
 	if a.text != "" {
@@ -127,7 +127,7 @@ func (responses) refuse(f failed, header http.Header) (status int, body any) {
 	return statuses[f.fault.Kind], f.openAI("input")
 }
 
-// inform is how the API most often tells a context overflow.
+// inform returns how the API most often tells a context overflow.
 func (responses) inform(f failed) event {
 	body := f.openAI("input")["error"].(object)
 	if body["code"] == nil {

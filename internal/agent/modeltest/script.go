@@ -42,7 +42,7 @@ const (
 
 var DefaultUsage = Usage{Input: 1200, Cached: 200, Output: 30}
 
-// Say is a turn of text alone, which ends the conversation.
+// Say returns a turn of text alone, which ends the conversation.
 func Say(text string) Turn { return Turn{Say: text} }
 
 // SayJSON is Say of a value as JSON: what planners and reviewers answer with.
@@ -55,7 +55,7 @@ func SayJSON(value any) Turn {
 	return Say(string(text))
 }
 
-// Do is a turn of calls alone.
+// Do returns a turn of calls alone.
 func Do(calls ...Call) Turn { return Turn{Calls: calls} }
 
 // Call is one use of a tool, in words that are no vendor's. The server picks
@@ -93,7 +93,7 @@ func Tool(name, arguments string) Call {
 	return Call{verb: tool, name: name, arguments: json.RawMessage(arguments)}
 }
 
-// turn is the one that answers a conversation which holds this many results.
+// turn returns the one that answers a conversation which holds this many results.
 func (s Script) turn(results int) (turn Turn, index int) {
 	asked := 0
 	for i, t := range s.Turns {

@@ -30,7 +30,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *exchange, spo
 	}
 }
 
-// halves is an answer that is not streamed, in two chunks.
+// halves returns an answer that is not streamed, in two chunks.
 func halves(body []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		half := len(body) / 2
@@ -102,7 +102,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, chunks iter.Seq[[]
 	return Answered
 }
 
-// broken is an event whose JSON ends early.
+// broken returns an event whose JSON ends early.
 func broken(chunk []byte) []byte {
 	return append(chunk[:len(chunk)*2/3:len(chunk)*2/3], "\n\n"...)
 }

@@ -93,7 +93,7 @@ func namesOf(offers []Offer) (names []string) {
 	return names
 }
 
-// byCommand is the call as a shell command.
+// byCommand returns the call as a shell command.
 func (c Call) byCommand() Call {
 	if c.verb == read {
 		return Run("cat " + quoted(c.target))

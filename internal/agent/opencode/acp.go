@@ -38,7 +38,7 @@ func spent(result json.RawMessage) agent.Usage {
 	return agent.Usage{InputTokens: end.Usage.Input + end.Usage.Cached, CachedTokens: end.Usage.Cached, OutputTokens: end.Usage.Output}
 }
 
-// subject is what a rule about a tool is about: a path is relative to dir where it is below it.
+// subject returns what a rule about a tool is about: a path is relative to dir where it is below it.
 func subject(input json.RawMessage, dir string) string {
 	var of struct {
 		Command  string `json:"command"`

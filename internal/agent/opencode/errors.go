@@ -23,7 +23,7 @@ type problem struct {
 	} `json:"data"`
 }
 
-// failure is what an error means.
+// failure returns what an error means.
 func failure(e event) *agent.Failure {
 	p := e.Error
 	message := p.Data.Message

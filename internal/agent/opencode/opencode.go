@@ -86,7 +86,7 @@ func (a *Agent) program() agent.Program {
 	return p
 }
 
-// instructions are a repository's words to agents. They are left out with its configuration, which can
+// instructions returns a repository's words to agents. They are left out with its configuration, which can
 // start programs, unless they are named, by their whole paths.
 func instructions(dir string) []string {
 	return []string{path.Join(dir, "AGENTS.md"), path.Join(dir, "CLAUDE.md")}
@@ -118,13 +118,13 @@ var permissions = map[agent.Permissions]map[string]string{
 	agent.Ask:        looking("ask"),
 }
 
-// looking is what it may do that changes nothing, and what becomes of the rest.
+// looking returns what it may do that changes nothing, and what becomes of the rest.
 func looking(rest string) map[string]string {
 	return map[string]string{"*": rest, "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "lsp": "allow",
 		"todowrite": "allow", "todoread": "allow", "skill": "allow"}
 }
 
-// permitted is what it may do, and commands that begin so. Of the patterns that match the last one
+// permitted returns what it may do, and commands that begin so. Of the patterns that match the last one
 // counts, and a star is before all of them.
 func (a *Agent) permitted(reports []string) map[string]any {
 	all := map[string]any{}
@@ -142,7 +142,7 @@ func (a *Agent) permitted(reports []string) map[string]any {
 	return all
 }
 
-// config is its configuration, which goes before a repository's own.
+// config returns its configuration, which goes before a repository's own.
 func (a *Agent) config(task agent.Task) (string, error) {
 	config := map[string]any{"permission": a.permitted(task.Reports), "share": "disabled", "autoupdate": false}
 	if !task.Terminal { // no one reads the session title, and asking the model for one is another paid request
@@ -167,7 +167,7 @@ func (a *Agent) config(task agent.Task) (string, error) {
 	return string(text), err
 }
 
-// endpoint is a provider who is found at e. Anthropic's models are spoken to as Anthropic does, all
+// endpoint returns a provider who is found at e. Anthropic's models are spoken to as Anthropic does, all
 // others as OpenAI's chat.
 func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
 	library := "@ai-sdk/openai-compatible"
@@ -184,7 +184,7 @@ func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
 // keyVariable holds the key: the configuration is read by the agent's tools, too, and shown by some.
 const keyVariable = "SIGNALBOX_MODEL_KEY"
 
-// led are the variables for an endpoint. Its own plugins are for logins, which need them.
+// led returns the variables for an endpoint. Its own plugins are for logins, which need them.
 func led(e *agent.Endpoint) []string {
 	if e == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// atTerminal is the program with its own interface.
+// atTerminal returns the program with its own interface.
 func (a *Agent) atTerminal(program agent.Program, prompt string) agent.Program {
 	if a.settings.Model != "" {
 		program.Args = append(program.Args, "--model="+a.settings.Model)

@@ -2,7 +2,7 @@ package opencode
 
 import "signalbox/internal/agent"
 
-// used are the call of a tool and its result, which it tells as one.
+// used returns the call of a tool and its result, which it tells as one.
 func (r *reader) used(p part) []agent.Entry {
 	failed := p.State.Status == "error"
 	text := p.State.Output

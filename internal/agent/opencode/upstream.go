@@ -18,7 +18,7 @@ type provider struct {
 	} `json:"options"`
 }
 
-// Upstream is where the user's own opencode finds the model "provider/model".
+// Upstream returns where the user's own opencode finds the model "provider/model".
 func Upstream(p agent.Person, model string) (u agent.Upstream) {
 	name, _, _ := strings.Cut(model, "/")
 	for _, file := range files {
@@ -60,7 +60,7 @@ func (s provider) upstream(p agent.Person, name, from string) agent.Upstream {
 	return u
 }
 
-// value is a text of the settings with a variable put in.
+// value returns a text of the settings with a variable put in.
 func value(p agent.Person, text string) string {
 	before, rest, ok := strings.Cut(text, "{env:")
 	name, after, closed := strings.Cut(rest, "}")

@@ -11,7 +11,7 @@ type Inquiry struct {
 	} `json:"options"`
 }
 
-// Ask is the inquiry as it is put to a person.
+// Ask returns the inquiry as it is put to a person.
 func (i Inquiry) Ask(tool string) agent.Question {
 	asked := agent.Question{Kind: agent.Words, Tool: tool, Text: i.Question}
 	for _, option := range i.Options {
@@ -24,7 +24,7 @@ func (i Inquiry) Ask(tool string) agent.Question {
 	return asked
 }
 
-// Reply is what a person said, in the model's own words where it is one of the options.
+// Reply returns what a person said, in the model's own words where it is one of the options.
 func (i Inquiry) Reply(a agent.Answer) string {
 	if a.Verdict == agent.Chosen && a.Option >= 0 && a.Option < len(i.Options) {
 		return i.Options[a.Option].Label

@@ -11,7 +11,7 @@ import (
 	"signalbox/internal/agent"
 )
 
-// failure is why a message is not whole, nil of one that is.
+// failure returns why a message is not whole, nil of one that is.
 func (m message) failure() *agent.Failure {
 	switch m.Reason {
 	case "error":
@@ -48,7 +48,7 @@ func status(problem string) int {
 	return code
 }
 
-// words are those of a problem that are for people.
+// words returns those of a problem that are for people.
 func words(problem string) string {
 	found := wordsPattern().FindStringSubmatch(problem)
 	if found == nil {
@@ -64,7 +64,7 @@ func words(problem string) string {
 	return said
 }
 
-// until is when a limit ends, zero if the problem does not say.
+// until returns when a limit ends, zero if the problem does not say.
 func until(problem string, now time.Time) time.Time {
 	found := againPattern().FindStringSubmatch(problem)
 	if found == nil {
@@ -83,7 +83,7 @@ func missing(text, tool string) bool { return strings.Contains(text, "Tool "+too
 // lost are its words for a conversation that it does not have, or not of this folder.
 var lost = []string{"No session found matching", "Session found in different project", "Stored session working directory does not exist"}
 
-// notBegun is the failure of a conversation that did not begin, which it tells in no event.
+// notBegun returns the failure of a conversation that did not begin, which it tells in no event.
 func notBegun(stderr string) *agent.Failure {
 	if slices.ContainsFunc(lost, func(words string) bool { return strings.Contains(stderr, words) }) {
 		return agent.Fail(agent.Lost, "pi does not know the conversation any more")

@@ -114,7 +114,7 @@ func (r *reader) ended(raw json.RawMessage) (entries []agent.Entry) {
 	return entries
 }
 
-// wait is a delay of at most what a person would call one.
+// wait returns a delay of at most what a person would call one.
 func wait(milliseconds float64) time.Duration {
 	if !(milliseconds > 0 && milliseconds < 1e12) {
 		return 0

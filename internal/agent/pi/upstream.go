@@ -15,7 +15,7 @@ type provider struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// Upstream is where the user's own pi finds the model "provider/model".
+// Upstream returns where the user's own pi finds the model "provider/model".
 func Upstream(p agent.Person, model string) (u agent.Upstream) {
 	name, _, _ := strings.Cut(model, "/")
 	var settings struct {

@@ -14,7 +14,7 @@ const (
 	exitUsage  = 2 // the script is broken, or says nothing about this call
 )
 
-// Main is the agent's own process: it acts out the part of the script args[0]
+// Main runs in the agent's own process: it acts out the part of the script args[0]
 // that env's SIGNALBOX_* variables ask for, in the working directory, and
 // returns the exit code. Args are those behind Config.Program.
 func Main(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {

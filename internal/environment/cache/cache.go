@@ -73,7 +73,7 @@ const (
 	forgottenFile = "forgotten"
 )
 
-// NewID is the id of a base to be made.
+// NewID returns the id of a base to be made.
 func NewID(key string) (string, error) {
 	if !keyPattern().MatchString(key) {
 		return "", fmt.Errorf("key %q: want %s", key, keyPattern())
@@ -83,10 +83,10 @@ func NewID(key string) (string, error) {
 	return key + "." + hex.EncodeToString(unique[:]), nil
 }
 
-// Path is the folder of a base.
+// Path returns the folder of a base.
 func (c *Cache) Path(id string) string { return filepath.Join(c.Dir, id) }
 
-// Staging is where a base is made.
+// Staging returns where a base is made.
 func (c *Cache) Staging(id string) string { return filepath.Join(c.Dir, unfinished+id) }
 
 // Stage makes the folder in which a base is then made, empty.

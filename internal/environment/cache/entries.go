@@ -25,7 +25,7 @@ func (c *Cache) Find(suits func(*Entry) bool) (*Entry, error) {
 	return nil, nil
 }
 
-// Entries are all whole bases, most recently used first. A folder that is none is passed over.
+// Entries returns all whole bases, most recently used first. A folder that is none is passed over.
 func (c *Cache) Entries() ([]Entry, error) {
 	found, err := os.ReadDir(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -49,7 +49,7 @@ func (c *Cache) condemn(limit int64, dry bool, users func() (map[string][]string
 	return gone, c.condemnUnfinished(used)
 }
 
-// surplus is what of the entries, most recently used first, is to be deleted.
+// surplus returns what of the entries, most recently used first, is to be deleted.
 func surplus(entries []Entry, used map[string][]string, limit int64) (gone []Entry) {
 	var total int64
 	for _, e := range entries {
@@ -109,7 +109,7 @@ func (c *Cache) sweep(ctx context.Context) error {
 	return nil
 }
 
-// named are the names in the folder that begin so.
+// named returns the names in the folder that begin so.
 func (c *Cache) named(prefix string) (names []string, err error) {
 	found, err := os.ReadDir(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"signalbox/internal/environment/cache"
 )
 
-// List is what is kept for later environments, most recently used first. Its sizes are those of
+// List returns what is kept for later environments, most recently used first. Its sizes are those of
 // the work folders; the images share most of theirs.
 func (d *Driver) List(ctx context.Context) ([]cache.Entry, error) { return d.clone.List(ctx) }
 

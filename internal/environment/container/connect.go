@@ -72,7 +72,7 @@ func alive(pid int) bool {
 	return pid > 0 && err == nil
 }
 
-// said is what the container's first process printed, for an error's end.
+// said returns what the container's first process printed, for an error's end.
 func (e *Environment) said(ctx context.Context) string {
 	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpLogs, Name: e.driver.containerName(e.id)})
 	if err != nil || a.Logs == "" {

@@ -111,10 +111,10 @@ func New(c Config) *Driver {
 // Name implements environment.Driver.
 func (d *Driver) Name() string { return "container" }
 
-// repository is the name of every image that the driver makes for the project.
+// repository returns the name of every image that the driver makes for the project.
 func (d *Driver) repository() string { return "signalbox/" + d.project }
 
-// withoutImage is the specification of the work folder, which does not depend on the image.
+// withoutImage returns the specification of the work folder, which does not depend on the image.
 func withoutImage(s environment.Spec) environment.Spec {
 	s.Image = ""
 	return s

@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/environment/container/engine"
 )
 
-// found is the environment's container as it should be, made if it is not there.
+// found returns the environment's container as it should be, made if it is not there.
 func (e *Environment) found(ctx context.Context) (c engine.Container, err error) {
 	spec := e.spec()
 	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpContainer, Name: spec.Name})

@@ -124,7 +124,7 @@ func (e *Environment) hideGone(ctx context.Context) error {
 	return e.save()
 }
 
-// inside is where a command starts: Command.Dir relative to the work folder, or a path in it.
+// inside returns where a command starts: Command.Dir relative to the work folder, or a path in it.
 func inside(dir string) (string, error) {
 	relative := dir
 	if path.IsAbs(dir) {
@@ -140,7 +140,7 @@ func inside(dir string) (string, error) {
 	return path.Join(workspace, relative), nil
 }
 
-// variables is the whole environment of a command: what the image sets, the allow-list, where its
+// variables returns the whole environment of a command: what the image sets, the allow-list, where its
 // places are, and the command's own.
 func (e *Environment) variables(own []string) []string {
 	return lastOfEach(slices.Concat([]string{"PATH=" + defaultPath}, e.state.Env, e.driver.config.Variables,

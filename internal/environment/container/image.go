@@ -64,7 +64,7 @@ type recipe struct {
 	name string // of the image
 }
 
-// reference is the name of the image that an environment wants, and how it is built if it is.
+// reference returns the name of the image that an environment wants, and how it is built if it is.
 func (d *Driver) reference(ctx context.Context, s environment.Spec) (string, *recipe, error) {
 	file, found := strings.CutPrefix(s.Image, "file:")
 	if d.config.Dockerfile != "" {

@@ -126,7 +126,7 @@ func (e *Environment) changed(ctx context.Context) (bool, error) {
 	return a.Changed, err
 }
 
-// saved is an image of the container as it is now: the one it started from if nothing changed.
+// saved returns an image of the container as it is now: the one it started from if nothing changed.
 func (e *Environment) saved(ctx context.Context) (string, error) {
 	changed, err := e.changed(ctx)
 	if errors.Is(err, engine.ErrNotFound) || err == nil && !changed {

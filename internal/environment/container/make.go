@@ -46,7 +46,7 @@ func (d *Driver) Attach(ctx context.Context, s environment.Spec) (environment.En
 	return e, nil
 }
 
-// opened is an environment whose work folder is there.
+// opened returns an environment whose work folder is there.
 func (d *Driver) opened(made environment.Environment, id string) (*Environment, error) {
 	e := &Environment{driver: d, clone: made.(*clone.Environment), id: id}
 	return e, e.load()

@@ -26,7 +26,7 @@ const (
 // egressFolder holds the proxy's socket.
 func (e *Environment) egressFolder() string { return filepath.Join(e.private(), "egress") }
 
-// forwarding are the arguments with which the exec server leads the policy's addresses to the proxy.
+// forwarding returns the arguments with which the exec server leads the policy's addresses to the proxy.
 func (e *Environment) forwarding() []string {
 	if e.driver.config.Network != egress.Registries {
 		return nil
@@ -165,5 +165,5 @@ func listen(ctx context.Context, dir *os.File) (net.Listener, error) {
 	return egress.ListenUnix(ctx, filepath.Join(inFolder(dir), egressSocket))
 }
 
-// inFolder is a path of an open folder: the address of a socket is short, the path of a project need not be.
+// inFolder returns a path of an open folder: the address of a socket is short, the path of a project need not be.
 func inFolder(dir *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) }

@@ -36,7 +36,7 @@ const (
 // temporary are folders whose content is never part of the work.
 var temporary = []string{"/tmp", "/var/tmp", "/run", "/dev"}
 
-// spec is the container as the environment should have it now.
+// spec returns the container as the environment should have it now.
 func (e *Environment) spec() *engine.Spec {
 	d := e.driver
 	s := &engine.Spec{
@@ -83,7 +83,7 @@ func digest(s *engine.Spec) string {
 
 func (d *Driver) containerName(id string) string { return "signalbox-" + d.project + "-" + id }
 
-// mounts are everything of this machine that the container shows, parents first.
+// mounts returns everything of this machine that the container shows, parents first.
 func (e *Environment) mounts() []engine.Mount {
 	list := []engine.Mount{
 		{Source: e.clone.HostDir(), Target: workspace},
@@ -107,7 +107,7 @@ func (e *Environment) shows(want engine.Mount) bool {
 	})
 }
 
-// requests are the mounts that a command asks for and the container does not have.
+// requests returns the mounts that a command asks for and the container does not have.
 func (e *Environment) requests(reads, writes []string) (missing []engine.Mount, err error) {
 	for i, path := range slices.Concat(reads, writes) {
 		m := engine.Mount{Source: filepath.Clean(path), Target: filepath.Clean(path), ReadOnly: i < len(reads)}
@@ -142,7 +142,7 @@ func (d *Driver) mayShow(path string) error {
 	return nil
 }
 
-// sockets are where Docker's may be.
+// sockets returns where Docker's may be.
 func (d *Driver) sockets() []string {
 	list := []string{"/run/docker.sock", "/var/run/docker.sock"}
 	for _, entry := range d.config.DockerEnv {

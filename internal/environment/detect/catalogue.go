@@ -27,7 +27,7 @@ type Environment struct {
 	Image string `json:"image,omitempty"`
 }
 
-// DefaultCatalogue is the environments without any configuration.
+// DefaultCatalogue returns the environments without any configuration.
 func DefaultCatalogue() []Environment {
 	return []Environment{
 		{Name: Python, Image: "python:3.11", SetUp: []string{makeVenv, enterVenv}, Verification: verified(venvEntered)},
@@ -38,7 +38,7 @@ func DefaultCatalogue() []Environment {
 	}
 }
 
-// Catalogue is the default one with the configuration's images by name; a name
+// Catalogue returns the default one with the configuration's images by name; a name
 // that is not among the defaults is a kind of its own.
 func Catalogue(images map[string]string) []Environment {
 	all := DefaultCatalogue()

@@ -143,7 +143,7 @@ var languages = map[string]string{
 	"java": Java, "kotlin": Java, "groovy": Java, "scala": Java, "go": Go, "golang": Go,
 }
 
-// spoken is the environment for a language; one without a name when there is none.
+// spoken returns the environment for a language; one without a name when there is none.
 func (c *choice) spoken(language string) Environment {
 	language = strings.ToLower(strings.TrimSpace(language))
 	name := cmp.Or(languages[language], language)

@@ -27,7 +27,7 @@ func withoutComments(text []byte) []byte {
 	return out
 }
 
-// stringEnd is the index after the string that begins at i.
+// stringEnd returns the index after the string that begins at i.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -40,7 +40,7 @@ func stringEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// commentEnd is the index after the comment that begins at i; a line's end is not part of it.
+// commentEnd returns the index after the comment that begins at i; a line's end is not part of it.
 func commentEnd(text []byte, i int) int {
 	block := text[i+1] == '*'
 	for i += 2; i < len(text); i++ {

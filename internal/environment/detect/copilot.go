@@ -46,7 +46,7 @@ func (s *survey) copilotSteps(f *File, text []byte) error {
 	return nil
 }
 
-// command is what a step runs, in its folder; why says what keeps it from running elsewhere.
+// command returns what a step runs, in its folder; why says what keeps it from running elsewhere.
 func (c *copilotStep) command() (command, why string) {
 	switch {
 	case c.Run == "":

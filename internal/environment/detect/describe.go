@@ -20,7 +20,7 @@ const (
 var preference = []string{"devcontainer.json", "mise.toml", ".tool-versions", ".nvmrc", ".node-version", ".python-version",
 	"copilot-setup-steps.yml", "AGENTS.md", "Makefile"}
 
-// rank is a kind's place among the descriptions; all others come last.
+// rank returns a kind's place among the descriptions; all others come last.
 func rank(kind string) int {
 	if i := slices.Index(preference, kind); i >= 0 {
 		return i
@@ -78,7 +78,7 @@ var (
 	}
 )
 
-// apart is a command that leaves the shell's folder and options as they are, and
+// apart returns a command that leaves the shell's folder and options as they are, and
 // ends at the first line that fails, as it does where it was written.
 func apart(command, dir string) string {
 	command = strings.TrimSpace(command)
@@ -114,7 +114,7 @@ func (s *survey) unfit(d *Description, environment string) string {
 	return ""
 }
 
-// scripts are the project's files that a text names and that can be started.
+// scripts returns the project's files that a text names and that can be started.
 func (s *survey) scripts(text string) (found []string) {
 	for _, name := range strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`'"();&|<>=`, c) }) {
 		name = strings.TrimPrefix(name, "./")

@@ -23,7 +23,7 @@ type Folder struct {
 	Names func(context.Context) ([]string, error)
 }
 
-// List is the names of the files. Those from Names may be gone.
+// List returns the names of the files. Those from Names may be gone.
 func (f Folder) List(ctx context.Context) (names []string, err error) {
 	if f.Names != nil {
 		return f.Names(ctx)

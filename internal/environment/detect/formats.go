@@ -113,7 +113,7 @@ var passed = map[string]bool{
 	"example": true, "examples": true, "sample": true, "samples": true,
 }
 
-// leaveOut tells whether a folder of this name is passed over, at any depth.
+// leaveOut reports whether a folder of this name is passed over, at any depth.
 func leaveOut(folder string) bool {
 	return passed[folder] || strings.HasPrefix(folder, ".") && folder != ".devcontainer" && folder != ".github"
 }

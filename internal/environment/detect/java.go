@@ -111,7 +111,7 @@ func (s *survey) javaSetUp() (p plan) {
 	return p
 }
 
-// output is the folder that a build writes to.
+// output returns the folder that a build writes to.
 func (m *module) output() string {
 	if m.manifests["pom.xml"] != "" {
 		return "target"
@@ -119,7 +119,7 @@ func (m *module) output() string {
 	return "build"
 }
 
-// wrapper is the project's own script for the program, where it is whole. It is
+// wrapper returns the project's own script for the program, where it is whole. It is
 // started by sh because it is often committed without the right to be executed.
 func (s *survey) wrapper(dir, program, script, needs string) string {
 	if s.has(join(dir, script)) && s.has(join(dir, needs)) {

@@ -73,7 +73,7 @@ func (s *survey) nodeInstall(m *module) (command, source string) {
 	return command, source
 }
 
-// locked tells whether a lock file was read.
+// locked reports whether a lock file was read.
 func (s *survey) locked(name string) bool {
 	return slices.ContainsFunc(s.result.Files, func(f File) bool { return f.Path == name && f.Lock && f.SHA256 != "" })
 }

@@ -95,7 +95,7 @@ func (s *survey) manifestPlan(e Environment) (p plan) {
 	return p
 }
 
-// modules are the folders that have a manifest of one of the kinds, the root
+// modules returns the folders that have a manifest of one of the kinds, the root
 // first, those deeper down last.
 func (s *survey) modules(kinds ...string) (found []*module) {
 	for _, m := range s.projects {
@@ -129,7 +129,7 @@ func below(dir, parent string) bool {
 
 func join(dir, name string) string { return path.Join(dir, name) }
 
-// inside is a command in a folder of the project; the shell stays where it is.
+// inside returns a command in a folder of the project; the shell stays where it is.
 func inside(dir, command string) string {
 	if dir == "." {
 		return command

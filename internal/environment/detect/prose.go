@@ -73,7 +73,7 @@ func makeRules(text []byte) map[string]*makeRule {
 	return rules
 }
 
-// recipes are all commands that making a target may run.
+// recipes returns all commands that making a target may run.
 func recipes(rules map[string]*makeRule, target string) string {
 	var all []string
 	seen := map[string]bool{}
@@ -128,7 +128,7 @@ func (s *survey) agents(f *File, text []byte) error {
 	return nil
 }
 
-// typed is a line of a shell block without its prompt; empty for a comment.
+// typed returns a line of a shell block without its prompt; empty for a comment.
 func typed(line string) string {
 	line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
 	if strings.HasPrefix(line, "#") {

@@ -107,7 +107,7 @@ func (s *survey) pipInstall(m *module) (p plan) {
 	return p
 }
 
-// understood tells whether a manifest was read without a problem.
+// understood reports whether a manifest was read without a problem.
 func (s *survey) understood(name string) bool {
 	return slices.ContainsFunc(s.result.Files, func(f File) bool { return f.Path == name && f.Manifest })
 }

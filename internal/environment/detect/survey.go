@@ -92,7 +92,7 @@ func newSurvey(files Files, names []string) *survey {
 	return s
 }
 
-// passedOver tells whether a folder on the way to the file is left out.
+// passedOver reports whether a folder on the way to the file is left out.
 func passedOver(name string) bool {
 	dirs := strings.Split(path.Dir(name), "/")
 	return len(dirs) > maxDepth || dirs[0] != "." && slices.ContainsFunc(dirs, leaveOut)

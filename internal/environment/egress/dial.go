@@ -44,7 +44,7 @@ func (s *session) dial(ctx context.Context, host string, port uint16) (net.Conn,
 	return nil, errors.Join(problems...)
 }
 
-// permitted are the addresses of a host to which commands may be connected.
+// permitted returns the addresses of a host to which commands may be connected.
 func (s *session) permitted(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
 	trust := s.config.Policy.of(host, port)
 	if trust == refused {

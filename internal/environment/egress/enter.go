@@ -17,7 +17,7 @@ import (
 // call Enter and do nothing else.
 const EnterName = "signalbox-enter"
 
-// EnterArguments are the arguments of a program called EnterName that listens at the addresses,
+// EnterArguments returns the arguments of a program called EnterName that listens at the addresses,
 // hands the listeners over through its open file number fd, and becomes the program of args.
 func EnterArguments(fd int, addresses, args []string) []string {
 	return append([]string{strconv.Itoa(fd), strings.Join(addresses, ",")}, args...)

@@ -67,7 +67,7 @@ func (s *session) dialAddress(ctx context.Context, _, address string) (net.Conn,
 	return s.dial(ctx, host, port)
 }
 
-// split is the host and the port of "host:port" as a client writes it.
+// split returns the host and the port of "host:port" as a client writes it.
 func split(address string) (host string, port uint16, err error) {
 	host, number, err := net.SplitHostPort(address)
 	if err == nil {
@@ -124,7 +124,7 @@ func status(err error) int {
 	return http.StatusBadGateway
 }
 
-// reason is an error on one line, in characters that any client may print.
+// reason returns an error on one line, in characters that any client may print.
 func reason(err error) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -48,7 +48,7 @@ func NewPolicy(allow, variables []string) (Policy, error) {
 	return p, nil
 }
 
-// With is the policy and, on top of it, addresses of this machine's loopback interface that a program
+// With returns the policy and, on top of it, addresses of this machine's loopback interface that a program
 // is meant to reach.
 func (p Policy) With(addresses []string) Policy {
 	p.rules = slices.Clone(p.rules)
@@ -70,7 +70,7 @@ const (
 	everyAddress       // to the one address there is, because a person named it by its number
 )
 
-// of is the trust in a host in its normal form (see normal), on a port.
+// of returns the trust in a host in its normal form (see normal), on a port.
 func (p Policy) of(host string, port uint16) (most trust) {
 	for _, r := range p.rules {
 		if r.matches(host, port) {
@@ -101,7 +101,7 @@ func (p Policy) Addresses() []string {
 	return addresses
 }
 
-// name is host:port as the setting writes it, without the port that https has anyway.
+// name returns host:port as the setting writes it, without the port that https has anyway.
 func name(host string, port uint16) string {
 	if port == httpsPort || port == httpPort {
 		return host

@@ -61,14 +61,14 @@ const (
 	idleTimeout = 15 * time.Minute
 )
 
-// With is a proxy like this one that also leads to addresses on this machine's loopback interface.
+// With returns a proxy like this one that also leads to addresses on this machine's loopback interface.
 func (p *Proxy) With(addresses []string) *Proxy {
 	config := p.config
 	config.Policy = config.Policy.With(addresses)
 	return &Proxy{config: config}
 }
 
-// Policy is what the proxy lets through.
+// Policy returns what the proxy lets through.
 func (p *Proxy) Policy() Policy { return p.config.Policy }
 
 // Serve serves listeners until ctx ends, and returns when all connections are closed. The listeners are at the policy's Addresses, in that order;

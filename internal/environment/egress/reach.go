@@ -41,7 +41,7 @@ func serveUntil(ctx context.Context, l net.Listener, serve func(context.Context,
 	return func() { cancel(); serving.Wait() }
 }
 
-// SocketOf is the name in dir of the socket that an address is led through.
+// SocketOf returns the name in dir of the socket that an address is led through.
 func SocketOf(dir, address string) (string, error) {
 	_, port, err := split(address)
 	if err != nil {

@@ -68,7 +68,7 @@ func parsePort(text string) uint16 {
 	return uint16(port)
 }
 
-// rulesOf are the hosts that a variable names: GOPROXY=https://a.example|https://b.example,direct.
+// rulesOf returns the hosts that a variable names: GOPROXY=https://a.example|https://b.example,direct.
 func rulesOf(assignment string) (rules []rule) {
 	variable, value, _ := strings.Cut(assignment, "=")
 	if strings.HasSuffix(strings.ToLower(variable), "_proxy") {
@@ -100,7 +100,7 @@ func portOf(address *url.URL) uint16 {
 
 var errNoHost = errors.New("not the name or address of a host")
 
-// normal is the one form of a host's name or address: lower case, no last dot, no IPv4 in IPv6.
+// normal returns the one form of a host's name or address: lower case, no last dot, no IPv4 in IPv6.
 func normal(host string) (string, error) {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		if ip.Zone() != "" {

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// wayOut is this machine's own proxy on the way to a host, nil where there is none.
+// wayOut returns this machine's own proxy on the way to a host, nil where there is none.
 func (s *session) wayOut(scheme, host string, port uint16) (*url.URL, error) {
 	if s.config.Proxy == nil {
 		return nil, nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Variables are what tells the tools of a command where the proxy is, in the words of each.
+// Variables returns what tells the tools of a command where the proxy is, in the words of each.
 // Where one holds options, those that existing (KEY=value) has are kept.
 func Variables(existing []string) []string {
 	const (
@@ -24,7 +24,7 @@ func Variables(existing []string) []string {
 	return list
 }
 
-// javaOptions are Java's, which knows none of the variables. JAVA_TOOL_OPTIONS would reach every
+// javaOptions returns Java's, which knows none of the variables. JAVA_TOOL_OPTIONS would reach every
 // Java program, but each would say so on its standard error.
 func javaOptions() string {
 	host, port, _ := net.SplitHostPort(ProxyAddress)

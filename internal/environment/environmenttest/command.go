@@ -146,7 +146,7 @@ func testDaemon(t *testing.T, s *site) {
 	}
 }
 
-// uniqueName is the name of what only one test has.
+// uniqueName returns the name of what only one test has.
 func uniqueName() string { return rand.Text()[:12] }
 
 func uniqueNumber() int64 { return mathrand.Int64() }

@@ -64,7 +64,7 @@ func testReadsOutside(t *testing.T, s *site) {
 	equal(t, "private folder", s.must(t, `ls -A "$(dirname "$HOME")"`), filepath.Base(strings.TrimSpace(s.must(t, `echo "$HOME"`)))+"\n")
 }
 
-// hostHome is a path of this machine's home folder that must not be seen: the folder, or a name
+// hostHome returns a path of this machine's home folder that must not be seen: the folder, or a name
 // in it that is not on the way to the project, or that no image has.
 func hostHome(t *testing.T, s *site) string {
 	t.Helper()

@@ -23,7 +23,7 @@ var networkTests = []conformance{
 	{"nothing of this machine is in reach of a command without the whole network", testOutOfReach},
 }
 
-// connected is a site of its own whose commands reach so much of the network.
+// connected returns a site of its own whose commands reach so much of the network.
 func (s *site) connected(t *testing.T, network string, allow ...string) *site {
 	t.Helper()
 	policy, err := egress.NewPolicy(allow, nil)
@@ -60,7 +60,7 @@ func ownAddress(t *testing.T) string {
 	return ""
 }
 
-// registry is a server of packages in small.
+// registry returns a server of packages in small.
 func registry(t *testing.T) (address string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("package")) }))

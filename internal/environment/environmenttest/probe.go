@@ -198,7 +198,7 @@ func (s *site) probe(t *testing.T, name, argument string) string {
 	return said.String()
 }
 
-// probeHere is probe on this machine, to show that there is something to be reached.
+// probeHere returns probe on this machine, to show that there is something to be reached.
 func probeHere(ctx context.Context, t *testing.T, name, argument string) string {
 	t.Helper()
 	var said bytes.Buffer

@@ -106,7 +106,7 @@ func (p *Project) Git(t testing.TB, args ...string) string {
 	return strings.TrimSuffix(stdout.String(), "\n")
 }
 
-// Spec is a specification for an environment at the project's commit.
+// Spec returns a specification for an environment at the project's commit.
 func (p *Project) Spec(id string) environment.Spec {
 	return environment.Spec{
 		ID: id, Dir: ".worktrees/issue-42-" + id, Commit: p.Commit, Branch: "signalbox/42-" + id,

@@ -52,7 +52,7 @@ func (s *site) expectRefusals(t *testing.T, attempts []attempt) {
 	}
 }
 
-// filesOutOfReach are the documents of the project and the secrets of who runs Signalbox.
+// filesOutOfReach returns the documents of the project and the secrets of who runs Signalbox.
 func (s *site) filesOutOfReach(t *testing.T) []attempt {
 	t.Helper()
 	other := s.make(t, s.Project.Spec("other"))
@@ -87,7 +87,7 @@ func (s *site) filesOutOfReach(t *testing.T) []attempt {
 	return attempts
 }
 
-// systemOutOfReach is what belongs to the machine and to no folder.
+// systemOutOfReach returns what belongs to the machine and to no folder.
 func (s *site) systemOutOfReach(t *testing.T) []attempt {
 	t.Helper()
 	stranger := exec.CommandContext(t.Context(), "sleep", "1000")
@@ -123,7 +123,7 @@ func (s *site) systemOutOfReach(t *testing.T) []attempt {
 // hello is what our servers say first.
 const hello = "hello from outside\n"
 
-// networkOutOfReach is what no network but the whole one leads to.
+// networkOutOfReach returns what no network but the whole one leads to.
 func networkOutOfReach(t *testing.T) []attempt {
 	t.Helper()
 	abstract := "@signalbox-test-" + rand.Text()

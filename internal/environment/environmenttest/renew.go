@@ -34,7 +34,7 @@ const setUp = `mkdir -p build/deep src/build && printf '#!/bin/sh\necho "ran $0"
 // verify answers what setUp made, and that it still fits where it is.
 const verify = `$(cat build/link) && cat src/build/out && test "$(cat "$HOME/.cache/tool/where")" = "$HOME" && test ! -L build/deep`
 
-// kept is a site whose environment was set up and kept.
+// kept returns a site whose environment was set up and kept.
 func (s *site) kept(t *testing.T) string {
 	t.Helper()
 	if s.renew(t, s.spec.Commit) {

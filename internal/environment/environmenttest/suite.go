@@ -90,7 +90,7 @@ func (s *site) make(t *testing.T, spec environment.Spec) environment.Environment
 	return e
 }
 
-// another is a second environment of the same project.
+// another returns a second environment of the same project.
 func (s *site) another(t *testing.T, id string) *site {
 	t.Helper()
 	other := &site{Harness: s.Harness, spec: s.Project.Spec(id)}
@@ -98,10 +98,10 @@ func (s *site) another(t *testing.T, id string) *site {
 	return other
 }
 
-// folder is where the work folder lies on this machine.
+// folder returns where the work folder lies on this machine.
 func (s *site) folder() string { return filepath.Join(s.Project.Root, s.spec.Dir) }
 
-// found is where this process finds the work folder of an environment with this specification.
+// found returns where this process finds the work folder of an environment with this specification.
 func (s *site) found(t *testing.T, e environment.Environment, spec environment.Spec) string {
 	t.Helper()
 	if s.Folder == nil {
@@ -124,7 +124,7 @@ func (s *site) run(t *testing.T, script string, args ...string) (process.Result,
 	return r, printed.String()
 }
 
-// must is run for a script that has to end well.
+// must runs a script that has to succeed and returns its output.
 func (s *site) must(t *testing.T, script string, args ...string) string {
 	t.Helper()
 	r, printed := s.run(t, script, args...)

@@ -111,7 +111,7 @@ func (c *Client) checkPeer(conn *net.UnixConn) error {
 	return nil
 }
 
-// identities are what the host's folders are now.
+// identities returns what the host's folders are now.
 func (c *Client) identities() (mounts []Mount, err error) {
 	for inside, host := range c.Mounts {
 		var stat unix.Stat_t

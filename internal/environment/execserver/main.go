@@ -19,7 +19,7 @@ const serve = "serve"
 // errOutside: started where it could end the processes of others.
 var errOutside = errors.New("the exec server works as the first process of a container only")
 
-// Main is the program inside. Given the folder for its socket, and perhaps the socket of an egress
+// Main runs the program inside. Given the folder for its socket, and perhaps the socket of an egress
 // proxy and the addresses that lead there, it is the container's first process, which owns the
 // socket and buries orphans; with "serve" in the folder's place it is its child, which runs the
 // commands. It returns the exit code.

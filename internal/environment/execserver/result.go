@@ -61,7 +61,7 @@ func (c *call) failed(payload []byte) (process.Result, error) {
 	return process.Result{}, fmt.Errorf("in the container: %s", clean(f.Message))
 }
 
-// clean is a message from inside on one line, bounded and without control characters.
+// clean returns a message from inside on one line, bounded and without control characters.
 func clean(message string) string {
 	message = strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {

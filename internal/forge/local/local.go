@@ -94,7 +94,7 @@ func New(config Config) *Forge {
 	return f
 }
 
-// Name is the driver's name in the configuration.
+// Name returns the driver's name in the configuration.
 func (f *Forge) Name() string { return "local" }
 
 func branchRef(branch string) string { return "refs/heads/" + branch }

@@ -40,12 +40,12 @@ func line(message map[string]any) string {
 	return string(text) + "\n"
 }
 
-// Responds is the response to a request of ours.
+// Responds returns the response to a request of ours.
 func Responds(id int, result any) string {
 	return line(map[string]any{"id": id, "result": result})
 }
 
-// Fails is a response that tells a problem.
+// Fails returns a response that tells a problem.
 func Fails(id, code int, message string, data any) string {
 	return line(map[string]any{"id": id, "error": map[string]any{"code": code, "message": message, "data": data}})
 }
@@ -62,7 +62,7 @@ func Updates(what string, update map[string]any) string {
 	return line(map[string]any{"method": "session/update", "params": map[string]any{"sessionId": "s", "update": update}})
 }
 
-// Says is a piece of a message.
+// Says returns a piece of a message.
 func Says(message, text string) string {
 	return Updates("agent_message_chunk", map[string]any{"messageId": message, "content": map[string]string{"type": "text", "text": text}})
 }
@@ -81,7 +81,7 @@ func Requests(id int, use map[string]any) string {
 			map[string]any{"optionId": Reject, "kind": "reject_once"}}}})
 }
 
-// Ends is the end of a prompt.
+// Ends returns the end of a prompt.
 func Ends(prompt int, result map[string]any) string {
 	result = maps.Clone(result)
 	if result == nil {
@@ -130,7 +130,7 @@ func (p *Program) Asks(in *bufio.Reader, out io.Writer, deaf int, commands ...st
 	return told
 }
 
-// EndsTalk is agenttest.Protocol's.
+// EndsTalk returns agenttest.Protocol's.
 func (p *Program) EndsTalk(text string) string { return Says("m1", text) + Ends(p.prompted, p.Result) }
 
 func hear(in *bufio.Reader) Message { return jsonrpctest.Heard[Message](in) }

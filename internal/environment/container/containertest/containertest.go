@@ -29,7 +29,7 @@ type Docker struct {
 	Program, Helper string
 }
 
-// Env are the variables for the helper.
+// Env returns the variables for the helper.
 func (d Docker) Env() []string { return []string{"DOCKER_HOST=" + d.Host} }
 
 var (

@@ -25,7 +25,7 @@ var packages = map[string][]string{
 		"libmaven-resources-plugin-java", "libsurefire-java"},
 }
 
-// Tools is an image that has Go, npm, Python and Maven with its plugins. Making it takes minutes,
+// Tools returns an image that has Go, npm, Python and Maven with its plugins. Making it takes minutes,
 // once on a machine.
 func (d Docker) Tools(t testing.TB) string {
 	t.Helper()

@@ -107,7 +107,7 @@ func (d daemon) version(ctx context.Context, _ engine.Order, a *engine.Answer) e
 	return nil
 }
 
-// labelled is a filter for what has all of labels.
+// labelled returns a filter for what has all of labels.
 func labelled(labels map[string]string) client.Filters {
 	f := client.Filters{}
 	for name, value := range labels {
