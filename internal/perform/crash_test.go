@@ -25,6 +25,8 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
+
+	"github.com/go-json-experiment/json"
 )
 
 var errDied = errors.New("the process died")
@@ -86,7 +88,6 @@ type outside struct {
 	closed  int
 	// comments by key.
 	comments map[string]string
-	calls    int
 }
 
 func newOutside(t *testing.T) *outside {
@@ -203,19 +204,34 @@ func (r room) Reset(_ context.Context, commit, keep string) error {
 	})
 }
 
-// implementer changes the file and is paid for it.
-type implementer struct{ ports }
+// worker is an agent in every role. As the implementer it changes the file.
+type worker struct{ ports }
 
-func (implementer) Name() string                          { return "fake" }
-func (implementer) Check(context.Context) (string, error) { return "1", nil }
+func (worker) Name() string                          { return "fake" }
+func (worker) Check(context.Context) (string, error) { return "1", nil }
 
-func (i implementer) Run(_ context.Context, _ agent.Task, _ process.Executor) (agent.Result, error) {
-	return reach(i.life, func() (agent.Result, error) {
-		i.calls++
-		i.content += "changed\n"
-		return agent.Result{Answer: "did it", Usage: agent.Usage{OutputTokens: 1}}, nil
+func (w worker) Run(_ context.Context, task agent.Task, _ process.Executor) (agent.Result, error) {
+	return reach(w.life, func() (agent.Result, error) {
+		answer := "did it"
+		switch workflow.Role(task.Role) {
+		case workflow.Planner:
+			answer = `{"goal_understanding": "g", "selected_environment": {"name": "go", "reason": "r", "detected_files": ["go.mod"], "setup_commands": ["true"],
+				"verification": [{"command": "echo ok", "expected_output": "ok"}]},
+				"action_plan": {"steps": [{"step_id": "S01", "title": "t", "role": "implementer", "instructions": "i"}]}}`
+		case workflow.Reviewer:
+			answer = `{"findings": []}`
+		default:
+			w.content += "changed\n"
+		}
+		return agent.Result{Answer: answer, Usage: agent.Usage{OutputTokens: 1}}, nil
 	})
 }
+
+// agreed has agreements to every setup.
+type agreed struct{}
+
+func (agreed) SetUpAgreed(string) (bool, error)    { return true, nil }
+func (agreed) AgreeToSetUp(string, []string) error { return nil }
 
 // hub is a forge.
 type hub struct {
@@ -244,7 +260,7 @@ func (h hub) OpenPullRequest(_ context.Context, pr forge.PullRequest) (forge.Pul
 	})
 }
 
-func (h hub) pull() forge.PullRequest {
+func (h ports) pull() forge.PullRequest {
 	for _, pr := range h.pulls {
 		return pr
 	}
@@ -270,6 +286,15 @@ func (h hub) Merge(_ context.Context, _ int, c forge.Check, _ string) (forge.Pul
 	})
 }
 
+func (h hub) ClosePullRequest(context.Context, int) error {
+	return do(h.life, func() error {
+		pr := h.pull()
+		pr.State = forge.Closed
+		h.pulls[pr.Key] = pr
+		return nil
+	})
+}
+
 func (h hub) CloseRequest(context.Context, forge.Request, string) error {
 	return do(h.life, func() error { h.closed = 1; return nil })
 }
@@ -289,7 +314,8 @@ func (o *outside) process(ctx context.Context, l *life) *Performer {
 	d := driver{ports: p}
 	return New(Config{Store: o.store, Repo: o.repo, Forge: hub{ports: p}, Environments: d, Redact: redact.New(nil), Isolation: "bubblewrap",
 		Places: place.New(place.Config{Store: o.store, Repo: o.repo, Environments: d, Now: time.Now}), Clock: engine.Clock{Now: time.Now, After: time.After},
-		Agents: map[workflow.Role]agent.Agent{workflow.Implementer: implementer{p}}})
+		Agreements: agreed{},
+		Agents:     map[workflow.Role]agent.Agent{workflow.Planner: worker{p}, workflow.Implementer: worker{p}, workflow.Reviewer: worker{p}}})
 }
 
 // dying performs each action in processes that die: at the first call of a port, at the second, and so on, until one
@@ -297,6 +323,8 @@ func (o *outside) process(ctx context.Context, l *life) *Performer {
 type dying struct {
 	*outside
 	deaths map[workflow.ActionKind]int
+	// cancelAt is the action in which a person cancels the run; empty for none.
+	cancelAt workflow.ActionKind
 }
 
 func (d dying) Begin(context.Context, workflow.Run) error          { return nil }
@@ -316,6 +344,17 @@ func (d dying) Project(ctx context.Context, run workflow.Run) error {
 }
 
 func (d dying) Perform(ctx context.Context, run workflow.Run, a workflow.Action, p engine.Progress) workflow.Event {
+	if a.Kind == d.cancelAt {
+		err := d.store.Signal(ctx, workflow.RefOf(&run), func(s *workflow.Signals) error {
+			s.Commands = append(s.Commands, workflow.Command{ID: "1", Kind: workflow.CommandCancel})
+			return nil
+		})
+		if err != nil {
+			d.t.Error(err)
+		}
+		<-ctx.Done()
+		return nil
+	}
 	for n := 1; ; n++ {
 		living, end := context.WithCancel(ctx)
 		l := &life{left: n, end: end}
@@ -346,7 +385,8 @@ func comparable(event workflow.Event) string {
 	var text bytes.Buffer
 	for i := range v.NumField() {
 		if v.Type().Field(i).Name != "Outcome" {
-			_, _ = fmt.Fprintf(&text, " %s: %+v", v.Type().Field(i).Name, v.Field(i).Interface())
+			value, err := json.Marshal(v.Field(i).Interface())
+			_, _ = fmt.Fprintf(&text, " %s: %s %v", v.Type().Field(i).Name, value, err)
 		}
 	}
 	return string(event.Name()) + text.String()
@@ -354,32 +394,61 @@ func comparable(event workflow.Event) string {
 
 func TestEveryActionMayBePerformedTwiceAndAfterACrash(t *testing.T) {
 	t.Parallel()
-	o := newOutside(t)
+	planned := workflow.Settings{HasPlanner: true, HasReviewer: true, Environments: []string{"go"}}
+	planned.Workflow, planned.Phases, _ = workflow.WorkflowPhases(workflow.WorkflowFull)
+	for name, c := range map[string]struct {
+		settings workflow.Settings
+		cancelAt workflow.ActionKind
+		dies     []workflow.ActionKind
+	}{
+		"a small run": {settings: workflow.Settings{Workflow: workflow.WorkflowSimple},
+			dies: []workflow.ActionKind{workflow.CheckDependencies, workflow.CreateBranch, workflow.CreateEnvironment, workflow.RenewEnvironment, workflow.CallAgent, workflow.RunTests,
+				workflow.RecordChange, workflow.OpenPullRequest, workflow.WatchChecks, workflow.MergePullRequest, workflow.RemoveEnvironment, workflow.CloseRequest}},
+		"with a plan, a setup and a review": {settings: planned, dies: []workflow.ActionKind{workflow.RunSetUp, workflow.KeepEnvironment, workflow.ReadDesign}},
+		"that is canceled": {settings: workflow.Settings{Workflow: workflow.WorkflowSimple}, cancelAt: workflow.WatchChecks,
+			dies: []workflow.ActionKind{workflow.ClosePullRequest, workflow.RemoveEnvironment}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dying{newOutside(t), map[workflow.ActionKind]int{}, c.cancelAt}
+			c.settings.AutoApprove, c.settings.Tests, c.settings.Limits = true, []string{"true"}, workflow.DefaultLimits()
+			run := d.carry(t, c.settings)
+			for _, kind := range c.dies {
+				if d.deaths[kind] == 0 {
+					t.Errorf("no process died in %s: %v", kind, d.deaths)
+				}
+			}
+			if kept := d.git("", "for-each-ref", "refs/signalbox/kept/1"); !strings.Contains(kept, "refs/signalbox/kept/1/") || d.made {
+				t.Errorf("what a call that was cut off left is on no ref: %q; an environment is left: %t", kept, d.made)
+			}
+			if c.cancelAt != "" {
+				if run.State != workflow.Canceled || len(d.merges) != 0 || (ports{d.outside, nil}).pull().State != forge.Closed {
+					t.Errorf("the run is %s, %+v; %d merges", run.State, run.Error, len(d.merges))
+				}
+				return
+			}
+			if run.State != workflow.Done || len(d.merges) != 1 || len(d.pulls) != 1 || d.closed != 1 {
+				t.Fatalf("the run is %s, %+v; %d merges, %d pull requests, closed %d times", run.State, run.Error, len(d.merges), len(d.pulls), d.closed)
+			}
+			if got := d.git("", "show", "main:file.txt"); got != "before\nchanged" {
+				t.Errorf("merged is %q: what a call that was cut off left takes no part", got)
+			}
+		})
+	}
+}
+
+// carry carries a new run as far as it goes.
+func (d dying) carry(t *testing.T, s workflow.Settings) workflow.Run {
+	t.Helper()
 	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-001", RunID: "20260101-120000-abcdef", Number: 1, Title: "Change it", RequestPath: "requests/1.md",
-		Branch: "signalbox/1-change-it", Base: "main", Settings: workflow.Settings{Workflow: workflow.WorkflowSimple, AutoApprove: true, Tests: []string{"true"},
-			Limits: workflow.DefaultLimits()}}, time.Now().UTC())
-	if err := o.store.CreateRun(t.Context(), &run); err != nil {
+		Branch: "signalbox/1-change-it", Base: "main", Settings: s}, time.Now().UTC())
+	if err := d.store.CreateRun(t.Context(), &run); err != nil {
 		t.Fatal(err)
 	}
-	d := dying{o, map[workflow.ActionKind]int{}}
-	e := engine.New(engine.Config{Runs: o.store, Locks: o.store, Performer: d, Clock: engine.Clock{Now: time.Now, After: time.After}})
+	e := engine.New(engine.Config{Runs: d.store, Locks: d.store, Performer: d, Clock: engine.Clock{Now: time.Now, After: time.After}})
 	run, err := e.Carry(t.Context(), run.RequestID, "test", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(&run), nil })
-	if err != nil || run.State != workflow.Done {
-		t.Fatalf("the run is %s, %+v, %v", run.State, run.Error, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(o.merges) != 1 || len(o.pulls) != 1 || o.closed != 1 || o.made {
-		t.Errorf("%d merges, %d pull requests, closed %d times; an environment is left: %t", len(o.merges), len(o.pulls), o.closed, o.made)
-	}
-	if got := o.git("", "show", "main:file.txt"); got != "before\nchanged" {
-		t.Errorf("merged is %q: what a call that was cut off left takes no part", got)
-	}
-	if kept := o.git("", "for-each-ref", "refs/signalbox/kept/1"); !strings.Contains(kept, "refs/signalbox/kept/1/") {
-		t.Errorf("what a call that was cut off left is on no ref: %q", kept)
-	}
-	for _, kind := range []workflow.ActionKind{workflow.CreateEnvironment, workflow.CallAgent, workflow.RunTests, workflow.RecordChange, workflow.OpenPullRequest,
-		workflow.MergePullRequest, workflow.RemoveEnvironment} {
-		if d.deaths[kind] == 0 {
-			t.Errorf("no process died in %s: %v", kind, d.deaths)
-		}
-	}
+	return run
 }
