@@ -75,11 +75,16 @@ const DefaultGrace = 500 * time.Millisecond
 type Ending string
 
 const (
-	Exited   Ending = "exited"  // by itself, with an exit code or by a signal that we did not send
-	TimedOut Ending = "timeout" // Total passed
-	Idled    Ending = "idle"    // Idle passed
-	Stopped  Ending = "stopped" // the context was canceled
-	NoMemory Ending = "memory"  // the kernel's OOM killer took it
+	// Exited: by itself, with an exit code or by a signal that Signalbox did not send.
+	Exited Ending = "exited"
+	// TimedOut: Command.Total passed.
+	TimedOut Ending = "timeout"
+	// Idled: nothing was printed for Command.Idle.
+	Idled Ending = "idle"
+	// Stopped: the context was canceled.
+	Stopped Ending = "stopped"
+	// NoMemory: the kernel's OOM killer ended it.
+	NoMemory Ending = "memory"
 )
 
 // Result is what is known once the whole tree is gone.

@@ -20,26 +20,26 @@ import (
 	"time"
 )
 
-// Entry is one base. What its maker knows is written down once, with Describe.
+// Entry is one base. Its maker writes it once, with Describe.
 type Entry struct {
-	// ID is the name of the base's folder: the key, a dot, and what tells it from others of that key.
+	// ID is the name of the base's folder: the key, a dot, and a random part.
 	ID  string `json:"id"`
 	Key string `json:"key"`
 	// Environment is the id of the environment that it was made in.
 	Environment string `json:"environment"`
-	// Commit is what its tracked files are.
+	// Commit is the commit of its tracked files.
 	Commit string `json:"commit"`
 	// Version is the version of the driver's format. Bases of another version are not used.
 	Version string `json:"version"`
-	// Dir and Home are where commands saw its folders: absolute paths in it hold there only.
+	// Dir and Home are the paths of its folders as commands saw them; absolute paths in its files are only valid there.
 	Dir  string `json:"dir"`
 	Home string `json:"home"`
-	// Bytes and Files are what it takes on the disk.
+	// Bytes and Files are its size on disk.
 	Bytes   int64     `json:"bytes"`
 	Files   int64     `json:"files"`
 	Created time.Time `json:"created_at"`
 
-	// Used is when an environment last began from it.
+	// Used is when an environment last started from it.
 	Used time.Time `json:"last_used_at"`
 	// Users are the environments made from it that still exist.
 	Users []string `json:"in_use_by"`
@@ -47,19 +47,19 @@ type Entry struct {
 	Forgotten bool `json:"forgotten"`
 }
 
-// Config is what a cache needs.
+// Config configures a cache.
 type Config struct {
-	// Dir is the folder, an absolute path. It is made when the first base is.
+	// Dir is the folder, an absolute path. It is created with the first base.
 	Dir   string
 	Clock func() time.Time
-	// Remove deletes a folder whatever lies in it.
+	// Remove deletes a folder whatever it contains.
 	Remove func(dir string) error
 }
 
-// Cache is the folder of one project. Several processes may use it at once.
+// Cache is the cache of one project. Several processes may use it at once.
 type Cache struct{ Config }
 
-// New returns the cache; nothing is touched yet.
+// New returns the cache. It creates nothing.
 func New(c Config) *Cache { return &Cache{c} }
 
 var (
@@ -67,13 +67,13 @@ var (
 	idPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}\.[0-9a-f]{16}$`) })
 )
 
-// The files of a base that are the cache's own.
+// The cache's own files in a base.
 const (
-	entryFile     = "base.json" // written last: a base without it is not whole
+	entryFile     = "base.json" // written last: without it a base is incomplete
 	forgottenFile = "forgotten"
 )
 
-// NewID returns the id of a base to be made.
+// NewID returns an id for a new base.
 func NewID(key string) (string, error) {
 	if !keyPattern().MatchString(key) {
 		return "", fmt.Errorf("key %q: want %s", key, keyPattern())
@@ -86,10 +86,10 @@ func NewID(key string) (string, error) {
 // Path returns the folder of a base.
 func (c *Cache) Path(id string) string { return filepath.Join(c.Dir, id) }
 
-// Staging returns where a base is made.
+// Staging returns the folder in which a base is made.
 func (c *Cache) Staging(id string) string { return filepath.Join(c.Dir, unfinished+id) }
 
-// Stage makes the folder in which a base is then made, empty.
+// Stage creates the empty folder in which a base is made.
 func (c *Cache) Stage(id string) (dir string, err error) {
 	dir = c.Staging(id)
 	if err := c.Remove(dir); err != nil {
@@ -101,7 +101,7 @@ func (c *Cache) Stage(id string) (dir string, err error) {
 	return dir, nil
 }
 
-// Describe writes down what is being made.
+// Describe records what is being made. After a crash, a base with a description can be completed.
 func (c *Cache) Describe(e Entry) error {
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
@@ -123,12 +123,12 @@ func (c *Cache) Described(id string) (bool, error) {
 	return exists(filepath.Join(c.Staging(id), entryFile))
 }
 
-// Published reports whether the base is there.
+// Published reports whether the base exists.
 func (c *Cache) Published(id string) (bool, error) {
 	return exists(filepath.Join(c.Path(id), entryFile))
 }
 
-// Publish gives a described base its name. Doing it again is no error.
+// Publish renames a described base to its final name. Doing it again is no error.
 func (c *Cache) Publish(id string) error {
 	err := os.Rename(c.Staging(id), c.Path(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +142,7 @@ func (c *Cache) Publish(id string) error {
 	return errors.Join(c.Touch(id), SyncFolder(c.Dir))
 }
 
-// Touch notes that an environment begins from the base now.
+// Touch records that an environment starts from the base now.
 func (c *Cache) Touch(id string) error {
 	now := c.Clock()
 	if err := os.Chtimes(filepath.Join(c.Path(id), entryFile), now, now); err != nil {
@@ -151,7 +151,7 @@ func (c *Cache) Touch(id string) error {
 	return nil
 }
 
-// Forget lets nothing begin from the bases of key any more. They are deleted by the next Prune.
+// Forget keeps new environments from starting from the bases of key. The next Prune deletes them.
 func (c *Cache) Forget(key string) error {
 	entries, err := c.Entries()
 	if err != nil {

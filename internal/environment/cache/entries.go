@@ -25,7 +25,7 @@ func (c *Cache) Find(suits func(*Entry) bool) (*Entry, error) {
 	return nil, nil
 }
 
-// Entries returns all whole bases, most recently used first. A folder that is none is passed over.
+// Entries returns all complete bases, most recently used first. Other folders are ignored.
 func (c *Cache) Entries() ([]Entry, error) {
 	found, err := os.ReadDir(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +59,7 @@ func (c *Cache) entry(id string) (*Entry, error) {
 	}
 	var e Entry
 	if err := json.Unmarshal(data, &e); err != nil || e.ID != id {
-		return &Entry{ID: id, Key: id, Forgotten: true}, nil //nolint:nilerr // nothing begins from what cannot be read
+		return &Entry{ID: id, Key: id, Forgotten: true}, nil //nolint:nilerr // an unreadable base is never used
 	}
 	info, err := os.Stat(path)
 	if err != nil {

@@ -27,7 +27,7 @@ func (c *Cache) Prune(ctx context.Context, limit int64, dry bool, users func() (
 	return gone, c.sweep(ctx)
 }
 
-// condemn puts aside what is to be deleted, which takes long and needs no lock.
+// condemn renames what is to be deleted, because deleting takes long and needs no lock.
 func (c *Cache) condemn(limit int64, dry bool, users func() (map[string][]string, error)) ([]Entry, error) {
 	entries, err := c.Entries()
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Cache) condemn(limit int64, dry bool, users func() (map[string][]string
 	return gone, c.condemnUnfinished(used)
 }
 
-// surplus returns what of the entries, most recently used first, is to be deleted.
+// surplus returns the entries to delete. entries are sorted, most recently used first.
 func surplus(entries []Entry, used map[string][]string, limit int64) (gone []Entry) {
 	var total int64
 	for _, e := range entries {
@@ -69,7 +69,7 @@ const (
 	condemned  = ".old-"
 )
 
-// condemnUnfinished puts bases aside whose maker died and will not go on.
+// condemnUnfinished renames bases whose maker died and won't continue.
 func (c *Cache) condemnUnfinished(used map[string][]string) error {
 	names, err := c.named(unfinished)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *Cache) putAside(id, path string) error {
 	return nil
 }
 
-// sweep deletes what was put aside, now or before a crash.
+// sweep deletes what was renamed, now or before a crash.
 func (c *Cache) sweep(ctx context.Context) error {
 	names, err := c.named(condemned)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *Cache) sweep(ctx context.Context) error {
 	return nil
 }
 
-// named returns the names in the folder that begin so.
+// named returns the names in the folder with this prefix.
 func (c *Cache) named(prefix string) (names []string, err error) {
 	found, err := os.ReadDir(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,11 +1,8 @@
-// Package container owns environments whose commands run in a container of
-// Docker: one for each, made from an image, without privileges and without
-// anything of this machine but the work folder and HOME. The work folder
-// itself is kept by the clone driver, which it wraps. It refuses to trust the
-// inside, and never shows it Docker's socket.
+// Package container owns environments whose commands run in a Docker container: one container per environment, made from an image, without
+// privileges, and with nothing of this machine but the work folder and HOME. The clone driver, which it wraps, keeps the work folder. It does not
+// trust the inside, and never shows it Docker's socket.
 //
-// Calls for one environment are put in order by the caller, except Exec and
-// Read, which may run beside each other.
+// The caller serializes calls for one environment, except Exec and Read, which may run concurrently.
 package container
 
 import (
@@ -27,50 +24,48 @@ import (
 	"signalbox/internal/process"
 )
 
-// Config is what a driver needs. Clone, Program and Docker have no default.
+// Config configures a driver. Clone, Program and Docker have no default.
 type Config struct {
-	// Clone is the clone driver's: it makes the work folder and brings the work back.
+	// Clone is the clone driver's configuration: that driver makes the work folder and records the work.
 	Clone clone.Config
-	// Variables are the only variables (KEY=value) of this machine that commands get, beside those
-	// that the image sets. A PATH among them replaces the image's.
+	// Variables are the only variables (KEY=value) of this machine that commands get, besides the image's. A PATH among them replaces the image's.
 	Variables []string
 	// ReadOnly are host paths that every command may read, at the same path.
 	ReadOnly []string
-	// Image is for specifications that name none.
+	// Image is for specifications without one.
 	Image string
 	// Dockerfile, a path in the project, is built instead of any image, with its folder as context.
 	Dockerfile string
-	// Network is what commands reach: egress.Full, egress.Registries, which is the hosts of Egress,
-	// or egress.None (also when empty).
+	// Network is the network access of commands: egress.Full, egress.Registries (the hosts of Egress), or egress.None (also if empty).
 	Network string
 	Egress  egress.Policy
-	// Proxy and Roots are this machine's own way out: see egress.Config.
+	// Proxy and Roots configure this machine's own way out: see egress.Config.
 	Proxy func(*url.URL) (*url.URL, error)
 	Roots *x509.CertPool
-	// Limits hold for all commands of one environment together.
+	// Limits apply to all commands of one environment together.
 	Limits process.Limits
-	// Capabilities are kept inside, all others dropped: "CHOWN". Installing packages of the system
-	// takes CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SETGID and SETUID.
+	// Capabilities are kept inside, and all others dropped: "CHOWN". Installing system packages needs CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SETGID
+	// and SETUID.
 	Capabilities []string
-	// Program is signalbox itself, linked statically: it is the exec server in every image.
+	// Program is signalbox itself, statically linked: it is the exec server in every image.
 	Program string
-	// Docker is the path of signalbox-docker, DockerEnv its variables.
+	// Docker is the path of signalbox-docker; DockerEnv are its variables.
 	Docker    string
 	DockerEnv []string
 	// Logger records each container that had to be made again; nil discards.
 	Logger *slog.Logger
-	// Clock tells when commands were started; nil means the system's.
+	// Clock gives the start times of commands; nil means the system's.
 	Clock func() time.Time
 }
 
 var (
-	// ErrNoImage: the image is not on this machine, or none is named.
+	// ErrNoImage: the image is not on this machine, or no image is named.
 	ErrNoImage = fmt.Errorf("%w: there is no image for it", environment.ErrNoContainer)
-	// ErrCannotStart: a container cannot be created or started, or its server does not come up.
+	// ErrCannotStart: a container can't be created or started, or its server does not start.
 	ErrCannotStart = fmt.Errorf("%w: the container cannot start", environment.ErrNoContainer)
 )
 
-// version is that of what this driver makes: with another one, what was kept does not count.
+// version is the version of this driver's saved images. Those of another version are ignored.
 const version = "1"
 
 // Driver implements environment.Driver.
@@ -84,7 +79,7 @@ type Driver struct {
 
 var _ environment.Driver = (*Driver)(nil)
 
-// New returns a driver. Nothing is touched before Check or Make.
+// New returns a driver. It creates nothing before Check or Make.
 func New(c Config) *Driver {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -95,10 +90,10 @@ func New(c Config) *Driver {
 	c.Clone.Root, c.Clone.State = filepath.Clean(c.Clone.Root), filepath.Clean(c.Clone.State)
 	// Docker mounts the folders.
 	c.Clone.OnHost = true
-	c.Clone.Network, c.Clone.Limits = egress.None, process.Limits{} // git alone runs there
+	c.Clone.Network, c.Clone.Limits = egress.None, process.Limits{} // only git runs there
 	c.Clone.FetchNetwork = cmp.Or(c.Network, egress.None)
 	if c.Clone.Warm == clone.Shared {
-		c.Clone.Warm = clone.Auto // what only its sandbox shows read-only is not read-only here
+		c.Clone.Warm = clone.Auto // paths that only the clone driver's sandbox shows read-only are writable here
 	}
 	sum := sha256.Sum256([]byte(c.Clone.Root))
 	return &Driver{
@@ -120,7 +115,7 @@ func withoutImage(s environment.Spec) environment.Spec {
 	return s
 }
 
-// hint adds what a person can do.
+// hint adds advice for a person.
 func hint(err error) error {
 	switch {
 	case errors.Is(err, engine.ErrNoProgram):

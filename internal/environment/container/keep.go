@@ -30,7 +30,7 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tagOf makes any word a part of an image's tag.
+// tagOf turns any text into a valid part of an image's tag.
 func tagOf(word string) string { return hash(word)[:32] }
 
 func (d *Driver) kept(key string) string   { return d.repository() + ":kept-" + tagOf(key) }
@@ -116,7 +116,7 @@ func (e *Environment) keepImage(ctx context.Context, key string) error {
 	return err
 }
 
-// changed reports whether the container's own file system has anything that its image has not.
+// changed reports whether the container's own file system differs from its image.
 func (e *Environment) changed(ctx context.Context) (bool, error) {
 	except := append([]string{}, temporary...)
 	for _, m := range e.mounts() {
@@ -126,7 +126,7 @@ func (e *Environment) changed(ctx context.Context) (bool, error) {
 	return a.Changed, err
 }
 
-// saved returns an image of the container as it is now: the one it started from if nothing changed.
+// saved returns an image of the container as it is now: its starting image if nothing changed.
 func (e *Environment) saved(ctx context.Context) (string, error) {
 	changed, err := e.changed(ctx)
 	if errors.Is(err, engine.ErrNotFound) || err == nil && !changed {
@@ -151,7 +151,7 @@ func (e *Environment) Forget(ctx context.Context, key string) error {
 	return nil
 }
 
-// dropImage takes an image's name away, if it has it.
+// dropImage removes an image's name, if it exists.
 func (d *Driver) dropImage(ctx context.Context, name string) error {
 	_, err := d.engine.Do(ctx, engine.Order{Op: engine.OpRemoveImage, Name: name})
 	if errors.Is(err, engine.ErrNotFound) {
@@ -165,18 +165,18 @@ func (e *Environment) Record(ctx context.Context, parent, message string) (envir
 	return e.clone.Record(ctx, parent, message)
 }
 
-// Reset implements environment.Environment. Where the work folder is another one afterwards, the
-// next command finds that the container shows the old one, and has it started again.
+// Reset implements environment.Environment. If it replaces the work folder, the next command notices that the container shows the old one, and
+// restarts it.
 func (e *Environment) Reset(ctx context.Context, commit, keepRef string) error {
 	return e.clone.Reset(ctx, commit, keepRef)
 }
 
-// Submodules is as the clone driver's.
+// Submodules does what the clone driver's method does.
 func (e *Environment) Submodules(ctx context.Context, commit string) error {
 	return e.clone.Submodules(ctx, commit)
 }
 
-// CheckSubmodules is as the clone driver's.
+// CheckSubmodules does what the clone driver's method does.
 func (d *Driver) CheckSubmodules(ctx context.Context, commit string) error {
 	return d.clone.CheckSubmodules(ctx, commit)
 }

@@ -12,8 +12,8 @@ import (
 	"signalbox/internal/environment/execserver"
 )
 
-// Make implements environment.Driver. A container that is there is used if it is the right one,
-// started if it is not running, and replaced if it was made from something else.
+// Make implements environment.Driver. It uses an existing container if it is the right one, starts it if it isn't running, and replaces it if it
+// was made from something else.
 func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Environment, error) {
 	made, err := d.clone.Make(ctx, withoutImage(s))
 	if other := new(environment.OtherSpecError); errors.As(err, &other) {
@@ -32,7 +32,7 @@ func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Envi
 	return e, nil
 }
 
-// Attach implements environment.Driver. The container is looked for when a command needs it.
+// Attach implements environment.Driver. The container is only looked for when a command needs it.
 func (d *Driver) Attach(ctx context.Context, s environment.Spec) (environment.Environment, error) {
 	made, err := d.clone.Attach(ctx, withoutImage(s))
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *Driver) Attach(ctx context.Context, s environment.Spec) (environment.En
 	return e, nil
 }
 
-// opened returns an environment whose work folder is there.
+// opened returns an environment whose work folder exists.
 func (d *Driver) opened(made environment.Environment, id string) (*Environment, error) {
 	e := &Environment{driver: d, clone: made.(*clone.Environment), id: id}
 	return e, e.load()
@@ -72,8 +72,8 @@ func (e *Environment) settle(ctx context.Context, s environment.Spec) error {
 	return e.bringUp(ctx)
 }
 
-// bringUp finds or makes the container and waits until its server answers. One that does not
-// answer is started again, and one that does not start is made again. The caller holds e.mu.
+// bringUp finds or makes the container and waits until its server answers. If the server does not answer, it restarts the container; if the
+// container does not start, it makes it again. The caller holds e.mu.
 func (e *Environment) bringUp(ctx context.Context) error {
 	e.server = nil
 	if err := e.hideGone(ctx); err != nil {
@@ -93,7 +93,7 @@ func (e *Environment) bringUp(ctx context.Context) error {
 	return fmt.Errorf("%w: %w%s", ErrCannotStart, problems[len(problems)-1], e.said(ctx))
 }
 
-// use takes the container as it is found.
+// use connects to the container as it is.
 func (e *Environment) use(ctx context.Context) error {
 	found, err := e.found(ctx)
 	if err != nil {
@@ -137,8 +137,7 @@ type Environment struct {
 	// guest: another process made the environment and may be using it, so an existing container is used whatever it was made from.
 	guest bool
 
-	// mu is held for reading while a command runs, and for writing while the container is started
-	// or replaced.
+	// mu is held for reading while a command runs, and for writing while the container is started or replaced.
 	mu     sync.RWMutex
 	server *execserver.Client // nil until the container was looked for
 

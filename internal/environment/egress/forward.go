@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ListenUnix listens on a socket in the file system, for a proxy whose clients are in another
-// network namespace and come through Forward. A socket that a killed predecessor left is replaced.
+// ListenUnix listens on a socket in the file system, for a proxy whose clients are in another network namespace and connect through Forward. It
+// replaces a socket left by a killed process.
 func ListenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
 		if err := os.Remove(path); err != nil {
@@ -52,8 +52,8 @@ func Forward(ctx context.Context, addresses []string, socket string) error {
 	return err
 }
 
-// forward leads one connection to the proxy, and to target behind it unless that is empty. A
-// client of a proxy that is not there sees what it would see of a server that is down.
+// forward connects one client to the proxy and, if target isn't empty, through it to target. If there is no proxy, the client sees a refused
+// connection, as from a server that is down.
 func forward(ctx context.Context, client net.Conn, socket, target string) {
 	proxy, err := dialProxy(ctx, socket)
 	if err != nil {
@@ -69,8 +69,7 @@ func forward(ctx context.Context, client net.Conn, socket, target string) {
 	tunnel(ctx, client, proxy)
 }
 
-// The proxy may be changing hands, from a process that ended to another that takes over: a
-// client waits changeover for it, and looks again after changeoverPause.
+// The proxy may be moving from a process that ended to another one. A client waits for it for up to changeover, and retries after changeoverPause.
 const changeover, changeoverPause = 2 * time.Second, 5 * time.Millisecond
 
 func dialProxy(ctx context.Context, socket string) (net.Conn, error) {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Handover brings the listeners that Enter makes inside out to the proxy. The socket between
-// them is closed before the program begins, so the program has nothing to say through it.
+// Handover passes the listeners that Enter makes inside out to the proxy. The socket between them is closed before the program starts, so the
+// program can't send anything through it.
 type Handover struct {
 	// Inside is the end that Enter gets as an open file.
 	Inside *os.File
@@ -34,7 +34,7 @@ func NewHandover() (*Handover, error) {
 	return h, nil
 }
 
-// Listeners waits for so many listeners; Close ends the waiting.
+// Listeners waits for this many listeners; Close ends the wait.
 func (h *Handover) Listeners(count int) (listeners []net.Listener, err error) {
 	data, control := make([]byte, maxComplaint), make([]byte, unix.CmsgSpace(4*maxListeners))
 	said, n, _, _, err := h.ours.ReadMsgUnix(data, control)
@@ -66,7 +66,7 @@ const (
 	maxComplaint = 4 << 10
 )
 
-// received takes the descriptors out of a message.
+// received extracts the descriptors from a message.
 func received(control []byte) (files []*os.File, err error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
@@ -85,10 +85,10 @@ func received(control []byte) (files []*os.File, err error) {
 	return files, nil
 }
 
-// Complaint is why Enter could not listen or not start the program; nil if it could. It is asked
-// when the program ended, and closes Inside.
+// Complaint returns why Enter could not listen or not start the program; nil if it could. It is called when the program has ended, and closes
+// Inside.
 func (h *Handover) Complaint() error {
-	_ = h.Inside.Close() // else its end would not be seen
+	_ = h.Inside.Close() // otherwise its end would not be seen
 	data := make([]byte, maxComplaint)
 	n, err := h.ours.Read(data)
 	if n == 0 || errors.Is(err, io.EOF) {
@@ -100,7 +100,7 @@ func (h *Handover) Complaint() error {
 	return errors.New(string(data[:n]))
 }
 
-// Close lets go of both ends.
+// Close closes both ends.
 func (h *Handover) Close() error {
 	_ = h.Inside.Close()
 	return h.ours.Close()

@@ -15,24 +15,21 @@ import (
 )
 
 const (
-	// maxConnections bounds what one container does at once; a build with an agent, a test and a
-	// person beside it needs five.
+	// maxConnections limits the commands of one container; a build with an agent, a test and a person beside it needs five.
 	maxConnections = 64
-	// orderWait is how long a connection may say nothing at first.
+	// orderWait is how long a new connection may take to send its order.
 	orderWait = 10 * time.Second
 )
 
-// Server runs the commands that connections bring, each with process.Run.
+// Server runs the commands of its connections, each with process.Run.
 type Server struct {
-	// Idle, if set, is called whenever a command ended and no other is running; none starts
-	// until it returns.
+	// Idle, if set, is called when a command ended and no other is running. No command starts until it returns.
 	Idle func()
 
 	running sync.RWMutex // held for reading by each command
 }
 
-// Serve answers connections until ctx ends or the listener breaks, and returns when no command
-// is left.
+// Serve answers connections until ctx ends or the listener fails, and returns when no command is running.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var open sync.WaitGroup
 	defer open.Wait()
@@ -79,7 +76,7 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	s.perform(ctx, cancel, o, to, from)
 }
 
-// perform runs an order that was found good, until it ends or the client hangs up.
+// perform runs a valid order until it ends or the client disconnects.
 func (s *Server) perform(ctx context.Context, cancel func(), o order, to *frames, from *reader) {
 	in, sizes := newInput(ctx, to), make(chan process.TerminalSize, 1)
 	go func() {
@@ -130,7 +127,7 @@ func (s *Server) run(ctx context.Context, o order, to *frames, in *input, sizes 
 	return process.Run(ctx, c)
 }
 
-// lead leads addresses outside until unlead is called, which is never nil.
+// lead connects addresses to the outside until unlead is called, which is never nil.
 func lead(ctx context.Context, addresses []string) (unlead func(), err error) {
 	var stops []func()
 	unlead = func() {
@@ -160,7 +157,7 @@ func (s *Server) idle() {
 	}
 }
 
-// withTemporary gives a command a temporary folder of its own, unless it names one.
+// withTemporary gives a command its own temporary folder, unless it names one.
 func withTemporary(env []string) (_ []string, remove func(), err error) {
 	if slices.ContainsFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TMPDIR=") }) {
 		return env, func() {}, nil

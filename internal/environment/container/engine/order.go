@@ -1,28 +1,28 @@
 package engine
 
-// Op is what an Order asks for.
+// Op is the operation of an Order.
 type Op string
 
-// The operations. Each may be repeated.
+// The operations. Each may be repeated, for example after a crash.
 const (
 	OpVersion     Op = "version"
-	OpImage       Op = "image"        // looks at image Name
+	OpImage       Op = "image"        // returns image Name
 	OpImages      Op = "images"       // lists those with Labels, of the repository Name unless it is empty
-	OpBuild       Op = "build"        // builds Build and answers with its Image
-	OpTag         Op = "tag"          // gives image Name the further name To
-	OpRemoveImage Op = "remove-image" // takes the name Name away, and the image with its last name; an id that is in use stays
-	OpContainer   Op = "container"    // looks at container Name
+	OpBuild       Op = "build"        // builds Build and returns its Image
+	OpTag         Op = "tag"          // gives image Name the additional name To
+	OpRemoveImage Op = "remove-image" // removes the name Name, and the image with its last name; an id in use stays
+	OpContainer   Op = "container"    // returns container Name
 	OpContainers  Op = "containers"   // lists those with Labels, running or not
-	OpCreate      Op = "create"       // creates Spec; ErrConflict when its name is taken
+	OpCreate      Op = "create"       // creates Spec; ErrConflict if its name is taken
 	OpRestart     Op = "restart"      // starts container Name, ending what runs in it
-	OpStop        Op = "stop"         // ends what runs in container Name, which stays
-	OpRemove      Op = "remove"       // ends and removes container Name; one that is not there is no error
-	OpChanged     Op = "changed"      // says whether container Name changed anything but Except
-	OpCommit      Op = "commit"       // makes image To, with Labels, of container Name
-	OpLogs        Op = "logs"         // the last lines that container Name's first process printed
+	OpStop        Op = "stop"         // ends what runs in container Name, and keeps the container
+	OpRemove      Op = "remove"       // ends and removes container Name; a missing one is no error
+	OpChanged     Op = "changed"      // reports whether container Name changed anything but Except
+	OpCommit      Op = "commit"       // makes image To, with Labels, from container Name
+	OpLogs        Op = "logs"         // returns the last lines that container Name's first process printed
 )
 
-// Order is one thing to be done.
+// Order is one request to the engine's program.
 type Order struct {
 	Op     Op                `json:"op"`
 	Name   string            `json:"name,omitempty"`
@@ -30,14 +30,14 @@ type Order struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	Spec   *Spec             `json:"spec,omitempty"`
 	Build  *Build            `json:"build,omitempty"`
-	// Except are paths that may have changed, with all below them.
+	// Except are paths that may have changed, with everything below them.
 	Except []string `json:"except,omitempty"`
 }
 
-// Fault is the kind of an error, for errors.Is on the other side.
+// Fault is the kind of an error, so that errors.Is works on the other side.
 type Fault string
 
-// The kinds.
+// The kinds of errors.
 const (
 	FaultNotFound Fault = "not_found"
 	FaultConflict Fault = "conflict"
@@ -45,7 +45,7 @@ const (
 	FaultOther    Fault = "other"
 )
 
-// faults are the errors that travel.
+// faults are the errors that are passed on by kind.
 var faults = map[Fault]error{FaultNotFound: ErrNotFound, FaultConflict: ErrConflict, FaultNoDaemon: ErrNoDaemon}
 
 // Answer is the result of an Order.

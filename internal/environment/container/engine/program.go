@@ -20,27 +20,27 @@ const Name = "signalbox-docker"
 // ErrNoProgram: the program that speaks to Docker is not installed.
 var ErrNoProgram = fmt.Errorf("%w: %s is not installed beside signalbox", environment.ErrNoContainer, Name)
 
-// Engine gives orders by running the program.
+// Engine performs orders by running the program.
 type Engine struct {
 	// Exec runs it on this machine.
 	Exec process.Executor
 	// Program is its path.
 	Program string
-	// Env are its variables: DOCKER_HOST and PATH, say.
+	// Env are its variables, such as DOCKER_HOST and PATH.
 	Env []string
 }
 
 const (
-	// orderTotal bounds every order but a build and a commit: a daemon that hangs is as one that is
-	// not there. Starting takes under a second, removing a large container some.
+	// orderTotal limits every order but a build and a commit: a daemon that hangs counts as missing. Starting takes under a second, removing a
+	// large container several.
 	orderTotal = 2 * time.Minute
-	// buildTotal bounds those, which may compile a toolchain or copy gigabytes.
+	// buildTotal limits builds and commits, which may compile a toolchain or copy gigabytes.
 	buildTotal = 2 * time.Hour
-	// maxAnswer bounds an answer: some hundred thousand containers.
+	// maxAnswer is the largest answer, in bytes: some hundred thousand containers.
 	maxAnswer = 64 << 20
 )
 
-// Do gives an order. The error wraps ErrNotFound, ErrConflict or ErrNoDaemon where it is one.
+// Do performs an order. The error wraps ErrNotFound, ErrConflict or ErrNoDaemon if it is one of these.
 func (e Engine) Do(ctx context.Context, o Order) (Answer, error) {
 	a, err := e.do(ctx, o)
 	if err != nil {
@@ -95,7 +95,7 @@ func (e Engine) do(ctx context.Context, o Order) (a Answer, err error) {
 	return a, a.err()
 }
 
-// err is the answer's error.
+// err returns the answer's error.
 func (a Answer) err() error {
 	if a.Fault == "" {
 		return nil
