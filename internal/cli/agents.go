@@ -13,8 +13,8 @@ func newAgents(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "agents",
 		Short: "List the coding agents on this machine and how they reach their models",
-		Long: "Look for the agents that Signalbox understands, with their versions, and for what lets them reach their models: an\n" +
-			"API key in its usual variable, or a login of their own.",
+		Long: "List the agents that Signalbox supports, with their versions and with how they reach their models: an API key in its\n" +
+			"usual variable, or a login of their own.",
 		Example: "  signalbox agents\n  signalbox agents --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.listAgents(c.Context()) },

@@ -18,13 +18,13 @@ func newDocumentMigrate(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring documents of older versions up to date",
-		Long: "Read every document of the project and write those anew, in place and under their locks, that lack keys or hold what is\n" +
-			"known to be wrong (phase 9 of pr-create, phase 11 of merge-cleanup, the category INTERNAL). Keys of other programs stay.\n" +
-			"Exit code 1: a document cannot be read; it is left as it is and the others are mended.",
+		Long: "Read every document of the project. Rewrite, in place and under its lock, each one that lacks keys or holds a known error\n" +
+			"of an older writer (phase 9 of pr-create, phase 11 of merge-cleanup, the category INTERNAL). Keys of other programs stay.\n" +
+			"Exit code 1: a document can't be read. It's left as it is, and the others are fixed.",
 		Example: "  signalbox document migrate --dry-run\n  signalbox document migrate\n  signalbox document migrate --json",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.migrate(c.Context(), dryRun) },
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be mended")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be fixed")
 	return c
 }
 

@@ -24,9 +24,9 @@ func newEnvExec(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec ENV -- PROGRAM [ARGUMENT]...",
 		Short: "Run a program in an environment, the way its tests run",
-		Long: "Run a program inside a run's environment: isolated as it is, with what its set-up activated, in its work folder. The\n" +
-			"exit code is the program's. ENV is an environment's id or its issue's number. Unless the run is being carried at this\n" +
-			"moment it waits until the program has ended.",
+		Long: "Run a program inside a run's environment, with the same isolation and with what its setup activated, in its work folder.\n" +
+			"The exit code is the program's. ENV is an environment's id or its issue's number. If the run is stopped, it can't be\n" +
+			"resumed before the program has ended.",
 		Example:           "  signalbox env exec 42 -- go test ./...\n  signalbox env exec 42 -- sh -c 'git log --oneline | head'",
 		Args:              cobra.MatchAll(dashed, cobra.MinimumNArgs(2)),
 		ValidArgsFunction: a.offerEnvironments(),

@@ -18,10 +18,10 @@ func newEnvLogs(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logs ENV [LOG]",
 		Short: "Print the log of an environment's setup",
-		Long: "Print the logs of an environment's set-up and verification, in order, or the one named: the command, how it ended,\n" +
-			"how it failed before, and what it printed. Control characters are taken out. A log has all tries of its command, one\n" +
-			"after the other. --list prints one line for each: log, what it is of, how that ended, the command; --json the same\n" +
-			"and where each log is. Everything else that ran there is in \"signalbox logs\".",
+		Long: "Print the logs of an environment's setup and verification, in order, or the one you name: the command, how it ended,\n" +
+			"how it failed before, and what it printed, without control characters. A log holds all attempts of its command, one\n" +
+			"after the other. --list prints one line for each log: name, purpose, how it ended, command; --json prints the same and\n" +
+			"the path of each log. \"signalbox logs\" has everything else that ran there.",
 		Example:           "  signalbox env logs 42\n  signalbox env logs 42 --list\n  signalbox env logs 42 setup.command.1.log",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.offerEnvironments(),

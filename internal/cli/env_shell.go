@@ -19,9 +19,9 @@ func newEnvShell(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell ENV",
 		Short: "Open a shell in an environment, as its agent sees it",
-		Long: "Open a shell inside a run's environment: isolated as it is, with what its set-up activated. ENV is an environment's id\n" +
-			"or its issue's number. Unless the run is being carried at this moment it waits until the shell has ended. What you\n" +
-			"leave in the files is kept on a ref when the run goes on, but is no part of its change.",
+		Long: "Open a shell inside a run's environment, with the same isolation and with what its setup activated. ENV is an\n" +
+			"environment's id or its issue's number. If the run is stopped, it can't be resumed before the shell has ended. What you\n" +
+			"leave in the files is kept on a ref when the run is resumed, but isn't part of its change.",
 		Example:           "  signalbox env shell 42",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.offerEnvironments(),

@@ -17,9 +17,9 @@ func newIssueCleanup(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cleanup --orphans",
 		Short: "Delete the status of issues without a folder",
-		Long: "Remove the records that \"signalbox issue orphans\" lists. Kept are complete and error for 7 days, because somebody\n" +
-			"may still wait for them (--all removes these too), and the records of runs that are not over.\n" +
-			"With keep_statuses in .signalbox/config.yaml every run does the same for complete and error of that age.",
+		Long: "Remove the records that \"signalbox issue orphans\" lists. Records that say complete or error are kept for 7 days, because\n" +
+			"a script may still wait for them (--all removes them too), and so are the records of runs that haven't ended.\n" +
+			"With keep_statuses in .signalbox/config.yaml every run removes records of that age.",
 		Example: "  signalbox issue cleanup --orphans --dry-run\n  signalbox issue cleanup --orphans",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !orphans {

@@ -18,8 +18,8 @@ func newReport(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Report progress, as an agent in a session",
-		Long: "For agents: say what the session came to, or how far it is. It is believed of nobody else: the session's own token is in\n" +
-			"the agent's environment. The first word that is final counts; later ones are noted.",
+		Long: "For agents: report how the session ended, or how far it is. Only the session's own agent is believed: its token is in the\n" +
+			"agent's environment. The first final status counts; later ones are noted.",
 		Example: "  signalbox report progress \"the failing test is written\"\n  signalbox report complete\n  signalbox report error \"the API is not documented\"",
 	}
 	for _, word := range []struct {

@@ -22,10 +22,10 @@ func newSessionCleanup(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cleanup ISSUE... | --merged | --orphans",
 		Short: "Remove finished sessions: environment, branch, record, status",
-		Long: "Put away the sessions of the issues named, of those whose change is merged (--merged), or that have no environment any\n" +
-			"more (--orphans). The run is given up if it is not over, and its environment removed after everything in it is on a\n" +
-			"ref; the branch is removed when its commits are on that ref or merged. The status stays for 7 days, because somebody\n" +
-			"may wait for it (--all removes it). A session that runs is refused: stop it first. So is one whose run has a change\n" +
+		Long: "Remove the sessions of the issues you name, of those whose change is merged (--merged), or of those that have no\n" +
+			"environment any more (--orphans). A run that hasn't ended is given up, and its environment is removed once everything in\n" +
+			"it is on a ref; the branch is removed if its commits are on that ref or merged. The status is kept for 7 days, because a\n" +
+			"script may wait for it (--all removes it). A running session is refused: stop it first. So is one whose run has a change\n" +
 			"that waits for approval: decide first.\n" +
 			"--json: issue, session, done, status_kept and kept_refs of each.",
 		Example:           "  signalbox session cleanup 42\n  signalbox session cleanup --merged --dry-run\n  signalbox session cleanup --orphans",

@@ -20,9 +20,9 @@ func newSessionWait(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "wait [ISSUE...]",
 		Short: "Wait until sessions end",
-		Long: "Wait until each session is complete or an error, and say which. Without an issue: all sessions that have not ended. It\n" +
-			"is told by the sessions themselves and asks nobody in between. What an agent asks meanwhile is said on standard error, with\n" +
-			"--json as lines like those of watch. Exit code 0: all are complete; 4: one is an error; 1: the time is over.",
+		Long: "Wait until each session is complete or ended in an error, and say which. Without an issue: all sessions that haven't\n" +
+			"ended. An agent's question is printed on standard error meanwhile; with --json as a line like those of watch.\n" +
+			"Exit code 0: all are complete; 4: one ended in an error; 1: the time is over.",
 		Example:           "  signalbox session wait 41 42\n  signalbox session wait --fail-fast --timeout 2h",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.offerSessions(true, anySession),

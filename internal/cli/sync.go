@@ -10,9 +10,9 @@ func newSync(a *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sync RUN",
 		Short: "Merge the current base branch into a run's change and test it again",
-		Long: "Merge the base branch, as it is now, into the change of a run that stands still. If they conflict, the agent resolves the\n" +
-			"conflicts. The tests run again, the review too, and an approval given before is void. To resolve conflicts yourself,\n" +
-			"merge the base into the run's branch in your own checkout and resume the run: your commits are taken up.",
+		Long: "Merge today's base branch into the change of a run that isn't at work. If they conflict, the agent resolves the conflicts.\n" +
+			"The tests and the review run again, and an earlier approval no longer counts. To resolve conflicts yourself, merge the\n" +
+			"base into the run's branch in your own checkout and resume the run: it takes your commits.",
 		Example: "  signalbox sync 42",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
