@@ -78,8 +78,8 @@ func (a *Agent) program() agent.Program {
 	return p
 }
 
-// usersOwn leaves out what the repository brings: hooks, servers of tools and a helper for keys are programs
-// that start unasked. CLAUDE.md goes with it, and is had as that of a further folder.
+// usersOwn ignores the repository's settings: hooks, MCP servers and key helpers are programs that would start without asking. That ignores
+// CLAUDE.md too, so it is read as that of an additional folder.
 var usersOwn = []string{"--setting-sources=user", "--strict-mcp-config", "--add-dir=."}
 
 // modes are the arguments for each kind of permissions. A list of tools is one argument, because further arguments would count as tools. Without a

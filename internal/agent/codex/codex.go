@@ -115,8 +115,8 @@ func (a *Agent) arguments(task agent.Task) []string {
 	return append(args, "-") // the prompt is on standard input
 }
 
-// serving returns how it is started to be talked with. Nothing is typed into a command once that runs: it
-// would not ask again.
+// serving returns the arguments to start it as a server. They keep the model from typing into a running command, because Codex would not ask about
+// that input.
 func (a *Agent) serving(task agent.Task) []string {
 	args := slices.Concat([]string{"app-server"}, quiet, []string{"-c", "features.unified_exec_tty=false",
 		"-c", "features.default_mode_request_user_input=true", "-c", "suppress_unstable_features_warning=true"}, endpoint(task.Endpoint))

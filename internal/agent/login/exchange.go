@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// exchangeEvery is how long a renewed token may be known to one side alone. An old one can be used no
-// more, so the person's own agent should not need it meanwhile.
+// exchangeEvery is how long a renewed token may be known to one side only. The old one is invalid by then, so the user's own agent should not need
+// it in that time.
 const exchangeEvery = 200 * time.Millisecond
 
-// maxTokens is many times what any agent's file of tokens holds.
+// maxTokens is many times the size of any agent's token file, in bytes.
 const maxTokens = 1 << 20
 
-// begin hands the login out, which is noted before.
+// begin copies the login inside, after recording the loan.
 func (l *Loan) begin() error {
 	person, err := os.ReadFile(l.person())
-	if errors.Is(err, fs.ErrNotExist) { // it may have another way to its model
+	if errors.Is(err, fs.ErrNotExist) { // the agent may have another way to its model
 		return nil
 	}
 	if err == nil {
@@ -43,15 +43,14 @@ func (l *Loan) exchanging(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			_ = l.exchange() // Return does it once more, and says why it cannot
+			_ = l.exchange() // Return tries once more, and reports the error
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// exchange makes both sides the same. What the person's own agent wrote, or they did by logging in or
-// out, goes before what the inside has.
+// exchange brings both files to the same tokens. A change by the user (their own agent's renewal, a login or a logout) wins over a change inside.
 func (l *Loan) exchange() error {
 	person, err := os.ReadFile(l.person())
 	if errors.Is(err, fs.ErrNotExist) { // logged out
@@ -64,10 +63,10 @@ func (l *Loan) exchange() error {
 		if err := l.hand(person); err != nil {
 			return err
 		}
-		return l.note(person) // only now: Settle must not take what was there for something newer
+		return l.note(person) // not earlier: Settle must not mistake the old content for something newer
 	}
 	back, err := readInside(l.inside, l.tokens())
-	if err != nil || bytes.Equal(back, l.handed) { // one that is not there, or no file, has nothing to bring
+	if err != nil || bytes.Equal(back, l.handed) { // a missing file, or something that isn't a file, has no tokens
 		return nil
 	}
 	merged, changed := renewed(person, back)
@@ -81,7 +80,7 @@ func (l *Loan) exchange() error {
 	return l.note(merged)
 }
 
-// hand puts what the person's file holds into the copy.
+// hand writes the content of the user's file to the copy.
 func (l *Loan) hand(person []byte) error {
 	fresh := l.tokens() + ".new"
 	err := l.inside.RemoveAll(fresh)
@@ -98,7 +97,7 @@ func (l *Loan) hand(person []byte) error {
 	return nil
 }
 
-// person returns the person's file; where that is a link, what it leads to.
+// person returns the path of the user's file, with a link resolved.
 func (l *Loan) person() string { return l.login.person() }
 
 func (l Login) person() string {
@@ -131,8 +130,7 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// replace writes a file of the host's in one step that outlasts a power cut: there is no second copy of
-// a token that was renewed.
+// replace writes a file of the host in one step that survives a power cut: a renewed token has no other copy.
 func replace(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".signalbox-*") // mode 0600
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// lay puts the settings inside, in the place of what an earlier call made there of them: what one role
-// planted is not what the next one goes by.
+// lay puts the settings inside and replaces what an earlier call left there: settings planted by one role must not affect the next.
 func (l *Loan) lay() error {
 	if err := makeFolder(l.inside, filepath.Dir(l.tokens())); err != nil {
 		return err
@@ -32,7 +31,7 @@ func (l *Loan) lay() error {
 	return nil
 }
 
-// clear takes away what the inside has of a pattern.
+// clear deletes everything inside that matches a pattern.
 func (l *Loan) clear(pattern string) error {
 	dir := filepath.Join(l.login.Folder, filepath.Dir(pattern))
 	if err := makeFolder(l.inside, dir); err != nil {
@@ -52,7 +51,7 @@ func (l *Loan) clear(pattern string) error {
 	return nil
 }
 
-// setting lays out a person's file or folder.
+// setting copies or shows one of the user's files or folders.
 func (l *Loan) setting(path string) error {
 	name, err := filepath.Rel(l.login.Home, path)
 	if err != nil {
@@ -82,7 +81,7 @@ func (l *Loan) setting(path string) error {
 	return l.inside.WriteFile(name, text, 0o600)
 }
 
-// maxSetting is many times what a person writes.
+// maxSetting is many times the size of any settings file, in bytes.
 const maxSetting = 8 << 20
 
 // makeFolder makes a folder inside and checks that every part is a folder: an agent that ran there may have replaced any of them.

@@ -1,7 +1,5 @@
-// Package login owns an agent's own login while it is lent to an environment:
-// a copy that the agent works with, and what comes back of it, which is renewed
-// tokens and nothing else. It refuses to let the inside write anything that a
-// person's own sessions of the agent would read, and trusts nothing it finds there.
+// Package login owns the loan of an agent's own login to an environment: a copy for the agent, and the return of renewed tokens and nothing else.
+// It lets nothing inside write a file that the user's own sessions of the agent read, and trusts nothing it finds there.
 package login
 
 import (
@@ -20,38 +18,37 @@ import (
 	"signalbox/internal/flock"
 )
 
-// Login is an agent's own as it lies in a person's HOME.
+// Login is an agent's login in the user's HOME.
 type Login struct {
-	// Home is the person's.
+	// Home is the user's home folder.
 	Home string
-	// Folder, below HOME, is where the agent keeps all that is its own, File, below Folder, its tokens.
+	// Folder, below HOME, holds everything of the agent's own; File, below Folder, holds its tokens.
 	Folder, File string
-	// Settings, patterns below Folder, are what counts inside as well. Files are copied and folders shown
-	// as they are, which the inside cannot write. Conversations and whatever else lies there stay outside.
+	// Settings are patterns below Folder for what also applies inside. Files are copied; folders are shown read-only. Conversations and everything
+	// else in Folder stay outside.
 	Settings []string
 }
 
-// Loan is a login in an environment. Between two loans the agent's conversations stay there, and no token.
+// Loan is a login lent to an environment. Between two loans the agent's conversations stay there, but no token does.
 type Loan struct {
 	login Login
-	// keep is the host's alone, inside the root of what the agent sees.
+	// keep belongs to the host alone; inside is the root of what the agent sees.
 	keep   string
 	inside *os.Root
-	reads  map[string]string // by name below HOME, folders of settings
+	reads  map[string]string // folders of settings, by name below HOME
 	unlock func()
 
-	// at is what the person's file held when both were last the same, and handed what the copy did.
+	// at is the content of the user's file when both were last the same, and handed that of the copy.
 	at, handed []byte
 	end        context.CancelFunc
 	ended      sync.WaitGroup
 }
 
-// insideFolder is what the agent sees of the folder that a loan has. It is more than Login.Folder, since
-// agents lay locks beside that.
+// insideFolder is the part of a loan's folder that the agent sees. It contains more than Login.Folder, because agents create locks beside that.
 const insideFolder = "inside"
 
-// Lend lays the login and its settings into a folder that goes with an environment, and exchanges
-// tokens until Return. What a loan that was cut off left there is settled before; it may be one of others.
+// Lend puts the login and its settings into an environment's folder, and exchanges tokens until Return. It first settles an interrupted loan there,
+// which may be of one of the others.
 func (l Login) Lend(ctx context.Context, keep string, others ...Login) (*Loan, error) {
 	loan, err := l.lend(keep, append(others, l))
 	if err != nil {
@@ -90,7 +87,7 @@ func (l Login) lend(keep string, known []Login) (_ *Loan, err error) {
 	return loan, loan.begin()
 }
 
-// Task shows the login to a task.
+// Task adds the login to a task.
 func (l *Loan) Task(t agent.Task) agent.Task {
 	inside := filepath.Join(l.keep, insideFolder)
 	t.Login = map[string]string{"~/" + l.login.Folder: filepath.Join(inside, l.login.Folder)}
@@ -99,8 +96,7 @@ func (l *Loan) Task(t agent.Task) agent.Task {
 	return t
 }
 
-// Return brings back what was renewed last, and takes the copy away. What cannot be brought back stays
-// for Settle, and is an error.
+// Return brings back the last renewed tokens and deletes the copy. Tokens that can't be brought back stay for Settle, and Return reports the error.
 func (l *Loan) Return() error {
 	defer l.close()
 	l.end()
@@ -122,13 +118,12 @@ func (l *Loan) close() {
 	l.unlock()
 }
 
-// tokens returns where the copy lies, below inside.
+// tokens returns the path of the copy, below inside.
 func (l *Loan) tokens() string { return l.login.tokens() }
 
 func (l Login) tokens() string { return filepath.Join(l.Folder, l.File) }
 
-// openInside opens what the agent sees. A repository may bring a link in its place, by which what is removed
-// there would be a person's.
+// openInside opens the part that the agent sees. A repository may contain a link in its place, through which a deletion would hit the user's files.
 func openInside(keep string) (*os.Root, error) {
 	path := filepath.Join(keep, insideFolder)
 	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
@@ -137,7 +132,7 @@ func openInside(keep string) (*os.Root, error) {
 	return os.OpenRoot(path)
 }
 
-// lock holds a loan's folder for this process.
+// lock locks a loan's folder for this process.
 func lock(keep string) (unlock func(), err error) {
 	f, err := os.Open(keep)
 	if err != nil {
@@ -153,18 +148,18 @@ func lock(keep string) (unlock func(), err error) {
 	return func() { _ = flock.Release(f) }, nil
 }
 
-// errNowhere: there is no environment that it could be lent to.
+// errNowhere: there is no environment to lend it to.
 var errNowhere = errors.New("there is no folder to keep it in")
 
-// errLent: another call of the same environment works with the login.
+// errLent: another call of the same environment uses the login.
 var errLent = errors.New("it is lent to another call in this environment")
 
-// record is what Settle must know of a loan. It lies where nothing inside can write.
+// record is what Settle has to know about a loan. Nothing inside can write to it.
 type record struct {
-	// Person is the person's file, Copy that below the inside folder.
+	// Person is the path of the user's file, and Copy that of the copy, below the inside folder.
 	Person string `json:"person"`
 	Copy   string `json:"copy"`
-	// At is a digest of what the person's file held when both were last the same.
+	// At is a digest of the content of the user's file when both were last the same.
 	At string `json:"at"`
 }
 
@@ -178,9 +173,9 @@ func (l *Loan) note(at []byte) error {
 	return replace(filepath.Join(l.keep, recordFile), text)
 }
 
-// forget takes a copy away, and the word of it.
+// forget deletes a copy and its record.
 func forget(keep string, inside *os.Root, tokens string) error {
-	err := makeFolder(inside, filepath.Dir(tokens)) // or it cannot be said what lies there
+	err := makeFolder(inside, filepath.Dir(tokens)) // otherwise what is there can't be known
 	if err == nil {
 		err = inside.RemoveAll(tokens)
 	}
@@ -227,7 +222,7 @@ func settle(keep string, known []Login) error {
 		return err
 	}
 	defer func() { _ = inside.Close() }()
-	person, errPerson := os.ReadFile(r.Person) // which may be gone
+	person, errPerson := os.ReadFile(r.Person) // it may be gone
 	back, errBack := readInside(inside, r.Copy)
 	if errPerson == nil && errBack == nil && digest(person) == r.At {
 		if merged, changed := renewed(person, back); changed {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// tokenNames are what agents call a token and its end: Claude Code, Codex, opencode and pi, Gemini CLI.
+// tokenNames are the keys for a token and for its end: Claude Code, Codex, opencode and pi, Gemini CLI.
 var tokenNames = []string{
 	"accessToken", "refreshToken", "expiresAt", "refreshTokenExpiresAt",
 	"access_token", "refresh_token", "id_token", "last_refresh",
@@ -16,13 +16,12 @@ var tokenNames = []string{
 	"expiry_date",
 }
 
-// token is what a token, or the time of its end, can be. Agents take some words for more: to pi
-// "!command" is a command, and of one with ";" it takes the address of its model.
+// token matches a token, or the time of its end. Agents give some texts another meaning: pi runs "!command" as a command, and takes the address of
+// its model from a token that contains ";".
 var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~+/=|:-]*$`) })
 
-// renewed returns the person's file with the tokens of the copy in the places where it has tokens itself.
-// Nothing is added, taken away or made another kind: a new entry may be one from which an agent takes
-// settings (opencode fetches them from the address of a "wellknown" login).
+// renewed returns the user's file with the tokens of the copy, where the user's file has tokens too. It adds and removes nothing and changes no
+// type: an agent may take settings from a new entry (opencode fetches them from the address of a "wellknown" login).
 func renewed(person, back []byte) (merged []byte, changed bool) {
 	var mine, theirs any
 	if decode(person, &mine) != nil || decode(back, &theirs) != nil || !merge(mine, theirs) {
@@ -32,7 +31,7 @@ func renewed(person, back []byte) (merged []byte, changed bool) {
 	return merged, err == nil
 }
 
-// merge takes tokens over into mine, and reports whether one is another now.
+// merge copies tokens into mine, and reports whether one changed.
 func merge(mine, theirs any) (changed bool) {
 	into, _ := mine.(map[string]any)
 	from, _ := theirs.(map[string]any)
@@ -59,7 +58,7 @@ func isRenewed(old, renewed any) bool {
 	return ok && isText && is != was && token().MatchString(was) && token().MatchString(is)
 }
 
-// decode keeps numbers as they are written.
+// decode keeps the spelling of numbers.
 func decode(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -24,7 +24,7 @@ type action interface {
 
 // stage is where a script is acted out.
 type stage struct {
-	// dir is the working directory, from which nothing is written to.
+	// dir is the working directory; no action writes outside of it.
 	dir            *os.Root
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -96,7 +96,7 @@ func (hanging) perform(ctx context.Context, s stage) error {
 }
 
 func (c crashing) perform(ctx context.Context, s stage) error {
-	if signal.Ignored(syscall.Signal(c)) { // by who started it, as nohup does
+	if signal.Ignored(syscall.Signal(c)) { // ignored by the starter, as nohup does
 		return fmt.Errorf("end by %s: it is ignored here", unix.SignalName(syscall.Signal(c)))
 	}
 	signal.Reset(syscall.Signal(c))
