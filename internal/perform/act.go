@@ -16,7 +16,7 @@ import (
 )
 
 // act performs one action. It may have been performed before, in part or
-// wholly, by a runner that died: each looks first for what it would make.
+// wholly, by a process that died: each looks first for what it would make.
 func (x *execution) act(ctx context.Context, a workflow.Action) (workflow.Event, error) {
 	o := workflow.Outcome{Key: a.Key, Presence: &x.presence}
 	switch a.Kind {

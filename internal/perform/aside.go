@@ -16,7 +16,7 @@ import (
 )
 
 // asideRef is where work goes that lies in the environment and takes no part in the run. What lay
-// there before this runner began anything in it has a name by which it is found again.
+// there before this engine began anything in it has a name by which it is found again.
 func (x *execution) asideRef(a workflow.Action) string {
 	name := a.Key
 	if !x.presence.Entered {
@@ -27,7 +27,7 @@ func (x *execution) asideRef(a workflow.Action) string {
 
 const foundMark = "found-"
 
-// tellFound tells of the work that was found; also of what a runner found that was killed before it
+// tellFound tells of the work that was found; also of what an engine found that was killed before it
 // could tell.
 func (x *execution) tellFound(ctx context.Context) error {
 	refs, err := x.Repo.Refs(ctx, place.KeptFolder(&x.run))

@@ -17,7 +17,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// theRequest is the request as the forge has it now, read once per runner.
+// theRequest is the request as the forge has it now, read once per engine.
 func (x *execution) theRequest(ctx context.Context) (forge.Request, error) {
 	if x.asked != nil {
 		return *x.asked, nil

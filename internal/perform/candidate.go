@@ -64,7 +64,7 @@ func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err 
 	spec := environment.Spec{ID: fmt.Sprintf("check-%d-%.12s", c.Pull, c.Tree), Commit: c.Commit,
 		Dir: fmt.Sprintf(".worktrees/issue-%d-check-%.12s", run.Journey.Number, c.Tree), Branch: fmt.Sprintf("signalbox/%d-check", run.Journey.Number),
 		Image: run.Journey.Image()}
-	if err := t.Environments.Remove(ctx, spec); err != nil { // of a runner that died
+	if err := t.Environments.Remove(ctx, spec); err != nil { // of a process that died
 		return v, err
 	}
 	defer func() { err = errors.Join(err, t.Environments.Remove(context.WithoutCancel(ctx), spec)) }()

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"signalbox/internal/agent"
 	"signalbox/internal/engine"
 	"signalbox/internal/environment"
@@ -25,8 +27,6 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
-
-	"github.com/go-json-experiment/json"
 )
 
 var errDied = errors.New("the process died")

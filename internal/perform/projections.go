@@ -20,7 +20,7 @@ type shown struct {
 	entry  *registry.Environment
 	status registry.IssueStatus
 	report string
-	// comment is the progress comment; empty until this runner wrote it.
+	// comment is the progress comment; empty until this engine wrote it.
 	comment string
 	errors  *workflow.Error
 	once    bool

@@ -179,7 +179,7 @@ func (e *AgentError) Error() string { return e.Err.Error() }
 
 func (e *AgentError) Unwrap() error { return e.Err }
 
-// agentsStart asks, where the agents are to work, whether those of the run could be called: once per runner, for what is installed
+// agentsStart asks, where the agents are to work, whether those of the run could be called: once per engine, for what is installed
 // may change between two. Where it is not known who could say that, they are called.
 func (x *execution) agentsStart(ctx context.Context, inside process.Executor) error {
 	if x.run.Journey.Preparing || x.MayCall == nil || x.presence.AgentsStart {

@@ -109,7 +109,7 @@ func (o *CheckSandbox) Exec(ctx context.Context, c process.Command) (process.Res
 	return o.Environment.Exec(ctx, c)
 }
 
-// Close removes the place and whatever was left in it.
+// Close removes the place and what was left in it.
 func (o *CheckSandbox) Close(ctx context.Context) error {
 	if err := o.driver.Remove(ctx, o.spec); err != nil {
 		return fmt.Errorf("remove environment that was looked from: %w", err)

@@ -40,9 +40,9 @@ func (p *Places) remove(ctx context.Context, run *workflow.Run, force bool) (kep
 	if j.EnvID == "" || j.EnvRemoved {
 		return j.KeptRef, nil
 	}
-	// What a killed runner left behind still writes there.
+	// What a killed engine left behind still writes there.
 	if _, err := process.SweepOrphans(ctx, RunVariable+"="+run.RunID); err != nil {
-		return "", fmt.Errorf("end processes of an earlier runner: %w", err)
+		return "", fmt.Errorf("end processes of an earlier engine: %w", err)
 	}
 	commit, err := p.Unrecorded(ctx, run)
 	if errors.Is(err, environment.ErrTooLarge) && force {
