@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"signalbox/internal/store/watch"
 )
 
 // Folders below the project root, with slashes.
@@ -72,7 +74,7 @@ type Store struct {
 	// shared: the file system may be in use by another machine at this moment.
 	shared   bool
 	readOnly bool
-	watches  *hub
+	watches  *watch.Hub
 }
 
 // Open opens the project at cfg.Root and makes what a Store needs below it. It
@@ -95,13 +97,13 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{path: path, clock: cfg.Clock, redact: cfg.Redact, log: cfg.Logger, mended: cfg.Mended, self: self, shared: shared, readOnly: cfg.ReadOnly}
-	s.watches = &hub{store: s, every: pollEvery}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.watches = &watch.Hub{Log: s.log, Every: watch.PollEvery}
 	if s.root, err = os.OpenRoot(path); err != nil {
 		return nil, fmt.Errorf("open project root: %w", err)
 	}

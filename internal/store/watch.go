@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"signalbox/internal/workflow"
 
 	"github.com/fsnotify/fsnotify"
-	"golang.org/x/sys/unix"
-)
 
-// exhaustion is what the kernel says when it has no inotify instance (EMFILE), file (ENFILE), or watch
-// (ENOSPC) left to give.
-var exhaustion = []error{unix.EMFILE, unix.ENFILE, unix.ENOSPC}
+	"signalbox/internal/store/watch"
+	"signalbox/internal/workflow"
+)
 
 // Watch signals that something at one of paths (slash paths below the project
 // root; of a folder: anything in it) may have changed since the last signal.
@@ -35,17 +32,17 @@ func (s *Store) Watch(ctx context.Context, paths ...string) (<-chan struct{}, er
 		}
 		folders = append(folders, abs)
 	}
-	sub := &subscription{concerns: func(event fsnotify.Event) bool {
+	sub := &watch.Subscription{Concerns: func(event fsnotify.Event) bool {
 		return watched[event.Name] || watched[filepath.Dir(event.Name)]
 	}}
-	cancel := s.watches.subscribe(ctx, sub)
+	cancel := s.watches.Subscribe(ctx, sub)
 	for _, folder := range folders {
-		if err := s.watches.add(sub, folder); err != nil {
+		if err := s.watches.Add(sub, folder); err != nil {
 			cancel()
 			return nil, fmt.Errorf("watch %s: %w", folder, err)
 		}
 	}
-	return sub.signal, nil
+	return sub.Signal, nil
 }
 
 // WatchRun is Watch of a run's stage.json.
@@ -57,3 +54,6 @@ func (s *Store) WatchRun(ctx context.Context, ref workflow.RunRef) (<-chan struc
 func (s *Store) WatchSlots(ctx context.Context) (<-chan struct{}, error) {
 	return s.Watch(ctx, locksDir)
 }
+
+// Watched says why the kernel would not tell of changes now, so that files are polled; nil if it would.
+func (s *Store) Watched() error { return watch.Try(s.root.Name()) }

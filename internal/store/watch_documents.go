@@ -12,6 +12,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"signalbox/internal/store/strict"
+	"signalbox/internal/store/watch"
 	"signalbox/internal/workflow"
 )
 
@@ -29,8 +30,8 @@ type Change struct {
 // at is told once, as it is then. The channel is closed when ctx ends.
 func (s *Store) WatchDocuments(ctx context.Context, paths ...string) (<-chan Change, error) {
 	w := &documentWatch{store: s, paths: paths, seen: map[string]identity{}, changes: make(chan Change),
-		sub: &subscription{collects: true, concerns: func(fsnotify.Event) bool { return true }}}
-	cancel := s.watches.subscribe(ctx, w.sub)
+		sub: &watch.Subscription{Collects: true, Concerns: func(fsnotify.Event) bool { return true }}}
+	cancel := s.watches.Subscribe(ctx, w.sub)
 	w.addFolders(".")
 	if err := w.look(ctx, false); err != nil {
 		cancel()
@@ -42,7 +43,7 @@ func (s *Store) WatchDocuments(ctx context.Context, paths ...string) (<-chan Cha
 
 type documentWatch struct {
 	store   *Store
-	sub     *subscription
+	sub     *watch.Subscription
 	paths   []string
 	seen    map[string]identity
 	changes chan Change
@@ -50,8 +51,8 @@ type documentWatch struct {
 
 func (w *documentWatch) run(ctx context.Context) {
 	defer close(w.changes)
-	for range w.sub.signal {
-		names, all := w.store.watches.take(w.sub)
+	for range w.sub.Signal {
+		names, all := w.store.watches.Take(w.sub)
 		var err error
 		if all {
 			w.addFolders(".")
@@ -88,7 +89,7 @@ func (w *documentWatch) addFolders(dir string) {
 	if err != nil {
 		return
 	}
-	_ = w.store.watches.add(w.sub, abs)
+	_ = w.store.watches.Add(w.sub, abs)
 	entries, _ := w.store.list(dir)
 	for _, entry := range entries {
 		if at := path.Join(dir, entry.Name()); entry.IsDir() && mayHoldDocuments(at) {

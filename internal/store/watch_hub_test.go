@@ -75,7 +75,7 @@ func watchAThousandFolders(ctx context.Context, s *Store, _ []string) error {
 	if len(after) > len(before)+mine {
 		return fmt.Errorf("%d descriptors became %d", len(before), len(after))
 	}
-	if len(s.watches.polled) > 0 {
+	if _, _, polling := s.watches.State(); polling {
 		return fmt.Errorf("files are polled")
 	}
 	for n := range 1000 {
@@ -95,17 +95,15 @@ func watchAThousandFolders(ctx context.Context, s *Store, _ []string) error {
 		for range changed {
 		}
 	}
-	s.watches.mu.Lock()
-	defer s.watches.mu.Unlock()
-	if s.watches.watcher != nil || len(s.watches.folders) > 0 {
-		return fmt.Errorf("nothing is watched, but the watcher is there for %d folders", len(s.watches.folders))
+	if folders, watching, _ := s.watches.State(); watching || folders > 0 {
+		return fmt.Errorf("nothing is watched, but the watcher is there for %d folders", folders)
 	}
 	return nil
 }
 
 func watchWithoutInstances(ctx context.Context, s *Store, _ []string) error {
 	var said bytes.Buffer
-	s.log, s.watches.every = slog.New(slog.NewTextHandler(&said, nil)), time.Millisecond
+	s.watches.Log, s.watches.Every = slog.New(slog.NewTextHandler(&said, nil)), time.Millisecond
 	if err := allowInstances(0); err != nil {
 		return err
 	}
@@ -137,9 +135,7 @@ func watchWithoutInstances(ctx context.Context, s *Store, _ []string) error {
 	}
 	for polled := true; polled; {
 		<-changes[0]
-		s.watches.mu.Lock()
-		polled = len(s.watches.polled) > 0
-		s.watches.mu.Unlock()
+		_, _, polled = s.watches.State()
 	}
 	for _, changed := range changes { // the last poll
 		select {

@@ -1,59 +1,62 @@
-package store
+package watch
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
 )
 
 // The kernel gives a user 128 inotify instances, for all programs together, and a limited number of
 // watches. So a Store has one instance, whatever the number of its subscriptions; and where the
 // kernel has none left, those that could not be watched are polled until it has.
 const (
-	// pollEvery is short enough for "signalbox stop", which promises a second.
-	pollEvery = 250 * time.Millisecond
+	// PollEvery is short enough for "signalbox stop", which promises a second.
+	PollEvery = 250 * time.Millisecond
 	// returnEvery is how many polls pass between two attempts to watch again.
 	returnEvery = 40
 )
 
-// hub shares one watcher among the subscriptions of a Store. It has no watcher and no goroutine
+// Hub shares one watcher among the subscriptions of a Store. It has no watcher and no goroutine
 // while nothing is watched.
-type hub struct {
-	store *Store
-	every time.Duration // pollEvery
+type Hub struct {
+	Log   *slog.Logger
+	Every time.Duration // pollEvery
 
 	mu      sync.Mutex
 	watcher *fsnotify.Watcher
 	// folders are the subscriptions of each watched folder, by its absolute path. The kernel watches
 	// a folder once, however many there are.
-	folders map[string]map[*subscription]bool
+	folders map[string]map[*Subscription]bool
 	// polled are those with a folder that cannot be watched now; stop ends the polling.
-	polled map[*subscription]bool
+	polled map[*Subscription]bool
 	stop   chan struct{}
 }
 
-// subscription is one party's interest in some folders.
-type subscription struct {
-	// concerns says whether an event is of interest.
-	concerns func(fsnotify.Event) bool
+// Subscription is one party's interest in some folders.
+type Subscription struct {
+	// Concerns says whether an event is of interest.
+	Concerns func(fsnotify.Event) bool
 	// folders are absolute paths.
 	folders map[string]bool
-	// signal says that something changed; what it was is in names, unless all may have.
-	signal chan struct{}
-	// collects: names are wanted. all: events may have been lost.
-	collects bool
+	// Signal says that something changed; what it was is in names, unless all may have.
+	Signal chan struct{}
+	// Collects: names are wanted. all: events may have been lost.
+	Collects bool
 	names    map[string]bool
 	all      bool
 }
 
-// subscribe begins a subscription without folders, which ends with ctx or by cancel; its signal is closed then.
-func (h *hub) subscribe(ctx context.Context, sub *subscription) (cancel func()) {
-	sub.folders, sub.names, sub.signal = map[string]bool{}, map[string]bool{}, make(chan struct{}, 1)
+// Subscribe begins a subscription without folders, which ends with ctx or by cancel; its signal is closed then.
+func (h *Hub) Subscribe(ctx context.Context, sub *Subscription) (cancel func()) {
+	sub.folders, sub.names, sub.Signal = map[string]bool{}, map[string]bool{}, make(chan struct{}, 1)
 	forget := context.AfterFunc(ctx, func() { h.leave(sub) })
 	return func() {
 		if forget() {
@@ -62,9 +65,9 @@ func (h *hub) subscribe(ctx context.Context, sub *subscription) (cancel func()) 
 	}
 }
 
-// add has a subscription told about what happens in a folder from now on. A folder that cannot be
+// Add has a subscription told about what happens in a folder from now on. A folder that cannot be
 // watched for want of anything but the kernel's means is an error.
-func (h *hub) add(sub *subscription, folder string) error {
+func (h *Hub) Add(sub *Subscription, folder string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if sub.folders == nil {
@@ -77,9 +80,9 @@ func (h *hub) add(sub *subscription, folder string) error {
 	sub.folders[folder] = true
 	if h.folders[folder] == nil {
 		if h.folders == nil {
-			h.folders, h.polled = map[string]map[*subscription]bool{}, map[*subscription]bool{}
+			h.folders, h.polled = map[string]map[*Subscription]bool{}, map[*Subscription]bool{}
 		}
-		h.folders[folder] = map[*subscription]bool{}
+		h.folders[folder] = map[*Subscription]bool{}
 	}
 	h.folders[folder][sub] = true
 	if err != nil {
@@ -89,7 +92,7 @@ func (h *hub) add(sub *subscription, folder string) error {
 }
 
 // watch has the kernel watch a folder: also one that is watched, for it may be another folder under the same name.
-func (h *hub) watch(folder string) error {
+func (h *Hub) watch(folder string) error {
 	if h.watcher == nil {
 		watcher, err := fsnotify.NewWatcher()
 		if err != nil {
@@ -101,30 +104,43 @@ func (h *hub) watch(folder string) error {
 	return h.watcher.Add(folder)
 }
 
-// Watched says why the kernel would not tell of changes now, so that files are polled; nil if it would.
-func (s *Store) Watched() error {
+// Try says why the kernel would not tell of changes of a folder now, so that it is polled; nil if it would.
+func Try(folder string) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
-	return errors.Join(watcher.Add(s.root.Name()), watcher.Close())
+	return errors.Join(watcher.Add(folder), watcher.Close())
 }
 
+// State reports how many folders are watched, whether by the kernel, and whether any is polled.
+func (h *Hub) State() (folders int, watching, polling bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.folders), h.watcher != nil, len(h.polled) > 0
+}
+
+// exhaustion is what the kernel says when it has no inotify instance (EMFILE), file (ENFILE), or watch
+// (ENOSPC) left to give.
+var exhaustion = []error{unix.EMFILE, unix.ENFILE, unix.ENOSPC}
+
 // exhausted reports whether the kernel has no instance, descriptor or watch left.
-func exhausted(err error) bool { return isAny(err, exhaustion...) }
+func exhausted(err error) bool {
+	return slices.ContainsFunc(exhaustion, func(target error) bool { return errors.Is(err, target) })
+}
 
 // poll begins to poll for a subscription that cannot be watched.
-func (h *hub) poll(sub *subscription, why error) {
+func (h *Hub) poll(sub *Subscription, why error) {
 	if len(h.polled) == 0 {
-		h.store.log.Warn("files cannot be watched for now and are looked at again and again instead", "every", h.every, "err", why)
+		h.Log.Warn("files cannot be watched for now and are looked at again and again instead", "every", h.Every, "err", why)
 		h.stop = make(chan struct{})
 		go h.pollUntil(h.stop)
 	}
 	h.polled[sub] = true
 }
 
-func (h *hub) pollUntil(stop <-chan struct{}) {
-	ticker := time.NewTicker(h.every)
+func (h *Hub) pollUntil(stop <-chan struct{}) {
+	ticker := time.NewTicker(h.Every)
 	defer ticker.Stop()
 	for polls := 1; ; polls++ {
 		select {
@@ -144,7 +160,7 @@ func (h *hub) pollUntil(stop <-chan struct{}) {
 }
 
 // tryToWatch ends the polling for those all of whose folders can be watched again.
-func (h *hub) tryToWatch() {
+func (h *Hub) tryToWatch() {
 	for sub := range h.polled {
 		for folder := range sub.folders {
 			if exhausted(h.watch(folder)) {
@@ -157,7 +173,7 @@ func (h *hub) tryToWatch() {
 }
 
 // polls takes a subscription out of those that are polled.
-func (h *hub) polls(sub *subscription, ended bool) {
+func (h *Hub) polls(sub *Subscription, ended bool) {
 	if !h.polled[sub] {
 		return
 	}
@@ -165,13 +181,13 @@ func (h *hub) polls(sub *subscription, ended bool) {
 	if len(h.polled) == 0 {
 		close(h.stop)
 		if !ended {
-			h.store.log.Warn("files are watched again")
+			h.Log.Warn("files are watched again")
 		}
 	}
 }
 
 // leave ends a subscription, and the watcher with the last one.
-func (h *hub) leave(sub *subscription) {
+func (h *Hub) leave(sub *Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for folder := range sub.folders {
@@ -185,7 +201,7 @@ func (h *hub) leave(sub *subscription) {
 	}
 	h.polls(sub, true)
 	sub.folders = nil
-	close(sub.signal)
+	close(sub.Signal)
 	if len(h.folders) == 0 && h.watcher != nil {
 		_ = h.watcher.Close()
 		h.watcher = nil
@@ -193,7 +209,7 @@ func (h *hub) leave(sub *subscription) {
 }
 
 // forward tells the subscriptions what a watcher tells, until it is closed.
-func (h *hub) forward(watcher *fsnotify.Watcher) {
+func (h *Hub) forward(watcher *fsnotify.Watcher) {
 	for {
 		select {
 		case event, ok := <-watcher.Events:
@@ -217,7 +233,7 @@ func (h *hub) forward(watcher *fsnotify.Watcher) {
 	}
 }
 
-func (h *hub) tell(event fsnotify.Event) {
+func (h *Hub) tell(event fsnotify.Event) {
 	if event.Op == fsnotify.Chmod || strings.HasPrefix(filepath.Base(event.Name), ".tmp-") {
 		return
 	}
@@ -226,30 +242,30 @@ func (h *hub) tell(event fsnotify.Event) {
 	// What happens to a folder itself is told under its own name.
 	for _, folder := range []string{filepath.Dir(event.Name), event.Name} {
 		for sub := range h.folders[folder] {
-			if sub.concerns(event) {
+			if sub.Concerns(event) {
 				sub.happened(event.Name)
 			}
 		}
 	}
 }
 
-func (s *subscription) happened(name string) {
-	if s.collects {
+func (s *Subscription) happened(name string) {
+	if s.Collects {
 		s.names[name] = true
 	}
 	select {
-	case s.signal <- struct{}{}:
+	case s.Signal <- struct{}{}:
 	default:
 	}
 }
 
-func (s *subscription) lost() {
+func (s *Subscription) lost() {
 	s.all = true
 	s.happened("")
 }
 
-// take returns what happened since it was last asked, or that anything may have.
-func (h *hub) take(sub *subscription) (names []string, all bool) {
+// Take returns what happened since it was last asked, or that anything may have.
+func (h *Hub) Take(sub *Subscription) (names []string, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for name := range sub.names {
@@ -260,13 +276,4 @@ func (h *hub) take(sub *subscription) (names []string, all bool) {
 	all = sub.all
 	sub.names, sub.all = map[string]bool{}, false
 	return names, all
-}
-
-func isAny(err error, targets ...error) bool {
-	for _, target := range targets {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return false
 }
