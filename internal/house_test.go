@@ -84,10 +84,10 @@ var rooms = map[string][]string{
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},
 	"mcp":                                 {"workflow", "store", "engine"},
-	"problem":                             {"forge", "store"},                                                                                                                                                            // whose errors have a kind of end
-	"wire":                                {"*"},                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
-	"app":                                 {"workflow", "health", "registry", "commandline", "config", "engine", "forge", "git", "heal", "problem", "process", "redact", "session", "session/terminal", "store", "wire"}, // names no driver and prints nothing: wire has built what it uses
-	"app/doctor":                          {"app", "agent", "commandline", "config", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"},                                              // a use case too long for app
+	"problem":                             {"forge", "store"},                                                                                                                                                                                                       // whose errors have a kind of end
+	"wire":                                {"*"},                                                                                                                                                                                                                    // builds what a configuration asks for, so it alone names drivers
+	"app":                                 {"agent", "perform", "permission", "place", "workflow", "health", "registry", "commandline", "config", "engine", "forge", "git", "heal", "problem", "process", "redact", "session", "session/terminal", "store", "wire"}, // names no driver and prints nothing: wire has built what it uses
+	"app/doctor":                          {"app", "agent", "commandline", "config", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"},                                                                                         // a use case too long for app
 	"cli":                                 {"*", "agent/replay", "environment/cache", "environment/detect", "forge/local"},
 	"cmd/*":                               {"*"},
 }

@@ -71,7 +71,7 @@ func (a *invocation) answer(ctx context.Context, ref, text string, f answerFlags
 	}
 	run := &found.Run
 	w := &answering{project: p, found: found, asked: run.Journey.Question}
-	if x, asked := p.askingSession(ctx, run); asked != nil {
+	if x, asked := p.AskingSession(ctx, run); asked != nil {
 		w.session, w.asked, w.found.Run.Journey.Question = x, asked, asked
 	}
 	_, held, err := p.Held(ctx, found.Ref.RequestID)

@@ -48,7 +48,7 @@ func (a *invocation) openSession(ctx context.Context, ref string) (*session.Sess
 
 // sessionSays is what there is to say of a session, on one line.
 func sessionSays(i *session.Info) string {
-	asked := askedBy(i)
+	asked := app.AskedBy(i)
 	switch {
 	case asked != nil:
 		return fmt.Sprintf("waits for an answer (signalbox answer %d): %s", i.Issue, redact.Line(asked.Line1(), 120))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/app"
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/problem"
@@ -86,6 +87,6 @@ func interpreted(path string) error {
 
 // fits refuses a prompt that the agent cannot be given.
 func (p *project) fits(request forge.Request, how sessionStart) error {
-	_, err := p.sessionConfig(request, how, sessionPlace{Root: p.Root, Name: session.Name("", request.Number), Agent: how.agent, Program: how.program, Headless: how.mode(p.invocation) == session.Headless})
+	_, err := p.sessionConfig(request, how, app.SessionPlace{Root: p.Root, Name: session.Name("", request.Number), Agent: how.agent, Program: how.program, Headless: how.mode(p.invocation) == session.Headless})
 	return err
 }

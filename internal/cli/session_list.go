@@ -49,7 +49,7 @@ type shownSession struct {
 }
 
 func showSession(i *session.Info) shownSession {
-	s := shownSession{Issue: i.Issue, Status: app.SessionState(i), Name: i.Name, Agent: i.Agent, Mode: i.Mode, Progress: i.Progress, Question: askedBy(i),
+	s := shownSession{Issue: i.Issue, Status: app.SessionState(i), Name: i.Name, Agent: i.Agent, Mode: i.Mode, Progress: i.Progress, Question: app.AskedBy(i),
 		HostPID: i.HostPID, StartedAt: i.StartedAt, EndedAt: i.EndedAt, ExitCode: i.ExitCode, Notes: i.Notes}
 	if i.Outcome != nil {
 		s.Message, s.Source = i.Outcome.Message, i.Outcome.Source

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/app"
 	"signalbox/internal/session"
 	"signalbox/internal/session/terminal"
 )
@@ -32,7 +33,7 @@ func (a *invocation) sayNext(i *session.Info) {
 func beginAgain(i *session.Info) []string {
 	start := fmt.Sprintf("signalbox session start %d", i.Issue)
 	switch said := i.Outcome.Message; {
-	case strings.Contains(said, errSpent.Error()) && !strings.Contains(said, "limits.per_day"):
+	case strings.Contains(said, app.ErrSpent.Error()) && !strings.Contains(said, "limits.per_day"):
 		return []string{"begin again with as much granted anew: " + start + " --grant"}
 	case strings.Contains(said, string(agent.Unauthorized)):
 		return []string{"see what is missing: signalbox doctor", "begin again in the same files: " + start}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"signalbox/internal/app"
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/perform"
@@ -25,7 +26,7 @@ the work.
 
 {{template "request" .}}`
 
-func (p *project) sessionConfig(request forge.Request, how sessionStart, at sessionPlace) (session.Config, error) {
+func (p *project) sessionConfig(request forge.Request, how sessionStart, at app.SessionPlace) (session.Config, error) {
 	prompt := how.prompt
 	if prompt == "" {
 		t, err := perform.PromptTemplate(workflow.Implementer, sessionPrompt)
@@ -42,20 +43,20 @@ func (p *project) sessionConfig(request forge.Request, how sessionStart, at sess
 	if err != nil {
 		return session.Config{}, err
 	}
-	prompt = p.Redact.String(prompt) + "\n\n" + session.Instructions(request.Number, commandline.ShellWord(at.reporter()), code)
+	prompt = p.Redact.String(prompt) + "\n\n" + session.Instructions(request.Number, commandline.ShellWord(at.Reporter()), code)
 	place, err := json.Marshal(at)
 	if err != nil {
 		return session.Config{}, fmt.Errorf("say where to run: %w", err)
 	}
 	c := session.Config{Issue: request.Number, Mode: how.mode(p.invocation), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt, Code: code,
-		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.Secrets(), Grace: sessionGrace, TmuxSocket: how.tmuxSocket}
+		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.Secrets(), Grace: app.SessionGrace, TmuxSocket: how.tmuxSocket}
 	if at.Headless {
 		l := wire.Limits(p.Config.Limits)
 		c.Env, c.Idle, c.Total = []string{"TERM=dumb"}, time.Duration(l.AgentIdleSec)*time.Second, time.Duration(l.AgentTotalSec)*time.Second
 		return c, nil
 	}
-	if len(prompt) > promptArgument {
-		return c, &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, errLongPrompt), Hint: "start it with --headless, or say less with --prompt"}
+	if len(prompt) > app.PromptArgument {
+		return c, &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, app.ErrLongPrompt), Hint: "start it with --headless, or say less with --prompt"}
 	}
 	if file, ok := p.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		c.Size = sizeOf(file)
@@ -66,8 +67,8 @@ func (p *project) sessionConfig(request forge.Request, how sessionStart, at sess
 // markerCode is what an agent at its own interface has to print behind a marker: such an interface shows
 // the repository's files like its words. Headless, its driver tells them apart. Of a program that nobody
 // here understands, what it prints is all there is.
-func (p *project) markerCode(at *sessionPlace) (string, error) {
-	_, c, err := p.sessionAgent(at.Agent, at.Program)
+func (p *project) markerCode(at *app.SessionPlace) (string, error) {
+	_, c, err := p.SessionAgent(at.Agent, at.Program)
 	if _, understood := wire.VendorOf(c.Driver); err != nil || !understood || at.Headless {
 		return "", err
 	}

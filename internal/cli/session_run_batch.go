@@ -50,7 +50,7 @@ func (b *batch) command(ctx context.Context, refs []string, dry, sequential bool
 		return errors.Join(b.sayUnmerged(ctx), b.printWaves())
 	}
 	b.how = b.project.meant(b.how)
-	_, c, err := b.project.sessionAgent(b.how.agent, b.how.program)
+	_, c, err := b.project.SessionAgent(b.how.agent, b.how.program)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (a *invocation) startSession(ctx context.Context, ref string, how sessionSt
 		return wire.Explained(err)
 	}
 	how = p.meant(how)
-	if _, c, err := p.sessionAgent(how.agent, how.program); err == nil {
+	if _, c, err := p.SessionAgent(how.agent, how.program); err == nil {
 		p.WarnOfLogin(c)
 	}
 	info, err := p.startFor(ctx, request, how)
@@ -133,7 +133,7 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 	if err != nil {
 		return session.Info{}, err
 	}
-	name, agent, err := p.sessionAgent(how.agent, how.program)
+	name, agent, err := p.SessionAgent(how.agent, how.program)
 	if err == nil {
 		err = errors.Join(how.check(), p.agentThere(name, agent))
 	}
@@ -163,7 +163,7 @@ func (p *project) startFor(ctx context.Context, request forge.Request, how sessi
 	if err != nil {
 		return session.Info{}, err
 	}
-	c, err := p.sessionConfig(request, how, sessionPlace{Root: p.Root, Name: session.Name("", request.Number), Run: workflow.RefOf(&run),
+	c, err := p.sessionConfig(request, how, app.SessionPlace{Root: p.Root, Name: session.Name("", request.Number), Run: workflow.RefOf(&run),
 		Agent: how.agent, Program: how.program, Unsandboxed: p.Overrides.Unsandboxed, Trusted: p.Trust.Standing == wire.StandsGiven, Headless: how.mode(p.invocation) == session.Headless, Grant: how.grant})
 	if err != nil {
 		return session.Info{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/problem"
 	"signalbox/internal/session"
 	"signalbox/internal/wire"
@@ -99,7 +100,7 @@ func (a *invocation) waitForSessions(ctx context.Context, refs []string, failFas
 func newQuestions(tell func(session.Info)) func(session.Info) {
 	last := ""
 	return func(info session.Info) {
-		asked := askedBy(&info)
+		asked := app.AskedBy(&info)
 		if asked == nil || asked.ID == last {
 			return
 		}

@@ -40,7 +40,7 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 func (p *project) printNext(ctx context.Context, r *workflow.Run, holder store.LockRecord, held bool) {
 	if name, ok := strings.CutPrefix(holder.Owner, app.SessionOwner); ok {
 		p.print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.paint(yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
-		if _, asked := p.askingSession(ctx, r); asked != nil {
+		if _, asked := p.AskingSession(ctx, r); asked != nil {
 			asking := *r
 			asking.Journey.Question = asked
 			p.printQuestion(&asking)

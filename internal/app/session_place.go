@@ -1,12 +1,10 @@
-package cli
+package app
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +12,6 @@ import (
 	"time"
 
 	"signalbox/internal/agent"
-	"signalbox/internal/app"
 	"signalbox/internal/config"
 	"signalbox/internal/permission"
 	"signalbox/internal/problem"
@@ -25,8 +22,8 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// sessionPlace is where a session's agent runs, in words for the process that hosts it.
-type sessionPlace struct {
+// SessionPlace is where a session's agent runs, in words for the process that hosts it.
+type SessionPlace struct {
 	Root    string
 	Name    string // the session's
 	Run     workflow.RunRef
@@ -41,22 +38,24 @@ type sessionPlace struct {
 	Grant bool
 }
 
-// SessionHost is what the process that hosts a session needs of this package.
-func SessionHost() session.HostConfig {
-	return session.HostConfig{Entrance: enterSession, Publish: app.PublishSession, Clock: now}
+// SessionHost is what the process that hosts a session needs. front is the front end in that process, for a project's folder.
+func SessionHost(front func(dir string) *Opener) session.HostConfig {
+	return session.HostConfig{Publish: PublishSession, Clock: now,
+		Entrance: func(ctx context.Context, words string) (process.Executor, func() error, error) {
+			return enterSession(ctx, front, words)
+		}}
 }
 
-// enterSession is a session.Entrance. It opens the project anew, in the process that stays with the
+// enterSession opens the project anew, in the process that stays with the
 // agent: whoever starts a session is gone when its model is asked for the second time.
-func enterSession(ctx context.Context, words string) (exec process.Executor, leave func() error, err error) {
-	var at sessionPlace
+func enterSession(ctx context.Context, front func(string) *Opener, words string) (exec process.Executor, leave func() error, err error) {
+	var at SessionPlace
 	if err := json.Unmarshal([]byte(words), &at); err != nil {
 		return nil, nil, fmt.Errorf("read where to run: %w", err)
 	}
-	a := newInvocation(Streams{In: strings.NewReader(""), Out: io.Discard, Err: os.Stderr, Env: os.Getenv, Dir: at.Root})
-	a.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	a.Overrides.Unsandboxed, a.Overrides.Trust, a.Overrides.Program = at.Unsandboxed, at.Trusted, at.Program != ""
-	p, err := a.open(ctx)
+	o := front(at.Root)
+	o.Overrides.Unsandboxed, o.Overrides.Trust, o.Overrides.Program = at.Unsandboxed, at.Trusted, at.Program != ""
+	p, err := Open(ctx, o)
 	if err == nil {
 		err = p.ConfigError
 	}
@@ -70,12 +69,12 @@ func enterSession(ctx context.Context, words string) (exec process.Executor, lea
 	return p.enterSession(ctx, &at)
 }
 
-func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec process.Executor, leave func() error, err error) {
+func (p *App) enterSession(ctx context.Context, at *SessionPlace) (exec process.Executor, leave func() error, err error) {
 	run, err := p.Store.Stage(at.Run).Load(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	place, err := p.Places().Enter(ctx, run, app.SessionOwner+at.Name)
+	place, err := p.Places().Enter(ctx, run, SessionOwner+at.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +83,7 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 		return nil, nil, errors.Join(fmt.Errorf("another process works on request %d", run.Journey.Number), leave())
 	}
 	s := &sessionAgent{place: place, redact: p.Redact.String}
-	name, c, err := p.sessionAgent(at.Agent, at.Program)
+	name, c, err := p.SessionAgent(at.Agent, at.Program)
 	if err == nil {
 		s.agent, err = p.Agent(ctx, name, c)
 	}
@@ -97,7 +96,7 @@ func (p *project) enterSession(ctx context.Context, at *sessionPlace) (exec proc
 		_, s.understood = wire.VendorOf(c.Driver)
 		s.asker = sessionAsker{rules: permission.Rules{Allow: c.Allow, Deny: c.Deny}, within: p.answerWithin(), redact: p.Redact.String, issue: run.Journey.Number}
 		s.reads, err = at.layReporter()
-		s.reports = []string{at.reporter() + " report", "signalbox report"}
+		s.reports = []string{at.Reporter() + " report", "signalbox report"}
 		s.asker.rules.Allow = append(slices.Clone(c.Allow), reportRules(s.reports)...)
 	}
 	if err == nil {
@@ -118,19 +117,19 @@ func reportRules(reports []string) (rules []string) {
 }
 
 // answerWithin is how long a person has for an answer.
-func (p *project) answerWithin() time.Duration {
+func (p *App) answerWithin() time.Duration {
 	return time.Duration(wire.Limits(p.Config.Limits).AnswerWithinSec) * time.Second
 }
 
-func (p *project) closeGateway() error {
+func (p *App) closeGateway() error {
 	if p.Gateway == nil {
 		return nil
 	}
 	return p.Gateway.Close()
 }
 
-// sessionAgent is the agent that a person named, or else the one that implements requests.
-func (p *project) sessionAgent(name, program string) (string, config.Agent, error) {
+// SessionAgent is the agent that a person named, or else the one that implements requests.
+func (p *App) SessionAgent(name, program string) (string, config.Agent, error) {
 	if program != "" {
 		return "agent", config.Agent{Driver: config.DriverCommand, Command: []string{program}}, nil
 	}
@@ -149,9 +148,9 @@ func (p *project) sessionAgent(name, program string) (string, config.Agent, erro
 	return name, c, nil
 }
 
-// reporter is where the agent finds our own program, as "signalbox". It is told the whole path: some
+// Reporter is where the agent finds our own program, as "signalbox". It is told the whole path: some
 // run commands in a login shell, which has a PATH of its own.
-func (at *sessionPlace) reporter() string {
+func (at *SessionPlace) Reporter() string {
 	dir, err := store.SessionDir(at.Name)
 	if err != nil { // no session can be called so
 		return "signalbox"
@@ -161,7 +160,7 @@ func (at *sessionPlace) reporter() string {
 
 // layReporter lays it there, and returns what the agent must see: the folder with the link first,
 // then what the link leads to.
-func (at *sessionPlace) layReporter() (reads []string, err error) {
+func (at *SessionPlace) layReporter() (reads []string, err error) {
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
@@ -169,7 +168,7 @@ func (at *sessionPlace) layReporter() (reads []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	link := at.reporter()
+	link := at.Reporter()
 	bin := filepath.Dir(link)
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return nil, fmt.Errorf("make folder for own program: %w", err)

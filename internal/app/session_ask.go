@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -11,14 +11,11 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"signalbox/internal/agent"
-	"signalbox/internal/app"
 	"signalbox/internal/engine"
 	"signalbox/internal/perform"
 	"signalbox/internal/permission"
-	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 	"signalbox/internal/session"
-	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -84,8 +81,8 @@ func (s *sessionAsker) person(ctx context.Context, q agent.Question, what string
 	return perform.Told(answer), answer.By, nil
 }
 
-// askedBy is the question that a session's agent waits with; nil where it asks nothing.
-func askedBy(info *session.Info) *workflow.Question {
+// AskedBy is the question that a session's agent waits with; nil where it asks nothing.
+func AskedBy(info *session.Info) *workflow.Question {
 	var q workflow.Question
 	if info.Question == nil || info.EndedAt != nil || json.Unmarshal(info.Question.Details, &q) != nil {
 		return nil
@@ -93,9 +90,9 @@ func askedBy(info *session.Info) *workflow.Question {
 	return &q
 }
 
-// askingSession is the session that works on a run's request, if its agent asks something.
-func (p *project) askingSession(ctx context.Context, run *workflow.Run) (*session.Session, *workflow.Question) {
-	all, err := app.SessionsOf(p.Store)
+// AskingSession is the session that works on a run's request, if its agent asks something.
+func (p *App) AskingSession(ctx context.Context, run *workflow.Run) (*session.Session, *workflow.Question) {
+	all, err := SessionsOf(p.Store)
 	if err != nil {
 		return nil, nil
 	}
@@ -107,28 +104,5 @@ func (p *project) askingSession(ctx context.Context, run *workflow.Run) (*sessio
 	if err != nil {
 		return nil, nil
 	}
-	return x, askedBy(&info)
-}
-
-// giveSession gives the answer to the session's host.
-func (w *answering) giveSession(ctx context.Context, answer workflow.Answer) error {
-	order := app.Personal(workflow.CommandAnswer, "", "")
-	answer.By, answer.At = order.By, order.At
-	said, err := json.Marshal(answer)
-	if err != nil {
-		return fmt.Errorf("answer %s: %w", answer.Question, err)
-	}
-	err = w.session.Answer(ctx, answer.Question, said)
-	number := w.found.Run.Journey.Number
-	switch {
-	case errors.Is(err, session.ErrNotAsked), errors.Is(err, session.ErrNotRunning):
-		return &problem.Error{Err: fmt.Errorf("answer %s: the agent wants no answer to it any more", answer.Question),
-			Hint: fmt.Sprintf("see what it does: signalbox session watch %d", number)}
-	case err != nil:
-		return wire.Explained(err)
-	case w.json:
-		return w.printJSON(answer)
-	}
-	w.print("%s: %s; the agent goes on; follow it: signalbox session watch %d\n", answer.Question, verdictWord(&answer), number)
-	return nil
+	return x, AskedBy(&info)
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 // bookEvery is how much of a session's usage a kill may lose.
 const bookEvery = 2 * time.Second
 
-// errSpent ends a session.
-var errSpent = errors.New("AGENT_OVERSPENT")
+// ErrSpent ends a session.
+var ErrSpent = errors.New("AGENT_OVERSPENT")
 
 // meter books what a session uses, while it uses it.
 type meter struct {
@@ -76,7 +76,7 @@ func (m *meter) flush(ctx context.Context) error {
 	}
 	reached, err := m.book(ctx, since)
 	if err == nil && reached != "" {
-		err = fmt.Errorf("%w: %s", errSpent, reached)
+		err = fmt.Errorf("%w: %s", ErrSpent, reached)
 		m.spent = err
 	}
 	return err

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -62,7 +62,7 @@ func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *ses
 	case err != nil && ctx.Err() == nil && cause != nil:
 		err = cause
 	}
-	if errors.Is(bookErr, errSpent) { // at its end there is nothing to stop any more
+	if errors.Is(bookErr, ErrSpent) { // at its end there is nothing to stop any more
 		bookErr = nil
 	}
 	return result, errors.Join(err, bookErr)
@@ -159,11 +159,11 @@ func (s *spoken) quote(what, text string) {
 	_, _ = fmt.Fprintf(s.to, "> %s %s\n", what, redact.Line(text, 200))
 }
 
-// errLongPrompt: a program's argument holds no more, and a terminal has no other way.
-var errLongPrompt = errors.New("the prompt is too long for an agent at a terminal")
+// ErrLongPrompt: a program's argument holds no more, and a terminal has no other way.
+var ErrLongPrompt = errors.New("the prompt is too long for an agent at a terminal")
 
-// promptArgument is what the kernel takes as one argument, with some room.
-const promptArgument = 120 << 10
+// PromptArgument is what the kernel takes as one argument, with some room.
+const PromptArgument = 120 << 10
 
-// sessionGrace is what an agent has to save its conversation.
-const sessionGrace = 2 * time.Second
+// SessionGrace is what an agent has to save its conversation.
+const SessionGrace = 2 * time.Second
