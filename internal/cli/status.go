@@ -59,7 +59,7 @@ func (a *invocation) status(ctx context.Context, ref string) error {
 	}
 	if p.json {
 		return p.printJSON(shownRun{found.Run, found.Run.Interrupted() || found.Run.UnderWay() && !held,
-			found.Run.PhaseProgress(), found.Run.SetUpProgress(), found.Run.Journey.HandOver()})
+			registry.PhasesOf(&found.Run), registry.SetUpOf(&found.Run), found.Run.Journey.HandOver()})
 	}
 	p.printRun(ctx, &found.Run, holder, held)
 	return nil
@@ -71,8 +71,8 @@ type shownRun struct {
 	// Interrupted is as in a listing.
 	Interrupted bool `json:"interrupted"`
 
-	Phases   []workflow.PhaseProgress `json:"progress_phases"`
-	SetUp    *workflow.SetUpProgress  `json:"setup_progress"`
+	Phases   []registry.PhaseProgress `json:"progress_phases"`
+	SetUp    *registry.SetUpProgress  `json:"setup_progress"`
 	HandOver workflow.HandOver        `json:"environment_handover"`
 }
 

@@ -148,7 +148,7 @@ func (p *project) printSetUpNotes(r *workflow.Run) {
 
 // setUpLine says what the set-up came to, or how far it is.
 func setUpLine(r *workflow.Run) string {
-	s, at := r.Journey.SetUp, r.SetUpProgress()
+	s, at := r.Journey.SetUp, registry.SetUpOf(r)
 	switch {
 	case s.Status == workflow.SetUpFailed:
 		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, classLine(r), r.Ref())

@@ -43,7 +43,7 @@ const progressKey = "signalbox/progress"
 
 // projectComment edits the progress comment. It is for people; the run goes on without it.
 func (x *execution) projectComment(ctx context.Context) error {
-	text := x.clean(x.run.ProgressComment(commandline.Line))
+	text := x.clean(registry.CommentOf(&x.run, commandline.Line))
 	if text == x.shown.comment || x.run.State == workflow.Queued {
 		return nil
 	}

@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
 // drawn is a run's seven phases, a letter each: p(ending), a(ctive), c(ompleted), s(kipped).
 func drawn(r workflow.Run) string {
 	var b strings.Builder
-	for _, p := range r.PhaseProgress() {
+	for _, p := range registry.PhasesOf(&r) {
 		b.WriteByte(p.Status[0])
 	}
 	return b.String()
@@ -43,7 +44,7 @@ func TestTheSevenPhasesAreDrawnOffTheRun(t *testing.T) {
 		if got := drawn(run); got != c.want {
 			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, where(run))
 		}
-		comment := run.ProgressComment(said)
+		comment := registry.CommentOf(&run, said)
 		if n := strings.Count(comment, "\n- "); n != len(workflow.ProgressPhases) {
 			t.Errorf("%s: %d phases in the comment:\n%s", c.name, n, comment)
 		}
@@ -55,7 +56,7 @@ func TestASetUpThatFailedIsNotTicked(t *testing.T) {
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RunSetUp), setUpFails(workflow.FailureFatal), untilPhase(workflow.TDDGreen))
-	comment := run.ProgressComment(said)
+	comment := registry.CommentOf(&run, said)
 	if !strings.Contains(comment, "- [ ] ⚠ Environment Setup (failed with a warning)\n") || !strings.Contains(comment, "- [x] Pre Planning\n") {
 		t.Error(comment)
 	}
@@ -66,14 +67,14 @@ func TestASetUpSaysHowFarItIs(t *testing.T) {
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	begun := times(1, untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RunSetUp))
-	of := func(acts ...act) workflow.SetUpProgress {
+	of := func(acts ...act) registry.SetUpProgress {
 		t.Helper()
 		run := lived(t, ordinary(workflow.WorkflowFull, true), append([]act{begun}, acts...)...)
-		if p := run.SetUpProgress(); p != nil {
+		if p := registry.SetUpOf(&run); p != nil {
 			return *p
 		}
 		t.Fatalf("no set-up in %s", where(run))
-		return workflow.SetUpProgress{}
+		return registry.SetUpProgress{}
 	}
 	if p := of(); p.Command != 1 || p.Commands != 1 || p.Verification != 0 || p.Running != "go mod download" || p.RetryAt != nil {
 		t.Errorf("the first command: %+v", p)
@@ -87,7 +88,7 @@ func TestASetUpSaysHowFarItIs(t *testing.T) {
 	if p := of(well); p.Verification != 1 || p.Verifications != 1 || p.Running != "echo OK" {
 		t.Errorf("the verification: %+v", p)
 	}
-	if run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen)); run.SetUpProgress() != nil {
+	if run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen)); registry.SetUpOf(&run) != nil {
 		t.Error("a run at another place has a set-up's progress")
 	}
 }

@@ -1,17 +1,18 @@
-package workflow
+package registry
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/wording"
 )
 
-// PhaseProgress is one of the seven phases of P9 as every face shows it.
+// PhaseProgress is one of the seven phases of P9, as every front end shows it.
 type PhaseProgress struct {
-	Phase ProgressPhase `json:"phase"`
-	Title string        `json:"title"`
+	Phase workflow.ProgressPhase `json:"phase"`
+	Title string                 `json:"title"`
 	// Status is pending, active, completed, failed or skipped.
 	Status string `json:"status"`
 	// Detail says what is going on in the active one, one line.
@@ -27,25 +28,25 @@ const (
 	PhaseFailed    = "failed" // with a warning: the run went on without it
 )
 
-var phaseTitles = map[ProgressPhase]string{
-	ProgressPrePlanning: "Pre Planning", ProgressPlanning: "Planning", ProgressEnvironmentSetup: "Environment Setup",
-	ProgressExecution: "Execution", ProgressReflection: "Reflection", ProgressVerification: "Verification", ProgressComplete: "Complete",
+var phaseTitles = map[workflow.ProgressPhase]string{
+	workflow.ProgressPrePlanning: "Pre Planning", workflow.ProgressPlanning: "Planning", workflow.ProgressEnvironmentSetup: "Environment Setup",
+	workflow.ProgressExecution: "Execution", workflow.ProgressReflection: "Reflection", workflow.ProgressVerification: "Verification", workflow.ProgressComplete: "Complete",
 }
 
-// PhaseProgress is the run as the seven phases, in their order.
-func (r *Run) PhaseProgress() []PhaseProgress {
-	now, all := r.ProgressPhase(), make([]PhaseProgress, 0, len(ProgressPhases))
+// PhasesOf returns the run as the seven phases, in their order.
+func PhasesOf(r *workflow.Run) []PhaseProgress {
+	now, all := r.ProgressPhase(), make([]PhaseProgress, 0, len(workflow.ProgressPhases))
 	behind := true
-	for _, phase := range ProgressPhases {
+	for _, phase := range workflow.ProgressPhases {
 		p := PhaseProgress{Phase: phase, Title: phaseTitles[phase], Status: PhasePending}
 		switch {
-		case phase == now && r.State == Done:
+		case phase == now && r.State == workflow.Done:
 			p.Status = PhaseCompleted
 		case phase == now:
 			p.Status, p.Detail, behind = PhaseActive, r.Progress.Message, false
-		case behind && r.leftOut(phase):
+		case behind && leftOut(r, phase):
 			p.Status = PhaseSkipped
-		case behind && phase == ProgressEnvironmentSetup && r.Journey.SetUp.Failure() != "":
+		case behind && phase == workflow.ProgressEnvironmentSetup && r.Journey.SetUp.Failure() != "":
 			p.Status, p.Detail = PhaseFailed, r.Journey.SetUp.Failure()
 		case behind:
 			p.Status = PhaseCompleted
@@ -56,16 +57,16 @@ func (r *Run) PhaseProgress() []PhaseProgress {
 }
 
 // leftOut: every phase of the run that belongs there was skipped.
-func (r *Run) leftOut(phase ProgressPhase) bool {
-	if phase == ProgressEnvironmentSetup {
+func leftOut(r *workflow.Run, phase workflow.ProgressPhase) bool {
+	if phase == workflow.ProgressEnvironmentSetup {
 		return r.Journey.SetUp == nil
 	}
 	for _, record := range r.Journey.Phases {
-		if record.Phase.Position().Progress == phase && record.Status != StepSkipped {
+		if record.Phase.Position().Progress == phase && record.Status != workflow.StepSkipped {
 			return false
 		}
 	}
-	return phase != ProgressComplete
+	return phase != workflow.ProgressComplete
 }
 
 // SetUpProgress is how far a set-up is, for those who draw it.
@@ -84,8 +85,8 @@ type SetUpProgress struct {
 	Repairs int `json:"repairs"`
 }
 
-// SetUpProgress is nil unless the run is setting its environment up.
-func (r *Run) SetUpProgress() *SetUpProgress {
+// SetUpOf returns nil unless the run is setting its environment up.
+func SetUpOf(r *workflow.Run) *SetUpProgress {
 	j := &r.Journey
 	if !j.SettingUp || j.SetUp == nil {
 		return nil
@@ -99,19 +100,19 @@ func (r *Run) SetUpProgress() *SetUpProgress {
 	case s.Next < commands+len(s.Verification):
 		p.Verification, p.Running = s.Next-commands+1, s.Verification[s.Next-commands].Command
 	}
-	if len(j.Pending) > 0 && j.Pending[0].Kind == Wait {
+	if len(j.Pending) > 0 && j.Pending[0].Kind == workflow.Wait {
 		p.RetryAt = j.Pending[0].Until
 	}
 	return p
 }
 
-// ProgressComment is the one comment on the request that is edited in place. It changes with
-// the phases and with the state, not with every command. say puts a step into words.
-func (r *Run) ProgressComment(say func(NextStep) string) string {
+// CommentOf returns the one comment on the request that is edited in place. It changes with
+// the phases and with the state, not with every command. say renders a next step.
+func CommentOf(r *workflow.Run, say func(workflow.NextStep) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Signalbox: %s\n\n", r.State.Label())
 	marks := map[string]string{PhasePending: "[ ]", PhaseActive: "[ ] ▶", PhaseCompleted: "[x]", PhaseSkipped: "[x] –", PhaseFailed: "[ ] ⚠"}
-	for _, p := range r.PhaseProgress() {
+	for _, p := range PhasesOf(r) {
 		title := p.Title
 		switch p.Status {
 		case PhaseActive:
