@@ -157,11 +157,17 @@ func (x *execution) register(ctx context.Context, spec environment.Spec) error {
 
 // environment attaches to the run's environment.
 func (x *execution) environment(ctx context.Context) (environment.Environment, error) {
-	spec := place.Spec(&x.run)
+	spec, head := place.Spec(&x.run), x.run.Journey.Head
 	if x.env != nil && x.image == spec.Image {
 		return x.env, nil
 	}
+	_, err := x.Environments.Attach(ctx, spec)
+	gone := errors.Is(err, fs.ErrNotExist)
 	env, err := x.Environments.Make(ctx, spec)
+	if err == nil && gone && head != spec.Commit {
+		// A new one begins at the base: recording that would take back all that the run has.
+		err = env.Reset(ctx, head, "")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -150,6 +150,15 @@ func (d driver) Make(_ context.Context, s environment.Spec) (environment.Environ
 	})
 }
 
+func (d driver) Attach(context.Context, environment.Spec) (environment.Environment, error) {
+	return reach(d.life, func() (environment.Environment, error) {
+		if !d.made {
+			return nil, fs.ErrNotExist
+		}
+		return room{ports: d.ports}, nil
+	})
+}
+
 func (d driver) Remove(_ context.Context, s environment.Spec) error {
 	return do(d.life, func() error {
 		d.made, d.content = false, ""
@@ -451,4 +460,22 @@ func (d dying) carry(t *testing.T, s workflow.Settings) workflow.Run {
 		t.Fatal(err)
 	}
 	return run
+}
+
+func TestAnEnvironmentThatIsGoneIsMadeAnewAtTheRecordedChange(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	base := o.git("", "rev-parse", "HEAD")
+	made := room{ports: ports{o, nil}}
+	made.content = "after\n"
+	recorded := made.record(base, "Change\n").Commit
+	run := atRecorded()
+	run.Journey.BaseCommit, run.Journey.Head, run.Journey.StepBase, o.made = base, recorded, recorded, false
+	env, err := o.process(t.Context(), nil).of(run).environment(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change, err := env.Record(t.Context(), recorded, "Next\n"); err != nil || change.Changed {
+		t.Errorf("what is recorded next is %+v, %v, want the change that was recorded before", change, err)
+	}
 }

@@ -22,6 +22,10 @@ func (d *images) Make(_ context.Context, s environment.Spec) (environment.Enviro
 	return imageless{}, nil
 }
 
+func (*images) Attach(context.Context, environment.Spec) (environment.Environment, error) {
+	return imageless{}, nil
+}
+
 func TestARunWorksInTheImageThatItsPlanChose(t *testing.T) {
 	t.Parallel()
 	driver := &images{}

@@ -32,6 +32,10 @@ func (d oneEnvironment) Make(context.Context, environment.Spec) (environment.Env
 	return d.env, nil
 }
 
+func (d oneEnvironment) Attach(context.Context, environment.Spec) (environment.Environment, error) {
+	return d.env, nil
+}
+
 // atRecorded is a run whose environment was just recorded, as the document says.
 func atRecorded() workflow.Run {
 	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-001", RunID: "20260101-120000-abcdef", Number: 1, Branch: "signalbox/1-x", Base: "main"}, time.Unix(0, 0))
