@@ -1,4 +1,4 @@
-package house_test
+package layering_test
 
 import (
 	"io/fs"

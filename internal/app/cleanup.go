@@ -94,7 +94,7 @@ func LiveIssues(ctx context.Context, s *store.Store) (map[int]bool, error) {
 	live := map[int]bool{}
 	for _, r := range runs { // the oldest first, so the newest has the last word
 		if r.Err == nil {
-			live[r.Run.Journey.Number] = !r.Run.State.Final()
+			live[r.Run.Details.Number] = !r.Run.State.Final()
 		}
 	}
 	return live, err

@@ -55,7 +55,7 @@ func TestAFrontEndNeedsNothingButApp(t *testing.T) {
 	}
 	var phases []workflow.Phase
 	watch := func(*app.App) func(workflow.Run) {
-		return func(r workflow.Run) { phases = append(phases, r.Journey.Phase) }
+		return func(r workflow.Run) { phases = append(phases, r.Details.Phase) }
 	}
 	begun, err := project.StartRuns(t.Context(), []string{"7"}, watch)
 	if err != nil || begun[0].Err != nil || begun[0].Run.State != workflow.NeedsInput || listed().Phase != "approval-wait" {

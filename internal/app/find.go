@@ -124,8 +124,8 @@ func (p *App) Latest(ctx context.Context) ([]store.RunSummary, error) {
 		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b store.RunSummary) int {
-		if a.Run.Journey.Number != b.Run.Journey.Number {
-			return a.Run.Journey.Number - b.Run.Journey.Number
+		if a.Run.Details.Number != b.Run.Details.Number {
+			return a.Run.Details.Number - b.Run.Details.Number
 		}
 		return strings.Compare(a.Ref.RequestID, b.Ref.RequestID)
 	})

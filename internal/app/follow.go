@@ -73,8 +73,8 @@ func (p *App) Follow(ctx context.Context, refs []workflow.RunRef, show func(*wor
 				return nil, err
 			}
 			moving = moving || !runs[i].State.Ended()
-			if runs[i].Journey.Transition != seen[i] {
-				seen[i] = runs[i].Journey.Transition
+			if runs[i].Details.Transition != seen[i] {
+				seen[i] = runs[i].Details.Transition
 				show(&runs[i])
 			}
 		}

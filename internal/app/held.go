@@ -23,7 +23,7 @@ func HeldRequest(number int, by store.LockRecord) error {
 
 // WaitsForApproval: the run's change is made, and a person is to decide on it.
 func WaitsForApproval(run *workflow.Run) bool {
-	return run.State == workflow.NeedsInput && run.Journey.Phase == workflow.ApprovalWait
+	return run.State == workflow.NeedsInput && run.Details.Phase == workflow.ApprovalWait
 }
 
 // Undecided refuses what would take a change away from whoever decides on it.
@@ -31,7 +31,7 @@ func Undecided(run *workflow.Run) error {
 	if !WaitsForApproval(run) {
 		return nil
 	}
-	n := run.Journey.Number
+	n := run.Details.Number
 	return &problem.Error{Err: fmt.Errorf("the change of request %d waits for approval", n), Code: problem.Held,
 		Hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d", n)}
 }

@@ -55,8 +55,8 @@ func (p *App) Listings(ctx context.Context, latest []store.RunSummary, requests 
 			lines = append(lines, Listing{Number: numbers[r.Ref.RequestID], RequestID: r.Ref.RequestID, RunID: r.Ref.RunID, Problem: redact.Line(r.Err.Error(), 300)})
 			continue
 		}
-		lines = append(lines, Listing{Number: r.Run.Journey.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
-			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Journey.Phase.Step()), Percent: r.Run.Progress.Percent,
+		lines = append(lines, Listing{Number: r.Run.Details.Number, RequestID: r.Ref.RequestID, Title: redact.Line(r.Run.Title, 200),
+			RunID: r.Ref.RunID, State: r.Run.State, Phase: string(r.Run.Details.Phase.Step()), Percent: r.Run.Progress.Percent,
 			Message: redact.Line(p.doingOrDone(ctx, &r.Run), 300), Interrupted: r.Run.Interrupted()})
 	}
 	for _, request := range requests {

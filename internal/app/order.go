@@ -26,7 +26,7 @@ type Order struct {
 
 // Ordered is what became of an order. Either a process that carried the run took it, or the run was carried from here.
 type Ordered struct {
-	Carried []Carried
+	Carried []Result
 	// Taken is who took it, nil if the run was carried from here; Run is the run then.
 	Taken *store.LockRecord
 	Run   workflow.Run
@@ -48,7 +48,7 @@ func (p *App) Give(ctx context.Context, ref string, o Order, watch Watcher) (Ord
 		}
 	}
 	if held && strings.HasPrefix(holding.Owner, SessionOwner) { // which takes no orders of runs
-		return Ordered{}, HeldRequest(found.Run.Journey.Number, holding)
+		return Ordered{}, HeldRequest(found.Run.Details.Number, holding)
 	}
 	if !held {
 		if p, err = p.Trusted(ctx); err != nil {
@@ -142,8 +142,8 @@ func (p *App) obeyed(ctx context.Context, ref workflow.RunRef, by store.LockReco
 		taken := !run.Signals.StopRequested && !run.Signals.ResumeRequested && len(run.Signals.Commands) == 0
 		switch {
 		case taken && run.State.Ended():
-			return Ordered{Carried: []Carried{{Run: run}}}, nil
-		case taken && !run.Journey.Canceling:
+			return Ordered{Carried: []Result{{Run: run}}}, nil
+		case taken && !run.Details.Canceling:
 			return Ordered{Taken: &by, Run: run}, nil
 		}
 		if _, held, err := p.Held(ctx, ref.RequestID); err != nil || !held {

@@ -34,7 +34,7 @@ func (p *App) CarryRepair(ctx context.Context, repair heal.Repair, watch Watcher
 		start.Settings.Check = &repair.Check
 		return start, err
 	})
-	return r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (workflow.RunRef, error) {
+	return r.Run(ctx, repair.Request.ID, "heal", func(ctx context.Context) (workflow.RunRef, error) {
 		if ref, ok := p.givenUp(ctx, repair); ok {
 			return ref, nil
 		}
@@ -84,7 +84,7 @@ func SayWhoPlans(name string) string {
 func (p *App) givenUp(ctx context.Context, repair heal.Repair) (workflow.RunRef, bool) {
 	latest, err := p.Store.LatestRun(ctx, repair.Request.ID)
 	return latest.Ref, err == nil && latest.Err == nil && latest.Run.State == workflow.Canceled && latest.Ref.RunID != repair.Judged &&
-		latest.Run.Journey.BaseCommit != ""
+		latest.Run.Details.BaseCommit != ""
 }
 
 // giveUpJudged ends the run of the attempt before, whose work is kept on a ref: the next attempt begins
@@ -97,7 +97,7 @@ func (p *App) giveUpJudged(ctx context.Context, r *engine.Engine, repair heal.Re
 	if err = errors.Join(err, latest.Err); err != nil {
 		return err
 	}
-	_, err = r.Carry(ctx, repair.Request.ID, "heal", func(ctx context.Context) (workflow.RunRef, error) {
+	_, err = r.Run(ctx, repair.Request.ID, "heal", func(ctx context.Context) (workflow.RunRef, error) {
 		return latest.Ref, p.Store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
 			s.Commands = append(s.Commands, Personal(workflow.CommandCancel, "", ""))
 			return nil

@@ -39,7 +39,7 @@ func (p *App) FromHere(ref string) string {
 
 // StartRuns carries each request, named by its number, its id or its file, as far as it goes without a person: on with its run, or with
 // a new one.
-func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Carried, error) {
+func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Result, error) {
 	named := make([]string, len(refs))
 	for i, ref := range refs {
 		named[i] = p.FromHere(ref)
@@ -48,7 +48,7 @@ func (p *App) StartRuns(ctx context.Context, refs []string, watch Watcher) ([]Ca
 	if err != nil {
 		return nil, wire.Explained(err)
 	}
-	return p.carryAll(ctx, requests, func(request forge.Request) pick { return p.latestOrNew(request) }, watch)
+	return p.runAll(ctx, requests, func(request forge.Request) pick { return p.latestOrNew(request) }, watch)
 }
 
 // pick chooses the run to carry. It is called with the request's lock held.
@@ -140,7 +140,7 @@ func (p *App) settingsStand(run *workflow.Run, request forge.Request) error {
 	if run.State.Final() {
 		return nil
 	}
-	began, differ := &run.Journey.Settings, []string(nil)
+	began, differ := &run.Details.Settings, []string(nil)
 	if len(p.Overrides.Workflow) > 0 {
 		name, phases, err := workflow.WorkflowPhases(p.Overrides.Workflow...)
 		if err != nil {
@@ -153,8 +153,8 @@ func (p *App) settingsStand(run *workflow.Run, request forge.Request) error {
 	if approve := p.Overrides.Approve; approve != "" && (approve == config.ApproveAuto) != began.AutoApprove {
 		differ = append(differ, "--approve")
 	}
-	if base := cmp.Or(request.Base, p.Overrides.Base); p.Overrides.Base != "" && base != run.Journey.Base {
-		differ = append(differ, "--base (it is "+redact.Line(run.Journey.Base, 60)+")")
+	if base := cmp.Or(request.Base, p.Overrides.Base); p.Overrides.Base != "" && base != run.Details.Base {
+		differ = append(differ, "--base (it is "+redact.Line(run.Details.Base, 60)+")")
 	}
 	if len(differ) == 0 {
 		return nil
@@ -168,13 +168,13 @@ func (p *App) settingsStand(run *workflow.Run, request forge.Request) error {
 const beginAtOnce = 8
 
 // Carried is how far one run was carried, and what ended that early.
-type Carried struct {
+type Result struct {
 	Run workflow.Run
 	Err error
 }
 
 // carryAll carries one run per request, all at once; the queue keeps their number down.
-func (p *App) carryAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick, watch Watcher) ([]Carried, error) {
+func (p *App) runAll(ctx context.Context, requests []forge.Request, which func(forge.Request) pick, watch Watcher) ([]Result, error) {
 	p.WarnOfLogins()
 	if err := SettleSessions(ctx, p.Store); err != nil {
 		return nil, wire.Explained(err)
@@ -184,7 +184,7 @@ func (p *App) carryAll(ctx context.Context, requests []forge.Request, which func
 		return nil, err
 	}
 	p.forgetStatuses(ctx)
-	results := make([]Carried, len(requests))
+	results := make([]Result, len(requests))
 	var group sync.WaitGroup
 	beginning := make(chan struct{}, beginAtOnce)
 	for i, request := range requests {
@@ -192,7 +192,7 @@ func (p *App) carryAll(ctx context.Context, requests []forge.Request, which func
 		begun := sync.OnceFunc(func() { <-beginning })
 		group.Go(func() {
 			defer begun()
-			results[i].Run, results[i].Err = p.Carry(ctx, r, request, func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
+			results[i].Run, results[i].Err = p.Run(ctx, r, request, func(ctx context.Context, r *engine.Engine) (workflow.RunRef, error) {
 				defer begun()
 				return which(request)(ctx, r)
 			})
@@ -202,8 +202,8 @@ func (p *App) carryAll(ctx context.Context, requests []forge.Request, which func
 	return results, nil
 }
 
-func (p *App) Carry(ctx context.Context, r *engine.Engine, request forge.Request, which pick) (workflow.Run, error) {
-	run, err := r.Carry(ctx, request.ID, fmt.Sprintf("run %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
+func (p *App) Run(ctx context.Context, r *engine.Engine, request forge.Request, which pick) (workflow.Run, error) {
+	run, err := r.Run(ctx, request.ID, fmt.Sprintf("run %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
 		return which(ctx, r)
 	})
 	var held *store.HeldError
@@ -221,9 +221,9 @@ func Holder(r store.LockRecord) string {
 }
 
 // goOn carries one run that exists.
-func (p *App) goOn(ctx context.Context, ref workflow.RunRef, run *workflow.Run, watch Watcher) ([]Carried, error) {
-	request := forge.Request{ID: ref.RequestID, Number: run.Journey.Number}
-	return p.carryAll(ctx, []forge.Request{request}, func(forge.Request) pick {
+func (p *App) goOn(ctx context.Context, ref workflow.RunRef, run *workflow.Run, watch Watcher) ([]Result, error) {
+	request := forge.Request{ID: ref.RequestID, Number: run.Details.Number}
+	return p.runAll(ctx, []forge.Request{request}, func(forge.Request) pick {
 		return func(ctx context.Context, _ *engine.Engine) (workflow.RunRef, error) { return ref, p.ownRun(ctx, ref) }
 	}, watch)
 }

@@ -96,7 +96,7 @@ func (p *App) AskingSession(ctx context.Context, run *workflow.Run) (*session.Se
 	if err != nil {
 		return nil, nil
 	}
-	x, err := all.Open(ctx, session.Name("", run.Journey.Number))
+	x, err := all.Open(ctx, session.Name("", run.Details.Number))
 	if err != nil {
 		return nil, nil
 	}

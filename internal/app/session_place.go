@@ -80,7 +80,7 @@ func (p *App) enterSession(ctx context.Context, at *SessionPlace) (exec process.
 	}
 	leave = func() error { return errors.Join(p.closeGateway(), place.Leave(), p.Store.Close()) }
 	if !place.Alone {
-		return nil, nil, errors.Join(fmt.Errorf("another process works on request %d", run.Journey.Number), leave())
+		return nil, nil, errors.Join(fmt.Errorf("another process works on request %d", run.Details.Number), leave())
 	}
 	s := &sessionAgent{place: place, redact: p.Redact.String}
 	name, c, err := p.SessionAgent(at.Agent, at.Program)
@@ -94,7 +94,7 @@ func (p *App) enterSession(ctx context.Context, at *SessionPlace) (exec process.
 	}
 	if err == nil {
 		_, s.understood = wire.VendorOf(c.Driver)
-		s.asker = sessionAsker{rules: permission.Rules{Allow: c.Allow, Deny: c.Deny}, within: p.answerWithin(), redact: p.Redact.String, issue: run.Journey.Number}
+		s.asker = sessionAsker{rules: permission.Rules{Allow: c.Allow, Deny: c.Deny}, within: p.answerWithin(), redact: p.Redact.String, issue: run.Details.Number}
 		s.reads, err = at.layReporter()
 		s.reports = []string{at.Reporter() + " report", "signalbox report"}
 		s.asker.rules.Allow = append(slices.Clone(c.Allow), reportRules(s.reports)...)

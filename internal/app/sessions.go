@@ -116,7 +116,7 @@ func (p *App) SessionOf(ctx context.Context, r *workflow.Run) *session.Info {
 	if err != nil {
 		return nil
 	}
-	x, err := all.Open(ctx, session.Name("", r.Journey.Number))
+	x, err := all.Open(ctx, session.Name("", r.Details.Number))
 	if err != nil {
 		return nil
 	}

@@ -22,12 +22,12 @@ func Approve(commit string) Order {
 		if err := mayDecide(r); err != nil {
 			return err
 		}
-		if commit != "" && (len(commit) < 7 || len(commit) > len(r.Journey.Head) || r.Journey.Head[:len(commit)] != commit) {
-			return Wrong(r, fmt.Sprintf("the change is %.10s, not %s", r.Journey.Head, commit), "look at it again: signalbox status "+r.Ref())
+		if commit != "" && (len(commit) < 7 || len(commit) > len(r.Details.Head) || r.Details.Head[:len(commit)] != commit) {
+			return Wrong(r, fmt.Sprintf("the change is %.10s, not %s", r.Details.Head, commit), "look at it again: signalbox status "+r.Ref())
 		}
 		return nil
 	}, func(r *workflow.Run, s *workflow.Signals) {
-		s.Commands = append(s.Commands, Personal(workflow.CommandApprove, r.Journey.Head, ""))
+		s.Commands = append(s.Commands, Personal(workflow.CommandApprove, r.Details.Head, ""))
 	}}
 }
 

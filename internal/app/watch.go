@@ -20,11 +20,11 @@ func (p *App) MustBeCarried(ctx context.Context, runs []workflow.Run) error {
 		}
 		// It may have ended since it was read.
 		now, err := p.Store.Stage(workflow.RefOf(&runs[i])).Load(ctx)
-		if err != nil || now.State.Ended() || now.Journey.Transition != runs[i].Journey.Transition {
+		if err != nil || now.State.Ended() || now.Details.Transition != runs[i].Details.Transition {
 			return err
 		}
 	}
 	run := runs[slices.IndexFunc(runs, func(r workflow.Run) bool { return !r.State.Ended() })]
-	return &problem.Error{Err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Journey.Phase.Position().Doing),
+	return &problem.Error{Err: fmt.Errorf("no process carries run %s: it was cut off while %s", run.Ref(), run.Details.Phase.Position().Doing),
 		Hint: "go on: signalbox resume " + run.Ref()}
 }

@@ -142,7 +142,7 @@ func (p *project) mustHaveUsed(model *modeltest.Server) {
 		}
 	}
 	run := p.stage(1)
-	if spent := run.Journey.Spent; spent.Tokens() != tokens || spent.CostMicroUSD == 0 {
+	if spent := run.Details.Spent; spent.Tokens() != tokens || spent.CostMicroUSD == 0 {
 		p.Errorf("the run counted %+v, the model %d tokens", spent, tokens)
 	}
 	err := filepath.WalkDir(p.dir, func(path string, entry os.DirEntry, err error) error {
@@ -214,7 +214,7 @@ func TestCeilingsEndACallAndAreRaised(t *testing.T) {
 	}
 	limited("{tokens: 100000, per_day: {tokens: 2000}}")
 	c := carry("resume", "1")
-	if !c.until(func() bool { return p.stage(1).Journey.ParkedUntil != nil }) {
+	if !c.until(func() bool { return p.stage(1).Details.ParkedUntil != nil }) {
 		t.Fatalf("the day's ceiling parks nothing:\n%s", c.out)
 	}
 	if said := p.run(0, "status", "1"); !strings.Contains(said, "or at once: signalbox resume 1") {

@@ -70,9 +70,9 @@ func (a *invocation) answer(ctx context.Context, ref, text string, f answerFlags
 		return err
 	}
 	run := &found.Run
-	w := &answering{project: p, found: found, asked: run.Journey.Question}
+	w := &answering{project: p, found: found, asked: run.Details.Question}
 	if x, asked := p.AskingSession(ctx, run); asked != nil {
-		w.session, w.asked, w.found.Run.Journey.Question = x, asked, asked
+		w.session, w.asked, w.found.Run.Details.Question = x, asked, asked
 	}
 	_, held, err := p.Held(ctx, found.Ref.RequestID)
 	switch {
@@ -186,7 +186,7 @@ func verdictWord(a *workflow.Answer) string {
 
 // said tells what became of the answer: another may have been before it.
 func (w *answering) said(run *workflow.Run, answer workflow.Answer) error {
-	a := run.Journey.Answer
+	a := run.Details.Answer
 	switch {
 	case a == nil || a.Question != answer.Question:
 		return app.Wrong(run, fmt.Sprintf("the agent wants no answer to %s any more", answer.Question), "signalbox status "+run.Ref())

@@ -61,7 +61,7 @@ func wantsMore(c modeltest.Conversation) modeltest.Script {
 // answers waits for a question, and has it answered.
 func (p *project) answers(c *child, id, about string, answer ...string) {
 	p.Helper()
-	asked := func() bool { q := p.stage(1).Journey.Question; return q != nil && q.ID == id }
+	asked := func() bool { q := p.stage(1).Details.Question; return q != nil && q.ID == id }
 	if !c.until(asked) {
 		p.tellTranscripts()
 		p.Fatalf("the run ended without asking %s\n%s", id, c.out)

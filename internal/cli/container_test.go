@@ -27,8 +27,8 @@ func TestARequestIsCarriedToItsMergeInContainers(t *testing.T) {
 	}
 	p.run(0, "run", "1")
 	run := p.stage(1)
-	if run.State != workflow.Done || run.Journey.Isolation != "container" || p.git("show", "main:greet-1.sh") != "# Says hello.\necho hello 1" {
-		t.Errorf("got state %s, isolation %q, file %q", run.State, run.Journey.Isolation, p.git("show", "main:greet-1.sh"))
+	if run.State != workflow.Done || run.Details.Isolation != "container" || p.git("show", "main:greet-1.sh") != "# Says hello.\necho hello 1" {
+		t.Errorf("got state %s, isolation %q, file %q", run.State, run.Details.Isolation, p.git("show", "main:greet-1.sh"))
 	}
 	p.mustBeSound()
 	if left := docker.Containers(t, p.dir); len(left) != 0 {

@@ -81,7 +81,7 @@ func TestARunKilledAtEveryTransitionEndsMergedOnce(t *testing.T) {
 	whole.run(0, "run", "1")
 	documents := []string{"stage.json", "events.jsonl"}
 	var hits atomic.Int32
-	transitions, first := whole.stage(1).Journey.Transition+1, rand.IntN(len(documents))
+	transitions, first := whole.stage(1).Details.Transition+1, rand.IntN(len(documents))
 	cases := transitions
 	if *kills >= allKills {
 		cases *= len(documents)
@@ -147,7 +147,7 @@ func TestAnApprovalKilledAtAnyInstantMergesOnce(t *testing.T) {
 	sweep(t, partly(24), func(t *testing.T, n int) {
 		p := waiting(t)
 		p.killed(at, n, 0, "approve", "1")
-		if r := p.stage(1); r.Journey.Approval == nil && !slices.ContainsFunc(r.Signals.Commands, approves) {
+		if r := p.stage(1); r.Details.Approval == nil && !slices.ContainsFunc(r.Signals.Commands, approves) {
 			p.run(3, "resume", "1") // nobody was told that the approval is taken
 			p.run(0, "approve", "1")
 		}
@@ -178,8 +178,8 @@ func (p *project) mustEndMerged() {
 		p.Fatalf("%v: exit code %d, cut off after %d transitions\n%s", c.cmd.Args[1:], code, len(seen), c.out)
 	}
 	after := p.stage(1)
-	if before.RunID != "" && before.RunID != after.RunID || after.Journey.Transition < before.Journey.Transition {
-		p.Errorf("run %s at transition %d became run %s at %d", before.RunID, before.Journey.Transition, after.RunID, after.Journey.Transition)
+	if before.RunID != "" && before.RunID != after.RunID || after.Details.Transition < before.Details.Transition {
+		p.Errorf("run %s at transition %d became run %s at %d", before.RunID, before.Details.Transition, after.RunID, after.Details.Transition)
 	}
 	if now := p.events(p.runDir()); len(now) < len(seen) || !slices.Equal(now[:len(seen)], seen) {
 		p.Errorf("acknowledged transitions are gone: before %q, now %q", seen, now)
@@ -216,7 +216,7 @@ func (p *project) transition(document string) int {
 	case r.RunID == "":
 		return -1
 	case document == "stage.json":
-		return r.Journey.Transition
+		return r.Details.Transition
 	}
 	return len(p.events(p.runDir())) - 1
 }

@@ -59,7 +59,7 @@ func (p *project) states() map[workflow.State]int {
 	look := func() (map[string]int, map[workflow.State]int) {
 		transitions, states := map[string]int{}, map[workflow.State]int{}
 		for id, run := range p.stages() {
-			transitions[id] = run.Journey.Transition
+			transitions[id] = run.Details.Transition
 			states[run.State]++
 		}
 		return transitions, states

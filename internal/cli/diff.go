@@ -37,7 +37,7 @@ func newDiff(a *invocation) *cobra.Command {
 				return err
 			}
 			d := &differ{project: p, run: &found.Run}
-			switch base, head := d.run.Journey.BaseCommit, d.run.Journey.Head; {
+			switch base, head := d.run.Details.BaseCommit, d.run.Details.Head; {
 			case head == "" || head == base:
 				return &problem.Error{Err: fmt.Errorf("run %s has recorded no change yet", d.run.Ref()), Code: problem.NotFound,
 					Hint: "see where it is: signalbox status " + d.run.Ref()}
@@ -71,7 +71,7 @@ type changedFile struct {
 }
 
 func (d *differ) stat(ctx context.Context) error {
-	j := &d.run.Journey
+	j := &d.run.Details
 	changes, err := d.Repo.Changes(ctx, j.BaseCommit, j.Head)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (d *differ) stat(ctx context.Context) error {
 
 // tool lets git show the change in the person's own tool. It is their git, their configuration and their repository.
 func (d *differ) tool(ctx context.Context) error {
-	args := []string{"git", "-C", d.Root, "difftool", "--dir-diff", d.run.Journey.BaseCommit, d.run.Journey.Head}
+	args := []string{"git", "-C", d.Root, "difftool", "--dir-diff", d.run.Details.BaseCommit, d.run.Details.Head}
 	if err := process.Foreground(ctx, args, os.Environ(), d.In, d.bare.Out, d.bare.Err); err != nil {
 		return &problem.Error{Err: err, Hint: "name a tool: git config --global diff.tool NAME (git difftool --tool-help lists them)"}
 	}
@@ -124,7 +124,7 @@ func (d *differ) patch(ctx context.Context, paged bool) (err error) {
 	}
 	painted := &lineWriter{to: out, each: d.painted()}
 	hidden := d.Redact.CleanWriter(painted)
-	err = d.Repo.Patch(ctx, d.run.Journey.BaseCommit, d.run.Journey.Head, hidden)
+	err = d.Repo.Patch(ctx, d.run.Details.BaseCommit, d.run.Details.Head, hidden)
 	err = errors.Join(err, hidden.Close(), painted.Close())
 	if errors.Is(err, io.ErrClosedPipe) {
 		return nil // the reader left the pager before the end

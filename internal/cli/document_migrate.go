@@ -31,9 +31,9 @@ func newDocumentMigrate(a *invocation) *cobra.Command {
 // migrated is what became of one document.
 type migrated struct {
 	store.Place
-	Written bool         `json:"written"`
-	Mends   []store.Mend `json:"mends"`
-	Error   string       `json:"error,omitempty"`
+	Written bool        `json:"written"`
+	Mends   []store.Fix `json:"mends"`
+	Error   string      `json:"error,omitempty"`
 }
 
 func (a *invocation) migrate(ctx context.Context, dryRun bool) error {

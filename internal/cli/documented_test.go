@@ -27,8 +27,8 @@ func (p *project) mustBeDocumented(s *store.Store, n int) {
 		p.Fatal(err)
 	}
 	run := latest.Run
-	if run.State != workflow.Done || run.Journey.MergeCommit == "" || run.Locks.Request.Held || run.Locks.Queue.Held {
-		p.Errorf("stage.json of %s: state %s, merge %q, locks %+v", id, run.State, run.Journey.MergeCommit, run.Locks)
+	if run.State != workflow.Done || run.Details.MergeCommit == "" || run.Locks.Request.Held || run.Locks.Queue.Held {
+		p.Errorf("stage.json of %s: state %s, merge %q, locks %+v", id, run.State, run.Details.MergeCommit, run.Locks)
 	}
 	if dirs, err := filepath.Glob(filepath.Join(p.dir, "runs", id, "*")); err != nil || len(dirs) != 1 {
 		p.Errorf("%s has the runs %q, want one (%v)", id, dirs, err)
@@ -47,7 +47,7 @@ func (p *project) mustBeDocumented(s *store.Store, n int) {
 		p.Errorf("environments.json of %s: %+v, %v", id, entries, err)
 	}
 	p.mustHaveOnePull(s, &run)
-	p.mustHaveEveryTransition(latest.Ref, run.Journey.Transition)
+	p.mustHaveEveryTransition(latest.Ref, run.Details.Transition)
 }
 
 func (p *project) mustHaveOnePull(s *store.Store, run *workflow.Run) {
@@ -73,11 +73,11 @@ func (p *project) mustHaveOnePull(s *store.Store, run *workflow.Run) {
 			found = append(found, r)
 		}
 	}
-	if want := (record{Key: run.RunID, State: "merged", MergeCommit: run.Journey.MergeCommit}); len(found) != 1 || found[0] != want {
+	if want := (record{Key: run.RunID, State: "merged", MergeCommit: run.Details.MergeCommit}); len(found) != 1 || found[0] != want {
 		p.Errorf("pull records %+v, want %+v alone", found, want)
 	}
-	if merge := p.git("log", "--first-parent", "--format=%H", "--grep=Signalbox-Run: "+run.RunID, "main"); merge != run.Journey.MergeCommit {
-		p.Errorf("the merge commit of run %s on main is %q, stage.json has %q", run.RunID, merge, run.Journey.MergeCommit)
+	if merge := p.git("log", "--first-parent", "--format=%H", "--grep=Signalbox-Run: "+run.RunID, "main"); merge != run.Details.MergeCommit {
+		p.Errorf("the merge commit of run %s on main is %q, stage.json has %q", run.RunID, merge, run.Details.MergeCommit)
 	}
 }
 

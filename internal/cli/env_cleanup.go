@@ -133,7 +133,7 @@ func (c *envCleanup) agreed(ctx context.Context, line *cleared) (bool, error) {
 
 func (c *envCleanup) delete(ctx context.Context, s *store.Store, run *workflow.Run, id string) (kept string, err error) {
 	if run != nil {
-		return c.putAway(ctx, run, false)
+		return c.removeOfRun(ctx, run, false)
 	}
 	err = s.Environments().Update(ctx, func(doc *registry.Environments) error {
 		for _, still := range doc.CleanUp(now()) { // somebody may have gone on with it while the question stood

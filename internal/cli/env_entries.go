@@ -150,7 +150,7 @@ func livingRun(ctx context.Context, s *store.Store, envID string) (*workflow.Run
 			continue
 		}
 		latest, err := s.LatestRun(ctx, request)
-		if err == nil && latest.Err == nil && latest.Run.Journey.EnvID == envID {
+		if err == nil && latest.Err == nil && latest.Run.Details.EnvID == envID {
 			return &latest.Run, h.Record, nil
 		}
 	}

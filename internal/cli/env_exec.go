@@ -91,7 +91,7 @@ func (a *invocation) enter(ctx context.Context, ref string, act func(context.Con
 		p.warnOfOthers(ctx, found.Ref)
 	}
 	defer func() { err = errors.Join(err, at.Leave()) }()
-	if err := p.touched(ctx, found.Run.Journey.EnvID); err != nil {
+	if err := p.touched(ctx, found.Run.Details.EnvID); err != nil {
 		return wire.Explained(err)
 	}
 	return act(ctx, at)

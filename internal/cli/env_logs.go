@@ -64,7 +64,7 @@ func (a *invocation) environmentLogs(ctx context.Context, args []string, follow,
 		return a.listSetUpLogs(logs)
 	case len(logs) == 0:
 		a.print("nothing was set up in this environment\n")
-	case found.Run.Journey.SetUp != nil && found.Run.Journey.SetUp.Warm && len(args) == 1:
+	case found.Run.Details.SetUp != nil && found.Run.Details.SetUp.Warm && len(args) == 1:
 		a.print("set up by an earlier run, and only verified in this one\n\n")
 	}
 	return l.setUp(ctx, logs, follow)

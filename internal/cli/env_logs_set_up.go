@@ -48,7 +48,7 @@ func (l *setUpLog) title() string {
 
 // setUpLogs are the logs by these names, in the order of the set-up.
 func setUpLogs(run *workflow.Run, dir string, names []string) []setUpLog {
-	logs, s := []setUpLog{}, cmp.Or(run.Journey.SetUp, &workflow.SetUp{})
+	logs, s := []setUpLog{}, cmp.Or(run.Details.SetUp, &workflow.SetUp{})
 	for _, name := range names {
 		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, "setup.command."), ".log"))
 		if err != nil || n < 1 {

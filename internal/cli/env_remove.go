@@ -61,7 +61,7 @@ func (a *invocation) removeEnvironments(ctx context.Context, force bool) error {
 			continue
 		}
 		if err == nil {
-			err = a.putAwayAndSay(ctx, run, force)
+			err = a.removeOfRunAndSay(ctx, run, force)
 		}
 		if err != nil {
 			a.show(wire.Explained(err))
@@ -71,10 +71,10 @@ func (a *invocation) removeEnvironments(ctx context.Context, force bool) error {
 	return worst
 }
 
-func (a *invocation) putAwayAndSay(ctx context.Context, run *workflow.Run, force bool) error {
-	kept, err := a.putAway(ctx, run, force)
+func (a *invocation) removeOfRunAndSay(ctx context.Context, run *workflow.Run, force bool) error {
+	kept, err := a.removeOfRun(ctx, run, force)
 	if err == nil {
-		a.print("removed %s; %s\n", run.Journey.EnvID, keptOn(kept))
+		a.print("removed %s; %s\n", run.Details.EnvID, keptOn(kept))
 	}
 	return err
 }
@@ -97,7 +97,7 @@ func (a *invocation) removeEnvironment(ctx context.Context, id string, force boo
 		return wire.Explained(err)
 	}
 	if run != nil {
-		return a.putAwayAndSay(ctx, run, force)
+		return a.removeOfRunAndSay(ctx, run, force)
 	}
 	if err := s.Environments().Update(ctx, func(doc *registry.Environments) error { return doc.Remove(id) }); err != nil {
 		return environmentProblem(id, err)
@@ -106,21 +106,21 @@ func (a *invocation) removeEnvironment(ctx context.Context, id string, force boo
 	return nil
 }
 
-// putAway deletes a run's environment and returns the ref that its work is on.
-func (a *invocation) putAway(ctx context.Context, run *workflow.Run, force bool) (kept string, err error) {
+// removeOfRun deletes a run's environment and returns the ref that its work is on.
+func (a *invocation) removeOfRun(ctx context.Context, run *workflow.Run, force bool) (kept string, err error) {
 	p, err := a.open(ctx)
 	if err != nil {
 		return "", err
 	}
 	kept, err = p.Places().Remove(ctx, workflow.RefOf(run), force)
-	id := run.Journey.EnvID
+	id := run.Details.EnvID
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
 		err = &problem.Error{Err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), app.Holder(held.Holder)),
 			Hint: "stop it first: signalbox stop " + run.Ref(), Code: problem.Held}
 	case errors.Is(err, environment.ErrTooLarge):
-		err = &problem.Error{Err: err, Hint: "clear out " + run.Journey.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + id}
+		err = &problem.Error{Err: err, Hint: "clear out " + run.Details.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + id}
 	}
 	return kept, wire.Explained(err)
 }
@@ -140,7 +140,7 @@ func runOfEnvironment(ctx context.Context, s *store.Store, envID string) (*workf
 	}
 	for i := range runs {
 		r := &runs[i]
-		if r.Err == nil && r.Run.Journey.EnvID == envID {
+		if r.Err == nil && r.Run.Details.EnvID == envID {
 			return &r.Run, nil
 		}
 		if r.Err != nil && strings.HasSuffix(envID, r.Ref.RunID) {

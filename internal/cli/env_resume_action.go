@@ -95,10 +95,10 @@ func surroundings(ctx context.Context, s *store.Store, e *registry.Environment, 
 		}
 	}
 	run, err := runOfEnvironment(ctx, s, e.EnvID)
-	if err != nil || run == nil || run.Journey.EnvRemoved {
+	if err != nil || run == nil || run.Details.EnvRemoved {
 		return seen, err
 	}
-	dir, err := s.Abs(run.Journey.EnvPath)
+	dir, err := s.Abs(run.Details.EnvPath)
 	if err != nil {
 		return seen, err
 	}
@@ -143,7 +143,7 @@ func refOf(ctx context.Context, s *store.Store, run *workflow.Run) (string, erro
 	if err != nil {
 		return "", err
 	}
-	for _, ref := range []string{"refs/heads/" + run.Journey.Branch, "refs/signalbox/environments/" + run.Journey.EnvID, run.Journey.KeptRef} {
+	for _, ref := range []string{"refs/heads/" + run.Details.Branch, "refs/signalbox/environments/" + run.Details.EnvID, run.Details.KeptRef} {
 		if ref == "" {
 			continue
 		}

@@ -23,7 +23,7 @@ func (p *project) healer(every time.Duration) *heal.Healer {
 	if every == 0 {
 		every = p.healthEvery()
 	}
-	c := heal.Config{Store: p.Store, Forge: p.Forge, Tests: p.Config.Tests, Every: every, Root: p.Root, Place: p.lookout, Ask: p.Ask,
+	c := heal.Config{Store: p.Store, Forge: p.Forge, Tests: p.Config.Tests, Every: every, Root: p.Root, Place: p.checkSandbox, Ask: p.Ask,
 		Carry: p.repaired, Redact: p.Redact, Clock: p.HealthTime, Observe: p.tellPass, Logger: p.Log,
 		ID: func() string { return p.HealthTime().UTC().Format("20060102-150405-") + rand.Text()[:6] }}
 	for _, check := range p.Config.Health.Checks {
@@ -81,7 +81,7 @@ func (p *project) healthCheck(c config.Check) workflow.HealthCheck {
 }
 
 // lookout is a place at the tip of the branch that repairs are merged into.
-func (p *project) lookout(ctx context.Context) (heal.Place, error) {
+func (p *project) checkSandbox(ctx context.Context) (heal.Place, error) {
 	if _, err := p.Environments.Check(ctx); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (p *project) tellPass(line string) {
 
 // repaired carries a repair and shows its progress.
 func (p *project) repaired(ctx context.Context, repair heal.Repair) (run workflow.Run, err error) {
-	_, err = p.watching(false, func(watch app.Watcher) ([]app.Carried, error) {
+	_, err = p.watching(false, func(watch app.Watcher) ([]app.Result, error) {
 		run, err = p.CarryRepair(ctx, repair, watch)
 		return nil, err
 	})

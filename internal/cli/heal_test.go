@@ -126,8 +126,8 @@ func (p *project) mustBeRepaired() {
 		p.Errorf("requests %q, %v", requests, err)
 	}
 	for _, run := range p.stages() {
-		if run.Journey.Settings.Workflow != workflow.WorkflowHeal || run.Journey.Settings.Check.ID != "orders" {
-			p.Errorf("the run is of workflow %q with the check %+v", run.Journey.Settings.Workflow, run.Journey.Settings.Check)
+		if run.Details.Settings.Workflow != workflow.WorkflowHeal || run.Details.Settings.Check.ID != "orders" {
+			p.Errorf("the run is of workflow %q with the check %+v", run.Details.Settings.Workflow, run.Details.Settings.Check)
 		}
 	}
 	p.mustLeaveNothing()

@@ -120,8 +120,8 @@ func (p *project) killed(at *instants, n, life int, args ...string) bool {
 	where := "before the run"
 	r := p.stage(1)
 	if r.RunID != "" {
-		where = string(r.Journey.StepName)
+		where = string(r.Details.StepName)
 	}
-	at.killed(where, r.Journey.Transition, took)
+	at.killed(where, r.Details.Transition, took)
 	return true
 }

@@ -90,7 +90,7 @@ func cutOff(ctx context.Context, s *store.Store) (map[int]workflow.Run, error) {
 	for _, r := range all { // the newest of each request comes last
 		held := slices.ContainsFunc(holders, func(h store.Holding) bool { return h.Name == "request-"+r.Ref.RequestID })
 		if r.Err == nil && !held {
-			runs[r.Run.Journey.Number] = r.Run
+			runs[r.Run.Details.Number] = r.Run
 		}
 	}
 	return runs, nil

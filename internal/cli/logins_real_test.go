@@ -255,13 +255,13 @@ func TestASubscriptionThatIsUsedUpParksTheRun(t *testing.T) {
 			began := time.Now()
 			c := p.does("run", "1")
 			var run workflow.Run // as it is parked: whoever stops it parks it no more
-			if !c.until(func() bool { run = p.stage(1); return run.Journey.ParkedUntil != nil }) {
+			if !c.until(func() bool { run = p.stage(1); return run.Details.ParkedUntil != nil }) {
 				p.tellTranscripts()
 				t.Fatalf("it is not parked:\n%s", c.out)
 			}
 			c.signal(syscall.SIGINT)
 			c.wait()
-			if wait := run.Journey.ParkedUntil.Sub(began); wait < 3*time.Hour-2*time.Minute || wait > 3*time.Hour+5*time.Minute || run.Counters.Retries != 0 {
+			if wait := run.Details.ParkedUntil.Sub(began); wait < 3*time.Hour-2*time.Minute || wait > 3*time.Hour+5*time.Minute || run.Counters.Retries != 0 {
 				t.Errorf("%d retries, parked for %s\n%s", run.Counters.Retries, wait, c.out)
 			}
 		})

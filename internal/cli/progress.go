@@ -63,7 +63,7 @@ func (p *progress) observe(run workflow.Run) {
 	if p.json {
 		return
 	}
-	p.tellAside(&run)
+	p.tellSavedWork(&run)
 	line := p.news(&run)
 	news := line
 	if !p.Terminal && run.State == workflow.Queued {
@@ -82,13 +82,13 @@ func (p *progress) observe(run workflow.Run) {
 }
 
 // tellAside says when work is set aside; where, is told at the end, and to a terminal, where lines do not stay, only there.
-func (p *progress) tellAside(run *workflow.Run) {
+func (p *progress) tellSavedWork(run *workflow.Run) {
 	told, known := p.aside[run.RunID]
-	p.aside[run.RunID] = len(run.Journey.Aside)
+	p.aside[run.RunID] = len(run.Details.Aside)
 	if !known || p.Terminal {
 		return
 	}
-	for range run.Journey.Aside[min(told, len(run.Journey.Aside)):] {
+	for range run.Details.Aside[min(told, len(run.Details.Aside)):] {
 		p.print("%s #%s  what lay in its environment is set aside on a ref\n", commandline.Clock(now()), run.Ref())
 	}
 }
@@ -118,10 +118,10 @@ func (p *progress) news(run *workflow.Run) string {
 // stepWord is the run's step in a word. Within design-check that is two things, of which a workflow
 // without a planner has the second alone.
 func stepWord(run *workflow.Run) string {
-	switch phase := run.Journey.Phase; {
-	case run.Journey.SettingUp:
+	switch phase := run.Details.Phase; {
+	case run.Details.SettingUp:
 		return "set-up"
-	case run.Journey.Phases[phase].Status == workflow.StepSkipped:
+	case run.Details.Phases[phase].Status == workflow.StepSkipped:
 		return "plan"
 	default:
 		return string(phase.Step())
@@ -220,7 +220,7 @@ func (p *progress) bar(run *workflow.Run) string {
 
 // waitsUntil is when the run tries something again; nil when it does not wait for that.
 func waitsUntil(run *workflow.Run) *time.Time {
-	if pending := run.Journey.Pending; len(pending) > 0 && pending[0].Kind == workflow.Wait {
+	if pending := run.Details.Pending; len(pending) > 0 && pending[0].Kind == workflow.Wait {
 		return pending[0].Until
 	}
 	return nil

@@ -57,7 +57,7 @@ func TestATerminalShowsHeaderBarAndLastWordsUntilTheEnd(t *testing.T) {
 			watches := newProgress(&invocation{console: console{Out: s, Terminal: true, Width: func() int { return width }}}, false,
 				func(*workflow.Run) string { return "I look at 日本語 " + strings.Repeat("and more ", 40) })
 			watches.header = "watching 1 run; q leaves, s twice stops it, and so on for some more than forty columns"
-			run := workflow.Run{RunID: "20260101-000000-abcdef", State: workflow.Running, Journey: workflow.Journey{Number: 42, Phase: workflow.TDDGreen,
+			run := workflow.Run{RunID: "20260101-000000-abcdef", State: workflow.Running, Details: workflow.Details{Number: 42, Phase: workflow.TDDGreen,
 				Phases: make([]workflow.PhaseRecord, 15)}}
 			for percent, message := range []string{"S01: implementing", "S01: implementing " + strings.Repeat("a long title ", 30), "S01: running the tests"} {
 				run.Progress = workflow.Progress{Percent: percent, Message: message}

@@ -17,7 +17,7 @@ import (
 
 // printQuestion shows what an agent asks, and what to type.
 func (a *invocation) printQuestion(r *workflow.Run) {
-	q := r.Journey.Question
+	q := r.Details.Question
 	a.print("\n%s the %s %s (%s); at %s it counts as denied, %s from now\n", a.paint(yellow, "It asks:"), q.Role, asksFor[q.Kind], q.ID,
 		commandline.When(q.Until), max(0, q.Until.Sub(now())).Round(time.Second))
 	text := redact.Clean(q.Text)
@@ -45,7 +45,7 @@ var asksFor = map[workflow.QuestionKind]string{workflow.PermissionQuestion: "wan
 // answers are the commands that answer a run's question.
 func answers(r *workflow.Run) (commands []string) {
 	say := "signalbox answer " + r.Ref()
-	q := r.Journey.Question
+	q := r.Details.Question
 	switch q.Kind {
 	case workflow.ChoiceQuestion:
 		commands = []string{say + " --option 1", say + ` "something else"`}

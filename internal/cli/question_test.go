@@ -17,7 +17,7 @@ import (
 // asked is a run whose agent waits.
 func asked(q workflow.Question) *answering {
 	q.ID, q.Role, q.Until = "Q1", workflow.Implementer, time.Now().Add(time.Hour)
-	run := workflow.Run{Journey: workflow.Journey{Number: 42, Question: &q}}
+	run := workflow.Run{Details: workflow.Details{Number: 42, Question: &q}}
 	return &answering{project: &project{invocation: &invocation{}}, found: store.RunSummary{Run: run}, asked: &q}
 }
 

@@ -57,8 +57,8 @@ func TestARunKilledInTheQueueComesBackAsItWasStarted(t *testing.T) {
 	}
 	queued.signal(syscall.SIGKILL)
 	queued.wait()
-	if r := p.stage(2); r.Journey.Program != "./.signalbox/agent.sh" {
-		t.Fatalf("killed in the queue, its agent is %q", r.Journey.Program)
+	if r := p.stage(2); r.Details.Program != "./.signalbox/agent.sh" {
+		t.Fatalf("killed in the queue, its agent is %q", r.Details.Program)
 	}
 	other := slices.Clone(command)
 	other[5] = "full"

@@ -42,7 +42,7 @@ func (a *invocation) run(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	done, err := p.watching(len(refs) > 1, func(watch app.Watcher) ([]app.Carried, error) { return p.StartRuns(ctx, refs, watch) })
+	done, err := p.watching(len(refs) > 1, func(watch app.Watcher) ([]app.Result, error) { return p.StartRuns(ctx, refs, watch) })
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (a *invocation) run(ctx context.Context, refs []string) error {
 }
 
 // watching shows the progress of what is carried meanwhile.
-func (a *invocation) watching(several bool, carry func(app.Watcher) ([]app.Carried, error)) ([]app.Carried, error) {
+func (a *invocation) watching(several bool, carry func(app.Watcher) ([]app.Result, error)) ([]app.Result, error) {
 	var shown *progress
 	defer func() {
 		if shown != nil {
@@ -64,7 +64,7 @@ func (a *invocation) watching(several bool, carry func(app.Watcher) ([]app.Carri
 }
 
 // outcome shows how each run ended and returns the worst of it.
-func (p *project) outcome(all []app.Carried) error {
+func (p *project) outcome(all []app.Result) error {
 	var worst error
 	var shown []workflow.Run
 	for _, c := range all {

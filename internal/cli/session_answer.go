@@ -23,7 +23,7 @@ func (w *answering) giveSession(ctx context.Context, answer workflow.Answer) err
 		return fmt.Errorf("answer %s: %w", answer.Question, err)
 	}
 	err = w.session.Answer(ctx, answer.Question, said)
-	number := w.found.Run.Journey.Number
+	number := w.found.Run.Details.Number
 	switch {
 	case errors.Is(err, session.ErrNotAsked), errors.Is(err, session.ErrNotRunning):
 		return &problem.Error{Err: fmt.Errorf("answer %s: the agent wants no answer to it any more", answer.Question),

@@ -45,11 +45,11 @@ type sessionCleanup struct {
 	*invocation
 	merged, orphans, all, dry bool
 	// put is what was put away, for programs.
-	put []putAway
+	put []removal
 }
 
-// putAway is one session that was put away, or with --dry-run would be.
-type putAway struct {
+// removal is one session that was put away, or with --dry-run would be.
+type removal struct {
 	Issue int    `json:"issue"`
 	Name  string `json:"session"`
 	// Done is false with --dry-run.
@@ -99,7 +99,7 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 		problems = append(problems, c.cleanIssues(ctx, &app.IssueCleanup{All: c.all, Dry: c.dry}))
 	}
 	if asked.json {
-		problems = append(problems, asked.printJSON(append([]putAway{}, c.put...)))
+		problems = append(problems, asked.printJSON(append([]removal{}, c.put...)))
 	}
 	return errors.Join(problems...)
 }
@@ -149,7 +149,7 @@ func issueMerged(ctx context.Context, p *project, issue int) (bool, error) {
 	if problem.CodeOf(err) == problem.NotFound {
 		return false, nil
 	}
-	return err == nil && found.Run.State == workflow.Done && found.Run.Journey.MergeCommit != "", err
+	return err == nil && found.Run.State == workflow.Done && found.Run.Details.MergeCommit != "", err
 }
 
 func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
@@ -164,7 +164,7 @@ func issueOrphaned(ctx context.Context, p *project, issue int) (bool, error) {
 // one puts one session away. Its record goes last: cut off before, all is done again.
 func (c *sessionCleanup) one(ctx context.Context, p *project, x chosenSession) error {
 	n := strconv.Itoa(x.info.Issue)
-	put := putAway{Issue: x.info.Issue, Name: x.info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
+	put := removal{Issue: x.info.Issue, Name: x.info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
 	found, err := p.Find(ctx, n)
 	noRun := problem.CodeOf(err) == problem.NotFound
 	if err == nil {

@@ -37,7 +37,7 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 		if err := app.Undecided(&run); err != nil {
 			return run, err
 		}
-		if run.Journey.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed, workflow.Queued}, run.State) {
+		if run.Details.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed, workflow.Queued}, run.State) {
 			return run, nil // one that was cut off is stopped in order first
 		}
 		if err := p.wakeUp(ctx, latest); err != nil {
@@ -58,7 +58,7 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 		return run, ctx.Err()
 	case run.State.Final():
 		return run, &problem.Error{Err: fmt.Errorf("run %s is over", run.Ref()), Hint: "see it: signalbox status " + run.Ref()}
-	case run.Journey.EnvID == "":
+	case run.Details.EnvID == "":
 		p.printEnd(&run)
 		return run, &problem.Error{Code: problem.CodeOf(ended(run.State))}
 	}

@@ -28,14 +28,14 @@ func (c *sessionCleanup) giveUp(ctx context.Context, p *project, found store.Run
 			p.printEnd(&run)
 			return nil, &problem.Error{Code: problem.CodeOf(ended(run.State))}
 		}
-		p.sayKept(run.Journey.KeptRef, "the work is kept on a ref")
+		p.sayKept(run.Details.KeptRef, "the work is kept on a ref")
 	}
-	for _, ref := range run.Journey.Aside {
+	for _, ref := range run.Details.Aside {
 		p.sayKept(ref, "what was kept earlier")
 	}
-	kept = slices.Concat([]string{}, run.Journey.Aside)
-	if run.Journey.KeptRef != "" {
-		kept = append(kept, run.Journey.KeptRef)
+	kept = slices.Concat([]string{}, run.Details.Aside)
+	if run.Details.KeptRef != "" {
+		kept = append(kept, run.Details.KeptRef)
 	}
 	return kept, p.removeBranch(ctx, &run)
 }
@@ -61,18 +61,18 @@ func (p *project) cancel(ctx context.Context, found store.RunSummary) (workflow.
 	if err != nil {
 		return found.Run, wire.Explained(err)
 	}
-	request := forge.Request{ID: found.Ref.RequestID, Number: found.Run.Journey.Number}
-	return p.Carry(ctx, r, request, func(context.Context, *engine.Engine) (workflow.RunRef, error) { return found.Ref, nil })
+	request := forge.Request{ID: found.Ref.RequestID, Number: found.Run.Details.Number}
+	return p.Run(ctx, r, request, func(context.Context, *engine.Engine) (workflow.RunRef, error) { return found.Ref, nil })
 }
 
 // removeBranch removes a run's branch if the base branch or the kept ref has all of it.
 func (p *project) removeBranch(ctx context.Context, run *workflow.Run) error {
-	branch := "refs/heads/" + run.Journey.Branch
+	branch := "refs/heads/" + run.Details.Branch
 	at, err := p.Repo.Resolve(ctx, branch)
 	if errors.Is(err, git.ErrNotFound) {
 		return nil
 	}
-	for _, ref := range []string{"refs/heads/" + run.Journey.Base, run.Journey.KeptRef} {
+	for _, ref := range []string{"refs/heads/" + run.Details.Base, run.Details.KeptRef} {
 		if err != nil || ref == "" {
 			continue
 		}
@@ -87,13 +87,13 @@ func (p *project) removeBranch(ctx context.Context, run *workflow.Run) error {
 		if err == nil && within {
 			err = p.Repo.DeleteRef(ctx, branch, at)
 			if err == nil {
-				p.print("removed branch %s, which is in %s\n", run.Journey.Branch, ref)
+				p.print("removed branch %s, which is in %s\n", run.Details.Branch, ref)
 				return nil
 			}
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("remove branch %q: %w", run.Journey.Branch, err)
+		return fmt.Errorf("remove branch %q: %w", run.Details.Branch, err)
 	}
 	return nil
 }

@@ -51,8 +51,8 @@ func TestASessionCountsForItsRequestAndItsDay(t *testing.T) {
 	}
 	days := func(n int) (all []workflow.Day) {
 		for _, run := range p.stages() {
-			if run.Journey.Number == n {
-				all = run.Journey.Days
+			if run.Details.Number == n {
+				all = run.Details.Days
 			}
 		}
 		return all

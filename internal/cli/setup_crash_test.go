@@ -48,8 +48,8 @@ func TestASetUpKilledAnywhereGoesOnAtTheRightCommand(t *testing.T) {
 	whole := newEventfulProject(t)
 	whole.run(3, "run", "1")
 	want, times := whole.stage(1), whole.made()
-	if fmt.Sprint(times) != "map[one:2 three:1 two:2]" || want.Journey.SetUp.Status != "success" {
-		t.Fatalf("undisturbed, %v; %+v", times, want.Journey.SetUp)
+	if fmt.Sprint(times) != "map[one:2 three:1 two:2]" || want.Details.SetUp.Status != "success" {
+		t.Fatalf("undisturbed, %v; %+v", times, want.Details.SetUp)
 	}
 	first, last := setUpTransitions(t, whole)
 	var hits atomic.Int32
@@ -106,16 +106,16 @@ func (p *project) mustHaveSetUpOnce(cut, want workflow.Run, times map[string]int
 	p.Helper()
 	got := p.stage(1)
 	interrupted := ""
-	if pending := cut.Journey.Pending; len(pending) > 0 && pending[0].Kind == workflow.RunSetUp {
+	if pending := cut.Details.Pending; len(pending) > 0 && pending[0].Kind == workflow.RunSetUp {
 		interrupted = pending[0].Commands[0]
 	}
 	for word, n := range p.made() {
 		more := n - times[word]
 		if more != 0 && (more != 1 || !strings.Contains(interrupted, "echo "+word)) {
-			p.Errorf("%q was run %d times, want %d; cut off in %q after %d acknowledged", word, n, times[word], interrupted, len(cut.Journey.SetUp.Ran))
+			p.Errorf("%q was run %d times, want %d; cut off in %q after %d acknowledged", word, n, times[word], interrupted, len(cut.Details.SetUp.Ran))
 		}
 	}
-	a, b := got.Journey.SetUp, want.Journey.SetUp
+	a, b := got.Details.SetUp, want.Details.SetUp
 	unseen := strings.Contains(interrupted, "touch second") && a.NetworkRetries == 0 // cut off between its failure and our hearing of it
 	if a.Status != b.Status || a.NetworkRetries != b.NetworkRetries && !unseen || a.Repaired != b.Repaired || !reflect.DeepEqual(got.Counters, want.Counters) {
 		p.Errorf("the set-up ended as %+v with %+v, want %+v with %+v", a, got.Counters, b, want.Counters)

@@ -120,7 +120,7 @@ func (p *project) carryReal() string {
 	command.Dir = p.dir
 	out, err := command.CombinedOutput()
 	if err != nil {
-		p.Fatalf("signalbox run 1: %v\n%s\n%+v", err, out, p.stage(1).Journey.SetUp)
+		p.Fatalf("signalbox run 1: %v\n%s\n%+v", err, out, p.stage(1).Details.SetUp)
 	}
 	return string(out)
 }

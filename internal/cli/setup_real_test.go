@@ -96,7 +96,7 @@ func (p *project) mustDetect(environment string, commands []string) {
 func (p *project) mustBeSetUp(source, environment string, commands []string) {
 	p.Helper()
 	r := p.stage(1)
-	s := r.Journey.SetUp
+	s := r.Details.SetUp
 	var ran []string
 	for _, c := range s.Ran {
 		ran = append(ran, c.Command)

@@ -25,7 +25,7 @@ func TestAnIndexInTroubleIsWaitedFor(t *testing.T) {
 	if n := x.troubled(); n != 2 {
 		t.Errorf("%d requests failed, want 2", n)
 	}
-	s := p.stage(1).Journey.SetUp
+	s := p.stage(1).Details.SetUp
 	firstLine := func(i int) string { line, _, _ := strings.Cut(s.Errors[i], "\n"); return line }
 	if len(s.Errors) != 2 || !strings.Contains(firstLine(0), "503 Service Unavailable - GET "+x.url) || !strings.HasSuffix(firstLine(1), "read ECONNRESET") || s.NetworkRetries != 1 || s.Repaired {
 		t.Errorf("the set-up ended as %+v", s)
@@ -44,7 +44,7 @@ func TestATroubleThatPipKeepsToItselfIsWaitedForAndNotCorrected(t *testing.T) {
 	p := realProject(t, "python", x, "", ", PIP_RETRIES=0", "")
 	x.fail(busy, busy) // pip asks twice
 	said := p.carryReal()
-	s := p.stage(1).Journey.SetUp
+	s := p.stage(1).Details.SetUp
 	if len(s.Errors) != 1 || !strings.Contains(s.Errors[0], "too many 503 error responses") || s.Repaired || s.Status != "success" {
 		t.Errorf("the set-up ended as %+v", s)
 	}
@@ -66,7 +66,7 @@ func TestAnotherPackageManagersLockIsWaitedFor(t *testing.T) {
 	other := p.otherAptGet(x)
 	<-locked
 	close(goOn)
-	if !c.until(func() bool { return p.stage(1).Journey.Used.LockWaits > 0 }) {
+	if !c.until(func() bool { return p.stage(1).Details.Used.LockWaits > 0 }) {
 		t.Fatalf("the lock was not waited for:\n%s", c.out)
 	}
 	close(unlock)
@@ -74,10 +74,10 @@ func TestAnotherPackageManagersLockIsWaitedFor(t *testing.T) {
 		t.Error("the other apt-get found a repository where there is none")
 	}
 	if code := c.wait(); code != 0 {
-		t.Fatalf("exit code %d\n%s\n%+v", code, c.out, p.stage(1).Journey.SetUp)
+		t.Fatalf("exit code %d\n%s\n%+v", code, c.out, p.stage(1).Details.SetUp)
 	}
 	p.mustBeSetUp("configuration", "debian", []string{"curl -fsS " + x.url + "/ready", "apt-get update"})
-	if s := p.stage(1).Journey.SetUp; !strings.Contains(s.Errors[0], "Could not get lock /workspace/apt/state/lists/lock") || s.Repaired {
+	if s := p.stage(1).Details.SetUp; !strings.Contains(s.Errors[0], "Could not get lock /workspace/apt/state/lists/lock") || s.Repaired {
 		t.Errorf("the set-up ended as %+v", s)
 	}
 }
@@ -140,8 +140,8 @@ func TestAWrongNameIsCorrectedAtTheSecondRepair(t *testing.T) {
 	p.run(0, "approve", "1")
 	p.mustBeSetUp("configuration", "python", []string{"python3 -m venv .venv", ". .venv/bin/activate", "pip install colour"})
 	r := p.stage(1)
-	if s := r.Journey.SetUp; !s.Repaired || len(s.Errors) != 2 || r.Counters.PlannerCalls != 0 || r.Journey.RepairCalls != 2 {
-		t.Errorf("%d repairs, set up as %+v", r.Journey.RepairCalls, s)
+	if s := r.Details.SetUp; !s.Repaired || len(s.Errors) != 2 || r.Counters.PlannerCalls != 0 || r.Details.RepairCalls != 2 {
+		t.Errorf("%d repairs, set up as %+v", r.Details.RepairCalls, s)
 	}
 }
 
@@ -157,13 +157,13 @@ func TestWorkGoesOnWithAWarningOnceTheRepairsAreUsedUp(t *testing.T) {
 	p.git("commit", "--quiet", "--amend", "--no-edit")
 	p.carryReal()
 	r := p.stage(1)
-	if s := r.Journey.SetUp; r.State != workflow.Done || s.Status != "failed" || s.Class != workflow.FailureFixable || r.Journey.RepairCalls != 3 || len(s.Errors) != 4 {
-		t.Errorf("the run is %s after %d repairs, set up as %+v", r.State, r.Journey.RepairCalls, s)
+	if s := r.Details.SetUp; r.State != workflow.Done || s.Status != "failed" || s.Class != workflow.FailureFixable || r.Details.RepairCalls != 3 || len(s.Errors) != 4 {
+		t.Errorf("the run is %s after %d repairs, set up as %+v", r.State, r.Details.RepairCalls, s)
 	}
-	if h := r.Journey.HandOver(); h.Ready || h.Name != "python" || h.Status != "failed" || !strings.Contains(h.Errors[3], "No matching distribution found for colours") {
+	if h := r.Details.HandOver(); h.Ready || h.Name != "python" || h.Status != "failed" || !strings.Contains(h.Errors[3], "No matching distribution found for colours") {
 		t.Errorf("handed over as %+v", h)
 	}
-	if note := r.Journey.Phases[workflow.DesignCheck].Note; !strings.Contains(note, "warning: the environment's set-up failed") {
+	if note := r.Details.Phases[workflow.DesignCheck].Note; !strings.Contains(note, "warning: the environment's set-up failed") {
 		t.Errorf("design-check says %q", note)
 	}
 	i := slices.IndexFunc(p.comments(), func(text string) bool { return strings.HasPrefix(text, "## Environment set-up failed") })

@@ -13,7 +13,7 @@ func (a *invocation) order(ctx context.Context, ref string, o app.Order) error {
 		return err
 	}
 	var taken app.Ordered
-	_, err = a.watching(false, func(watch app.Watcher) ([]app.Carried, error) {
+	_, err = a.watching(false, func(watch app.Watcher) ([]app.Result, error) {
 		taken, err = p.Give(ctx, ref, o, watch)
 		return nil, err
 	})

@@ -59,7 +59,7 @@ func (a *invocation) status(ctx context.Context, ref string) error {
 	}
 	if p.json {
 		return p.printJSON(shownRun{found.Run, found.Run.Interrupted() || found.Run.UnderWay() && !held,
-			registry.PhasesOf(&found.Run), registry.SetUpOf(&found.Run), found.Run.Journey.HandOver()})
+			registry.PhasesOf(&found.Run), registry.SetUpOf(&found.Run), found.Run.Details.HandOver()})
 	}
 	p.printRun(ctx, &found.Run, holder, held)
 	return nil

@@ -23,10 +23,10 @@ func (p *project) printRun(ctx context.Context, r *workflow.Run, holder store.Lo
 	if interrupted {
 		state = p.paint(yellow, interruptedLabel) + " (no process carries it)"
 	}
-	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Journey.Phase, r.Journey.Phase, r.Progress.Percent)
+	p.print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Details.Phase, r.Details.Phase, r.Progress.Percent)
 	does := commandline.Doing(r)
-	if interrupted && r.Journey.Question != nil {
-		does = "asked something when it was cut off: " + r.Journey.Question.Line1() // which nobody can answer any more
+	if interrupted && r.Details.Question != nil {
+		does = "asked something when it was cut off: " + r.Details.Question.Line1() // which nobody can answer any more
 	}
 	p.print("  %-9s %s\n", "now", redact.Line(does, 300))
 	p.printNext(ctx, r, holder, held)
@@ -42,16 +42,16 @@ func (p *project) printNext(ctx context.Context, r *workflow.Run, holder store.L
 		p.print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.paint(yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
 		if _, asked := p.AskingSession(ctx, r); asked != nil {
 			asking := *r
-			asking.Journey.Question = asked
+			asking.Details.Question = asked
 			p.printQuestion(&asking)
 		}
 	} else {
 		p.printStop(r)
 	}
-	if r.Journey.Question != nil && held {
+	if r.Details.Question != nil && held {
 		p.printQuestion(r)
 	}
-	if until := r.Journey.ParkedUntil; until != nil && r.State == workflow.Queued && held {
+	if until := r.Details.ParkedUntil; until != nil && r.State == workflow.Queued && held {
 		p.print("\n%s\n  nothing: it goes on by itself at %s\n  or at once: signalbox resume %s\n", p.paint(bold, "What to do:"), commandline.When(*until), r.Ref())
 	}
 	if r.UnderWay() && !held {
@@ -65,20 +65,20 @@ func (p *project) printDetails(ctx context.Context, r *workflow.Run) {
 		p.print("  %-9s %s\n", "used", spent)
 	}
 	p.print("  %-9s %s\n", "run", store.RunDir(workflow.RefOf(r)))
-	if r.Journey.Head != "" && r.Journey.Head != r.Journey.BaseCommit {
-		p.print("  %-9s %.10s on %s, into %s; see it: signalbox diff %s\n", "change", r.Journey.Head, r.Journey.Branch, redact.Line(r.Journey.Base, 100), r.Ref())
+	if r.Details.Head != "" && r.Details.Head != r.Details.BaseCommit {
+		p.print("  %-9s %.10s on %s, into %s; see it: signalbox diff %s\n", "change", r.Details.Head, r.Details.Branch, redact.Line(r.Details.Base, 100), r.Ref())
 	}
-	if s := r.Journey.SetUp; s != nil {
+	if s := r.Details.SetUp; s != nil {
 		p.print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
 		p.printSetUpNotes(r)
 	}
-	if r.Journey.Isolation == workflow.IsolationNone {
+	if r.Details.Isolation == workflow.IsolationNone {
 		p.print("  %-9s %s\n", "warning", p.paint(yellow, "commands of this run are not isolated from this machine"))
 	}
 	if r.Signals.Notes != nil {
 		p.print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
 	}
-	p.printAside(r)
+	p.printSavedWork(r)
 	p.printSession(ctx, r)
 }
 
@@ -96,17 +96,17 @@ func (p *project) printSession(ctx context.Context, r *workflow.Run) {
 }
 
 // printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
-func (a *invocation) printAside(r *workflow.Run) {
-	for _, move := range r.Journey.Moves {
+func (a *invocation) printSavedWork(r *workflow.Run) {
+	for _, move := range r.Details.Moves {
 		a.print("  %-9s %s\n", "branch", redact.Line(move.String(), 300))
 	}
-	for _, ref := range r.Journey.Aside {
+	for _, ref := range r.Details.Aside {
 		a.print("  %-9s what lay in its environment when it went on\n", "set aside")
 		a.printRef("            ", ref)
 	}
-	if r.State == workflow.Canceled && r.Journey.KeptRef != "" {
+	if r.State == workflow.Canceled && r.Details.KeptRef != "" {
 		a.print("  %-9s its work\n", "kept")
-		a.printRef("            ", r.Journey.KeptRef)
+		a.printRef("            ", r.Details.KeptRef)
 	}
 }
 
@@ -125,7 +125,7 @@ func (p *project) printForPrograms(ctx context.Context, r *workflow.Run, held bo
 	case r.State == workflow.NeedsInput && status.Status == registry.IssueError:
 		why = `; "error" is its word for a run that needs you`
 	}
-	p.print("\n%s\n", p.paint(faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Journey.Number, why)))
+	p.print("\n%s\n", p.paint(faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Details.Number, why)))
 	p.printIssue(status)
 }
 
@@ -141,14 +141,14 @@ func (p *project) issueFile(ctx context.Context, r *workflow.Run) registry.Issue
 
 // printSetUpNotes says what a person should know of the set-up, whatever became of the run.
 func (p *project) printSetUpNotes(r *workflow.Run) {
-	for _, note := range r.Journey.Warnings() {
+	for _, note := range r.Details.Warnings() {
 		p.print("  %-9s %s\n", "warning", p.paint(yellow, redact.Line(note, 800)))
 	}
 }
 
 // setUpLine says what the set-up came to, or how far it is.
 func setUpLine(r *workflow.Run) string {
-	s, at := r.Journey.SetUp, registry.SetUpOf(r)
+	s, at := r.Details.SetUp, registry.SetUpOf(r)
 	switch {
 	case s.Status == workflow.SetUpFailed:
 		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, classLine(r), r.Ref())
@@ -177,8 +177,8 @@ func setUpLine(r *workflow.Run) string {
 
 // classLine is the class of what failed, with what came of it where that is not to be expected.
 func classLine(r *workflow.Run) string {
-	class := string(r.Journey.SetUp.Class)
-	if r.Journey.SetUp.Class == workflow.FailureFixable && r.Journey.Settings.NoRepairer {
+	class := string(r.Details.SetUp.Class)
+	if r.Details.SetUp.Class == workflow.FailureFixable && r.Details.Settings.NoRepairer {
 		return class + ", but no agent is configured as repairer"
 	}
 	return class
@@ -226,7 +226,7 @@ func (p *project) printPhases(r *workflow.Run) {
 	p.print("\nPhases\n")
 	var reasons []string
 	skipped := map[string][]string{}
-	for _, record := range r.Journey.Phases {
+	for _, record := range r.Details.Phases {
 		note := strings.TrimRight(redact.Line(record.Note, 120), " ")
 		if record.Status != workflow.StepSkipped {
 			p.print("  %s %2d %-15s %s\n", marks[record.Status], record.Phase, record.Step, p.paint(faint, note))
@@ -256,7 +256,7 @@ func (p *project) printSteps(r *workflow.Run) {
 		}
 		p.print("\n")
 	}
-	for _, f := range r.Journey.Findings {
+	for _, f := range r.Details.Findings {
 		p.print("  ! %s (%s)\n", redact.Line(f.Line1(), 200), f.Source)
 	}
 }
@@ -285,16 +285,16 @@ func (p *project) printEnd(r *workflow.Run) {
 	switch r.State {
 	case workflow.Done:
 		p.print("%s #%s %s\n  merged into %s as %.10s in %s; report: %s\n", p.paint(green, "Done:"), r.Ref(), redact.Line(r.Title, 100),
-			redact.Line(r.Journey.Base, 100), r.Journey.MergeCommit, p.elapsed(r), r.Artifacts.ReportMD)
+			redact.Line(r.Details.Base, 100), r.Details.MergeCommit, p.elapsed(r), r.Artifacts.ReportMD)
 		p.printSetUpNotes(r)
 	case workflow.Canceled:
 		p.print("Canceled: #%s %s\n", r.Ref(), redact.Line(r.Title, 100))
-		if r.Journey.KeptRef == "" {
+		if r.Details.KeptRef == "" {
 			p.print("  %s\n", redact.Line(r.Progress.Message, 200))
 		}
 	default:
 		p.print("%s #%s %s\n", p.stateOf(r)+":", r.Ref(), redact.Line(r.Title, 100))
 		p.printStop(r)
 	}
-	p.printAside(r)
+	p.printSavedWork(r)
 }

@@ -196,7 +196,7 @@ func TestStopCancelKilledAtEveryTransitionPutsEverythingAway(t *testing.T) {
 func cancelKilled(t *testing.T, k int, again string) {
 	p := newProject(t, 1, "approve: auto", "approve: manual")
 	p.run(3, "run", "1")
-	k += p.stage(1).Journey.Transition
+	k += p.stage(1).Details.Transition
 	c := p.start("stop", "1", "--cancel")
 	c.until(func() bool { return p.transition("stage.json") >= k })
 	c.signal(syscall.SIGKILL)
@@ -239,7 +239,7 @@ func (p *project) mustBeCanceled(work ...string) {
 	p.mustLeaveNothing()
 	p.mustBeSound()
 	p.mustKnowEnvironments(0)
-	kept := p.stage(1).Journey.KeptRef
+	kept := p.stage(1).Details.KeptRef
 	if kept == "" {
 		p.Fatal("the work is on no ref")
 	}

@@ -79,7 +79,7 @@ func TestARunWaitsForAModelThatIsNotThereAndCallsNobody(t *testing.T) {
 	p, called := newMarked(t, address)
 	c := p.startWithAgents("run", "1")
 	if !c.until(func() bool {
-		pending := p.stage(1).Journey.Pending
+		pending := p.stage(1).Details.Pending
 		return len(pending) > 0 && pending[0].Kind == workflow.Wait
 	}) {
 		t.Error("it does not wait")

@@ -62,7 +62,7 @@ func (a *invocation) watch(ctx context.Context, refs []string) error {
 	if p.json {
 		return nil
 	}
-	all := make([]app.Carried, len(runs))
+	all := make([]app.Result, len(runs))
 	for i := range runs {
 		all[i].Run = runs[i]
 	}

@@ -166,7 +166,7 @@ func (p *project) inside(env []string, command string) string {
 	if run.State != workflow.NeedsInput || run.Error == nil || run.Error.ReasonCode != "APPROVAL_REQUIRED" {
 		p.Fatalf("it did not wait for an approval:\n%s", c.out)
 	}
-	return p.git("show", run.Journey.Branch+":seen.txt")
+	return p.git("show", run.Details.Branch+":seen.txt")
 }
 
 // agentOf configures the agent "it", whose program only tells a version.

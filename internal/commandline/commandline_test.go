@@ -17,7 +17,7 @@ func TestAStepIsSaidAsOneLine(t *testing.T) {
 	of3 := func(text string, verb workflow.Verb) workflow.NextStep {
 		return workflow.NextStep{Text: text, Verb: verb, Runs: []string{"3"}}
 	}
-	run := workflow.Run{Journey: workflow.Journey{Number: 3}}
+	run := workflow.Run{Details: workflow.Details{Number: 3}}
 	back := of3("or send it back", workflow.VerbReject)
 	back.Blank = "what to change"
 	for want, step := range map[string]workflow.NextStep{
@@ -68,7 +68,7 @@ func TestADocumentHasTheLinesOfItsSteps(t *testing.T) {
 	t.Parallel()
 	retry := workflow.NextStep{Text: "try again", Verb: workflow.VerbRetry, Runs: []string{"3"}}
 	run := workflow.Run{Error: &workflow.Error{Next: []workflow.NextStep{retry}}, Steps: []workflow.Step{{Error: &workflow.Error{Next: []workflow.NextStep{retry}}}},
-		Journey: workflow.Journey{Blocked: &workflow.Blocked{Next: &retry}}}
+		Details: workflow.Details{Blocked: &workflow.Blocked{Next: &retry}}}
 	data, err := json.Marshal(run, json.WithMarshalers(commandline.Published()))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ func TestAParkedRunIsToldInTheTimeOfItsReader(t *testing.T) {
 	if got := Doing(&run); got != run.Progress.Message {
 		t.Errorf("of one that is parked no more it says %q", got)
 	}
-	run.Journey.ParkedUntil = &until
+	run.Details.ParkedUntil = &until
 	if got, want := Doing(&run), "parked until "+until.Local().Format("2006-01-02 15:04:05")+": the limit of the model: reached"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}

@@ -68,19 +68,19 @@ var (
 	ErrNotSaved = errors.New(workflow.StageWriteFailedCode)
 )
 
-// CarriedError: the file of the request's lock was removed, and a process that had the lock still carries the run.
-type CarriedError struct{ PID int }
+// RunningError: the file of the request's lock was removed, and a process that had the lock still carries the run.
+type RunningError struct{ PID int }
 
-func (e *CarriedError) Error() string {
+func (e *RunningError) Error() string {
 	return fmt.Sprintf("process %d still carries this run, although somebody removed its lock (.signalbox/locks)", e.PID)
 }
 
-// Carry brings a run of the request as far as it goes without a person and
+// Run brings a run of the request as far as it goes without a person and
 // returns it as last saved. which chooses or creates the run; it's called with
 // the request's lock held, so that a request never has two live runs.
 // ErrHeld: another process carries one at this moment. A canceled context stops
 // the run as a person's "stop" does, unless its cause is ErrInterrupted.
-func (e *Engine) Carry(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error) {
+func (e *Engine) Run(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error) {
 	x := &execution{Engine: e}
 	var err error
 	if x.request, err = e.Locks.LockRequest(ctx, requestID, Owner{Name: owner}); err != nil {
@@ -122,16 +122,16 @@ func (e *Engine) project(ctx context.Context, run workflow.Run) error {
 // outrank takes the lock anew when its epoch is not above the run's, which
 // happens only if the lock's file was removed.
 func (x *execution) outrank(ctx context.Context, owner string) error {
-	known := x.run.Journey.Epoch
+	known := x.run.Details.Epoch
 	if x.request.Epoch() > known {
 		return nil
 	}
-	pid, err := x.Performer.Carrier(ctx, x.run)
+	pid, err := x.Performer.Holder(ctx, x.run)
 	if err != nil {
 		return fmt.Errorf("look for another engine: %w", err)
 	}
 	if pid != 0 {
-		return &CarriedError{PID: pid}
+		return &RunningError{PID: pid}
 	}
 	if err := x.request.Release(); err != nil {
 		return fmt.Errorf("release request lock: %w", err)
@@ -148,7 +148,7 @@ func (x *execution) carry(ctx context.Context) (workflow.Run, error) {
 	if x.run.State.Final() {
 		return x.run, x.project(ctx, x.run)
 	}
-	if x.run.Journey.Epoch > 0 { // it was admitted once, so that it may have started something
+	if x.run.Details.Epoch > 0 { // it was admitted once, so that it may have started something
 		x.logged("end processes of an earlier engine", x.Performer.Sweep(ctx, x.run))
 	}
 	watch, cancel := context.WithCancel(ctx)
@@ -157,7 +157,7 @@ func (x *execution) carry(ctx context.Context) (workflow.Run, error) {
 	if x.changes, err = x.Runs.WatchRun(watch, x.ref); err != nil {
 		return x.run, err
 	}
-	if q := x.run.Journey.Question; q != nil { // its agent is gone
+	if q := x.run.Details.Question; q != nil { // its agent is gone
 		err = x.decide(ctx, workflow.Withdrawn{Question: q.ID})
 	} else {
 		err = x.project(ctx, x.run)
@@ -193,8 +193,8 @@ func (x *execution) live(ctx context.Context) error {
 
 // parked waits for the time until which the run is parked, looking for orders in between.
 func (x *execution) parked(ctx context.Context) error {
-	for x.run.State == workflow.Queued && x.run.Journey.ParkedUntil != nil {
-		left := x.run.Journey.ParkedUntil.Sub(x.Clock.Now())
+	for x.run.State == workflow.Queued && x.run.Details.ParkedUntil != nil {
+		left := x.run.Details.ParkedUntil.Sub(x.Clock.Now())
 		if left <= 0 {
 			return nil
 		}

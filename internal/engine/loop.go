@@ -37,7 +37,7 @@ func (x *execution) loop(ctx context.Context) error {
 		} else if moved {
 			continue
 		}
-		event, err := x.perform(ctx, x.run.Journey.Pending[0])
+		event, err := x.perform(ctx, x.run.Details.Pending[0])
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (x *execution) noteLast(ctx context.Context, p *progress, latest *workflow.
 // note saves a fact that moves nothing, about the action that is being performed.
 func (x *execution) note(ctx context.Context, latest *workflow.Run, event workflow.Event) error {
 	next, _ := machine.Decide(*latest, event, x.Clock.Now().UTC())
-	if next.Journey.Transition == latest.Journey.Transition {
+	if next.Details.Transition == latest.Details.Transition {
 		return nil
 	}
 	if err := x.save(context.WithoutCancel(ctx), &next, event); err != nil {
@@ -129,16 +129,16 @@ func (x *execution) look(ctx context.Context) (moved bool, err error) {
 	if err != nil || event == nil {
 		return false, err
 	}
-	before := x.run.Journey.Transition
+	before := x.run.Details.Transition
 	err = x.decide(ctx, event)
-	return x.run.Journey.Transition != before, err
+	return x.run.Details.Transition != before, err
 }
 
 // decide asks for the judgement on a fact, saves it, and brings the other
 // documents up to date. A fact that changes nothing is not saved.
 func (x *execution) decide(ctx context.Context, event workflow.Event) error {
 	next, _ := machine.Decide(x.run, event, x.Clock.Now().UTC())
-	if next.Journey.Transition == x.run.Journey.Transition {
+	if next.Details.Transition == x.run.Details.Transition {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx) // what is decided is saved, whoever stops us

@@ -75,8 +75,8 @@ var (
 type Performer interface {
 	// Begin prepares this process for a run that it is about to carry. An error says why it can't go on with it.
 	Begin(ctx context.Context, run workflow.Run) error
-	// Carrier returns the id of a process that carries the run now, whatever its locks say; 0 if there is none.
-	Carrier(ctx context.Context, run workflow.Run) (pid int, err error)
+	// Holder returns the id of a process that carries the run now, whatever its locks say; 0 if there is none.
+	Holder(ctx context.Context, run workflow.Run) (pid int, err error)
 	// Sweep ends what an engine that died left running.
 	Sweep(ctx context.Context, run workflow.Run) error
 	// Admit adds to the event what the run is told of its project when it gets a slot.

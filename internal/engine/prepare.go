@@ -11,9 +11,9 @@ import (
 // short, and a person waits for it.
 const preparing = 16
 
-// Prepare is Carry as far as the run's environment, whatever the request depends on. There the run
+// Prepare is Run as far as the run's environment, whatever the request depends on. There the run
 // stops (NEEDS_INPUT), for a session or a person to go on in its environment. If it ends otherwise,
-// the run says so, as Carry leaves it.
+// the run says so, as Run leaves it.
 func (e *Engine) Prepare(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -26,7 +26,7 @@ func (e *Engine) Prepare(ctx context.Context, requestID, owner string, which fun
 			stop(errPrepared)
 		}
 	}
-	return own.Carry(ctx, requestID, owner, which)
+	return own.Run(ctx, requestID, owner, which)
 }
 
 var errPrepared = errors.New("the environment is there")
@@ -43,4 +43,4 @@ func standStill(ctx context.Context) workflow.Event {
 }
 
 // prepared reports whether the run has come to its environment.
-func prepared(run *workflow.Run) bool { return run.Journey.EnvID != "" && !run.Journey.EnvRemoved }
+func prepared(run *workflow.Run) bool { return run.Details.EnvID != "" && !run.Details.EnvRemoved }

@@ -98,7 +98,7 @@ func (x *execution) ask(ctx context.Context, latest *workflow.Run, q *question) 
 	if err := x.note(ctx, latest, workflow.Asked{Question: q.Question}); err != nil {
 		return err
 	}
-	if asked := latest.Journey.Question; asked != nil {
+	if asked := latest.Details.Question; asked != nil {
 		x.asking = &asking{question: q, id: asked.ID, expires: x.Clock.After(asked.Until.Sub(x.Clock.Now()))}
 	}
 	return nil // a run that is being stopped asks nobody, and its agent ends
@@ -137,8 +137,8 @@ func (x *execution) takeAnswers(ctx context.Context, latest *workflow.Run) error
 
 // settle has an answer decided upon and, where it is taken, given to the action.
 func (x *execution) settle(ctx context.Context, latest *workflow.Run, event workflow.Answered) error {
-	asked := latest.Journey.Question
-	if err := x.note(ctx, latest, event); err != nil || x.asking == nil || asked == nil || latest.Journey.Question != nil {
+	asked := latest.Details.Question
+	if err := x.note(ctx, latest, event); err != nil || x.asking == nil || asked == nil || latest.Details.Question != nil {
 		return err
 	}
 	x.asking.reply <- event.Answer

@@ -35,19 +35,19 @@ type Environment interface {
 	// Fingerprint identifies the base of the environment, independent of later work in it: driver and version, isolation, and the image or this
 	// machine's toolchain. In two environments with the same fingerprint, the same setup has the same result.
 	Fingerprint() string
-	// Private is a folder of the host that belongs to the environment, for data of its commands. Renew empties it. It may not exist yet, and only
+	// Private is a folder of the host that belongs to the environment, for data of its commands. Restore empties it. It may not exist yet, and only
 	// commands that ask for it see it.
 	Private() string
-	// Renew returns the environment to the state before its setup: the tracked content of commit, nothing untracked, nothing ignored, an empty
+	// Restore returns the environment to the state before its setup: the tracked content of commit, nothing untracked, nothing ignored, an empty
 	// HOME. If a snapshot was kept under the key, the environment starts from that instead, and warm is true. Nothing that an agent left in the
 	// environment survives; the caller saves the work first.
-	Renew(ctx context.Context, commit, key string) (warm bool, err error)
-	// Keep makes the setup's result part of the environment: Record ignores, and Reset keeps, the folders that the setup made, even those the
+	Restore(ctx context.Context, commit, key string) (warm bool, err error)
+	// Snapshot makes the setup's result part of the environment: Record ignores, and Reset keeps, the folders that the setup made, even those the
 	// project does not ignore. If key isn't empty, everything (ignored files, HOME, a container's own file system) is also kept as a snapshot for
-	// later Renews in the project. No agent may have run since Renew. Keeping twice is harmless; a driver without snapshots keeps none.
-	Keep(ctx context.Context, key string) error
-	// Forget deletes the snapshot kept under the key, because it turned out not to work.
-	Forget(ctx context.Context, key string) error
+	// later Restores in the project. No agent may have run since Restore. Doing it twice is harmless; a driver without snapshots keeps none.
+	Snapshot(ctx context.Context, key string) error
+	// Evict deletes the snapshot kept under the key, because it turned out not to work.
+	Evict(ctx context.Context, key string) error
 	// Record imports the work folder's present content into the project's repository as one commit on top of parent, with the given message. If the
 	// content is the parent's, it returns the parent's id. It ignores any git metadata that the agent wrote; the host never runs git inside the
 	// folder.

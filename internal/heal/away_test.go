@@ -60,7 +60,7 @@ func TestAForgeThatIsAwayForOneErrorHoldsUpNoOther(t *testing.T) {
 	}
 	s.config.Carry = func(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 		if r.Check.ID == "other" {
-			return workflow.Run{State: workflow.Done, Journey: workflow.Journey{Settings: workflow.Settings{Check: &r.Check}}}, os.Remove(filepath.Join(s.dir, "other"))
+			return workflow.Run{State: workflow.Done, Details: workflow.Details{Settings: workflow.Settings{Check: &r.Check}}}, os.Remove(filepath.Join(s.dir, "other"))
 		}
 		return s.carry(ctx, r)
 	}

@@ -97,9 +97,9 @@ func (p *pass) request(ctx context.Context, id string, check workflow.HealthChec
 
 // outcome converts the state of a run into the outcome of the repair.
 func (p *pass) outcome(ctx context.Context, id string, check workflow.HealthCheck, run *workflow.Run) (health.Repair, error) {
-	spent := run.Journey.Spent
+	spent := run.Details.Spent
 	r := health.Repair{ErrorID: id, Run: run.RunID, Outcome: health.RepairFailed, Tokens: spent.Tokens(), CostMicroUSD: spent.CostMicroUSD,
-		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls + run.Journey.RepairCalls}
+		Calls: run.Counters.PlannerCalls + run.Counters.ImplementerCalls + run.Counters.QACalls + run.Details.RepairCalls}
 	switch {
 	case run.State == workflow.Done:
 		look, err := p.proven(ctx, check, run)
@@ -139,7 +139,7 @@ func (p *pass) outcome(ctx context.Context, id string, check workflow.HealthChec
 
 // proven runs the check again: only a passing check makes a merge a fix. A run that a person started without the check is verified here too.
 func (p *pass) proven(ctx context.Context, check workflow.HealthCheck, run *workflow.Run) (Look, error) {
-	if c := run.Journey.Settings.Check; c != nil && c.ID == check.ID {
+	if c := run.Details.Settings.Check; c != nil && c.ID == check.ID {
 		return Look{Check: check.ID, Outcome: LookPassed}, nil
 	}
 	looks, err := p.lookAt(ctx, []workflow.HealthCheck{check})

@@ -151,14 +151,14 @@ func (slowYard) Exec(_ context.Context, c process.Command) (process.Result, erro
 func (s *site) carry(ctx context.Context, r heal.Repair) (workflow.Run, error) {
 	s.runs = append(s.runs, r)
 	run := workflow.Run{RequestID: r.Request.ID, RunID: fmt.Sprintf("%s-%06d", s.clock.now().Format("20060102-150405"), len(s.runs)), State: s.comes}
-	run.Journey.Number, run.Journey.Settings.Check = r.Request.Number, &r.Check
-	run.Journey.Spent = workflow.Usage{InputTokens: 100, OutputTokens: 10, CostMicroUSD: 2500}
+	run.Details.Number, run.Details.Settings.Check = r.Request.Number, &r.Check
+	run.Details.Spent = workflow.Usage{InputTokens: 100, OutputTokens: 10, CostMicroUSD: 2500}
 	run.Counters.ImplementerCalls = 1
 	switch s.comes {
 	case workflow.Done:
 		return run, errors.Join(os.RemoveAll(filepath.Join(s.dir, "broken")), s.forge.CloseRequest(ctx, r.Request, "c0ffee"))
 	case workflow.NeedsInput:
-		run.Journey.Phase = workflow.ApprovalWait
+		run.Details.Phase = workflow.ApprovalWait
 		run.Error = &workflow.Error{ReasonCode: workflow.ApprovalRequired}
 	case workflow.Failed:
 		run.Error = &workflow.Error{ReasonCode: "TESTS_FAILED", Title: "the tests still fail after every attempt"}

@@ -35,7 +35,7 @@ func (x *execution) act(ctx context.Context, a workflow.Action) (workflow.Event,
 	case workflow.MergeBase:
 		return x.mergeBase(ctx, o)
 	case workflow.WritePlan:
-		path, err := x.Store.WritePlan(ctx, workflow.RefOf(&x.run), x.run.Journey.Plan)
+		path, err := x.Store.WritePlan(ctx, workflow.RefOf(&x.run), x.run.Details.Plan)
 		return workflow.PlanWritten{Outcome: o, Path: path}, err
 	case workflow.RenewEnvironment:
 		return x.renewEnvironment(ctx, o, a)
@@ -56,7 +56,7 @@ func (x *execution) act(ctx context.Context, a workflow.Action) (workflow.Event,
 	case workflow.MergePullRequest:
 		return x.merge(ctx, o)
 	case workflow.ClosePullRequest:
-		return workflow.PullRequestClosed{Outcome: o}, x.Forge.ClosePullRequest(ctx, x.run.Journey.PullRequest.Number)
+		return workflow.PullRequestClosed{Outcome: o}, x.Forge.ClosePullRequest(ctx, x.run.Details.PullRequest.Number)
 	case workflow.RemoveEnvironment:
 		return x.removeEnvironment(ctx, o)
 	case workflow.CloseRequest:
@@ -105,8 +105,8 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		advise(workflow.Advice("free disk space"))
 	case errors.Is(err, environment.ErrTooLarge):
 		e.ReasonCode, e.Retryable, e.Category = workflow.WorkTooLarge, false, workflow.CategoryEnvironment
-		e.Title, e.Message = "work in the environment is too large to keep", x.Redact.String(x.run.Journey.EnvPath+": "+innermost(err).Error())
-		e.Next = []workflow.NextStep{workflow.Advice(fmt.Sprintf("keep it yourself: copy it out of %s, delete it there", x.run.Journey.EnvPath)).Following(resume),
+		e.Title, e.Message = "work in the environment is too large to keep", x.Redact.String(x.run.Details.EnvPath+": "+innermost(err).Error())
+		e.Next = []workflow.NextStep{workflow.Advice(fmt.Sprintf("keep it yourself: copy it out of %s, delete it there", x.run.Details.EnvPath)).Following(resume),
 			x.run.Forced("or lose it")}
 	case process.Exhausted(err):
 		e.ReasonCode, e.Category, e.Title = workflow.NoProcessesCode, workflow.CategoryEnvironment, "no further process can be started"
@@ -122,7 +122,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, environment.ErrOtherSpec):
 		e.ReasonCode, e.Retryable, e.Category = workflow.OtherEnvironmentCode, false, workflow.CategoryEnvironment
 		advise(workflow.NextStep{Text: "bring back the configuration that it was made with, or have it removed after its work is on a ref",
-			Verb: workflow.VerbRemoveEnvironment, Environment: x.run.Journey.EnvID})
+			Verb: workflow.VerbRemoveEnvironment, Environment: x.run.Details.EnvID})
 	case errors.Is(err, environment.ErrNoContainer):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NoContainerCode, false, workflow.CategoryEnvironment
 		advise(workflow.SeeDoctor)
@@ -154,7 +154,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		advise(byGit("see that signing works by itself", "commit-tree", "-S", "-m", "test", "HEAD^{tree}"),
 			workflow.Advice("or switch it off for Signalbox's commits: commit: {sign: never} in .signalbox/config.yaml"))
 	case errors.As(err, &unfinished):
-		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, fmt.Sprintf("a git %s of yours is half done where %s is checked out", unfinished.Command, x.run.Journey.Base)
+		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, fmt.Sprintf("a git %s of yours is half done where %s is checked out", unfinished.Command, x.run.Details.Base)
 		advise(byGit("finish it", unfinished.Command, "--continue").Following(byGit("or give it up", unfinished.Command, "--abort")))
 	case errors.Is(err, forge.ErrCheckout):
 		e.ReasonCode, e.Retryable, e.Title = workflow.CheckoutInTheWayCode, false, "your local changes are in the way of the merge"
@@ -165,13 +165,13 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 		advise(byGit("bring them in", "pull"))
 	case errors.Is(err, forge.ErrNoBase):
 		e.ReasonCode, e.Retryable, e.Title = workflow.NoBaseBranchCode, false, "the base branch is gone"
-		e.Next = []workflow.NextStep{byGit("make it again", "branch", x.run.Journey.Base, "COMMIT"), resume, x.run.GiveUp("or give the run up")}
+		e.Next = []workflow.NextStep{byGit("make it again", "branch", x.run.Details.Base, "COMMIT"), resume, x.run.GiveUp("or give the run up")}
 	case errors.Is(err, forge.ErrRemote):
 		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.RemoteRefusesCode, mayPass(err), workflow.CategoryGit, "the remote would not take the merge"
 		if errors.Is(err, git.ErrUnreachable) {
 			e.Title = "the remote can't be reached"
 		}
-		advise(byGit("see why", "push", "--dry-run", "origin", x.run.Journey.Base),
+		advise(byGit("see why", "push", "--dry-run", "origin", x.run.Details.Base),
 			workflow.Advice("or keep branches and merges on this machine: push: never in .signalbox/config.yaml"))
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NotFoundCode, false, workflow.CategoryInput

@@ -42,7 +42,7 @@ func TestWhatOnlyAPersonCanSettleIsNotTriedAgain(t *testing.T) {
 
 func TestEveryStopOfARunnerAdvisesWhatAFrontEndCanOffer(t *testing.T) {
 	t.Parallel()
-	run := workflow.Run{Journey: workflow.Journey{Number: 42, Base: "main", EnvID: "issue-42", EnvPath: ".worktrees/issue-42"}}
+	run := workflow.Run{Details: workflow.Details{Number: 42, Base: "main", EnvID: "issue-42", EnvPath: ".worktrees/issue-42"}}
 	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT, environment.ErrTooLarge, syscall.EAGAIN, environment.ErrGone, environment.ErrNoIsolation,
 		environment.ErrOtherSpec, environment.ErrNoContainer, &AgentError{Code: workflow.AgentUnavailableCode, Next: workflow.SeeDoctor, Err: errors.New("x")},
 		errNotAgreed, errNameTaken, &environment.SubmoduleError{Problems: []string{"x"}, Hosts: []string{"[::1]"}, Closed: true}, git.ErrIncomplete, git.ErrFilter, git.ErrNoIdentity, git.ErrSigning, &forge.UnfinishedError{Command: "rebase", Err: errors.New("x")},

@@ -22,7 +22,7 @@ func (x *execution) findAgreement(o workflow.Outcome) workflow.Event {
 	if x.Agreements == nil {
 		return event
 	}
-	content := x.run.Journey.SetUp.Content()
+	content := x.run.Details.SetUp.Content()
 	agreed, err := x.Agreements.SetUpAgreed(content)
 	x.logged("read agreements", err)
 	if agreed && err == nil {
@@ -35,7 +35,7 @@ func (x *execution) findAgreement(o workflow.Outcome) workflow.Event {
 func (x *execution) keepAgreement(o workflow.Outcome) workflow.Event {
 	err := errors.New("nothing remembers agreements here")
 	if x.Agreements != nil {
-		s := x.run.Journey.SetUp
+		s := x.run.Details.SetUp
 		err = x.Agreements.AgreeToSetUp(s.Agreed.Content, s.Shown())
 	}
 	if err == nil {

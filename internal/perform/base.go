@@ -32,7 +32,7 @@ func (x *execution) forBase(ctx context.Context, a workflow.Action) (environment
 
 // clearTests takes away what tests of the base left, where git does not ignore it.
 func (x *execution) clearTests(ctx context.Context, env environment.Environment) error {
-	head := x.run.Journey.Head
+	head := x.run.Details.Head
 	if x.presence.Content == head {
 		return nil
 	}
@@ -50,8 +50,8 @@ func (x *execution) adoptSetUp(ctx context.Context, o workflow.Outcome) (workflo
 		return nil, err
 	}
 	x.presence.Content = ""
-	event := workflow.SetUpAdopted{Outcome: o, Loose: x.loose(ctx, env)}
-	return event, env.Keep(ctx, "")
+	event := workflow.SetUpAdopted{Outcome: o, Loose: x.untracked(ctx, env)}
+	return event, env.Snapshot(ctx, "")
 }
 
 // emptied is an environment that can tell that there is nothing to keep of it.
@@ -62,7 +62,7 @@ type emptied interface {
 // nothingToKeep: without a set-up only what the tests left could be kept, and they left nothing.
 func (x *execution) nothingToKeep(ctx context.Context, env environment.Environment) bool {
 	e, ok := env.(emptied)
-	if !ok || x.run.Journey.SetUp != nil {
+	if !ok || x.run.Details.SetUp != nil {
 		return false
 	}
 	empty, err := e.Empty(ctx)
@@ -91,11 +91,11 @@ func (x *execution) baseRecord() *store.Document[baseRecord] {
 
 // remember notes what the tests came to on the base, for later runs that set up alike.
 func (x *execution) remember(ctx context.Context, e workflow.TestsEnded) error {
-	b := x.run.Journey.BaseCheck(e)
-	if s := x.run.Journey.SetUp; !b.Tells(&x.run.Journey.Settings) || s != nil && (s.Repaired || s.Status == workflow.SetUpFailed) {
+	b := x.run.Details.BaseCheck(e)
+	if s := x.run.Details.SetUp; !b.Tells(&x.run.Details.Settings) || s != nil && (s.Repaired || s.Status == workflow.SetUpFailed) {
 		return nil
 	}
-	tests := x.run.Journey.Settings.AllTestNames()
+	tests := x.run.Details.Settings.AllTestNames()
 	return x.baseRecord().Update(ctx, func(r *baseRecord) error {
 		r.Tested = slices.DeleteFunc(r.Tested, func(t baseTested) bool { return t.is(&b, tests) })
 		r.Tested = append(r.Tested, baseTested{tests, b})
@@ -115,9 +115,9 @@ func (x *execution) remembered(ctx context.Context, fingerprint string) (*workfl
 		x.logged("read what tests came to before", err)
 		return nil, nil //nolint:nilnil // they run again
 	}
-	wanted := workflow.BaseCheck{Commit: x.run.Journey.BaseCommit, Fingerprint: fingerprint}
+	wanted := workflow.BaseCheck{Commit: x.run.Details.BaseCommit, Fingerprint: fingerprint}
 	for _, t := range record.Tested {
-		if t.is(&wanted, x.run.Journey.Settings.AllTestNames()) {
+		if t.is(&wanted, x.run.Details.Settings.AllTestNames()) {
 			return &t.Check, x.askedFor(ctx, t.Check.Failures)
 		}
 	}
@@ -180,10 +180,10 @@ func toldBy(r *redact.Redactor, failures []workflow.TestFailure) []workflow.Test
 
 // fromBase tells a run that goes on from its base branch where that is now, and what is configured.
 func (x *execution) fromBase(ctx context.Context, a *workflow.Admitted) error {
-	if !x.run.Journey.FromBase {
+	if !x.run.Details.FromBase {
 		return nil
 	}
-	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Journey.Base)
+	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Details.Base)
 	if err != nil {
 		x.logged("find the base branch", err) // CreateBranch says it where it matters
 		return nil

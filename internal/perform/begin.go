@@ -35,7 +35,7 @@ func (x *execution) checkDependencies(ctx context.Context, o workflow.Outcome) (
 	if err != nil {
 		return nil, err
 	}
-	if x.run.Journey.Preparing {
+	if x.run.Details.Preparing {
 		return workflow.DependenciesChecked{Outcome: o}, nil
 	}
 	var missing []string
@@ -60,7 +60,7 @@ func (x *execution) createBranch(ctx context.Context, o workflow.Outcome) (workf
 	if err := x.mayStart(ctx); err != nil {
 		return nil, err
 	}
-	j := x.run.Journey
+	j := x.run.Details
 	if _, err := x.Repo.Resolve(ctx, "refs/heads/signalbox"); err == nil {
 		return nil, errNameTaken
 	}
@@ -85,7 +85,7 @@ func (x *execution) createBranch(ctx context.Context, o workflow.Outcome) (workf
 func (x *execution) moveBranch(ctx context.Context, from, to string) error {
 	merged, err := x.Repo.IsAncestor(ctx, from, to)
 	if err == nil && !merged {
-		err = x.Places.Keep(ctx, &x.run, from)
+		err = x.Places.SaveWork(ctx, &x.run, from)
 	}
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (x *execution) moveBranch(ctx context.Context, from, to string) error {
 // registered is torn down again (E13).
 func (x *execution) createEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
 	spec := place.Spec(&x.run)
-	if x.run.Journey.EnvID != "" { // a new start on another base
+	if x.run.Details.EnvID != "" { // a new start on another base
 		if err := x.keepLeft(ctx, a); err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (o onlooker) Exec(ctx context.Context, c process.Command) (process.Result, 
 
 func (x *execution) register(ctx context.Context, spec environment.Spec) error {
 	now := x.Clock.Now().UTC()
-	j := x.run.Journey
+	j := x.run.Details
 	return x.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
 		if slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == spec.ID }) {
 			return nil
@@ -157,7 +157,7 @@ func (x *execution) register(ctx context.Context, spec environment.Spec) error {
 
 // environment attaches to the run's environment.
 func (x *execution) environment(ctx context.Context) (environment.Environment, error) {
-	spec, head := place.Spec(&x.run), x.run.Journey.Head
+	spec, head := place.Spec(&x.run), x.run.Details.Head
 	if x.env != nil && x.image == spec.Image {
 		return x.env, nil
 	}

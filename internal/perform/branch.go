@@ -19,7 +19,7 @@ func (x *execution) branchAt(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("find branch %q: %w", x.run.Journey.Branch, err)
+		return "", fmt.Errorf("find branch %q: %w", x.run.Details.Branch, err)
 	}
 	return at, nil
 }
@@ -27,7 +27,7 @@ func (x *execution) branchAt(ctx context.Context) (string, error) {
 // lookAtBranch finds out whether a person moved the branch. What they put there is on a ref first, whatever is then
 // decided about it.
 func (x *execution) lookAtBranch(ctx context.Context) (workflow.Event, error) {
-	j := x.run.Journey
+	j := x.run.Details
 	if j.Head == "" || j.EnvRemoved || !x.run.UnderWay() {
 		return nil, nil //nolint:nilnil // there is nothing to tell
 	}
@@ -49,7 +49,7 @@ func (x *execution) lookAtBranch(ctx context.Context) (workflow.Event, error) {
 const maxAuthors = 3
 
 func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.BranchMoved, err error) {
-	j := x.run.Journey
+	j := x.run.Details
 	e = workflow.BranchMoved{Commit: at, KeptRef: place.KeptRef(&x.run, at)}
 	if e.OnTop, err = x.Repo.IsAncestor(ctx, j.Head, at); err != nil {
 		return e, err
@@ -67,7 +67,7 @@ func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.Bran
 	if e.Commits == 0 { // it was only set back
 		return e, nil
 	}
-	if err = x.Places.Keep(ctx, &x.run, at); err == nil && e.OnTop {
+	if err = x.Places.SaveWork(ctx, &x.run, at); err == nil && e.OnTop {
 		err = x.wholeFacts(ctx, at, &e)
 	}
 	e.Concerns = append(e.Concerns, x.concernsOfMessages(commits)...)
@@ -88,13 +88,13 @@ func (x *execution) wholeFacts(ctx context.Context, at string, e *workflow.Branc
 
 // whole is the change with a person's commits. What they merged of the base branch is no part of it.
 func (x *execution) whole(ctx context.Context, at string) ([]git.Change, error) {
-	from := x.run.Journey.BaseCommit
-	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Journey.Base)
+	from := x.run.Details.BaseCommit
+	base, err := x.Repo.Resolve(ctx, "refs/heads/"+x.run.Details.Base)
 	if err == nil {
 		from, err = x.Repo.MergeBase(ctx, base, at)
 	}
 	if errors.Is(err, git.ErrNotFound) {
-		from, err = x.run.Journey.BaseCommit, nil
+		from, err = x.run.Details.BaseCommit, nil
 	}
 	if err != nil {
 		return nil, err

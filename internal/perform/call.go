@@ -71,9 +71,9 @@ func (x *execution) converse(ctx context.Context, program agent.Agent, a workflo
 	calling, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	c := &call{execution: x, key: a.Key, name: store.LogName(string(a.Role), x.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, allowed: allowed, end: end}
-	limits, ceiling := x.run.Journey.Settings.Limits, allowed.both()
+	limits, ceiling := x.run.Details.Settings.Limits, allowed.both()
 	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(), Private: env.Private(),
-		Env: place.Variables(&x.run), StepID: a.StepID, Attempt: a.Attempt, Round: x.run.Journey.Used.ReviewRounds + 1, Log: logged{log, end},
+		Env: place.Variables(&x.run), StepID: a.StepID, Attempt: a.Attempt, Round: x.run.Details.Used.ReviewRounds + 1, Log: logged{log, end},
 		Transcript: c.heard, InFlight: c.inFlight, Ask: c.asker(a.Role), Budget: agent.Budget{Tokens: ceiling.Tokens, CostUSD: float64(ceiling.CostMicroUSD) / 1e6}, Conversation: x.conversation(a.Role, program.Name()),
 		Idle: seconds(limits.AgentIdleSec), Total: seconds(limits.AgentTotalSec), OutputLimit: agentOutputLimit}, env)
 	if err != nil && ctx.Err() == nil && calling.Err() != nil {
@@ -106,7 +106,7 @@ func (l logged) Write(p []byte) (int, error) {
 
 // conversation is the role's so far, if the same agent had it.
 func (x *execution) conversation(role workflow.Role, name string) *agent.Conversation {
-	c, ok := x.run.Journey.Conversations[role]
+	c, ok := x.run.Details.Conversations[role]
 	if !ok || c.Agent != name || !agent.ValidConversation(c.ID) {
 		return nil
 	}
@@ -120,13 +120,13 @@ func (x *execution) ready(ctx context.Context, a workflow.Action) (environment.E
 	if err != nil {
 		return nil, err
 	}
-	head, known, tested := x.run.Journey.Head, x.presence.Content, x.presence.TestedAt
+	head, known, tested := x.run.Details.Head, x.presence.Content, x.presence.TestedAt
 	x.presence.Content, x.presence.TestedAt = "", ""
 	if known == head {
 		return env, nil
 	}
 	first := !x.presence.Entered
-	err = env.Reset(ctx, head, x.asideRef(a))
+	err = env.Reset(ctx, head, x.savedWorkRef(a))
 	switch tooLarge := errors.Is(err, environment.ErrTooLarge); {
 	case tooLarge && a.InPlace:
 		return env, nil
@@ -149,7 +149,7 @@ func (x *execution) stepOf(a workflow.Action) string {
 	if a.StepID != "" {
 		return a.StepID
 	}
-	return string(x.run.Journey.Phase.Step())
+	return string(x.run.Details.Phase.Step())
 }
 
 // log opens a log of the run. Secrets and all that acts on a terminal are taken out before anything reaches it: what is

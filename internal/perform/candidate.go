@@ -58,12 +58,12 @@ func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err 
 		return v, fmt.Errorf("find run of %s: %w", c.RequestID, err)
 	}
 	run := latest.Run
-	if !run.Journey.Settings.Proves() {
+	if !run.Details.Settings.Proves() {
 		return Verdict{Passed: true, Command: "", Summary: "the project has no tests"}, nil
 	}
 	spec := environment.Spec{ID: fmt.Sprintf("check-%d-%.12s", c.Pull, c.Tree), Commit: c.Commit,
-		Dir: fmt.Sprintf(".worktrees/issue-%d-check-%.12s", run.Journey.Number, c.Tree), Branch: fmt.Sprintf("signalbox/%d-check", run.Journey.Number),
-		Image: run.Journey.Image()}
+		Dir: fmt.Sprintf(".worktrees/issue-%d-check-%.12s", run.Details.Number, c.Tree), Branch: fmt.Sprintf("signalbox/%d-check", run.Details.Number),
+		Image: run.Details.Image()}
 	if err := t.Environments.Remove(ctx, spec); err != nil { // of a process that died
 		return v, err
 	}
@@ -81,12 +81,12 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		return Verdict{}, err
 	}
 	defer func() { _ = log.Close() }()
-	variables := append(place.PortVariables(run.Journey.Number), place.RunVariable+"="+run.RunID, "SIGNALBOX_REQUEST_ID="+run.RequestID)
-	limits := run.Journey.Settings.Limits
-	if run.Journey.SetUp.NeedsAgreement() { // the workflow asks before it comes here; what proves a change trusts nothing to that
+	variables := append(place.PortVariables(run.Details.Number), place.RunVariable+"="+run.RunID, "SIGNALBOX_REQUEST_ID="+run.RequestID)
+	limits := run.Details.Settings.Limits
+	if run.Details.SetUp.NeedsAgreement() { // the workflow asks before it comes here; what proves a change trusts nothing to that
 		return Verdict{}, errNotAgreed
 	}
-	if s := run.Journey.SetUp; s != nil && s.Status == workflow.SetUpSucceeded {
+	if s := run.Details.SetUp; s != nil && s.Status == workflow.SetUpSucceeded {
 		err := t.setUp(ctx, env, run, c.Commit, variables, seconds(limits.SetUpTotalSec), log)
 		var cutOff *place.CutOffError
 		switch {
@@ -101,12 +101,12 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 			return Verdict{}, err
 		}
 	}
-	commands := testCommands(&run.Journey.Settings, true, t.Ask)
-	v, err := runCommands(ctx, env, commands, variables, seconds(limits.TestTotalSec), len(run.Journey.FailedBefore()) > 0, log)
+	commands := testCommands(&run.Details.Settings, true, t.Ask)
+	v, err := runCommands(ctx, env, commands, variables, seconds(limits.TestTotalSec), len(run.Details.FailedBefore()) > 0, log)
 	if err != nil {
 		return Verdict{Command: v.command, LogPath: path, Duration: v.took}, err
 	}
-	if known := run.Journey.AgreedExcuses(toldBy(t.Redact, v.failures)); len(known) > 0 {
+	if known := run.Details.AgreedExcuses(toldBy(t.Redact, v.failures)); len(known) > 0 {
 		return Verdict{Passed: true, Known: known, Command: v.command, LogPath: path, Duration: v.took}, nil
 	}
 	return Verdict{Passed: v.passed, Unsettled: v.unsettled, Command: v.command, LogPath: path, Duration: v.took,
@@ -115,11 +115,11 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 
 // warm begins with the build caches that tests of the base left, where nothing is set up.
 func (t CandidateTester) warm(ctx context.Context, env environment.Environment, run *workflow.Run, commit string) error {
-	found, err := t.Detect(ctx, commit, run.Journey.Language())
+	found, err := t.Detect(ctx, commit, run.Details.Language())
 	if err != nil {
 		return fmt.Errorf("look at the candidate's files: %w", err)
 	}
-	_, err = env.Renew(ctx, commit, place.Fingerprint(env, run.Journey.Base, setUpOrNone(run), found.Locks))
+	_, err = env.Restore(ctx, commit, place.Fingerprint(env, run.Details.Base, setUpOrNone(run), found.Locks))
 	return err
 }
 
@@ -127,14 +127,14 @@ func (t CandidateTester) warm(ctx context.Context, env environment.Environment, 
 // differ from the run's, and otherwise repeats what succeeded in the run.
 func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, run *workflow.Run, commit string,
 	variables []string, total time.Duration, log io.Writer) error {
-	s := run.Journey.SetUp
-	found, err := t.Detect(ctx, commit, run.Journey.Language())
+	s := run.Details.SetUp
+	found, err := t.Detect(ctx, commit, run.Details.Language())
 	if err != nil {
 		return fmt.Errorf("look at the candidate's files: %w", err)
 	}
 	warm := false
 	if !s.Repaired {
-		if warm, err = env.Renew(ctx, commit, place.Fingerprint(env, run.Journey.Base, s, found.Locks)); err != nil {
+		if warm, err = env.Restore(ctx, commit, place.Fingerprint(env, run.Details.Base, s, found.Locks)); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a work
 	if err != nil {
 		return nil, err
 	}
-	base := x.run.Journey.StepBase
+	base := x.run.Details.StepBase
 	change, err := env.Record(ctx, base, x.Redact.Text(x.commitMessage(ctx, a)))
 	if errors.Is(err, environment.ErrTooLarge) {
 		return workflow.ChangeRefused{Outcome: o, Problems: []string{x.clean(err.Error())}, TooLarge: true}, nil
@@ -119,7 +119,7 @@ func (x *execution) commitMessage(ctx context.Context, a workflow.Action) string
 	if title == "" {
 		title = "Mend what was found"
 		var lines []string
-		for _, f := range x.run.Journey.Findings {
+		for _, f := range x.run.Details.Findings {
 			lines = append(lines, "- "+redact.Line(f.Line1(), 200))
 		}
 		body = strings.Join(lines, "\n")

@@ -182,12 +182,12 @@ func (r room) Exec(_ context.Context, c process.Command) (process.Result, error)
 	})
 }
 
-func (r room) Renew(ctx context.Context, commit, _ string) (bool, error) {
+func (r room) Restore(ctx context.Context, commit, _ string) (bool, error) {
 	return false, r.Reset(ctx, commit, "")
 }
 
-func (r room) Keep(context.Context, string) error   { return do(r.life, func() error { return nil }) }
-func (r room) Forget(context.Context, string) error { return do(r.life, func() error { return nil }) }
+func (r room) Snapshot(context.Context, string) error { return do(r.life, func() error { return nil }) }
+func (r room) Evict(context.Context, string) error    { return do(r.life, func() error { return nil }) }
 
 func (r room) Read(context.Context, string, int64) ([]byte, error) { return nil, fs.ErrNotExist }
 
@@ -336,9 +336,9 @@ type dying struct {
 	cancelAt workflow.ActionKind
 }
 
-func (d dying) Begin(context.Context, workflow.Run) error          { return nil }
-func (d dying) Carrier(context.Context, workflow.Run) (int, error) { return 0, nil }
-func (d dying) Sweep(context.Context, workflow.Run) error          { return nil }
+func (d dying) Begin(context.Context, workflow.Run) error         { return nil }
+func (d dying) Holder(context.Context, workflow.Run) (int, error) { return 0, nil }
+func (d dying) Sweep(context.Context, workflow.Run) error         { return nil }
 
 func (d dying) Admit(ctx context.Context, run workflow.Run, a *workflow.Admitted) error {
 	return d.process(ctx, nil).Admit(ctx, run, a)
@@ -455,7 +455,7 @@ func (d dying) carry(t *testing.T, s workflow.Settings) workflow.Run {
 		t.Fatal(err)
 	}
 	e := engine.New(engine.Config{Runs: d.store, Locks: d.store, Performer: d, Clock: engine.Clock{Now: time.Now, After: time.After}})
-	run, err := e.Carry(t.Context(), run.RequestID, "test", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(&run), nil })
+	run, err := e.Run(t.Context(), run.RequestID, "test", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(&run), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -470,7 +470,7 @@ func TestAnEnvironmentThatIsGoneIsMadeAnewAtTheRecordedChange(t *testing.T) {
 	made.content = "after\n"
 	recorded := made.record(base, "Change\n").Commit
 	run := atRecorded()
-	run.Journey.BaseCommit, run.Journey.Head, run.Journey.StepBase, o.made = base, recorded, recorded, false
+	run.Details.BaseCommit, run.Details.Head, run.Details.StepBase, o.made = base, recorded, recorded, false
 	env, err := o.process(t.Context(), nil).of(run).environment(t.Context())
 	if err != nil {
 		t.Fatal(err)

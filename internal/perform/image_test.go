@@ -30,10 +30,10 @@ func TestARunWorksInTheImageThatItsPlanChose(t *testing.T) {
 	t.Parallel()
 	driver := &images{}
 	x := &execution{Performer: &Performer{Config: Config{Environments: driver}}, cache: &cache{}}
-	x.run.Journey.Detection = &workflow.Detection{Environment: "python"}
-	x.run.Journey.Settings.Images = map[string]string{"python": "python:3.11", "node": "node:22"}
+	x.run.Details.Detection = &workflow.Detection{Environment: "python"}
+	x.run.Details.Settings.Images = map[string]string{"python": "python:3.11", "node": "node:22"}
 	for _, chosen := range []*workflow.SetUp{nil, nil, {Name: "node"}, {Name: "node"}} {
-		x.run.Journey.SetUp = chosen
+		x.run.Details.SetUp = chosen
 		if _, err := x.environment(t.Context()); err != nil {
 			t.Fatal(err)
 		}

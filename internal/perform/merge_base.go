@@ -14,7 +14,7 @@ import (
 // mergeBase merges the base branch of now into the change, with conflict markers where the two conflict. Performed
 // again after a crash it makes a commit of its own; nothing refers to the first.
 func (x *execution) mergeBase(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
-	j := x.run.Journey
+	j := x.run.Details
 	base, err := x.Repo.Resolve(ctx, "refs/heads/"+j.Base)
 	if err != nil {
 		return nil, fmt.Errorf("find base branch %q: %w", j.Base, err)
@@ -51,7 +51,7 @@ const maxMarked = 4 << 20
 
 // unresolved are the files that still have markers of the conflicts that the agent was to resolve.
 func (x *execution) unresolved(ctx context.Context, commit string) (left []string, err error) {
-	for _, path := range x.run.Journey.Conflicts {
+	for _, path := range x.run.Details.Conflicts {
 		text, err := x.Repo.ReadBlob(ctx, commit, path, maxMarked)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -18,7 +18,7 @@ import (
 
 func TestOnlyWhatCanPassByItselfIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	run := workflow.Run{Journey: workflow.Journey{Number: 42}}
+	run := workflow.Run{Details: workflow.Details{Number: 42}}
 	for _, c := range []struct {
 		err     error
 		retried bool

@@ -112,13 +112,13 @@ func (p *Performer) of(run workflow.Run) *execution {
 		c = &cache{agents: p.Agents}
 		p.caches[run.RunID] = c
 	}
-	return &execution{Performer: p, cache: c, run: run, presence: run.Journey.Presence}
+	return &execution{Performer: p, cache: c, run: run, presence: run.Details.Presence}
 }
 
 // Begin implements engine.Performer. It gives the run the program that a person named for it before, unless one is named now.
 func (p *Performer) Begin(ctx context.Context, run workflow.Run) error {
 	c := &cache{agents: p.Agents}
-	if program := run.Journey.Program; program != "" && p.Program == "" && p.Named != nil && !run.State.Final() {
+	if program := run.Details.Program; program != "" && p.Program == "" && p.Named != nil && !run.State.Final() {
 		agents, err := p.Named(ctx, program)
 		if err != nil {
 			return fmt.Errorf("go on with %q: %w", program, err)
@@ -131,8 +131,8 @@ func (p *Performer) Begin(ctx context.Context, run workflow.Run) error {
 	return nil
 }
 
-// Carrier implements engine.Performer: it finds the processes of a run by a variable in their environment.
-func (p *Performer) Carrier(ctx context.Context, run workflow.Run) (pid int, err error) {
+// Holder implements engine.Performer: it finds the processes of a run by a variable in their environment.
+func (p *Performer) Holder(ctx context.Context, run workflow.Run) (pid int, err error) {
 	starters, err := process.Starters(ctx, place.RunVariable+"="+run.RunID)
 	if err != nil || len(starters) == 0 {
 		return 0, err
@@ -189,7 +189,7 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 // prepared reports whether the run has come to the environment that it was admitted for, and stops there: how it goes
 // on then, the session says.
 func prepared(run *workflow.Run) bool {
-	if !run.Journey.Preparing || run.Journey.EnvID == "" || run.Journey.EnvRemoved {
+	if !run.Details.Preparing || run.Details.EnvID == "" || run.Details.EnvRemoved {
 		return false
 	}
 	return run.State == workflow.Running || run.Error != nil && run.Error.ReasonCode == workflow.PreparedCode

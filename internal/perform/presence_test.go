@@ -39,9 +39,9 @@ func (d oneEnvironment) Attach(context.Context, environment.Spec) (environment.E
 // atRecorded is a run whose environment was just recorded, as the document says.
 func atRecorded() workflow.Run {
 	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-001", RunID: "20260101-120000-abcdef", Number: 1, Branch: "signalbox/1-x", Base: "main"}, time.Unix(0, 0))
-	run.State, run.Journey.Head, run.Journey.Epoch, run.Journey.EnvID = workflow.Running, "c1", 3, "issue-1"
-	run.Journey.Pending = []workflow.Action{{Key: "007-call", Kind: workflow.CallAgent, Role: workflow.Implementer}}
-	run.Journey.Presence = workflow.Presence{Entered: true, Content: "c1"}
+	run.State, run.Details.Head, run.Details.Epoch, run.Details.EnvID = workflow.Running, "c1", 3, "issue-1"
+	run.Details.Pending = []workflow.Action{{Key: "007-call", Kind: workflow.CallAgent, Role: workflow.Implementer}}
+	run.Details.Presence = workflow.Presence{Entered: true, Content: "c1"}
 	return run
 }
 
@@ -62,11 +62,11 @@ func TestWhatIsKnownOfAnEnvironmentComesFromTheDocument(t *testing.T) {
 		t.Errorf("an environment that was just recorded is brought to %q; then %+v is known", env.to, after)
 	}
 	same, _ := machine.Decide(run, workflow.Admitted{Epoch: 3}, run.UpdatedAt)
-	if ready(same); len(env.to) != 1 || env.to[0] != "c1" || !same.Journey.Presence.Entered {
-		t.Errorf("after a stop it was brought to %q; known is %+v", env.to, same.Journey.Presence)
+	if ready(same); len(env.to) != 1 || env.to[0] != "c1" || !same.Details.Presence.Entered {
+		t.Errorf("after a stop it was brought to %q; known is %+v", env.to, same.Details.Presence)
 	}
 	other, _ := machine.Decide(run, workflow.Admitted{Epoch: 4}, run.UpdatedAt)
-	if other.Journey.Presence.Entered || other.Journey.Presence.Content != "" {
-		t.Errorf("another engine knows %+v", other.Journey.Presence)
+	if other.Details.Presence.Entered || other.Details.Presence.Content != "" {
+		t.Errorf("another engine knows %+v", other.Details.Presence)
 	}
 }

@@ -79,7 +79,7 @@ func (x *execution) projectStatus(ctx context.Context) error {
 // standsAside: a session went on in the run's environment after the run stood still. What it said
 // stands until the run moves, and a run that is given up undoes no success.
 func (x *execution) standsAside(s *registry.IssueStatus) bool {
-	givenUp := x.run.Journey.Canceling || x.run.State == workflow.Canceled
+	givenUp := x.run.Details.Canceling || x.run.State == workflow.Canceled
 	return x.run.State.Ended() && s.Timestamp.After(*x.run.EndedAt) || givenUp && s.Status == registry.IssueComplete
 }
 
@@ -93,7 +93,7 @@ func (x *execution) projectEnvironment(ctx context.Context) error {
 		x.shown.entry = &entry
 	}
 	id := x.run.EnvironmentID()
-	if x.run.Journey.EnvID == "" && !ok && !x.registered(ctx, id) {
+	if x.run.Details.EnvID == "" && !ok && !x.registered(ctx, id) {
 		return nil
 	}
 	return x.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
@@ -113,7 +113,7 @@ func (x *execution) projectEnvironment(ctx context.Context) error {
 
 // registered reports whether the run, which has no environment yet, was blocked and has an entry for that.
 func (x *execution) registered(ctx context.Context, id string) bool {
-	if x.run.Journey.Epoch == 0 {
+	if x.run.Details.Epoch == 0 {
 		return false // it was never admitted
 	}
 	doc, err := x.Store.Environments().Load(ctx)
@@ -150,7 +150,7 @@ func (x *execution) projectReport(ctx context.Context) error {
 // projectBranch moves the branch to the last recorded commit from where the document says that it may
 // be moved. Where somebody else put it is looked at before the next action: see lookAtBranch.
 func (x *execution) projectBranch(ctx context.Context) error {
-	j := x.run.Journey
+	j := x.run.Details
 	if j.Head == "" || j.Head == j.BranchAt || j.EnvRemoved {
 		return nil
 	}
@@ -164,4 +164,4 @@ func (x *execution) projectBranch(ctx context.Context) error {
 	return nil
 }
 
-func (x *execution) branchRef() string { return "refs/heads/" + x.run.Journey.Branch }
+func (x *execution) branchRef() string { return "refs/heads/" + x.run.Details.Branch }

@@ -73,8 +73,8 @@ func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, erro
 	if err != nil {
 		return "", err
 	}
-	b := briefing{Run: x.run, Request: request, Action: a, Phase: string(x.run.Journey.Phase.Step()),
-		Findings: x.run.Journey.Findings, SetUp: x.run.Journey.SetUp, HandOver: x.run.Journey.HandOver(), Detection: x.run.Journey.Detection, FailedBefore: x.run.Journey.FailedBefore(), Tests: x.run.Journey.Settings.AllTestNames()}
+	b := briefing{Run: x.run, Request: request, Action: a, Phase: string(x.run.Details.Phase.Step()),
+		Findings: x.run.Details.Findings, SetUp: x.run.Details.SetUp, HandOver: x.run.Details.HandOver(), Detection: x.run.Details.Detection, FailedBefore: x.run.Details.FailedBefore(), Tests: x.run.Details.Settings.AllTestNames()}
 	if program := x.agents[a.Role]; program != nil {
 		b.Again = x.conversation(a.Role, program.Name()) != nil
 	}
@@ -84,7 +84,7 @@ func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, erro
 	case workflow.Implementer:
 		b.Step, err = x.planned(ctx, a.StepID)
 	case workflow.Reviewer:
-		b.Flags = x.run.Journey.Flags
+		b.Flags = x.run.Details.Flags
 		b.Diff, err = x.diff(ctx)
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ const diffLimit = 200 << 10
 func (x *execution) diff(ctx context.Context) (string, error) {
 	var text limited
 	text.left = diffLimit
-	if err := x.Repo.Patch(ctx, x.run.Journey.BaseCommit, x.run.Journey.Head, &text); err != nil {
+	if err := x.Repo.Patch(ctx, x.run.Details.BaseCommit, x.run.Details.Head, &text); err != nil {
 		return "", err
 	}
 	if text.cut {

@@ -22,7 +22,7 @@ func rendered(t *testing.T, role workflow.Role, b briefing) string {
 func TestThePlannerIsToldHowToChooseAndVerifyAnEnvironment(t *testing.T) {
 	t.Parallel()
 	var b briefing
-	b.Run.Journey.Settings.Environments = []string{"python", "miniforge", "node", "java", "go"}
+	b.Run.Details.Settings.Environments = []string{"python", "miniforge", "node", "java", "go"}
 	prompt := rendered(t, workflow.Planner, b)
 	for row, says := range map[string][]string{
 		"available environments": {`"name": "one of python, miniforge, node, java, go"`, "python: Python 3.11 with pip", "miniforge: conda, for scientific work",
@@ -68,8 +68,8 @@ func TestTheImplementerIsToldOfTheEnvironmentAndItsErrors(t *testing.T) {
 	} {
 		var b briefing
 		b.SetUp = &workflow.SetUp{Name: "node", Status: status, Errors: []string{"E404 left-pad"}}
-		b.Run.Journey.SetUp = b.SetUp
-		b.HandOver = b.Run.Journey.HandOver()
+		b.Run.Details.SetUp = b.SetUp
+		b.HandOver = b.Run.Details.HandOver()
 		prompt := rendered(t, workflow.Implementer, b)
 		for _, words := range says {
 			if !strings.Contains(prompt, words) {

@@ -14,7 +14,7 @@ import (
 
 // openPullRequest offers the change, if the branch still is what was tested and approved.
 func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
-	j := x.run.Journey
+	j := x.run.Details
 	if at, err := x.branchAt(ctx); err != nil {
 		return nil, err
 	} else if at != j.Head {
@@ -31,9 +31,9 @@ func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome) (wo
 
 // watchChecks waits for the verdict on the merge candidate, and no longer than the limit.
 func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
-	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Journey.Settings.Limits.ChecksTotalSec))
+	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Details.Settings.Limits.ChecksTotalSec))
 	defer cancel()
-	check, err := x.Forge.Checks(limited, x.run.Journey.PullRequest.Number)
+	check, err := x.Forge.Checks(limited, x.run.Details.PullRequest.Number)
 	event := workflow.ChecksEnded{Outcome: o, Candidate: workflow.Candidate{Base: check.Base, Head: check.Head, Tree: check.Tree},
 		Command: check.Command, Known: check.Known, DurationMS: check.DurationMS, LogPath: check.LogPath, Summary: x.clean(check.Summary)}
 	switch {
@@ -45,7 +45,7 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome) (workfl
 		event.State, event.Summary = workflow.ChecksSilent, x.clean(err.Error())
 	case err != nil:
 		return nil, err
-	case check.State == forge.CheckPassed && check.Head == x.run.Journey.Head:
+	case check.State == forge.CheckPassed && check.Head == x.run.Details.Head:
 		event.State = workflow.ChecksPassed
 	case check.Unsettled:
 		event.State = workflow.ChecksUnsettled
@@ -56,7 +56,7 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome) (workfl
 }
 
 func (x *execution) merge(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
-	pr := x.run.Journey.PullRequest
+	pr := x.run.Details.PullRequest
 	merged, err := x.Forge.Merge(ctx, pr.Number, forge.Check{Base: pr.Checked.Base, Head: pr.Checked.Head,
 		Tree: pr.Checked.Tree, State: forge.CheckPassed}, x.Redact.Text(x.mergeMessage(ctx)))
 	switch {
@@ -79,7 +79,7 @@ func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome) (
 	if err != nil {
 		return nil, err
 	}
-	if x.run.Journey.EnvID != "" {
+	if x.run.Details.EnvID != "" {
 		if err := x.Environments.Remove(ctx, place.Spec(&x.run)); err != nil {
 			return nil, err
 		}
@@ -88,14 +88,14 @@ func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome) (
 	at, err := x.Repo.Resolve(ctx, x.branchRef())
 	switch {
 	case err == nil:
-		if err = x.Places.Keep(ctx, &x.run, at); err == nil {
+		if err = x.Places.SaveWork(ctx, &x.run, at); err == nil {
 			err = x.Repo.DeleteRef(ctx, x.branchRef(), at)
 		}
 	case errors.Is(err, git.ErrNotFound):
 		err = x.Repo.DropRef(ctx, x.branchRef()) // for the lock of a git that was killed behind the deletion
 	}
 	if err != nil {
-		return nil, fmt.Errorf("remove branch %q: %w", x.run.Journey.Branch, err)
+		return nil, fmt.Errorf("remove branch %q: %w", x.run.Details.Branch, err)
 	}
 	return workflow.EnvironmentRemoved{Outcome: o, KeptRef: kept}, nil
 }
@@ -104,7 +104,7 @@ func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome) (
 // unrecorded, on a ref and returns the ref's name; empty when there is nothing
 // that the base branch lacks.
 func (x *execution) keepWork(ctx context.Context) (string, error) {
-	j := x.run.Journey
+	j := x.run.Details
 	if j.Head == "" {
 		return "", nil
 	}
@@ -119,7 +119,7 @@ func (x *execution) keepWork(ctx context.Context) (string, error) {
 	if err != nil || commit == j.BaseCommit {
 		return "", err
 	}
-	if err := x.Places.Keep(ctx, &x.run, commit); err != nil {
+	if err := x.Places.SaveWork(ctx, &x.run, commit); err != nil {
 		return "", err
 	}
 	if visited && commit != j.Head {
@@ -133,7 +133,7 @@ func (x *execution) closeRequest(ctx context.Context, o workflow.Outcome) (workf
 	if err != nil {
 		return nil, err
 	}
-	return workflow.RequestClosed{Outcome: o}, x.Forge.CloseRequest(ctx, request, x.run.Journey.MergeCommit)
+	return workflow.RequestClosed{Outcome: o}, x.Forge.CloseRequest(ctx, request, x.run.Details.MergeCommit)
 }
 
 func (x *execution) postComment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {

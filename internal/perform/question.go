@@ -18,7 +18,7 @@ func (c *call) asker(role workflow.Role) agent.Asker {
 		documented.Key = c.key
 		answer, err := c.progress.Ask(ctx, documented, func(latest *workflow.Run) (workflow.Answer, bool) {
 			rules := c.Rules[role]
-			rules.Allow = slices.Concat(rules.Allow, latest.Journey.Allowed[role])
+			rules.Allow = slices.Concat(rules.Allow, latest.Details.Allowed[role])
 			return Ruled(rules, q)
 		})
 		if err != nil {

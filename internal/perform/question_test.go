@@ -75,7 +75,7 @@ func startCalling(t *testing.T, rules permission.Rules) *calling {
 	run := workflow.New(workflow.Start{RequestID: "RQ-20260101-001", RunID: "20260101-120000-abcdef", Number: 1, Title: "Ask", Branch: "signalbox/1-ask", Base: "main",
 		Settings: workflow.Settings{Limits: workflow.Limits{AnswerWithinSec: 90}}}, c.clock.now)
 	run, _ = machine.Decide(run, workflow.Admitted{Epoch: 1}, c.clock.now)
-	run.Journey.Pending = []workflow.Action{{Key: "009-wait", Kind: workflow.Wait, Role: workflow.Implementer}}
+	run.Details.Pending = []workflow.Action{{Key: "009-wait", Kind: workflow.Wait, Role: workflow.Implementer}}
 	if err := s.CreateRun(t.Context(), &run); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func startCalling(t *testing.T, rules permission.Rules) *calling {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		run, err := e.Carry(carrying, run.RequestID, "test", func(context.Context) (workflow.RunRef, error) { return c.ref, nil })
+		run, err := e.Run(carrying, run.RequestID, "test", func(context.Context) (workflow.RunRef, error) { return c.ref, nil })
 		if err != nil {
 			t.Error(err)
 		}
@@ -153,8 +153,8 @@ func TestAQuestionThatNobodyAnswersInTimeCountsAsDenied(t *testing.T) {
 		t.Errorf("the agent is told %+v", a)
 	}
 	run := c.end(t)
-	if a := run.Journey.Answer; run.Journey.Question != nil || a == nil || a.By != workflow.NobodyInTime || a.Question != "Q1" {
-		t.Errorf("%s, %+v, %+v", run.State, run.Journey.Question, a)
+	if a := run.Details.Answer; run.Details.Question != nil || a == nil || a.By != workflow.NobodyInTime || a.Question != "Q1" {
+		t.Errorf("%s, %+v, %+v", run.State, run.Details.Question, a)
 	}
 	if !strings.Contains(c.log.String(), "nobody answered in time") {
 		t.Errorf("the log says %q", c.log.String())
@@ -193,8 +193,8 @@ func TestWhatIsAllowedForTheRestOfTheRunIsNotAskedAgainInTheSameCall(t *testing.
 		t.Errorf("of what the rules deny it is told %+v", a)
 	}
 	run := c.end(t)
-	if a := run.Journey.Answer; a.By != "ada" || a.Verdict != workflow.AnswerAllow || len(run.Signals.Commands) != 0 || run.Journey.Questions != 1 {
-		t.Errorf("%+v, %+v, %d questions", a, run.Signals.Commands, run.Journey.Questions)
+	if a := run.Details.Answer; a.By != "ada" || a.Verdict != workflow.AnswerAllow || len(run.Signals.Commands) != 0 || run.Details.Questions != 1 {
+		t.Errorf("%+v, %+v, %d questions", a, run.Signals.Commands, run.Details.Questions)
 	}
 }
 
@@ -212,14 +212,14 @@ func TestAQuestionThatItsAgentWithdrawsIsNotShownAnyMore(t *testing.T) {
 	}()
 	<-c.clock.waits
 	shown, err := c.Store.Stage(c.ref).Load(t.Context())
-	if asked := shown.Journey.Question; err != nil || asked == nil || strings.Contains(asked.Text+asked.Subject, "s3cret") || !asked.Altered || asked.Always != "" {
+	if asked := shown.Details.Question; err != nil || asked == nil || strings.Contains(asked.Text+asked.Subject, "s3cret") || !asked.Altered || asked.Always != "" {
 		t.Errorf("%+v, %v", asked, err)
 	}
 	withdraw()
 	if err := <-told; err == nil {
 		t.Error("it was answered")
 	}
-	if run := c.end(t); run.Journey.Question != nil || run.Journey.Answer != nil {
-		t.Errorf("%+v, %+v", run.Journey.Question, run.Journey.Answer)
+	if run := c.end(t); run.Details.Question != nil || run.Details.Answer != nil {
+		t.Errorf("%+v, %+v", run.Details.Question, run.Details.Answer)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // report is report.md: the run for people. Text from outside is set apart or
 // cleaned, so that it cannot pass for ours.
 func (x *execution) report() string {
-	r, j := &x.run, &x.run.Journey
+	r, j := &x.run, &x.run.Details
 	var b strings.Builder
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
 	p("# Request %s: %s\n", r.Ref(), redact.Line(r.Title, 200))
@@ -62,16 +62,16 @@ func (x *execution) reportSteps(p func(string, ...any)) {
 		p("| %s | %s | %s | %d | %s, +%d −%d | %s |", s.StepID, cell(s.Title, 100), s.Status, s.Attempt,
 			files(s.DiffStat.FilesChanged), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Words())
 	}
-	if len(x.run.Journey.Findings) > 0 {
+	if len(x.run.Details.Findings) > 0 {
 		p("\n## Found and not mended yet\n")
 	}
-	for _, f := range x.run.Journey.Findings {
+	for _, f := range x.run.Details.Findings {
 		p("- %s (%s)", redact.Line(f.Line1(), 400), f.Source)
 	}
-	if len(x.run.Journey.Flags) > 0 {
+	if len(x.run.Details.Flags) > 0 {
 		p("\n## For a person to look at\n")
 	}
-	for _, flag := range x.run.Journey.Flags {
+	for _, flag := range x.run.Details.Flags {
 		p("- %s", redact.Line(flag, 300))
 	}
 }
@@ -90,7 +90,7 @@ func files(n int) string {
 
 // evidence is what was proven, on which commit: for the report and the pull request.
 func (x *execution) evidence() string {
-	j := &x.run.Journey
+	j := &x.run.Details
 	if len(j.Evidence) == 0 {
 		return "No test has run yet."
 	}
@@ -125,7 +125,7 @@ func result(e *workflow.Evidence) string {
 // mergeMessage is the merge commit's message: what was asked, and the evidence
 // that it may be merged.
 func (x *execution) mergeMessage(ctx context.Context) string {
-	r, j := &x.run, &x.run.Journey
+	r, j := &x.run, &x.run.Details
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, "Merge request %s: %s\n\n", r.Ref(), redact.Line(r.Title, 60))
 	for _, s := range r.Steps {
@@ -145,8 +145,8 @@ func (x *execution) mergeMessage(ctx context.Context) string {
 
 // tested is the part of the merge message that says what proves the change.
 func (x *execution) tested() string {
-	checked := x.run.Journey.PullRequest.Checked
-	for _, e := range x.run.Journey.Evidence {
+	checked := x.run.Details.PullRequest.Checked
+	for _, e := range x.run.Details.Evidence {
 		if e.Tree == checked.Tree && e.Passed && e.Command != "" {
 			result := "passed"
 			if len(e.Known) > 0 {

@@ -33,7 +33,7 @@ func (x *execution) runSetUp(ctx context.Context, o workflow.Outcome, a workflow
 	}
 	result, err := env.Exec(ctx, process.Command{Args: args, Env: place.Variables(&x.run),
 		Stdout: io.MultiWriter(log, stdout, both, shown), Stderr: io.MultiWriter(log, both, shown),
-		Total: seconds(x.run.Journey.Settings.Limits.SetUpTotalSec), OutputLimit: commandOutputLimit})
+		Total: seconds(x.run.Details.Settings.Limits.SetUpTotalSec), OutputLimit: commandOutputLimit})
 	if err == nil && !result.OK() { // a further try is written behind it
 		_, err = fmt.Fprintf(log, "[%s]\n", place.Ending(result))
 	}

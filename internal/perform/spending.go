@@ -51,7 +51,7 @@ func (a allowance) failed(o workflow.Outcome, code, message, log string) workflo
 
 // mayCall is what a call may use, or the event that it may not be made at all today.
 func (x *execution) mayCall(ctx context.Context, o workflow.Outcome) (allowance, workflow.Event, error) {
-	a := allowance{run: x.run.CallCeiling(), midnight: x.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)}
+	a := allowance{run: x.run.CallBudget(), midnight: x.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)}
 	day, reached, err := x.Places.Today(ctx)
 	if err == nil && reached != "" {
 		return a, a.failed(o, workflow.AgentDaySpentCode, reached, ""), nil

@@ -42,7 +42,7 @@ type Obstacle struct {
 // Obstacles are all that a run into base would stop at one after the other, found by the code that stops it. With quiet it starts
 // nothing that the repository's own git configuration could name.
 func (p *Performer) Obstacles(ctx context.Context, base string, quiet bool) (found []Obstacle) {
-	x := p.of(workflow.Run{Journey: workflow.Journey{Base: base}})
+	x := p.of(workflow.Run{Details: workflow.Details{Base: base}})
 	for _, c := range p.preconditions() {
 		if c.starts && quiet {
 			continue
@@ -58,11 +58,11 @@ func (p *Performer) Obstacles(ctx context.Context, base string, quiet bool) (fou
 
 // mayStart is the first precondition that does not hold. A session merges nothing and is asked none of them.
 func (x *execution) mayStart(ctx context.Context) error {
-	if x.run.Journey.Preparing {
+	if x.run.Details.Preparing {
 		return nil
 	}
 	for _, p := range x.preconditions() {
-		if err := p.met(ctx, x.run.Journey.Base); err != nil {
+		if err := p.met(ctx, x.run.Details.Base); err != nil {
 			return err
 		}
 	}
@@ -182,10 +182,10 @@ func (e *AgentError) Unwrap() error { return e.Err }
 // agentsStart asks, where the agents are to work, whether those of the run could be called: once per engine, for what is installed
 // may change between two. Where it is not known who could say that, they are called.
 func (x *execution) agentsStart(ctx context.Context, inside process.Executor) error {
-	if x.run.Journey.Preparing || x.MayCall == nil || x.presence.AgentsStart {
+	if x.run.Details.Preparing || x.MayCall == nil || x.presence.AgentsStart {
 		return nil
 	}
-	err := x.MayCall(ctx, x.run.Journey.Program, x.run.Roles(), inside)
+	err := x.MayCall(ctx, x.run.Details.Program, x.run.Roles(), inside)
 	x.presence.AgentsStart = err == nil
 	return err
 }

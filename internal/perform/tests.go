@@ -21,23 +21,23 @@ func (x *execution) runTests(ctx context.Context, o workflow.Outcome, a workflow
 	if err != nil {
 		return nil, err
 	}
-	x.presence.Content, x.presence.TestedAt = "", x.run.Journey.Head
+	x.presence.Content, x.presence.TestedAt = "", x.run.Details.Head
 	log, path, err := x.log(string(a.Purpose)+"-tests", x.stepOf(a), max(a.Attempt, 1))
 	if err != nil {
 		return nil, err
 	}
 	commands := shellCommands(a.Commands)
 	if a.Purpose == workflow.UnitTests || base {
-		commands = testCommands(&x.run.Journey.Settings, base, x.Ask)
+		commands = testCommands(&x.run.Details.Settings, base, x.Ask)
 	}
-	verdict, err := runCommands(ctx, place.For(&x.run, env), commands, place.Variables(&x.run), seconds(x.run.Journey.Settings.Limits.TestTotalSec), base || len(x.run.Journey.FailedBefore()) > 0, log)
+	verdict, err := runCommands(ctx, place.For(&x.run, env), commands, place.Variables(&x.run), seconds(x.run.Details.Settings.Limits.TestTotalSec), base || len(x.run.Details.FailedBefore()) > 0, log)
 	if closeErr := log.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
 		return nil, err
 	}
-	event := workflow.TestsEnded{Outcome: o, Passed: verdict.passed, Commit: x.run.Journey.Head, Command: verdict.command,
+	event := workflow.TestsEnded{Outcome: o, Passed: verdict.passed, Commit: x.run.Details.Head, Command: verdict.command,
 		LogPath: path, DurationMS: verdict.took.Milliseconds(), Summary: x.clean(verdict.summary), Failures: x.told(verdict.failures)}
 	if base {
 		err = errors.Join(x.remember(ctx, event), x.askedFor(ctx, event.Failures), x.clearTests(ctx, env))

@@ -33,7 +33,7 @@ const (
 // trailers name the agents of some roles, and the user where they sign off.
 func (x *execution) trailers(ctx context.Context, roles ...workflow.Role) string {
 	var lines []string
-	for _, a := range x.run.Journey.Assistants {
+	for _, a := range x.run.Details.Assistants {
 		if !slices.Contains(roles, a.Role) {
 			continue
 		}

@@ -71,7 +71,7 @@ func (l CheckSandboxes) Open(ctx context.Context, commit string) (place *CheckSa
 // setUp begins with what was kept for the same set-up, or sets up, verifies and keeps that.
 func (l CheckSandboxes) setUp(ctx context.Context, env *CheckSandbox, s *workflow.SetUp, commit, locks string) error {
 	key, total := Fingerprint(env, l.Base, s, locks), seconds(l.Settings.Limits.SetUpTotalSec)
-	warm, err := env.Renew(ctx, commit, key)
+	warm, err := env.Restore(ctx, commit, key)
 	if err != nil {
 		return fmt.Errorf("prepare environment: %w", err)
 	}
@@ -89,7 +89,7 @@ func (l CheckSandboxes) setUp(ctx context.Context, env *CheckSandbox, s *workflo
 			return err // what does not verify is looked from, and not kept
 		}
 	}
-	if err := env.Keep(ctx, key); err != nil && ctx.Err() == nil {
+	if err := env.Snapshot(ctx, key); err != nil && ctx.Err() == nil {
 		l.Logger.Warn("environment is not kept", "err", err)
 	}
 	return nil

@@ -40,7 +40,7 @@ func (p *Places) Enter(ctx context.Context, run workflow.Run, owner string) (at 
 			err = errors.Join(err, at.Leave())
 		}
 	}()
-	if run.Journey.EnvID == "" || run.Journey.EnvRemoved {
+	if run.Details.EnvID == "" || run.Details.EnvRemoved {
 		return at, ErrNoEnvironment
 	}
 	enter := p.Environments.Attach
@@ -48,7 +48,7 @@ func (p *Places) Enter(ctx context.Context, run workflow.Run, owner string) (at 
 		enter = p.Environments.Make
 	}
 	if at.Environment, err = enter(ctx, Spec(&run)); err != nil {
-		return at, fmt.Errorf("enter environment %s: %w", run.Journey.EnvID, err)
+		return at, fmt.Errorf("enter environment %s: %w", run.Details.EnvID, err)
 	}
 	return at, nil
 }

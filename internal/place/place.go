@@ -42,7 +42,7 @@ func New(c Config) *Places {
 // Spec names the environment of the run. It follows from the run alone, so
 // that making it again finds the first.
 func Spec(run *workflow.Run) environment.Spec {
-	j := run.Journey
+	j := run.Details
 	_, slug, _ := strings.Cut(j.Branch, "/")
 	return environment.Spec{ID: run.EnvironmentID(), Dir: ".worktrees/issue-" + slug,
 		Commit: j.BaseCommit, Branch: j.Branch, Image: j.Image()}
@@ -57,10 +57,10 @@ func Variables(run *workflow.Run) []string {
 		RunVariable + "=" + run.RunID,
 		"SIGNALBOX_REQUEST_ID=" + run.RequestID,
 		"SIGNALBOX_ISSUE=" + run.Ref(),
-		"SIGNALBOX_BRANCH=" + run.Journey.Branch,
-		"SIGNALBOX_BASE=" + run.Journey.Base,
+		"SIGNALBOX_BRANCH=" + run.Details.Branch,
+		"SIGNALBOX_BASE=" + run.Details.Base,
 	}
-	return append(variables, PortVariables(run.Journey.Number)...)
+	return append(variables, PortVariables(run.Details.Number)...)
 }
 
 // PortVariables tell programs which TCP ports are theirs, so that environments of one

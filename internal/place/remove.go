@@ -28,7 +28,7 @@ func (p *Places) Remove(ctx context.Context, ref workflow.RunRef, force bool) (k
 		return kept, fmt.Errorf("remove the environment of run %s: %w", ref, err)
 	}
 	return kept, p.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
-		if err := doc.Remove(run.Journey.EnvID); !errors.Is(err, registry.ErrNoEnvironment) {
+		if err := doc.Remove(run.Details.EnvID); !errors.Is(err, registry.ErrNoEnvironment) {
 			return err
 		}
 		return nil
@@ -36,7 +36,7 @@ func (p *Places) Remove(ctx context.Context, ref workflow.RunRef, force bool) (k
 }
 
 func (p *Places) remove(ctx context.Context, run *workflow.Run, force bool) (kept string, err error) {
-	j := run.Journey
+	j := run.Details
 	if j.EnvID == "" || j.EnvRemoved {
 		return j.KeptRef, nil
 	}
@@ -53,7 +53,7 @@ func (p *Places) remove(ctx context.Context, run *workflow.Run, force bool) (kep
 	}
 	if commit != "" && commit != j.BaseCommit && commit != j.MergeCommit {
 		kept = KeptRef(run, commit)
-		if err := p.Keep(ctx, run, commit); err != nil {
+		if err := p.SaveWork(ctx, run, commit); err != nil {
 			return "", fmt.Errorf("keep %.10s: %w", commit, err)
 		}
 	}

@@ -29,23 +29,23 @@ var Merger = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 // empty if there is none beyond the base. Of a run that is over it is what was kept.
 func (p *Places) WorkOf(ctx context.Context, run workflow.Run) (commit string, err error) {
 	if run.State.Final() {
-		if run.Journey.KeptRef == "" {
+		if run.Details.KeptRef == "" {
 			return "", nil
 		}
-		return p.Repo.Resolve(ctx, run.Journey.KeptRef)
+		return p.Repo.Resolve(ctx, run.Details.KeptRef)
 	}
 	lock, run, err := p.hold(ctx, workflow.RefOf(&run), "session start")
 	if err != nil {
 		return "", err
 	}
 	defer func() { p.logged("release request lock", &run, lock.Release()) }()
-	if run.Journey.EnvID == "" {
+	if run.Details.EnvID == "" {
 		return "", nil
 	}
-	if commit, err = p.Unrecorded(ctx, &run); err != nil || commit == run.Journey.BaseCommit {
+	if commit, err = p.Unrecorded(ctx, &run); err != nil || commit == run.Details.BaseCommit {
 		return "", err
 	}
-	return commit, p.Keep(ctx, &run, commit)
+	return commit, p.SaveWork(ctx, &run, commit)
 }
 
 // hold takes the request's lock and reads the run anew.
@@ -80,7 +80,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 	if err != nil {
 		return false, err
 	}
-	head := run.Journey.Head
+	head := run.Details.Head
 	if there, err := env.Record(ctx, head, "What lies in the environment\n"); err != nil || there.Changed {
 		return false, err
 	}
@@ -93,7 +93,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 		return false, fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
 	}
 	defer func() { p.logged("close run", &run, writer.Close()) }()
-	if err = p.Keep(ctx, &run, base); err == nil {
+	if err = p.SaveWork(ctx, &run, base); err == nil {
 		err = p.note(ctx, writer, &run, workflow.WorkLaid{Commit: base})
 	}
 	if err == nil {
@@ -108,7 +108,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 // note saves a fact about a run that no engine carries.
 func (p *Places) note(ctx context.Context, writer engine.Writer, run *workflow.Run, event workflow.Event) error {
 	next, _ := machine.Decide(*run, event, p.Now().UTC())
-	if next.Journey.Transition == run.Journey.Transition {
+	if next.Details.Transition == run.Details.Transition {
 		return nil
 	}
 	if err := writer.Save(context.WithoutCancel(ctx), &next, event.Name()); err != nil {
@@ -120,7 +120,7 @@ func (p *Places) note(ctx context.Context, writer engine.Writer, run *workflow.R
 
 // together is a commit that has the run's head and all that is needed.
 func (p *Places) together(ctx context.Context, run *workflow.Run, needed []Needed) (head string, err error) {
-	head = run.Journey.Head
+	head = run.Details.Head
 	for _, n := range needed {
 		behind, err := p.Repo.IsAncestor(ctx, n.Commit, head)
 		if err != nil || behind {

@@ -42,7 +42,7 @@ func (a Activated) Exec(ctx context.Context, c process.Command) (process.Result,
 
 // For is the run's environment as its programs see it: activated, if the run has a setup.
 func For(run *workflow.Run, env environment.Environment) environment.Environment {
-	if run.Journey.SetUp == nil {
+	if run.Details.SetUp == nil {
 		return env
 	}
 	return Activated{env}

@@ -47,7 +47,7 @@ func (p *Place) Begin(ctx context.Context, grant bool) (agent.Budget, error) {
 	if err == nil {
 		err = p.note(ctx, workflow.SessionBegan{Epoch: p.lock.Epoch(), Ceiling: p.places.PerRun, Grant: grant})
 	}
-	both := p.run.CallCeiling().Within(left)
+	both := p.run.CallBudget().Within(left)
 	return agent.Budget{Tokens: both.Tokens, CostUSD: float64(both.CostMicroUSD) / 1e6}, err
 }
 
@@ -69,7 +69,7 @@ func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, er
 	if _, reached, err = p.places.Today(ctx); err != nil || reached != "" {
 		return reached, err
 	}
-	if l := p.run.Journey.Settings.Limits; l.Tokens > 0 || l.CostMicroUSD > 0 {
+	if l := p.run.Details.Settings.Limits; l.Tokens > 0 || l.CostMicroUSD > 0 {
 		ceiling := workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD} // its call is counted already
 		if reached = p.run.Overspends(ceiling); reached != "" {
 			reached = "the request's agents have used " + reached

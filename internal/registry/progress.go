@@ -46,8 +46,8 @@ func PhasesOf(r *workflow.Run) []PhaseProgress {
 			p.Status, p.Detail, behind = PhaseActive, r.Progress.Message, false
 		case behind && leftOut(r, phase):
 			p.Status = PhaseSkipped
-		case behind && phase == workflow.ProgressEnvironmentSetup && r.Journey.SetUp.Failure() != "":
-			p.Status, p.Detail = PhaseFailed, r.Journey.SetUp.Failure()
+		case behind && phase == workflow.ProgressEnvironmentSetup && r.Details.SetUp.Failure() != "":
+			p.Status, p.Detail = PhaseFailed, r.Details.SetUp.Failure()
 		case behind:
 			p.Status = PhaseCompleted
 		}
@@ -59,9 +59,9 @@ func PhasesOf(r *workflow.Run) []PhaseProgress {
 // leftOut: every phase of the run that belongs there was skipped.
 func leftOut(r *workflow.Run, phase workflow.ProgressPhase) bool {
 	if phase == workflow.ProgressEnvironmentSetup {
-		return r.Journey.SetUp == nil
+		return r.Details.SetUp == nil
 	}
-	for _, record := range r.Journey.Phases {
+	for _, record := range r.Details.Phases {
 		if record.Phase.Position().Progress == phase && record.Status != workflow.StepSkipped {
 			return false
 		}
@@ -87,7 +87,7 @@ type SetUpProgress struct {
 
 // SetUpOf returns nil unless the run is setting its environment up.
 func SetUpOf(r *workflow.Run) *SetUpProgress {
-	j := &r.Journey
+	j := &r.Details
 	if !j.SettingUp || j.SetUp == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func CommentOf(r *workflow.Run, say func(workflow.NextStep) string) string {
 		}
 		fmt.Fprintf(&b, "- %s %s\n", marks[p.Status], title)
 	}
-	fmt.Fprintf(&b, "\nRun %s, branch `%s`", r.RunID, r.Journey.Branch)
+	fmt.Fprintf(&b, "\nRun %s, branch `%s`", r.RunID, r.Details.Branch)
 	if r.Error != nil {
 		steps := make([]string, len(r.Error.Next))
 		for i, step := range r.Error.Next {

@@ -10,7 +10,7 @@ import (
 // blocked before it has an environment is listed too: the file shows everything
 // that waits for a person (E5).
 func EntryOf(r *workflow.Run) (entry Environment, ok bool) {
-	j := &r.Journey
+	j := &r.Details
 	if j.EnvID == "" && j.Blocked == nil || r.State == workflow.Canceled {
 		return Environment{}, false
 	}
@@ -35,7 +35,7 @@ func EntryOf(r *workflow.Run) (entry Environment, ok bool) {
 }
 
 func statusOf(r *workflow.Run) EnvironmentStatus {
-	j := &r.Journey
+	j := &r.Details
 	switch {
 	case j.MergeCommit != "":
 		return EnvironmentMerged
@@ -53,7 +53,7 @@ func statusOf(r *workflow.Run) EnvironmentStatus {
 // program that polls the file must not wait for ever, so a run that needs a
 // person is an error whose message says what to do.
 func IssueStatusOf(r *workflow.Run) IssueStatus {
-	s := IssueStatus{Issue: r.Journey.Number, Status: IssueRunning, Session: SessionName(r.Journey.Number), Timestamp: r.UpdatedAt.UTC()}
+	s := IssueStatus{Issue: r.Details.Number, Status: IssueRunning, Session: SessionName(r.Details.Number), Timestamp: r.UpdatedAt.UTC()}
 	switch r.State {
 	case workflow.Done:
 		s.Status = IssueComplete

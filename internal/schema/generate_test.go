@@ -133,7 +133,7 @@ func (g generator) object(t reflect.Type) *node {
 // optional keys are those that the published format lacks, and those that a planner may leave out.
 func optional(t reflect.Type, name string) bool {
 	switch t {
-	case reflect.TypeFor[workflow.Journey](), reflect.TypeFor[workflow.Settings](), reflect.TypeFor[workflow.Limits](), reflect.TypeFor[workflow.Used]():
+	case reflect.TypeFor[workflow.Details](), reflect.TypeFor[workflow.Settings](), reflect.TypeFor[workflow.Limits](), reflect.TypeFor[workflow.Used]():
 		return true
 	case reflect.TypeFor[workflow.PlanSetUp](), reflect.TypeFor[workflow.PlannedStep]():
 		return name == "name" || name == "role"

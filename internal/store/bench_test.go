@@ -45,8 +45,8 @@ func BenchmarkTransition(b *testing.B) {
 		}
 		floors, decisions = append(floors, floored.Sub(start)), append(decisions, decided.Sub(floored))
 		transitions = append(transitions, time.Since(floored))
-		if next.Journey.Transition == run.Journey.Transition || len(pending) == 0 {
-			b.Fatalf("nothing was decided on %+v", run.Journey.Pending)
+		if next.Details.Transition == run.Details.Transition || len(pending) == 0 {
+			b.Fatalf("nothing was decided on %+v", run.Details.Pending)
 		}
 		run = next
 	}
@@ -69,7 +69,7 @@ func benchmarkRun() workflow.Run {
 		RequestPath: "requests/RQ-1.md", Branch: "signalbox/1-add-a-button", Base: "main",
 		Settings: workflow.Settings{Workflow: workflow.WorkflowSimple, Tests: []string{"go test ./..."}, Limits: limits}}, testStart)
 	run, _ = machine.Decide(run, workflow.Admitted{Epoch: 1}, testStart)
-	for run.Journey.Pending[0].Kind != workflow.CallAgent {
+	for run.Details.Pending[0].Kind != workflow.CallAgent {
 		run, _ = machine.Decide(run, benchmarkEvent(run), testStart)
 	}
 	return run
@@ -78,8 +78,8 @@ func benchmarkRun() workflow.Run {
 // benchmarkEvent is the outcome of what is pending. The agent fails each time
 // and is called again, so that there is no last transition.
 func benchmarkEvent(run workflow.Run) workflow.Event {
-	o := workflow.Outcome{Key: run.Journey.Pending[0].Key}
-	switch run.Journey.Pending[0].Kind {
+	o := workflow.Outcome{Key: run.Details.Pending[0].Key}
+	switch run.Details.Pending[0].Kind {
 	case workflow.CheckDependencies:
 		return workflow.DependenciesChecked{Outcome: o}
 	case workflow.CreateBranch:

@@ -36,7 +36,7 @@ const eventsTail = 1 << 20
 
 // transitionOf is what the run says of the transition that event made.
 func transitionOf(run *workflow.Run, event workflow.EventName) Transition {
-	j := run.Journey
+	j := run.Details
 	t := Transition{Seq: j.Transition, At: run.UpdatedAt, Event: event, State: run.State, Stage: run.Stage, Phase: j.Phase, Step: j.StepName,
 		Message: run.Progress.Message}
 	for _, action := range j.Pending {
@@ -65,18 +65,18 @@ func (w *RunWriter) openEvents(run *workflow.Run) error {
 		return err
 	}
 	w.events = file
-	last, err := w.mendEvents()
+	last, err := w.repairEvents()
 	if err != nil {
 		return fmt.Errorf("mend %s: %w", w.folder.join(eventsFile), err)
 	}
-	if last >= run.Journey.Transition {
+	if last >= run.Details.Transition {
 		return nil
 	}
 	return w.append(transitionOf(run, workflow.EventRecovered))
 }
 
-// mendEvents returns the number of the last line, 0 if there is none that can be read.
-func (w *RunWriter) mendEvents() (int, error) {
+// repairEvents returns the number of the last line, 0 if there is none that can be read.
+func (w *RunWriter) repairEvents() (int, error) {
 	size, err := w.events.Seek(0, io.SeekEnd)
 	if err != nil {
 		return 0, err

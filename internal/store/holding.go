@@ -35,7 +35,7 @@ func (l *Lock) renewUntilReleased() {
 			return
 		case <-ticker.C:
 		}
-		err := l.Renew()
+		err := l.Extend()
 		if errors.Is(err, ErrLockLost) || errors.Is(err, os.ErrClosed) {
 			return
 		}
@@ -45,10 +45,10 @@ func (l *Lock) renewUntilReleased() {
 	}
 }
 
-// Renew says in the record that the holder lives, and finds out whether it
+// Extend says in the record that the holder lives, and finds out whether it
 // still is the holder. It costs three system calls; before an effect that
 // cannot be taken back it is worth calling.
-func (l *Lock) Renew() error {
+func (l *Lock) Extend() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {

@@ -79,7 +79,7 @@ func kindByContent(data []byte) (Kind, bool) {
 // anyDocument is a Document of any type.
 type anyDocument interface {
 	parseAny(data []byte) (any, error)
-	migrate(ctx context.Context, write bool) ([]Mend, error)
+	migrate(ctx context.Context, write bool) ([]Fix, error)
 	load(ctx context.Context) (any, error)
 }
 
@@ -103,7 +103,7 @@ func (s *Store) document(kind Kind, path string) (anyDocument, error) {
 		if ofRun {
 			return s.Stage(ref), nil
 		}
-		return &Document[workflow.Run]{version: workflow.RunVersion, mend: mendRun, check: (*workflow.Run).Validate}, nil
+		return &Document[workflow.Run]{version: workflow.RunVersion, mend: fixRun, check: (*workflow.Run).Validate}, nil
 	case KindPlanning:
 		return s.Plan(ref), nil
 	case KindErrors:

@@ -150,17 +150,17 @@ func TestADeletedLockFileEndsTheFormerHolder(t *testing.T) {
 	s := openStore(t)
 	former := lockRequest(t, s, engine.Owner{Name: "former"})
 	w, run := createRun(t, s)
-	run.Journey.Epoch = former.Epoch()
+	run.Details.Epoch = former.Epoch()
 	save(t, w, &run)
 	if err := os.Remove(filepath.Join(s.path, ".signalbox/locks/request-RQ-1.lock")); err != nil {
 		t.Fatal(err)
 	}
-	next := lockRequest(t, s, engine.Owner{Name: "next", AfterEpoch: run.Journey.Epoch})
+	next := lockRequest(t, s, engine.Owner{Name: "next", AfterEpoch: run.Details.Epoch})
 	w.unseen(t)
 	w2, run2 := openRun(t, s)
-	run2.Journey.Epoch = next.Epoch()
+	run2.Details.Epoch = next.Epoch()
 	save(t, w2, &run2)
-	if err := former.Renew(); !errors.Is(err, ErrLockLost) {
+	if err := former.Extend(); !errors.Is(err, ErrLockLost) {
 		t.Fatalf("renewed: %v", err)
 	}
 	select {
@@ -171,7 +171,7 @@ func TestADeletedLockFileEndsTheFormerHolder(t *testing.T) {
 	if err := w.Save(t.Context(), &run, ""); !errors.Is(err, engine.ErrFenced) {
 		t.Errorf("the former holder saved: %v", err)
 	}
-	if err := next.Renew(); err != nil {
+	if err := next.Extend(); err != nil {
 		t.Error(err)
 	}
 }

@@ -131,7 +131,7 @@ func newRun() workflow.Run {
 	run := workflow.Run{Version: workflow.RunVersion, RequestID: testRef.RequestID, RunID: testRef.RunID,
 		State: workflow.Queued, Stage: workflow.StageInit, Title: "Add a button", StartedAt: testStart, UpdatedAt: testStart,
 		Artifacts: ArtifactsOf(testRef, "requests/RQ-1.md")}
-	run.Journey.Number, run.Journey.Transition = 1, 1
+	run.Details.Number, run.Details.Transition = 1, 1
 	return run
 }
 
@@ -158,7 +158,7 @@ func openRun(t *testing.T, s *Store) (*RunWriter, workflow.Run) {
 
 func save(t *testing.T, w *RunWriter, run *workflow.Run) {
 	t.Helper()
-	run.Journey.Transition++
+	run.Details.Transition++
 	if err := w.Save(t.Context(), run, "Test"); err != nil {
 		t.Fatal(err)
 	}

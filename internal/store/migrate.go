@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Mend is one value that a document of an older writer gets.
-type Mend struct {
+// Fix is one value that a document of an older writer gets.
+type Fix struct {
 	// Pointer is a JSON Pointer (RFC 6901); empty for a document that is taken over from its former place.
 	Pointer string `json:"pointer"`
 	// Was is nil where there was nothing.
@@ -88,7 +88,7 @@ func (s *Store) present(places ...Place) (found []Place, err error) {
 
 // Migrate says what the document's older writer left to mend: keys that are
 // missing, and values that are known to be wrong. With write it mends them.
-func (s *Store) Migrate(ctx context.Context, at Place, write bool) ([]Mend, error) {
+func (s *Store) Migrate(ctx context.Context, at Place, write bool) ([]Fix, error) {
 	document, err := s.document(at.Kind, at.Path)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (s *Store) Migrate(ctx context.Context, at Place, write bool) ([]Mend, erro
 	return document.migrate(ctx, write)
 }
 
-func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Mend, err error) {
+func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Fix, err error) {
 	look := func(f *folder) error {
 		old, value, err := d.read(f)
 		if err != nil {
@@ -106,7 +106,7 @@ func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Mend, er
 		if err != nil {
 			return err
 		}
-		if mends = []Mend{{Is: bytes.TrimSpace(next)}}; old != nil {
+		if mends = []Fix{{Is: bytes.TrimSpace(next)}}; old != nil {
 			mends = difference("", bytes.TrimSpace(old), bytes.TrimSpace(next))
 		}
 		if !write || len(mends) == 0 {
@@ -132,7 +132,7 @@ func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Mend, er
 
 // difference is what was becomes. What is only said otherwise, or left out
 // because it says nothing, is none.
-func difference(pointer string, was, is jsontext.Value) (mends []Mend) {
+func difference(pointer string, was, is jsontext.Value) (mends []Fix) {
 	if was.Kind() == is.Kind() {
 		switch was.Kind() {
 		case '{':
@@ -142,7 +142,7 @@ func difference(pointer string, was, is jsontext.Value) (mends []Mend) {
 				if old, ok := before[name]; ok {
 					mends = append(mends, difference(at, old, after[name])...)
 				} else {
-					mends = append(mends, Mend{Pointer: at, Is: after[name]})
+					mends = append(mends, Fix{Pointer: at, Is: after[name]})
 				}
 			}
 			return mends
@@ -158,7 +158,7 @@ func difference(pointer string, was, is jsontext.Value) (mends []Mend) {
 	if was.Canonicalize() == nil && is.Canonicalize() == nil && bytes.Equal(was, is) {
 		return nil
 	}
-	return []Mend{{pointer, was, is}}
+	return []Fix{{pointer, was, is}}
 }
 
 func membersOf(object jsontext.Value) (members map[string]jsontext.Value) {

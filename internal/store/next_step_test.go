@@ -52,7 +52,7 @@ func TestAStopIsSavedAsDataWithItsLines(t *testing.T) {
 	ended := run.UpdatedAt
 	step := workflow.NextStep{Text: "take hunter2 out", Verb: workflow.VerbResume, Runs: []string{"42"}, Force: true}
 	run.Error = &workflow.Error{ReasonCode: "X", Title: "t", Next: []workflow.NextStep{step}}
-	run.Journey.Blocked = &workflow.Blocked{Reason: workflow.ResourceLimit, Description: "d", BlockedAt: ended, Next: &step}
+	run.Details.Blocked = &workflow.Blocked{Reason: workflow.ResourceLimit, Description: "d", BlockedAt: ended, Next: &step}
 	run.State, run.EndedAt = workflow.NeedsInput, &ended
 	save(t, w, &run)
 	on, err := s.Stage(testRef).Load(t.Context())
@@ -63,11 +63,11 @@ func TestAStopIsSavedAsDataWithItsLines(t *testing.T) {
 		t.Errorf("the step is saved as %+v", next)
 	}
 	const line = "take *** out: signalbox resume --force 42"
-	if !slices.Equal(on.Error.Actions, []string{line}) || on.Journey.Blocked.SuggestedAction != line {
-		t.Errorf("its lines are %q, and the block suggests %q", on.Error.Actions, on.Journey.Blocked.SuggestedAction)
+	if !slices.Equal(on.Error.Actions, []string{line}) || on.Details.Blocked.SuggestedAction != line {
+		t.Errorf("its lines are %q, and the block suggests %q", on.Error.Actions, on.Details.Blocked.SuggestedAction)
 	}
 	if err := s.Environments().Update(t.Context(), func(doc *registry.Environments) error {
-		doc.Environments = append(doc.Environments, registry.Environment{EnvID: "issue-42", Status: registry.EnvironmentBlocked, Blocked: run.Journey.Blocked})
+		doc.Environments = append(doc.Environments, registry.Environment{EnvID: "issue-42", Status: registry.EnvironmentBlocked, Blocked: run.Details.Blocked})
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestOldDocumentsLoseNothingToNextSteps(t *testing.T) {
 	s := openStore(t)
 	for _, run := range runs {
 		stage, errors := oldDocument(t, filepath.Join(dir, run.Name(), "stage.json")), oldDocument(t, filepath.Join(dir, run.Name(), "errors.json"))
-		d := &Document[workflow.Run]{store: s, version: workflow.RunVersion, mend: mendRun, check: (*workflow.Run).Validate}
+		d := &Document[workflow.Run]{store: s, version: workflow.RunVersion, mend: fixRun, check: (*workflow.Run).Validate}
 		holdSame(t, d, stage, func(r *workflow.Run) *workflow.Error { return r.Error })
 		holdSame(t, s.errors(testRef), errors, func(e *workflow.Error) *workflow.Error { return e })
 	}

@@ -67,7 +67,7 @@ func NewRunID(now time.Time, random io.Reader) (string, error) {
 // Stage is a run's stage.json. Only Signal and the run's RunWriter change it.
 func (s *Store) Stage(ref workflow.RunRef) *Document[workflow.Run] {
 	return &Document[workflow.Run]{store: s, dir: RunDir(ref), name: stageFile, file: publicFile, version: workflow.RunVersion,
-		err: validateRun(ref), mend: mendRun, check: func(run *workflow.Run) error { return checkRun(ref, run) }}
+		err: validateRun(ref), mend: fixRun, check: func(run *workflow.Run) error { return checkRun(ref, run) }}
 }
 
 func checkRun(ref workflow.RunRef, run *workflow.Run) error {
@@ -78,15 +78,15 @@ func checkRun(ref workflow.RunRef, run *workflow.Run) error {
 	return run.Validate()
 }
 
-// mendRun gives errors of older writers a category that there is (SPEC, resolved contradictions), and steps that are data.
-func mendRun(run *workflow.Run) {
-	mendError(run.Error)
+// fixRun gives errors of older writers a category that there is (SPEC, resolved contradictions), and steps that are data.
+func fixRun(run *workflow.Run) {
+	fixError(run.Error)
 	for i := range run.Steps {
-		mendError(run.Steps[i].Error)
+		fixError(run.Steps[i].Error)
 	}
 }
 
-func mendError(e *workflow.Error) {
+func fixError(e *workflow.Error) {
 	if e == nil {
 		return
 	}
@@ -99,7 +99,7 @@ func mendError(e *workflow.Error) {
 // errors is a run's errors.json. WriteErrors changes it.
 func (s *Store) errors(ref workflow.RunRef) *Document[workflow.Error] {
 	return &Document[workflow.Error]{store: s, dir: RunDir(ref), name: errorsFile, file: publicFile, err: validateRun(ref),
-		mend: mendError, check: checkError}
+		mend: fixError, check: checkError}
 }
 
 func checkError(e *workflow.Error) error {

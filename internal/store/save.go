@@ -37,8 +37,8 @@ func (w *RunWriter) save(run *workflow.Run, event workflow.EventName) error {
 	if err := w.lookAgain(); err != nil {
 		return err
 	}
-	if w.epoch > run.Journey.Epoch {
-		return fmt.Errorf("save run %s under epoch %d, on disk is %d: %w", w.ref, run.Journey.Epoch, w.epoch, engine.ErrFenced)
+	if w.epoch > run.Details.Epoch {
+		return fmt.Errorf("save run %s under epoch %d, on disk is %d: %w", w.ref, run.Details.Epoch, w.epoch, engine.ErrFenced)
 	}
 	next, err := w.merge(run)
 	if err != nil {
@@ -106,6 +106,6 @@ func (w *RunWriter) write(run *workflow.Run) error {
 		return writeError(w.folder.join(stageFile), errors.Join(err, file.Close()))
 	}
 	w.keep(file, identityOf(st))
-	w.state, w.epoch, w.seen, w.theirs = run.State, run.Journey.Epoch, run.Signals.Clone(), nil
+	w.state, w.epoch, w.seen, w.theirs = run.State, run.Details.Epoch, run.Signals.Clone(), nil
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func beginSave(ctx context.Context, s *Store) (func() error, error) {
 	w, run, err := s.OpenRun(ctx, testRef)
 	return func() error {
-		run.Journey.Transition++
+		run.Details.Transition++
 		return errors.Join(w.Save(ctx, &run, "Test"), w.Close())
 	}, err
 }
@@ -55,8 +55,8 @@ func transitionsOf(ctx context.Context, s *Store) (lines []Transition, n int, er
 		}
 		lines, last = append(lines, line), line.Seq
 	}
-	if last != run.Journey.Transition {
-		return nil, 0, fmt.Errorf("%s ends at %d, the run is at %d", eventsFile, last, run.Journey.Transition)
+	if last != run.Details.Transition {
+		return nil, 0, fmt.Errorf("%s ends at %d, the run is at %d", eventsFile, last, run.Details.Transition)
 	}
 	return lines, last, nil
 }

@@ -182,8 +182,8 @@ func TestAWatchTellsEveryDocumentAlsoOfRunsThatBeginLater(t *testing.T) {
 	}
 	for range 3 { // each replaces the file
 		save(t, w, &run)
-		if got := next(RunDir(testRef) + "/stage.json").Document.(*workflow.Run).Journey.Transition; got != run.Journey.Transition {
-			t.Errorf("transition %d, want %d", got, run.Journey.Transition)
+		if got := next(RunDir(testRef) + "/stage.json").Document.(*workflow.Run).Details.Transition; got != run.Details.Transition {
+			t.Errorf("transition %d, want %d", got, run.Details.Transition)
 		}
 	}
 	if err := s.IssueStatus(7).Update(t.Context(), func(st *registry.IssueStatus) error { st.Status = registry.IssueRunning; return nil }); err != nil {

@@ -174,7 +174,7 @@ func (w *RunWriter) lookAgain() error {
 		return errors.Join(broken(doc.Path(), data, err), file.Close())
 	}
 	w.keep(file, at)
-	w.theirs, w.state, w.epoch = &theirs, theirs.State, theirs.Journey.Epoch
+	w.theirs, w.state, w.epoch = &theirs, theirs.State, theirs.Details.Epoch
 	return nil
 }
 

@@ -150,10 +150,10 @@ func TestAFormerRunnerIsFenced(t *testing.T) {
 	former, old := createRun(t, s)
 	former.unseen(t)
 	later, run := openRun(t, s)
-	run.Journey.Epoch = 2
+	run.Details.Epoch = 2
 	save(t, later, &run)
 	before := read(t, s, RunDir(testRef)+"/stage.json")
-	old.Journey.Epoch = 1
+	old.Details.Epoch = 1
 	for range 2 {
 		if err := former.Save(t.Context(), &old, ""); !errors.Is(err, engine.ErrFenced) {
 			t.Fatalf("the former runner saved: %v", err)
@@ -170,7 +170,7 @@ func dieBeforeTheLine(ctx context.Context, s *Store, _ []string) error {
 	if err != nil {
 		return err
 	}
-	run.Journey.Transition++
+	run.Details.Transition++
 	if err := w.(*RunWriter).write(&run); err != nil {
 		return err
 	}
@@ -302,8 +302,8 @@ func TestAWriterThatRestsHasNothingOpenAndLosesNothing(t *testing.T) {
 	w.Rest()
 	w.Rest()
 	save(t, w, &run)
-	if on, err := s.Stage(testRef).Load(t.Context()); err != nil || on.Signals.StopRequested || on.Journey.Transition != run.Journey.Transition {
-		t.Errorf("on disk is transition %d, stop %t, %v", on.Journey.Transition, on.Signals.StopRequested, err)
+	if on, err := s.Stage(testRef).Load(t.Context()); err != nil || on.Signals.StopRequested || on.Details.Transition != run.Details.Transition {
+		t.Errorf("on disk is transition %d, stop %t, %v", on.Details.Transition, on.Signals.StopRequested, err)
 	}
 }
 

@@ -46,7 +46,7 @@ func (p *Project) SetUpOf(found *detect.Result) (PlannedSetUp, error) {
 	if len(s.Commands)+len(s.Verification) == 0 {
 		s.Source = sourceNone
 	}
-	journey := workflow.Journey{Settings: settings, Detection: &d}
+	journey := workflow.Details{Settings: settings, Detection: &d}
 	s.Environment = journey.EnvironmentName()
 	if p.Config.Environment.Driver == config.DriverContainer {
 		s.Image = journey.Image()

@@ -51,7 +51,7 @@ func Explained(err error) error {
 	if owned := (*git.NotYoursError)(nil); errors.As(err, &owned) {
 		return &problem.Error{Err: err, Hint: "if you trust it: git config --global --add safe.directory '" + strings.ReplaceAll(owned.Dir, "'", `'\''`) + "'"}
 	}
-	if carried := (*engine.CarriedError)(nil); errors.As(err, &carried) {
+	if carried := (*engine.RunningError)(nil); errors.As(err, &carried) {
 		return &problem.Error{Err: err, Hint: fmt.Sprintf("wait for it, or end it and go on here: kill %d; then signalbox resume", carried.PID)}
 	}
 	if broken := (*local.RequestError)(nil); errors.As(err, &broken) {

@@ -50,12 +50,12 @@ func (p *Project) notifying(ctx context.Context, observe func(workflow.Run)) fun
 
 // noticeKey tells one piece of news from the one before it.
 func noticeKey(r *workflow.Run) string {
-	news := string(r.Notice()) + " " + r.Journey.Head
+	news := string(r.Notice()) + " " + r.Details.Head
 	if r.Error != nil {
 		news += " " + r.Error.ReasonCode
 	}
-	if r.Journey.Question != nil {
-		news += " " + r.Journey.Question.ID
+	if r.Details.Question != nil {
+		news += " " + r.Details.Question.ID
 	}
 	return news
 }
@@ -65,7 +65,7 @@ var noticeTitles = map[workflow.Notice]string{workflow.NoticeAsks: "asks you", w
 
 func (p *Project) message(r *workflow.Run, notice workflow.Notice) notify.Message {
 	clean := func(text string, limit int) string { return redact.Line(p.Redact.String(redact.Clean(text)), limit) }
-	m := notify.Message{Project: p.Name(), Request: r.Journey.Number, RunID: r.RunID, State: string(r.State), At: r.UpdatedAt, Urgent: notice.Urgent(),
+	m := notify.Message{Project: p.Name(), Request: r.Details.Number, RunID: r.RunID, State: string(r.State), At: r.UpdatedAt, Urgent: notice.Urgent(),
 		Title: clean(p.Name()+" #"+r.Ref()+" "+noticeTitles[notice]+": "+r.Title, 200), Detail: clean(commandline.Doing(r), 400), Next: "signalbox status " + r.Ref()}
 	switch {
 	case notice == workflow.NoticeAsks:

@@ -78,7 +78,7 @@ func (f *TestFailure) Told() string {
 }
 
 // BaseCheck is what tests of the base say that ended so.
-func (j *Journey) BaseCheck(e TestsEnded) BaseCheck {
+func (j *Details) BaseCheck(e TestsEnded) BaseCheck {
 	b := BaseCheck{Commit: j.BaseCommit, Fingerprint: j.Fingerprint, Image: j.Image(), Status: BasePassed, Failures: e.AllFailures(),
 		DurationMS: e.DurationMS, LogPath: e.LogPath}
 	if !e.Passed {
@@ -108,7 +108,7 @@ func (b *BaseCheck) CannotRun(tests []string) (why []string) {
 }
 
 // BaseNote is what the check of the base came to, for the phase in which it ran.
-func (j *Journey) BaseNote() string {
+func (j *Details) BaseNote() string {
 	switch b := j.Tested; {
 	case b == nil:
 		return "ready"
@@ -121,12 +121,12 @@ func (j *Journey) BaseNote() string {
 }
 
 // BaseFails: the tests failed where nothing was changed yet.
-func (j *Journey) BaseFails() bool {
+func (j *Details) BaseFails() bool {
 	return j.Tested != nil && j.Tested.Commit == j.BaseCommit && j.Tested.Status == BaseFailed
 }
 
 // FailedBefore are the tests, or the commands whose tests have no names, that failed before anything was changed.
-func (j *Journey) FailedBefore() (told []string) {
+func (j *Details) FailedBefore() (told []string) {
 	if !j.BaseFails() {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (j *Journey) FailedBefore() (told []string) {
 
 // Excuses are the tests that fail as they failed before anything was changed, if nothing else does; nil otherwise. A test that the request
 // is about has to pass, and so does the health check that a run repairs.
-func (j *Journey) Excuses(failures []TestFailure) (known []string) {
+func (j *Details) Excuses(failures []TestFailure) (known []string) {
 	if !j.BaseFails() {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (j *Journey) Excuses(failures []TestFailure) (known []string) {
 }
 
 // AgreedExcuses are Excuses that a person has seen and agreed to.
-func (j *Journey) AgreedExcuses(failures []TestFailure) []string {
+func (j *Details) AgreedExcuses(failures []TestFailure) []string {
 	if j.Approval == nil || j.Approval.Commit != j.Head {
 		return nil
 	}

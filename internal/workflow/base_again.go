@@ -6,7 +6,7 @@ package workflow
 // people may have reviewed. After the steps, the merge candidate is tested on today's base anyway.
 
 // NothingRecorded: the change has no commit yet.
-func (j *Journey) NothingRecorded() bool { return j.BaseCommit != "" && j.Head == j.BaseCommit }
+func (j *Details) NothingRecorded() bool { return j.BaseCommit != "" && j.Head == j.BaseCommit }
 
 // Follow takes up what a person corrects in the configuration when the tests cannot run. The rest of the goal stays.
 func (s *Settings) Follow(now *Settings) {

@@ -56,18 +56,18 @@ func (b BranchMove) Whose() string {
 }
 
 // Taken reports whether a person's commits are part of the change.
-func (j *Journey) Taken() bool {
+func (j *Details) Taken() bool {
 	return slices.ContainsFunc(j.Moves, func(b BranchMove) bool { return b.TakenUp })
 }
 
 // HeadIsMerge: the head is the base branch, merged into the change.
-func (j *Journey) HeadIsMerge() bool {
+func (j *Details) HeadIsMerge() bool {
 	n := len(j.Moves)
 	return n > 0 && j.Moves[n-1].Base != "" && j.Moves[n-1].Commit == j.Head
 }
 
 // Untested: the head is a person's commit, and the tests did not pass on it yet.
-func (j *Journey) Untested() bool {
+func (j *Details) Untested() bool {
 	if n := len(j.Moves); n == 0 || !j.Moves[n-1].TakenUp || j.Moves[n-1].Commit != j.Head {
 		return false
 	}
@@ -80,7 +80,7 @@ func (j *Journey) Untested() bool {
 
 // moves are the sentences that an approval is asked with. Commits that were set aside ask for a person
 // even where approval is automatic.
-func (j *Journey) MoveNotes(takenUp bool) (said []string) {
+func (j *Details) MoveNotes(takenUp bool) (said []string) {
 	for _, b := range j.Moves {
 		if !b.Agreed && b.TakenUp == takenUp {
 			said = append(said, b.String())
@@ -90,7 +90,7 @@ func (j *Journey) MoveNotes(takenUp bool) (said []string) {
 }
 
 // DropTaken: the steps are carried out again from the base, so a person's commits are part of the change no more.
-func (j *Journey) DropTaken() {
+func (j *Details) DropTaken() {
 	j.Moves = slices.Clone(j.Moves)
 	for i := range j.Moves {
 		if j.Moves[i].TakenUp {
@@ -99,7 +99,7 @@ func (j *Journey) DropTaken() {
 	}
 }
 
-func (j *Journey) AgreeToMoves() {
+func (j *Details) AgreeToMoves() {
 	j.Moves = slices.Clone(j.Moves)
 	for i := range j.Moves {
 		j.Moves[i].Agreed = true

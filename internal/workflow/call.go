@@ -57,8 +57,8 @@ func (u Usage) String() string {
 
 // SpentSoFar is what all calls used, the one in hand included.
 func (r *Run) SpentSoFar() Usage {
-	spent := r.Journey.Spent
-	if c := r.Journey.Calling; c != nil {
+	spent := r.Details.Spent
+	if c := r.Details.Calling; c != nil {
 		spent = spent.Plus(c.Usage)
 	}
 	return spent
@@ -88,21 +88,21 @@ func dollars(microUSD int64) string {
 }
 
 // Overspent says which ceiling the run has reached; empty if none.
-func (r *Run) Overspent() string { return r.Overspends(r.ceiling()) }
+func (r *Run) Overspent() string { return r.Overspends(r.budget()) }
 
 // Overspends is overspent with a ceiling of another time.
 func (r *Run) Overspends(ceiling Spending) string { return r.granted().Reaches(ceiling, "limits") }
 
 // granted is what was used since a person last granted the ceilings.
 func (r *Run) granted() Spending {
-	u := r.Journey.Used
+	u := r.Details.Used
 	return Spending{u.Tokens, u.CostMicroUSD, u.Calls}
 }
 
-func (r *Run) ceiling() Spending {
-	l := r.Journey.Settings.Limits
+func (r *Run) budget() Spending {
+	l := r.Details.Settings.Limits
 	return Spending{l.Tokens, l.CostMicroUSD, l.Calls}
 }
 
-// CallCeiling is what the next call of an agent may use.
-func (r *Run) CallCeiling() Spending { return r.granted().Left(r.ceiling()) }
+// CallBudget is what the next call of an agent may use.
+func (r *Run) CallBudget() Spending { return r.granted().Left(r.budget()) }

@@ -101,7 +101,7 @@ type HandOver struct {
 }
 
 // HandOver is what the set-up came to; an environment without a set-up is ready as it is.
-func (j *Journey) HandOver() HandOver {
+func (j *Details) HandOver() HandOver {
 	if j.SetUp == nil && j.Phase <= DesignCheck {
 		return HandOver{Name: j.EnvironmentName(), Status: SetUpPending, Errors: []string{}}
 	}
@@ -116,7 +116,7 @@ func (j *Journey) HandOver() HandOver {
 }
 
 // Language is the language of the run's task, as it was detected with.
-func (j *Journey) Language() string {
+func (j *Details) Language() string {
 	if j.Detection == nil {
 		return ""
 	}
@@ -127,7 +127,7 @@ func (j *Journey) Language() string {
 const DefaultEnvironment = "python"
 
 // EnvironmentName is the name of the environment that the run works in, as far as it is known.
-func (j *Journey) EnvironmentName() string {
+func (j *Details) EnvironmentName() string {
 	name := j.Settings.EnvironmentName
 	if name == "" && j.SetUp != nil {
 		name = j.SetUp.Name
@@ -139,7 +139,7 @@ func (j *Journey) EnvironmentName() string {
 }
 
 // Image is the container image of the run's environment; empty leaves it to the driver.
-func (j *Journey) Image() string {
+func (j *Details) Image() string {
 	name, own := j.EnvironmentName(), ""
 	if j.Detection != nil && j.Detection.Environment == name {
 		own = j.Detection.Image

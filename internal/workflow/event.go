@@ -48,7 +48,7 @@ type (
 		// Ceiling is what the run's agents may use from now on; nil means as before. It is no goal of
 		// the run, so a changed configuration counts at once.
 		Ceiling *Spending
-		// Base is the full id of the base branch's commit, empty where it was not asked for: see Journey.FromBase.
+		// Base is the full id of the base branch's commit, empty where it was not asked for: see Details.FromBase.
 		Base string
 		// Settings are what the configuration says now; they count for a run that goes on FromBase because
 		// its tests could not run. Nil leaves them.
@@ -109,7 +109,7 @@ type (
 		order
 		Usage Usage
 	}
-	// WorkLaid: the environment is about to be brought to Commit, for a session. See Journey.Upon.
+	// WorkLaid: the environment is about to be brought to Commit, for a session. See Details.Upon.
 	WorkLaid struct {
 		order
 		Commit string

@@ -152,7 +152,7 @@ func (s *Settings) TestNames() []string {
 
 // JudgedBy returns the reasons to look at a change of what judges it (see policy.Judged): the lines
 // of the run's tests, and of a set-up that did not fail.
-func (j *Journey) JudgedBy(files []policy.FileChange) []string {
+func (j *Details) JudgedBy(files []policy.FileChange) []string {
 	var setUp []string
 	if s := j.SetUp; s != nil && s.Status != SetUpFailed {
 		setUp = append(setUp, s.Commands...)

@@ -16,7 +16,7 @@ func (r *Run) Hindered() bool {
 	if r.State != NeedsInput || r.Error == nil {
 		return false
 	}
-	code, pending := r.Error.ReasonCode, r.Journey.Pending
+	code, pending := r.Error.ReasonCode, r.Details.Pending
 	if _, blocks := BlockingCodes[code]; blocks || slices.Contains(hindrances, code) {
 		return true
 	}

@@ -27,7 +27,7 @@ func New(s Start, now time.Time) Run {
 		Locks: Locks{Request: Lock{TTLSec: DefaultLockTTLSec}, Queue: Lock{TTLSec: DefaultLockTTLSec}},
 		Artifacts: Artifacts{RequestPath: s.RequestPath, ReportMD: path.Join(dir, "report.md"),
 			LogsDir: path.Join(dir, "logs")},
-		Journey: Journey{Number: s.Number, StepName: BranchCreate.Step(), Settings: s.Settings,
+		Details: Details{Number: s.Number, StepName: BranchCreate.Step(), Settings: s.Settings,
 			Branch: s.Branch, Base: s.Base, Program: s.Program},
 	}
 	for _, row := range Positions {
@@ -35,7 +35,7 @@ func New(s Start, now time.Time) Run {
 		if why := s.Settings.LeavesOut(row); why != "" {
 			record.Status, record.Note = StepSkipped, why
 		}
-		run.Journey.Phases = append(run.Journey.Phases, record)
+		run.Details.Phases = append(run.Details.Phases, record)
 	}
 	return run
 }
@@ -44,4 +44,4 @@ func New(s Start, now time.Time) Run {
 func (r *Run) Dir() string { return path.Join("runs", r.RequestID, r.RunID) }
 
 // Ref is how people name the run: its request's number.
-func (r *Run) Ref() string { return fmt.Sprint(r.Journey.Number) }
+func (r *Run) Ref() string { return fmt.Sprint(r.Details.Number) }

@@ -16,7 +16,7 @@ func (n Notice) Urgent() bool { return n == NoticeAsks || n == NoticeNeeded }
 // Notice is what to tell of the run as it is now; empty where it goes on by itself, or stands still because a person said so.
 func (r *Run) Notice() Notice {
 	switch {
-	case r.State == Running && r.Journey.Question != nil:
+	case r.State == Running && r.Details.Question != nil:
 		return NoticeAsks
 	case r.State == Done:
 		return NoticeMerged

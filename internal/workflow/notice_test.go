@@ -12,7 +12,7 @@ func TestAPersonHearsOfWhatNeedsThemAndOfTheEnd(t *testing.T) {
 	}{
 		"a running one goes on by itself":     {run: Run{State: Running}},
 		"a queued one goes on by itself":      {run: Run{State: Queued}},
-		"a question waits":                    {run: Run{State: Running, Journey: Journey{Question: &Question{}}}, want: NoticeAsks, urgent: true},
+		"a question waits":                    {run: Run{State: Running, Details: Details{Question: &Question{}}}, want: NoticeAsks, urgent: true},
 		"an approval waits":                   {run: stopped(ApprovalRequired), want: NoticeNeeded, urgent: true},
 		"a person stopped it":                 {run: stopped(StopRequestedCode)},
 		"its process was told to end":         {run: stopped(InterruptedCode)},

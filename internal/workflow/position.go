@@ -60,7 +60,7 @@ type Position struct {
 }
 
 // Positions is the table of SPEC 0, indexed by Phase. The set-up sub-phase of
-// design-check is the one row it cannot hold: see Journey.SettingUp.
+// design-check is the one row it cannot hold: see Details.SettingUp.
 var Positions = [...]Position{
 	{BranchCreate, "branch-create", StageLockAcquired, []Stage{StageInit, StageLockAcquired}, ProgressPrePlanning, "create_branch", "making the branch", false},
 	{EnvCreate, "env-create", StageLockAcquired, nil, ProgressPrePlanning, "open_environment", "making the environment", false},
@@ -116,8 +116,8 @@ func (r *Run) ProgressPhase() ProgressPhase {
 	if r.State == Done {
 		return ProgressComplete
 	}
-	if r.Journey.SettingUp && r.Journey.Phase != EnvCreate {
+	if r.Details.SettingUp && r.Details.Phase != EnvCreate {
 		return ProgressEnvironmentSetup
 	}
-	return r.Journey.Phase.Position().Progress
+	return r.Details.Phase.Position().Progress
 }

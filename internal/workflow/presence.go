@@ -1,6 +1,6 @@
 package workflow
 
-// Presence is what the engine of Journey.Epoch knows of the run's environment because it did it itself. No other
+// Presence is what the engine of Details.Epoch knows of the run's environment because it did it itself. No other
 // engine may rely on it, and none of it holds for longer than the engine has the run: see Readmitted.
 type Presence struct {
 	// Entered: something of this engine's has begun in the environment, so that what lies there is its own.

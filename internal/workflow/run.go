@@ -15,7 +15,7 @@ const RunVersion = "1.0"
 // Run is the document stage.json (SPEC R1–R18): everything that is known about
 // one attempt to carry a request to a merged change. The keys of the published
 // format stay exactly as specified; what it lacks is under the one additional
-// key "signalbox" (see Journey).
+// key "signalbox" (see Details).
 type Run struct {
 	Version   string `json:"version"`
 	RequestID string `json:"request_id"`
@@ -40,7 +40,7 @@ type Run struct {
 	Error    *Error   `json:"error"`
 	Counters Counters `json:"counters"`
 	Signals  Signals  `json:"signals"`
-	Journey  Journey  `json:"signalbox"`
+	Details  Details  `json:"signalbox"`
 	Unknown  Unknown  `json:",embed"`
 }
 
@@ -203,7 +203,7 @@ type Command struct {
 }
 
 // EnvironmentID is the id of the run's environment, also before it is made.
-func (r *Run) EnvironmentID() string { return fmt.Sprintf("issue-%d-%s", r.Journey.Number, r.RunID) }
+func (r *Run) EnvironmentID() string { return fmt.Sprintf("issue-%d-%s", r.Details.Number, r.RunID) }
 
 // UnderWay reports whether some process should be carrying the run.
 func (r *Run) UnderWay() bool { return r.State == Queued || r.State == Running }

@@ -10,19 +10,19 @@ import (
 // SetUpFor is the set-up of a project that nobody plans anything for: the configuration's, or what its
 // files ask for; nil if there is nothing to set up.
 func SetUpFor(s Settings, found Detection) *SetUp {
-	j := Journey{Settings: s, Detection: &found}
+	j := Details{Settings: s, Detection: &found}
 	return j.ChosenSetUp(nil)
 }
 
 // ImageFor is the container image that goes with it; empty leaves it to the driver.
 func ImageFor(s Settings, found Detection) string {
-	j := Journey{Settings: s, Detection: &found}
+	j := Details{Settings: s, Detection: &found}
 	return j.Image()
 }
 
 // ChosenSetUp is the set-up by whoever has the first word on it: the configuration,
 // the plan, the project's files. Nil means that there is nothing to set up.
-func (j *Journey) ChosenSetUp(planned *PlanSetUp) *SetUp {
+func (j *Details) ChosenSetUp(planned *PlanSetUp) *SetUp {
 	var s SetUp
 	switch d := j.Detection; {
 	case j.Settings.NoSetUp:
@@ -42,7 +42,7 @@ func (j *Journey) ChosenSetUp(planned *PlanSetUp) *SetUp {
 
 // plannedSetUp is the plan's. What it leaves out is what the environment that it names has by default, and where it says
 // the same as that, word for word, no model wrote it.
-func (j *Journey) plannedSetUp(p *PlanSetUp) SetUp {
+func (j *Details) plannedSetUp(p *PlanSetUp) SetUp {
 	name := cmp.Or(j.Settings.EnvironmentName, p.Name, DefaultEnvironment)
 	s := j.ownSetUp(name)
 	if len(p.SetupCommands) > 0 && !slices.Equal(p.SetupCommands, s.Commands) {
@@ -59,7 +59,7 @@ func sameVerification(a, b Verification) bool {
 }
 
 // ownSetUp is an environment's without any word of a model: what the project's files ask for, or its defaults.
-func (j *Journey) ownSetUp(name string) SetUp {
+func (j *Details) ownSetUp(name string) SetUp {
 	if d := j.Detection; d != nil && d.Environment == name {
 		return SetUp{Name: name, Source: SetUpByDetection, Commands: d.SetUp, Verification: d.Verification}
 	} else if d != nil {
@@ -80,7 +80,7 @@ func (s *SetUp) Ended(run CommandRun, verification bool) {
 }
 
 // SetUpComment is the text of P7 for the people on the forge.
-func SetUpComment(j *Journey) string {
+func SetUpComment(j *Details) string {
 	s := j.SetUp
 	return fmt.Sprintf("## Environment set-up failed\n\n**Status**: failed with a warning ⚠\n**Environment**: %s\n\n"+
 		"The set-up did not succeed; the work goes on with what there is.\n\n```\n%s\n```\n\n"+

@@ -41,7 +41,7 @@ func (s *SetUp) LastError() string {
 }
 
 // Warnings are what a person should know of where the run began, whatever became of it, one line each.
-func (j *Journey) Warnings() []string {
+func (j *Details) Warnings() []string {
 	lines := j.SetUp.Warnings()
 	for _, failed := range j.FailedBefore() {
 		lines = append(lines, "the tests failed before anything was changed: "+wording.FirstLine(failed))

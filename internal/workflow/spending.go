@@ -22,12 +22,12 @@ func DateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 // SpentOn is what the run's agents used on a day, the call in hand included.
 func (r *Run) SpentOn(date string) Spending {
 	var s Spending
-	for _, day := range r.Journey.Days {
+	for _, day := range r.Details.Days {
 		if day.Date == date {
 			s = s.Plus(Spending{day.Usage.Tokens(), day.Usage.CostMicroUSD, day.Calls})
 		}
 	}
-	if c := r.Journey.Calling; c != nil && DateOf(r.UpdatedAt) == date {
+	if c := r.Details.Calling; c != nil && DateOf(r.UpdatedAt) == date {
 		s = s.Plus(Spending{c.Usage.Tokens(), c.Usage.CostMicroUSD, 1})
 	}
 	return s

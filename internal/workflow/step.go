@@ -21,7 +21,7 @@ var Roles = []Role{Planner, Implementer, Reviewer, Repairer}
 
 // Roles are those that the run may still call an agent for, whatever comes.
 func (r *Run) Roles() []Role {
-	j := &r.Journey
+	j := &r.Details
 	return slices.DeleteFunc(slices.Clone(Roles), func(role Role) bool {
 		switch role {
 		case Planner:

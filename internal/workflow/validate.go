@@ -91,7 +91,7 @@ func (r *Run) eachPath(visit func(p, pointer string, entry int)) {
 	one("/artifacts/errors_json", 0, a.ErrorsJSON)
 	each("/artifacts/patches", 0, a.Patches...)
 	each("/artifacts/logs_dir", 0, a.LogsDir)
-	each("/signalbox/env_path", 0, r.Journey.EnvPath)
+	each("/signalbox/env_path", 0, r.Details.EnvPath)
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		one("/steps/%d/patch_path", i, s.PatchPath)
@@ -99,8 +99,8 @@ func (r *Run) eachPath(visit func(p, pointer string, entry int)) {
 		one("/steps/%d/test/unit/log_path", i, s.Test.Unit.LogPath)
 		one("/steps/%d/test/e2e/log_path", i, s.Test.E2E.LogPath)
 	}
-	for i := range r.Journey.Evidence {
-		each("/signalbox/evidence/%d/log_path", i, r.Journey.Evidence[i].LogPath)
+	for i := range r.Details.Evidence {
+		each("/signalbox/evidence/%d/log_path", i, r.Details.Evidence[i].LogPath)
 	}
 }
 

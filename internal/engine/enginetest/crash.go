@@ -55,7 +55,7 @@ func crashes(t *testing.T, f *fixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := 1; n <= run.Journey.Transition; n++ {
+	for n := 1; n <= run.Details.Transition; n++ {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("at save %d, after it %t", n, after), func(t *testing.T) {
 				t.Parallel()

@@ -132,7 +132,7 @@ func (w *memoryWriter) Save(_ context.Context, run *workflow.Run, _ workflow.Eve
 	if err != nil {
 		return err
 	}
-	if saved.Journey.Epoch > run.Journey.Epoch {
+	if saved.Details.Epoch > run.Details.Epoch {
 		return engine.ErrFenced
 	}
 	run.Signals = workflow.MergeSignals(w.seen, run.Signals, saved.Signals)

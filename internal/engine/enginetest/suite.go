@@ -29,7 +29,7 @@ type Project interface {
 
 // Engine is what the suite asks of one.
 type Engine interface {
-	Carry(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error)
+	Run(ctx context.Context, requestID, owner string, which func(context.Context) (workflow.RunRef, error)) (workflow.Run, error)
 }
 
 // Suite says what is tested.
@@ -115,7 +115,7 @@ func (f *fixture) engine(change func(*engine.Config)) Engine {
 }
 
 func (f *fixture) carry(ctx context.Context, e Engine, run *workflow.Run) (workflow.Run, error) {
-	return e.Carry(ctx, run.RequestID, "suite", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(run), nil })
+	return e.Run(ctx, run.RequestID, "suite", func(context.Context) (workflow.RunRef, error) { return workflow.RefOf(run), nil })
 }
 
 // ends carries the scenario's run and checks how it ended.
@@ -139,8 +139,8 @@ func (f *fixture) check(t *testing.T, run *workflow.Run, want workflow.State, co
 		t.Fatalf("the run is %s (%s: %+v), want %s (%s)", run.State, reason, run.Error, want, code)
 	}
 	saved, err := f.project.LoadRun(t.Context(), workflow.RefOf(run))
-	if err != nil || saved.Journey.Transition != run.Journey.Transition || saved.State != run.State {
-		t.Fatalf("saved is %s after %d transitions, and Carry returned %s after %d: %v", saved.State, saved.Journey.Transition, run.State, run.Journey.Transition, err)
+	if err != nil || saved.Details.Transition != run.Details.Transition || saved.State != run.State {
+		t.Fatalf("saved is %s after %d transitions, and Carry returned %s after %d: %v", saved.State, saved.Details.Transition, run.State, run.Details.Transition, err)
 	}
 }
 
@@ -197,21 +197,21 @@ func (f *fixture) hold(kind workflow.ActionKind) {
 func theLog(t *testing.T, f *fixture) {
 	var seen []int
 	e := f.engine(func(c *engine.Config) {
-		c.Observe = func(run workflow.Run) { seen = append(seen, run.Journey.Transition) }
+		c.Observe = func(run workflow.Run) { seen = append(seen, run.Details.Transition) }
 	})
 	run, err := f.carry(t.Context(), e, &f.run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.check(t, &run, workflow.Done, "")
-	if !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) || seen[len(seen)-1] != run.Journey.Transition {
+	if !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) || seen[len(seen)-1] != run.Details.Transition {
 		t.Errorf("observed were the transitions %d", seen)
 	}
-	if len(f.world.done) != f.world.performed || run.Journey.MergeCommit == "" {
+	if len(f.world.done) != f.world.performed || run.Details.MergeCommit == "" {
 		t.Errorf("%d effects of %d actions: %q", len(f.world.done), f.world.performed, f.world.done)
 	}
 	again := f.ends(t, workflow.Done, "")
-	if again.Journey.Transition != run.Journey.Transition || len(f.world.done) != f.world.performed {
+	if again.Details.Transition != run.Details.Transition || len(f.world.done) != f.world.performed {
 		t.Error("a run that is over is carried again")
 	}
 }
@@ -225,8 +225,8 @@ func stopped(t *testing.T, f *fixture) {
 	}
 	f.check(t, &run, workflow.NeedsInput, workflow.StopRequestedCode)
 	f.hold("")
-	if run = f.ends(t, workflow.NeedsInput, workflow.StopRequestedCode); len(run.Journey.Pending) == 0 || run.Journey.Pending[0].Kind != action.Kind {
-		t.Errorf("pending is %+v", run.Journey.Pending)
+	if run = f.ends(t, workflow.NeedsInput, workflow.StopRequestedCode); len(run.Details.Pending) == 0 || run.Details.Pending[0].Kind != action.Kind {
+		t.Errorf("pending is %+v", run.Details.Pending)
 	}
 	f.signal(t, &f.run, resume)
 	f.ends(t, workflow.Done, "")
@@ -240,8 +240,8 @@ func canceled(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	f.check(t, &run, workflow.Canceled, "")
-	if !run.Journey.EnvRemoved && run.Journey.EnvID != "" || run.Journey.MergeCommit != "" {
-		t.Errorf("left are %+v", run.Journey)
+	if !run.Details.EnvRemoved && run.Details.EnvID != "" || run.Details.MergeCommit != "" {
+		t.Errorf("left are %+v", run.Details)
 	}
 }
 
@@ -250,9 +250,9 @@ func approved(t *testing.T, f *fixture) {
 	run := f.ends(t, workflow.NeedsInput, workflow.ApprovalRequired)
 	f.signal(t, &f.run, command(workflow.CommandApprove, "of another time"))
 	f.ends(t, workflow.NeedsInput, workflow.ApprovalRequired)
-	f.signal(t, &f.run, command(workflow.CommandApprove, run.Journey.Head))
-	if run = f.ends(t, workflow.Done, ""); run.Journey.Approval == nil || run.Journey.Approval.By != "ada" {
-		t.Errorf("approved by %+v", run.Journey.Approval)
+	f.signal(t, &f.run, command(workflow.CommandApprove, run.Details.Head))
+	if run = f.ends(t, workflow.Done, ""); run.Details.Approval == nil || run.Details.Approval.By != "ada" {
+		t.Errorf("approved by %+v", run.Details.Approval)
 	}
 }
 
@@ -260,9 +260,9 @@ func approved(t *testing.T, f *fixture) {
 func approvedEarly(t *testing.T, f *fixture) {
 	f.run = f.create(t, 2, true)
 	run := f.ends(t, workflow.NeedsInput, workflow.ApprovalRequired)
-	f.signal(t, &f.run, func(s *workflow.Signals) { resume(s); command(workflow.CommandApprove, run.Journey.Head)(s) })
+	f.signal(t, &f.run, func(s *workflow.Signals) { resume(s); command(workflow.CommandApprove, run.Details.Head)(s) })
 	_, wait := f.begin(t, f.engine(nil), workflow.OpenPullRequest)
-	f.signal(t, &f.run, command(workflow.CommandApprove, run.Journey.Head))
+	f.signal(t, &f.run, command(workflow.CommandApprove, run.Details.Head))
 	f.signal(t, &f.run, func(s *workflow.Signals) { s.StopRequested = true })
 	run, err := wait()
 	if err != nil {
@@ -308,13 +308,13 @@ func lost(t *testing.T, f *fixture) {
 		t.Fatalf("it ended with %v", err)
 	}
 	after, err := f.project.LoadRun(t.Context(), workflow.RefOf(&f.run))
-	if err != nil || after.Journey.Transition != before.Journey.Transition {
-		t.Fatalf("it wrote transition %d after %d, %v", after.Journey.Transition, before.Journey.Transition, err)
+	if err != nil || after.Details.Transition != before.Details.Transition {
+		t.Fatalf("it wrote transition %d after %d, %v", after.Details.Transition, before.Details.Transition, err)
 	}
 	f.hold("")
 	run := f.ends(t, workflow.Done, "")
-	if run.Journey.Epoch <= before.Journey.Epoch || f.world.swept == 0 {
-		t.Errorf("the epoch was %d and is %d; what was left behind was ended %d times", before.Journey.Epoch, run.Journey.Epoch, f.world.swept)
+	if run.Details.Epoch <= before.Details.Epoch || f.world.swept == 0 {
+		t.Errorf("the epoch was %d and is %d; what was left behind was ended %d times", before.Details.Epoch, run.Details.Epoch, f.world.swept)
 	}
 }
 
@@ -349,7 +349,7 @@ func upgraded(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	run.RequestID, run.RunID = "RQ-20260101-003", "20260101-120000-000003"
-	run.Signals, run.Journey.Preparing = workflow.Signals{ResumeRequested: true, Unknown: workflow.Unknown{"of_a_later_version": []byte("1")}}, false
+	run.Signals, run.Details.Preparing = workflow.Signals{ResumeRequested: true, Unknown: workflow.Unknown{"of_a_later_version": []byte("1")}}, false
 	if err := f.project.CreateRun(t.Context(), &run); err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +419,7 @@ func asked(t *testing.T, f *fixture) {
 	defer group.Wait()
 	e := f.engine(func(c *engine.Config) {
 		c.Observe = func(run workflow.Run) {
-			if q := run.Journey.Question; q != nil {
+			if q := run.Details.Question; q != nil {
 				group.Go(func() {
 					said <- f.project.Signal(t.Context(), workflow.RefOf(&run), func(s *workflow.Signals) error {
 						s.Commands = append(s.Commands, workflow.Command{ID: "1", Kind: workflow.CommandAnswer, By: "ada",

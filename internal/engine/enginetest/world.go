@@ -43,8 +43,8 @@ func (w *world) broken(format string, args ...any) {
 // Begin implements engine.Performer.
 func (w *world) Begin(context.Context, workflow.Run) error { return nil }
 
-// Carrier implements engine.Performer.
-func (w *world) Carrier(context.Context, workflow.Run) (int, error) { return 0, nil }
+// Holder implements engine.Performer.
+func (w *world) Holder(context.Context, workflow.Run) (int, error) { return 0, nil }
 
 // Sweep implements engine.Performer.
 func (w *world) Sweep(context.Context, workflow.Run) error {
@@ -69,8 +69,8 @@ func (w *world) Project(ctx context.Context, run workflow.Run) error {
 	if err != nil {
 		return err
 	}
-	if saved.Journey.Transition < run.Journey.Transition {
-		w.broken("transition %d is shown, and %d is saved", run.Journey.Transition, saved.Journey.Transition)
+	if saved.Details.Transition < run.Details.Transition {
+		w.broken("transition %d is shown, and %d is saved", run.Details.Transition, saved.Details.Transition)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (w *world) Project(ctx context.Context, run workflow.Run) error {
 // Perform implements engine.Performer.
 func (w *world) Perform(ctx context.Context, run workflow.Run, a workflow.Action, p engine.Progress) workflow.Event {
 	saved, err := w.load(context.WithoutCancel(ctx), workflow.RefOf(&run))
-	if err != nil || len(saved.Journey.Pending) == 0 || saved.Journey.Pending[0].Key != a.Key || saved.State != workflow.Running {
+	if err != nil || len(saved.Details.Pending) == 0 || saved.Details.Pending[0].Key != a.Key || saved.State != workflow.Running {
 		w.broken("%s is performed, which is not what was saved to be done (%v)", a.Key, err)
 	}
 	if w.asks != nil {
@@ -103,7 +103,7 @@ func (w *world) Perform(ctx context.Context, run workflow.Run, a workflow.Action
 
 // outcome is what the action comes to when all goes well. It depends on the run alone.
 func outcome(run *workflow.Run, a workflow.Action) workflow.Event {
-	o, j := workflow.Outcome{Key: a.Key}, &run.Journey
+	o, j := workflow.Outcome{Key: a.Key}, &run.Details
 	commit := fmt.Sprintf("c%039d", j.Orders)
 	switch a.Kind {
 	case workflow.CheckDependencies:

@@ -151,8 +151,8 @@ func (c *Cache) Touch(id string) error {
 	return nil
 }
 
-// Forget keeps new environments from starting from the bases of key. The next Prune deletes them.
-func (c *Cache) Forget(key string) error {
+// Evict keeps new environments from starting from the bases of key. The next Prune deletes them.
+func (c *Cache) Evict(key string) error {
 	entries, err := c.Entries()
 	if err != nil {
 		return err

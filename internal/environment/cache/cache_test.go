@@ -120,7 +120,7 @@ func TestAForgottenBaseStaysWhileItIsInUse(t *testing.T) {
 	t.Parallel()
 	c := open(t)
 	one, other := publish(t, c, "one", 1), publish(t, c, "other", 1)
-	if err := c.Forget("one"); err != nil {
+	if err := c.Evict("one"); err != nil {
 		t.Fatal(err)
 	}
 	if e, err := c.Find(func(*cache.Entry) bool { return true }); err != nil || e == nil || e.ID != other {

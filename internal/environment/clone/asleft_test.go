@@ -65,7 +65,7 @@ func TestALookChangesNothingAndMakesNothingAnew(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	ran.ran = nil
-	if _, err := e.Renew(t.Context(), p.Commit, ""); err != nil {
+	if _, err := e.Restore(t.Context(), p.Commit, ""); err != nil {
 		t.Fatal(err)
 	}
 	if len(ran.ran) > 0 {

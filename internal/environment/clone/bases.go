@@ -60,7 +60,7 @@ func (d *Driver) forgetBases(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	err = d.bases.Forget(key)
+	err = d.bases.Evict(key)
 	unlock()
 	if err != nil {
 		return err

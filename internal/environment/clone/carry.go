@@ -14,8 +14,8 @@ import (
 )
 
 // carryOver shows all of the base to an environment that stands on its tracked files alone and in which no command has
-// run: the content that Renew promises is there already. It reports whether it could; where it could not, or was cut off,
-// the environment counts as touched, and Renew makes it anew.
+// run: the content that Restore promises is there already. It reports whether it could; where it could not, or was cut off,
+// the environment counts as touched, and Restore makes it anew.
 func (e *Environment) carryOver(ctx context.Context, m *made, commit, key string) (bool, error) {
 	if key == "" || !m.Warm.isLayered() || !m.Warm.Bare || !e.isSettled(m, commit) {
 		return false, nil

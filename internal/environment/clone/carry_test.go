@@ -88,7 +88,7 @@ func TestARenewalThatIsKilledAsItShowsTheRestIsRenewedAgain(t *testing.T) {
 			s := p.Spec("other")
 			e := renewed(t, d, s, false)
 			expect(t, e, setUp, "")
-			if err := e.Keep(t.Context(), key); err != nil {
+			if err := e.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 			made(t, d, p)

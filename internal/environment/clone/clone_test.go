@@ -24,11 +24,11 @@ func TestConformance(t *testing.T) {
 	}{
 		"in bubblewrap":                    {warm: clone.Off, suite: environmenttest.Run},
 		"in bubblewrap, new ones overlaid": {warm: clone.Overlay, seeded: true, suite: environmenttest.Run},
-		"in bubblewrap, kept by overlay":   {warm: clone.Overlay, suite: environmenttest.RunRenew},
+		"in bubblewrap, kept by overlay":   {warm: clone.Overlay, suite: environmenttest.RunRestore},
 		"in bubblewrap, new ones private":  {warm: clone.Private, seeded: true, suite: environmenttest.Run},
-		"in bubblewrap, kept privately":    {warm: clone.Private, suite: environmenttest.RunRenew},
-		"in bubblewrap, kept by sharing":   {warm: clone.Shared, suite: environmenttest.RunRenew},
-		"in bubblewrap, kept by copying":   {warm: clone.Copy, suite: environmenttest.RunRenew},
+		"in bubblewrap, kept privately":    {warm: clone.Private, suite: environmenttest.RunRestore},
+		"in bubblewrap, kept by sharing":   {warm: clone.Shared, suite: environmenttest.RunRestore},
+		"in bubblewrap, kept by copying":   {warm: clone.Copy, suite: environmenttest.RunRestore},
 		"without a sandbox":                {warm: clone.Copy, unsandboxed: true, suite: environmenttest.Run},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,11 +75,11 @@ func seed(t testing.TB, d *clone.Driver, p *environmenttest.Project) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Renew(t.Context(), p.Commit, "seed"); err != nil {
+	if _, err := e.Restore(t.Context(), p.Commit, "seed"); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, e, `mkdir -p build/old src/build && echo seed >build/old/seed && echo seed >src/build/seed && echo seed >"$HOME/seed"`, "")
-	if err := errors.Join(e.Keep(t.Context(), "seed"), d.Remove(t.Context(), spec)); err != nil {
+	if err := errors.Join(e.Snapshot(t.Context(), "seed"), d.Remove(t.Context(), spec)); err != nil {
 		t.Fatal(err)
 	}
 }

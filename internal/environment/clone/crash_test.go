@@ -73,14 +73,14 @@ var operations = map[string]func(context.Context, *clone.Driver, environment.Spe
 		if err != nil {
 			return err
 		}
-		return e.Keep(ctx, key)
+		return e.Snapshot(ctx, key)
 	},
 	"renew": func(ctx context.Context, d *clone.Driver, s environment.Spec) error {
 		e, err := d.Make(ctx, s)
 		if err != nil {
 			return err
 		}
-		_, err = e.Renew(ctx, s.Commit, key)
+		_, err = e.Restore(ctx, s.Commit, key)
 		return err
 	},
 	// move goes to another commit than that of the specification.

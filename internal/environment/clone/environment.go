@@ -49,7 +49,7 @@ func (e *Environment) home() string {
 }
 
 // HostDir and HostHome are where the work folder and HOME lie on this machine, for who shows
-// them to commands in a way of its own. Renew and Keep may put other folders there. What was
+// them to commands in a way of its own. Restore and Snapshot may put other folders there. What was
 // shown counts as written in.
 func (e *Environment) HostDir() string { e.show(); return e.layout.work }
 

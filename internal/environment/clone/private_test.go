@@ -193,7 +193,7 @@ func TestAutoCopiesWhatIsSmall(t *testing.T) {
 			p, d := keeping(t, clone.Auto)
 			e := renewed(t, d, p.Spec("site"), false)
 			expect(t, e, "mkdir node_modules && cd node_modules && seq "+files+" | xargs touch", "")
-			if err := e.Keep(t.Context(), key); err != nil {
+			if err := e.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 			if at := found(t, e); (at != folder(p)) != hidden {

@@ -185,14 +185,14 @@ func submodulesStay(t *testing.T, s *served, p *environmenttest.Project, c clone
 	// What a set-up builds there is kept with the environment.
 	renew := func(e environment.Environment, commit string, warm bool) {
 		t.Helper()
-		if got, err := e.Renew(t.Context(), commit, "key"); err != nil || got != warm {
+		if got, err := e.Restore(t.Context(), commit, "key"); err != nil || got != warm {
 			t.Fatalf("renewed, warm is %v, %v", got, err)
 		}
 	}
 	keeps := c.Warm != clone.Off
 	renew(e, before, false)
 	expect(t, e, `echo built >deps/lib/a.o && echo built >deps/lib/inner/nested/made && echo set up >build.o && mkdir -p build && mv build.o build`, "")
-	if err := e.Keep(t.Context(), "key"); err != nil {
+	if err := e.Snapshot(t.Context(), "key"); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, e, `cat deps/lib/a.o deps/lib/inner/nested/made && git status --porcelain`, "built\nbuilt\n")

@@ -9,7 +9,7 @@ import (
 	"signalbox/internal/environment/cache"
 )
 
-// noteUntouched says of the clone being built that no command but ours has run in it: Renew
+// noteUntouched says of the clone being built that no command but ours has run in it: Restore
 // need not build another then. Where commands run by other means than Exec it is never said.
 func (e *Environment) noteUntouched() error {
 	if e.driver.shown.Load() {

@@ -188,7 +188,7 @@ func (e *Environment) isHalfCleared(m *made) bool {
 	return err == nil && (m.Warm == nil || m.Warm.Way != Private)
 }
 
-// makeRoom takes away a clone that Renew found as it was built, where the layers are to be.
+// makeRoom takes away a clone that Restore found as it was built, where the layers are to be.
 func (e *Environment) makeRoom(ctx context.Context) error {
 	if there, err := mounted(e.layout.work); err != nil || there || !e.layout.isUntouched() || !isFolder(filepath.Join(e.layout.work, ".git")) {
 		return err

@@ -99,7 +99,7 @@ func newWarmed(b *testing.B, way clone.Way, files, dependencies int) *warmed {
 	fill(b, w.dependencies, dependencies, dependencySize)
 	e := renewed(b, d, p.Spec("first"), false)
 	fill(b, filepath.Join(p.Root, p.Spec("first").Dir, "node_modules"), dependencies, dependencySize)
-	if err := e.Keep(b.Context(), key); err != nil {
+	if err := e.Snapshot(b.Context(), key); err != nil {
 		b.Fatal(err)
 	}
 	return w
@@ -128,7 +128,7 @@ func fill(b *testing.B, dir string, files, size int) {
 	}
 }
 
-// warm is how long Make and Renew took.
+// warm is how long Make and Restore took.
 func (w *warmed) warm(b *testing.B) (made, renewal time.Duration) {
 	b.Helper()
 	w.n++
@@ -140,7 +140,7 @@ func (w *warmed) warm(b *testing.B) (made, renewal time.Duration) {
 	}
 	made = time.Since(start)
 	start = time.Now()
-	if warm, err := e.Renew(b.Context(), spec.Commit, key); err != nil || !warm {
+	if warm, err := e.Restore(b.Context(), spec.Commit, key); err != nil || !warm {
 		b.Fatal(warm, err)
 	}
 	renewal = time.Since(start)

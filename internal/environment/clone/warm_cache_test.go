@@ -23,11 +23,11 @@ func TestTheLeastRecentlyUsedBaseGoesFirstAndOneInUseNever(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if warm, err := e.Renew(t.Context(), p.Commit, key); err != nil || warm {
+			if warm, err := e.Restore(t.Context(), p.Commit, key); err != nil || warm {
 				t.Fatal(warm, err)
 			}
 			expect(t, e, setUp, "")
-			if err := e.Keep(t.Context(), key); err != nil {
+			if err := e.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -43,7 +43,7 @@ func TestTheLeastRecentlyUsedBaseGoesFirstAndOneInUseNever(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if warm, err := e.Renew(t.Context(), p.Commit, "one"); err != nil || !warm {
+		if warm, err := e.Restore(t.Context(), p.Commit, "one"); err != nil || !warm {
 			t.Fatal(warm, err)
 		}
 		if err := d.Remove(t.Context(), p.Spec("four")); err != nil {
@@ -102,7 +102,7 @@ func TestWhatIsLargerThanTheCacheIsNotKept(t *testing.T) {
 	d := clone.New(c)
 	e := renewed(t, d, p.Spec("site"), false)
 	expect(t, e, setUp, "")
-	if err := e.Keep(t.Context(), key); err != nil {
+	if err := e.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, e, verify, verified)

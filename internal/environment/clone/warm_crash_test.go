@@ -146,7 +146,7 @@ func sweep(t *testing.T, operation string, less int, prepare, goOn func(*testing
 	}
 }
 
-// Whatever Keep was doing when it was killed, the environment has what its set-up made, keeping
+// Whatever Snapshot was doing when it was killed, the environment has what its set-up made, keeping
 // it again works, and the next one begins from it.
 func TestAKilledKeepLosesNothing(t *testing.T) {
 	sweep(t, "keep", 12, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
@@ -154,7 +154,7 @@ func TestAKilledKeepLosesNothing(t *testing.T) {
 	}, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
 		e := made(t, d, p)
 		expect(t, e, "git checkout --quiet . && "+verify, verified)
-		if err := e.Keep(t.Context(), key); err != nil {
+		if err := e.Snapshot(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, e, verify+"; git status --porcelain", verified)
@@ -170,7 +170,7 @@ func TestAKilledKeepLosesNothing(t *testing.T) {
 	})
 }
 
-// Whatever Renew was doing when it was killed, renewing again works and the base is as it was.
+// Whatever Restore was doing when it was killed, renewing again works and the base is as it was.
 func TestAKilledRenewalIsRenewedAgain(t *testing.T) {
 	sweep(t, "renew", 8, func(t *testing.T, p *environmenttest.Project, d *clone.Driver) {
 		e, _ := kept(t, d, p)
@@ -205,7 +205,7 @@ func TestARenewalThatIsKilledBeforeItMadeRoomIsRenewedAgain(t *testing.T) {
 			made(t, d, p)
 			other := renewed(t, d, p.Spec("other"), false)
 			expect(t, other, setUp, "")
-			if err := other.Keep(t.Context(), key); err != nil {
+			if err := other.Snapshot(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 			operate(p)

@@ -105,7 +105,7 @@ func renewed(t testing.TB, d *clone.Driver, s environment.Spec, warm bool) envir
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := e.Renew(t.Context(), s.Commit, key); err != nil || got != warm {
+	if got, err := e.Restore(t.Context(), s.Commit, key); err != nil || got != warm {
 		t.Fatalf("renewed with warm %t, %v; want %t", got, err, warm)
 	}
 	return e
@@ -116,7 +116,7 @@ func kept(t testing.TB, d *clone.Driver, p *environmenttest.Project) (environmen
 	t.Helper()
 	e := renewed(t, d, p.Spec("site"), false)
 	expect(t, e, setUp, "")
-	if err := e.Keep(t.Context(), key); err != nil {
+	if err := e.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	bases := bases(t, p)

@@ -173,7 +173,7 @@ func TestNothingIsDeletedThroughAMount(t *testing.T) {
 		if err := d.Remove(t.Context(), p.Spec("site")); err == nil || !strings.Contains(err.Error(), "mounted") && !errors.Is(err, syscall.EBUSY) {
 			t.Errorf("removed with a mount at %s: %v", at, err)
 		}
-		if _, err := e.Renew(t.Context(), p.Commit, key); err == nil && !strings.HasSuffix(at, "/tmp") {
+		if _, err := e.Restore(t.Context(), p.Commit, key); err == nil && !strings.HasSuffix(at, "/tmp") {
 			t.Errorf("renewed with a mount at %s", at)
 		}
 		for _, path := range mountsBelow(p.Root) {

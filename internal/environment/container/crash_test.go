@@ -73,13 +73,13 @@ var operations = map[string]func(context.Context, *container.Driver, environment
 		if err != nil {
 			return err
 		}
-		if _, err := e.Renew(ctx, s.Commit, crashKey); err != nil {
+		if _, err := e.Restore(ctx, s.Commit, crashKey); err != nil {
 			return err
 		}
 		if _, err := e.Exec(ctx, process.Command{Args: []string{"sh", "-c", "echo kept >/opt/kept"}}); err != nil {
 			return err
 		}
-		return e.Keep(ctx, crashKey)
+		return e.Snapshot(ctx, crashKey)
 	},
 	"remove": func(ctx context.Context, d *container.Driver, s environment.Spec) error { return d.Remove(ctx, s) },
 }
@@ -169,7 +169,7 @@ func TestAKilledKeepIsKeptByTheNextOneAndARemovalIsFinished(t *testing.T) {
 		t.Errorf("only %d kill points were met", at)
 	}
 	e := made(t, d, p.Spec("site"))
-	if err := e.Forget(t.Context(), crashKey); err != nil {
+	if err := e.Evict(t.Context(), crashKey); err != nil {
 		t.Fatal(err)
 	}
 	for at = 0; killed(t, "remove", at, docker, p); at++ {

@@ -20,7 +20,7 @@ import (
 var errBusy = errors.New("the container is in use and cannot be given more to show")
 
 // Exec implements process.Executor. HOME lasts as long as the environment, the temporary folder as long as the command, and the rest of the
-// container's own file system until Renew. If the container is gone, or shows an older work folder, it is started again first.
+// container's own file system until Restore. If the container is gone, or shows an older work folder, it is started again first.
 func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	dir, err := inside(c.Dir)
 	if err != nil {

@@ -10,7 +10,7 @@ func testAdopted(t *testing.T, s *site) {
 	}
 	s.renew(t, s.spec.Commit)
 	s.must(t, "mkdir -p 'env [x]/deep' src/env && echo run >'env [x]/deep/run' && echo x >src/env/x && echo loose >loose")
-	if err := s.Keep(t.Context(), key); err != nil {
+	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -39,7 +39,7 @@ func testAdopted(t *testing.T, s *site) {
 func testOwnIgnore(t *testing.T, s *site) {
 	s.renew(t, s.spec.Commit)
 	s.must(t, "mkdir -p own/sub && echo '*' >own/.gitignore && echo x >own/sub/x && echo y >own/y")
-	if err := s.Keep(t.Context(), key); err != nil {
+	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Keeps || !s.Isolated {

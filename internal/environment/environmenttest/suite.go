@@ -49,7 +49,7 @@ type conformance struct {
 }
 
 // RunRenew runs what is about keeping and renewing, for the ways of a driver to do it.
-func RunRenew(t *testing.T, open func(t *testing.T) Harness) { run(t, open, renewTests) }
+func RunRestore(t *testing.T, open func(t *testing.T) Harness) { run(t, open, renewTests) }
 
 // Run runs the suite; open makes a harness of its own for each test.
 func Run(t *testing.T, open func(t *testing.T) Harness) {

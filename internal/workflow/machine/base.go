@@ -10,13 +10,13 @@ import (
 
 // paysPlanner: a planner is called before anything else is paid for.
 func (m *machine) paysPlanner() bool {
-	return len(m.run.Steps) == 0 && m.run.Journey.Phases[workflow.DesignCheck].Status != workflow.StepSkipped
+	return len(m.run.Steps) == 0 && m.run.Details.Phases[workflow.DesignCheck].Status != workflow.StepSkipped
 }
 
 // openBase sets the environment up and runs the tests in it as far as no model is needed for that, before a
 // planner is paid. Without a planner the set-up itself comes before anything that is paid.
 func (m *machine) openBase(note string) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.SetUp = j.ChosenSetUp(nil)
 	if !m.paysPlanner() || !j.Settings.Proves() {
 		j.SetUp = nil
@@ -28,12 +28,12 @@ func (m *machine) openBase(note string) {
 }
 
 // beforePlan: what is being set up is only to be looked at, see openBase.
-func (m *machine) beforePlan() bool { return m.run.Journey.Phase == workflow.EnvCreate }
+func (m *machine) beforePlan() bool { return m.run.Details.Phase == workflow.EnvCreate }
 
 // testBase has the tests run before anything is changed, once the environment is what it will be. What fails there is not
 // the change's to answer for, and what the tests left in the build caches is kept with the environment.
 func (m *machine) testBase() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	switch {
 	case !j.Settings.Proves() || m.baseKnown():
 		m.baseDone()
@@ -47,17 +47,17 @@ func (m *machine) testBase() {
 }
 
 func (m *machine) setUpAdopted(e workflow.SetUpAdopted) {
-	m.run.Journey.SetUp.Loose = e.Loose
+	m.run.Details.SetUp.Loose = e.Loose
 	m.runBaseTests()
 }
 
 func (m *machine) runBaseTests() {
-	m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.BaseTests, Commands: m.run.Journey.Settings.AllTestCommands()})
+	m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.BaseTests, Commands: m.run.Details.Settings.AllTestCommands()})
 	m.saySetUp()
 }
 
 func (m *machine) sayIfSettingUp() {
-	if j := &m.run.Journey; j.SettingUp && len(j.Pending) > 0 {
+	if j := &m.run.Details; j.SettingUp && len(j.Pending) > 0 {
 		m.saySetUp()
 	}
 }
@@ -65,7 +65,7 @@ func (m *machine) sayIfSettingUp() {
 // baseKnown: the tests ran on the base already, in an environment like this one. Where they passed, what was set up since
 // makes no difference, but other containers do: the programs that the tests start may not be in them.
 func (m *machine) baseKnown() bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	b, failed := j.Tested, j.SetUp != nil && j.SetUp.Status == workflow.SetUpFailed
 	switch {
 	case b == nil || b.Commit != j.BaseCommit || b.Status == workflow.BaseUntested:
@@ -78,7 +78,7 @@ func (m *machine) baseKnown() bool {
 
 // baseTested takes what the tests came to where nothing is changed.
 func (m *machine) baseTested(e workflow.TestsEnded) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	b := j.BaseCheck(e)
 	j.Tested = &b
 	if j.SetUp != nil && j.SetUp.Status == workflow.SetUpFailed {
@@ -96,11 +96,11 @@ func (m *machine) baseTested(e workflow.TestsEnded) {
 }
 
 // asksForTimeout: the run repairs a health check, and a check may fail by taking too long.
-func (m *machine) asksForTimeout() bool { return m.run.Journey.Settings.Check != nil }
+func (m *machine) asksForTimeout() bool { return m.run.Details.Settings.Check != nil }
 
 // stopUntestable stops the run before anything was paid for: no change would make these commands pass.
 func (m *machine) stopUntestable(why []string) {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	stop := m.problem(workflow.CategoryTest, workflow.TestsCannotRun, "the tests cannot run", strings.Join(why, "\n"))
 	stop.Next = []workflow.NextStep{
 		workflow.Advice("correct tests in .signalbox/config.yaml, or have environment.set_up install what they need").Following(r.ThenResume()),
@@ -112,7 +112,7 @@ func (m *machine) stopUntestable(why []string) {
 // unsettled repeats tests that did not end by themselves, and stops for a person the second time: the machine may be at fault,
 // or the limit, and the change is not blamed for either. It reports whether it did.
 func (m *machine) unsettled(e workflow.TestsEnded, meant bool) bool {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	if meant || !slices.ContainsFunc(e.Failures, func(f workflow.TestFailure) bool { return f.Unsettled }) {
 		j.Used.TestRetries = 0
 		return false
@@ -136,7 +136,7 @@ func (m *machine) unsettled(e workflow.TestsEnded, meant bool) bool {
 
 // baseDone goes on from the set-up, the tests of the base included.
 func (m *machine) baseDone() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	switch s := j.SetUp; {
 	case s != nil && s.Status == workflow.SetUpFailed:
 		m.setUpGoesOn()

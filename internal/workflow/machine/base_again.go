@@ -5,7 +5,7 @@ import "signalbox/internal/workflow"
 // resumesFromBase reports whether the base may be merged before the run continues: its next action begins from the last commit. Unrecorded
 // work in the environment belongs to the commit it was begun on.
 func (m *machine) resumesFromBase() bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if j.Canceling {
 		return false
 	}
@@ -16,7 +16,7 @@ func (m *machine) resumesFromBase() bool {
 // goesFromBase continues a resumed run from its base branch as it is now, if the branch moved or the tests could not run there. It reports
 // whether it did.
 func (m *machine) goesFromBase(e workflow.Admitted) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	asked := j.FromBase
 	j.FromBase = false
 	if !asked || j.Canceling || j.MergeCommit != "" || j.BaseCommit == "" {
@@ -46,7 +46,7 @@ func (m *machine) goesFromBase(e workflow.Admitted) bool {
 // mergedMidway continues the step or the fix in hand after the base was merged into it. The recorded change may pass on the new base, so its
 // tests run before an agent is paid.
 func (m *machine) mergedMidway(recorded bool) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	step := m.currentStep()
 	switch {
 	case len(j.Conflicts) > 0 && step != nil:
@@ -57,6 +57,6 @@ func (m *machine) mergedMidway(recorded bool) {
 	case step != nil:
 		m.testChange(step.StepID, step.Attempt)
 	default:
-		m.testChange(mendID(j.Mends), max(j.MendAttempt, 1))
+		m.testChange(fixID(j.Mends), max(j.MendAttempt, 1))
 	}
 }

@@ -12,7 +12,7 @@ import (
 // on the base, or after a change, tests come to these.
 func testsEnd(failures ...workflow.TestFailure) act {
 	return answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
-		e := workflow.TestsEnded{Outcome: o, Commit: run.Journey.Head, Command: "make test", Passed: true, Failures: failures}
+		e := workflow.TestsEnded{Outcome: o, Commit: run.Details.Head, Command: "make test", Passed: true, Failures: failures}
 		for i := range failures {
 			failures[i].Command = cmp.Or(failures[i].Command, "make test")
 			e.Passed = e.Passed && !failures[i].Failed()
@@ -90,7 +90,7 @@ func TestWhatFailedBeforeTheChangeIsNotItsToAnswerFor(t *testing.T) {
 		return []act{atBase, testsEnd(base), untilAction(workflow.CallAgent), well, well, testsEnd(change...)}
 	}
 	old := named("TestOld", "TestOlder")
-	approved := orders(func(run workflow.Run) workflow.Event { return workflow.Approved{Commit: run.Journey.Head, By: "ada"} })
+	approved := orders(func(run workflow.Run) workflow.Event { return workflow.Approved{Commit: run.Details.Head, By: "ada"} })
 	tell(t, []story{
 		{"fewer fail", simple, after(old, named("TestOld")), "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
 		{"all of them still do", simple, after(old, old), "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
@@ -106,13 +106,13 @@ func TestWhatFailedBeforeTheChangeIsNotItsToAnswerFor(t *testing.T) {
 		{"a person is asked anyway", manual, after(old, old), "NEEDS_INPUT approval-wait APPROVAL_REQUIRED"},
 	})
 	run := lived(t, simple, after(old, old)...)
-	if flags := strings.Join(run.Journey.Flags, "\n"); !strings.Contains(flags, "failed before the change and still do: TestOld, TestOlder") {
+	if flags := strings.Join(run.Details.Flags, "\n"); !strings.Contains(flags, "failed before the change and still do: TestOld, TestOlder") {
 		t.Errorf("the person is shown %q", flags)
 	}
-	if last := run.Journey.Evidence[len(run.Journey.Evidence)-1]; last.Passed || !slices.Equal(last.Known, []string{"TestOld", "TestOlder"}) {
+	if last := run.Details.Evidence[len(run.Details.Evidence)-1]; last.Passed || !slices.Equal(last.Known, []string{"TestOld", "TestOlder"}) {
 		t.Errorf("the evidence is %+v", last)
 	}
-	if said := strings.Join(run.Journey.Warnings(), "\n"); !strings.Contains(said, "TestOld") {
+	if said := strings.Join(run.Details.Warnings(), "\n"); !strings.Contains(said, "TestOld") {
 		t.Errorf("people are told %q", said)
 	}
 }
@@ -162,7 +162,7 @@ func TestARunThatIsLetGoOnDoesSoFromItsBaseBranch(t *testing.T) {
 		return workflow.BaseMerged{Outcome: o, Base: "moved", Commit: "merged", Conflicts: []string{"a.go"}}
 	})
 	within := answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
-		return workflow.BaseMerged{Outcome: o, Base: "moved", Commit: run.Journey.Head}
+		return workflow.BaseMerged{Outcome: o, Base: "moved", Commit: run.Details.Head}
 	})
 	stopped := times(1, does(workflow.StopRequested{}), does(workflow.Resumed{}), moved)
 	mended := times(1, untilPhase(workflow.ReviewRequest), reviewFinds)
@@ -190,7 +190,7 @@ func TestARunThatIsLetGoOnDoesSoFromItsBaseBranch(t *testing.T) {
 		{"or interrupted", full, []act{untilPhase(workflow.TDDGreen), does(workflow.Interrupted{}), does(workflow.Resumed{}), moved}, "RUNNING tdd-green call_agent S02/1"},
 	})
 	run := lived(t, full, failed, again, conflicts)
-	if reason := run.Journey.Pending[0].Reason; !strings.Contains(reason, "these files conflict: a.go") || len(run.Journey.Findings) > 0 {
-		t.Errorf("the agent is told %q, and %v is found", reason, run.Journey.Findings)
+	if reason := run.Details.Pending[0].Reason; !strings.Contains(reason, "these files conflict: a.go") || len(run.Details.Findings) > 0 {
+		t.Errorf("the agent is told %q, and %v is found", reason, run.Details.Findings)
 	}
 }

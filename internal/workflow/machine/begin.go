@@ -19,24 +19,24 @@ func (m *machine) dependenciesChecked(e workflow.DependenciesChecked) {
 // beginAsOrdered lets a run begin that so far made room for a session: with the base branch of today, once what it depends on
 // is merged there. For the session neither was asked.
 func (m *machine) beginAsOrdered() {
-	if j := &m.run.Journey; j.Head == j.BaseCommit {
+	if j := &m.run.Details; j.Head == j.BaseCommit {
 		j.Pending, j.Phase = nil, workflow.BranchCreate
 	}
 }
 
 func (m *machine) branchCreated(e workflow.BranchCreated) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.BaseCommit, j.Head, j.StepBase, j.BranchAt = e.BaseCommit, e.BaseCommit, e.BaseCommit, e.BaseCommit
 	m.advance("")
 }
 
 func (m *machine) environmentDetected(e workflow.EnvironmentDetected) {
-	m.run.Journey.Detection = &e.Detection
+	m.run.Details.Detection = &e.Detection
 	m.order(workflow.Action{Kind: workflow.CreateEnvironment})
 }
 
 func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.EnvID, j.EnvPath, j.Isolation, j.Fingerprint = e.EnvID, e.Path, e.Isolation, e.Fingerprint
 	if j.EnvCreated.IsZero() {
 		j.EnvCreated = m.now
@@ -52,7 +52,7 @@ func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {
 // startOver carries the steps out again on today's base branch, because the
 // change no longer merges with it. The plan is kept.
 func (m *machine) startOver() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	for i := range m.run.Steps {
 		step := &m.run.Steps[i]
 		if step.Status != workflow.StepPending {

@@ -13,7 +13,7 @@ import (
 // KeptRef, and a person is asked before anything is merged without them. It reports false while the
 // branch can be left where it is.
 func (m *machine) branchMoved(e workflow.BranchMoved) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if !m.run.UnderWay() || j.Head == "" || j.EnvRemoved || e.Commit == j.Head || e.Commit == j.BranchAt {
 		return false
 	}
@@ -42,12 +42,12 @@ func (m *machine) branchMoved(e workflow.BranchMoved) bool {
 // noteMove keeps the move and says so. What was only put back needs nobody's consent.
 func (m *machine) noteMove(move workflow.BranchMove) {
 	move.Agreed = !move.TakenUp && move.Commits == 0
-	m.run.Journey.Moves = append(m.run.Journey.Moves, move)
+	m.run.Details.Moves = append(m.run.Details.Moves, move)
 	m.say("%s", move)
 }
 
 func (m *machine) takeUp(e workflow.BranchMoved, move workflow.BranchMove) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	verdict := policy.Inspect(e.Whole, j.Settings.Limits.MaxDiffLines)
 	if len(verdict.Refused) > 0 {
 		stop := m.problem(workflow.CategoryGit, workflow.BranchRefused, "commits on the branch break a rule", move.Whose()+": "+strings.Join(verdict.Refused, "; "))
@@ -80,7 +80,7 @@ func (m *machine) takeUp(e workflow.BranchMoved, move workflow.BranchMove) {
 
 // beginsFromHead: what comes next is a change that is made, and tested, on top of the head.
 func (m *machine) beginsFromHead() bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if len(j.Pending) > 0 {
 		a := j.Pending[0]
 		return a.Kind == workflow.MergeBase || a.Kind == workflow.CallAgent && a.Role == workflow.Implementer && !a.InPlace
@@ -90,7 +90,7 @@ func (m *machine) beginsFromHead() bool {
 
 // canTestAgain: the steps are done, and what comes next only judges or offers their change.
 func (m *machine) canTestAgain() bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if j.Phase < workflow.ReviewRequest || j.Phase > workflow.CIWatch {
 		return false
 	}
@@ -110,18 +110,18 @@ func (m *machine) canTestAgain() bool {
 
 // leavesBranch: the branch is about to be removed, or begun anew.
 func (m *machine) leavesBranch() bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	return j.Canceling || j.MergeCommit != "" || j.Phase == workflow.BranchCreate
 }
 
 func (m *machine) mergeInHand() bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	return j.Phase == workflow.MergeCleanup && j.MergeCommit == "" && !j.Canceling
 }
 
 // askAgain: a change that was agreed to with other commits beside it may not be what the person meant.
 func (m *machine) askAgain(move workflow.BranchMove) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if move.Commits == 0 || j.Phase < workflow.ApprovalWait {
 		return
 	}
@@ -136,7 +136,7 @@ func (m *machine) askAgain(move workflow.BranchMove) {
 
 // resolveByHand says how a person settles a conflict without losing their own commits.
 func (m *machine) resolveByHand(or string) workflow.NextStep {
-	j := &m.run.Journey
+	j := &m.run.Details
 	by := func(args ...string) workflow.NextStep {
 		return workflow.NextStep{Program: append([]string{"git"}, args...)}
 	}

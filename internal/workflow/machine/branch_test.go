@@ -17,7 +17,7 @@ func at(t *testing.T, s workflow.Settings, kind workflow.ActionKind, role workfl
 		if run.State != workflow.Running {
 			t.Fatalf("%s before any %s: %v", run.State, kind, run.Error)
 		}
-		a := run.Journey.Pending[0]
+		a := run.Details.Pending[0]
 		if a.Kind == kind && (role == "" || a.Role == role) {
 			return run
 		}
@@ -51,12 +51,12 @@ func TestCommitsOnTheBranchAreTakenUpWhereNothingElseIsInHand(t *testing.T) {
 			run := at(t, settings(workflow.WorkflowFull, true), c.kind, c.role)
 			after, _ := Decide(run, byAda, epoch)
 			if c.after == "" {
-				if after.Journey.Transition != run.Journey.Transition {
+				if after.Details.Transition != run.Details.Transition {
 					t.Fatalf("it was decided upon: %s", after.Progress.Message)
 				}
 				return
 			}
-			j := after.Journey
+			j := after.Details
 			if j.Head != "ada" || j.StepBase != "ada" || j.BranchAt != "ada" || j.Approval != nil {
 				t.Errorf("head %s, step base %s, branch at %s, approval %v", j.Head, j.StepBase, j.BranchAt, j.Approval)
 			}
@@ -77,28 +77,28 @@ func TestCommitsThatAreTakenUpMakeAnApprovalVoid(t *testing.T) {
 	for run.State == workflow.Running {
 		run, _ = Decide(run, goesWell(run), epoch)
 	}
-	if !settledAt(&run.Journey, workflow.ApprovalWait) {
-		t.Fatalf("it is %s at %s", run.State, run.Journey.Phase)
+	if !settledAt(&run.Details, workflow.ApprovalWait) {
+		t.Fatalf("it is %s at %s", run.State, run.Details.Phase)
 	}
-	if after, _ := Decide(run, byAda, epoch); after.Journey.Head == "ada" {
+	if after, _ := Decide(run, byAda, epoch); after.Details.Head == "ada" {
 		t.Error("a run that stands still changed")
 	}
-	run, _ = Decide(run, workflow.Approved{Commit: run.Journey.Head, By: "bob"}, epoch)
+	run, _ = Decide(run, workflow.Approved{Commit: run.Details.Head, By: "bob"}, epoch)
 	run, _ = Decide(run, byAda, epoch)
 	run, _ = Decide(run, workflow.Admitted{Epoch: 2}, epoch)
-	if a := run.Journey.Pending[0]; a.Kind != workflow.RunTests || run.Journey.Approval != nil {
-		t.Fatalf("it goes on with %s, approval %v", a.Kind, run.Journey.Approval)
+	if a := run.Details.Pending[0]; a.Kind != workflow.RunTests || run.Details.Approval != nil {
+		t.Fatalf("it goes on with %s, approval %v", a.Kind, run.Details.Approval)
 	}
 	reviewed := false
 	for run.State == workflow.Running {
-		reviewed = reviewed || run.Journey.Pending[0].Role == workflow.Reviewer
+		reviewed = reviewed || run.Details.Pending[0].Role == workflow.Reviewer
 		run, _ = Decide(run, goesWell(run), epoch)
 	}
 	if !reviewed || run.Error.ReasonCode != workflow.ApprovalRequired || !strings.Contains(run.Error.Message, "2 commits by Ada") {
 		t.Errorf("reviewed %v, then %v: %s", reviewed, run.Error, run.Error.Message)
 	}
 	run, _ = Decide(run, workflow.Approved{Commit: "ada", By: "bob"}, epoch)
-	if !run.Journey.Moves[0].Agreed {
+	if !run.Details.Moves[0].Agreed {
 		t.Error("the approval does not count for the commits")
 	}
 }
@@ -110,10 +110,10 @@ func TestCommitsBesideTheChangeAreSetAsideAndAskForAPerson(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			run := at(t, settings(workflow.WorkflowFull, true), kind, "")
-			head := run.Journey.Head
+			head := run.Details.Head
 			run, _ = Decide(run, beside, epoch)
-			if run.Journey.BranchAt != "amended" || run.Journey.Head != head {
-				t.Errorf("branch at %s, head %s", run.Journey.BranchAt, run.Journey.Head)
+			if run.Details.BranchAt != "amended" || run.Details.Head != head {
+				t.Errorf("branch at %s, head %s", run.Details.BranchAt, run.Details.Head)
 			}
 			for run.State == workflow.Running {
 				run, _ = Decide(run, goesWell(run), epoch)
@@ -131,7 +131,7 @@ func TestAPersonsCommitsAreHeldToTheRulesOfEveryChange(t *testing.T) {
 	bad, flagged := byAda, byAda
 	bad.Whole = []policy.FileChange{{Path: ".signalbox/config.yaml", NewMode: "100644"}}
 	flagged.Whole = []policy.FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}
-	if after, _ := Decide(run, bad, epoch); after.State != workflow.NeedsInput || after.Error.ReasonCode != workflow.BranchRefused || after.Journey.Head == "ada" {
+	if after, _ := Decide(run, bad, epoch); after.State != workflow.NeedsInput || after.Error.ReasonCode != workflow.BranchRefused || after.Details.Head == "ada" {
 		t.Errorf("%s: %v", after.State, after.Error)
 	}
 	after, _ := Decide(run, flagged, epoch)
@@ -147,15 +147,15 @@ func TestTheStepsAreNotCarriedOutAgainWithoutAPersonsCommits(t *testing.T) {
 	t.Parallel()
 	run := at(t, settings(workflow.WorkflowFull, true), workflow.OpenPullRequest, "")
 	run, _ = Decide(run, byAda, epoch)
-	for run.Journey.Pending[0].Kind != workflow.WatchChecks {
+	for run.Details.Pending[0].Kind != workflow.WatchChecks {
 		run, _ = Decide(run, goesWell(run), epoch)
 	}
-	run, _ = Decide(run, workflow.ChecksEnded{Outcome: workflow.Outcome{Key: run.Journey.Pending[0].Key}, State: workflow.ChecksConflict}, epoch)
+	run, _ = Decide(run, workflow.ChecksEnded{Outcome: workflow.Outcome{Key: run.Details.Pending[0].Key}, State: workflow.ChecksConflict}, epoch)
 	if run.State != workflow.NeedsInput || !strings.Contains(allSaid(run.Error), "git merge main") {
 		t.Errorf("%s: %v", run.State, run.Error)
 	}
 }
 
-func settledAt(j *workflow.Journey, p workflow.Phase) bool {
+func settledAt(j *workflow.Details, p workflow.Phase) bool {
 	return j.Phase == p && len(j.Pending) == 0
 }

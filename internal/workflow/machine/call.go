@@ -30,7 +30,7 @@ func (m *machine) count(role workflow.Role) int {
 	case workflow.Reviewer:
 		n = &m.run.Counters.QACalls
 	case workflow.Repairer: // R7 has no word for them
-		n = &m.run.Journey.RepairCalls
+		n = &m.run.Details.RepairCalls
 	}
 	*n++
 	return *n
@@ -52,14 +52,14 @@ func (m *machine) nextAttempt() int {
 		step.Attempt++
 		return step.Attempt
 	}
-	m.run.Journey.MendAttempt++
-	return m.run.Journey.MendAttempt
+	m.run.Details.MendAttempt++
+	return m.run.Details.MendAttempt
 }
 
 // reported notes down what the call in hand has come to so far: a crash loses neither its
 // conversation nor its cost.
 func (m *machine) reported(e workflow.AgentReported) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != e.Key {
 		return false
 	}
@@ -69,7 +69,7 @@ func (m *machine) reported(e workflow.AgentReported) bool {
 
 // workFound notes down where work went that somebody may be missing.
 func (m *machine) workFound(e workflow.WorkFound) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if m.run.State != workflow.Running || slices.Contains(j.Aside, e.Ref) {
 		return false
 	}
@@ -79,7 +79,7 @@ func (m *machine) workFound(e workflow.WorkFound) bool {
 
 // account books what a role's call came to that ended, or was cut off.
 func (m *machine) account(role workflow.Role, call *workflow.Call) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Calling, j.Denied = nil, call.Denied
 	m.spend(call.Usage.Plus(call.Reserved), 1)
 	m.credit(role, call)
@@ -93,7 +93,7 @@ const maxAssistants = 50
 
 // credit notes down who took part, in the order of their first calls.
 func (m *machine) credit(role workflow.Role, call *workflow.Call) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	a := workflow.Assistant{Role: role, Agent: call.Agent, Program: call.Program, Model: call.Model}
 	same := func(b workflow.Assistant) bool {
 		return a.Role == b.Role && a.Agent == b.Agent && a.Program == b.Program && a.Model == b.Model
@@ -105,16 +105,16 @@ func (m *machine) credit(role workflow.Role, call *workflow.Call) {
 
 // remember keeps a role's conversation for its next call.
 func (m *machine) remember(role workflow.Role, c *workflow.Conversation) {
-	conversations := maps.Clone(m.run.Journey.Conversations)
+	conversations := maps.Clone(m.run.Details.Conversations)
 	if conversations == nil {
 		conversations = map[workflow.Role]workflow.Conversation{}
 	}
 	conversations[role] = *c
-	m.run.Journey.Conversations = conversations
+	m.run.Details.Conversations = conversations
 }
 
 // forget lets the role's next call begin a conversation.
 func (m *machine) forget(role workflow.Role) {
-	m.run.Journey.Conversations = maps.Clone(m.run.Journey.Conversations)
-	delete(m.run.Journey.Conversations, role)
+	m.run.Details.Conversations = maps.Clone(m.run.Details.Conversations)
+	delete(m.run.Details.Conversations, role)
 }

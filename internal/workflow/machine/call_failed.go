@@ -12,15 +12,15 @@ var modelWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 5 * time.Min
 
 // agentFailed starts a crashed or hung agent again until the budget is used up.
 func (m *machine) agentFailed(e workflow.AgentFailed) {
-	r, used := &m.run, &m.run.Journey.Used
-	r.Journey.Failure = e.Message
+	r, used := &m.run, &m.run.Details.Used
+	r.Details.Failure = e.Message
 	if step := m.currentStep(); step != nil {
 		step.Logs = appendNew(step.Logs, paths(e.LogPath)...)
 	}
 	stop := m.problem(workflow.CategoryExecution, e.Code, workflow.AgentTitle(m.answered.Role, e.Code), e.Message)
 	stop.RelatedPaths = paths(e.LogPath)
-	if m.answered.Role == workflow.Repairer && (e.Code == workflow.AgentUnavailableCode || used.AgentRetries >= r.Journey.Settings.Limits.AgentRetries) {
-		m.setUpFailed(r.Journey.SetUp.LastError())
+	if m.answered.Role == workflow.Repairer && (e.Code == workflow.AgentUnavailableCode || used.AgentRetries >= r.Details.Settings.Limits.AgentRetries) {
+		m.setUpFailed(r.Details.SetUp.LastError())
 		return
 	}
 	if ceiling := r.Overspent(); ceiling != "" {
@@ -56,7 +56,7 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 	case workflow.AgentContextOverflowCode, workflow.AgentConversationLostCode:
 		m.forget(m.answered.Role)
 	}
-	if limit := r.Journey.Settings.Limits.AgentRetries; used.AgentRetries < limit {
+	if limit := r.Details.Settings.Limits.AgentRetries; used.AgentRetries < limit {
 		used.AgentRetries++
 		r.Counters.Retries++
 		m.callAgain(m.answered.Reason)
@@ -82,7 +82,7 @@ const (
 
 // park lets the run wait, without its slot, until the model is to be had again. It costs no attempt.
 func (m *machine) park(e workflow.AgentFailed) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	wait := min(parkedFirst<<min(j.Used.Parks, 6), time.Hour)
 	if !e.Until.IsZero() {
 		wait = max(e.Until.Sub(m.now), min(time.Second<<min(j.Used.Parks, 12), time.Hour)) // else one that lies is asked for ever

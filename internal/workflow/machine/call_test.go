@@ -74,16 +74,16 @@ func TestARunSaysThatItsAgentIsCalledAgainAndWhy(t *testing.T) {
 func TestACallThatTheDayRefusesIsNotBooked(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen))
-	calls := run.Journey.Used.Calls
-	if run = agentFails("AGENT_DAY_SPENT")(t, run); run.Journey.ParkedUntil == nil || run.Journey.Used.Calls != calls || run.SpentOn(workflow.DateOf(epoch)).Calls != calls {
-		t.Errorf("it began with %d calls and has %d, %+v; parked until %v", calls, run.Journey.Used.Calls, run.Journey.Days, run.Journey.ParkedUntil)
+	calls := run.Details.Used.Calls
+	if run = agentFails("AGENT_DAY_SPENT")(t, run); run.Details.ParkedUntil == nil || run.Details.Used.Calls != calls || run.SpentOn(workflow.DateOf(epoch)).Calls != calls {
+		t.Errorf("it began with %d calls and has %d, %+v; parked until %v", calls, run.Details.Used.Calls, run.Details.Days, run.Details.ParkedUntil)
 	}
 	call := answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
 		o.Call = &workflow.Call{Usage: workflow.Usage{InputTokens: 7}}
 		return workflow.AgentFailed{Outcome: o, Code: "AGENT_DAY_SPENT", Message: "it ended"}
 	})
-	if run = call(t, does(workflow.Admitted{Epoch: 2})(t, run)); run.Journey.Used.Calls != calls+1 {
-		t.Errorf("a call that reached the day's ceiling is booked as %d", run.Journey.Used.Calls-calls)
+	if run = call(t, does(workflow.Admitted{Epoch: 2})(t, run)); run.Details.Used.Calls != calls+1 {
+		t.Errorf("a call that reached the day's ceiling is booked as %d", run.Details.Used.Calls-calls)
 	}
 }
 
@@ -103,13 +103,13 @@ func TestAParkedRunSaysUntilWhen(t *testing.T) {
 		{"an hour at most", []act{times(9, limitedUntil(0), does(workflow.Admitted{Epoch: 2})), limitedUntil(0)}, time.Hour},
 	} {
 		run := lived(t, ordinary(workflow.WorkflowFull, true), append([]act{untilPhase(workflow.TDDGreen)}, test.parks...)...)
-		if until := run.Journey.ParkedUntil; until == nil || until.Sub(epoch) != test.want {
+		if until := run.Details.ParkedUntil; until == nil || until.Sub(epoch) != test.want {
 			t.Errorf("%s: parked until %v, want %s after %v", test.name, until, test.want, epoch)
 		}
-		if run.Counters.Retries != 0 || run.Journey.Used.AgentRetries != 0 {
-			t.Errorf("%s: it cost an attempt: %+v", test.name, run.Journey.Used)
+		if run.Counters.Retries != 0 || run.Details.Used.AgentRetries != 0 {
+			t.Errorf("%s: it cost an attempt: %+v", test.name, run.Details.Used)
 		}
-		if run = does(workflow.Resumed{})(t, run); run.Journey.ParkedUntil != nil || run.State != workflow.Queued {
+		if run = does(workflow.Resumed{})(t, run); run.Details.ParkedUntil != nil || run.State != workflow.Queued {
 			t.Errorf("%s: a person cannot begin it at once: %s", test.name, where(run))
 		}
 	}
@@ -123,8 +123,8 @@ func TestAParkedRunThatIsStoppedWaitsNoLonger(t *testing.T) {
 		if run.State == workflow.NeedsInput {
 			run = does(workflow.Resumed{})(t, run)
 		}
-		if run.State != workflow.Queued || run.Journey.ParkedUntil != nil {
-			t.Errorf("after %s: %s, parked until %v", eventName(order), where(run), run.Journey.ParkedUntil)
+		if run.State != workflow.Queued || run.Details.ParkedUntil != nil {
+			t.Errorf("after %s: %s, parked until %v", eventName(order), where(run), run.Details.ParkedUntil)
 		}
 	}
 }
@@ -134,11 +134,11 @@ func TestARaisedCeilingCountsAtOnce(t *testing.T) {
 	few := ordinary(workflow.WorkflowFull, true)
 	few.Limits.Tokens = 1000
 	run := lived(t, few, untilPhase(workflow.TDDGreen), agentFails("AGENT_OVERSPENT"), does(workflow.Resumed{}), does(workflow.Admitted{Epoch: 2, Ceiling: &workflow.Spending{Tokens: 5000}}))
-	if got := run.CallCeiling().Tokens; got != 5000 {
+	if got := run.CallBudget().Tokens; got != 5000 {
 		t.Errorf("the next call may use %d tokens, want 5000", got)
 	}
-	if run = crash(t, run); run.CallCeiling().Tokens != 5000 {
-		t.Errorf("an admission that says nothing of it left %d", run.CallCeiling().Tokens)
+	if run = crash(t, run); run.CallBudget().Tokens != 5000 {
+		t.Errorf("an admission that says nothing of it left %d", run.CallBudget().Tokens)
 	}
 }
 
@@ -147,20 +147,20 @@ func TestACallThatIsCutOffLosesNeitherItsCostNorItsConversation(t *testing.T) {
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen))
 	call := workflow.Call{Agent: "claude", Usage: workflow.Usage{InputTokens: 70}, Conversation: &workflow.Conversation{Agent: "claude", ID: "c1"}}
 	other, _ := Decide(run, workflow.AgentReported{Key: "001-call_agent", Call: call}, epoch)
-	if other.Journey.Transition != run.Journey.Transition {
+	if other.Details.Transition != run.Details.Transition {
 		t.Error("a report of a call that is not pending was taken")
 	}
-	run = does(workflow.AgentReported{Key: run.Journey.Pending[0].Key, Call: call})(t, run)
-	if run.State != workflow.Running || len(run.Journey.Pending) != 1 || run.Journey.Spent.InputTokens != 0 {
-		t.Fatalf("a report moved the run: %s, %+v", where(run), run.Journey.Spent)
+	run = does(workflow.AgentReported{Key: run.Details.Pending[0].Key, Call: call})(t, run)
+	if run.State != workflow.Running || len(run.Details.Pending) != 1 || run.Details.Spent.InputTokens != 0 {
+		t.Fatalf("a report moved the run: %s, %+v", where(run), run.Details.Spent)
 	}
 	call.Usage.InputTokens, call.Reserved.OutputTokens = 90, 10 // an answer was on its way
-	run = crash(t, does(workflow.AgentReported{Key: run.Journey.Pending[0].Key, Call: call})(t, run))
-	if got := run.Journey.Spent.Tokens(); got != 100 || run.Journey.Conversations[workflow.Implementer].ID != "c1" || run.Journey.Calling != nil {
-		t.Errorf("after the crash: %d tokens, %+v, %+v", got, run.Journey.Conversations, run.Journey.Calling)
+	run = crash(t, does(workflow.AgentReported{Key: run.Details.Pending[0].Key, Call: call})(t, run))
+	if got := run.Details.Spent.Tokens(); got != 100 || run.Details.Conversations[workflow.Implementer].ID != "c1" || run.Details.Calling != nil {
+		t.Errorf("after the crash: %d tokens, %+v, %+v", got, run.Details.Conversations, run.Details.Calling)
 	}
 	run = crash(t, uses(workflow.Usage{InputTokens: 11})(t, run))
-	if got := run.Journey.Spent.Tokens(); got != 111 {
+	if got := run.Details.Spent.Tokens(); got != 111 {
 		t.Errorf("%d tokens in all, want 111", got)
 	}
 }
@@ -171,10 +171,10 @@ func TestTheRunNotesWhoTookPart(t *testing.T) {
 	calls := []workflow.Call{{Agent: "claude", Program: "Claude Code", Model: "m1"}, {Agent: "claude", Program: "Claude Code", Model: "m2"},
 		{Agent: "claude", Program: "Claude Code", Model: "m1"}}
 	for _, call := range calls {
-		run = crash(t, does(workflow.AgentReported{Key: run.Journey.Pending[0].Key, Call: call})(t, run))
+		run = crash(t, does(workflow.AgentReported{Key: run.Details.Pending[0].Key, Call: call})(t, run))
 	}
 	var noted []string
-	for _, a := range run.Journey.Assistants {
+	for _, a := range run.Details.Assistants {
 		if a.Role == workflow.Implementer {
 			noted = append(noted, a.Program+" "+a.Model)
 		}
@@ -188,13 +188,13 @@ func TestWhichConversationIsGoneOnWith(t *testing.T) {
 	t.Parallel()
 	full := ordinary(workflow.WorkflowFull, true)
 	kept := lived(t, full, untilPhase(workflow.TDDGreen), uses(workflow.Usage{}))
-	if kept.Journey.Conversations[workflow.Implementer].ID != "c1" {
-		t.Errorf("the implementer's is %+v", kept.Journey.Conversations)
+	if kept.Details.Conversations[workflow.Implementer].ID != "c1" {
+		t.Errorf("the implementer's is %+v", kept.Details.Conversations)
 	}
 	for _, code := range []string{"AGENT_CONTEXT_OVERFLOW", "AGENT_CONVERSATION_LOST"} {
 		run := agentFails(code)(t, lived(t, full, untilPhase(workflow.TDDGreen), uses(workflow.Usage{}), testsFailing))
-		if _, there := run.Journey.Conversations[workflow.Implementer]; there || run.State != workflow.Running {
-			t.Errorf("after %s: %s goes on with %+v", code, where(run), run.Journey.Conversations)
+		if _, there := run.Details.Conversations[workflow.Implementer]; there || run.State != workflow.Running {
+			t.Errorf("after %s: %s goes on with %+v", code, where(run), run.Details.Conversations)
 		}
 	}
 }
@@ -212,16 +212,16 @@ func TestAPlannerCorrectsItsAnswerInTheSameConversation(t *testing.T) {
 		return workflow.AnswerRefused{Outcome: o, Problems: []string{"no JSON"}}
 	})
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilAction(workflow.CallAgent), refused)
-	if run.Journey.Conversations[workflow.Planner].ID != "c1" || run.Journey.Pending[0].Role != workflow.Planner {
-		t.Errorf("%s goes on with %+v", where(run), run.Journey.Conversations)
+	if run.Details.Conversations[workflow.Planner].ID != "c1" || run.Details.Pending[0].Role != workflow.Planner {
+		t.Errorf("%s goes on with %+v", where(run), run.Details.Conversations)
 	}
 	run = planned(func(o workflow.Outcome) workflow.Event {
 		return workflow.PlanAnswered{Outcome: o, Plan: workflow.Plan{Actions: workflow.ActionPlan{Steps: []workflow.PlannedStep{{StepID: "S01", Phase: workflow.TDDGreen.Step()}}}}}
 	})(t, run)
-	if _, there := run.Journey.Conversations[workflow.Planner]; there {
-		t.Errorf("after the plan: %+v", run.Journey.Conversations)
+	if _, there := run.Details.Conversations[workflow.Planner]; there {
+		t.Errorf("after the plan: %+v", run.Details.Conversations)
 	}
 }
 
 // testsFailing sends the step back to the implementer.
-var testsFailing = times(1, until(func(run workflow.Run) bool { return run.Journey.Pending[0].Kind == workflow.RunTests }), testsFail)
+var testsFailing = times(1, until(func(run workflow.Run) bool { return run.Details.Pending[0].Kind == workflow.RunTests }), testsFail)

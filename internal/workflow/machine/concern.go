@@ -14,7 +14,7 @@ const secretsRefused = "The change was refused, because it holds a secret:"
 // nothing of it is kept on the branch. One that comes back with it is a person's to judge, for the
 // value may belong there.
 func (m *machine) secretsRefused(e workflow.ChangeRecorded) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	var known []policy.Concern
 	for _, c := range e.Concerns {
 		if c.Kind == policy.KnownSecret {

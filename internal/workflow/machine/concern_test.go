@@ -19,20 +19,20 @@ func TestAKnownSecretInAChangeGoesBackOnceAndThenToAPerson(t *testing.T) {
 	t.Parallel()
 	secret := policy.Concern{Kind: policy.KnownSecret, What: "MY_TOKEN", Path: "a.go", Line: 3, Commit: ""}
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(secret))
-	first := run.Journey.Pending[0]
+	first := run.Details.Pending[0]
 	if first.Kind != workflow.CallAgent || !strings.Contains(first.Reason, "it writes the value of MY_TOKEN into a.go, line 3") {
 		t.Fatalf("goes on with %s: %q", first.Kind, first.Reason)
 	}
-	if run.Journey.Head == "with it" || len(run.Journey.Flags) != 0 {
-		t.Errorf("the branch is at %q, flags %q", run.Journey.Head, run.Journey.Flags)
+	if run.Details.Head == "with it" || len(run.Details.Flags) != 0 {
+		t.Errorf("the branch is at %q, flags %q", run.Details.Head, run.Details.Flags)
 	}
 
-	without := lived(t, run.Journey.Settings, func(*testing.T, workflow.Run) workflow.Run { return run }, well, records())
-	if len(without.Journey.Flags) != 0 || without.Journey.Head != "with it" {
-		t.Errorf("without the secret: at %q, flags %q", without.Journey.Head, without.Journey.Flags)
+	without := lived(t, run.Details.Settings, func(*testing.T, workflow.Run) workflow.Run { return run }, well, records())
+	if len(without.Details.Flags) != 0 || without.Details.Head != "with it" {
+		t.Errorf("without the secret: at %q, flags %q", without.Details.Head, without.Details.Flags)
 	}
 
-	run = lived(t, run.Journey.Settings, func(*testing.T, workflow.Run) workflow.Run { return run }, well, records(secret), until(func(r workflow.Run) bool { return r.State != workflow.Running }))
+	run = lived(t, run.Details.Settings, func(*testing.T, workflow.Run) workflow.Run { return run }, well, records(secret), until(func(r workflow.Run) bool { return r.State != workflow.Running }))
 	if run.State != workflow.NeedsInput || run.Error.ReasonCode != workflow.ApprovalRequired || !strings.Contains(run.Error.Message, "the value of MY_TOKEN into a.go, line 3") {
 		t.Errorf("with the secret again: %s %+v", where(run), run.Error)
 	}
@@ -42,7 +42,7 @@ func TestOfASecretThatAPersonSawTheImplementerIsNotToldAgain(t *testing.T) {
 	t.Parallel()
 	secret := policy.Concern{Kind: policy.KnownSecret, What: "MY_TOKEN", Path: "a.go", Line: 3, Commit: ""}
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(secret), well, records(secret), testsFail, well, records(secret))
-	if next := run.Journey.Pending[0]; next.Kind != workflow.RunTests {
+	if next := run.Details.Pending[0]; next.Kind != workflow.RunTests {
 		t.Errorf("goes on with %s: %q", next.Kind, next.Reason)
 	}
 }
@@ -52,8 +52,8 @@ func TestWhatOnlyLooksLikeASecretIsForAPersonAtOnce(t *testing.T) {
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(policy.Concern{Kind: policy.LikelySecret, What: "a GitHub token", Path: "a.go", Line: 3, Commit: ""},
 		policy.Concern{Kind: policy.HiddenText, What: "U+202E", Path: "a.go", Line: 4, Commit: ""}, policy.Concern{Kind: policy.HiddenText, What: "U+202E", Path: "a.go", Line: 9, Commit: ""}))
 	want := []string{"it adds what looks like a GitHub token to a.go, line 3", "it adds characters that cannot be seen (U+202E) to a.go, line 4 and 1 line more"}
-	if !slices.Equal(run.Journey.Flags, want) || run.Journey.Pending[0].Kind != workflow.RunTests {
-		t.Errorf("flags %q, then %s", run.Journey.Flags, run.Journey.Pending[0].Kind)
+	if !slices.Equal(run.Details.Flags, want) || run.Details.Pending[0].Kind != workflow.RunTests {
+		t.Errorf("flags %q, then %s", run.Details.Flags, run.Details.Pending[0].Kind)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestHiddenTextInARequestIsForAPerson(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, records(policy.Concern{Kind: policy.HiddenInRequest, What: "12"}, policy.Concern{Kind: policy.CommentInRequest, What: "40"}))
 	want := []string{"hidden text was removed from the request: 12 characters", "the request has comments that a web page hides: 40 characters"}
-	if !slices.Equal(run.Journey.Flags, want) {
-		t.Errorf("flags %q", run.Journey.Flags)
+	if !slices.Equal(run.Details.Flags, want) {
+		t.Errorf("flags %q", run.Details.Flags)
 	}
 }

@@ -10,7 +10,7 @@ func TestACallThatWasStoppedAndIsMadeAgainCountsTwice(t *testing.T) {
 	t.Parallel()
 	begun := func(t *testing.T, run workflow.Run) workflow.Run {
 		t.Helper()
-		return does(workflow.AgentReported{Key: run.Journey.Pending[0].Key, Call: workflow.Call{Agent: "it"}})(t, run)
+		return does(workflow.AgentReported{Key: run.Details.Pending[0].Key, Call: workflow.Call{Agent: "it"}})(t, run)
 	}
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilAction(workflow.CallAgent), begun, does(workflow.StopRequested{}), resumed)
 	if got := run.Counters.PlannerCalls; got != 2 {
@@ -26,8 +26,8 @@ func TestACorrectionOfTheSetUpIsNoCallOfThePlanner(t *testing.T) {
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RunSetUp), setUpFails(workflow.FailureFixable))
-	if run.Counters.PlannerCalls != 1 || run.Journey.RepairCalls != 1 {
-		t.Errorf("%d planner calls and %d corrections, want one each", run.Counters.PlannerCalls, run.Journey.RepairCalls)
+	if run.Counters.PlannerCalls != 1 || run.Details.RepairCalls != 1 {
+		t.Errorf("%d planner calls and %d corrections, want one each", run.Counters.PlannerCalls, run.Details.RepairCalls)
 	}
 }
 

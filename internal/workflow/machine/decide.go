@@ -18,16 +18,16 @@ import (
 // of another commit, anything after a final state) leaves the run as it is;
 // then the Transition number is the same as before and nothing needs saving.
 //
-// The returned actions are run.Journey.Pending: perform them in order, one at a
+// The returned actions are run.Details.Pending: perform them in order, one at a
 // time, and report each outcome. No pending action in an ended state is to be
 // performed; it is what a resumed run will begin with.
 func Decide(run workflow.Run, event workflow.Event, now time.Time) (workflow.Run, []workflow.Action) {
 	m := machine{run: clone(run), now: now}
 	if run.State.Final() || !m.takes(event) || !m.apply(event) {
-		return run, run.Journey.Pending
+		return run, run.Details.Pending
 	}
 	m.settle()
-	return m.run, m.run.Journey.Pending
+	return m.run, m.run.Details.Pending
 }
 
 // machine is one call of Decide: a run to work on and the time.
@@ -47,7 +47,7 @@ func (m *machine) takes(event workflow.Event) bool {
 	if !ok {
 		return true
 	}
-	j := &m.run.Journey
+	j := &m.run.Details
 	if m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != outcome.ActionKey() {
 		return false
 	}
@@ -93,7 +93,7 @@ func (m *machine) apply(event workflow.Event) bool {
 		m.spend(e.Usage, 0)
 		return e.Usage.Tokens() != 0 || e.Usage.CostMicroUSD != 0
 	case workflow.WorkLaid:
-		m.run.Journey.Upon = e.Commit
+		m.run.Details.SessionBase = e.Commit
 		return m.run.State != workflow.Running
 	case workflow.WorkFound:
 		return m.workFound(e)
@@ -113,13 +113,13 @@ func (m *machine) apply(event workflow.Event) bool {
 // outcome dispatches what an action brought.
 func (m *machine) outcome(event workflow.Event) {
 	if e, ok := event.(interface{ OfCall() *workflow.Call }); ok && m.answered.Kind == workflow.CallAgent {
-		if call := cmp.Or(e.OfCall(), m.run.Journey.Calling); call != nil || !refusedForTheDay(event) {
+		if call := cmp.Or(e.OfCall(), m.run.Details.Calling); call != nil || !refusedForTheDay(event) {
 			m.account(m.answered.Role, cmp.Or(call, &workflow.Call{}))
 		}
 	}
 	switch m.answered.Kind {
 	case workflow.CallAgent, workflow.RunTests, workflow.RenewEnvironment, workflow.DropWork:
-		m.run.Journey.Upon = "" // they begin with Head
+		m.run.Details.SessionBase = "" // they begin with Head
 	}
 	switch e := event.(type) {
 	case workflow.DependenciesChecked:
@@ -195,7 +195,7 @@ func (m *machine) outcome(event workflow.Event) {
 
 // settle brings what is derived up to date with the position.
 func (m *machine) settle() {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	j.Transition++
 	j.StepName = j.Phase.Step()
 	m.settleQuestion()
@@ -218,8 +218,8 @@ func (m *machine) keepOrderOfTimes() {
 	for i := range r.Steps {
 		r.Steps[i].EndedAt = notBefore(r.Steps[i].EndedAt, r.Steps[i].StartedAt)
 	}
-	for i := range r.Journey.Phases {
-		r.Journey.Phases[i].EndedAt = notBefore(r.Journey.Phases[i].EndedAt, r.Journey.Phases[i].StartedAt)
+	for i := range r.Details.Phases {
+		r.Details.Phases[i].EndedAt = notBefore(r.Details.Phases[i].EndedAt, r.Details.Phases[i].StartedAt)
 	}
 }
 
@@ -237,7 +237,7 @@ func percent(r *workflow.Run) int {
 		return 100
 	}
 	behind, all := 0, 0
-	for _, p := range r.Journey.Phases {
+	for _, p := range r.Details.Phases {
 		switch p.Status {
 		case workflow.StepSkipped:
 			continue
@@ -248,7 +248,7 @@ func percent(r *workflow.Run) int {
 	}
 	done, planned := 0, 0
 	for _, s := range r.Steps {
-		if s.Phase == r.Journey.Phase.Step() {
+		if s.Phase == r.Details.Phase.Step() {
 			planned++
 			if s.Status == workflow.StepDone || s.Status == workflow.StepSkipped {
 				done++
@@ -269,7 +269,7 @@ func clone(r workflow.Run) workflow.Run {
 	}
 	r.Artifacts.Patches = slices.Clone(r.Artifacts.Patches)
 	r.Signals.Commands = slices.Clone(r.Signals.Commands)
-	j := &r.Journey
+	j := &r.Details
 	j.Phases, j.Pending = slices.Clone(j.Phases), slices.Clone(j.Pending)
 	j.Aside, j.Moves = slices.Clone(j.Aside), slices.Clone(j.Moves)
 	j.Findings, j.Flags, j.Evidence = slices.Clone(j.Findings), slices.Clone(j.Flags), slices.Clone(j.Evidence)

@@ -35,7 +35,7 @@ func TestDecide(t *testing.T) {
 		{"a run in which all goes well is merged", full, []act{toTheEnd}, "DONE parent-close"},
 		{"a simple run in which all goes well is merged", simple, []act{toTheEnd}, "DONE parent-close"},
 		{"a run that crashes before every action is merged all the same", full, []act{does(workflow.Admitted{}), until(func(run workflow.Run) bool {
-			return run.Journey.Phase == workflow.PRCreate
+			return run.Details.Phase == workflow.PRCreate
 		}), crash, well, crash, well, crash, well, crash, well, crash, well}, "DONE parent-close"},
 		{"a missing dependency asks a person", full, []act{does(workflow.Admitted{}),
 			answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
@@ -61,7 +61,7 @@ func TestOnlyAnOutcomeOfTheActionInHandIsTaken(t *testing.T) {
 	}{
 		{"an outcome that was never asked for", atWork, workflow.Merged{Outcome: workflow.Outcome{Key: "999-merge_pull_request"}, Commit: "m1"}},
 		{"an outcome answered long ago", atWork, workflow.EnvironmentCreated{Outcome: workflow.Outcome{Key: "003-create_environment"}, EnvID: "other"}},
-		{"a second copy of a failure that is being waited for", waiting, workflow.ActionFailed{Outcome: workflow.Outcome{Key: waiting.Journey.Pending[1].Key}, Error: gitFailed}},
+		{"a second copy of a failure that is being waited for", waiting, workflow.ActionFailed{Outcome: workflow.Outcome{Key: waiting.Details.Pending[1].Key}, Error: gitFailed}},
 		{"an outcome that arrives after a stop", stopped, goesWell(atWork)},
 		{"anything after the merge", merged, workflow.StopRequested{Cancel: true}},
 		{"an admission of a stopped run", stopped, workflow.Admitted{}},
@@ -69,7 +69,7 @@ func TestOnlyAnOutcomeOfTheActionInHandIsTaken(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			after, actions := Decide(test.run, test.event, epoch.Add(1))
-			if encoded(t, after) != encoded(t, test.run) || len(actions) != len(test.run.Journey.Pending) {
+			if encoded(t, after) != encoded(t, test.run) || len(actions) != len(test.run.Details.Pending) {
 				t.Errorf("%s changed %s into %s", eventName(test.event), where(test.run), where(after))
 			}
 		})
@@ -88,7 +88,7 @@ func TestAnswersToTheSameRunShareNothingThatGrows(t *testing.T) {
 		run = resumed(t, run)
 	}
 	fails := func(log string) workflow.Run {
-		after, _ := Decide(run, workflow.AgentFailed{Outcome: workflow.Outcome{Key: run.Journey.Pending[0].Key}, Code: "AGENT_HUNG", LogPath: log}, epoch)
+		after, _ := Decide(run, workflow.AgentFailed{Outcome: workflow.Outcome{Key: run.Details.Pending[0].Key}, Code: "AGENT_HUNG", LogPath: log}, epoch)
 		return after
 	}
 	first := fails("first.log")

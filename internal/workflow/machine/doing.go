@@ -7,7 +7,7 @@ import (
 
 // sayDoing tells people what the run is at when it goes on where it was.
 func (m *machine) sayDoing() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	step := m.currentStep()
 	switch {
 	case j.SettingUp && len(j.Pending) > 0:
@@ -23,7 +23,7 @@ func (m *machine) sayDoing() {
 
 // saySetUp tells people what of the set-up is done next.
 func (m *machine) saySetUp() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	s, name := j.SetUp, j.EnvironmentName()
 	if s == nil {
 		s = &workflow.SetUp{}

@@ -36,7 +36,7 @@ func does(event workflow.Event) act {
 		t.Helper()
 		after, actions := Decide(run, event, epoch)
 		checkLegal(t, run, event, after, actions)
-		if after.Journey.Transition == run.Journey.Transition {
+		if after.Details.Transition == run.Details.Transition {
 			t.Fatalf("%s does not apply to %s", eventName(event), where(run))
 		}
 		return after
@@ -47,16 +47,16 @@ func does(event workflow.Event) act {
 func answered(outcome func(workflow.Outcome, workflow.Run) workflow.Event) act {
 	return func(t *testing.T, run workflow.Run) workflow.Run {
 		t.Helper()
-		if len(run.Journey.Pending) == 0 {
+		if len(run.Details.Pending) == 0 {
 			t.Fatalf("nothing is pending: %s", where(run))
 		}
-		return does(outcome(workflow.Outcome{Key: run.Journey.Pending[0].Key}, run))(t, run)
+		return does(outcome(workflow.Outcome{Key: run.Details.Pending[0].Key}, run))(t, run)
 	}
 }
 
 // goesWell is the outcome that everybody hopes for.
 func goesWell(run workflow.Run) workflow.Event {
-	for _, event := range outcomes(run, run.Journey.Pending[0]) {
+	for _, event := range outcomes(run, run.Details.Pending[0]) {
 		switch event.(type) {
 		case workflow.ActionFailed, workflow.AgentFailed:
 		default:
@@ -71,19 +71,19 @@ var well = answered(func(_ workflow.Outcome, run workflow.Run) workflow.Event { 
 
 // untilPhase lets all go well until the phase given is at work.
 func untilPhase(p workflow.Phase) act {
-	return until(func(run workflow.Run) bool { return run.Journey.Phase == p })
+	return until(func(run workflow.Run) bool { return run.Details.Phase == p })
 }
 
 // untilAction lets all go well until an action of that kind is to be performed.
 func untilAction(kind workflow.ActionKind) act {
-	return until(func(run workflow.Run) bool { return run.Journey.Pending[0].Kind == kind })
+	return until(func(run workflow.Run) bool { return run.Details.Pending[0].Kind == kind })
 }
 
 func until(reached func(workflow.Run) bool) act {
 	return func(t *testing.T, run workflow.Run) workflow.Run {
 		t.Helper()
 		if run.State == workflow.Queued {
-			run = does(workflow.Admitted{Epoch: run.Journey.Epoch + 1})(t, run)
+			run = does(workflow.Admitted{Epoch: run.Details.Epoch + 1})(t, run)
 		}
 		for range 100 {
 			if run.State != workflow.Running || reached(run) {
@@ -117,7 +117,7 @@ var resumed = times(1, does(workflow.Resumed{}), does(workflow.Admitted{Epoch: 2
 // crash loses everything but the document, which the next start finds.
 func crash(t *testing.T, run workflow.Run) workflow.Run {
 	t.Helper()
-	return does(workflow.Admitted{Epoch: run.Journey.Epoch + 1})(t, reloaded(t, run))
+	return does(workflow.Admitted{Epoch: run.Details.Epoch + 1})(t, reloaded(t, run))
 }
 
 // What can go wrong.
@@ -129,7 +129,7 @@ var (
 		return workflow.TestsEnded{Outcome: o, Summary: "1 failed"}
 	})
 	nothingChanges = answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
-		return workflow.ChangeRecorded{Outcome: o, Commit: run.Journey.StepBase}
+		return workflow.ChangeRecorded{Outcome: o, Commit: run.Details.StepBase}
 	})
 	answerIsRefused = answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
 		return workflow.AnswerRefused{Outcome: o, Problems: []string{"no JSON"}}
@@ -151,13 +151,13 @@ func actionFails(e workflow.Error, after time.Duration) act {
 
 func changes(files ...policy.FileChange) act {
 	return answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
-		return workflow.ChangeRecorded{Outcome: o, Commit: fmt.Sprintf("c%04d", run.Journey.Orders), Files: files}
+		return workflow.ChangeRecorded{Outcome: o, Commit: fmt.Sprintf("c%04d", run.Details.Orders), Files: files}
 	})
 }
 
 func checks(state workflow.ChecksState) act {
 	return answered(func(o workflow.Outcome, run workflow.Run) workflow.Event {
-		return workflow.ChecksEnded{Outcome: o, State: state, Command: "make test", Summary: "lint", Candidate: workflow.Candidate{Head: run.Journey.Head, Tree: "t1"}}
+		return workflow.ChecksEnded{Outcome: o, State: state, Command: "make test", Summary: "lint", Candidate: workflow.Candidate{Head: run.Details.Head, Tree: "t1"}}
 	})
 }
 
@@ -186,11 +186,11 @@ func plans(p workflow.Plan) act {
 // where is a run's position in one line: its state, its phase, and what stopped
 // it or what it does next.
 func where(r workflow.Run) string {
-	words := []string{string(r.State), r.Journey.Phase.String()}
+	words := []string{string(r.State), r.Details.Phase.String()}
 	if r.Error != nil {
 		return strings.Join(append(words, r.Error.ReasonCode), " ")
 	}
-	for _, a := range r.Journey.Pending {
+	for _, a := range r.Details.Pending {
 		word := string(a.Kind)
 		switch {
 		case a.Until != nil:

@@ -57,7 +57,7 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 		{"true", changed("true"), true},
 		{`case "$*" in *) exit 0;; esac; cat */*`, changed("a/main.go"), false},
 	} {
-		j := workflow.Journey{Settings: workflow.Settings{Tests: []string{c.tests}}}
+		j := workflow.Details{Settings: workflow.Settings{Tests: []string{c.tests}}}
 		reasons := j.JudgedBy([]policy.FileChange{c.file})
 		if got := len(reasons) == 1; got != c.want {
 			t.Errorf("%q and %s: %q", c.tests, c.file.Path, reasons)
@@ -67,7 +67,7 @@ func TestAChangeOfWhatJudgesItNeedsAPerson(t *testing.T) {
 
 func TestWhatASetUpStartsJudgesToo(t *testing.T) {
 	t.Parallel()
-	j := workflow.Journey{Settings: workflow.Settings{Tests: []string{"go test ./..."}}, SetUp: &workflow.SetUp{Status: "success",
+	j := workflow.Details{Settings: workflow.Settings{Tests: []string{"go test ./..."}}, SetUp: &workflow.SetUp{Status: "success",
 		Commands: []string{"sh scripts/setup.sh", "npm ci"}, Verification: []workflow.Verification{{Command: "sh verify.sh"}}}}
 	for file, want := range map[string]bool{"scripts/setup.sh": true, "verify.sh": true, "package.json": true, "Makefile": false, "main.go": false} {
 		if got := len(j.JudgedBy([]policy.FileChange{{Path: file, OldMode: "100644"}})) > 0; got != want {

@@ -11,7 +11,7 @@ import (
 // an earlier one did its work with its own, if the tests say so. They do not where none was run, nor of a test that
 // was to be written, of a mend, or of a step whose agent was not allowed to use a tool.
 func (m *machine) mayChangeNothing() bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	switch j.Phase {
 	case workflow.TDDRefactor:
 		return true
@@ -24,7 +24,7 @@ func (m *machine) mayChangeNothing() bool {
 
 // changedNothing: the tests in hand, of a step of the implementation, run on what earlier steps left.
 func (m *machine) changedNothing() bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	return j.Phase == workflow.TDDGreen && j.Head == j.StepBase && !j.HeadIsMerge()
 }
 
@@ -38,7 +38,7 @@ func (m *machine) whyTest() string {
 // nothingChanged sends a step back whose agent ended well and changed no file. The tests are those that then failed,
 // if any were run.
 func (m *machine) nothingChanged(tests workflow.TestsEnded) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	reason := "You ended without changing any file. Change the files in the working directory."
 	message := fmt.Sprintf("%s called %d times and no file differs", m.answered.StepID, j.Used.AgentRetries+1)
 	if tests.Summary != "" {

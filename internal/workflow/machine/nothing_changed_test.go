@@ -49,7 +49,7 @@ func TestAStepWhoseWorkIsDoneAlready(t *testing.T) {
 		t.Errorf("it is kept as %+v", step)
 	}
 	run = lived(t, redLeftOut, then(times(2, empty, testsFail))...)
-	if reason := run.Journey.Pending[0].Reason; !strings.Contains(reason, "without changing any file") || !strings.Contains(reason, "1 failed") {
+	if reason := run.Details.Pending[0].Reason; !strings.Contains(reason, "without changing any file") || !strings.Contains(reason, "1 failed") {
 		t.Errorf("the implementer is told %q", reason)
 	}
 	run = lived(t, redLeftOut, then(times(3, empty, testsFail))...)
@@ -66,8 +66,8 @@ func TestAnAttemptThatTakesItsStepBack(t *testing.T) {
 		answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
 			return workflow.ChangeRecorded{Outcome: o, Commit: "in vain", PatchPath: "S02.patch"}
 		}), testsFail, well, nothingChanges)
-	if run.Journey.Head != run.Journey.StepBase || run.Steps[1].PatchPath != nil {
-		t.Errorf("the tests run on %s with the patch %v, want %s", run.Journey.Head, run.Steps[1].PatchPath, run.Journey.StepBase)
+	if run.Details.Head != run.Details.StepBase || run.Steps[1].PatchPath != nil {
+		t.Errorf("the tests run on %s with the patch %v, want %s", run.Details.Head, run.Steps[1].PatchPath, run.Details.StepBase)
 	}
 	if run = well(t, run); run.Steps[1].Status != workflow.StepDone {
 		t.Errorf("%+v", run.Steps[1])

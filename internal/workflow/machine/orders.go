@@ -16,35 +16,35 @@ func (m *machine) admitted(e workflow.Admitted) bool {
 		return false
 	}
 	r.State = workflow.Running
-	if call := r.Journey.Calling; call != nil && len(r.Journey.Pending) > 0 {
-		m.account(r.Journey.Pending[0].Role, call) // it was cut off
-		m.count(r.Journey.Pending[0].Role)         // and is made again
+	if call := r.Details.Calling; call != nil && len(r.Details.Pending) > 0 {
+		m.account(r.Details.Pending[0].Role, call) // it was cut off
+		m.count(r.Details.Pending[0].Role)         // and is made again
 	}
-	r.Journey.ParkedUntil, r.Journey.Question = nil, nil // who asked was cut off
+	r.Details.ParkedUntil, r.Details.Question = nil, nil // who asked was cut off
 	m.ceil(e.Ceiling)
 	r.Locks.Request, r.Locks.Queue = e.Request, e.Queue
-	r.Journey.Presence = r.Journey.Presence.Readmitted(r.Journey.Epoch == e.Epoch)
-	r.Journey.Epoch, r.Journey.Preparing = e.Epoch, e.Prepare
-	if r.Journey.EnvID != "" && e.Isolation == workflow.IsolationNone {
-		r.Journey.Isolation = workflow.IsolationNone // said of the whole run once any command of it ran unprotected
+	r.Details.Presence = r.Details.Presence.Readmitted(r.Details.Epoch == e.Epoch)
+	r.Details.Epoch, r.Details.Preparing = e.Epoch, e.Prepare
+	if r.Details.EnvID != "" && e.Isolation == workflow.IsolationNone {
+		r.Details.Isolation = workflow.IsolationNone // said of the whole run once any command of it ran unprotected
 	}
 	m.sayDoing()
 	switch {
 	case m.goesFromBase(e):
-	case m.mustAsk(r.Journey.Phase): // saved by a version that did not ask
-		r.Journey.Pending = nil
+	case m.mustAsk(r.Details.Phase): // saved by a version that did not ask
+		r.Details.Pending = nil
 		m.enter(workflow.ApprovalWait)
-	case len(r.Journey.Pending) > 0:
-	case r.Journey.Canceling:
+	case len(r.Details.Pending) > 0:
+	case r.Details.Canceling:
 		m.putAway()
 	default:
-		m.enter(r.Journey.Phase)
+		m.enter(r.Details.Phase)
 	}
 	return true
 }
 
 func (m *machine) named(e workflow.Named) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if e.Program == "" || e.Program == j.Program {
 		return false
 	}
@@ -97,7 +97,7 @@ func (m *machine) interrupted() bool {
 // prepared lets a run stand still as soon as somebody else can work in its environment.
 func (m *machine) prepared() bool {
 	r := &m.run
-	if r.State != workflow.Queued && r.State != workflow.Running || r.Journey.EnvID == "" || r.Journey.Canceling {
+	if r.State != workflow.Queued && r.State != workflow.Running || r.Details.EnvID == "" || r.Details.Canceling {
 		return false
 	}
 	stop := m.problem(workflow.CategoryInput, workflow.PreparedCode, "made ready for a session", "its environment is there; the run itself has gone no further")
@@ -110,7 +110,7 @@ func (m *machine) prepared() bool {
 // cancel gives the run up: at once when it made nothing yet, else by putting
 // away what it made, which needs a runner.
 func (m *machine) cancel() {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	if j.MergeCommit != "" {
 		m.say("merged as %s already, so it is not given up", wording.ShortID(j.MergeCommit))
 		return
@@ -130,11 +130,11 @@ func (m *machine) cancel() {
 }
 
 // madeNothing: there is no branch yet, and so nothing to keep or to put away.
-func (m *machine) madeNothing() bool { return m.run.Journey.BaseCommit == "" }
+func (m *machine) madeNothing() bool { return m.run.Details.BaseCommit == "" }
 
 // putAway orders the removal of what a given-up run made, one thing after the other.
 func (m *machine) putAway() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	m.run.Stage = workflow.StageFinalizing
 	m.say("putting away what was made")
 	if j.PullRequest != nil && m.answered.Kind != workflow.ClosePullRequest {
@@ -158,17 +158,17 @@ func (m *machine) resumed(e workflow.Resumed) bool {
 		case code == workflow.PreparedCode:
 			m.beginAsOrdered()
 		case code == workflow.TestsCannotRun && e.Force:
-			m.run.Journey.Tested.Forced = true
+			m.run.Details.Tested.Forced = true
 		default:
-			m.run.Journey.FromBase = m.resumesFromBase()
+			m.run.Details.FromBase = m.resumesFromBase()
 		}
-		used, interrupted := m.run.Journey.Used, m.run.Interrupted()
+		used, interrupted := m.run.Details.Used, m.run.Interrupted()
 		m.queueAgain("resumed")
 		if interrupted {
-			m.run.Journey.Used = used
+			m.run.Details.Used = used
 		}
-	case m.run.Journey.ParkedUntil != nil:
-		m.run.Journey.ParkedUntil = nil
+	case m.run.Details.ParkedUntil != nil:
+		m.run.Details.ParkedUntil = nil
 		m.say("resumed before its time")
 	}
 	return true
@@ -178,7 +178,7 @@ func (m *machine) retried() bool {
 	m.run.Signals.Commands = without(m.run.Signals.Commands, workflow.CommandRetry)
 	if m.run.State == workflow.Failed {
 		m.run.Counters.Retries++
-		m.run.Journey.FromBase = true // what an agent left that failed is set aside before the next one begins
+		m.run.Details.FromBase = true // what an agent left that failed is set aside before the next one begins
 		m.queueAgain("to be tried again")
 	}
 	return true
@@ -187,7 +187,7 @@ func (m *machine) retried() bool {
 // approved keeps a person's consent, which holds for one commit only and is
 // taken only when it was asked for.
 func (m *machine) approved(e workflow.Approved) bool {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	r.Signals.Commands = without(r.Signals.Commands, workflow.CommandApprove, workflow.CommandReject)
 	switch {
 	case !m.waitsForApproval():
@@ -206,7 +206,7 @@ func (m *machine) approved(e workflow.Approved) bool {
 
 // rejected sends the change back to the implementer with the person's reason.
 func (m *machine) rejected(e workflow.Rejected) bool {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	r.Signals.Commands = without(r.Signals.Commands, workflow.CommandApprove, workflow.CommandReject)
 	if !m.waitsForApproval() {
 		return true
@@ -219,12 +219,12 @@ func (m *machine) rejected(e workflow.Rejected) bool {
 }
 
 func (m *machine) waitsForApproval() bool {
-	return m.run.State == workflow.NeedsInput && m.run.Journey.Phase == workflow.ApprovalWait
+	return m.run.State == workflow.NeedsInput && m.run.Details.Phase == workflow.ApprovalWait
 }
 
 // queueAgain lets a stopped run be admitted again with fresh budgets.
 func (m *machine) queueAgain(why string) {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	r.State, r.EndedAt, r.Error = workflow.Queued, nil, nil
 	j.Blocked, j.ParkedUntil, j.Used = nil, nil, workflow.Used{Unknown: j.Used.Unknown}
 	if step := m.currentStep(); step != nil && (step.Status == workflow.StepFailed || step.Status == workflow.StepNeedsInput) {

@@ -13,7 +13,7 @@ func TestOrdersOfPeople(t *testing.T) {
 	ready := untilPhase(workflow.LastPhase) // which stops for the approval on the way
 	approves := func(t *testing.T, run workflow.Run) workflow.Run {
 		t.Helper()
-		return does(workflow.Approved{Commit: run.Journey.Head, By: "ada"})(t, run)
+		return does(workflow.Approved{Commit: run.Details.Head, By: "ada"})(t, run)
 	}
 	tell(t, []story{
 		{"a run is wanted for its environment alone", full, []act{untilPhase(workflow.DesignRead), does(workflow.Prepared{})}, "NEEDS_INPUT design-read PREPARED"},
@@ -67,7 +67,7 @@ func TestOrdersOfPeople(t *testing.T) {
 func TestWhatAPersonAskedForIsToldToTheImplementer(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowSimple, false), toTheEnd, does(workflow.Rejected{Reason: "too clever"}), does(workflow.Admitted{}))
-	if f := run.Journey.Findings; len(f) != 1 || f[0].Source != "person" || f[0].Text != "too clever" {
+	if f := run.Details.Findings; len(f) != 1 || f[0].Source != "person" || f[0].Text != "too clever" {
 		t.Errorf("the findings are %+v", f)
 	}
 }

@@ -12,7 +12,7 @@ func (m *machine) enter(p workflow.Phase) {
 	if m.mustAsk(p) {
 		p = workflow.ApprovalWait
 	}
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Phase = p
 	j.SettingUp = false
 	j.Used.ForPhase()
@@ -36,13 +36,13 @@ func (m *machine) enter(p workflow.Phase) {
 
 // mustAsk is the interlock: no phase after the approval is carried out on the word of a model's set-up.
 func (m *machine) mustAsk(p workflow.Phase) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	return p > workflow.ApprovalWait && p <= workflow.MergeCleanup && j.MergeCommit == "" && !j.Canceling && j.SetUp.NeedsAgreement()
 }
 
 // open orders the first action of a phase.
 func (m *machine) open(p workflow.Phase) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	switch p {
 	case workflow.BranchCreate:
 		m.order(workflow.Action{Kind: workflow.CheckDependencies})
@@ -61,7 +61,7 @@ func (m *machine) open(p workflow.Phase) {
 	case workflow.ReviewRequest:
 		m.call(workflow.Action{Role: workflow.Reviewer})
 	case workflow.ReviewFix:
-		m.openMend()
+		m.openFix()
 	case workflow.StressTest:
 		m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.StressTests, Commands: []string{j.Settings.Stress}})
 	case workflow.ApprovalWait:
@@ -80,17 +80,17 @@ func (m *machine) open(p workflow.Phase) {
 // advance ends the present phase and enters the one after it.
 func (m *machine) advance(note string) {
 	m.close(workflow.StepDone, note)
-	m.leave(m.run.Journey.Phase)
+	m.leave(m.run.Details.Phase)
 }
 
 // skip ends the present phase without work, saying why, and enters the next.
 func (m *machine) skip(why string) {
 	m.close(workflow.StepSkipped, why)
-	m.leave(m.run.Journey.Phase)
+	m.leave(m.run.Details.Phase)
 }
 
 func (m *machine) close(status workflow.StepStatus, note string) {
-	record := &m.run.Journey.Phases[m.run.Journey.Phase]
+	record := &m.run.Details.Phases[m.run.Details.Phase]
 	if record.Status != workflow.StepSkipped {
 		record.Status = status
 	}
@@ -105,11 +105,11 @@ func (m *machine) leave(p workflow.Phase) {
 	next := p + 1
 	if p == workflow.ReviewFix {
 		next = workflow.ReviewRequest // what was mended is looked at again
-		if m.run.Journey.Phases[workflow.ReviewRequest].Status == workflow.StepSkipped {
+		if m.run.Details.Phases[workflow.ReviewRequest].Status == workflow.StepSkipped {
 			next = workflow.StressTest
 		}
 	} else if next == workflow.ReviewFix {
-		fix := &m.run.Journey.Phases[workflow.ReviewFix]
+		fix := &m.run.Details.Phases[workflow.ReviewFix]
 		if fix.Status == workflow.StepPending {
 			fix.Status, fix.Note = workflow.StepSkipped, "nothing to mend"
 		}
@@ -121,7 +121,7 @@ func (m *machine) leave(p workflow.Phase) {
 // reopenAfter makes the phases behind p pending again when the run goes back.
 // What the workflow leaves out stays out.
 func (m *machine) reopenAfter(p workflow.Phase) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if p == workflow.ReviewFix && j.Phases[p].Status == workflow.StepSkipped {
 		j.Phases[p].Status = workflow.StepPending
 	}
@@ -139,7 +139,7 @@ func (m *machine) reopenAfter(p workflow.Phase) {
 // order appends an action to the pending ones. Every order has a key of its own, also one that
 // repeats what failed: what was started for the failed one must not be found again.
 func (m *machine) order(a workflow.Action) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Orders++
 	a.Key = fmt.Sprintf("%03d-%s", j.Orders, a.Kind)
 	j.Pending = append(j.Pending, a)

@@ -9,7 +9,7 @@ import (
 
 // openPlanning asks the planner, or makes the one-step plan of a workflow without one.
 func (m *machine) openPlanning() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	switch {
 	case len(m.run.Steps) > 0:
 		m.openSetUp()
@@ -23,7 +23,7 @@ func (m *machine) openPlanning() {
 }
 
 func (m *machine) planAnswered(e workflow.PlanAnswered) {
-	problem := m.run.Journey.Settings.ProblemOf(&e.Plan)
+	problem := m.run.Details.Settings.ProblemOf(&e.Plan)
 	ambiguous := e.Plan.Design != nil && !e.Plan.Design.Feasible
 	if ambiguous || problem == "" {
 		m.forget(workflow.Planner) // what it left in the environment is taken away before the set-up
@@ -31,8 +31,8 @@ func (m *machine) planAnswered(e workflow.PlanAnswered) {
 	if design := e.Plan.Design; ambiguous {
 		m.block(workflow.DesignAmbiguity, workflow.CategoryInput, workflow.DesignAmbiguityCode, cmp.Or(design.Description,
 			strings.Join(design.AmbiguousPoints, "; "), "the planner could not tell what is wanted"), workflow.Advice(cmp.Or(design.SuggestedAction, "settle it in the request")))
-		if m.run.Journey.Blocked != nil && len(design.AmbiguousPoints) > 0 {
-			m.run.Journey.Blocked.Context = map[string]any{"ambiguous_points": design.AmbiguousPoints}
+		if m.run.Details.Blocked != nil && len(design.AmbiguousPoints) > 0 {
+			m.run.Details.Blocked.Context = map[string]any{"ambiguous_points": design.AmbiguousPoints}
 		}
 		return
 	}
@@ -49,7 +49,7 @@ func (m *machine) accept(plan workflow.Plan) {
 	steps := make([]workflow.PlannedStep, len(plan.Actions.Steps))
 	for i, step := range plan.Actions.Steps {
 		phase, ok := workflow.PhaseOf(step.Phase)
-		if !ok || phase < workflow.TDDRed || phase > workflow.TDDRefactor || m.run.Journey.Settings.LeavesOut(phase.Position()) != "" {
+		if !ok || phase < workflow.TDDRed || phase > workflow.TDDRefactor || m.run.Details.Settings.LeavesOut(phase.Position()) != "" {
 			step.Phase = workflow.TDDGreen.Step()
 		}
 		if step.Role == "" {
@@ -58,7 +58,7 @@ func (m *machine) accept(plan workflow.Plan) {
 		steps[i] = step
 	}
 	plan.Actions.Steps = inPhaseOrder(steps)
-	m.run.Journey.Plan = &plan
+	m.run.Details.Plan = &plan
 	m.run.Steps = nil // planning.json is about to change; steps[] follows it (R15)
 	m.run.CurrentStepIndex = 0
 	m.order(workflow.Action{Kind: workflow.WritePlan})
@@ -76,7 +76,7 @@ func inPhaseOrder(steps []workflow.PlannedStep) []workflow.PlannedStep {
 }
 
 func (m *machine) planWritten(e workflow.PlanWritten) {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	if j.Plan == nil {
 		return
 	}
@@ -93,9 +93,9 @@ func (m *machine) planWritten(e workflow.PlanWritten) {
 // answerRefused asks the same role again, telling it what was wrong, until the
 // budget for that is used up.
 func (m *machine) answerRefused(e workflow.AnswerRefused) {
-	r, used := &m.run, &m.run.Journey.Used
+	r, used := &m.run, &m.run.Details.Used
 	problems := strings.Join(e.Problems, "\n")
-	if used.ContractRetries < r.Journey.Settings.Limits.ContractRetries {
+	if used.ContractRetries < r.Details.Settings.Limits.ContractRetries {
 		used.ContractRetries++
 		r.Counters.Retries++
 		m.callAgain(problems)

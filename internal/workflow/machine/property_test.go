@@ -18,7 +18,7 @@ func TestAnyLifeIsLegal(t *testing.T) {
 		for range rapid.IntRange(1, 120).Draw(t, "events") {
 			if rapid.IntRange(0, 9).Draw(t, "crash") == 0 {
 				run = reloaded(t, run)
-				run = applied(t, run, workflow.Admitted{Epoch: run.Journey.Epoch + 1})
+				run = applied(t, run, workflow.Admitted{Epoch: run.Details.Epoch + 1})
 			}
 			event := drawnEvent(t, run, late)
 			if _, isOutcome := event.(interface{ ActionKey() string }); isOutcome {
@@ -61,7 +61,7 @@ func drawnEvent(t *rapid.T, run workflow.Run, late []workflow.Event) workflow.Ev
 	case kind <= 13 || run.State != workflow.Running:
 		return withSetUp(t, onward(run))
 	}
-	return rapid.SampledFrom(outcomes(run, run.Journey.Pending[0])).Draw(t, "outcome")
+	return rapid.SampledFrom(outcomes(run, run.Details.Pending[0])).Draw(t, "outcome")
 }
 
 func withSetUp(t *rapid.T, event workflow.Event) workflow.Event {
@@ -76,13 +76,13 @@ func withSetUp(t *rapid.T, event workflow.Event) workflow.Event {
 func onward(run workflow.Run) workflow.Event {
 	switch {
 	case run.State == workflow.Queued:
-		return workflow.Admitted{Epoch: run.Journey.Epoch + 1}
+		return workflow.Admitted{Epoch: run.Details.Epoch + 1}
 	case run.State == workflow.Running:
 		return goesWell(run)
 	case run.State == workflow.Failed:
 		return workflow.Retried{}
-	case run.Journey.Phase == workflow.ApprovalWait && !run.Journey.Canceling:
-		return workflow.Approved{Commit: run.Journey.Head, By: "ada"}
+	case run.Details.Phase == workflow.ApprovalWait && !run.Details.Canceling:
+		return workflow.Approved{Commit: run.Details.Head, By: "ada"}
 	}
 	return workflow.Resumed{}
 }
@@ -91,7 +91,7 @@ func onward(run workflow.Run) workflow.Event {
 func applied(t failer, before workflow.Run, event workflow.Event) workflow.Run {
 	t.Helper()
 	after, actions := Decide(before, event, epoch)
-	grown := after.Journey.Transition - before.Journey.Transition
+	grown := after.Details.Transition - before.Details.Transition
 	if grown == 0 {
 		if encoded(t, after) != encoded(t, before) {
 			t.Fatalf("%s changed a run that it does not apply to: %s", eventName(event), where(after))
@@ -102,7 +102,7 @@ func applied(t failer, before workflow.Run, event workflow.Event) workflow.Run {
 	if grown != 1 {
 		t.Fatalf("%s moved the transition number by %d", eventName(event), grown)
 	}
-	if after.Journey.Orders < before.Journey.Orders || after.Journey.Mends < before.Journey.Mends || shrank(before.Counters, after.Counters) {
+	if after.Details.Orders < before.Details.Orders || after.Details.Mends < before.Details.Mends || shrank(before.Counters, after.Counters) {
 		t.Fatalf("%s made a counter smaller: %+v, then %+v", eventName(event), before.Counters, after.Counters)
 	}
 	fromDisk, _ := Decide(reloaded(t, before), event, epoch)
@@ -129,7 +129,7 @@ func twice(t failer, event workflow.Event, once workflow.Run) {
 		if e == workflow.Event(workflow.StopRequested{Cancel: true}) {
 			return // orders the putting away anew
 		}
-		again.Journey.Transition, again.Progress.Message = once.Journey.Transition, once.Progress.Message
+		again.Details.Transition, again.Progress.Message = once.Details.Transition, once.Progress.Message
 	case workflow.Admitted, workflow.Waiting, workflow.Rejected, workflow.SyncOrdered, workflow.SessionBegan, workflow.SessionUsed, workflow.WorkLaid: // what is used is booked as often as it is told
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func (m *machine) pullRequestOpened(e workflow.PullRequestOpened) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.PullRequest = &workflow.PullRequest{Number: e.Number, URL: e.URL, Head: j.Head}
 	if e.CompareURL != "" {
 		m.run.Artifacts.CompareURL = &e.CompareURL
@@ -18,7 +18,7 @@ func (m *machine) pullRequestOpened(e workflow.PullRequestOpened) {
 }
 
 func (m *machine) checksEnded(e workflow.ChecksEnded) {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	switch e.State {
 	case workflow.ChecksPassed:
 		j.Used.CIFailures = 0
@@ -49,7 +49,7 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 }
 
 func (m *machine) checked(e workflow.ChecksEnded, passed bool) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
 		Command: e.Command, Passed: passed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
 }
@@ -61,7 +61,7 @@ func (m *machine) checksUnsettled(e workflow.ChecksEnded) {
 }
 
 func (m *machine) ciFailed(e workflow.ChecksEnded) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Used.CIFailures++
 	j.Findings = []workflow.Finding{{Source: workflow.FoundByCI, Text: "The checks fail on the merge candidate:\n" + e.Summary}}
 	if j.Used.CIFailures >= j.Settings.Limits.CIFailures {
@@ -76,7 +76,7 @@ func (m *machine) ciFailed(e workflow.ChecksEnded) {
 }
 
 func (m *machine) conflicted(e workflow.ChecksEnded) {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	if j.Taken() { // carrying the steps out again would leave a person's commits out
 		stop := m.problem(workflow.CategoryGit, workflow.MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
 		stop.Next = []workflow.NextStep{m.letAgentResolve(), m.resolveByHand("or ")}
@@ -96,11 +96,11 @@ func (m *machine) conflicted(e workflow.ChecksEnded) {
 
 // openMerge merges, or goes on putting away after a merge that is on record.
 func (m *machine) openMerge() {
-	if m.run.Journey.MergeCommit != "" {
+	if m.run.Details.MergeCommit != "" {
 		m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
 		return
 	}
-	if pr := m.run.Journey.PullRequest; pr == nil || pr.Checked == nil {
+	if pr := m.run.Details.PullRequest; pr == nil || pr.Checked == nil {
 		m.enter(workflow.CIWatch) // the interlock: nothing unchecked is ever merged
 		return
 	}
@@ -108,13 +108,13 @@ func (m *machine) openMerge() {
 }
 
 func (m *machine) merged(e workflow.Merged) {
-	m.run.Journey.MergeCommit = e.Commit
+	m.run.Details.MergeCommit = e.Commit
 	m.say("merged as %s, putting the environment away", wording.ShortID(e.Commit))
 	m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
 }
 
 func (m *machine) environmentRemoved(e workflow.EnvironmentRemoved) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.KeptRef = cmp.Or(e.KeptRef, j.KeptRef)
 	j.EnvRemoved = true
 	if j.Canceling {
@@ -126,7 +126,7 @@ func (m *machine) environmentRemoved(e workflow.EnvironmentRemoved) {
 
 // finish ends the run for good.
 func (m *machine) finish(state workflow.State) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if state == workflow.Done {
 		m.close(workflow.StepDone, "")
 		m.say("merged into %s as %s", j.Base, wording.ShortID(j.MergeCommit))

@@ -37,10 +37,10 @@ func TestPublishing(t *testing.T) {
 func TestStartingOverKeepsNoConsent(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, false), toTheEnd)
-	run = does(workflow.Approved{Commit: run.Journey.Head})(t, run)
+	run = does(workflow.Approved{Commit: run.Details.Head})(t, run)
 	run = checks(workflow.ChecksConflict)(t, untilPhase(workflow.CIWatch)(t, run))
-	if run.Journey.Approval != nil || run.CurrentStepIndex != 0 {
-		t.Errorf("approval %+v and step %d are kept", run.Journey.Approval, run.CurrentStepIndex)
+	if run.Details.Approval != nil || run.CurrentStepIndex != 0 {
+		t.Errorf("approval %+v and step %d are kept", run.Details.Approval, run.CurrentStepIndex)
 	}
 	for _, s := range run.Steps {
 		if s.Status != workflow.StepPending || s.Attempt != 2 || s.StartedAt != nil {
@@ -52,15 +52,15 @@ func TestStartingOverKeepsNoConsent(t *testing.T) {
 func TestChecksAreEvidenceForWhatTheySaw(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.CIWatch), checks(workflow.ChecksPassed))
-	last := run.Journey.Evidence[len(run.Journey.Evidence)-1]
-	if last.Purpose != "merge candidate" || !last.Passed || last.Commit != run.Journey.Head || last.Tree != "t1" {
+	last := run.Details.Evidence[len(run.Details.Evidence)-1]
+	if last.Purpose != "merge candidate" || !last.Passed || last.Commit != run.Details.Head || last.Tree != "t1" {
 		t.Errorf("the evidence is %+v", last)
 	}
-	if c := run.Journey.PullRequest.Checked; c == nil || c.Head != run.Journey.Head {
+	if c := run.Details.PullRequest.Checked; c == nil || c.Head != run.Details.Head {
 		t.Errorf("the candidate is %+v", c)
 	}
 	run = untilPhase(workflow.CIWatch)(t, checks(workflow.ChecksFailed)(t, baseMoves(t, run)))
-	if c := run.Journey.PullRequest.Checked; c != nil {
+	if c := run.Details.PullRequest.Checked; c != nil {
 		t.Errorf("a mended change still counts as checked: %+v", c)
 	}
 }

@@ -14,7 +14,7 @@ const maxAllowed = 200
 
 // questionAsked puts a question of the pending action's agent to people.
 func (m *machine) questionAsked(e workflow.Asked) bool {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	if r.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != e.Question.Key {
 		return false
 	}
@@ -32,18 +32,18 @@ func (m *machine) questionAsked(e workflow.Asked) bool {
 
 // questionWithdrawn: the agent wants no answer any more.
 func (m *machine) questionWithdrawn(e workflow.Withdrawn) bool {
-	q := m.run.Journey.Question
+	q := m.run.Details.Question
 	if q == nil || q.ID != e.Question {
 		return false
 	}
-	m.run.Journey.Question = nil
+	m.run.Details.Question = nil
 	m.sayDoing()
 	return true
 }
 
 // questionAnswered takes an answer to the question that is asked, and to no other.
 func (m *machine) questionAnswered(e workflow.Answered) bool {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	left := len(r.Signals.Commands)
 	r.Signals.Commands = slices.DeleteFunc(r.Signals.Commands, func(c workflow.Command) bool { return c.Kind == workflow.CommandAnswer && c.ID == e.Command })
 	q := j.Question
@@ -62,7 +62,7 @@ func (m *machine) questionAnswered(e workflow.Answered) bool {
 }
 
 func (m *machine) allowAlways(q *workflow.Question) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if slices.Contains(j.Allowed[q.Role], q.Always) || len(j.Allowed[q.Role]) >= maxAllowed {
 		return
 	}
@@ -75,7 +75,7 @@ func (m *machine) allowAlways(q *workflow.Question) {
 
 // settleQuestion lets no question outlive the call that asked it.
 func (m *machine) settleQuestion() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if q := j.Question; q != nil && (m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != q.Key) {
 		j.Question = nil
 	}

@@ -11,7 +11,7 @@ import (
 // asks has the agent of the pending call ask.
 func asks(q workflow.Question) act {
 	return func(t *testing.T, r workflow.Run) workflow.Run {
-		q.Key = r.Journey.Pending[0].Key
+		q.Key = r.Details.Pending[0].Key
 		return does(workflow.Asked{Question: q})(t, r)
 	}
 }
@@ -29,17 +29,17 @@ func TestAQuestionWaitsWithoutMovingTheRun(t *testing.T) {
 	t.Parallel()
 	before := working(t)
 	run := asks(mayIt)(t, before)
-	q := run.Journey.Question
+	q := run.Details.Question
 	if run.State != workflow.Running || q == nil || q.ID != "Q1" || q.Role != workflow.Implementer || !q.Until.Equal(epoch.Add(time.Minute)) ||
-		run.Progress.Message != "waits for an answer: Bash: go vet" || run.Journey.Pending[0].Key != before.Journey.Pending[0].Key {
+		run.Progress.Message != "waits for an answer: Bash: go vet" || run.Details.Pending[0].Key != before.Details.Pending[0].Key {
 		t.Errorf("%+v, %s", q, run.Progress.Message)
 	}
-	if other, _ := Decide(before, workflow.Asked{Question: workflow.Question{Key: "001-call_agent"}}, epoch); other.Journey.Transition != before.Journey.Transition {
+	if other, _ := Decide(before, workflow.Asked{Question: workflow.Question{Key: "001-call_agent"}}, epoch); other.Details.Transition != before.Details.Transition {
 		t.Error("a question of a call that is not pending was taken")
 	}
 	withdrawn := does(workflow.Withdrawn{Question: "Q1"})(t, run)
-	if withdrawn.Journey.Question != nil || withdrawn.Progress.Message != before.Progress.Message {
-		t.Errorf("withdrawn: %+v, %q", withdrawn.Journey.Question, withdrawn.Progress.Message)
+	if withdrawn.Details.Question != nil || withdrawn.Progress.Message != before.Progress.Message {
+		t.Errorf("withdrawn: %+v, %q", withdrawn.Details.Question, withdrawn.Progress.Message)
 	}
 }
 
@@ -48,19 +48,19 @@ func TestAnAnswerIsTakenOnceAndForItsOwnQuestionAlone(t *testing.T) {
 	run := asks(mayIt)(t, working(t))
 	run.Signals.Commands = []workflow.Command{{ID: "c0", Kind: workflow.CommandAnswer}, {ID: "c1", Kind: workflow.CommandAnswer}}
 	run = does(workflow.Answered{Command: "c0", Answer: workflow.Answer{Question: "Q7", Verdict: workflow.AnswerAllow, By: "ada"}})(t, run)
-	if run.Journey.Question == nil || len(run.Signals.Commands) != 1 {
-		t.Fatalf("an answer to another question: %+v, %+v", run.Journey.Question, run.Signals.Commands)
+	if run.Details.Question == nil || len(run.Signals.Commands) != 1 {
+		t.Fatalf("an answer to another question: %+v, %+v", run.Details.Question, run.Signals.Commands)
 	}
 	run = does(workflow.Answered{Command: "c1", Answer: workflow.Answer{Question: "Q1", Verdict: workflow.AnswerDeny, Text: "no", By: "ada"}})(t, run)
-	if a := run.Journey.Answer; run.Journey.Question != nil || a == nil || a.Verdict != workflow.AnswerDeny || len(run.Signals.Commands) != 0 ||
+	if a := run.Details.Answer; run.Details.Question != nil || a == nil || a.Verdict != workflow.AnswerDeny || len(run.Signals.Commands) != 0 ||
 		!strings.HasSuffix(run.Progress.Message, "(denied by ada: Bash: go vet)") {
 		t.Errorf("%+v, %q, %+v", a, run.Progress.Message, run.Signals.Commands)
 	}
 	run = asks(mayIt)(t, run)
-	if run.Journey.Question.ID != "Q2" {
-		t.Errorf("the second question is %s", run.Journey.Question.ID)
+	if run.Details.Question.ID != "Q2" {
+		t.Errorf("the second question is %s", run.Details.Question.ID)
 	}
-	if again, _ := Decide(run, workflow.Answered{Answer: workflow.Answer{Question: "Q1", Verdict: workflow.AnswerAllow}}, epoch); again.Journey.Question == nil {
+	if again, _ := Decide(run, workflow.Answered{Answer: workflow.Answer{Question: "Q1", Verdict: workflow.AnswerAllow}}, epoch); again.Details.Question == nil {
 		t.Error("an answer to the first question was taken for one to the second")
 	}
 }
@@ -69,13 +69,13 @@ func TestAQuestionEndsWithTheCallThatAskedIt(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]act{"a stop": does(workflow.StopRequested{}), "a crash": crash, "a failure": agentFails("AGENT_HUNG"), "its end": uses(workflow.Usage{})} {
 		run := end(t, asks(mayIt)(t, working(t)))
-		if run.Journey.Question != nil {
-			t.Errorf("after %s: %+v", name, run.Journey.Question)
+		if run.Details.Question != nil {
+			t.Errorf("after %s: %+v", name, run.Details.Question)
 		}
 	}
 	run := asks(mayIt)(t, crash(t, asks(mayIt)(t, working(t))))
-	if run.Journey.Question.ID != "Q2" {
-		t.Errorf("after a crash the question is %s", run.Journey.Question.ID)
+	if run.Details.Question.ID != "Q2" {
+		t.Errorf("after a crash the question is %s", run.Details.Question.ID)
 	}
 }
 
@@ -83,8 +83,8 @@ func TestWhatIsAllowedAlwaysIsKeptForTheRole(t *testing.T) {
 	t.Parallel()
 	always := does(workflow.Answered{Answer: workflow.Answer{Question: "Q1", Verdict: workflow.AnswerAllow, Always: true, By: "ada"}})
 	run := always(t, asks(mayIt)(t, working(t)))
-	if got := run.Journey.Allowed[workflow.Implementer]; len(run.Journey.Allowed) != 1 || len(got) != 1 || got[0] != mayIt.Always {
-		t.Errorf("allowed: %v", run.Journey.Allowed)
+	if got := run.Details.Allowed[workflow.Implementer]; len(run.Details.Allowed) != 1 || len(got) != 1 || got[0] != mayIt.Always {
+		t.Errorf("allowed: %v", run.Details.Allowed)
 	}
 }
 

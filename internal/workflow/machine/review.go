@@ -11,7 +11,7 @@ import (
 
 func (m *machine) reviewAnswered(e workflow.ReviewAnswered) {
 	if len(e.Review.Findings) == 0 {
-		m.run.Journey.Findings = nil
+		m.run.Details.Findings = nil
 		m.advance("passed")
 		return
 	}
@@ -37,7 +37,7 @@ func (m *machine) stressEnded(e workflow.TestsEnded) {
 // roundFailed sends the change back with what was found, or asks a person when
 // the rounds are used up.
 func (m *machine) roundFailed(findings []workflow.Finding) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Findings = findings
 	m.close(workflow.StepDone, wording.Count(len(findings), "finding"))
 	j.Used.ReviewRounds++
@@ -53,8 +53,8 @@ func (m *machine) roundFailed(findings []workflow.Finding) {
 }
 
 // openMend begins a change that answers the findings.
-func (m *machine) openMend() {
-	j := &m.run.Journey
+func (m *machine) openFix() {
+	j := &m.run.Details
 	untested := j.Untested()
 	if len(j.Findings) == 0 && !untested {
 		m.advance("")
@@ -65,7 +65,7 @@ func (m *machine) openMend() {
 	j.StepBase = j.Head
 	j.Used.Autofix, j.Used.AgentRetries = 0, 0
 	if len(j.Findings) == 0 {
-		m.testChange(mendID(j.Mends), 1)
+		m.testChange(fixID(j.Mends), 1)
 		return
 	}
 	m.callImplementer("")
@@ -74,7 +74,7 @@ func (m *machine) openMend() {
 // openApproval passes when a person agreed to exactly this commit, or when
 // none needs to be asked; else the run stops for one.
 func (m *machine) openApproval() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	switch {
 	case j.Head == j.BaseCommit:
 		m.fail(m.problem(workflow.CategoryExecution, workflow.NoChangeCode, "there is nothing to merge", "every step is done and no file differs from "+j.Base), workflow.Action{})
@@ -88,7 +88,7 @@ func (m *machine) openApproval() {
 
 // askApproval passes or stops the run, once it is known what a person agreed to before.
 func (m *machine) askApproval() {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	switch {
 	case j.SetUp.NeedsAgreement():
 	case j.Approval != nil && j.Approval.Commit == j.Head:
@@ -123,7 +123,7 @@ func (m *machine) askApproval() {
 
 // reasonsToLook are why a person is asked even where approval is automatic.
 func (m *machine) reasonsToLook() []string {
-	j := &m.run.Journey
+	j := &m.run.Details
 	flags := slices.Concat(j.MoveNotes(false), j.Flags)
 	if !j.Settings.Proves() {
 		return append([]string{"no test is configured, so nothing proves the change"}, flags...)
@@ -133,8 +133,8 @@ func (m *machine) reasonsToLook() []string {
 
 // agreeingTo says what agreeing does beyond this machine, if anything.
 func (m *machine) agreeingTo() string {
-	if to := m.run.Journey.Settings.PushesTo; to != "" {
-		return fmt.Sprintf("agree, and let %s be merged and pushed to %s", m.run.Journey.Base, to)
+	if to := m.run.Details.Settings.PushesTo; to != "" {
+		return fmt.Sprintf("agree, and let %s be merged and pushed to %s", m.run.Details.Base, to)
 	}
 	return "agree"
 }

@@ -38,15 +38,15 @@ func TestReview(t *testing.T) {
 func TestAFailedReviewIsClosedWhileItsFindingsAreMended(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.ReviewRequest), reviewFinds)
-	if record := run.Journey.Phases[workflow.ReviewRequest]; record.Status != workflow.StepDone || record.Note != "1 finding" {
+	if record := run.Details.Phases[workflow.ReviewRequest]; record.Status != workflow.StepDone || record.Note != "1 finding" {
 		t.Errorf("review-request is shown as %s, %q", record.Status, record.Note)
 	}
-	if f := run.Journey.Findings; len(f) != 1 || f[0].Source != "review" {
+	if f := run.Details.Findings; len(f) != 1 || f[0].Source != "review" {
 		t.Errorf("the findings are %+v", f)
 	}
 	run = untilPhase(workflow.StressTest)(t, run)
-	if len(run.Journey.Findings) != 0 || run.Journey.Phases[workflow.ReviewRequest].Note != "passed" {
-		t.Errorf("after the mend: %+v, note %q", run.Journey.Findings, run.Journey.Phases[workflow.ReviewRequest].Note)
+	if len(run.Details.Findings) != 0 || run.Details.Phases[workflow.ReviewRequest].Note != "passed" {
+		t.Errorf("after the mend: %+v, note %q", run.Details.Findings, run.Details.Phases[workflow.ReviewRequest].Note)
 	}
 }
 

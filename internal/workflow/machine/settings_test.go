@@ -46,7 +46,7 @@ func TestASimpleWorkflowShowsSkippedPhasesAndWhy(t *testing.T) {
 	run := lived(t, ordinary(workflow.WorkflowSimple, true), toTheEnd)
 	want := []workflow.StepStatus{workflow.StepDone, workflow.StepDone, workflow.StepSkipped, workflow.StepSkipped, workflow.StepSkipped, workflow.StepDone, workflow.StepSkipped, workflow.StepSkipped,
 		workflow.StepSkipped, workflow.StepSkipped, workflow.StepDone, workflow.StepDone, workflow.StepDone, workflow.StepDone, workflow.StepDone}
-	for i, record := range run.Journey.Phases {
+	for i, record := range run.Details.Phases {
 		if record.Status != want[i] {
 			t.Errorf("%s is %s, want %s", record.Step, record.Status, want[i])
 		}
@@ -54,7 +54,7 @@ func TestASimpleWorkflowShowsSkippedPhasesAndWhy(t *testing.T) {
 			t.Errorf("%s is skipped without a word", record.Step)
 		}
 	}
-	if note := run.Journey.Phases[workflow.TDDRed].Note; note != `not in the workflow "simple"` {
+	if note := run.Details.Phases[workflow.TDDRed].Note; note != `not in the workflow "simple"` {
 		t.Errorf("tdd-red was skipped because %q", note)
 	}
 }
@@ -65,7 +65,7 @@ func TestAPhaseIsLeftOutForWantOfItsMeans(t *testing.T) {
 	bare.HasPlanner, bare.HasReviewer, bare.Stress = false, false, ""
 	run := newRun(bare)
 	for phase, part := range map[workflow.Phase]string{workflow.DesignRead: "planner", workflow.DesignCheck: "planner", workflow.ReviewRequest: "reviewer", workflow.StressTest: "stress test"} {
-		if record := run.Journey.Phases[phase]; record.Status != workflow.StepSkipped || !strings.Contains(record.Note, part) {
+		if record := run.Details.Phases[phase]; record.Status != workflow.StepSkipped || !strings.Contains(record.Note, part) {
 			t.Errorf("%s is %s, %q", phase, record.Status, record.Note)
 		}
 	}
@@ -74,7 +74,7 @@ func TestAPhaseIsLeftOutForWantOfItsMeans(t *testing.T) {
 func TestNoWorkflowLeavesOutTheInterlock(t *testing.T) {
 	t.Parallel()
 	var kept []string
-	for _, record := range newRun(ordinary(workflow.WorkflowSimple, true)).Journey.Phases {
+	for _, record := range newRun(ordinary(workflow.WorkflowSimple, true)).Details.Phases {
 		if record.Status != workflow.StepSkipped {
 			kept = append(kept, string(record.Step))
 		}

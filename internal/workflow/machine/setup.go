@@ -10,7 +10,7 @@ import (
 
 // openSetUp begins the set-up sub-phase, or passes it by when there is nothing to set up.
 func (m *machine) openSetUp() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if j.SetUp == nil {
 		j.SetUp = j.ChosenSetUp(nil)
 	}
@@ -25,7 +25,7 @@ func (m *machine) openSetUp() {
 // renew has the environment brought to where the set-up begins. A reason drops
 // what was kept for it.
 func (m *machine) renew(reason string) {
-	m.run.Journey.SetUp.BeginAgain()
+	m.run.Details.SetUp.BeginAgain()
 	m.order(workflow.Action{Kind: workflow.RenewEnvironment, Reason: reason})
 	m.saySetUp()
 }
@@ -33,7 +33,7 @@ func (m *machine) renew(reason string) {
 // environmentRenewed goes to the first command, or straight to the verification
 // of an environment whose set-up was kept.
 func (m *machine) environmentRenewed(e workflow.EnvironmentRenewed) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Fingerprint, j.Warm = e.Fingerprint, e.Warm && m.answered.Reason == ""
 	if e.Tested != nil && j.Tested == nil {
 		tested := *e.Tested
@@ -54,7 +54,7 @@ func (m *machine) environmentRenewed(e workflow.EnvironmentRenewed) {
 
 // runSetUp orders the next set-up or verification command.
 func (m *machine) runSetUp() {
-	s := m.run.Journey.SetUp
+	s := m.run.Details.SetUp
 	commands := len(s.Commands)
 	switch n := s.Next; {
 	case n < commands:
@@ -71,7 +71,7 @@ func (m *machine) runSetUp() {
 }
 
 func (m *machine) environmentKept(e workflow.EnvironmentKept) {
-	if s := m.run.Journey.SetUp; s != nil && len(e.Loose) > 0 {
+	if s := m.run.Details.SetUp; s != nil && len(e.Loose) > 0 {
 		s.Loose = e.Loose
 	}
 	how := "set up and verified"
@@ -82,7 +82,7 @@ func (m *machine) environmentKept(e workflow.EnvironmentKept) {
 }
 
 func (m *machine) setUpDone(how string) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if j.SetUp != nil {
 		how = fmt.Sprintf("environment %q %s", j.SetUp.Name, how)
 	} else {
@@ -109,7 +109,7 @@ const (
 )
 
 func (m *machine) setUpEnded(e workflow.SetUpEnded) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	s, used := j.SetUp, &j.Used
 	if e.OK {
 		s.Ended(workflow.CommandRun{Command: m.answered.Commands[0], DurationMS: e.DurationMS, LogPath: e.LogPath}, m.answered.Expected != nil)
@@ -155,9 +155,9 @@ func again(wait time.Duration, whom string, n, of int) string {
 // repairAnswered starts the corrected set-up from its first command, in the
 // environment as it is: the container and the clone are made once (P5).
 func (m *machine) repairAnswered(e workflow.RepairAnswered) {
-	s := m.run.Journey.SetUp
+	s := m.run.Details.SetUp
 	s.Commands, s.Next, s.Repaired, s.Ran, s.Verified = e.Repair.SetupCommands, 0, true, nil, nil
-	m.run.Journey.Used.SetUpWaits()
+	m.run.Details.Used.SetUpWaits()
 	if len(e.Repair.Verification) > 0 {
 		s.Verification = e.Repair.Verification
 	}
@@ -167,7 +167,7 @@ func (m *machine) repairAnswered(e workflow.RepairAnswered) {
 // setUpFailed tells the people on the forge and goes on to execution with a
 // warning, or stops where the configuration says so (P7).
 func (m *machine) setUpFailed(message string) {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	j.SetUp.Status = workflow.SetUpFailed
 	j.Failure = message
 	if m.beforePlan() {
@@ -194,7 +194,7 @@ func (m *machine) setUpGoesOn() {
 // setUpSays ends the sub-phase. Its phase may have a note already: why it was
 // left out, but for the set-up, which never is.
 func (m *machine) setUpSays(note string) {
-	if record := &m.run.Journey.Phases[m.run.Journey.Phase]; record.Note != "" {
+	if record := &m.run.Details.Phases[m.run.Details.Phase]; record.Note != "" {
 		record.Note += "; " + note
 	}
 	m.advance(note)

@@ -9,14 +9,14 @@ import (
 // agreementFound goes on with the approval, by what is remembered of earlier runs.
 func (m *machine) agreementFound(e workflow.AgreementFound) {
 	if e.Content != "" {
-		m.run.Journey.SetUp.Agreed = &workflow.Agreement{Content: e.Content, By: "a person, in an earlier run", At: m.now}
+		m.run.Details.SetUp.Agreed = &workflow.Agreement{Content: e.Content, By: "a person, in an earlier run", At: m.now}
 	}
 	m.askApproval()
 }
 
 // approvedSetUp takes the approval of the change for one of the set-up, too: the question for it showed the commands.
 func (m *machine) approvedSetUp() (keep bool) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if !j.SetUp.NeedsAgreement() || j.Approval.SetUp != j.SetUp.Content() {
 		return false
 	}
@@ -26,7 +26,7 @@ func (m *machine) approvedSetUp() (keep bool) {
 }
 
 func (m *machine) agreementKept(e workflow.AgreementKept) {
-	note := "by " + cmp.Or(m.run.Journey.Approval.By, "a person") + ", and to the set-up's commands"
+	note := "by " + cmp.Or(m.run.Details.Approval.By, "a person") + ", and to the set-up's commands"
 	if e.Problem != "" {
 		note += ", for this run alone: " + e.Problem
 	}

@@ -24,10 +24,10 @@ var asked = times(1, planned(attack), untilAction(workflow.FindAgreement), unkno
 
 // neverAsked comes to the pull request by itself.
 var neverAsked = until(func(run workflow.Run) bool {
-	return run.Journey.Phase == workflow.PRCreate || run.Journey.Pending[0].Kind == workflow.FindAgreement
+	return run.Details.Phase == workflow.PRCreate || run.Details.Pending[0].Kind == workflow.FindAgreement
 })
 
-var agrees = answeredByPerson(func(run workflow.Run) workflow.Event { return workflow.Approved{Commit: run.Journey.Head, By: "ada"} })
+var agrees = answeredByPerson(func(run workflow.Run) workflow.Event { return workflow.Approved{Commit: run.Details.Head, By: "ada"} })
 
 func answeredByPerson(says func(workflow.Run) workflow.Event) act {
 	return func(t *testing.T, run workflow.Run) workflow.Run { t.Helper(); return does(says(run))(t, run) }
@@ -99,8 +99,8 @@ func TestAnAgreementHoldsForExactlyOneContent(t *testing.T) {
 func TestAnApprovalOfTheChangeAloneIsNoneOfTheSetUp(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), asked, agrees)
-	run.Journey.Approval.SetUp = "" // as a version saved it that did not ask
-	run = until(func(run workflow.Run) bool { return run.Journey.Pending[0].Kind == workflow.FindAgreement })(t, run)
+	run.Details.Approval.SetUp = "" // as a version saved it that did not ask
+	run = until(func(run workflow.Run) bool { return run.Details.Pending[0].Kind == workflow.FindAgreement })(t, run)
 	if got := where(unknownHere(t, run)); got != "NEEDS_INPUT approval-wait APPROVAL_REQUIRED" {
 		t.Error(got)
 	}
@@ -110,7 +110,7 @@ func TestARunThatAnOlderVersionLetPassGoesBackToThePerson(t *testing.T) {
 	t.Parallel()
 	for _, at := range []workflow.ActionKind{workflow.OpenPullRequest, workflow.WatchChecks, workflow.MergePullRequest} {
 		run := lived(t, ordinary(workflow.WorkflowFull, true), asked, agrees, untilAction(at))
-		run.Journey.SetUp.Agreed, run.Journey.Approval = nil, nil
+		run.Details.SetUp.Agreed, run.Details.Approval = nil, nil
 		if got := where(crash(t, run)); got != "RUNNING approval-wait find_agreement" {
 			t.Errorf("at %s: %s", at, got)
 		}

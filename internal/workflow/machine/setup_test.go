@@ -72,20 +72,20 @@ func TestAFailedSetUpIsShownAsFailed(t *testing.T) {
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RunSetUp), setUpFails(workflow.FailureFatal))
-	comment := run.Journey.Pending[0].Reason
+	comment := run.Details.Pending[0].Reason
 	for _, part := range []string{"go", "no such host", "network retries: 0", "0/3", "fatal"} {
 		if !strings.Contains(comment, part) {
 			t.Errorf("the comment lacks %q:\n%s", part, comment)
 		}
 	}
 	run = testsFail(t, well(t, run))
-	if said := strings.Join(run.Journey.Warnings(), "\n"); !strings.Contains(said, "failed before anything was changed: 1 failed") {
+	if said := strings.Join(run.Details.Warnings(), "\n"); !strings.Contains(said, "failed before anything was changed: 1 failed") {
 		t.Errorf("people are told %q", said)
 	}
-	if got := run.Journey.SetUp.Status; got != "failed" {
+	if got := run.Details.SetUp.Status; got != "failed" {
 		t.Errorf("overall_status is %q", got)
 	}
-	if note := run.Journey.Phases[workflow.DesignCheck].Note; !strings.Contains(note, "warning") {
+	if note := run.Details.Phases[workflow.DesignCheck].Note; !strings.Contains(note, "warning") {
 		t.Errorf("design-check's note %q warns of nothing", note)
 	}
 }
@@ -102,7 +102,7 @@ func TestAWorkflowWithoutDesignCheckSaysAllTheSameWhatBecameOfTheSetUp(t *testin
 		{"it failed", "warning: the environment's set-up failed", []act{begun, setUpFails(workflow.FailureFatal), well, well}},
 		{"it is there", "set up and verified", []act{begun, well, well, well, well}},
 	} {
-		note := lived(t, simple, c.acts...).Journey.Phases[workflow.DesignCheck].Note
+		note := lived(t, simple, c.acts...).Details.Phases[workflow.DesignCheck].Note
 		if !strings.HasPrefix(note, `not in the workflow "simple"; `) || !strings.Contains(note, c.want) {
 			t.Errorf("%s, and design-check says %q", c.name, note)
 		}
@@ -114,11 +114,11 @@ func TestVerificationComparesWithTheExpectedOutput(t *testing.T) {
 	withSetUp := plan
 	withSetUp.Environment = setUp
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilAction(workflow.CallAgent), plans(withSetUp), untilAction(workflow.RunSetUp))
-	if first := run.Journey.Pending[0]; first.Expected != nil || first.Commands[0] != "go mod download" {
+	if first := run.Details.Pending[0]; first.Expected != nil || first.Commands[0] != "go mod download" {
 		t.Errorf("the set-up command is ordered as %+v", first)
 	}
 	run = well(t, run)
-	if second := run.Journey.Pending[0]; second.Expected == nil || *second.Expected != "OK" || second.Commands[0] != "echo OK" {
+	if second := run.Details.Pending[0]; second.Expected == nil || *second.Expected != "OK" || second.Commands[0] != "echo OK" {
 		t.Errorf("the verification is ordered as %+v", second)
 	}
 }
@@ -148,7 +148,7 @@ func TestTheFirstWordOnASetUpCounts(t *testing.T) {
 		{"a planner without a name means python", workflow.Settings{}, detected, &workflow.PlanSetUp{SetupCommands: []string{"x"}}, "plan python [x]"},
 		{"the configuration is above both", configured, detected, &workflow.PlanSetUp{Name: "node", SetupCommands: []string{"pnpm i"}}, "configuration go [make deps]"},
 	} {
-		j := workflow.Journey{Settings: c.settings, Detection: c.found}
+		j := workflow.Details{Settings: c.settings, Detection: c.found}
 		got := ""
 		if s := j.ChosenSetUp(c.planned); s != nil {
 			got = s.Source + " " + s.Name + " [" + strings.Join(s.Commands, ", ") + "]"
@@ -208,7 +208,7 @@ func TestWhatAPersonShouldKnowOfASetUpIsSaid(t *testing.T) {
 		{"that it failed", []act{warm, setUpFails(workflow.FailureFixable), renewed(false), setUpFails(workflow.FailureFatal)}, []string{"the environment's set-up failed: ", "the set-up was run from nothing"}},
 		{"which files were lost", []act{warm, setUpFails(workflow.FailureFixable), renewed(false), well, well, loose}, []string{"the set-up was run", "the set-up wrote a?.txt, b.txt: "}},
 	} {
-		got := lived(t, ordinary(workflow.WorkflowFull, true), c.acts...).Journey.SetUp.Warnings()
+		got := lived(t, ordinary(workflow.WorkflowFull, true), c.acts...).Details.SetUp.Warnings()
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %q", c.name, got)
 			continue

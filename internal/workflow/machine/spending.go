@@ -10,7 +10,7 @@ import (
 // spend books what calls used. What a session uses is booked while it works, so that what it has
 // used counts for everybody from then on, and a kill loses no more than what was not told yet.
 func (m *machine) spend(u workflow.Usage, calls int) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Days = booked(j.Days, m.now, u, calls)
 	j.Spent = j.Spent.Plus(u)
 	j.Used.Calls += calls
@@ -20,7 +20,7 @@ func (m *machine) spend(u workflow.Usage, calls int) {
 
 // sessionBegan counts a session before it can use anything.
 func (m *machine) sessionBegan(e workflow.SessionBegan) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Epoch = max(j.Epoch, e.Epoch)
 	m.ceil(e.Ceiling)
 	if e.Grant {
@@ -32,7 +32,7 @@ func (m *machine) sessionBegan(e workflow.SessionBegan) {
 // ceil sets what the run's agents may use; nil leaves it as it is.
 func (m *machine) ceil(c *workflow.Spending) {
 	if c != nil {
-		l := &m.run.Journey.Settings.Limits
+		l := &m.run.Details.Settings.Limits
 		l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, c.CostMicroUSD, c.Calls
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // openSteps begins the first step of the present phase that is not done.
 func (m *machine) openSteps() {
-	phase := m.run.Journey.Phase
+	phase := m.run.Details.Phase
 	if !slices.ContainsFunc(m.run.Steps, func(s workflow.Step) bool { return s.Phase == phase.Step() }) {
 		m.skip("the plan has no step here")
 		return
@@ -22,7 +22,7 @@ func (m *machine) openSteps() {
 }
 
 func (m *machine) nextStep() {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	for i := range r.Steps {
 		step := &r.Steps[i]
 		if step.Phase != j.Phase.Step() || step.Status == workflow.StepDone || step.Status == workflow.StepSkipped {
@@ -43,7 +43,7 @@ func (m *machine) nextStep() {
 
 // currentStep is the step in hand while a tdd phase runs, else nil.
 func (m *machine) currentStep() *workflow.Step {
-	switch m.run.Journey.Phase {
+	switch m.run.Details.Phase {
 	case workflow.TDDRed, workflow.TDDGreen, workflow.TDDRefactor:
 		if i := m.run.CurrentStepIndex; i < len(m.run.Steps) {
 			return &m.run.Steps[i]
@@ -54,21 +54,21 @@ func (m *machine) currentStep() *workflow.Step {
 
 // callImplementer orders work on the change in hand: a step of the plan, or a mend.
 func (m *machine) callImplementer(reason string) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	a := workflow.Action{Role: workflow.Implementer, Reason: reason}
 	if step := m.currentStep(); step != nil {
 		a.StepID, a.Attempt = step.StepID, step.Attempt
 		m.say("%s %s: %s", step.StepID, step.Title, attemptNote(j.Phase.Position().Doing, step.Attempt))
 	} else {
 		j.MendAttempt++
-		a.StepID, a.Attempt = mendID(j.Mends), j.MendAttempt
+		a.StepID, a.Attempt = fixID(j.Mends), j.MendAttempt
 		m.say("%s: %s", a.StepID, attemptNote(wording.Count(len(j.Findings), "finding")+" to mend", a.Attempt))
 	}
 	m.run.Stage = workflow.StageImplementing
 	m.call(a)
 }
 
-func mendID(n int) string { return fmt.Sprintf("R%02d", n) }
+func fixID(n int) string { return fmt.Sprintf("R%02d", n) }
 
 func attemptNote(doing string, attempt int) string {
 	if attempt > 1 {
@@ -79,7 +79,7 @@ func attemptNote(doing string, attempt int) string {
 
 // workAgain sends the change in hand back to the implementer with the reason.
 func (m *machine) workAgain(reason string) {
-	m.run.Journey.Failure = reason
+	m.run.Details.Failure = reason
 	if step := m.currentStep(); step != nil {
 		step.Attempt++
 	}
@@ -123,7 +123,7 @@ func firstNotEmpty(lists ...[]policy.FileChange) []policy.FileChange {
 }
 
 func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	verdict := policy.Inspect(e.Files, j.Settings.Limits.MaxDiffLines)
 	step := m.currentStep()
 	switch {
@@ -163,7 +163,7 @@ func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
 }
 
 func (m *machine) refuseChange(problems []string, tooLarge bool) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	begins := changeRefused
 	if tooLarge {
 		begins = tooLargeRefused
@@ -187,7 +187,7 @@ func (m *machine) refuseChange(problems []string, tooLarge bool) {
 
 // testChange runs the project's tests on what was recorded.
 func (m *machine) testChange(stepID string, attempt int) {
-	settings := &m.run.Journey.Settings
+	settings := &m.run.Details.Settings
 	if step := m.currentStep(); step != nil {
 		step.Test = settings.Untried()
 	}
@@ -206,7 +206,7 @@ func (m *machine) testChange(stepID string, attempt int) {
 
 // testWhole runs the end-to-end tests where the change has to pass: they take long, and say nothing of half a feature.
 func (m *machine) testWhole(stepID string, attempt int) {
-	lines, step := m.run.Journey.Settings.TestsE2E, m.currentStep()
+	lines, step := m.run.Details.Settings.TestsE2E, m.currentStep()
 	if len(lines) == 0 || !m.mustPass() {
 		if step != nil {
 			step.Test.E2E.Status = workflow.TestSkipped

@@ -80,7 +80,7 @@ func TestEndToEndTestsAreShownAndCounted(t *testing.T) {
 	s := ordinary(workflow.WorkflowFull, true)
 	s.TestsE2E = []string{"make e2e", "make smoke"}
 	run := lived(t, s, untilPhase(workflow.TDDRed))
-	if commands := run.Journey.Tested; commands == nil || run.Counters.E2ERuns != 0 {
+	if commands := run.Details.Tested; commands == nil || run.Counters.E2ERuns != 0 {
 		t.Fatalf("before anything is changed: base %+v, %d runs are counted", commands, run.Counters.E2ERuns)
 	}
 	if got := run.Steps[1].Test.E2E.Status; got != workflow.TestNotRun {
@@ -94,14 +94,14 @@ func TestEndToEndTestsAreShownAndCounted(t *testing.T) {
 	if e2e := run.Steps[1].Test.E2E; e2e.Status != workflow.TestRunning || *e2e.Command != "make e2e && make smoke" {
 		t.Errorf("while they run the step shows %+v", e2e)
 	}
-	if a := run.Journey.Pending[0]; a.Purpose != workflow.E2ETests || len(a.Commands) != 2 || run.Stage != workflow.StageTesting {
+	if a := run.Details.Pending[0]; a.Purpose != workflow.E2ETests || len(a.Commands) != 2 || run.Stage != workflow.StageTesting {
 		t.Errorf("ordered is %+v in %s", a, run.Stage)
 	}
 	run = testsFail(t, run)
 	if e2e := run.Steps[1].Test.E2E; e2e.Status != workflow.TestFail || *e2e.FailedSummary != "1 failed" || run.Steps[1].Test.Unit.Status != workflow.TestPass {
 		t.Errorf("after their failure the step shows %+v", run.Steps[1].Test)
 	}
-	if reason := run.Journey.Pending[0].Reason; !strings.HasPrefix(reason, "The end-to-end tests fail:") {
+	if reason := run.Details.Pending[0].Reason; !strings.HasPrefix(reason, "The end-to-end tests fail:") {
 		t.Errorf("the implementer is told %q", reason)
 	}
 	run = times(1, well, well)(t, run)
@@ -111,7 +111,7 @@ func TestEndToEndTestsAreShownAndCounted(t *testing.T) {
 	if run = well(t, well(t, run)); run.Counters.E2ERuns != 2 || run.Counters.UnitRuns != 3 || run.Steps[1].Test.E2E.Status != workflow.TestPass {
 		t.Errorf("after all: %+v, %+v", run.Counters, run.Steps[1].Test.E2E)
 	}
-	if e := run.Journey.Evidence; e[len(e)-1].Purpose != string(workflow.E2ETests) || !e[len(e)-1].Passed {
+	if e := run.Details.Evidence; e[len(e)-1].Purpose != string(workflow.E2ETests) || !e[len(e)-1].Passed {
 		t.Errorf("the evidence is %+v", e)
 	}
 }
@@ -120,8 +120,8 @@ func TestEndToEndTestsAreTriedOnTheBase(t *testing.T) {
 	t.Parallel()
 	s := ordinary(workflow.WorkflowSimple, true)
 	s.TestsE2E = []string{"make e2e"}
-	run := lived(t, s, until(func(run workflow.Run) bool { return run.Journey.Pending[0].Purpose == workflow.BaseTests }))
-	if got := run.Journey.Pending[0].Commands; len(got) != 2 || got[1] != "make e2e" {
+	run := lived(t, s, until(func(run workflow.Run) bool { return run.Details.Pending[0].Purpose == workflow.BaseTests }))
+	if got := run.Details.Pending[0].Commands; len(got) != 2 || got[1] != "make e2e" {
 		t.Fatalf("on the base run %q", got)
 	}
 	run = answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
@@ -147,10 +147,10 @@ func TestAStepKeepsWhatItCameTo(t *testing.T) {
 	if step.DiffStat.LinesAdded != 9 || step.DiffStat.LinesDeleted != 3 || step.DiffStat.FilesChanged != 1 {
 		t.Errorf("the change is shown as %+v", step.DiffStat)
 	}
-	if reason := run.Journey.Pending[0].Reason; !strings.Contains(reason, "1 failed") {
+	if reason := run.Details.Pending[0].Reason; !strings.Contains(reason, "1 failed") {
 		t.Errorf("the implementer is told %q", reason)
 	}
-	if e := run.Journey.Evidence; len(e) == 0 || e[len(e)-1].Passed {
+	if e := run.Details.Evidence; len(e) == 0 || e[len(e)-1].Passed {
 		t.Errorf("the evidence is %+v", e)
 	}
 }
@@ -179,16 +179,16 @@ func TestAgentsThatFail(t *testing.T) {
 func TestAFlagGoesWithItsCause(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDGreen), well, changes(policy.FileChange{Path: ".gitattributes"}))
-	if len(run.Journey.Flags) != 1 {
-		t.Fatalf("flags %q, want one", run.Journey.Flags)
+	if len(run.Details.Flags) != 1 {
+		t.Fatalf("flags %q, want one", run.Details.Flags)
 	}
 	for _, act := range []act{testsFail, well, answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
 		return workflow.ChangeRecorded{Outcome: o, Commit: "without it", Whole: []policy.FileChange{{Path: "parse.go", NewMode: "100644"}}}
 	})} {
 		run = act(t, run)
 	}
-	if len(run.Journey.Flags) != 0 {
-		t.Errorf("the file is gone and its flag is not: %q", run.Journey.Flags)
+	if len(run.Details.Flags) != 0 {
+		t.Errorf("the file is gone and its flag is not: %q", run.Details.Flags)
 	}
 }
 
@@ -207,24 +207,24 @@ func TestAChangeThatTouchesItsOwnTestNeedsAPersonInHealToo(t *testing.T) {
 				plan.Check, plan.Tests = check, []string{line}
 				changed := policy.FileChange{Path: file, OldMode: "100644", NewMode: "100644"}
 				run := lived(t, plan, untilPhase(workflow.TDDGreen), well, changes(changed))
-				if got := len(run.Journey.Flags) == 1; got != want {
-					t.Errorf("%q judges by %s (%+v): flags %q", line, file, check, run.Journey.Flags)
+				if got := len(run.Details.Flags) == 1; got != want {
+					t.Errorf("%q judges by %s (%+v): flags %q", line, file, check, run.Details.Flags)
 				}
 			}
 		}
 	}
 	plan := ordinary(workflow.WorkflowHeal, true)
 	plan.Check = &workflow.HealthCheck{Kind: workflow.HealthCommand, Command: "./report.sh"}
-	if run := lived(t, plan, untilPhase(workflow.TDDGreen), well, changes(policy.FileChange{Path: "report.sh", OldMode: "000000", NewMode: "100755"})); len(run.Journey.Flags) != 0 {
-		t.Errorf("a file that was not there judged nothing: %q", run.Journey.Flags)
+	if run := lived(t, plan, untilPhase(workflow.TDDGreen), well, changes(policy.FileChange{Path: "report.sh", OldMode: "000000", NewMode: "100755"})); len(run.Details.Flags) != 0 {
+		t.Errorf("a file that was not there judged nothing: %q", run.Details.Flags)
 	}
 }
 
 func TestNothingIsOfferedWhenNothingDiffers(t *testing.T) {
 	t.Parallel()
 	run := lived(t, ordinary(workflow.WorkflowFull, true), untilPhase(workflow.TDDRefactor))
-	run.Journey.Head = run.Journey.BaseCommit
-	run.Journey.StepBase = run.Journey.BaseCommit
+	run.Details.Head = run.Details.BaseCommit
+	run.Details.StepBase = run.Details.BaseCommit
 	for _, act := range []act{well, nothingChanges, toTheEnd} {
 		run = act(t, run)
 	}

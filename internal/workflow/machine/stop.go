@@ -10,10 +10,10 @@ import (
 // end puts the run into an ended state.
 func (m *machine) end(state workflow.State) {
 	r := &m.run
-	r.State, r.EndedAt, r.Journey.ParkedUntil = state, &m.now, nil
+	r.State, r.EndedAt, r.Details.ParkedUntil = state, &m.now, nil
 	if state.Final() {
 		r.Stage, r.Error = workflow.StageEnd, nil
-		r.Journey.Pending, r.Journey.Blocked = nil, nil
+		r.Details.Pending, r.Details.Blocked = nil, nil
 	}
 	if state == workflow.Canceled {
 		m.giveUp()
@@ -25,7 +25,7 @@ func (m *machine) giveUp() {
 	if step := m.currentStep(); step != nil && step.Status != workflow.StepDone && step.Status != workflow.StepPending {
 		step.Status, step.EndedAt = workflow.StepSkipped, &m.now
 	}
-	record := &m.run.Journey.Phases[m.run.Journey.Phase]
+	record := &m.run.Details.Phases[m.run.Details.Phase]
 	if record.Status != workflow.StepDone && record.Status != workflow.StepPending {
 		record.Status, record.Note, record.EndedAt = workflow.StepSkipped, "given up", &m.now
 	}
@@ -47,7 +47,7 @@ func (m *machine) stop(e workflow.Error) {
 // orGiveUp adds the way out that a run which is stuck always has. A change that waits for approval has another:
 // it can be sent back.
 func (m *machine) orGiveUp(e workflow.Error) []workflow.NextStep {
-	j := &m.run.Journey
+	j := &m.run.Details
 	named := func(s workflow.NextStep) bool {
 		return s.Has(func(s workflow.NextStep) bool { return s.Verb == workflow.VerbStop && s.Cancel })
 	}
@@ -62,7 +62,7 @@ func (m *machine) orGiveUp(e workflow.Error) []workflow.NextStep {
 func (m *machine) fail(e workflow.Error, first workflow.Action) {
 	e.Retryable = true
 	e.Next = []workflow.NextStep{m.run.Ask("see what happened", workflow.VerbLogs), m.run.Ask("try again", workflow.VerbRetry)}
-	m.run.Journey.Pending = nil
+	m.run.Details.Pending = nil
 	if first.Kind != "" {
 		m.order(first)
 	}
@@ -76,7 +76,7 @@ func (m *machine) halt(state workflow.State, step workflow.StepStatus, e workflo
 	if s := m.currentStep(); s != nil && s.Status == workflow.StepRunning {
 		s.Status, s.EndedAt, s.Error = step, &m.now, &e
 	}
-	if record := &m.run.Journey.Phases[m.run.Journey.Phase]; record.Status == workflow.StepRunning || record.Status == workflow.StepPending {
+	if record := &m.run.Details.Phases[m.run.Details.Phase]; record.Status == workflow.StepRunning || record.Status == workflow.StepPending {
 		record.Status, record.EndedAt = step, &m.now
 	}
 }
@@ -84,7 +84,7 @@ func (m *machine) halt(state workflow.State, step workflow.StepStatus, e workflo
 // block stops the run with one of the published reasons (E5).
 func (m *machine) block(reason workflow.BlockedReason, category workflow.Category, code, description string, suggestion workflow.NextStep) {
 	r := &m.run
-	r.Journey.Blocked = &workflow.Blocked{Reason: reason, Description: description, BlockedAt: m.now,
+	r.Details.Blocked = &workflow.Blocked{Reason: reason, Description: description, BlockedAt: m.now,
 		Next: &suggestion, Context: map[string]any{}}
 	stop := m.problem(category, code, blockedTitles[reason], description)
 	stop.Severity = workflow.Blocker
@@ -103,8 +103,8 @@ var blockedTitles = map[workflow.BlockedReason]string{
 
 func (m *machine) stoppedByPerson() workflow.Error {
 	r := &m.run
-	doing := r.Journey.Phase.Position().Doing
-	if r.Journey.SettingUp {
+	doing := r.Details.Phase.Position().Doing
+	if r.Details.SettingUp {
 		doing = "setting up the environment"
 	}
 	stop := m.problem(workflow.CategoryInput, workflow.StopRequestedCode, "stopped by a person", "stopped while "+doing)
@@ -121,10 +121,10 @@ const (
 
 // actionFailed repeats what may pass by itself and stops for what will not.
 func (m *machine) actionFailed(e workflow.ActionFailed) {
-	r, used := &m.run, &m.run.Journey.Used
-	defer m.before(r.Journey.Pending)
-	r.Journey.Pending = nil
-	if e.Error.Retryable && used.ActionRetries < r.Journey.Settings.Limits.ActionRetries {
+	r, used := &m.run, &m.run.Details.Used
+	defer m.before(r.Details.Pending)
+	r.Details.Pending = nil
+	if e.Error.Retryable && used.ActionRetries < r.Details.Settings.Limits.ActionRetries {
 		wait := min(max(e.RetryAfter, actionBackoff<<used.ActionRetries), maxBackoff)
 		used.ActionRetries++
 		r.Counters.Retries++

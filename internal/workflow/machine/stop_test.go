@@ -58,7 +58,7 @@ func TestBlockedReasons(t *testing.T) {
 		{workflow.ExternalBlocker, []act{untilPhase(workflow.CIWatch), fails("FORGE_UNAVAILABLE")}},
 	} {
 		run := lived(t, full, test.acts...)
-		b := run.Journey.Blocked
+		b := run.Details.Blocked
 		switch {
 		case run.State != workflow.NeedsInput || b == nil || b.Reason != test.reason:
 			t.Errorf("%s: %s is blocked as %+v", test.reason, where(run), b)

@@ -11,7 +11,7 @@ import (
 
 // syncOrdered has the base branch of now merged into the change. Whatever was agreed to is void.
 func (m *machine) syncOrdered() bool {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	r.Signals.Commands = without(r.Signals.Commands, workflow.CommandSync)
 	if !r.MaySync() {
 		return true
@@ -23,7 +23,7 @@ func (m *machine) syncOrdered() bool {
 
 // mergeBaseIn has the base merged into a change whose steps are done; then it is tested, and reviewed, again.
 func (m *machine) mergeBaseIn() {
-	r, j := &m.run, &m.run.Journey
+	r, j := &m.run, &m.run.Details
 	if j.Phase == workflow.ReviewRequest {
 		m.close(workflow.StepDone, "")
 	}
@@ -36,7 +36,7 @@ func (m *machine) mergeBaseIn() {
 // baseMerged goes on with the merge as part of the change: the agent resolves its conflicts, and everything that was
 // proven of the change before is proven again.
 func (m *machine) baseMerged(e workflow.BaseMerged) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if e.Commit == j.Head {
 		m.enter(j.Phase)
 		return

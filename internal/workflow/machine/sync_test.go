@@ -18,8 +18,8 @@ func merging(t *testing.T) workflow.Run {
 	run.Signals.Commands = []workflow.Command{{Kind: workflow.CommandSync}}
 	run, _ = Decide(run, workflow.SyncOrdered{}, epoch)
 	run, _ = Decide(run, workflow.Admitted{Epoch: 2}, epoch)
-	if run.State != workflow.Running || run.Journey.Pending[0].Kind != workflow.MergeBase || len(run.Signals.Commands) != 0 {
-		t.Fatalf("%s, pending %v, commands %v", run.State, run.Journey.Pending, run.Signals.Commands)
+	if run.State != workflow.Running || run.Details.Pending[0].Kind != workflow.MergeBase || len(run.Signals.Commands) != 0 {
+		t.Fatalf("%s, pending %v, commands %v", run.State, run.Details.Pending, run.Signals.Commands)
 	}
 	return run
 }
@@ -27,8 +27,8 @@ func merging(t *testing.T) workflow.Run {
 func TestACleanMergeOfTheBaseIsTestedAndAskedAboutAgain(t *testing.T) {
 	t.Parallel()
 	run := merging(t)
-	run, _ = Decide(run, workflow.BaseMerged{Outcome: workflow.Outcome{Key: run.Journey.Pending[0].Key}, Base: "base2", Commit: "merged"}, epoch)
-	if j := run.Journey; j.Head != "merged" || j.Approval != nil || j.Pending[0].Kind != workflow.RunTests {
+	run, _ = Decide(run, workflow.BaseMerged{Outcome: workflow.Outcome{Key: run.Details.Pending[0].Key}, Base: "base2", Commit: "merged"}, epoch)
+	if j := run.Details; j.Head != "merged" || j.Approval != nil || j.Pending[0].Kind != workflow.RunTests {
 		t.Fatalf("head %s, pending %v", j.Head, j.Pending)
 	}
 	for run.State == workflow.Running {
@@ -42,23 +42,23 @@ func TestACleanMergeOfTheBaseIsTestedAndAskedAboutAgain(t *testing.T) {
 func TestTheAgentResolvesConflictsUntilNoMarkerIsLeft(t *testing.T) {
 	t.Parallel()
 	run := merging(t)
-	run, _ = Decide(run, workflow.BaseMerged{Outcome: workflow.Outcome{Key: run.Journey.Pending[0].Key}, Base: "base2", Commit: "merged", Conflicts: []string{"a.go"}}, epoch)
-	j := run.Journey
+	run, _ = Decide(run, workflow.BaseMerged{Outcome: workflow.Outcome{Key: run.Details.Pending[0].Key}, Base: "base2", Commit: "merged", Conflicts: []string{"a.go"}}, epoch)
+	j := run.Details
 	if a := j.Pending[0]; a.Kind != workflow.CallAgent || a.Role != workflow.Implementer || !strings.Contains(j.Findings[0].Text, "these files conflict: a.go") {
 		t.Fatalf("pending %v, findings %v", j.Pending, j.Findings)
 	}
 	run, _ = Decide(run, workflow.Implemented{Outcome: workflow.Outcome{Key: j.Pending[0].Key}}, epoch)
-	record := workflow.Outcome{Key: run.Journey.Pending[0].Key}
+	record := workflow.Outcome{Key: run.Details.Pending[0].Key}
 	left, _ := Decide(run, workflow.ChangeRecorded{Outcome: record, Commit: "half", Unresolved: []string{"a.go"}}, epoch)
-	if a := left.Journey.Pending[0]; a.Kind != workflow.CallAgent || !strings.Contains(a.Reason, "conflict markers are left in a.go") || left.Journey.Head == "half" {
-		t.Errorf("with markers left: %v at %s", a, left.Journey.Head)
+	if a := left.Details.Pending[0]; a.Kind != workflow.CallAgent || !strings.Contains(a.Reason, "conflict markers are left in a.go") || left.Details.Head == "half" {
+		t.Errorf("with markers left: %v at %s", a, left.Details.Head)
 	}
 	untouched, _ := Decide(run, workflow.ChangeRecorded{Outcome: record, Commit: "merged", Unresolved: []string{"a.go"}}, epoch)
-	if a := untouched.Journey.Pending[0]; a.Kind != workflow.CallAgent {
+	if a := untouched.Details.Pending[0]; a.Kind != workflow.CallAgent {
 		t.Errorf("an agent that touched nothing is called again, not %v", a)
 	}
 	resolved, _ := Decide(run, workflow.ChangeRecorded{Outcome: record, Commit: "resolved"}, epoch)
-	if j := resolved.Journey; j.Pending[0].Kind != workflow.RunTests || j.Conflicts != nil || j.Head != "resolved" {
+	if j := resolved.Details; j.Pending[0].Kind != workflow.RunTests || j.Conflicts != nil || j.Head != "resolved" {
 		t.Errorf("resolved: %v, conflicts %v", j.Pending, j.Conflicts)
 	}
 }
@@ -78,7 +78,7 @@ func TestOnlyAFinishedChangeThatStandsStillIsMergedWithItsBase(t *testing.T) {
 		"one that waits for its merge":  {at(t, full, workflow.MergePullRequest, ""), false},
 	} {
 		after, _ := Decide(c.run, workflow.SyncOrdered{}, epoch)
-		merges := slices.ContainsFunc(after.Journey.Pending, func(a workflow.Action) bool { return a.Kind == workflow.MergeBase })
+		merges := slices.ContainsFunc(after.Details.Pending, func(a workflow.Action) bool { return a.Kind == workflow.MergeBase })
 		if c.run.MaySync() != c.want || merges != c.want {
 			t.Errorf("%s: may %v, merges %v, want %v", name, c.run.MaySync(), merges, c.want)
 		}

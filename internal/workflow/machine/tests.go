@@ -11,7 +11,7 @@ import (
 // testsEnded takes a result on the commit that was recorded. What it means
 // depends on the phase: a new test is meant to fail.
 func (m *machine) testsEnded(e workflow.TestsEnded) {
-	j := &m.run.Journey
+	j := &m.run.Details
 	known := j.Excuses(e.Failures)
 	if m.answered.Purpose != workflow.UnitTests && m.answered.Purpose != workflow.E2ETests {
 		known = nil
@@ -100,7 +100,7 @@ func (m *machine) countTests(step *workflow.Step, e workflow.TestsEnded) {
 
 // stillFails: nothing fails but commands that failed before anything was changed.
 func (m *machine) stillFails(e workflow.TestsEnded) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	for _, f := range e.AllFailures() {
 		if before := j.Tested.Of(f.Command); before == nil || !before.Failed() {
 			return false
@@ -115,7 +115,7 @@ func (m *machine) failsAlike(e workflow.TestsEnded) bool {
 		return false
 	}
 	for _, f := range e.AllFailures() {
-		if before := m.run.Journey.Tested.Of(f.Command); withoutDigits(before.Summary) != withoutDigits(f.Summary) {
+		if before := m.run.Details.Tested.Of(f.Command); withoutDigits(before.Summary) != withoutDigits(f.Summary) {
 			return false
 		}
 	}
@@ -135,7 +135,7 @@ func withoutDigits(summary string) string {
 
 // slowBefore: what did not end by itself did not on the base either, where that is what the run is to repair.
 func (m *machine) slowBefore(e workflow.TestsEnded) bool {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if j.Settings.Check == nil || j.Tested == nil {
 		return false
 	}
@@ -150,7 +150,7 @@ func (m *machine) slowBefore(e workflow.TestsEnded) bool {
 // autofixes is how often a change goes back because its tests fail. Where they fail as they did before anything
 // was changed, one more attempt is all that could be of use.
 func (m *machine) autofixes(e workflow.TestsEnded) int {
-	j := &m.run.Journey
+	j := &m.run.Details
 	if j.BaseFails() && (j.SetUp.Failure() != "" || m.failsAlike(e)) {
 		return min(1, j.Settings.Limits.Autofix)
 	}
@@ -160,7 +160,7 @@ func (m *machine) autofixes(e workflow.TestsEnded) int {
 // mustPass: the last step of the implementation, a refactoring and a mend must
 // leave the tests passing. Before that a test may wait for a later step.
 func (m *machine) mustPass() bool {
-	switch m.run.Journey.Phase {
+	switch m.run.Details.Phase {
 	case workflow.TDDRed:
 		return false
 	case workflow.TDDGreen:
@@ -175,7 +175,7 @@ func (m *machine) mustPass() bool {
 
 // finishChange ends the change in hand: a step of the plan, or a mend.
 func (m *machine) finishChange() {
-	j := &m.run.Journey
+	j := &m.run.Details
 	j.Used.Autofix, j.Used.AgentRetries = 0, 0
 	step := m.currentStep()
 	if step == nil {

@@ -28,8 +28,8 @@ func TestWeakenedTestsNeedAPerson(t *testing.T) {
 			return workflow.ChangeRecorded{Outcome: o, Commit: "weaker", Whole: []policy.FileChange{{Path: c.file.Path, OldMode: "100644"}}, Tests: []policy.TestFile{c.file}}
 		})
 		run := lived(t, ordinary(workflow.WorkflowSimple, true), untilAction(workflow.RecordChange), record, toTheEnd)
-		if asks := run.State == workflow.NeedsInput && strings.Contains(run.Error.Message, c.want); asks != (c.want != "") || asks && !slices.Contains(run.Journey.Flags, c.want) {
-			t.Errorf("%+v: %s, flags %q, want %q", c.file, where(run), run.Journey.Flags, c.want)
+		if asks := run.State == workflow.NeedsInput && strings.Contains(run.Error.Message, c.want); asks != (c.want != "") || asks && !slices.Contains(run.Details.Flags, c.want) {
+			t.Errorf("%+v: %s, flags %q, want %q", c.file, where(run), run.Details.Flags, c.want)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func TestAPersonsCommitsDoNotHideWhatTheAgentDidToTheTests(t *testing.T) {
 	moved := byAda
 	moved.Whole, moved.Tests, moved.Concerns = []policy.FileChange{{Path: "a_test.go", OldMode: "100644"}}, gone, []policy.Concern{{Kind: policy.HiddenText, What: "U+202E", Path: "a.go", Line: 1}}
 	run := lived(t, ordinary(workflow.WorkflowSimple, true), untilPhase(workflow.PRCreate), does(moved))
-	if len(run.Journey.Flags) != 2 {
-		t.Errorf("flags %q", run.Journey.Flags)
+	if len(run.Details.Flags) != 2 {
+		t.Errorf("flags %q", run.Details.Flags)
 	}
 }

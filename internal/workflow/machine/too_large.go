@@ -12,8 +12,8 @@ import (
 
 // dropWorkFirst orders that such work is dropped, before what was to be done.
 func (m *machine) dropWorkFirst() {
-	defer m.before(m.run.Journey.Pending)
-	m.run.Journey.Pending = nil
+	defer m.before(m.run.Details.Pending)
+	m.run.Details.Pending = nil
 	m.order(workflow.Action{Kind: workflow.DropWork})
 }
 
@@ -28,7 +28,7 @@ const (
 // what it made.
 func (m *machine) workRefused(e workflow.ChangeRefused) {
 	m.refuseChange(e.Problems, e.TooLarge)
-	pending := m.run.Journey.Pending
+	pending := m.run.Details.Pending
 	if i := slices.IndexFunc(pending, func(a workflow.Action) bool { return a.Kind == workflow.CallAgent && a.Role == workflow.Implementer }); e.TooLarge && i >= 0 {
 		pending[i].InPlace = true
 	}
@@ -36,5 +36,5 @@ func (m *machine) workRefused(e workflow.ChangeRefused) {
 
 // before lets what was ordered come before rest.
 func (m *machine) before(rest []workflow.Action) {
-	m.run.Journey.Pending = append(m.run.Journey.Pending, rest...)
+	m.run.Details.Pending = append(m.run.Details.Pending, rest...)
 }

@@ -36,11 +36,11 @@ func TestWorkThatIsTooLargeToKeep(t *testing.T) {
 		{"its maker goes on with it", full, []act{untilPhase(workflow.TDDGreen), well, refused}, "RUNNING tdd-green call_agent S02/2"},
 	})
 	run := lived(t, full, untilPhase(workflow.TDDGreen), well, refused)
-	if a := run.Journey.Pending[0]; !a.InPlace || !strings.Contains(a.Reason, "too large") {
+	if a := run.Details.Pending[0]; !a.InPlace || !strings.Contains(a.Reason, "too large") {
 		t.Errorf("who made what is too large is called with %+v", a)
 	}
 	run = lived(t, full, untilPhase(workflow.TDDGreen), well, answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event { return workflow.ChangeRefused{Outcome: o} }))
-	if run.Journey.Pending[0].InPlace {
+	if run.Details.Pending[0].InPlace {
 		t.Error("what can be kept is not begun anew")
 	}
 }

@@ -136,8 +136,8 @@ func TestPathsThatLeaveTheProjectAreRefused(t *testing.T) {
 			"logs":         func(r *workflow.Run) { r.Steps = []workflow.Step{{StepID: "S01", Attempt: 1, Logs: []string{bad}}} },
 			"report_md":    func(r *workflow.Run) { r.Artifacts.ReportMD = bad },
 			"logs_dir":     func(r *workflow.Run) { r.Artifacts.LogsDir = bad },
-			"env_path":     func(r *workflow.Run) { r.Journey.EnvPath = bad },
-			"log_path":     func(r *workflow.Run) { r.Journey.Evidence = []workflow.Evidence{{LogPath: bad}} },
+			"env_path":     func(r *workflow.Run) { r.Details.EnvPath = bad },
+			"log_path":     func(r *workflow.Run) { r.Details.Evidence = []workflow.Evidence{{LogPath: bad}} },
 			"patches":      func(r *workflow.Run) { r.Artifacts.Patches = []string{bad} },
 			"request_path": func(r *workflow.Run) { r.Artifacts.RequestPath = bad },
 		} {
@@ -149,7 +149,7 @@ func TestPathsThatLeaveTheProjectAreRefused(t *testing.T) {
 		}
 	}
 	run := newRun(settings(workflow.WorkflowFull, true))
-	run.Journey.EnvPath = ".worktrees/issue-42-fix..the-parser"
+	run.Details.EnvPath = ".worktrees/issue-42-fix..the-parser"
 	if err := run.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -162,7 +162,7 @@ func TestNothingEndsBeforeItBeganWhenTheClockGoesBack(t *testing.T) {
 	if run.EndedAt == nil || run.EndedAt.Before(run.StartedAt) || run.UpdatedAt.Before(run.StartedAt) {
 		t.Errorf("started at %s, updated at %s, ended at %v", run.StartedAt, run.UpdatedAt, run.EndedAt)
 	}
-	if p := run.Journey.Phases[0]; p.EndedAt == nil || p.EndedAt.Before(*p.StartedAt) {
+	if p := run.Details.Phases[0]; p.EndedAt == nil || p.EndedAt.Before(*p.StartedAt) {
 		t.Errorf("its phase started at %v and ended at %v", p.StartedAt, p.EndedAt)
 	}
 }

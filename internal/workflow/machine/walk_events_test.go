@@ -11,22 +11,22 @@ import (
 // eventsFor is everything that can happen to a run: every order, and every
 // outcome of the action that would be performed now.
 func eventsFor(r workflow.Run) []workflow.Event {
-	head := r.Journey.Head
+	head := r.Details.Head
 	events := []workflow.Event{workflow.Admitted{Epoch: 1}, workflow.Named{Program: "./agent.sh"}, workflow.Waiting{For: "a slot"}, workflow.Interrupted{}, workflow.Prepared{}, workflow.WorkLaid{Commit: "upon"}, workflow.SessionBegan{}, workflow.SessionUsed{Usage: workflow.Usage{OutputTokens: 1}}, workflow.WorkFound{Ref: "refs/signalbox/kept/42/found"}, workflow.StopRequested{}, workflow.StopRequested{Cancel: true}, workflow.Resumed{}, workflow.Resumed{Force: true}, workflow.Retried{},
 		workflow.Approved{Commit: head, By: "ada"}, workflow.Approved{Commit: "of another time"}, workflow.Rejected{Reason: "no"}}
-	if commit := fmt.Sprintf("p%04d", r.Journey.Orders); r.Journey.Settings.Workflow == workflow.WorkflowCustom && len(r.Journey.Moves) == 0 { // see movable; one tells all
+	if commit := fmt.Sprintf("p%04d", r.Details.Orders); r.Details.Settings.Workflow == workflow.WorkflowCustom && len(r.Details.Moves) == 0 { // see movable; one tells all
 		kept := "refs/signalbox/kept/42/" + commit
 		events = append(events, workflow.BranchMoved{Commit: commit, OnTop: true, Commits: 2, By: []string{"Ada"}, KeptRef: kept},
 			workflow.BranchMoved{Commit: commit, Commits: 1, By: []string{"Ada"}, KeptRef: kept})
 	}
-	if r.Journey.FromBase {
+	if r.Details.FromBase {
 		events = append(events, workflow.Admitted{Epoch: 1, Base: "moved"})
 	}
-	if r.Journey.Settings.Workflow == workflow.WorkflowCustom && len(r.Journey.Moves) == 0 {
+	if r.Details.Settings.Workflow == workflow.WorkflowCustom && len(r.Details.Moves) == 0 {
 		events = append(events, workflow.SyncOrdered{})
 	}
-	if len(r.Journey.Pending) > 0 {
-		a := r.Journey.Pending[0]
+	if len(r.Details.Pending) > 0 {
+		a := r.Details.Pending[0]
 		events = append(events, outcomes(r, a)...)
 		events = append(events, workflow.Merged{Outcome: workflow.Outcome{Key: "never asked for"}})
 	}
@@ -45,7 +45,7 @@ var tooLarge = workflow.Error{Category: workflow.CategoryEnvironment, ReasonCode
 
 func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 	o := workflow.Outcome{Key: a.Key}
-	commit := fmt.Sprintf("c%04d", r.Journey.Orders)
+	commit := fmt.Sprintf("c%04d", r.Details.Orders)
 	passing := workflow.ActionFailed{Outcome: o, Error: workflow.Error{Category: workflow.CategoryGit, ReasonCode: "GIT_FAILED", Title: "git failed", Retryable: true}}
 	lasting := workflow.ActionFailed{Outcome: o, Error: workflow.Error{Category: workflow.CategoryGit, ReasonCode: "CHECKOUT_IN_THE_WAY", Title: "in the way"}}
 	events := []workflow.Event{passing, lasting}
@@ -73,7 +73,7 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 	case workflow.CallAgent:
 		return append(events, answers(o, a)...)
 	case workflow.MergeBase:
-		return append(events, workflow.BaseMerged{Outcome: o, Base: "base2", Commit: r.Journey.Head}, workflow.BaseMerged{Outcome: o, Base: "base2", Commit: commit},
+		return append(events, workflow.BaseMerged{Outcome: o, Base: "base2", Commit: r.Details.Head}, workflow.BaseMerged{Outcome: o, Base: "base2", Commit: commit},
 			workflow.BaseMerged{Outcome: o, Base: "base2", Commit: commit, Conflicts: []string{"a.go"}})
 	case workflow.WritePlan:
 		return append(events, workflow.PlanWritten{Outcome: o, Path: "planning.json"})
@@ -84,13 +84,13 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		}
 		return events
 	case workflow.RecordChange:
-		return append(events, workflow.ChangeRecorded{Outcome: o, Commit: commit}, workflow.ChangeRecorded{Outcome: o, Commit: r.Journey.StepBase},
+		return append(events, workflow.ChangeRecorded{Outcome: o, Commit: commit}, workflow.ChangeRecorded{Outcome: o, Commit: r.Details.StepBase},
 			workflow.ChangeRecorded{Outcome: o, Commit: commit, Whole: []policy.FileChange{{Path: ".github/workflows/x.yml", NewMode: "100644"}}},
 			workflow.ChangeRecorded{Outcome: o, Commit: commit, Whole: []policy.FileChange{{Path: "a"}}, Concerns: []policy.Concern{{Kind: policy.KnownSecret, What: "MY_TOKEN", Path: "a", Line: 1, Commit: ""}}},
 			workflow.ChangeRecorded{Outcome: o, Commit: commit, Files: []policy.FileChange{{Path: "a/.GIT/config", NewMode: "100644"}}},
 			workflow.ChangeRefused{Outcome: o, Problems: []string{"too large"}, TooLarge: true})
 	case workflow.RunTests:
-		commit = r.Journey.Head
+		commit = r.Details.Head
 		failed := func(f workflow.TestFailure) workflow.Event {
 			f.Command = "make test"
 			return workflow.TestsEnded{Outcome: o, Commit: commit, Summary: "no", Failures: []workflow.TestFailure{f}}
@@ -99,7 +99,7 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		if a.Purpose == workflow.BaseTests {
 			events = append(events, failed(workflow.TestFailure{ExitCode: 127, Unnamed: true}))
 		}
-		if r.Journey.Settings.Workflow != workflow.WorkflowSimple { // which is enough to see these
+		if r.Details.Settings.Workflow != workflow.WorkflowSimple { // which is enough to see these
 			return events
 		}
 		return append(events, failed(workflow.TestFailure{ExitCode: 137, Unsettled: true}), failed(workflow.TestFailure{ExitCode: 1, Tests: []string{"TestOld"}}))
@@ -107,7 +107,7 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 		return append(events, workflow.PullRequestOpened{Outcome: o, Number: 7})
 	case workflow.WatchChecks:
 		for _, state := range []workflow.ChecksState{workflow.ChecksPassed, workflow.ChecksFailed, workflow.ChecksConflict, workflow.ChecksSilent, workflow.ChecksUnsettled} {
-			events = append(events, workflow.ChecksEnded{Outcome: o, State: state, Candidate: workflow.Candidate{Head: r.Journey.Head}})
+			events = append(events, workflow.ChecksEnded{Outcome: o, State: state, Candidate: workflow.Candidate{Head: r.Details.Head}})
 		}
 		return events
 	case workflow.MergePullRequest:
@@ -119,7 +119,7 @@ func outcomes(r workflow.Run, a workflow.Action) []workflow.Event {
 	case workflow.CloseRequest:
 		return append(events, workflow.RequestClosed{Outcome: o})
 	case workflow.FindAgreement:
-		return append(events, workflow.AgreementFound{Outcome: o, Content: r.Journey.SetUp.Content()}, workflow.AgreementFound{Outcome: o})
+		return append(events, workflow.AgreementFound{Outcome: o, Content: r.Details.SetUp.Content()}, workflow.AgreementFound{Outcome: o})
 	case workflow.KeepAgreement:
 		return append(events, workflow.AgreementKept{Outcome: o}, workflow.AgreementKept{Outcome: o, Problem: "the disk is full"})
 	case workflow.PostComment:
@@ -203,12 +203,12 @@ func place(r workflow.Run) string {
 	switch {
 	case r.State == workflow.NeedsInput && r.Error.ReasonCode == "APPROVAL_REQUIRED":
 		return string(workflow.ApprovalWait.Step())
-	case r.State == workflow.Running && r.Journey.Canceling:
+	case r.State == workflow.Running && r.Details.Canceling:
 		return "canceling"
-	case r.State == workflow.Running && r.Journey.SettingUp:
+	case r.State == workflow.Running && r.Details.SettingUp:
 		return "set-up"
 	case r.State == workflow.Running:
-		return string(r.Journey.Phase.Step())
+		return string(r.Details.Phase.Step())
 	}
 	return string(r.State)
 }

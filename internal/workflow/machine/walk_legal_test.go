@@ -18,7 +18,7 @@ func checkLegal(t failer, before workflow.Run, event workflow.Event, after workf
 	t.Helper()
 	fail := func(format string, args ...any) {
 		t.Helper()
-		t.Fatalf("%s: %s + %s → %s: %s", before.Journey.Phase, before.State, eventName(event), after.State, fmt.Sprintf(format, args...))
+		t.Fatalf("%s: %s + %s → %s: %s", before.Details.Phase, before.State, eventName(event), after.State, fmt.Sprintf(format, args...))
 	}
 	if err := after.Validate(); err != nil {
 		fail("illegal document: %v", err)
@@ -26,7 +26,7 @@ func checkLegal(t failer, before workflow.Run, event workflow.Event, after workf
 	if !before.State.MayBecome(after.State) {
 		fail("R16 does not allow this")
 	}
-	j := after.Journey
+	j := after.Details
 	if after.State == workflow.Running && len(actions) == 0 {
 		fail("a running run with nothing to do")
 	}
@@ -72,12 +72,12 @@ func checkLegal(t failer, before workflow.Run, event workflow.Event, after workf
 // checkPosition holds that a running run shows one phase at work, the present
 // one, and a stage of it.
 func checkPosition(fail func(string, ...any), r workflow.Run) {
-	for _, record := range r.Journey.Phases {
-		if record.Status == workflow.StepRunning && record.Phase != r.Journey.Phase {
+	for _, record := range r.Details.Phases {
+		if record.Status == workflow.StepRunning && record.Phase != r.Details.Phase {
 			fail("%s is shown as at work", record.Phase)
 		}
 	}
-	row := r.Journey.Phase.Position()
+	row := r.Details.Phase.Position()
 	if r.Stage != row.Stage && !slices.Contains(row.Stages, r.Stage) {
 		fail("stage %s is none of the phase's", r.Stage)
 	}

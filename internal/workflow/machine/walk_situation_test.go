@@ -53,7 +53,7 @@ type situationOfAction struct {
 }
 
 func abstract(r workflow.Run) situation {
-	j := &r.Journey
+	j := &r.Details
 	s := situation{state: r.State, phase: j.Phase, workflow: j.Settings.Workflow, used: spent(&j.Used), settingUp: j.SettingUp,
 		canceling: j.Canceling, fix: j.Phases[workflow.ReviewFix].Status, current: r.CurrentStepIndex, findings: len(j.Findings),
 		flags: len(j.Flags), branched: j.BaseCommit != "", environment: j.EnvID != "", unchanged: j.Head == j.StepBase, begun: j.StepBase != j.BaseCommit,

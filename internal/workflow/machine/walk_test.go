@@ -67,7 +67,7 @@ func explore(t *testing.T, each func(workflow.Run), follow func(from, to workflo
 		from := w.seen[abstract(run)]
 		for _, event := range eventsFor(run) {
 			after, actions := Decide(run, event, epoch)
-			if after.Journey.Transition == run.Journey.Transition {
+			if after.Details.Transition == run.Details.Transition {
 				continue // the fact did not apply
 			}
 			checkLegal(w.t, run, event, after, actions)
@@ -119,7 +119,7 @@ func (w *walk) dead() int {
 func beforeSetUp(t *testing.T) workflow.Run {
 	t.Helper()
 	run, _ := Decide(newRun(settings(workflow.WorkflowFull, true)), workflow.Admitted{}, epoch)
-	for run.Journey.Plan == nil {
+	for run.Details.Plan == nil {
 		event := goesWell(run)
 		if e, ok := event.(workflow.PlanAnswered); ok {
 			e.Plan.Environment = setUp
@@ -134,7 +134,7 @@ func beforeSetUp(t *testing.T) workflow.Run {
 func atApproval(t *testing.T) workflow.Run {
 	t.Helper()
 	run := beforeSetUp(t)
-	for run.Journey.Phase < workflow.ApprovalWait {
+	for run.Details.Phase < workflow.ApprovalWait {
 		run, _ = Decide(run, goesWell(run), epoch)
 	}
 	return run
@@ -164,16 +164,16 @@ var walks = func() func(t *testing.T) []*walk {
 	return func(t *testing.T) []*walk {
 		once.Do(func() {
 			stay := func(from, to workflow.Run) bool {
-				u := to.Journey.Used
+				u := to.Details.Used
 				waits := min(1, u.NetworkWaits) + min(1, u.ServerWaits) + min(1, u.LockWaits)
-				return waits <= 1 && (from.Journey.SettingUp || from.Journey.Plan != nil || from.State.Ended() || from.State == workflow.Queued)
+				return waits <= 1 && (from.Details.SettingUp || from.Details.Plan != nil || from.State.Ended() || from.State == workflow.Queued)
 			}
 			all = []*walk{
 				explore(t, nil, nil, newRun(settings(workflow.WorkflowSimple, false))),
 				explore(t, nil, nil, newRun(settings(workflow.WorkflowFull, true))),
 				explore(t, nil, stay, beforeSetUp(t)),
 				explore(t, nil, nil, newRun(movable())),
-				explore(t, nil, func(_, to workflow.Run) bool { return to.Journey.Phase >= workflow.ApprovalWait }, atApproval(t)),
+				explore(t, nil, func(_, to workflow.Run) bool { return to.Details.Phase >= workflow.ApprovalWait }, atApproval(t)),
 			}
 		})
 		return all

@@ -9,9 +9,9 @@ import (
 	"signalbox/internal/process"
 )
 
-// Renew implements environment.Environment. Everything of the environment is thrown away; where
+// Restore implements environment.Environment. Everything of the environment is thrown away; where
 // a base is kept under the key it stands on that, else it is a new clone.
-func (e *Environment) Renew(ctx context.Context, commit, key string) (warm bool, err error) {
+func (e *Environment) Restore(ctx context.Context, commit, key string) (warm bool, err error) {
 	if warm, err = e.renew(ctx, commit, key); err != nil {
 		return false, fmt.Errorf("renew environment %s at %s: %w", e.spec.ID, commit, err)
 	}
@@ -98,8 +98,8 @@ func (e *Environment) emptyHome() error {
 	return nil
 }
 
-// Forget implements environment.Environment. Environments that stand on the base keep it.
-func (e *Environment) Forget(ctx context.Context, key string) error {
+// Evict implements environment.Environment. Environments that stand on the base keep it.
+func (e *Environment) Evict(ctx context.Context, key string) error {
 	if err := e.driver.forgetBases(ctx, key); err != nil {
 		return fmt.Errorf("forget environments kept as %s: %w", key, err)
 	}

@@ -6,10 +6,10 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// Journey is what Signalbox knows of a run beyond the published format (the key
+// Details is what Signalbox knows of a run beyond the published format (the key
 // "signalbox" of stage.json): its exact position, the orders not yet carried
 // out, the budgets used, and the facts gathered on the way.
-type Journey struct {
+type Details struct {
 	// Number is the request's number, the n of branch names, environments and status files.
 	Number int `json:"number"`
 	// Transition counts saved transitions from 1; events.jsonl carries the same number.
@@ -54,7 +54,7 @@ type Journey struct {
 
 	// Upon is the commit on which a session works where that is not Head: Head with the work, not merged
 	// yet, of what the request depends on. No part of it is ever the run's own; empty once the run goes on.
-	Upon string `json:"upon,omitempty"`
+	SessionBase string `json:"upon,omitempty"`
 
 	EnvID string `json:"env_id"`
 	// Area is the top folder that most files of the change are in; empty for the root, and before there is a change.

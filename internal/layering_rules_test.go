@@ -1,4 +1,4 @@
-package house_test
+package layering_test
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// allowed is the row of a room.
-func allowed(room string) (row []string, ok bool) {
-	if row, ok = rooms[room]; ok {
+// allowed is the row of a package.
+func allowed(pkg string) (row []string, ok bool) {
+	if row, ok = packages[pkg]; ok {
 		return row, true
 	}
-	row, ok = rooms[path.Dir(room)+"/*"]
+	row, ok = packages[path.Dir(pkg)+"/*"]
 	return row, ok
 }
 
@@ -22,64 +22,64 @@ func allowed(room string) (row []string, ok bool) {
 func (s source) forbids(module, name string) string {
 	other, ours := strings.CutPrefix(name, module+"/internal/")
 	if !ours {
-		if isPure(s.room) && !s.test && !slices.Contains(pure, name) {
-			return s.room + " depends on its arguments alone: only " + strings.Join(pure, ", ")
+		if isPure(s.pkg) && !s.test && !slices.Contains(pure, name) {
+			return s.pkg + " depends on its arguments alone: only " + strings.Join(pure, ", ")
 		}
 		return ""
 	}
-	if isFace(s.room) && isFace(other) && s.room != "cli" {
+	if isFace(s.pkg) && isFace(other) && s.pkg != "cli" {
 		return "faces never import each other"
 	}
-	if s.test || other == s.room {
+	if s.test || other == s.pkg {
 		return ""
 	}
 	if isSuite(other) {
 		return "a conformance suite is for tests"
 	}
-	row, _ := allowed(s.room)
+	row, _ := allowed(s.pkg)
 	if slices.Contains(row, other) {
 		return ""
 	}
-	if isDriver(other) && s.room != "wire" && !strings.HasPrefix(s.room, other+"/") && !strings.HasPrefix(s.room, "cmd/") {
+	if isDriver(other) && s.pkg != "wire" && !strings.HasPrefix(s.pkg, other+"/") && !strings.HasPrefix(s.pkg, "cmd/") {
 		return "drivers are named by wire only"
 	}
 	if slices.Contains(row, "*") {
 		return ""
 	}
-	return fmt.Sprintf("the layer table allows %s only %v", s.room, row)
+	return fmt.Sprintf("the layer table allows %s only %v", s.pkg, row)
 }
 
 // isPure: judgement, and the documents that are derived from it.
-func isPure(room string) bool {
-	top, _, _ := strings.Cut(room, "/")
+func isPure(pkg string) bool {
+	top, _, _ := strings.Cut(pkg, "/")
 	return top == "workflow" || top == "health" || top == "registry"
 }
 
-func isFace(room string) bool { return slices.Contains(faces, strings.Split(room, "/")[0]) }
+func isFace(pkg string) bool { return slices.Contains(faces, strings.Split(pkg, "/")[0]) }
 
-func isDriver(room string) bool {
-	port, _, nested := strings.Cut(room, "/")
-	return nested && slices.Contains(ports, port) && !isSuite(room)
+func isDriver(pkg string) bool {
+	port, _, nested := strings.Cut(pkg, "/")
+	return nested && slices.Contains(ports, port) && !isSuite(pkg)
 }
 
-func isSuite(room string) bool {
-	port, suite, _ := strings.Cut(room, "/")
+func isSuite(pkg string) bool {
+	port, suite, _ := strings.Cut(pkg, "/")
 	return slices.Contains(ports, port) && suite == port+"test"
 }
 
 // calls finds what makes an answer depend on when or under whom it is asked.
 // Naming time.Now as the clock that is used when none is injected is no call.
 func (s source) calls() (found []string) {
-	if s.test || isSuite(s.room) {
+	if s.test || isSuite(s.pkg) {
 		return nil
 	}
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
-			if rule := forbiddenCall(s.name, s.room, s.selected(call.Fun)); rule != "" {
+			if rule := forbiddenCall(s.name, s.pkg, s.selected(call.Fun)); rule != "" {
 				found = append(found, fmt.Sprintf("calls %s: %s", s.selected(call.Fun), rule))
 			}
 		}
-		if node, ok := n.(ast.Expr); ok && s.room == "workflow" && slices.Contains(readsClock, s.selected(node)) {
+		if node, ok := n.(ast.Expr); ok && s.pkg == "workflow" && slices.Contains(readsClock, s.selected(node)) {
 			found = append(found, fmt.Sprintf("names %s: workflow is told the time", s.selected(node)))
 		}
 		return true
@@ -94,15 +94,15 @@ var readsClock = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", 
 // package, so its main is an init. It makes a context as any main does, and looks at no clock.
 const initProgram = "internal/environment/clone/mountprogram.go"
 
-func forbiddenCall(name, room, function string) string {
-	inCommand := strings.HasPrefix(room, "cmd/")
+func forbiddenCall(name, pkg, function string) string {
+	inCommand := strings.HasPrefix(pkg, "cmd/")
 	switch function {
 	case "context.Background", "context.TODO":
 		if !inCommand && name != initProgram {
 			return "a context comes from the caller; only main makes one"
 		}
 	case "time.Now", "time.Since", "time.Until":
-		if !inCommand && !slices.Contains(clocks, room) {
+		if !inCommand && !slices.Contains(clocks, pkg) {
 			return "the clock is injected"
 		}
 	}

@@ -16,8 +16,8 @@ func KeptRef(run *workflow.Run, commit string) string {
 	return fmt.Sprintf("%s/%s-%.10s", KeptFolder(run), run.RunID, commit)
 }
 
-// Keep puts a commit on KeptRef.
-func (p *Places) Keep(ctx context.Context, run *workflow.Run, commit string) error {
+// SaveWork puts a commit on KeptRef.
+func (p *Places) SaveWork(ctx context.Context, run *workflow.Run, commit string) error {
 	if at, err := p.Repo.Resolve(ctx, KeptRef(run, commit)); err == nil && at == commit {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (p *Places) Keep(ctx context.Context, run *workflow.Run, commit string) err
 
 // KeptFolder is where the refs are that keep work of the run's request.
 func KeptFolder(run *workflow.Run) string {
-	return fmt.Sprintf("refs/signalbox/kept/%d", run.Journey.Number)
+	return fmt.Sprintf("refs/signalbox/kept/%d", run.Details.Number)
 }
 
 // Left is the run's environment as it was left, and the commit that its content goes on from. One
@@ -39,7 +39,7 @@ func (p *Places) Left(ctx context.Context, run *workflow.Run) (environment.Envir
 	env, err := p.Environments.Make(ctx, Spec(run))
 	var other *environment.OtherSpecError
 	if !errors.As(err, &other) {
-		return env, run.Journey.Head, err
+		return env, run.Details.Head, err
 	}
 	env, err = p.Environments.Make(ctx, other.Made)
 	return env, other.Made.Commit, err
@@ -49,7 +49,7 @@ func (p *Places) Left(ctx context.Context, run *workflow.Run) (environment.Envir
 // it. A folder that is gone holds nothing: made again, it would look like work
 // that was taken back.
 func (p *Places) Unrecorded(ctx context.Context, run *workflow.Run) (commit string, err error) {
-	j := run.Journey
+	j := run.Details
 	dir, err := p.Store.Abs(Spec(run).Dir)
 	if err != nil {
 		return "", err
@@ -66,8 +66,8 @@ func (p *Places) Unrecorded(ctx context.Context, run *workflow.Run) (commit stri
 	if err == nil && !change.Changed {
 		return j.Head, nil
 	}
-	if err == nil && j.Upon != "" {
-		change, err = env.Record(ctx, j.Upon, message)
+	if err == nil && j.SessionBase != "" {
+		change, err = env.Record(ctx, j.SessionBase, message)
 	}
 	if err != nil {
 		return "", fmt.Errorf("keep unrecorded work: %w", err)

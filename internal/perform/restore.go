@@ -16,7 +16,7 @@ func (x *execution) detectEnvironment(ctx context.Context, o workflow.Outcome) (
 		return nil, err
 	}
 	language := taskLanguage(request)
-	found, err := x.Detect(ctx, x.run.Journey.BaseCommit, language)
+	found, err := x.Detect(ctx, x.run.Details.BaseCommit, language)
 	if err != nil {
 		return nil, fmt.Errorf("detect environment: %w", err)
 	}
@@ -31,9 +31,9 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 	if err != nil {
 		return nil, err
 	}
-	key := place.Fingerprint(env, x.run.Journey.Base, setUpOrNone(&x.run), x.locks())
+	key := place.Fingerprint(env, x.run.Details.Base, setUpOrNone(&x.run), x.locks())
 	if a.Reason != "" {
-		if err := env.Forget(ctx, key); err != nil {
+		if err := env.Evict(ctx, key); err != nil {
 			return nil, fmt.Errorf("forget environment %.12s: %w", key, err)
 		}
 	}
@@ -41,12 +41,12 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 		return nil, err
 	}
 	x.presence.Content = ""
-	warm, err := env.Renew(ctx, x.run.Journey.Head, key)
+	warm, err := env.Restore(ctx, x.run.Details.Head, key)
 	if err != nil {
 		return nil, fmt.Errorf("prepare environment: %w", err)
 	}
 	event := workflow.EnvironmentRenewed{Outcome: o, Fingerprint: key, Warm: warm}
-	if x.run.Journey.Settings.Proves() {
+	if x.run.Details.Settings.Proves() {
 		event.Tested, err = x.remembered(ctx, key)
 	}
 	return event, err
@@ -55,17 +55,17 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 // setUpOrNone is the run's setup, or one in which nothing is to be done: what tests leave in build caches is
 // cached for later runs there, too.
 func setUpOrNone(run *workflow.Run) *workflow.SetUp {
-	if s := run.Journey.SetUp; s != nil {
+	if s := run.Details.SetUp; s != nil {
 		return s
 	}
-	return &workflow.SetUp{Name: run.Journey.EnvironmentName()}
+	return &workflow.SetUp{Name: run.Details.EnvironmentName()}
 }
 
 func (x *execution) locks() string {
-	if x.run.Journey.Detection == nil {
+	if x.run.Details.Detection == nil {
 		return ""
 	}
-	return x.run.Journey.Detection.Locks
+	return x.run.Details.Detection.Locks
 }
 
 // keepEnvironment makes what the set-up left part of the environment and keeps it for later
@@ -75,7 +75,7 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 	if err != nil {
 		return nil, err
 	}
-	s, j := setUpOrNone(&x.run), &x.run.Journey
+	s, j := setUpOrNone(&x.run), &x.run.Details
 	key := j.Fingerprint
 	if s.Repaired {
 		key = ""
@@ -84,13 +84,13 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 	if a.Purpose == workflow.BaseTests {
 		err = x.clearTests(ctx, env)
 	} else if j.SetUp != nil {
-		event.Loose = x.loose(ctx, env)
+		event.Loose = x.untracked(ctx, env)
 	}
 	if err != nil || x.nothingToKeep(ctx, env) {
 		return event, err
 	}
 	x.presence.Content = ""
-	if err := env.Keep(ctx, key); err != nil {
+	if err := env.Snapshot(ctx, key); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -42,7 +42,7 @@ func (s *site) kept(t *testing.T) string {
 	}
 	s.must(t, setUp)
 	verified := s.must(t, verify)
-	if err := s.Keep(t.Context(), key); err != nil {
+	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	return verified
@@ -50,7 +50,7 @@ func (s *site) kept(t *testing.T) string {
 
 func (s *site) renew(t *testing.T, commit string) bool {
 	t.Helper()
-	warm, err := s.Renew(t.Context(), commit, key)
+	warm, err := s.Restore(t.Context(), commit, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func testRenewCold(t *testing.T, s *site) {
 		equal(t, "files", s.must(t, "ls -A; cat .env; ls -A .git/hooks 2>/dev/null; true"), ".env\n.git\n.gitignore\n.worktreeinclude\nREADME.md\nlocal\nrun.sh\nsrc\nKEY=value\n")
 		s.must(t, setUp)
 	}
-	if _, err := s.Renew(t.Context(), strings.Repeat("1", 40), ""); err == nil {
+	if _, err := s.Restore(t.Context(), strings.Repeat("1", 40), ""); err == nil {
 		t.Error("renewed at a commit that is not there")
 	}
 	s.must(t, verify)
@@ -109,7 +109,7 @@ func testGoesOn(t *testing.T, s *site) {
 	}
 	s.must(t, setUp+" && echo x >x && echo x >>README.md && git add x")
 	verified := s.must(t, verify)
-	if err := s.Keep(t.Context(), key); err != nil {
+	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "verified", s.must(t, verify), verified)
@@ -124,13 +124,13 @@ func testKeepTwice(t *testing.T, s *site) {
 	}
 	s.must(t, setUp)
 	verified := s.must(t, verify)
-	if err := s.Keep(t.Context(), ""); err != nil {
+	if err := s.Snapshot(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "warm", s.renew(t, s.spec.Commit), false)
 	s.must(t, setUp)
 	for range 2 {
-		if err := s.Keep(t.Context(), key); err != nil {
+		if err := s.Snapshot(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,7 +198,7 @@ func testSetUpOfGit(t *testing.T, s *site) {
 		git config core.fsmonitor "touch '$1'" && git config filter.x.clean "touch '$1'" && git config alias.status x && echo '* filter=x' >.git/info/attributes &&
 		echo '*' >>.git/info/exclude && git branch mine && git stash list && echo x >>README.md && echo x >new`, canary)
 	verified := s.must(t, verify)
-	if err := s.Keep(t.Context(), key); err != nil {
+	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
@@ -235,7 +235,7 @@ func testTwoOnOne(t *testing.T, s *site) {
 func testForget(t *testing.T, s *site) {
 	verified := s.kept(t)
 	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
-	if err := s.Forget(t.Context(), key); err != nil {
+	if err := s.Evict(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	if s.Keeps {
@@ -246,12 +246,12 @@ func testForget(t *testing.T, s *site) {
 	for range 2 {
 		equal(t, "warm", s.renew(t, s.spec.Commit), false)
 		s.expectNothing(t)
-		if err := s.Forget(t.Context(), key); err != nil {
+		if err := s.Evict(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.must(t, setUp)
-	if err := s.Keep(t.Context(), key); err != nil {
+	if err := s.Snapshot(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	s.expectKept(t, s.renew(t, s.spec.Commit), verified)
@@ -288,11 +288,11 @@ func testKeptWork(t *testing.T, s *site) {
 
 func testKeys(t *testing.T, s *site) {
 	for _, key := range []string{"..", "a/b", "-rf", "A", "a.b", "a\x00", strings.Repeat("a", 300)} {
-		err := s.Keep(t.Context(), key)
+		err := s.Snapshot(t.Context(), key)
 		if s.Keeps && err == nil {
 			t.Errorf("kept under %q", key)
 		}
-		if warm, err := s.Renew(t.Context(), s.spec.Commit, key); warm && err == nil {
+		if warm, err := s.Restore(t.Context(), s.spec.Commit, key); warm && err == nil {
 			t.Errorf("begun from %q", key)
 		}
 	}

@@ -1,4 +1,4 @@
-package house_test
+package layering_test
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestTheLayerTestNoticesBrokenRules(t *testing.T) {
 		{"a package without a row", "internal/queue/x.go", ``, "not in the layer table"},
 		{"a package that says nothing", "internal/agent/util/x.go", ``, "says nothing"},
 		{"code in internal itself", "internal/x.go", ``, "a package of its own"},
-		{"a room below that knows one above", "internal/store/x.go", `import "m/internal/perform"`, "allows store only"},
+		{"a package below that knows one above", "internal/store/x.go", `import "m/internal/perform"`, "allows store only"},
 		{"a sibling driver", "internal/agent/claude/x.go", `import "m/internal/agent/codex"`, "named by wire only"},
 		{"a sibling driver that its row names", "internal/environment/container/x.go", `import "m/internal/environment/clone"`, ""},
 		{"a driver named by the perform", "internal/perform/x.go", `import "m/internal/forge/local"`, "named by wire only"},

@@ -1,5 +1,5 @@
-// Package house_test holds the layer table of the design against the code.
-package house_test
+// Package layering_test holds the layer table of the design against the code.
+package layering_test
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// rooms is the design's table "ground to roof": what each package may import
+// packages is the design's table "ground to roof": what each package may import
 // of ours. "*" stands for every package; a pattern's last "/*" for any name.
-var rooms = map[string][]string{
+var packages = map[string][]string{
 	"workflow":                    {"workflow/policy", "workflow/wording"},
 	"workflow/policy":             {"workflow/wording"},
 	"workflow/wording":            {},
@@ -107,12 +107,12 @@ var (
 // source is one parsed Go file of ours.
 type source struct {
 	name string // relative to the module's root
-	room string // the package, as in rooms
+	pkg  string // the package, as in the table
 	test bool
 	file *ast.File
 }
 
-func TestHouse(t *testing.T) {
+func TestLayering(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("..")
 	module := moduleName(t, root)
@@ -167,8 +167,8 @@ func sources(t *testing.T, root fs.FS) (found []source) {
 
 func parsed(name string, text []byte) (source, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
-	room := strings.TrimPrefix(path.Dir(name), "internal/")
-	return source{name: name, room: room, test: strings.HasSuffix(name, "_test.go"), file: file}, err
+	pkg := strings.TrimPrefix(path.Dir(name), "internal/")
+	return source{name: name, pkg: pkg, test: strings.HasSuffix(name, "_test.go"), file: file}, err
 }
 
 func (s source) problems(module string) []string {
@@ -179,10 +179,10 @@ func (s source) problems(module string) []string {
 		return []string{"code belongs into a package of its own, not into internal itself"}
 	}
 	var found []string
-	if _, ok := allowed(s.room); !ok {
-		found = append(found, fmt.Sprintf("package %s is not in the layer table: give it a row in rooms", s.room))
+	if _, ok := allowed(s.pkg); !ok {
+		found = append(found, fmt.Sprintf("package %s is not in the layer table: give it a row in packages", s.pkg))
 	}
-	if name := path.Base(s.room); slices.Contains(vague, name) {
+	if name := path.Base(s.pkg); slices.Contains(vague, name) {
 		found = append(found, fmt.Sprintf("package name %q says nothing of what is inside", name))
 	}
 	for _, spec := range s.file.Imports {

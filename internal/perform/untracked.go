@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// looseShown is how many loose files are named.
-	looseShown = 5
-	looseTotal = 30 * time.Second
-	looseLimit = 1 << 20
+	// untrackedShown is how many untracked files are named.
+	untrackedShown = 5
+	looseTotal     = 30 * time.Second
+	looseLimit     = 1 << 20
 )
 
-// loose are the first files that a set-up wrote which are neither ignored nor in a folder of their
+// untracked returns the first files that a set-up wrote which are neither ignored nor in a folder of their
 // own. git is asked inside, where the set-up's word on what it ignores can mislead nobody else; an
 // image without git leaves the question open.
-func (x *execution) loose(ctx context.Context, env environment.Environment) (names []string) {
+func (x *execution) untracked(ctx context.Context, env environment.Environment) (names []string) {
 	var list bytes.Buffer
 	result, err := env.Exec(ctx, process.Command{Args: []string{"git", "--no-optional-locks", "-c", "safe.directory=*", "status", "--porcelain", "-z", "--no-renames"},
 		Stdout: &list, Total: looseTotal, OutputLimit: looseLimit})
@@ -33,7 +33,7 @@ func (x *execution) loose(ctx context.Context, env environment.Environment) (nam
 		if len(entry) < 4 || strings.HasSuffix(entry, "/") {
 			continue
 		}
-		if len(names) == looseShown {
+		if len(names) == untrackedShown {
 			return append(names, "…")
 		}
 		names = append(names, redact.Line(x.Redact.String(entry[3:]), 200))

@@ -36,8 +36,8 @@ func tagOf(word string) string { return hash(word)[:32] }
 func (d *Driver) kept(key string) string   { return d.repository() + ":kept-" + tagOf(key) }
 func (d *Driver) savedAs(id string) string { return d.repository() + ":env-" + id }
 
-// Renew implements environment.Environment. An environment is warm if both its work folder and its container's own file system were kept.
-func (e *Environment) Renew(ctx context.Context, commit, key string) (warm bool, err error) {
+// Restore implements environment.Environment. An environment is warm if both its work folder and its container's own file system were kept.
+func (e *Environment) Restore(ctx context.Context, commit, key string) (warm bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if warm, err = e.renew(ctx, commit, key); err != nil {
@@ -59,7 +59,7 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	if err != nil {
 		key = ""
 	}
-	if warm, err = e.clone.Renew(ctx, commit, key); err != nil {
+	if warm, err = e.clone.Restore(ctx, commit, key); err != nil {
 		return false, err
 	}
 	if e.state.Image = e.state.Base; warm {
@@ -75,8 +75,8 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	return warm, e.bringUp(ctx)
 }
 
-// Keep implements environment.Environment. The image is saved first: without the work folder it is never used, and Check removes it.
-func (e *Environment) Keep(ctx context.Context, key string) error {
+// Snapshot implements environment.Environment. The image is saved first: without the work folder it is never used, and Check removes it.
+func (e *Environment) Snapshot(ctx context.Context, key string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.keep(ctx, key); err != nil {
@@ -96,7 +96,7 @@ func (e *Environment) keep(ctx context.Context, key string) error {
 	if _, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpStop, Name: e.driver.containerName(e.id)}); err != nil {
 		return err
 	}
-	if err := e.clone.Keep(ctx, key); err != nil {
+	if err := e.clone.Snapshot(ctx, key); err != nil {
 		return err
 	}
 	return e.bringUp(ctx)
@@ -143,9 +143,9 @@ func (e *Environment) saved(ctx context.Context) (string, error) {
 	return a.Image.ID, nil
 }
 
-// Forget implements environment.Environment.
-func (e *Environment) Forget(ctx context.Context, key string) error {
-	if err := errors.Join(e.driver.dropImage(ctx, e.driver.kept(key)), e.clone.Forget(ctx, key)); err != nil {
+// Evict implements environment.Environment.
+func (e *Environment) Evict(ctx context.Context, key string) error {
+	if err := errors.Join(e.driver.dropImage(ctx, e.driver.kept(key)), e.clone.Evict(ctx, key)); err != nil {
 		return fmt.Errorf("forget what is kept of environment %s: %w", e.id, hint(err))
 	}
 	return nil

@@ -29,10 +29,10 @@ const (
 // (compiled ones beside each source, say) is not kept.
 const maxIgnored = 20_000
 
-// Keep implements environment.Environment. Nothing is copied: the folders are renamed into the
+// Snapshot implements environment.Environment. Nothing is copied: the folders are renamed into the
 // base, which leaves the times by which git knows the files, and the environment goes on as one
 // that stands on it. Its own .git, in which set-up commands could write, is thrown away.
-func (e *Environment) Keep(ctx context.Context, key string) error {
+func (e *Environment) Snapshot(ctx context.Context, key string) error {
 	m, err := e.marker()
 	if err != nil {
 		return err

@@ -15,9 +15,9 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// asideRef is where work goes that lies in the environment and takes no part in the run. What lay
+// savedWorkRef is where work goes that lies in the environment and takes no part in the run. What lay
 // there before this engine began anything in it has a name by which it is found again.
-func (x *execution) asideRef(a workflow.Action) string {
+func (x *execution) savedWorkRef(a workflow.Action) string {
 	name := a.Key
 	if !x.presence.Entered {
 		name = foundMark + a.Key
@@ -40,7 +40,7 @@ func (x *execution) tellFound(ctx context.Context) error {
 }
 
 func (x *execution) tell(ctx context.Context, ref string) {
-	if slices.Contains(x.run.Journey.Aside, ref) {
+	if slices.Contains(x.run.Details.Aside, ref) {
 		return
 	}
 	x.progress.Found(ctx, workflow.WorkFound{Ref: ref})
@@ -52,22 +52,22 @@ func (x *execution) visited(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	names, err := x.Store.Sessions(ctx)
-	return slices.Contains(names, registry.SessionName(x.run.Journey.Number)), err
+	return slices.Contains(names, registry.SessionName(x.run.Details.Number)), err
 }
 
 // keepLeft sets aside what lies in an environment that is made again: an agent that failed may have left it.
 func (x *execution) keepLeft(ctx context.Context, a workflow.Action) error {
-	dir, err := x.Store.Abs(x.run.Journey.EnvPath)
+	dir, err := x.Store.Abs(x.run.Details.EnvPath)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || x.presence.Content == x.run.Journey.Head || x.presence.TestedAt == x.run.Journey.Head {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || x.presence.Content == x.run.Details.Head || x.presence.TestedAt == x.run.Details.Head {
 		return nil
 	}
 	env, head, err := x.Places.Left(ctx, &x.run)
 	if err == nil {
 		x.presence.Content, x.presence.TestedAt = "", ""
-		err = env.Reset(ctx, head, x.asideRef(a))
+		err = env.Reset(ctx, head, x.savedWorkRef(a))
 	}
 	if err != nil {
 		return fmt.Errorf("keep what lies in the environment: %w", err)
@@ -83,7 +83,7 @@ func (x *execution) dropWork(ctx context.Context, o workflow.Outcome, a workflow
 		return nil, err
 	}
 	x.presence.Content = ""
-	if err = env.Reset(ctx, head, x.asideRef(a)); errors.Is(err, environment.ErrTooLarge) {
+	if err = env.Reset(ctx, head, x.savedWorkRef(a)); errors.Is(err, environment.ErrTooLarge) {
 		err = env.Reset(ctx, head, "")
 	}
 	if err != nil {
