@@ -34,7 +34,7 @@ type sessionAgent struct {
 	redact func(string) string
 }
 
-// perform has the agent work while what it uses is booked, and ends it where a ceiling is reached.
+// perform has the agent work while what it uses is booked, and ends it where a budget is reached.
 func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *sessionCommand) (agent.Result, error) {
 	working, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -55,7 +55,7 @@ func (s *sessionAgent) perform(ctx context.Context, task agent.Task, inside *ses
 	m.total(result.Usage)
 	stop()
 	bookErr := <-booked
-	cut := result.Failure != nil && result.Failure.Code == agent.Overspent // by the gateway, which knows no other ceilings than the session's
+	cut := result.Failure != nil && result.Failure.Code == agent.Overspent // by the gateway, which knows no other budgets than the session's
 	switch cause := context.Cause(working); {
 	case m.spent != nil && ctx.Err() == nil && (err != nil || cut):
 		return agent.Result{}, m.spent

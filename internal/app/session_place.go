@@ -34,7 +34,7 @@ type SessionPlace struct {
 	// Trusted: a person said --trust.
 	Trusted  bool
 	Headless bool
-	// Grant: the person grants the request's ceilings anew.
+	// Grant: the person grants the request's budgets anew.
 	Grant bool
 }
 

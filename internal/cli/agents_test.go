@@ -196,9 +196,9 @@ func TestARunWaitsOutALimitOfItsModel(t *testing.T) {
 	p.mustLeaveNothing()
 }
 
-// A call that reaches a ceiling is ended while it runs: the run's asks a person, the day's waits. What
+// A call that reaches a budget is ended while it runs: the run's asks a person, the day's waits. What
 // is raised counts at the next start.
-func TestCeilingsEndACallAndAreRaised(t *testing.T) {
+func TestBudgetsEndACallAndAreRaised(t *testing.T) {
 	t.Parallel()
 	model := modeltest.Start(t, modeltest.Config{Choose: playTheRole})
 	p, program := newProject(t, 1), installedAgent(t, "claude")
@@ -210,19 +210,19 @@ func TestCeilingsEndACallAndAreRaised(t *testing.T) {
 	carry := func(args ...string) *child { return p.startWithAgents(args...) }
 	limited("{tokens: 1000}")
 	if c := carry("run", "1"); c.wait() != 3 || p.stage(1).Error.ReasonCode != "AGENT_OVERSPENT" {
-		t.Fatalf("the run's ceiling: %+v\n%s", p.stage(1).Error, c.out)
+		t.Fatalf("the run's budget: %+v\n%s", p.stage(1).Error, c.out)
 	}
 	limited("{tokens: 100000, per_day: {tokens: 2000}}")
 	c := carry("resume", "1")
 	if !c.until(func() bool { return p.stage(1).Details.ParkedUntil != nil }) {
-		t.Fatalf("the day's ceiling parks nothing:\n%s", c.out)
+		t.Fatalf("the day's budget parks nothing:\n%s", c.out)
 	}
 	if said := p.run(0, "status", "1"); !strings.Contains(said, "or at once: signalbox resume 1") {
 		t.Errorf("nobody says what to type:\n%s", said)
 	}
 	c.signal(syscall.SIGINT)
 	if c.wait(); !strings.Contains(c.out.String(), "limits.per_day") {
-		t.Errorf("the day's ceiling is not named:\n%s", c.out)
+		t.Errorf("the day's budget is not named:\n%s", c.out)
 	}
 	limited("{}")
 	if c := carry("resume", "1"); c.wait() != 0 {

@@ -57,7 +57,7 @@ func (p *project) batchNeeds(ctx context.Context, plan *batchPlan, request forge
 		needed, err := p.Forge.Request(ctx, ref)
 		if err != nil {
 			return nil, &problem.Error{Err: fmt.Errorf("request %d depends on %q: %w", request.Number, ref, err), Code: problem.CodeOf(err),
-				Hint: "mend depends_on in " + request.Path}
+				Hint: "fix depends_on in " + request.Path}
 		}
 		if _, ours := plan.requests[needed.Number]; ours {
 			needs = append(needs, needed.Number)
@@ -92,9 +92,9 @@ func (b *batchPlan) sort() error {
 		if len(wave) == 0 {
 			circle := b.circle()
 			if len(circle) == 2 {
-				return &problem.Error{Err: fmt.Errorf("request %d depends on itself", circle[0]), Hint: "mend depends_on in " + b.requests[circle[0]].Path}
+				return &problem.Error{Err: fmt.Errorf("request %d depends on itself", circle[0]), Hint: "fix depends_on in " + b.requests[circle[0]].Path}
 			}
-			return &problem.Error{Err: fmt.Errorf("requests depend on each other in a circle: %s", numbers(circle)), Hint: "mend their depends_on"}
+			return &problem.Error{Err: fmt.Errorf("requests depend on each other in a circle: %s", numbers(circle)), Hint: "fix their depends_on"}
 		}
 		b.order = append(b.order, wave...)
 	}

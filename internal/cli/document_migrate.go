@@ -105,9 +105,9 @@ func (a *invocation) concludeMigration(results []migrated, all, broken int, dryR
 			return err
 		}
 	case dryRun && mended > 0:
-		a.print("%d of %d documents to mend; do it: signalbox document migrate\n", mended, all)
+		a.print("%d of %d documents to fix; do it: signalbox document migrate\n", mended, all)
 	default:
-		a.print("%d of %d documents mended\n", mended, all)
+		a.print("%d of %d documents fixed\n", mended, all)
 	}
 	if broken == 0 {
 		return nil

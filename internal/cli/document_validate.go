@@ -76,7 +76,7 @@ func (a *invocation) validateDocuments(kind store.Kind, files []string) error {
 		return nil
 	}
 	return &problem.Error{Err: fmt.Errorf("%d of %d documents not valid", broken, len(files)), Code: problem.General,
-		Hint: `mend by hand, or have what an older writer left mended: signalbox document migrate`}
+		Hint: `fix it by hand, or have what an older writer left fixed: signalbox document migrate`}
 }
 
 func (a *invocation) showVerdict(v verdict) {

@@ -47,7 +47,7 @@ func (a *invocation) warn(format string, args ...any) {
 // mended says what was read in an older form.
 func (a *invocation) mended(path string, notes []string) {
 	for _, note := range notes {
-		_, _ = fmt.Fprintf(a.Err, "%s %s: %s\n", a.paint(yellow, "mended:"), path, redact.Line(note, 300))
+		_, _ = fmt.Fprintf(a.Err, "%s %s: %s\n", a.paint(yellow, "fixed:"), path, redact.Line(note, 300))
 	}
 }
 

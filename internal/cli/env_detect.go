@@ -41,7 +41,7 @@ func (a *invocation) detectEnvironment(ctx context.Context, language string) err
 	}
 	p := &wire.Project{Opener: a.Opener, Root: repo.Root(), Repo: repo}
 	if p.Config, _, err = config.Load(filepath.Join(p.Root, config.Name), a.Env); err != nil {
-		return &problem.Error{Err: err, Hint: "mend the file; \"signalbox init --print\" shows a commented one"}
+		return &problem.Error{Err: err, Hint: "fix the file; \"signalbox init --print\" shows a commented one"}
 	}
 	found, err := p.DetectHere(ctx, language)
 	if err != nil {

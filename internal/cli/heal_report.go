@@ -24,7 +24,7 @@ func (a *invocation) printReport(r *heal.Report) {
 }
 
 // unseenAdvice is what a person does about checks that could not be looked at.
-const unseenAdvice = `what is missing here: signalbox doctor; once it is mended: signalbox heal`
+const unseenAdvice = `what is missing here: signalbox doctor; once it's fixed: signalbox heal`
 
 func reportWords(r *heal.Report) string {
 	switch r.Result {

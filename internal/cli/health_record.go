@@ -125,5 +125,5 @@ func (a *invocation) escalate(ctx context.Context) error {
 
 func notEscalated(err error) error {
 	return &problem.Error{Err: fmt.Errorf("the fact is recorded and the state critical, but no request is open about it: %w", err),
-		Hint: `when that is mended: signalbox health escalate`}
+		Hint: `once that's fixed: signalbox health escalate`}
 }

@@ -60,7 +60,7 @@ func (p *project) agentThere(name string, c config.Agent) error {
 	}
 	hint := "name a program that can be run, or an agent of the configuration; signalbox agents shows what is here"
 	if known {
-		hint = "install it: " + v.Install + "; or mend agents." + name + " in " + config.Name
+		hint = "install it: " + v.Install + "; or fix agents." + name + " in " + config.Name
 	}
 	return &problem.Error{Err: fmt.Errorf("start agent %q: %w", name, err), Code: problem.Usage, Hint: hint}
 }

@@ -65,7 +65,7 @@ func (p *project) environmentFor(ctx context.Context, request forge.Request) (wo
 	return run, nil
 }
 
-// maySpend refuses a session for which the ceilings leave nothing. Its host asks again, under the lock.
+// maySpend refuses a session for which the budgets leave nothing. Its host asks again, under the lock.
 func (p *project) maySpend(ctx context.Context, run workflow.Run, request forge.Request, grant bool) error {
 	err := p.Places().MaySpend(ctx, &run, grant)
 	switch {

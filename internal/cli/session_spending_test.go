@@ -84,9 +84,9 @@ func TestASessionCountsForItsRequestAndItsDay(t *testing.T) {
 	said := session(4, "wait", "2")
 	must(said, "AGENT_OVERSPENT: the day's agents have used 360 tokens of 300 (limits.per_day.tokens)")
 	if strings.Contains(said, "--grant") {
-		t.Errorf("a day's ceiling is not granted anew:\n%s", said)
+		t.Errorf("a day's budget is not granted anew:\n%s", said)
 	}
-	must(session(1, "start", "3"), "nothing is left of the day's ceiling: the day's agents have used 360 tokens of 300 (limits.per_day.tokens)")
+	must(session(1, "start", "3"), "nothing is left of the day's budget: the day's agents have used 360 tokens of 300 (limits.per_day.tokens)")
 	if len(days(3)) > 0 || len(p.stages()) != 2 {
 		t.Errorf("a session that may not begin made a run")
 	}

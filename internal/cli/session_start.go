@@ -26,7 +26,7 @@ type sessionStart struct {
 	// terminal, tmux and headless are the modes; without one it is what fits here.
 	terminal, tmux, headless bool
 	tmuxSocket               string
-	// grant: the request's ceilings count anew.
+	// grant: the request's budgets count anew.
 	grant bool
 	// laying is held while work is put together: what two sessions need may be the same.
 	laying *sync.Mutex
@@ -53,7 +53,7 @@ func newSessionStart(a *invocation) *cobra.Command {
 	c.Flags().BoolVar(&how.tmux, "tmux", false, "in a window of tmux")
 	c.Flags().BoolVar(&how.headless, "headless", false, "without a terminal, also when this is one")
 	c.Flags().StringVar(&how.tmuxSocket, "tmux-socket", "", "the name of tmux's server, as in tmux -L")
-	c.Flags().BoolVar(&how.grant, "grant", false, "grant the request's ceilings (limits) anew, where they are reached")
+	c.Flags().BoolVar(&how.grant, "grant", false, "grant the request's budgets (limits) anew, where they are reached")
 	c.Flags().BoolVar(&a.Overrides.Unsandboxed, "unsandboxed", false, "run the agent on this machine as you, without isolation")
 	a.trustFlag(c)
 	c.MarkFlagsMutuallyExclusive("terminal", "tmux", "headless")

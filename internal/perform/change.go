@@ -117,7 +117,7 @@ func (x *execution) commitMessage(ctx context.Context, a workflow.Action) string
 		}
 	}
 	if title == "" {
-		title = "Mend what was found"
+		title = "Fix what was found"
 		var lines []string
 		for _, f := range x.run.Details.Findings {
 			lines = append(lines, "- "+redact.Line(f.Line1(), 200))

@@ -63,7 +63,7 @@ func (x *execution) reportSteps(p func(string, ...any)) {
 			files(s.DiffStat.FilesChanged), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Words())
 	}
 	if len(x.run.Details.Findings) > 0 {
-		p("\n## Found and not mended yet\n")
+		p("\n## Found and not fixed yet\n")
 	}
 	for _, f := range x.run.Details.Findings {
 		p("- %s (%s)", redact.Line(f.Line1(), 400), f.Source)

@@ -9,7 +9,7 @@ import (
 
 // allowance is what a call may use.
 type allowance struct {
-	// run and day are what is left of the run's ceiling and of the day's.
+	// run and day are what is left of the run's budget and of the day's.
 	run, day workflow.Spending
 	// midnight is when the day ends.
 	midnight time.Time
@@ -18,9 +18,9 @@ type allowance struct {
 // both is the narrower of the two.
 func (a allowance) both() workflow.Spending { return a.run.Within(a.day) }
 
-// reached says what a call that used so much has reached: a code and, for people, which ceiling;
+// reached says what a call that used so much has reached: a code and, for people, which budget;
 // empty if none.
-func (a allowance) reached(u workflow.Usage) (code, ceiling string) {
+func (a allowance) reached(u workflow.Usage) (code, budget string) {
 	spent := workflow.Spending{Tokens: u.Tokens(), CostMicroUSD: u.CostMicroUSD}
 	if day := spent.Reaches(a.day, "left of limits.per_day"); day != "" {
 		return workflow.AgentDaySpentCode, day
@@ -32,7 +32,7 @@ func (a allowance) reached(u workflow.Usage) (code, ceiling string) {
 }
 
 // narrower is the budget that holds less for one more request, where one was refused that would not fit.
-func (a allowance) narrower() (code, ceiling string) {
+func (a allowance) narrower() (code, budget string) {
 	less := func(day, run int64) bool { return day > 0 && (run == 0 || day < run) }
 	if less(a.day.Tokens, a.run.Tokens) || less(a.day.CostMicroUSD, a.run.CostMicroUSD) {
 		return workflow.AgentDaySpentCode, "all that fits into what is left of limits.per_day"

@@ -113,7 +113,7 @@ func (c *call) documented(text string) string {
 	return redact.Clean(c.Redact.String(redact.Clean(text)))
 }
 
-// uses counts while the agent works, and ends it where a ceiling is reached.
+// uses counts while the agent works, and ends it where a budget is reached.
 func (c *call) uses(u *agent.Usage) {
 	if u == nil {
 		return

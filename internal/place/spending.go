@@ -10,10 +10,10 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// ErrDaySpent and ErrRunSpent: a ceiling is reached, so no session may begin. What wraps them says which.
+// ErrDaySpent and ErrRunSpent: a budget is reached, so no session may begin. What wraps them says which.
 var (
-	ErrDaySpent = errors.New("nothing is left of the day's ceiling")
-	ErrRunSpent = errors.New("nothing is left of the request's ceiling")
+	ErrDaySpent = errors.New("nothing is left of the day's budget")
+	ErrRunSpent = errors.New("nothing is left of the request's budget")
 )
 
 // MaySpend says why no session of the run may begin; grant is as in Begin.
@@ -34,7 +34,7 @@ func (p *Places) MaySpend(ctx context.Context, run *workflow.Run, grant bool) er
 }
 
 // Begin counts a session that works in a Place alone, as one call of the run, and returns what it
-// may use. grant: a person grants the run's ceilings anew.
+// may use. grant: a person grants the run's budgets anew.
 func (p *Place) Begin(ctx context.Context, grant bool) (agent.Budget, error) {
 	var err error
 	if p.writer, p.run, err = p.places.Store.OpenRun(ctx, workflow.RefOf(&p.run)); err != nil {
@@ -61,7 +61,7 @@ func (p *Place) note(ctx context.Context, event workflow.Event) error {
 }
 
 // Spend books what the session used since it was told last, and says, for people, if that reaches a
-// ceiling: the run's, or the day's, of which others use, too.
+// budget: the run's, or the day's, of which others use, too.
 func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, err error) {
 	if err := p.note(ctx, workflow.SessionUsed{Usage: Usage(used)}); err != nil {
 		return "", err
@@ -70,8 +70,8 @@ func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, er
 		return reached, err
 	}
 	if l := p.run.Details.Settings.Limits; l.Tokens > 0 || l.CostMicroUSD > 0 {
-		ceiling := workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD} // its call is counted already
-		if reached = p.run.Overspends(ceiling); reached != "" {
+		budget := workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD} // its call is counted already
+		if reached = p.run.Overspends(budget); reached != "" {
 			reached = "the request's agents have used " + reached
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func (e *Environment) AddFinding(text string) (added bool, err error) {
 	line := wording.OneLine(text)
 	if line == "" {
-		return false, fmt.Errorf("finding is empty: say what is to be mended: %w", ErrInvalidEntry)
+		return false, fmt.Errorf("finding is empty: say what to fix: %w", ErrInvalidEntry)
 	}
 	if e.Over() {
 		return false, e.refuse("nobody would mend it; open an issue instead")

@@ -61,10 +61,10 @@ func (t tryIn) Exec(ctx context.Context, c process.Command) (process.Result, err
 	return t.Try(ctx, c)
 }
 
-// CostTold says what a ceiling of money is worth where its models have no prices.
+// CostTold says what a budget of money is worth where its models have no prices.
 func (v vendor) CostTold() string {
 	if v.reckons {
-		return v.Title + " tells its cost when a call ends, and in a session at its own interface not at all, so a ceiling of money ends nothing meanwhile"
+		return v.Title + " tells its cost when a call ends, and in a session at its own interface not at all, so a budget of money ends nothing meanwhile"
 	}
-	return v.Title + " tells no cost, so no ceiling of money holds for it"
+	return v.Title + " tells no cost, so no budget of money holds for it"
 }

@@ -55,7 +55,7 @@ func Explained(err error) error {
 		return &problem.Error{Err: err, Hint: fmt.Sprintf("wait for it, or end it and go on here: kill %d; then signalbox resume", carried.PID)}
 	}
 	if broken := (*local.RequestError)(nil); errors.As(err, &broken) {
-		return &problem.Error{Err: err, Hint: "mend the file; requests/example.md.txt, which \"signalbox init\" writes, shows what one looks like"}
+		return &problem.Error{Err: err, Hint: "fix the file; requests/example.md.txt, which \"signalbox init\" writes, shows what one looks like"}
 	}
 	return err
 }

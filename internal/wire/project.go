@@ -107,7 +107,7 @@ func (p *Project) Configure(ctx context.Context) error {
 }
 
 // MendConfiguration is what to do about a file whose settings do not hold.
-const MendConfiguration = `mend the file; "signalbox init --print" shows a commented one`
+const MendConfiguration = `fix the file; "signalbox init --print" shows a commented one`
 
 // Host runs programs on this machine and logs which, and how long each took.
 func (a *Opener) Host() process.Host {

@@ -69,7 +69,7 @@ func (p *Project) policy() egress.Policy {
 	}
 	policy, err := egress.NewPolicy(p.Config.Environment.Allow, variables)
 	if err != nil && p.ConfigError == nil {
-		p.ConfigError = &problem.Error{Err: err, Hint: "mend environment.allow in " + config.Name}
+		p.ConfigError = &problem.Error{Err: err, Hint: "fix environment.allow in " + config.Name}
 	}
 	return policy
 }

@@ -87,13 +87,13 @@ func dollars(microUSD int64) string {
 	return fmt.Sprintf("$%.2f", float64(microUSD)/1e6)
 }
 
-// Overspent says which ceiling the run has reached; empty if none.
+// Overspent says which budget the run has reached; empty if none.
 func (r *Run) Overspent() string { return r.Overspends(r.budget()) }
 
-// Overspends is overspent with a ceiling of another time.
-func (r *Run) Overspends(ceiling Spending) string { return r.granted().Reaches(ceiling, "limits") }
+// Overspends is overspent with a budget of another time.
+func (r *Run) Overspends(budget Spending) string { return r.granted().Reaches(budget, "limits") }
 
-// granted is what was used since a person last granted the ceilings.
+// granted is what was used since a person last granted the budgets.
 func (r *Run) granted() Spending {
 	u := r.Details.Used
 	return Spending{u.Tokens, u.CostMicroUSD, u.Calls}

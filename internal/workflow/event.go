@@ -97,7 +97,7 @@ type (
 		Call Call
 	}
 	// SessionBegan: a session works in the environment of the run, which nobody carries. It counts as one
-	// call. Grant: a person grants the run's ceilings anew. The others are as in Admitted.
+	// call. Grant: a person grants the run's budgets anew. The others are as in Admitted.
 	SessionBegan struct {
 		order
 		Epoch   int64

@@ -33,7 +33,7 @@ func (r *Run) SpentOn(date string) Spending {
 	return s
 }
 
-// Spending is what agents used, or may use; as a ceiling, 0 is none.
+// Spending is what agents used, or may use; as a budget, 0 is none.
 type Spending struct {
 	Tokens       int64
 	CostMicroUSD int64
@@ -45,35 +45,35 @@ func (s Spending) Plus(t Spending) Spending {
 	return Spending{s.Tokens + t.Tokens, s.CostMicroUSD + t.CostMicroUSD, s.Calls + t.Calls}
 }
 
-// Reaches says which part of a ceiling s reaches, in the words of the setting of that name; empty if none.
-func (s Spending) Reaches(ceiling Spending, setting string) string {
+// Reaches says which part of a budget s reaches, in the words of the setting of that name; empty if none.
+func (s Spending) Reaches(budget Spending, setting string) string {
 	switch {
-	case ceiling.Tokens > 0 && s.Tokens >= ceiling.Tokens:
-		return fmt.Sprintf("%d tokens of %d (%s.tokens)", s.Tokens, ceiling.Tokens, setting)
-	case ceiling.CostMicroUSD > 0 && s.CostMicroUSD >= ceiling.CostMicroUSD:
-		return fmt.Sprintf("%s of %s (%s.cost_usd)", dollars(s.CostMicroUSD), dollars(ceiling.CostMicroUSD), setting)
-	case ceiling.Calls > 0 && s.Calls >= ceiling.Calls:
-		return fmt.Sprintf("%s of %d (%s.calls)", wording.Count(s.Calls, "call"), ceiling.Calls, setting)
+	case budget.Tokens > 0 && s.Tokens >= budget.Tokens:
+		return fmt.Sprintf("%d tokens of %d (%s.tokens)", s.Tokens, budget.Tokens, setting)
+	case budget.CostMicroUSD > 0 && s.CostMicroUSD >= budget.CostMicroUSD:
+		return fmt.Sprintf("%s of %s (%s.cost_usd)", dollars(s.CostMicroUSD), dollars(budget.CostMicroUSD), setting)
+	case budget.Calls > 0 && s.Calls >= budget.Calls:
+		return fmt.Sprintf("%s of %d (%s.calls)", wording.Count(s.Calls, "call"), budget.Calls, setting)
 	}
 	return ""
 }
 
-// Left is what s leaves of a ceiling, at least the least where there is one; 0 is still none.
-func (s Spending) Left(ceiling Spending) Spending {
-	left := ceiling
-	if ceiling.Tokens > 0 {
-		left.Tokens = max(1, ceiling.Tokens-s.Tokens)
+// Left is what s leaves of a budget, at least the least where there is one; 0 is still none.
+func (s Spending) Left(budget Spending) Spending {
+	left := budget
+	if budget.Tokens > 0 {
+		left.Tokens = max(1, budget.Tokens-s.Tokens)
 	}
-	if ceiling.CostMicroUSD > 0 {
-		left.CostMicroUSD = max(1, ceiling.CostMicroUSD-s.CostMicroUSD)
+	if budget.CostMicroUSD > 0 {
+		left.CostMicroUSD = max(1, budget.CostMicroUSD-s.CostMicroUSD)
 	}
-	if ceiling.Calls > 0 {
-		left.Calls = max(1, ceiling.Calls-s.Calls)
+	if budget.Calls > 0 {
+		left.Calls = max(1, budget.Calls-s.Calls)
 	}
 	return left
 }
 
-// Within is the narrower of two ceilings.
+// Within is the narrower of two budgets.
 func (s Spending) Within(t Spending) Spending {
 	narrower := func(a, b int64) int64 {
 		if a == 0 || b != 0 && b < a {

@@ -60,7 +60,7 @@ var withoutRole = map[workflow.Role]string{
 func (p *examination) lookAtAgent(ctx context.Context, a agent.Agent, roles string, add func(Finding)) {
 	version, err := a.Check(ctx)
 	if err != nil {
-		next := "install it, or mend agents." + a.Name() + " in " + config.Name
+		next := "install it, or fix agents." + a.Name() + " in " + config.Name
 		if v, known := wire.VendorOf(p.Config.Agents[a.Name()].Driver); known && errors.Is(err, agent.ErrTooOld) {
 			next = v.Install + "@latest"
 		}

@@ -38,7 +38,7 @@ func (p *examination) lookAtConfig(add func(Finding)) bool {
 	switch {
 	case p.ConfigError != nil:
 		add(Finding{"configuration", VerdictMissing, strings.TrimPrefix(p.ConfigError.Error(), "configuration "),
-			"mend the file; tests, isolation, network and agents are looked at then"})
+			"fix the file; tests, isolation, network and agents are looked at then"})
 	case !p.Configured:
 		add(Finding{"configuration", VerdictWarning, "there is no " + config.Name + "; the defaults hold", "write one: signalbox init"})
 	default:
@@ -66,7 +66,7 @@ func (p *examination) lookAtTrust(add func(Finding)) bool {
 
 func (p *examination) lookAtPrompts(add func(Finding)) {
 	if own, err := p.Prompts(); err != nil {
-		add(Finding{"prompts", VerdictMissing, err.Error(), "mend the file below " + wire.PromptsDir})
+		add(Finding{"prompts", VerdictMissing, err.Error(), "fix the file below " + wire.PromptsDir})
 	} else if len(own) > 0 {
 		add(Finding{What: "prompts", Verdict: VerdictOK, Says: commandline.Count(len(own), "prompt") + " of the project's own in " + wire.PromptsDir})
 	}

@@ -32,7 +32,7 @@ func (p *examination) lookAtHealth(ctx context.Context, add func(Finding)) {
 func (p *examination) blind(ctx context.Context, c config.Check) (why, next string) {
 	switch c.Kind {
 	case config.CheckLog:
-		next = "mend its file in " + config.Name + ", or have the log written"
+		next = "fix its file in " + config.Name + ", or have the log written"
 		file, err := heal.OpenLog(p.Root, c.File)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Sprintf("the log %q is not there", c.File), next

@@ -23,7 +23,7 @@ func (p *examination) lookAtNotifications(add func(Finding)) {
 			program = filepath.Join(p.Root, program)
 		}
 		if _, err := exec.LookPath(program); err != nil {
-			add(Finding{"notify", VerdictMissing, fmt.Sprintf("the program of notify.command can't be started: %s", err), "mend notify.command in " + config.Name})
+			add(Finding{"notify", VerdictMissing, fmt.Sprintf("the program of notify.command can't be started: %s", err), "fix notify.command in " + config.Name})
 		}
 	}
 	for _, address := range []struct{ key, value string }{{"notify.webhook", c.Webhook}, {"notify.ntfy", c.Ntfy}} {

@@ -15,7 +15,7 @@ import (
 func (p *examination) lookAtRequests(ctx context.Context, add func(Finding)) {
 	requests, err := p.Forge.Requests(ctx)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		add(Finding{"requests", VerdictWarning, err.Error(), "mend the file"})
+		add(Finding{"requests", VerdictWarning, err.Error(), "fix the file"})
 	}
 	add(Finding{What: "requests", Verdict: VerdictOK, Says: fmt.Sprintf("%d in requests/", len(requests))})
 	var base *problem.Error
@@ -32,7 +32,7 @@ func (p *examination) lookAtRuns(ctx context.Context, add func(Finding)) {
 	}
 	for _, r := range runs {
 		if r.Err != nil {
-			add(Finding{"run", VerdictMissing, r.Err.Error(), "the file is kept as it is: mend it by hand, or move its folder away"})
+			add(Finding{"run", VerdictMissing, r.Err.Error(), "the file is kept as it is: fix it by hand, or move its folder away"})
 			continue
 		}
 		_, held, err := p.Held(ctx, r.Ref.RequestID)

@@ -10,9 +10,9 @@ import (
 // call orders a call of an agent and counts it.
 func (m *machine) call(a workflow.Action) {
 	a.Kind = workflow.CallAgent
-	if ceiling := m.run.Overspent(); ceiling != "" {
+	if budget := m.run.Overspent(); budget != "" {
 		m.order(a)
-		m.stopOverspent(ceiling)
+		m.stopOverspent(budget)
 		return
 	}
 	if n := m.count(a.Role); a.Role != workflow.Implementer { // whose attempts are the step's

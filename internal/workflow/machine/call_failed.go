@@ -23,9 +23,9 @@ func (m *machine) agentFailed(e workflow.AgentFailed) {
 		m.setUpFailed(r.Details.SetUp.LastError())
 		return
 	}
-	if ceiling := r.Overspent(); ceiling != "" {
+	if budget := r.Overspent(); budget != "" {
 		m.order(m.answered)
-		m.stopOverspent(ceiling)
+		m.stopOverspent(budget)
 		return
 	}
 	switch e.Code {
@@ -95,14 +95,14 @@ func (m *machine) park(e workflow.AgentFailed) {
 	m.say("parked until %s: %s", until.Format("2006-01-02 15:04:05 MST"), e.Message)
 }
 
-// refusedForTheDay: of what the day's ceiling kept from being begun there is no call to book.
+// refusedForTheDay: of what the day's budget kept from being begun there is no call to book.
 func refusedForTheDay(e workflow.Event) bool {
 	failed, ok := e.(workflow.AgentFailed)
 	return ok && failed.Code == workflow.AgentDaySpentCode
 }
 
-func (m *machine) stopOverspent(ceiling string) {
-	stop := m.problem(workflow.CategoryExecution, workflow.AgentOverspentCode, "the agents have used what the run may use", ceiling)
+func (m *machine) stopOverspent(budget string) {
+	stop := m.problem(workflow.CategoryExecution, workflow.AgentOverspentCode, "the agents have used what the run may use", budget)
 	stop.Next = []workflow.NextStep{m.run.Ask("grant as much again, or more after raising limits", workflow.VerbResume)}
 	m.stop(stop)
 }

@@ -83,7 +83,7 @@ func TestACallThatTheDayRefusesIsNotBooked(t *testing.T) {
 		return workflow.AgentFailed{Outcome: o, Code: "AGENT_DAY_SPENT", Message: "it ended"}
 	})
 	if run = call(t, does(workflow.Admitted{Epoch: 2})(t, run)); run.Details.Used.Calls != calls+1 {
-		t.Errorf("a call that reached the day's ceiling is booked as %d", run.Details.Used.Calls-calls)
+		t.Errorf("a call that reached the day's budget is booked as %d", run.Details.Used.Calls-calls)
 	}
 }
 
