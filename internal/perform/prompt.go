@@ -43,10 +43,16 @@ func (x *execution) template(role workflow.Role) *template.Template {
 	return prompts().Lookup(string(role) + ".md")
 }
 
+// promptRun is a run as a project's templates know it.
+type promptRun struct{ workflow.Run }
+
+// Journey returns the details by their earlier name, which templates of projects may use.
+func (r promptRun) Journey() workflow.Details { return r.Details }
+
 // briefing is what the prompts are made from. Everything in it may be a
 // stranger's words; quote marks them as such.
 type briefing struct {
-	Run       workflow.Run
+	Run       promptRun
 	Request   forge.Request
 	Action    workflow.Action
 	Step      workflow.PlannedStep
@@ -73,7 +79,7 @@ func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, erro
 	if err != nil {
 		return "", err
 	}
-	b := briefing{Run: x.run, Request: request, Action: a, Phase: string(x.run.Details.Phase.Step()),
+	b := briefing{Run: promptRun{x.run}, Request: request, Action: a, Phase: string(x.run.Details.Phase.Step()),
 		Findings: x.run.Details.Findings, SetUp: x.run.Details.SetUp, HandOver: x.run.Details.HandOver(), Detection: x.run.Details.Detection, FailedBefore: x.run.Details.FailedBefore(), Tests: x.run.Details.Settings.AllTestNames()}
 	if program := x.agents[a.Role]; program != nil {
 		b.Again = x.conversation(a.Role, program.Name()) != nil

@@ -78,3 +78,17 @@ func TestTheImplementerIsToldOfTheEnvironmentAndItsErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestATemplateOfAProjectMayUseTheEarlierNameOfDetails(t *testing.T) {
+	t.Parallel()
+	theirs, err := PromptTemplate(workflow.Planner, "{{.Run.Journey.Base}} {{.Run.Details.Base}} {{.Run.RequestID}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b briefing
+	b.Run.Details.Base, b.Run.RequestID = "main", "RQ-1"
+	var text strings.Builder
+	if err := theirs.Execute(&text, b); err != nil || text.String() != "main main RQ-1" {
+		t.Errorf("got %q, %v", &text, err)
+	}
+}

@@ -25,7 +25,7 @@ func document(seen map[edge]bool, drawn []arrow) string {
 	var b strings.Builder
 	b.WriteString(introduction)
 	b.WriteString("\n## The journey\n\n")
-	writeJourney(&b, drawn)
+	writePhases(&b, drawn)
 	b.WriteString("\n## The states\n\nDONE and CANCELED are final. A crash moves nothing: the run is found as it was saved.\n\n")
 	writeStates(&b)
 	b.WriteString("\n## Positions\n\nEvery document's idea of where a run stands is read off this table. The set-up of the environment is a part of design-check.\n\n")
@@ -35,8 +35,8 @@ func document(seen map[edge]bool, drawn []arrow) string {
 	return b.String()
 }
 
-// writeJourney draws the phases as one group, because a stop is possible in all of them.
-func writeJourney(b *strings.Builder, drawn []arrow) {
+// writePhases draws the phases as one group, because a stop is possible in all of them.
+func writePhases(b *strings.Builder, drawn []arrow) {
 	b.WriteString("```mermaid\nflowchart TD\n  subgraph RUNNING\n    direction TB\n")
 	places := journey()
 	for _, place := range places[1 : len(places)-1] {
