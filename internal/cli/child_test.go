@@ -103,8 +103,15 @@ func (c *child) lead(started chan<- error) {
 	close(c.ended)
 }
 
-// signal sends to the whole process group; whoever is dead already gets none.
-func (c *child) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s) }
+// signal sends to the whole process group. It sends nothing after the child was waited for, because the kernel may have
+// given its id to another process.
+func (c *child) signal(s syscall.Signal) {
+	select {
+	case <-c.ended:
+	default:
+		_ = syscall.Kill(-c.cmd.Process.Pid, s)
+	}
+}
 
 // patience is how long anything may take before it counts as hung.
 const patience = 2 * time.Minute

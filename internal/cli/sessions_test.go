@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"signalbox/internal/session"
 )
 
 // sessionFile is what of a session's document tests look at.
@@ -23,10 +25,18 @@ func endSessions(dir string) {
 	for _, path := range paths {
 		var s sessionFile
 		data, err := os.ReadFile(path)
-		if err == nil && json.Unmarshal(data, &s) == nil && s.EndedAt == nil && s.HostPID > 1 {
+		if err == nil && json.Unmarshal(data, &s) == nil && s.EndedAt == nil && s.HostPID > 1 && isHost(s.HostPID) {
 			_ = syscall.Kill(s.HostPID, syscall.SIGTERM)
 		}
 	}
+}
+
+// isHost reports whether the process hosts a session. A host that was killed leaves its id in the document, and the kernel
+// may have given that to another process.
+func isHost(pid int) bool {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	name, _, _ := strings.Cut(string(line), "\x00")
+	return err == nil && filepath.Base(name) == session.HostName
 }
 
 // hostMemory is what the process has for itself, in kB.
