@@ -179,8 +179,8 @@ func readers(t *testing.T, file, query string, ended <-chan struct{}) (reads fun
 	return func() (all int) {
 		for range crowdReaders {
 			n := <-counts
-			if n < 20 {
-				t.Errorf("a reader read only %d times", n)
+			if n == 0 {
+				t.Error("a reader never read")
 			}
 			all += n
 		}
