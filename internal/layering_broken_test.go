@@ -11,6 +11,7 @@ func TestTheLayerTestNoticesBrokenRules(t *testing.T) {
 		name, file, code, want string
 	}{
 		{"what is allowed", "internal/perform/x.go", `import "m/internal/store"`, ""},
+		{"a pattern compiled late, anywhere", "internal/redact/x.go", `import "m/internal/lazy"`, ""},
 		{"a driver's port", "internal/agent/claude/x.go", `import "m/internal/agent"`, ""},
 		{"a package without a row", "internal/queue/x.go", ``, "not in the layer table"},
 		{"a package that says nothing", "internal/agent/util/x.go", ``, "says nothing"},

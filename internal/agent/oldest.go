@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"sync"
 
 	"golang.org/x/mod/semver"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
@@ -15,7 +15,7 @@ import (
 var ErrTooOld = errors.New("is too old")
 
 // number finds the version in a program's output.
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+[0-9A-Za-z.+-]*`) })
+var number = lazy.Pattern(`\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
 
 // young returns why a version is too old. It returns nil if it isn't, or has no number.
 func (p Program) young(version string) error {
@@ -34,10 +34,8 @@ func (p Program) upgrading() string {
 }
 
 // misunderstood matches what command-line libraries print about unknown arguments.
-var misunderstood = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)unknown (option|argument|flag|command)|unexpected argument|unrecognized (option|argument|subcommand)|` +
-		`argument '[^']*' is invalid|invalid value '[^']*' for|Invalid values:`)
-})
+var misunderstood = lazy.Pattern(`(?i)unknown (option|argument|flag|command)|unexpected argument|unrecognized (option|argument|subcommand)|` +
+	`argument '[^']*' is invalid|invalid value '[^']*' for|Invalid values:`)
 
 // refused returns the failure of a program that ended at once because of its arguments, or nil. Trying again would end the same way.
 func (p Program) refused(end process.Result, e Ending, stderr string) *Failure {

@@ -2,10 +2,9 @@ package agent
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
@@ -46,9 +45,7 @@ func (p Program) remedy(name string) string {
 }
 
 // complaint finds the program's name in a message that it can't be run.
-var complaint = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([^\s:'"‘’“”]+)['"’”]?: (?:command not found|not found|No such file or directory|Permission denied|bad interpreter|cannot execute)`)
-})
+var complaint = lazy.Pattern(`([^\s:'"‘’“”]+)['"’”]?: (?:command not found|not found|No such file or directory|Permission denied|bad interpreter|cannot execute)`)
 
 // missing returns where this machine has the program, or its interpreter, outside of what every environment has; empty if nowhere.
 func (p Program) missing(name string) string {

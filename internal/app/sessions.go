@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/session"
@@ -101,7 +100,7 @@ func SessionState(i *session.Info) registry.IssueStatusWord {
 	return registry.IssueError
 }
 
-var IssueNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#?[1-9][0-9]{0,8}$`) })
+var IssueNumber = lazy.Pattern(`^#?[1-9][0-9]{0,8}$`)
 
 func ParseIssue(text string) (int, error) {
 	if !IssueNumber().MatchString(text) {

@@ -1,9 +1,8 @@
 package commandline
 
 import (
-	"regexp"
+	"signalbox/internal/lazy"
 	"strings"
-	"sync"
 )
 
 // ShellWord is a word for a shell.
@@ -14,4 +13,4 @@ func ShellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./-]+$`) })
+var plainWord = lazy.Pattern(`^[A-Za-z0-9_./-]+$`)

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -162,7 +161,7 @@ func (c *Config) validateRoles(key string, roles map[string]Role) error {
 
 var (
 	permissions  = []string{PermissionsEverything, PermissionsEdits, PermissionsReadOnly, PermissionsAsk}
-	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+	variableName = lazy.Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 func (a Agent) validate(name string) error {

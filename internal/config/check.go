@@ -3,10 +3,9 @@ package config
 import (
 	"fmt"
 	"reflect"
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -123,7 +122,7 @@ func valueType(t reflect.Type, name *yaml.Node) (of reflect.Type, known bool) {
 }
 
 // ownError matches the line number and the message of a type that decodes itself.
-var ownError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line (\d+): (.*)`) })
+var ownError = lazy.Pattern(`^line (\d+): (.*)`)
 
 // own has such a type decode itself.
 func (c *checker) own(n *yaml.Node, t reflect.Type, key string) {

@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -84,7 +84,7 @@ var checkKeys = []struct {
 	{"rerun", []string{CheckHTTP, CheckLog}, func(c *Check) string { return c.Rerun }},
 }
 
-var checkID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`) })
+var checkID = lazy.Pattern(`^[a-z][a-z0-9-]{0,39}$`)
 
 func (c *Config) validateHealth() (problems []error) {
 	seen := map[string]int{}

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
+	"signalbox/internal/lazy"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -44,7 +43,7 @@ func (c *Config) parse(data []byte) (_ places, _ told, _ error) {
 }
 
 // syntaxLine matches the line number in the decoder's error.
-var syntaxLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line (\d+): `) })
+var syntaxLine = lazy.Pattern(`^line (\d+): `)
 
 // inWords returns the decoder's error without its jargon.
 func inWords(err error, data []byte) error {

@@ -3,9 +3,8 @@ package config
 import (
 	"math"
 	"reflect"
-	"regexp"
+	"signalbox/internal/lazy"
 	"strings"
-	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -51,4 +50,4 @@ func tooLong(value string) bool {
 	return err == nil
 }
 
-var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
+var digits = lazy.Pattern(`[0-9]+`)

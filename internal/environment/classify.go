@@ -36,7 +36,7 @@ func Reason(r process.Result, output string) string {
 	lines := linesOf(output)
 	v := judge(r, lines)
 	for _, l := range slices.Backward(lines) {
-		if m := l.means(); m.class == v.class && m.weight == v.weight && !bare.match(l.text) {
+		if m := l.means(); m.class == v.class && m.weight == v.weight && !bare().MatchString(l.text) {
 			return strings.TrimSpace(l.short() + " " + m.note)
 		}
 	}

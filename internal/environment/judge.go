@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
@@ -40,8 +41,8 @@ func Judge(r process.Result, output string, offline bool) Failure {
 }
 
 var (
-	noProgram = lazyPattern(`: (?:command )?not found$|executable file not found`)
-	noRoot    = lazyPattern(`(?i)are you root|must be (?:run as )?root|superuser|sudo: |read-only file system`)
+	noProgram = lazy.Pattern(`: (?:command )?not found$|executable file not found`)
+	noRoot    = lazy.Pattern(`(?i)are you root|must be (?:run as )?root|superuser|sudo: |read-only file system`)
 )
 
 // remedy returns advice for people if the environment's own limits stopped the command.
@@ -51,9 +52,9 @@ func remedy(r process.Result, reason string) string {
 		return " raise environment.memory, if it is set"
 	case r.Ending == process.TimedOut:
 		return " (limits.set_up_total is how long it may take)"
-	case noRoot.match(reason):
+	case noRoot().MatchString(reason):
 		return " (the system cannot be changed from inside: install below HOME or the project, or have it in the image)"
-	case noProgram.match(reason):
+	case noProgram().MatchString(reason):
 		return " (commands get the programs of this machine or of the image)"
 	case reason == "" && r.ExitCode < 128:
 		return " it printed nothing; nobody answers what it may ask"
@@ -70,14 +71,14 @@ func (f *Failure) because(settings string) {
 }
 
 // blocked matches the line that drivers add to a command's standard error for each host that the configuration refused.
-var blocked = lazyPattern(`(?m)^signalbox: blocked: (\S{1,260}) \(environment\.allow\)\n?`)
+var blocked = lazy.Pattern(`(?m)^signalbox: blocked: (\S{1,260}) \(environment\.allow\)\n?`)
 
 // withoutBlocked returns the output without those lines, and the hosts.
 func withoutBlocked(output string) (rest string, hosts []string) {
-	for _, found := range blocked.pattern().FindAllStringSubmatch(output, -1) {
+	for _, found := range blocked().FindAllStringSubmatch(output, -1) {
 		if !slices.Contains(hosts, found[1]) {
 			hosts = append(hosts, found[1])
 		}
 	}
-	return blocked.pattern().ReplaceAllLiteralString(output, ""), hosts
+	return blocked().ReplaceAllLiteralString(output, ""), hosts
 }

@@ -18,13 +18,13 @@ type line struct{ text string }
 
 // linesOf returns the lines of the end of an output. A carriage return ends a line too, because what follows it overwrites progress output.
 func linesOf(output string) (lines []line) {
-	all := strings.FieldsFunc(escape.pattern().ReplaceAllString(output, ""), func(r rune) bool { return r == '\n' || r == '\r' })
+	all := strings.FieldsFunc(escape().ReplaceAllString(output, ""), func(r rune) bool { return r == '\n' || r == '\r' })
 	counted := 0
 	for _, text := range slices.Backward(all) {
 		if counted == lookBack {
 			break
 		}
-		text = frame.pattern().ReplaceAllString(text, "")
+		text = frame().ReplaceAllString(text, "")
 		if text != "" && !strings.ContainsRune(" \t[", rune(text[0])) {
 			counted++
 		}
@@ -56,7 +56,7 @@ type verdict struct {
 // means returns the meaning of a line; its class is empty if the line says nothing about a failure.
 func (l line) means() verdict {
 	v := l.matches()
-	if passing.match(l.text) && !exhausted.match(l.text) {
+	if passing().MatchString(l.text) && !exhausted().MatchString(l.text) {
 		v.weight = inPassing
 	}
 	return v
@@ -64,7 +64,7 @@ func (l line) means() verdict {
 
 func (l line) matches() verdict {
 	for _, m := range messages() {
-		if m.pattern.match(l.text) {
+		if m.pattern().MatchString(l.text) {
 			return m.verdict
 		}
 	}
@@ -72,7 +72,7 @@ func (l line) matches() verdict {
 		return verdict{class: class}
 	}
 	for _, m := range unreached() {
-		if m.pattern.match(l.text) {
+		if m.pattern().MatchString(l.text) {
 			return m.verdict
 		}
 	}
@@ -81,7 +81,7 @@ func (l line) matches() verdict {
 
 // short returns the line shortened to its beginning and its end, which usually says more.
 func (l line) short() string {
-	text := strings.TrimSpace(surround.pattern().ReplaceAllString(l.text, ""))
+	text := strings.TrimSpace(surround().ReplaceAllString(l.text, ""))
 	runes := []rune(text)
 	if len(runes) <= reasonLength {
 		return text
@@ -93,12 +93,12 @@ func (l line) short() string {
 // lastWords returns the last line that reads like an error, or else the last line.
 func lastWords(lines []line) string {
 	for _, l := range slices.Backward(lines) {
-		if complaint.match(l.text) && !advice.match(l.text) && !bare.match(l.text) {
+		if complaint().MatchString(l.text) && !advice().MatchString(l.text) && !bare().MatchString(l.text) {
 			return l.short()
 		}
 	}
 	for _, l := range slices.Backward(lines) {
-		if !advice.match(l.text) {
+		if !advice().MatchString(l.text) {
 			return l.short()
 		}
 	}

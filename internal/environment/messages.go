@@ -1,21 +1,25 @@
 package environment
 
-import "sync"
+import (
+	"regexp"
+	"signalbox/internal/lazy"
+	"sync"
+)
 
 // message is one thing that tools print.
 type message struct {
 	verdict
-	pattern lazy
+	pattern func() *regexp.Regexp
 }
 
 // says returns a message that names a cause.
 func says(class, expression string) message {
-	return message{verdict{class: class}, lazyPattern(expression)}
+	return message{verdict{class: class}, lazy.Pattern(expression)}
 }
 
 // follows returns a message that tools print whatever stopped them, with a note that says so.
 func follows(class, expression, note string) message {
-	return message{verdict{class, consequence, note}, lazyPattern(expression)}
+	return message{verdict{class, consequence, note}, lazy.Pattern(expression)}
 }
 
 // messages say more than a number in the same line, so they are tried first. Within a line the first match wins, and the order matters: a full disk

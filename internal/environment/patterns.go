@@ -1,35 +1,23 @@
 package environment
 
-import (
-	"regexp"
-	"sync"
-)
-
-// lazy is a pattern compiled on first use: most commands need none.
-type lazy struct{ pattern func() *regexp.Regexp }
-
-func lazyPattern(expression string) lazy {
-	return lazy{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
-}
-
-func (l lazy) match(text string) bool { return l.pattern().MatchString(text) }
+import "signalbox/internal/lazy"
 
 var (
 	// escape matches a terminal's control sequence.
-	escape = lazyPattern(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
+	escape = lazy.Pattern(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
 	// frame matches the words with which tools, and the setup's shell, begin every line of an error.
-	frame = lazyPattern(`^(?:npm (?:error|ERR!) ?(?:(?:network|notarget|nospc|engine|notsup|JSON\.parse) )?|\[(?:ERROR|FATAL)\] ?|E: |signalbox: (?:eval: )?(?:line )?\d+: (?:eval: )?)+`)
+	frame = lazy.Pattern(`^(?:npm (?:error|ERR!) ?(?:(?:network|notarget|nospc|engine|notsup|JSON\.parse) )?|\[(?:ERROR|FATAL)\] ?|E: |signalbox: (?:eval: )?(?:line )?\d+: (?:eval: )?)+`)
 	// surround matches what they put around a line's words.
-	surround = lazyPattern(`^WARNING: Retrying \(Retry\([^)]*\)\) after | -> \[Help \d+\]`)
+	surround = lazy.Pattern(`^WARNING: Retrying \(Retry\([^)]*\)\) after | -> \[Help \d+\]`)
 
 	// passing matches a line of a tool that continues: a warning, an attempt before another one, a wait.
-	passing = lazyPattern(`(?i)^(?:\[?warn(?:ing)?\b|npm warn\b|w: |ign:|info\b|waiting for )|\bretry(?:ing\b|\()|will retry|retries left|try(?:ing)? again\b|blocking waiting for`)
+	passing = lazy.Pattern(`(?i)^(?:\[?warn(?:ing)?\b|npm warn\b|w: |ign:|info\b|waiting for )|\bretry(?:ing\b|\()|will retry|retries left|try(?:ing)? again\b|blocking waiting for`)
 	// exhausted matches pip's last attempt, the only place where it says what stopped it.
-	exhausted = lazyPattern(`Retry\(total=0,`)
+	exhausted = lazy.Pattern(`Retry\(total=0,`)
 	// bare matches a line that gives a code and no words.
-	bare = lazyPattern(`^(?:code|errno|syscall)\b|^Error: ERR_PNPM_\w+$|^FAIL\b`)
+	bare = lazy.Pattern(`^(?:code|errno|syscall)\b|^Error: ERR_PNPM_\w+$|^FAIL\b`)
 
-	complaint = lazyPattern(`(?i)\w*(?:error|exception)\b|\b(?:fatal|fail(?:ed|s|ure)?|cannot|can't|not found|no such|denied|invalid|unknown|unsupported|undefined|unmet|missing|need(?:s|ed)|must)\b`)
+	complaint = lazy.Pattern(`(?i)\w*(?:error|exception)\b|\b(?:fatal|fail(?:ed|s|ure)?|cannot|can't|not found|no such|denied|invalid|unknown|unsupported|undefined|unmet|missing|need(?:s|ed)|must)\b`)
 	// advice matches what tools print below any error.
-	advice = lazyPattern(`(?i)complete log of this run|re-?run (?:maven|with)|full stack trace|see above|for more information|more log output|get more help|^(?:note|hint|info|help|npm notice)\b|visit https?:|please read|\[help \d+\]|^build fail|failed with an exception|execution failed for task|^(?:\[|--?\w+[ ,] |command |path |run \W?npm )|encountered error while|metadata-generation-failed|subprocess-exited|did not run successfully|likely not a problem with|^Terminated$`)
+	advice = lazy.Pattern(`(?i)complete log of this run|re-?run (?:maven|with)|full stack trace|see above|for more information|more log output|get more help|^(?:note|hint|info|help|npm notice)\b|visit https?:|please read|\[help \d+\]|^build fail|failed with an exception|execution failed for task|^(?:\[|--?\w+[ ,] |command |path |run \W?npm )|encountered error while|metadata-generation-failed|subprocess-exited|did not run successfully|likely not a problem with|^Terminated$`)
 )

@@ -1,9 +1,12 @@
 package environment
 
-import "strconv"
+import (
+	"signalbox/internal/lazy"
+	"strconv"
+)
 
 // status finds an HTTP status in a tool's words: "status code 503", "503 Service Unavailable".
-var status = lazyPattern(`(?i)(?:\b(?:error|status|status code|response|http|http code|http error|returned a|code):? |\bcode e|fetch_|too many |[a-z] - )([45]\d\d)\b` +
+var status = lazy.Pattern(`(?i)(?:\b(?:error|status|status code|response|http|http code|http error|returned a|code):? |\bcode e|fetch_|too many |[a-z] - )([45]\d\d)\b` +
 	`|\b([45]\d\d) +(?:service (?:temporarily )?unavailable|bad gateway|gateway time-?out|internal server error|too many requests|request timeout|not found|gone|forbidden|unauthorized|proxy authentication|bad request|client error|server error)`)
 
 // statusClass returns the class of the HTTP status in the text; empty if there is none.
@@ -11,7 +14,7 @@ var status = lazyPattern(`(?i)(?:\b(?:error|status|status code|response|http|htt
 // 401 and 407 are fatal: an environment has no credentials, and a corrected command could only ask another source for a package of that name, which
 // may be an attacker's. 403 and the other 4xx are fixable: many registries answer them for unknown names and versions.
 func statusClass(text string) string {
-	found := status.pattern().FindStringSubmatch(text)
+	found := status().FindStringSubmatch(text)
 	if found == nil {
 		return ""
 	}

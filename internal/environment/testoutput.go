@@ -2,6 +2,7 @@ package environment
 
 import (
 	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
 	"sync"
@@ -94,10 +95,10 @@ var compiledWords = sync.OnceValue(func() (all struct{ failed, unnamed, ran, non
 })
 
 var (
-	goTest    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*--- FAIL: (\S+) \(`) })
-	goPackage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^FAIL\s+(\S+)\s+[\d.]+s$`) })
-	mochaName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^  \d+\) (.+)$`) })
-	mochaTold = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^  [1-9]\d* failing`) })
+	goTest    = lazy.Pattern(`^\s*--- FAIL: (\S+) \(`)
+	goPackage = lazy.Pattern(`^FAIL\s+(\S+)\s+[\d.]+s$`)
+	mochaName = lazy.Pattern(`^  \d+\) (.+)$`)
+	mochaTold = lazy.Pattern(`^  [1-9]\d* failing`)
 )
 
 // ReadTests returns which tests failed and whether any ran, by the output of a test command without terminal escapes.

@@ -2,10 +2,9 @@ package forge
 
 import (
 	"net/url"
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // hosted is the address of a repository's pages. Each kind of forge has its own path for the difference between two commits.
@@ -23,9 +22,9 @@ var compare = []struct{ label, path string }{
 }
 
 var (
-	repositoryPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w~-][\w.~-]*(/[\w~-][\w.~-]*)+$`) })
-	hostName       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$`) })
-	secureShell    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[^@/:]+@)?([^@/:]+):([^/].*)$`) })
+	repositoryPath = lazy.Pattern(`^[\w~-][\w.~-]*(/[\w~-][\w.~-]*)+$`)
+	hostName       = lazy.Pattern(`^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$`)
+	secureShell    = lazy.Pattern(`^(?:[^@/:]+@)?([^@/:]+):([^/].*)$`)
 )
 
 // CompareURL returns the page on which a known forge shows what head has and base lacks. Both commits must have been pushed to remote, the URL of a

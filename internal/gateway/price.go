@@ -2,8 +2,7 @@ package gateway
 
 import (
 	"math"
-	"regexp"
-	"sync"
+	"signalbox/internal/lazy"
 )
 
 // Price is the price of a model's tokens, in US dollars per million.
@@ -55,7 +54,7 @@ func (p Price) valid() bool {
 }
 
 // dated matches the release date at the end of a model's name, which vendors add in answers and accept in requests.
-var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-@](20\d{6}|20\d{2}-\d{2}-\d{2})$`) })
+var dated = lazy.Pattern(`[-@](20\d{6}|20\d{2}-\d{2}-\d{2})$`)
 
 // price finds a model under any of its names.
 func price(table map[string]Price, names ...string) (Price, bool) {

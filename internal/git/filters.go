@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"signalbox/internal/lazy"
 	"strings"
 )
 
@@ -15,9 +16,9 @@ import (
 var ErrFilter = errors.New("a filter that git requires for some files fails")
 
 var (
-	filterName = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	filterName = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	// A long-running filter that ends too early is "the remote end" to git.
-	filterWords = lazyPattern(`(?m)filter '?[^\n]*'? failed|initialization for subprocess|the remote end hung up`)
+	filterWords = lazy.Pattern(`(?m)filter '?[^\n]*'? failed|initialization for subprocess|the remote end hung up`)
 )
 
 // CheckFilters tests the filters without which git refuses to write files of this checkout: each is started once, with

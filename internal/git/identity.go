@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"signalbox/internal/lazy"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,8 +76,8 @@ func (r *Repo) User(ctx context.Context) (User, error) {
 
 // plainName and plainAddress hold nothing that git takes out of a name or an address.
 var (
-	plainName    = lazyPattern(`^[\p{L}\p{N}](?:[\p{L}\p{N} -]*[\p{L}\p{N}])?$`)
-	plainAddress = lazyPattern(`^[A-Za-z0-9](?:[A-Za-z0-9._+@-]*[A-Za-z0-9])?$`)
+	plainName    = lazy.Pattern(`^[\p{L}\p{N}](?:[\p{L}\p{N} -]*[\p{L}\p{N}])?$`)
+	plainAddress = lazy.Pattern(`^[A-Za-z0-9](?:[A-Za-z0-9._+@-]*[A-Za-z0-9])?$`)
 )
 
 // plainUser is who both author and committer are where user.name and user.email alone say it, as git would print them.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"signalbox/internal/flock"
+	"signalbox/internal/lazy"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,7 +24,7 @@ const (
 	startSlack = time.Second
 )
 
-var lockMessage = lazyPattern(`Unable to create '(.+\.lock)': File exists`)
+var lockMessage = lazy.Pattern(`Unable to create '(.+\.lock)': File exists`)
 
 func lockInTheWay(err error) (path string, locked bool) {
 	var failed *commandError

@@ -2,16 +2,17 @@ package git
 
 import (
 	"fmt"
+	"signalbox/internal/lazy"
 	"strings"
 )
 
 var (
-	idPattern     = lazyPattern(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
-	branchPattern = lazyPattern(`^signalbox/[0-9]+-[a-z0-9-]{1,40}$`)
-	remotePattern = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	idPattern     = lazy.Pattern(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	branchPattern = lazy.Pattern(`^signalbox/[0-9]+-[a-z0-9-]{1,40}$`)
+	remotePattern = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 	// A ref in full, a subset of what git allows: no component starts with a dot or a dash,
 	// nothing that a shell, a pattern or a revision expression would read as more than a name.
-	refPattern = lazyPattern(`^refs(?:/[\pL\pN_+=@#%,][\pL\pN._+=@#%,!-]*)+$`)
+	refPattern = lazy.Pattern(`^refs(?:/[\pL\pN_+=@#%,][\pL\pN._+=@#%,!-]*)+$`)
 )
 
 // ValidID tells whether id is a full object id, SHA-1 or SHA-256.

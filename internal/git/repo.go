@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
@@ -146,7 +147,7 @@ type NotYoursError struct {
 func (e *NotYoursError) Error() string { return ErrNotYours.Error() }
 func (e *NotYoursError) Unwrap() error { return ErrNotYours }
 
-var ownedDir = lazyPattern(`(?s)detected dubious ownership in repository at '(.+?)'\n`)
+var ownedDir = lazy.Pattern(`(?s)detected dubious ownership in repository at '(.+?)'\n`)
 
 // notYours reports whether git refused a repository for its owner.
 func notYours(err error) bool {

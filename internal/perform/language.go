@@ -2,15 +2,14 @@ package perform
 
 import (
 	"path"
-	"regexp"
-	"sync"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/lazy"
 )
 
 // sourceFile is a source file's name in a text, and what its language is called by its extension.
 var (
-	sourceFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w-]\.(?:go|py|js|jsx|ts|tsx|java|kt)\b`) })
+	sourceFile  = lazy.Pattern(`[\w-]\.(?:go|py|js|jsx|ts|tsx|java|kt)\b`)
 	extensionOf = map[string]string{".go": "go", ".py": "python", ".js": "javascript", ".jsx": "javascript", ".ts": "javascript", ".tsx": "javascript",
 		".java": "java", ".kt": "java"}
 )

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
-	"sync"
+	"signalbox/internal/lazy"
 	"syscall"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // assignment is what a tag must look like; an empty one would match too much.
-var assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^[A-Z][A-Z0-9_]*=[^\x00]+$`) })
+var assignment = lazy.Pattern(`(?s)^[A-Z][A-Z0-9_]*=[^\x00]+$`)
 
 // Sweep kills every process that was started with exactly this variable assignment in its
 // environment ("SIGNALBOX_RUN_ID=20261120-…"), never the calling one, and returns when none is

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"fmt"
+	"signalbox/internal/lazy"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ func Hidden(text string) (characters, commented int) {
 }
 
 // An unclosed comment hides the rest.
-var comments = lazyPattern(`(?s)<!--.*?(?:-->|$)`)
+var comments = lazy.Pattern(`(?s)<!--.*?(?:-->|$)`)
 
 // eachConcealed calls told with each deceptive character, its line and its offset, until that returns false.
 func eachConcealed(text []byte, told func(r rune, line, at int) bool) {

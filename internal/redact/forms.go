@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -146,7 +147,7 @@ func shellEscaped(v string) string {
 	return out.String()
 }
 
-var percent = lazyPattern(`%[0-9A-F]{2}`)
+var percent = lazy.Pattern(`%[0-9A-F]{2}`)
 
 func lowerEscapes(escaped string) string {
 	return percent().ReplaceAllStringFunc(escaped, strings.ToLower)

@@ -2,9 +2,8 @@ package redact
 
 import (
 	"bytes"
-	"regexp"
+	"signalbox/internal/lazy"
 	"strings"
-	"sync"
 )
 
 // pattern is a well-known kind of secret. It starts with a prefix, lies on one line as far as the
@@ -113,13 +112,8 @@ func mixed(p pattern) pattern {
 	return p
 }
 
-// lazyPattern compiles an expression on first use: most commands redact nothing.
-func lazyPattern(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
-
 func hideAll(expression string, c *class) func([]byte) (span, bool) {
-	compiled := lazyPattern(expression)
+	compiled := lazy.Pattern(expression)
 	return func(window []byte) (span, bool) {
 		to := len(compiled().Find(window))
 		return span{to: to, class: c}, to > 0
@@ -127,14 +121,14 @@ func hideAll(expression string, c *class) func([]byte) (span, bool) {
 }
 
 func hideAfter(expression string, c *class) func([]byte) (span, bool) {
-	compiled := lazyPattern(expression)
+	compiled := lazy.Pattern(expression)
 	return func(window []byte) (span, bool) {
 		to := len(compiled().Find(window))
 		return span{from: to, to: to, class: c}, to > 0
 	}
 }
 
-var userinfo = lazyPattern("^://[^\\s/:@\"'<>`]*:([^\\s/\"'<>`]+)@")
+var userinfo = lazy.Pattern("^://[^\\s/:@\"'<>`]*:([^\\s/\"'<>`]+)@")
 
 func hidePassword(window []byte) (span, bool) {
 	found := userinfo().FindSubmatchIndex(window)

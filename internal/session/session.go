@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
@@ -102,7 +101,7 @@ func CheckTmuxSocket(name string) error {
 	return nil
 }
 
-var tmuxSocket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) })
+var tmuxSocket = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
 
 var defaultSize = process.TerminalSize{Rows: 24, Columns: 80}
 

@@ -10,13 +10,14 @@ import (
 	"path"
 	"strings"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/workflow"
 )
 
 var (
 	// logName is <role>.<step>.<attempt>.log.
-	logName   = lazyPattern(`^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log$`)
-	patchName = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`)
+	logName   = lazy.Pattern(`^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log$`)
+	patchName = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`)
 )
 
 // LogName is the name of the log of one attempt of one role at one step (R18).

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"signalbox/internal/health"
+	"signalbox/internal/lazy"
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
@@ -49,8 +50,8 @@ func (s *Store) Health() *Document[health.State] {
 }
 
 var (
-	recordKind = lazyPattern(`^[a-z][a-z-]{0,31}$`)
-	recordID   = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	recordKind = lazy.Pattern(`^[a-z][a-z-]{0,31}$`)
+	recordID   = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 )
 
 // Record is a driver's private document .signalbox/<kind>/<id>.json. It starts as the zero T.
@@ -88,7 +89,7 @@ func (s *Store) Records(ctx context.Context, kind string) ([]string, error) {
 }
 
 // sessionName is an issue's: signalbox-issue-42, under whatever prefix a project has.
-var sessionName = lazyPattern(`^[a-z][a-z0-9-]{0,40}-issue-[1-9][0-9]{0,9}$`)
+var sessionName = lazy.Pattern(`^[a-z][a-z0-9-]{0,40}-issue-[1-9][0-9]{0,9}$`)
 
 // SpendingDir is where the processes of a project keep what their agents use in a day, relative to Root.
 const SpendingDir = privateDir + "/spending"

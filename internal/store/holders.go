@@ -17,6 +17,7 @@ import (
 
 	"signalbox/internal/engine"
 	"signalbox/internal/flock"
+	"signalbox/internal/lazy"
 	"signalbox/internal/workflow"
 )
 
@@ -50,7 +51,7 @@ type Holding struct {
 // maxRecord is bytes; a record is a tenth of it.
 const maxRecord = 4096
 
-var holdingName = lazyPattern(`^((?:request|slot)-[A-Za-z0-9._-]+)\.lock$`)
+var holdingName = lazy.Pattern(`^((?:request|slot)-[A-Za-z0-9._-]+)\.lock$`)
 
 func (s *Store) newRecord(owner engine.Owner, epoch int64) LockRecord {
 	ttl := int(owner.TTL.Round(time.Second) / time.Second)

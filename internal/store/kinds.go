@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
@@ -31,7 +32,7 @@ const (
 // Kinds lists every Kind.
 var Kinds = []Kind{KindStage, KindPlanning, KindErrors, KindEvents, KindEnvironments, KindStatus, KindState}
 
-var statusPath = lazyPattern(`(^|/)\.status/([1-9][0-9]{0,8})\.json$`)
+var statusPath = lazy.Pattern(`(^|/)\.status/([1-9][0-9]{0,8})\.json$`)
 
 // KindOf tells a document's kind by its path, or else by what only that kind has.
 func KindOf(path string, data []byte) (Kind, bool) {

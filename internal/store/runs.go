@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/workflow"
 )
 
@@ -24,8 +25,8 @@ const (
 )
 
 var (
-	requestIDPattern = lazyPattern(`^[A-Z0-9][A-Za-z0-9._-]{0,63}$`)
-	runIDPattern     = lazyPattern(`^\d{8}-\d{6}-[0-9a-f]{6}$`)
+	requestIDPattern = lazy.Pattern(`^[A-Z0-9][A-Za-z0-9._-]{0,63}$`)
+	runIDPattern     = lazy.Pattern(`^\d{8}-\d{6}-[0-9a-f]{6}$`)
 )
 
 // RunDir is a run's folder, a slash path below the project root.

@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"signalbox/internal/lazy"
 	"strconv"
 )
 
-var temporaryName = lazyPattern(`^\.tmp-([0-9]{1,10})-([0-9]{1,20})-[0-9]{1,20}-`)
+var temporaryName = lazy.Pattern(`^\.tmp-([0-9]{1,10})-([0-9]{1,20})-[0-9]{1,20}-`)
 
 // sweepShallow removes what dead writers left where every program writes. A
 // run's own folders are swept when the run is opened or its request gets

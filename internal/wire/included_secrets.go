@@ -8,17 +8,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
+	"signalbox/internal/lazy"
 	"strings"
-	"sync"
 	"syscall"
 	"unicode"
 )
 
 // assignment is a line of a file such as .env.
-var assignment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*[=:]\s*(.+?)\s*$`)
-})
+var assignment = lazy.Pattern(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*[=:]\s*(.+?)\s*$`)
 
 // includedSecrets are the values in the files that .worktreeinclude brings to agents, by file and name. What an agent
 // prints of them is taken out like any secret of the environment.

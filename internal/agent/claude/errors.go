@@ -2,13 +2,12 @@ package claude
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/lazy"
 )
 
 // classes are its own words for what went wrong with the model.
@@ -57,19 +56,14 @@ func failure(status int, class, reason, message string) *agent.Failure {
 	return agent.Fail(code, "%s", message)
 }
 
-// lazy compiles an expression when an error is read, of which few programs read any.
-func lazy(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
-
 var (
 	// inStatus finds what versions of before 2.1 tell of the status: it is in the words of an error, and nowhere else.
-	inStatus = lazy(`^API Error: ([45]\d\d)\b`)
+	inStatus = lazy.Pattern(`^API Error: ([45]\d\d)\b`)
 	// usedUp is how they tell until when a subscription is used up, in seconds since 1970.
-	usedUp = lazy(`^Claude AI usage limit reached\|(\d+)`)
+	usedUp = lazy.Pattern(`^Claude AI usage limit reached\|(\d+)`)
 	// logins and shares are their words for errors that they tell no status of.
-	logins = lazy(`Please run /login|Invalid API key|does not have access to Claude Code`)
-	shares = lazy(`^(Spending cap|Limit|Weekly limit|Session limit|Opus (weekly )?limit|Usage limit) (reached|resets)`)
+	logins = lazy.Pattern(`Please run /login|Invalid API key|does not have access to Claude Code`)
+	shares = lazy.Pattern(`^(Spending cap|Limit|Weekly limit|Session limit|Opus (weekly )?limit|Usage limit) (reached|resets)`)
 )
 
 // inWords returns what an error means that has neither a status nor a class, as those of 2.0.1 have.

@@ -1,21 +1,18 @@
 package codex
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/lazy"
 )
 
 // The patterns are made when they are needed, because most starts of Signalbox run no agent.
 
 // reconnecting is what it says before it calls the model again.
-var reconnecting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`)
-})
+var reconnecting = lazy.Pattern(`(?s)^Reconnecting\.\.\. (?:(\d+)/\d+|waiting for network)(?: \((.*)\))?$`)
 
 // retry takes apart what it says before it calls the model again.
 func retry(message string) (attempt int, reason string, again bool) {
@@ -30,7 +27,7 @@ func retry(message string) (attempt int, reason string, again bool) {
 	return attempt, found[2], true
 }
 
-var statusWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:unexpected|last) status:? (\d{3})\b`) })
+var statusWords = lazy.Pattern(`(?:unexpected|last) status:? (\d{3})\b`)
 
 // status returns the HTTP status that a message speaks of, zero where it speaks of none.
 func status(message string) int {
@@ -81,10 +78,8 @@ func failure(message string, now time.Time) *agent.Failure {
 }
 
 var (
-	againAt = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`try again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)`)
-	})
-	againIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`try again in (\d{1,6}(?:\.\d+)?)(ms|s)\b`) })
+	againAt = lazy.Pattern(`try again at (?:([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)`)
+	againIn = lazy.Pattern(`try again in (\d{1,6}(?:\.\d+)?)(ms|s)\b`)
 )
 
 // until returns when it says that a limit ends: an hour of the next 24, or one with its day, in the zone

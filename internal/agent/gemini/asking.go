@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strings"
-	"sync"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/acp"
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
@@ -67,7 +66,7 @@ func question(u acp.Use) agent.Question {
 }
 
 // elsewhere is how it tells that a command runs in another folder, where nothing can hide in its name.
-var elsewhere = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[in ([\w./-]+)\]$`) })
+var elsewhere = lazy.Pattern(`^\[in ([\w./-]+)\]$`)
 
 // commandIn returns a command with where it runs. That is the agent's word: what looks otherwise than
 // expected stays before the command as it is, where no pattern of a command takes it.

@@ -3,13 +3,12 @@ package gemini
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
@@ -52,10 +51,8 @@ func status(end process.Result, said string) int {
 }
 
 var (
-	codePattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"code": ?([45][0-9]{2})\b`) })
-	againPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:retry after|retry in|reset after) ((?:[0-9]+(?:\.[0-9]+)?(?:ms|h|m|s))+)`)
-	})
+	codePattern  = lazy.Pattern(`"code": ?([45][0-9]{2})\b`)
+	againPattern = lazy.Pattern(`(?i)(?:retry after|retry in|reset after) ((?:[0-9]+(?:\.[0-9]+)?(?:ms|h|m|s))+)`)
 )
 
 // words returns those of a problem that are for people: without what is put around them, and without
@@ -94,9 +91,7 @@ func forbidden(p problem) bool {
 }
 
 // attemptPattern is what it says on standard error before it tries again.
-var attemptPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^Attempt [0-9]+ failed(?: with status ([0-9]{3}))?[.:](.*)$`)
-})
+var attemptPattern = lazy.Pattern(`(?m)^Attempt [0-9]+ failed(?: with status ([0-9]{3}))?[.:](.*)$`)
 
 // silent returns the failure of a program that had no last word.
 func silent(end process.Result, stderr string) *agent.Failure {

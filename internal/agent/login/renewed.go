@@ -3,9 +3,8 @@ package login
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
-	"sync"
 )
 
 // tokenNames are the keys for a token and for its end: Claude Code, Codex, opencode and pi, Gemini CLI.
@@ -18,7 +17,7 @@ var tokenNames = []string{
 
 // token matches a token, or the time of its end. Agents give some texts another meaning: pi runs "!command" as a command, and takes the address of
 // its model from a token that contains ";".
-var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~+/=|:-]*$`) })
+var token = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._~+/=|:-]*$`)
 
 // renewed returns the user's file with the tokens of the copy, where the user's file has tokens too. It adds and removes nothing and changes no
 // type: an agent may take settings from a new entry (opencode fetches them from the address of a "wellknown" login).

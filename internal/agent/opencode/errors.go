@@ -2,13 +2,12 @@ package opencode
 
 import (
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
@@ -73,9 +72,7 @@ func refused(message string) bool {
 
 // logPattern matches an error in its log that it reports in no event: it waits to retry, for hours if a limit says so. Errors of the model for
 // titles don't matter.
-var logPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^timestamp=(\S+) level=ERROR .*message="stream error" .*small=false .*error\.error="((?:[^"\\]|\\.)*)"`)
-})
+var logPattern = lazy.Pattern(`(?m)^timestamp=(\S+) level=ERROR .*message="stream error" .*small=false .*error\.error="((?:[^"\\]|\\.)*)"`)
 
 // silent returns the failure of a program that reported none in its events since then. A limit that kept it silent until the idle deadline does not
 // pass within a minute.

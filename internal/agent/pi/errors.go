@@ -1,14 +1,13 @@
 package pi
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/lazy"
 )
 
 // failure returns why a message is not whole, nil of one that is.
@@ -30,13 +29,11 @@ func (m message) failure() *agent.Failure {
 
 var (
 	// A status comes before a body: `429 {"error":…}`.
-	statusPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([45][0-9]{2})\b`) })
+	statusPattern = lazy.Pattern(`^([45][0-9]{2})\b`)
 	// The first message of a body is the server's sentence for people.
-	wordsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"message": ?"((?:[^"\\]|\\.)*)"`) })
+	wordsPattern = lazy.Pattern(`"message": ?"((?:[^"\\]|\\.)*)"`)
 	// OpenAI's and Google's.
-	againPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:try again|retry) in ([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)\b`)
-	})
+	againPattern = lazy.Pattern(`(?i)(?:try again|retry) in ([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)\b`)
 )
 
 func status(problem string) int {

@@ -15,8 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
+	"signalbox/internal/lazy"
 	"time"
 )
 
@@ -63,8 +62,8 @@ type Cache struct{ Config }
 func New(c Config) *Cache { return &Cache{c} }
 
 var (
-	keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}$`) })
-	idPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}\.[0-9a-f]{16}$`) })
+	keyPattern = lazy.Pattern(`^[a-z0-9][a-z0-9-]{0,99}$`)
+	idPattern  = lazy.Pattern(`^[a-z0-9][a-z0-9-]{0,99}\.[0-9a-f]{16}$`)
 )
 
 // The cache's own files in a base.

@@ -24,6 +24,7 @@ import (
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
@@ -148,8 +149,8 @@ func (d *Driver) isolation() string {
 }
 
 var (
-	idPattern  = lazyPattern(`^[a-z0-9][a-z0-9-]{0,63}$`)
-	dirPattern = lazyPattern(`^\.worktrees/issue-[0-9]+-[a-z0-9-]{1,40}$`)
+	idPattern  = lazy.Pattern(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	dirPattern = lazy.Pattern(`^\.worktrees/issue-[0-9]+-[a-z0-9-]{1,40}$`)
 )
 
 // validate refuses a specification whose words could be paths or options of somebody's choice.

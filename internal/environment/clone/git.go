@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 )
@@ -100,7 +101,7 @@ func output(ctx context.Context, c process.Command, run func(context.Context, pr
 	return stdout.String(), nil
 }
 
-var deniedPattern = lazyPattern(`(?m)^(?:error: open\("|warning: could not open directory ')(.+)["']\)?: Permission denied$`)
+var deniedPattern = lazy.Pattern(`(?m)^(?:error: open\("|warning: could not open directory ')(.+)["']\)?: Permission denied$`)
 
 // deniedFile is the file or folder that git said it may not read; empty if it said so of none.
 func deniedFile(stderr string) string {

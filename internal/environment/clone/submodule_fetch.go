@@ -15,6 +15,7 @@ import (
 
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 )
@@ -76,7 +77,7 @@ func (d *Driver) offered(host string) []string {
 func (d *Driver) fetchNetwork() string { return cmp.Or(d.config.FetchNetwork, d.config.Network) }
 
 // scpPattern is git's other way to write an address for ssh: ada@example.org:lib.git.
-var scpPattern = lazyPattern(`^[^/]+@[^/:]+:|^[A-Za-z0-9.-]+:[^:/]`)
+var scpPattern = lazy.Pattern(`^[^/]+@[^/:]+:|^[A-Za-z0-9.-]+:[^:/]`)
 
 // shownAddress is an address for a message, without user and password.
 func shownAddress(address string) string {
@@ -172,9 +173,9 @@ func (e *Environment) fetchInside(ctx context.Context, c process.Command) (proce
 
 var (
 	// blockedPattern is how the proxy names a host that it refuses, in its answer to git.
-	blockedPattern = lazyPattern(`signalbox: blocked: (\S+)`)
-	askedPattern   = lazyPattern(`(?i)could not read (?:Username|Password)|Authentication failed|returned error: 40[13]|terminal prompts disabled`)
-	passingPattern = lazyPattern(`(?i)could not resolve|timed out|Connection (?:refused|reset)|Failed to connect|Network is unreachable|returned error: (?:5\d\d|429)|response 50\d|early EOF|hung up|Empty reply`)
+	blockedPattern = lazy.Pattern(`signalbox: blocked: (\S+)`)
+	askedPattern   = lazy.Pattern(`(?i)could not read (?:Username|Password)|Authentication failed|returned error: 40[13]|terminal prompts disabled`)
+	passingPattern = lazy.Pattern(`(?i)could not resolve|timed out|Connection (?:refused|reset)|Failed to connect|Network is unreachable|returned error: (?:5\d\d|429)|response 50\d|early EOF|hung up|Empty reply`)
 )
 
 // refusal says what a fetch that failed was refused; nil where another way of asking may help.

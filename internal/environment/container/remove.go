@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/container/engine"
+	"signalbox/internal/lazy"
 )
 
 // Remove implements environment.Driver. The container goes first: while the environment's private folder exists, other processes may still look for
@@ -35,7 +34,7 @@ func (d *Driver) removeContainer(ctx context.Context, name string) error {
 	return err
 }
 
-var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
+var idPattern = lazy.Pattern(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // sweep removes this project's containers and saved images whose environment is gone. A killed Signalbox leaves them, or a daemon that completed
 // its last order. A container is made after its environment's private folder and removed before it, so a container without one has no owner.

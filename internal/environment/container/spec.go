@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"signalbox/internal/environment/container/engine"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/execserver"
+	"signalbox/internal/lazy"
 )
 
 // The places inside.
@@ -56,7 +55,7 @@ func (e *Environment) spec() *engine.Spec {
 }
 
 // runPattern finds a run's id at the end of an environment's.
-var runPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-([0-9]{8}-[0-9]{6}-[a-z0-9]{6})$`) })
+var runPattern = lazy.Pattern(`-([0-9]{8}-[0-9]{6}-[a-z0-9]{6})$`)
 
 // labels say of a container or an image whose it is.
 func (d *Driver) labels(id string) map[string]string {

@@ -3,16 +3,13 @@ package detect
 import (
 	"cmp"
 	"errors"
-	"regexp"
-	"sync"
+	"signalbox/internal/lazy"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // channel::name constraint
-var condaSpec = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[\w./-]+::)?([A-Za-z0-9_][\w.-]*)\s*(.*)$`)
-})
+var condaSpec = lazy.Pattern(`^(?:[\w./-]+::)?([A-Za-z0-9_][\w.-]*)\s*(.*)$`)
 
 func (s *survey) conda(f *File, text []byte) error {
 	var p struct {

@@ -3,9 +3,9 @@ package detect
 import (
 	"fmt"
 	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -62,13 +62,9 @@ func hidden(c rune) bool {
 
 var (
 	// Commands for a developer's own machine, which an environment does not have.
-	foreign = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(?:^|[\s;&|(@])(sudo|docker|docker-compose|podman|brew|systemctl|snap)(?:\s|$)`)
-	})
-	moves     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[;&|({]\s*)(?:cd|pushd|exit|exec|set)\b`) })
-	startable = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl)$|(?:^|/)(?:scripts?|bin|tools|hack)/`)
-	})
+	foreign    = lazy.Pattern(`(?m)(?:^|[\s;&|(@])(sudo|docker|docker-compose|podman|brew|systemctl|snap)(?:\s|$)`)
+	moves      = lazy.Pattern(`(?:^|[;&|({]\s*)(?:cd|pushd|exit|exec|set)\b`)
+	startable  = lazy.Pattern(`\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl)$|(?:^|/)(?:scripts?|bin|tools|hack)/`)
 	installers = map[string]func() *regexp.Regexp{
 		Python:    installer(`pip3?|poetry|pipenv|uv|conda|mamba|hatch|pdm|tox`),
 		Miniforge: installer(`pip3?|poetry|pipenv|uv|conda|mamba`),
@@ -93,7 +89,7 @@ func apart(command, dir string) string {
 
 // installer finds one of the words, also as $(PIP) or ./mvnw.
 func installer(words string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:^|[^\w-])(?:` + words + `)(?:[^\w-]|$)`) })
+	return lazy.Pattern(`(?i)(?:^|[^\w-])(?:` + words + `)(?:[^\w-]|$)`)
 }
 
 // unfit returns why a description's commands are only offered: a person has to choose among them first. If nothing else decided, only that person

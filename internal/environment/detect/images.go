@@ -3,17 +3,14 @@ package detect
 import (
 	"errors"
 	"maps"
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
 
-var from = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?mi)^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$`)
-})
+var from = lazy.Pattern(`(?mi)^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$`)
 
 // dockerfile records what images it builds on, its own stages apart.
 func (s *survey) dockerfile(f *File, text []byte) error {

@@ -5,10 +5,9 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 )
 
 func (s *survey) pom(f *File, text []byte) error {
@@ -57,13 +56,9 @@ func charset(name string, in io.Reader) (io.Reader, error) {
 }
 
 var (
-	gradleDependency = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*(?:\w*[iI]mplementation|api|\w*[cC]ompileOnly|\w*[rR]untimeOnly|annotationProcessor|kapt|ksp|compile|testCompile)[\s(]+` +
-			`(?:(?:enforcedP|p)latform\()?(?:["']([^"':\s]+:[^"':\s]+)(?::([^"'\s]+))?["']|(libs\.[\w.]+))`)
-	})
-	gradleJava = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|(?:source|target)Compatibility\s*=?\s*["']?(?:JavaVersion\.VERSION_)?)(?:1[._])?(\d+)`)
-	})
+	gradleDependency = lazy.Pattern(`(?m)^\s*(?:\w*[iI]mplementation|api|\w*[cC]ompileOnly|\w*[rR]untimeOnly|annotationProcessor|kapt|ksp|compile|testCompile)[\s(]+` +
+		`(?:(?:enforcedP|p)latform\()?(?:["']([^"':\s]+:[^"':\s]+)(?::([^"'\s]+))?["']|(libs\.[\w.]+))`)
+	gradleJava = lazy.Pattern(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|(?:source|target)Compatibility\s*=?\s*["']?(?:JavaVersion\.VERSION_)?)(?:1[._])?(\d+)`)
 )
 
 // gradle takes out what can be seen without running the build file, which is a program.

@@ -2,10 +2,9 @@ package detect
 
 import (
 	"path"
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Not more folders than this are set up each by itself.
@@ -137,7 +136,7 @@ func inside(dir, command string) string {
 	return "(cd " + word(dir) + " && " + command + ")"
 }
 
-var bareWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./@+,:=-]+$`) })
+var bareWord = lazy.Pattern(`^[A-Za-z0-9_./@+,:=-]+$`)
 
 // word quotes text for a shell where it needs to be.
 func word(text string) string {

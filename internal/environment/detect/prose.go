@@ -1,10 +1,9 @@
 package detect
 
 import (
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // The names of targets and tasks that set up, the most telling first, and that check.
@@ -13,9 +12,7 @@ var (
 	checkTargets = []string{"build", "test"}
 )
 
-var makeTarget = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?:[ \t]+([^=#;]*)|$)`)
-})
+var makeTarget = lazy.Pattern(`^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?:[ \t]+([^=#;]*)|$)`)
 
 // makeRule is what a target needs and does.
 type makeRule struct {
@@ -94,12 +91,10 @@ func recipes(rules map[string]*makeRule, target string) string {
 }
 
 var (
-	heading      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,6}\s+(.*)`) })
-	fence        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^\\s*(```+|~~~+)\\s*(\\w*)") })
-	setUpHeading = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bset.?up\b|\binstall|\bbootstrap|\bprerequisite|\bgetting started\b|\bdependenc|\bdev(elopment)? environment\b`)
-	})
-	checkHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\btest|\bbuild|\blint|\bcheck`) })
+	heading      = lazy.Pattern(`^#{1,6}\s+(.*)`)
+	fence        = lazy.Pattern("^\\s*(```+|~~~+)\\s*(\\w*)")
+	setUpHeading = lazy.Pattern(`(?i)\bset.?up\b|\binstall|\bbootstrap|\bprerequisite|\bgetting started\b|\bdependenc|\bdev(elopment)? environment\b`)
+	checkHeading = lazy.Pattern(`(?i)\btest|\bbuild|\blint|\bcheck`)
 	shells       = []string{"", "sh", "bash", "shell", "zsh", "console", "terminal"}
 )
 

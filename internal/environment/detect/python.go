@@ -2,17 +2,14 @@ package detect
 
 import (
 	"path"
-	"regexp"
+	"signalbox/internal/lazy"
 	"strings"
-	"sync"
 )
 
-var requirement = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(.*)$`)
-})
+var requirement = lazy.Pattern(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(.*)$`)
 
 // userInfo is a name and a password in an address.
-var userInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/@\s]*@`) })
+var userInfo = lazy.Pattern(`://[^/@\s]*@`)
 
 // depends records one requirement in the words of PEP 508: name [extras] constraint ; marker.
 func (s *survey) depends(f *File, text string) {
@@ -28,7 +25,7 @@ func (s *survey) depends(f *File, text string) {
 	}
 }
 
-var comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)#.*`) })
+var comment = lazy.Pattern(`(?:^|\s)#.*`)
 
 func (s *survey) requirements(f *File, text []byte) error {
 	joined := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "\\\n", " ")
@@ -69,10 +66,8 @@ func (s *survey) include(f *File, name string, constraint bool) {
 }
 
 var (
-	installRequires = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:install_requires|tests_require)\s*=\s*\[([^\]]*)\]`)
-	})
-	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"\n]+)"|'([^'\n]+)'`) })
+	installRequires = lazy.Pattern(`(?:install_requires|tests_require)\s*=\s*\[([^\]]*)\]`)
+	quotedText      = lazy.Pattern(`"([^"\n]+)"|'([^'\n]+)'`)
 )
 
 // setupPy takes out the lists that are written down; setup.py is a program, and it is not run.

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/redact"
 )
 
@@ -99,9 +98,7 @@ func passedOver(name string) bool {
 }
 
 // plainName is a path that can be part of a command once it is quoted.
-var plainName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[\pL\pN_.@+][\pL\pN_.@+ -]*/)*[\pL\pN_.@+][\pL\pN_.@+ -]*$`)
-})
+var plainName = lazy.Pattern(`^(?:[\pL\pN_.@+][\pL\pN_.@+ -]*/)*[\pL\pN_.@+][\pL\pN_.@+ -]*$`)
 
 func plain(name string) bool {
 	return len(name) <= maxName && plainName().MatchString(name) && fs.ValidPath(name)

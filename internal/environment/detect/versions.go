@@ -3,10 +3,9 @@ package detect
 import (
 	"cmp"
 	"maps"
-	"regexp"
+	"signalbox/internal/lazy"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // wish is a version of a tool that one file asks for.
@@ -14,9 +13,7 @@ type wish struct{ kind, tool, version string }
 
 // A version, or the beginning of one: 22, v22.1.0, 3.12.*, ==3.12, temurin-21.0.2+13. Ranges
 // are no wish: what is there may well be inside.
-var exactVersion = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:==?|v|(?:temurin|openjdk|zulu|corretto|liberica|graalvm|adoptopenjdk|semeru)-)?\s*(\d{1,4}(?:\.\d{1,6}){0,3})(?:\.[x*])?(?:[+][\w.]+)?$`)
-})
+var exactVersion = lazy.Pattern(`^(?:==?|v|(?:temurin|openjdk|zulu|corretto|liberica|graalvm|adoptopenjdk|semeru)-)?\s*(\d{1,4}(?:\.\d{1,6}){0,3})(?:\.[x*])?(?:[+][\w.]+)?$`)
 
 var toolNames = map[string]string{
 	"nodejs": Node, "node": Node, "golang": Go, "go": Go, "python": Python, "java": Java, "pnpm": "pnpm", "yarn": "yarn", "npm": "npm",

@@ -3,10 +3,9 @@ package execserver
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
 )
@@ -21,7 +20,7 @@ func (c *call) lost(why error) (process.Result, error) {
 
 var (
 	endings       = []process.Ending{process.Exited, process.TimedOut, process.Idled, process.Stopped, process.NoMemory}
-	signalPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(SIG[A-Z0-9+-]{2,12})?$`) })
+	signalPattern = lazy.Pattern(`^(SIG[A-Z0-9+-]{2,12})?$`)
 )
 
 // end makes a Result of what the server said, if it can be one.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"signalbox/internal/forge"
+	"signalbox/internal/lazy"
 )
 
 // Limits of one request file. They are far above what a person writes and low enough to be harmless: the file may come with any branch that is
@@ -24,8 +25,8 @@ const (
 )
 
 var (
-	idPattern     = lazyPattern(`^RQ-\d{8}-(\d{3,6})$`)
-	numberPattern = lazyPattern(`^[1-9]\d{0,8}$`)
+	idPattern     = lazy.Pattern(`^RQ-\d{8}-(\d{3,6})$`)
+	numberPattern = lazy.Pattern(`^[1-9]\d{0,8}$`)
 )
 
 // lineError is an error on one line of a request file, counted from 1.
@@ -96,7 +97,7 @@ func parseMapping(header []byte) (*yaml.Node, error) {
 }
 
 // lineBefore matches decoder errors that are one line too low: the parser counts from 0, and so does the scanner when a tab indents.
-var lineBefore = lazyPattern(`^yaml: line (\d+): (did not find expected|found a tab character that violates)`)
+var lineBefore = lazy.Pattern(`^yaml: line (\d+): (did not find expected|found a tab character that violates)`)
 
 func onItsLine(err error) string {
 	says := err.Error()
