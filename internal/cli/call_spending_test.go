@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"signalbox/internal/agent/modeltest"
 )
@@ -52,7 +51,7 @@ func TestACallThatIsCutOffCountsAllItsAnswers(t *testing.T) {
 			} else {
 				c.signal(syscall.SIGKILL)
 			}
-			c.waitFor(time.Minute)
+			c.wait()
 			if got := counted(); got != 360 {
 				t.Errorf("%d tokens, want 360\n%s", got, c.out)
 			}

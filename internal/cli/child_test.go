@@ -114,7 +114,7 @@ func (c *child) signal(s syscall.Signal) {
 }
 
 // patience is how long anything may take before it counts as hung.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 // wait returns the exit code, -1 of a killed child.
 func (c *child) wait() int {

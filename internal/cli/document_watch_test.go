@@ -19,7 +19,7 @@ import (
 func TestWatchPrintsALineForEveryChangedDocument(t *testing.T) {
 	t.Parallel()
 	root := documented(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	watch := exec.CommandContext(ctx, program(t), "document", "watch")
 	watch.Dir, watch.Env = root, append(os.Environ(), "FORGE_TOKEN=hunter2-and-more")

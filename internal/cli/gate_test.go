@@ -73,25 +73,34 @@ func (g *gate) inTests() []string {
 }
 
 // standsStill reports whether a program of the request waits at the gate.
-func (p *project) standsStill(n int) bool {
+func (p *project) standsStill(n int) bool { return p.stoodStill(n) > 0 }
+
+// stoodStill is how many programs of the request ever came to the gate.
+func (p *project) stoodStill(n int) (times int) {
 	p.Helper()
 	logs, err := filepath.Glob(filepath.Join(p.dir, "runs", fmt.Sprintf("RQ-20260101-%03d", n), "*", "logs", "*"))
 	if err != nil {
 		p.Fatal(err)
 	}
 	for _, path := range logs {
-		if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), "\nstanding still\n") || strings.HasPrefix(string(data), "standing still\n") {
-			return true
-		}
+		data, _ := os.ReadFile(path)
+		times += strings.Count("\n"+string(data), "\nstanding still\n")
 	}
-	return false
+	return times
 }
 
 // startStandingStill starts a run and returns when it waits at the gate.
 func (p *project) startStandingStill(n int, flags ...string) *child {
 	p.Helper()
-	c := p.start(append([]string{"run", fmt.Sprint(n)}, flags...)...)
-	if !c.until(func() bool { return p.standsStill(n) }) {
+	return p.startUntilStandingStill(n, append([]string{"run", fmt.Sprint(n)}, flags...)...)
+}
+
+// startUntilStandingStill starts a command and returns when the request comes to the gate, again if it did before.
+func (p *project) startUntilStandingStill(n int, args ...string) *child {
+	p.Helper()
+	before := p.stoodStill(n)
+	c := p.start(args...)
+	if !c.until(func() bool { return p.stoodStill(n) > before }) {
 		p.Fatalf("it ended before the gate:\n%s", c.out)
 	}
 	return c

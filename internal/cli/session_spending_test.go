@@ -44,7 +44,7 @@ func TestASessionCountsForItsRequestAndItsDay(t *testing.T) {
 	session := func(want int, args ...string) string {
 		t.Helper()
 		c := p.startWithAgents(append([]string{"session"}, args...)...)
-		if got := c.waitFor(time.Minute); got != want {
+		if got := c.wait(); got != want {
 			t.Fatalf("session %q: exit code %d, want %d\n%s", args, got, want, c.out)
 		}
 		return c.out.String()
@@ -123,9 +123,9 @@ func TestASessionSaysWhyItsModelRefusedIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.write(".signalbox/config.yaml", fmt.Sprintf("environment: {sandbox: none}\nagents:\n  it: {driver: claude, program: ./asker.sh, url: %q, key: SIGNALBOX_TEST_KEY}\n", model.URL))
-			p.startWithAgents("session", "start", "2", "--headless").waitFor(time.Minute)
+			p.startWithAgents("session", "start", "2", "--headless").wait()
 			c := p.startWithAgents("session", "wait", "2")
-			if code := c.waitFor(time.Minute); code != 4 {
+			if code := c.wait(); code != 4 {
 				t.Errorf("exit code %d, want 4", code)
 			}
 			for _, part := range want {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"signalbox/internal/workflow"
 )
@@ -50,7 +49,7 @@ func TestARunWhoseModelCannotBeReachedStopsBeforeTheFirstCall(t *testing.T) {
 	address := strings.Replace(server.URL, "http:", "https:", 1)
 	p, called := newMarked(t, address)
 	c := p.startWithAgents("run", "1")
-	if code := c.waitFor(time.Minute); code != 3 {
+	if code := c.wait(); code != 3 {
 		t.Errorf("exit code %d", code)
 	}
 	for _, says := range []string{"AGENT_NO_ROUTE", "its model at " + address, "it does not speak https: fix the address", "correct the address in", "signalbox resume 1"} {
@@ -85,7 +84,7 @@ func TestARunWaitsForAModelThatIsNotThereAndCallsNobody(t *testing.T) {
 		t.Error("it does not wait")
 	}
 	c.signal(syscall.SIGINT)
-	c.waitFor(time.Minute)
+	c.wait()
 	if run := p.stage(1); run.SpentSoFar().Tokens() != 0 {
 		t.Errorf("it used %+v", run.SpentSoFar())
 	}

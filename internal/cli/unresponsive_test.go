@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 func TestStopSaysWhoIsSuspendedAndWhatToType(t *testing.T) {
@@ -16,7 +15,7 @@ func TestStopSaysWhoIsSuspendedAndWhatToType(t *testing.T) {
 	c := p.startStandingStill(1)
 	c.signal(syscall.SIGSTOP)
 	s := p.start("stop", "1")
-	if code := s.waitFor(time.Minute); code != 1 {
+	if code := s.wait(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
 	pid := c.cmd.Process.Pid

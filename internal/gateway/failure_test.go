@@ -138,7 +138,7 @@ func TestAnAnswerThatBreaksOffIsCountedAsFarAsItCame(t *testing.T) {
 				server := modeltest.Start(t, script(modeltest.Turn{Say: text, Fault: modeltest.Fault{Kind: kind, Events: 30}}))
 				config := gateway.Config{}
 				if kind == modeltest.Stalled {
-					config.Idle = time.Second
+					config.Idle = 5 * time.Second // more than ever lies between two events of a busy machine
 				}
 				s := open(t, start(t, config), server.URL, func(c *gateway.SessionConfig) { c.MaxFailures = 1 })
 				got := c.ask(t, s.Endpoint(), true)

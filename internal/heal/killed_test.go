@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 func passAndDie(dir string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	instant, err := strconv.Atoi(os.Getenv(instantVariable))
 	check := unbroken

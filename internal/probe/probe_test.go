@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 
 func started(t *testing.T, behaviour, path string) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	if behaviour == "hangs" {
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second/5)
 	}

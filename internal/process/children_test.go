@@ -28,6 +28,7 @@ func children() map[string]func() {
 		"print 1 GiB":               func() { print(1 << 10) },
 		"print 16 MiB":              func() { print(16) },
 		"print for ever":            func() { print(-1) },
+		"tick for ever":             func() { tick() },
 		"hang":                      func() { ready(); hang() },
 		"hang silently":             hang,
 		"stop itself":               func() { ready(); _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP); hang() },
@@ -61,6 +62,12 @@ func ready() {
 func hang() {
 	for {
 		time.Sleep(time.Hour)
+	}
+}
+
+func tick() {
+	for range time.Tick(50 * time.Millisecond) {
+		fmt.Println("tick")
 	}
 }
 

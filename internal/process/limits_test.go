@@ -190,7 +190,7 @@ func TestTheProgramInASandboxGetsTheSignalAndNotTheSandbox(t *testing.T) {
 	variable, heldBy := lifeline(t)
 	out := newAwaited("ready\n")
 	c := child("wait for one tidying up", variable)
-	c.Stdout, c.Sandbox, c.Grace = out, true, 500*time.Millisecond
+	c.Stdout, c.Sandbox, c.Grace = out, true, 10*time.Second
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-out.seen; cancel() }()
 	got, err := process.Run(ctx, c)

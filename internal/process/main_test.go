@@ -30,11 +30,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// patience is how long what must come may take; only a broken package needs it.
+const patience = 2 * time.Minute
+
 // leaked returns the stacks of goroutines that this package started and that do not end.
 func leaked() string {
 	const owner = "signalbox/internal/process.("
 	stacks := make([]byte, 1<<20)
-	for deadline := time.Now().Add(5 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(patience); ; runtime.Gosched() {
 		all := string(stacks[:runtime.Stack(stacks, true)])
 		if !strings.Contains(all, owner) {
 			return ""

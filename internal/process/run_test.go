@@ -44,6 +44,8 @@ func TestResultSaysHowTheProgramEnded(t *testing.T) {
 		ending   process.Ending
 		exitCode int
 		signal   string
+		// ready: the child must have said so before it's ended.
+		ready bool
 	}{
 		{name: "an exit code is the program's own", child: "exit 3", ending: process.Exited, exitCode: 3},
 		{name: "success is exit code 0", child: "print the folder", ending: process.Exited},
@@ -57,10 +59,10 @@ func TestResultSaysHowTheProgramEnded(t *testing.T) {
 			ending: process.TimedOut, exitCode: -1, signal: "SIGTERM"},
 		{name: "a program that ignores SIGTERM gets SIGKILL after Grace", child: "ignore SIGTERM",
 			change: func(c *process.Command) { c.Idle, c.Grace = time.Second, 50*time.Millisecond },
-			ending: process.Idled, exitCode: -1, signal: "SIGKILL"},
+			ending: process.Idled, exitCode: -1, signal: "SIGKILL", ready: true},
 		{name: "a program that stopped itself still obeys SIGTERM", child: "stop itself",
 			change: func(c *process.Command) { c.Idle, c.Grace = 200*time.Millisecond, time.Minute },
-			ending: process.Idled, exitCode: -1, signal: "SIGTERM"},
+			ending: process.Idled, exitCode: -1, signal: "SIGTERM", ready: true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -69,7 +71,14 @@ func TestResultSaysHowTheProgramEnded(t *testing.T) {
 			if test.change != nil {
 				test.change(&c)
 			}
+			var out bytes.Buffer
+			c.Stdout = &out
 			got := run(t, c)
+			for test.ready && !strings.HasPrefix(out.String(), "ready") { // it was ended before it began
+				c.Idle *= 2
+				out.Reset()
+				got = run(t, c)
+			}
 			if got.Ending != test.ending || got.ExitCode != test.exitCode || got.Signal != test.signal {
 				t.Errorf("got %+v, want %s, exit code %d, signal %q", got, test.ending, test.exitCode, test.signal)
 			}
@@ -85,8 +94,8 @@ func TestResultSaysHowTheProgramEnded(t *testing.T) {
 
 func TestTalkingKeepsAProgramFromBeingIdle(t *testing.T) {
 	t.Parallel()
-	c := child("print for ever")
-	c.Idle, c.Total = 500*time.Millisecond, 1500*time.Millisecond
+	c := child("tick for ever")
+	c.Idle, c.Total = 5*time.Second, 8*time.Second
 	if got := run(t, c); got.Ending != process.TimedOut {
 		t.Errorf("ending = %s, want %s", got.Ending, process.TimedOut)
 	}

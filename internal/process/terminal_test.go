@@ -16,7 +16,7 @@ func TestAProgramGetsATerminalOfItsOwn(t *testing.T) {
 	resize := make(chan TerminalSize)
 	result, err := Run(t.Context(), Command{
 		Args: []string{"sh", "-c", `test -t 0 && test -t 1 && test -t 2 && stty size && read line </dev/tty && echo "got $line" && ! read more && echo end`},
-		Env:  []string{"PATH=/usr/bin:/bin"}, Stdin: strings.NewReader("hello\n"), Stdout: &out, Total: 10 * time.Second,
+		Env:  []string{"PATH=/usr/bin:/bin"}, Stdin: strings.NewReader("hello\n"), Stdout: &out, Total: 2 * time.Minute,
 		Terminal: &Terminal{Size: TerminalSize{Rows: 31, Columns: 97}, Resize: resize},
 	})
 	if err != nil || !result.OK() {
@@ -55,7 +55,7 @@ func TestATerminalIsResizedWhileTheProgramRuns(t *testing.T) {
 		resize <- TerminalSize{Rows: 50, Columns: 132}
 	}()
 	result, err := Run(t.Context(), Command{Args: []string{"sh", "-c", `trap 'stty size; exit 0' WINCH; echo ready; while :; do sleep 0.05; done`},
-		Env: []string{"PATH=/usr/bin:/bin"}, Stdout: out, Total: 10 * time.Second, Terminal: &Terminal{Resize: resize}})
+		Env: []string{"PATH=/usr/bin:/bin"}, Stdout: out, Total: 2 * time.Minute, Terminal: &Terminal{Resize: resize}})
 	if err != nil || !result.OK() || !bytes.Contains(out.all, []byte("50 132")) {
 		t.Errorf("%+v, %v: %q", result, err, out.all)
 	}

@@ -32,7 +32,7 @@ func lifeline(t *testing.T) (variable string, heldBy func(processes int)) {
 	t.Cleanup(func() { _ = fifo.Close() })
 	return lifelineVariable + "=" + path, func(processes int) {
 		t.Helper()
-		if err := fifo.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		if err := fifo.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
 		crosses, err := io.ReadAll(fifo)
@@ -48,30 +48,37 @@ func lifeline(t *testing.T) (variable string, heldBy func(processes int)) {
 func TestNothingOfTheTreeIsLeft(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name   string
-		child  string
-		atMost time.Duration
+		name  string
+		child string
+		given time.Duration
 	}{
-		{name: "a daemon in a session of its own is killed", child: "leave a daemon", atMost: 950 * time.Millisecond},
-		{name: "a sleeper that holds standard output is given a second", child: "leave a sleeper printing", atMost: 4 * time.Second},
-		{name: "a daemon that holds standard output is given a second", child: "leave a daemon printing", atMost: 4 * time.Second},
+		{name: "a daemon in a session of its own is killed", child: "leave a daemon"},
+		{name: "a sleeper that holds standard output is given a second", child: "leave a sleeper printing", given: time.Second},
+		{name: "a daemon that holds standard output is given a second", child: "leave a daemon printing", given: time.Second},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			variable, heldBy := lifeline(t)
-			c := child(test.child, variable)
-			var out bytes.Buffer
-			c.Stdout = &out
-			begun := time.Now()
-			got := run(t, c)
-			if took := time.Since(begun); took > test.atMost {
-				t.Errorf("took %v, want at most %v", took, test.atMost)
+			// A busy machine may need a second for what nothing waits for, but not time and again.
+			for chances := 20; ; chances-- {
+				variable, heldBy := lifeline(t)
+				c := child(test.child, variable)
+				var out bytes.Buffer
+				c.Stdout = &out
+				begun := time.Now()
+				got := run(t, c)
+				took := time.Since(begun)
+				if !got.OK() || !strings.Contains(out.String(), "done\n") {
+					t.Errorf("got %q and %+v, want the program's own end", out.String(), got)
+				}
+				heldBy(2)
+				if took < test.given || test.given == 0 && took >= time.Second && chances == 0 {
+					t.Errorf("took %v, want %v", took, test.given)
+				}
+				if test.given > 0 || took < time.Second || chances == 0 {
+					break
+				}
 			}
-			if !got.OK() || !strings.Contains(out.String(), "done\n") {
-				t.Errorf("got %q and %+v, want the program's own end", out.String(), got)
-			}
-			heldBy(2)
 		})
 	}
 }
@@ -109,9 +116,8 @@ func TestProcessThatEscapedDoesNotHoldUpTheRun(t *testing.T) {
 func TestStopEndsTheTree(t *testing.T) {
 	t.Parallel()
 	const (
-		grace  = time.Second
-		atOnce = grace * 6 / 10
-		late   = grace + 400*time.Millisecond
+		grace = time.Second
+		long  = 10 * patience // which a test that waits for it doesn't survive
 	)
 	tests := []struct {
 		name     string
@@ -120,13 +126,13 @@ func TestStopEndsTheTree(t *testing.T) {
 		exitCode int
 		prints   string
 		holders  int
-		atMost   time.Duration
+		grace    time.Duration
 	}{
-		{name: "at once when it obeys", child: "hang", signal: "SIGTERM", exitCode: -1, holders: 1, atMost: atOnce},
-		{name: "after it tidied up", child: "tidy up on SIGTERM", prints: "tidy\n", holders: 1, atMost: atOnce},
-		{name: "after Grace when it does not obey", child: "ignore SIGTERM", signal: "SIGKILL", exitCode: -1, holders: 1, atMost: late},
-		{name: "after Grace when a grandchild does not obey", child: "have a deaf grandchild", signal: "SIGTERM", exitCode: -1, holders: 2, atMost: late},
-		{name: "with the daemon that left it", child: "have a daemon and hang", signal: "SIGTERM", exitCode: -1, holders: 2, atMost: atOnce},
+		{name: "at once when it obeys", child: "hang", signal: "SIGTERM", exitCode: -1, holders: 1, grace: long},
+		{name: "after it tidied up", child: "tidy up on SIGTERM", prints: "tidy\n", holders: 1, grace: long},
+		{name: "after Grace when it does not obey", child: "ignore SIGTERM", signal: "SIGKILL", exitCode: -1, holders: 1, grace: grace},
+		{name: "after Grace when a grandchild does not obey", child: "have a deaf grandchild", signal: "SIGTERM", exitCode: -1, holders: 2, grace: grace},
+		{name: "with the daemon that left it", child: "have a daemon and hang", signal: "SIGTERM", exitCode: -1, holders: 2, grace: long},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -134,7 +140,7 @@ func TestStopEndsTheTree(t *testing.T) {
 			variable, heldBy := lifeline(t)
 			c := child(test.child, variable)
 			out := newAwaited("ready\n")
-			c.Stdout, c.Grace = out, grace
+			c.Stdout, c.Grace = out, test.grace
 			ctx, cancel := context.WithCancel(t.Context())
 			stopped := make(chan time.Time, 1)
 			go func() {
@@ -147,10 +153,9 @@ func TestStopEndsTheTree(t *testing.T) {
 			if err != nil || got.Ending != process.Stopped || got.Signal != test.signal || got.ExitCode != test.exitCode {
 				t.Errorf("got %+v, %v, want stopped by %q, exit code %d", got, err, test.signal, test.exitCode)
 			}
-			if took > test.atMost {
-				t.Errorf("took %v, want at most %v", took, test.atMost)
+			if atOnce := test.grace == long; atOnce && took > patience || !atOnce && took < grace {
+				t.Errorf("took %v of %v", took, test.grace)
 			}
-			t.Logf("stopped in %v", took)
 			heldBy(test.holders)
 			if !strings.HasSuffix(out.String(), test.prints) {
 				t.Errorf("printed %q, want %q at the end", out.String(), test.prints)

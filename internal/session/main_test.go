@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == HostName {
 		os.Exit(Host(context.Background(), os.Args[1:], HostConfig{Clock: time.Now, Entrance: entrance, Publish: publish}))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var err error
 	switch role, message, _ := strings.Cut(os.Getenv(roleVariable), " "); role {
@@ -123,7 +123,7 @@ func started(t testing.TB, s *Sessions, c Config) *Session {
 
 func within(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -274,7 +274,7 @@ func gone(t testing.TB, pids ...int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 20_000)
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 120_000)
 		_ = unix.Close(fd)
 		if n != 1 {
 			t.Errorf("process %d lives (%v)", pid, err)

@@ -29,7 +29,7 @@ func tmuxServerOf(t *testing.T) string {
 	}
 	socket := "signalbox-test-" + rand.Text()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
 		_ = exec.CommandContext(ctx, "tmux", "-L", socket, "kill-server").Run() // which may be gone already
 	})

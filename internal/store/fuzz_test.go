@@ -52,7 +52,7 @@ var hostileSeeds = []string{
 }
 
 // fuzzBudget is far above what any document of the fuzzer's size may take.
-const fuzzBudget = 2 * time.Second
+const fuzzBudget = 20 * time.Second
 
 // fuzz holds of a reader: it never panics, every refusal has its place, and
 // what it accepts it writes back as it was, foreign keys included.

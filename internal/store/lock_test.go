@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"signalbox/internal/engine"
 	"strconv"
 	"strings"
@@ -229,7 +230,7 @@ func TestAnAbandonedWaitLeavesNoLock(t *testing.T) {
 	waitForNoDescriptor(t, filepath.Join(s.path, locksDir, holder.name))
 	next := &fileLock{folder: s.locks, name: "document.test.lock", perm: privateFile}
 	defer next.close()
-	soon, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	soon, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	if err := next.acquire(soon); err != nil {
 		t.Fatalf("the abandoned wait holds the lock: %v", err)
@@ -239,7 +240,7 @@ func TestAnAbandonedWaitLeavesNoLock(t *testing.T) {
 // waitForNoDescriptor polls, because nothing signals that a descriptor was closed.
 func waitForNoDescriptor(t *testing.T, name string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; runtime.Gosched() {
 		open := 0
 		fds, _ := filepath.Glob("/proc/self/fd/*")
 		for _, fd := range fds {

@@ -71,7 +71,7 @@ func (d *disk) cut(t *testing.T) { t.Helper(); run(t, "xfs_io", "-x", "-c", "shu
 func (d *disk) restart(t *testing.T) {
 	t.Helper()
 	// A child of another test may have our descriptors until its exec, which nothing signals.
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	err := unix.Unmount(d.dir, 0)
 	for ; errors.Is(err, unix.EBUSY) && time.Now().Before(deadline); err = unix.Unmount(d.dir, 0) {
 		runtime.Gosched()

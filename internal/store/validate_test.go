@@ -208,7 +208,7 @@ func TestAWatchTellsEveryDocumentAlsoOfRunsThatBeginLater(t *testing.T) {
 // shortly ends long after everything should have happened.
 func shortly(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -10,7 +10,7 @@ func TestWatchSeesAReplacedFileAndNothingElse(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	w, run := createRun(t, s)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	stage, err := s.Watch(ctx, RunDir(testRef)+"/stage.json")
 	if err != nil {

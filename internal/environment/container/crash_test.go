@@ -116,7 +116,7 @@ func killed(t *testing.T, operation string, at int, docker containertest.Docker,
 // out what a killed Signalbox asked for, so it is asked again for a while.
 func sweptAway(t *testing.T, d *container.Driver, docker containertest.Docker, p *environmenttest.Project) bool {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if _, err := d.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}

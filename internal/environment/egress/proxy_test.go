@@ -101,7 +101,7 @@ func (s *served) connect(t testing.TB, target string) (net.Conn, *bufio.Reader, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target); err != nil {
@@ -232,7 +232,7 @@ func TestAnythingButAProxyRequestIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 		_, _ = io.WriteString(conn, request)
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		if err != nil || !strings.HasPrefix(line, "HTTP/1.1 400 ") {
@@ -250,7 +250,7 @@ func TestAHeaderWithoutEndIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	_, _ = io.WriteString(conn, "GET http://registry.npmjs.org/ HTTP/1.1\r\nX: ")
 	_, _ = conn.Write(bytes.Repeat([]byte("x"), 4*maxHeader)) // it may be closed before all is sent
 	answer, err := io.ReadAll(conn)

@@ -169,7 +169,7 @@ func TestACommandEndsWhenItsClientIsGone(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(20*time.Second, func() { _ = held.Close() })
+	time.AfterFunc(2*time.Minute, func() { _ = held.Close() })
 	if _, err := io.ReadAll(held); err != nil { // until the last process that has it ended
 		t.Errorf("the command goes on: %v", err)
 	}

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 func performAndDie() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var operation forgetest.Operation
 	if err := json.Unmarshal([]byte(os.Getenv(operationVariable)), &operation); err != nil {
