@@ -27,7 +27,7 @@ func (s source) forbids(module, name string) string {
 		}
 		return ""
 	}
-	if isFace(s.pkg) && isFace(other) && s.pkg != "cli" {
+	if isFace(s.pkg) && isFace(other) && topOf(s.pkg) != topOf(other) {
 		return "faces never import each other"
 	}
 	if s.test || other == s.pkg || other == "lazy" {
@@ -55,7 +55,12 @@ func isPure(pkg string) bool {
 	return top == "workflow" || top == "health" || top == "registry"
 }
 
-func isFace(pkg string) bool { return slices.Contains(faces, strings.Split(pkg, "/")[0]) }
+func isFace(pkg string) bool { return slices.Contains(faces, topOf(pkg)) }
+
+func topOf(pkg string) string {
+	top, _, _ := strings.Cut(pkg, "/")
+	return top
+}
 
 func isDriver(pkg string) bool {
 	port, _, nested := strings.Cut(pkg, "/")

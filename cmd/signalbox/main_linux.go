@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/cli/command"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/environment/execserver"
 	"signalbox/internal/process"
@@ -29,5 +30,5 @@ func main() {
 	case session.HostName:
 		os.Exit(session.Host(context.Background(), os.Args[1:], cli.SessionHost()))
 	}
-	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System()))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], command.System()))
 }

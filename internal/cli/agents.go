@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/cli/command"
 	"signalbox/internal/config"
 	"signalbox/internal/redact"
 )
 
-func newAgents(a *invocation) *cobra.Command {
+func newAgents(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "agents",
 		Short: "List the coding agents on this machine and how they reach their models",
@@ -17,26 +18,26 @@ func newAgents(a *invocation) *cobra.Command {
 			"usual variable, or a login of their own.",
 		Example: "  signalbox agents\n  signalbox agents --json",
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.listAgents(c.Context()) },
+		RunE:    func(c *cobra.Command, _ []string) error { return listAgents(c.Context(), a) },
 	}
 }
 
-func (a *invocation) listAgents(ctx context.Context) error {
-	found := a.Installed(ctx)
-	if a.json {
-		return a.printJSON(found)
+func listAgents(ctx context.Context, a *command.Invocation) error {
+	found := a.Opener.Installed(ctx)
+	if a.JSON {
+		return a.PrintJSON(found)
 	}
 	for _, i := range found {
 		if !i.Found {
 			says := "not found; " + i.Install
 			if i.Version != "" {
-				says = redact.Line(i.Problem, sayAtMost)
+				says = redact.Line(i.Problem, command.SayAtMost)
 			}
-			a.print("%-10s %-12s %s\n", i.Driver, i.Name, says)
+			a.Print("%-10s %-12s %s\n", i.Driver, i.Name, says)
 			continue
 		}
 		if i.Problem != "" {
-			a.print("%-10s %-12s %s; %s\n", i.Driver, i.Name, redact.Line(i.Version, 60), redact.Line(i.Problem, sayAtMost))
+			a.Print("%-10s %-12s %s; %s\n", i.Driver, i.Name, redact.Line(i.Version, 60), redact.Line(i.Problem, command.SayAtMost))
 			continue
 		}
 		says := "no way to its model yet: log in by starting it once, or export its key"
@@ -49,7 +50,7 @@ func (a *invocation) listAgents(ctx context.Context) error {
 		case config.LoginOwn:
 			says = "login in ~/" + i.Folder
 		}
-		a.print("%-10s %-12s %s; %s\n", i.Driver, i.Name, redact.Line(i.Version, 60), says)
+		a.Print("%-10s %-12s %s; %s\n", i.Driver, i.Name, redact.Line(i.Version, 60), says)
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/cli/command"
+	"signalbox/internal/cli/run"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 )
@@ -21,7 +23,7 @@ import (
 //go:embed demo
 var demoFiles embed.FS
 
-func newDemo(a *invocation) *cobra.Command {
+func newDemo(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo [FOLDER]",
 		Short: "See it work: create a small Go repository with a failing test and fix it",
@@ -34,14 +36,14 @@ func newDemo(a *invocation) *cobra.Command {
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			return a.demo(c.Context(), dir)
+			return demo(c.Context(), a, dir)
 		},
 	}
-	c.Flags().BoolVar(&a.Overrides.Unsandboxed, "unsandboxed", false, "run the demonstration's commands on this machine as you, without isolation")
+	c.Flags().BoolVar(&a.Opener.Overrides.Unsandboxed, "unsandboxed", false, "run the demonstration's commands on this machine as you, without isolation")
 	return c
 }
 
-func (a *invocation) demo(ctx context.Context, dir string) (err error) {
+func demo(ctx context.Context, a *command.Invocation, dir string) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "signalbox-demo-"); err != nil {
 			return fmt.Errorf("make folder for the demonstration: %w", err)
@@ -50,24 +52,24 @@ func (a *invocation) demo(ctx context.Context, dir string) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	if err := a.makeDemo(ctx, dir); err != nil {
+	if err := makeDemo(ctx, a, dir); err != nil {
 		return err
 	}
-	a.Dir = dir
-	a.print("A small Go repository with a failing test:\n\n")
-	if err := a.showCommand(ctx, dir, "go", "test", "./..."); err != nil {
+	a.Opener.Dir = dir
+	a.Print("A small Go repository with a failing test:\n\n")
+	if err := showCommand(ctx, a, dir, "go", "test", "./..."); err != nil {
 		return err
 	}
-	a.print("\nIts request, number 1, is carried to a merged change:\n\n")
-	a.Overrides.Trust = true // its files are ours
-	if err := a.run(ctx, []string{"1"}); err != nil {
+	a.Print("\nIts request, number 1, is carried to a merged change:\n\n")
+	a.Opener.Overrides.Trust = true // its files are ours
+	if err := run.Requests(ctx, a, []string{"1"}); err != nil {
 		return err
 	}
-	a.print("\nWhat is on main now:\n\n")
-	if err := errors.Join(a.showCommand(ctx, dir, "git", "--no-pager", "log", "--graph", "--oneline"), a.showCommand(ctx, dir, "go", "test", "./...")); err != nil {
+	a.Print("\nWhat is on main now:\n\n")
+	if err := errors.Join(showCommand(ctx, a, dir, "git", "--no-pager", "log", "--graph", "--oneline"), showCommand(ctx, a, dir, "go", "test", "./...")); err != nil {
 		return err
 	}
-	a.print("\nLook around: cd %s && %s status 1\n", dir, typedName())
+	a.Print("\nLook around: cd %s && %s status 1\n", dir, typedName())
 	return nil
 }
 
@@ -81,7 +83,7 @@ func typedName() string {
 	return self
 }
 
-func (a *invocation) makeDemo(ctx context.Context, dir string) error {
+func makeDemo(ctx context.Context, a *command.Invocation, dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return &problem.Error{Err: fmt.Errorf("%s is not empty", dir), Hint: "name a folder that is empty or does not exist", Code: problem.Usage}
 	}
@@ -110,7 +112,7 @@ func (a *invocation) makeDemo(ctx context.Context, dir string) error {
 	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"},
 		{"config", "user.name", "Demo"}, {"config", "user.email", "demo@localhost"}, {"config", "commit.gpgsign", "false"},
 		{"add", "."}, {"commit", "--quiet", "-m", "Count words"}} {
-		if err := a.showCommand(ctx, dir, append([]string{"git"}, args...)...); err != nil {
+		if err := showCommand(ctx, a, dir, append([]string{"git"}, args...)...); err != nil {
 			return err
 		}
 	}
@@ -121,11 +123,11 @@ func (a *invocation) makeDemo(ctx context.Context, dir string) error {
 const demoLimit = 2 * time.Minute
 
 // showCommand runs a program and shows what it prints; that a test fails is no error.
-func (a *invocation) showCommand(ctx context.Context, dir string, args ...string) error {
+func showCommand(ctx context.Context, a *command.Invocation, dir string, args ...string) error {
 	if args[0] != "git" || args[1] == "--no-pager" {
-		a.print("%s\n", a.paint(faint, "$ "+strings.Join(args, " ")))
+		a.Print("%s\n", a.Paint(command.Faint, "$ "+strings.Join(args, " ")))
 	}
-	result, err := process.Run(ctx, process.Command{Args: args, Dir: dir, Env: os.Environ(), Stdout: a.bare.Out, Stderr: a.bare.Out, Total: demoLimit})
+	result, err := process.Run(ctx, process.Command{Args: args, Dir: dir, Env: os.Environ(), Stdout: a.Bare.Out, Stderr: a.Bare.Out, Total: demoLimit})
 	if err != nil {
 		return &problem.Error{Err: fmt.Errorf("run %s: %w", args[0], err), Hint: fmt.Sprintf("the demonstration needs %s: apt-get install git golang", args[0])}
 	}

@@ -8,23 +8,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app/doctor"
+	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
 )
 
-func newDoctor(a *invocation) *cobra.Command {
+func newDoctor(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what works here, what's missing and how to fix it",
 		Long: "Check what works here, what's missing and how to fix it. Nothing is changed. The remote origin is asked whether it would take a push " +
 			"(git push --dry-run, at most 20 seconds), unless push is never.",
 		Example: "  signalbox doctor\n  signalbox doctor --json",
-		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context()) },
+		RunE:    func(c *cobra.Command, _ []string) error { return examine(c.Context(), a) },
 	}
 }
 
-func (a *invocation) doctor(ctx context.Context) error {
-	p, err := a.open(ctx)
+func examine(ctx context.Context, a *command.Invocation) error {
+	p, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,12 +36,12 @@ func (a *invocation) doctor(ctx context.Context) error {
 			missing++
 		}
 	}
-	if a.json {
-		if err := a.printJSON(findings); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(findings); err != nil {
 			return err
 		}
 	} else {
-		a.printFindings(findings)
+		printFindings(a, findings)
 	}
 	if missing > 0 {
 		return &problem.Error{Code: problem.General}
@@ -48,17 +49,13 @@ func (a *invocation) doctor(ctx context.Context) error {
 	return nil
 }
 
-func (a *invocation) printFindings(findings []doctor.Finding) {
-	code := map[string]string{doctor.VerdictOK: green, doctor.VerdictWarning: yellow, doctor.VerdictMissing: red}
+func printFindings(a *command.Invocation, findings []doctor.Finding) {
+	code := map[string]string{doctor.VerdictOK: command.Green, doctor.VerdictWarning: command.Yellow, doctor.VerdictMissing: command.Red}
 	for _, f := range findings {
-		verdict, what := a.paint(code[f.Verdict], fmt.Sprintf("%-8s", f.Verdict)), f.What
+		verdict, what := a.Paint(code[f.Verdict], fmt.Sprintf("%-8s", f.Verdict)), f.What
 		for line := range strings.Lines(strings.TrimSuffix(f.Says+"\n"+f.Next, "\n")) {
-			a.print("%s %-14s %s\n", verdict, what, redact.Line(line, sayAtMost))
+			a.Print("%s %-14s %s\n", verdict, what, redact.Line(line, command.SayAtMost))
 			verdict, what = fmt.Sprintf("%-8s", ""), ""
 		}
 	}
 }
-
-// sayAtMost is how much of one line is shown, in runes: an engine's whole complaint with the
-// advice behind it, and no page of HTML.
-const sayAtMost = 1000

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/cli/command"
 )
 
 const twoGivenUp = `{"environments": [
@@ -34,7 +35,7 @@ func TestCleanUpDeletesOnlyWhatAPersonAgreesTo(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, said bytes.Buffer
-			streams := cli.Streams{In: strings.NewReader(test.answers), Out: &out, Err: &said, Env: func(string) string { return "" }, Dir: dir}
+			streams := command.Streams{In: strings.NewReader(test.answers), Out: &out, Err: &said, Env: func(string) string { return "" }, Dir: dir}
 			if code := cli.Main(t.Context(), []string{"env", "cleanup"}, streams); code != test.code {
 				t.Errorf("exit code %d: %s%s", code, &out, &said)
 			}
@@ -61,7 +62,7 @@ func TestAtATerminalColumnsHaveNamesAndAnUnknownIssueAWord(t *testing.T) {
 	} {
 		for _, terminal := range []bool{true, false} {
 			var both bytes.Buffer
-			streams := cli.Streams{In: strings.NewReader(""), Out: &both, Err: &both, Terminal: terminal, Env: func(string) string { return "" }, Dir: dir}
+			streams := command.Streams{In: strings.NewReader(""), Out: &both, Err: &both, Terminal: terminal, Env: func(string) string { return "" }, Dir: dir}
 			code := cli.Main(t.Context(), strings.Fields(test.command), streams)
 			if code != 0 || !strings.Contains(both.String(), test.always) || strings.Contains(both.String(), test.atTerminal) != terminal {
 				t.Errorf("%s, terminal %v: exit code %d, printed\n%s", test.command, terminal, code, &both)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/cli/command"
 	"signalbox/internal/health"
 )
 
@@ -22,7 +23,7 @@ type hours struct {
 func (h *hours) heal(code int, args ...string) string {
 	h.Helper()
 	var out bytes.Buffer
-	streams := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Width: func() int { return 80 }, Env: os.Getenv, Dir: h.dir,
+	streams := command.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Width: func() int { return 80 }, Env: os.Getenv, Dir: h.dir,
 		Clock: func() time.Time { return h.at }}
 	if got := cli.Main(h.Context(), append([]string{"heal"}, args...), streams); got != code {
 		h.Fatalf("at %s heal %q ended with %d, want %d:\n%s", h.at.Format(time.RFC3339), args, got, code, &out)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/cli/command"
 )
 
 // answering is a terminal before which somebody sits: on each word that is waited for, one thing is done.
@@ -44,7 +45,7 @@ func TestHealWatchGoesOnAsOftenOnceItsConfigurationIsMended(t *testing.T) {
 		func() { p.write(".signalbox/config.yaml", string(sound)) },
 		stop,
 	}}
-	code := cli.Main(ctx, []string{"heal", "watch"}, cli.Streams{In: strings.NewReader(""), Out: terminal, Err: terminal, Width: func() int { return 80 },
+	code := cli.Main(ctx, []string{"heal", "watch"}, command.Streams{In: strings.NewReader(""), Out: terminal, Err: terminal, Width: func() int { return 80 },
 		Env: os.Getenv, Dir: p.dir, Clock: time.Now})
 	if code != 0 || len(terminal.on) > 0 {
 		t.Errorf("exit code %d, and nobody said %q:\n%s", code, terminal.on, &terminal.said)
@@ -57,7 +58,7 @@ func TestAPassThatIsInterruptedSaysHowToGoOn(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	terminal := &answering{on: []string{"greeting: repairing"}, do: []func(){stop}}
-	code := cli.Main(ctx, []string{"heal"}, cli.Streams{In: strings.NewReader(""), Out: terminal, Err: terminal, Width: func() int { return 80 },
+	code := cli.Main(ctx, []string{"heal"}, command.Streams{In: strings.NewReader(""), Out: terminal, Err: terminal, Width: func() int { return 80 },
 		Env: os.Getenv, Dir: p.dir, Clock: time.Now})
 	if said := terminal.said.String(); code != 1 || !strings.Contains(said, "error: interrupted; ") || !strings.Contains(said, "go on: signalbox heal\n") || strings.Contains(said, "canceled") {
 		t.Errorf("exit code %d:\n%s", code, said)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/cli/command"
 )
 
 // readOutputs reads a file of outputs as GitHub Actions does.
@@ -52,7 +53,7 @@ func TestGateWritesOutputsThatNoValueCanBreakOutOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, errOut bytes.Buffer
-		code := cli.Main(context.Background(), []string{"health", "gate"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errOut,
+		code := cli.Main(context.Background(), []string{"health", "gate"}, command.Streams{In: strings.NewReader(""), Out: &out, Err: &errOut,
 			Width: func() int { return 80 }, Dir: dir, Env: func(name string) string {
 				return map[string]string{"GITHUB_OUTPUT": output}[name]
 			}})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/cli/command"
 	"signalbox/internal/config"
 	"signalbox/internal/problem"
 	"signalbox/internal/wire"
@@ -23,7 +24,7 @@ var starter string
 //go:embed example-request.md
 var exampleRequest string
 
-func newInit(a *invocation) *cobra.Command {
+func newInit(a *command.Invocation) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use:   "init",
@@ -32,51 +33,51 @@ func newInit(a *invocation) *cobra.Command {
 			"repository's exclude file. What is there already is left as it is.",
 		Example: "  signalbox init\n  signalbox init --print",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if show && a.json {
-				return &problem.Error{Err: errors.New("--print prints YAML, not JSON"), Hint: usageHint(c), Code: problem.Usage}
+			if show && a.JSON {
+				return &problem.Error{Err: errors.New("--print prints YAML, not JSON"), Hint: command.UsageHint(c), Code: problem.Usage}
 			}
 			if show {
-				a.print("%s", starter)
+				a.Print("%s", starter)
 				return nil
 			}
-			return a.initialize(c.Context())
+			return initialize(c.Context(), a)
 		},
 	}
 	c.Flags().BoolVar(&show, "print", false, "print the commented configuration and write nothing")
 	return c
 }
 
-func (a *invocation) initialize(ctx context.Context) error {
-	p, err := a.open(ctx)
+func initialize(ctx context.Context, a *command.Invocation) error {
+	p, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	text := starter
-	if tests := p.guessTests(ctx); tests != "" {
+	if tests := guessTests(ctx, p); tests != "" {
 		text = strings.Replace(text, "tests: []", fmt.Sprintf("tests: [%q]", tests), 1)
 	}
-	named := best(a.Installed(ctx))
+	named := best(a.Opener.Installed(ctx))
 	if named != nil {
 		text = strings.Replace(text, starterAgent, fmt.Sprintf("  %s:\n    driver: %s\n", named.Driver, named.Driver), 1)
 	}
 	files := []prepared{{Name: config.Name, content: text}, {Name: "requests/example.md.txt", content: exampleRequest}}
 	for i := range files {
-		if files[i].Written, err = p.writeNew(files[i].Name, files[i].content); err != nil {
+		if files[i].Written, err = writeNew(p, files[i].Name, files[i].content); err != nil {
 			return err
 		}
 	}
 	if err := p.Configure(ctx); err != nil { // what is the user's own now is remembered as that before they commit it
 		return err
 	}
-	if p.json {
-		return p.printJSON(files)
+	if p.JSON {
+		return p.PrintJSON(files)
 	}
 	for _, file := range files {
 		word := "is there already"
 		if file.Written {
 			word = "written"
 		}
-		p.print("%-26s %s\n", file.Name, word)
+		p.Print("%-26s %s\n", file.Name, word)
 	}
 	first := "name your agent in " + config.Name
 	switch {
@@ -85,7 +86,7 @@ func (a *invocation) initialize(ctx context.Context) error {
 	case len(p.Config.Agents) > 0 || p.ConfigError != nil:
 		first = "look at " + config.Name
 	}
-	p.print("\nNext:\n  1. %s\n  2. signalbox new \"what should be different\"\n"+
+	p.Print("\nNext:\n  1. %s\n  2. signalbox new \"what should be different\"\n"+
 		"  3. signalbox doctor\n  4. signalbox run 1\n", first)
 	return nil
 }
@@ -116,7 +117,7 @@ func best(found []wire.Installed) *wire.Installed {
 }
 
 // writeNew writes a file of the project unless it is there.
-func (p *project) writeNew(name, content string) (made bool, err error) {
+func writeNew(p *command.Project, name, content string) (made bool, err error) {
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {
 		return false, fmt.Errorf("open project: %w", err)
@@ -138,7 +139,7 @@ func (p *project) writeNew(name, content string) (made bool, err error) {
 
 // guessTests is the usual test command of the project's build files, or else the Makefile's; empty if
 // there is none.
-func (p *project) guessTests(ctx context.Context) string {
+func guessTests(ctx context.Context, p *command.Project) string {
 	for _, usual := range []struct{ file, command string }{
 		{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test"}, {"package.json", "npm test"}, {"pom.xml", "mvn -q test"},
 		{"build.gradle", "gradle test"}, {"pyproject.toml", pytest}, {"requirements.txt", pytest}, {"setup.py", pytest},
@@ -148,11 +149,11 @@ func (p *project) guessTests(ctx context.Context) string {
 			continue
 		}
 		if usual.command == pytest && !strings.Contains(string(text), "pytest") {
-			return p.unittests() // what the set-up installs has no other
+			return unittests(p) // what the set-up installs has no other
 		}
 		return usual.command
 	}
-	return p.makefileTests(ctx)
+	return makefileTests(ctx, p)
 }
 
 // pytest by the name that Python has on every machine, and in the environments that a set-up makes.
@@ -160,7 +161,7 @@ const pytest = "python3 -m pytest"
 
 // unittests is the command that finds the project's tests with nothing installed; empty if there are none: a command that runs no test
 // passes whatever is wrong.
-func (p *project) unittests() string {
+func unittests(p *command.Project) string {
 	has := func(pattern string) bool {
 		found, err := filepath.Glob(filepath.Join(p.Root, pattern))
 		return err == nil && len(found) > 0
@@ -181,7 +182,7 @@ func (p *project) unittests() string {
 }
 
 // makefileTests is what the project's Makefile calls its tests.
-func (p *project) makefileTests(ctx context.Context) string {
+func makefileTests(ctx context.Context, p *command.Project) string {
 	found, err := p.DetectHere(ctx, "")
 	if err != nil {
 		return "" // "signalbox env detect" says why

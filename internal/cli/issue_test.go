@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/cli/command"
 )
 
 // command runs one command line in dir, in this process.
-func command(t *testing.T, dir string, args ...string) (stdout, stderr string, code int) {
+func commandIn(t *testing.T, dir string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	code = cli.Main(context.Background(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errOut,
+	code = cli.Main(context.Background(), args, command.Streams{In: strings.NewReader(""), Out: &out, Err: &errOut,
 		Width: func() int { return 80 }, Env: func(string) string { return "" }, Dir: dir})
 	return out.String(), errOut.String(), code
 }
@@ -35,7 +36,7 @@ func TestErrorMessagesOfAnyTextRoundTripOrAreReplacedVisibly(t *testing.T) {
 		"-v":                                           "-v",
 		"</script>&amp;":                               "</script>&amp;",
 	} {
-		if _, stderr, code := command(t, dir, "issue", "set", "--", "42", "error", given); code != 0 {
+		if _, stderr, code := commandIn(t, dir, "issue", "set", "--", "42", "error", given); code != 0 {
 			t.Fatalf("set %.40q: %s", given, stderr)
 		}
 		data, err := os.ReadFile(filepath.Join(dir, ".worktrees/.status/42.json"))
@@ -45,10 +46,10 @@ func TestErrorMessagesOfAnyTextRoundTripOrAreReplacedVisibly(t *testing.T) {
 		if err != nil || json.Unmarshal(data, &file) != nil || file.Message != want {
 			t.Errorf("the file of %.40q holds %.60q, %v", given, file.Message, err)
 		}
-		if got, _, _ := command(t, dir, "issue", "error", "42"); got != want+"\n" {
+		if got, _, _ := commandIn(t, dir, "issue", "error", "42"); got != want+"\n" {
 			t.Errorf("%.40q is printed as %.40q", given, got)
 		}
-		if shown, _, _ := command(t, dir, "issue", "show", "42"); strings.Count(shown, "\n") != 4 || strings.ContainsAny(shown, "\x1b\x00\u202e") {
+		if shown, _, _ := commandIn(t, dir, "issue", "show", "42"); strings.Count(shown, "\n") != 4 || strings.ContainsAny(shown, "\x1b\x00\u202e") {
 			t.Errorf("%.40q is shown as %.200q", given, shown)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/cli/command"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/session"
 )
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 		_ = os.Setenv("SIGNALBOX_TRUST", "1")
 	}
 	testscript.Main(tests{m}, map[string]func(){
-		"signalbox": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
+		"signalbox": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], command.System())) },
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/workflow"
 )
@@ -41,7 +42,7 @@ func TestEveryStepThatARunCanAdviseIsACommand(t *testing.T) {
 			t.Errorf("%+v is said as %q", step, args)
 			continue
 		}
-		command, rest, err := newRoot(newInvocation(Streams{})).Find(args[1:])
+		command, rest, err := newRoot(command.NewInvocation(command.Streams{})).Find(args[1:])
 		if err != nil || !command.Runnable() {
 			t.Errorf("%q names no command: %v", args, err)
 			continue

@@ -2,15 +2,17 @@ package cli
 
 import (
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/cli/command"
 	"signalbox/internal/config"
 	"signalbox/internal/notify"
 	"signalbox/internal/problem"
 )
 
-func newNotify(a *invocation) *cobra.Command {
+func newNotify(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "notify",
 		Short: "Send a test notification in every configured way",
@@ -19,7 +21,7 @@ func newNotify(a *invocation) *cobra.Command {
 		Example: "  signalbox notify",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := a.open(c.Context())
+			p, err := a.Open(c.Context())
 			if err == nil {
 				err = p.ConfigError
 			}
@@ -31,10 +33,10 @@ func newNotify(a *invocation) *cobra.Command {
 				return &problem.Error{Err: errors.New("the configuration names no way to notify you"), Hint: `add "notify: {desktop: true}" to ` + config.Name}
 			}
 			if err := ways.Send(c.Context(), notify.Message{Project: p.Name(), Title: "Signalbox: a test", Detail: "This is how runs of " + p.Name() + " call you.",
-				At: now().UTC()}); err != nil {
+				At: time.Now().UTC()}); err != nil {
 				return err
 			}
-			p.print("sent\n")
+			p.Print("sent\n")
 			return nil
 		},
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/session"
 	"signalbox/internal/session/terminal"
 )
 
-func newReport(a *invocation) *cobra.Command {
+func newReport(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Report progress, as an agent in a session",
@@ -38,7 +39,7 @@ func newReport(a *invocation) *cobra.Command {
 		c.AddCommand(&cobra.Command{Use: use, Short: word.short, Example: "  signalbox report " + string(word.kind) + " \"…\"", Args: word.args,
 			ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(c *cobra.Command, args []string) error {
-				return a.report(c.Context(), terminal.Word{Kind: word.kind, Message: strings.Join(args, " ")})
+				return report(c.Context(), a, terminal.Word{Kind: word.kind, Message: strings.Join(args, " ")})
 			}})
 	}
 	return c
@@ -47,10 +48,10 @@ func newReport(a *invocation) *cobra.Command {
 // reportTime is how long a host may take to write a report down.
 const reportTime = 30 * time.Second
 
-func (a *invocation) report(ctx context.Context, word terminal.Word) error {
+func report(ctx context.Context, a *command.Invocation, word terminal.Word) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
-	err := session.Report(ctx, a.Env, word)
+	err := session.Report(ctx, a.Opener.Env, word)
 	switch {
 	case errors.Is(err, session.ErrRefused):
 		return &problem.Error{Err: err, Hint: "it is for an agent that was started by: signalbox session start"}

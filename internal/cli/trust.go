@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/agreement"
+	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/wire"
 )
 
-func newTrust(a *invocation) *cobra.Command {
+func newTrust(a *command.Invocation) *cobra.Command {
 	var how struct{ show, revoke, yes bool }
 	c := &cobra.Command{
 		Use:   "trust",
@@ -27,11 +28,11 @@ func newTrust(a *invocation) *cobra.Command {
 		Example: "  signalbox trust --show\n  signalbox trust\n  signalbox trust --yes\n  signalbox trust --revoke\n  signalbox trust --show --json | jq -r '.settings[] | select(.new).key'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			a.LooksAtTrust = true
+			a.Opener.LooksAtTrust = true
 			if how.revoke {
-				return a.revokeTrust(c.Context())
+				return revokeTrust(c.Context(), a)
 			}
-			return a.giveTrust(c.Context(), how.show, how.yes)
+			return giveTrust(c.Context(), a, how.show, how.yes)
 		},
 	}
 	c.Flags().BoolVar(&how.show, "show", false, "only show the list")
@@ -41,8 +42,8 @@ func newTrust(a *invocation) *cobra.Command {
 	return c
 }
 
-func (a *invocation) giveTrust(ctx context.Context, show, yes bool) error {
-	p, err := a.open(ctx)
+func giveTrust(ctx context.Context, a *command.Invocation, show, yes bool) error {
+	p, err := a.Open(ctx)
 	if err == nil {
 		err = p.ConfigError
 	}
@@ -56,7 +57,7 @@ func (a *invocation) giveTrust(ctx context.Context, show, yes bool) error {
 	case yes:
 		err = p.Grant("option")
 	default:
-		err = a.askTrust(ctx, p.Project)
+		err = a.AskTrust(ctx, p.Project)
 	}
 	if err != nil {
 		return err
@@ -64,23 +65,23 @@ func (a *invocation) giveTrust(ctx context.Context, show, yes bool) error {
 	if withheld && !show {
 		p.Trust.Standing = wire.StandsAgreed
 	}
-	if a.json {
-		return p.printTrust(ctx)
+	if a.JSON {
+		return printTrust(ctx, p)
 	}
-	p.sayTrust(ctx, show || !withheld || yes)
+	sayTrust(ctx, p, show || !withheld || yes)
 	return nil
 }
 
 // sayTrust says how things are, with the list unless it was shown already.
-func (p *project) sayTrust(ctx context.Context, list bool) {
+func sayTrust(ctx context.Context, p *command.Project, list bool) {
 	if p.Trust.Standing == wire.StandsEmpty {
-		p.print("nothing in this project's files reaches beyond the sandbox: there is nothing to agree to\n")
+		p.Print("nothing in this project's files reaches beyond the sandbox: there is nothing to agree to\n")
 		return
 	}
 	if list {
-		showTrust(ctx, p.Project, p.Out)
+		command.ShowTrust(ctx, p.Project, p.Out)
 	}
-	p.print("%s\n", map[wire.TrustStanding]string{
+	p.Print("%s\n", map[wire.TrustStanding]string{
 		wire.StandsAgreed:   "you agreed to exactly this",
 		wire.StandsOwn:      "no commit brought this: it is yours, and counts",
 		wire.StandsWithheld: "you have not agreed to this, so it does not count; agree: signalbox trust",
@@ -103,7 +104,7 @@ type shownSetting struct {
 	New bool `json:"new"`
 }
 
-func (p *project) printTrust(ctx context.Context) error {
+func printTrust(ctx context.Context, p *command.Project) error {
 	files, err := p.IncludedFiles(ctx)
 	if err != nil {
 		return err
@@ -114,16 +115,16 @@ func (p *project) printTrust(ctx context.Context) error {
 		isNew := p.Trust.Standing == wire.StandsWithheld && !slices.Contains(p.Trust.Before, wire.TrustItems([]config.Reach{r})[0])
 		shown.Settings = append(shown.Settings, shownSetting{r, isNew})
 	}
-	return p.printJSON(shown)
+	return p.PrintJSON(shown)
 }
 
-func (a *invocation) revokeTrust(ctx context.Context) error {
-	p, err := a.open(ctx)
+func revokeTrust(ctx context.Context, a *command.Invocation) error {
+	p, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = p.Store.Close() }()
-	book, err := agreement.Open(p.Root, a.Env)
+	book, err := agreement.Open(p.Root, a.Opener.Env)
 	if err != nil {
 		return err
 	}
@@ -131,13 +132,13 @@ func (a *invocation) revokeTrust(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]int{"revoked": n})
+	if a.JSON {
+		return a.PrintJSON(map[string]int{"revoked": n})
 	}
 	if n == 0 {
-		a.print("you had agreed to nothing here\n")
+		a.Print("you had agreed to nothing here\n")
 		return nil
 	}
-	a.print("%s forgotten; you are asked again before anything of it counts\n", commandline.Count(n, "agreement"))
+	a.Print("%s forgotten; you are asked again before anything of it counts\n", commandline.Count(n, "agreement"))
 	return nil
 }

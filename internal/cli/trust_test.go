@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"signalbox/internal/cli"
+	"signalbox/internal/cli/command"
 )
 
 // At a terminal a command that obeys the configuration shows the list and asks, once.
@@ -24,7 +25,7 @@ func TestATerminalAsksOnceBeforeAStrangersConfigurationCounts(t *testing.T) {
 	}
 	signalbox := func(typed string, args ...string) (said string, code int) {
 		var out bytes.Buffer
-		code = cli.Main(t.Context(), args, cli.Streams{In: strings.NewReader(typed), Out: &out, Err: &out, Terminal: true, Dir: dir,
+		code = cli.Main(t.Context(), args, command.Streams{In: strings.NewReader(typed), Out: &out, Err: &out, Terminal: true, Dir: dir,
 			Width: func() int { return 80 }, Env: func(name string) string {
 				return map[string]string{"XDG_STATE_HOME": state, "HOME": state}[name]
 			}})

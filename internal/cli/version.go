@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/agent/replay"
+	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/wire"
 )
@@ -60,29 +61,29 @@ func (b build) String() string {
 	return text + ", " + b.Go + " " + b.Platform
 }
 
-func newVersion(a *invocation) *cobra.Command {
+func newVersion(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version, the commit and its date",
 		Example: "  signalbox version\n  signalbox version --json",
 		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return a.printJSON(thisBuild())
+			if a.JSON {
+				return a.PrintJSON(thisBuild())
 			}
-			a.print("%s\n", thisBuild())
+			a.Print("%s\n", thisBuild())
 			return nil
 		},
 	}
 }
 
-func newReplayAgent(a *invocation) *cobra.Command {
+func newReplayAgent(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    wire.ReplayAgentName + " SCRIPT",
 		Short:  "Act as the scripted agent (used by the replay driver)",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if code := replay.Main(c.Context(), args, os.Getenv, a.In, a.bare.Out, a.bare.Err); code != 0 {
+			if code := replay.Main(c.Context(), args, os.Getenv, a.In, a.Bare.Out, a.Bare.Err); code != 0 {
 				return &problem.Error{Code: code}
 			}
 			return nil

@@ -1,0 +1,53 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"signalbox/internal/redact"
+)
+
+// VisibleJSON is a JSON value for the eye: indented, texts redacted, and what acts on a terminal escaped.
+func VisibleJSON(value jsontext.Value, redactor *redact.Redactor) (jsontext.Value, error) {
+	var out bytes.Buffer
+	encoder := jsontext.NewEncoder(&out, jsontext.WithIndent("  "), jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true))
+	decoder := jsontext.NewDecoder(bytes.NewReader(value))
+	for {
+		token, err := decoder.ReadToken()
+		if err != nil {
+			return bytes.TrimSpace(out.Bytes()), nil //nolint:nilerr // the end: the value was read before
+		}
+		if token.Kind() != '"' {
+			err = encoder.WriteToken(token)
+		} else {
+			err = encoder.WriteValue(VisibleString(redactor.String(token.String())))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("show document: %w", err)
+		}
+	}
+}
+
+// VisibleString is text as a JSON string of which every character can be seen.
+func VisibleString(text string) jsontext.Value {
+	data, _ := json.Marshal(strings.ToValidUTF8(text, "\uFFFD")) // a valid text can be marshaled
+	var out bytes.Buffer
+	for rest := data; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if redact.Clean(string(r)) != "" {
+			out.Write(rest[:size])
+		} else {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				_, _ = fmt.Fprintf(&out, `\u%04x`, unit)
+			}
+		}
+		rest = rest[size:]
+	}
+	return out.Bytes()
+}

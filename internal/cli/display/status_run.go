@@ -1,0 +1,303 @@
+// Package display shows runs: the progress of those under way, where one is and why it stopped, what its agent asks and
+// said, and its logs. It decides nothing.
+package display
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"signalbox/internal/app"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/commandline"
+	"signalbox/internal/redact"
+	"signalbox/internal/registry"
+	"signalbox/internal/store"
+	"signalbox/internal/workflow"
+)
+
+// PrintRun prints all that a person needs of a run (R17): first its state, why it stopped and what to do, then the rest.
+func PrintRun(ctx context.Context, p *command.Project, r *workflow.Run, holder store.LockRecord, held bool) {
+	interrupted := r.UnderWay() && !held
+	p.Print("%s %s\n", p.Paint(command.Bold, "#"+r.Ref()), redact.Line(r.Title, 200))
+	state := stateOf(p.Invocation, r)
+	if interrupted {
+		state = p.Paint(command.Yellow, Interrupted) + " (no process carries it)"
+	}
+	p.Print("  %-9s %s, phase %d %s, %d%%\n", "state", state, r.Details.Phase, r.Details.Phase, r.Progress.Percent)
+	does := commandline.Doing(r)
+	if interrupted && r.Details.Question != nil {
+		does = "asked something when it was cut off: " + r.Details.Question.Line1() // which nobody can answer any more
+	}
+	p.Print("  %-9s %s\n", "now", redact.Line(does, 300))
+	printNext(ctx, p, r, holder, held)
+	printDetails(ctx, p, r)
+	printPhases(p, r)
+	printSteps(p, r)
+	printForPrograms(ctx, p, r, held)
+}
+
+// printNext says why the run stands still, if it does, and what to type.
+func printNext(ctx context.Context, p *command.Project, r *workflow.Run, holder store.LockRecord, held bool) {
+	if name, ok := strings.CutPrefix(holder.Owner, app.SessionOwner); ok {
+		p.Print("\n%s %s works in its environment\n  follow it: signalbox session watch %s; end it: signalbox session stop %s\n", p.Paint(command.Yellow, "Meanwhile:"), name, r.Ref(), r.Ref())
+		if _, asked := p.AskingSession(ctx, r); asked != nil {
+			asking := *r
+			asking.Details.Question = asked
+			PrintQuestion(p.Invocation, &asking)
+		}
+	} else {
+		printStop(p, r)
+	}
+	if r.Details.Question != nil && held {
+		PrintQuestion(p.Invocation, r)
+	}
+	if until := r.Details.ParkedUntil; until != nil && r.State == workflow.Queued && held {
+		p.Print("\n%s\n  nothing: it goes on by itself at %s\n  or at once: signalbox resume %s\n", p.Paint(command.Bold, "What to do:"), commandline.When(*until), r.Ref())
+	}
+	if r.UnderWay() && !held {
+		p.Print("\n%s no process carries this run: it was cut off.\n  go on: signalbox resume %s\n", p.Paint(command.Yellow, "Interrupted:"), r.Ref())
+	}
+}
+
+func printDetails(ctx context.Context, p *command.Project, r *workflow.Run) {
+	p.Print("\nDetails\n  %-9s %s\n", "elapsed", elapsed(p.Invocation, r))
+	if spent := r.SpentSoFar().String(); spent != "" {
+		p.Print("  %-9s %s\n", "used", spent)
+	}
+	p.Print("  %-9s %s\n", "run", store.RunDir(workflow.RefOf(r)))
+	if r.Details.Head != "" && r.Details.Head != r.Details.BaseCommit {
+		p.Print("  %-9s %.10s on %s, into %s; see it: signalbox diff %s\n", "change", r.Details.Head, r.Details.Branch, redact.Line(r.Details.Base, 100), r.Ref())
+	}
+	if s := r.Details.SetUp; s != nil {
+		p.Print("  %-9s %s\n", "set-up", redact.Line(setUpLine(r), 300))
+		printSetUpNotes(p, r)
+	}
+	if r.Details.Isolation == workflow.IsolationNone {
+		p.Print("  %-9s %s\n", "warning", p.Paint(command.Yellow, "commands of this run are not isolated from this machine"))
+	}
+	if r.Signals.Notes != nil {
+		p.Print("  %-9s %s\n", "note", redact.Line(*r.Signals.Notes, 300))
+	}
+	printSavedWork(p.Invocation, r)
+	printSession(ctx, p, r)
+}
+
+// printSession prints what the issue's session came to, whose work is in the run's environment.
+func printSession(ctx context.Context, p *command.Project, r *workflow.Run) {
+	info := p.SessionOf(ctx, r)
+	if info == nil || r.State.Final() {
+		return
+	}
+	p.Print("  %-9s %s\n", "session", redact.Line(app.CameTo(info), 300))
+	p.Print("            what it printed: signalbox session logs %s; its files: signalbox env exec %s -- git status\n", r.Ref(), r.Ref())
+	if info.EndedAt != nil && !app.WaitsForApproval(r) { // until then it is refused
+		p.Print("            put them on a ref and the session away: signalbox session cleanup %s\n", r.Ref())
+	}
+}
+
+// printAside names the work that a person may be missing: it lay in the environment, and takes no part in the change.
+func printSavedWork(a *command.Invocation, r *workflow.Run) {
+	for _, move := range r.Details.Moves {
+		a.Print("  %-9s %s\n", "branch", redact.Line(move.String(), 300))
+	}
+	for _, ref := range r.Details.Aside {
+		a.Print("  %-9s what lay in its environment when it went on\n", "set aside")
+		PrintRef(a, "            ", ref)
+	}
+	if r.State == workflow.Canceled && r.Details.KeptRef != "" {
+		a.Print("  %-9s its work\n", "kept")
+		PrintRef(a, "            ", r.Details.KeptRef)
+	}
+}
+
+// PrintRef says how to come by the work on a ref. A ref's name is long, so each command has its line.
+func PrintRef(a *command.Invocation, indent, ref string) {
+	a.Print("%[1]ssee it: git show %[2]s\n%[1]stake it over: git merge %[2]s\n", indent, ref)
+}
+
+// printForPrograms prints what the published status file says. It has no word for a run that waits
+// for a person.
+func printForPrograms(ctx context.Context, p *command.Project, r *workflow.Run, held bool) {
+	why, status := "", issueFile(ctx, p, r)
+	switch cutOff := registry.CutOff(r, status, commandline.Line); {
+	case !held && cutOff.Status != status.Status:
+		why, status = `; there it is still "running", for who carried it died`, cutOff
+	case r.State == workflow.NeedsInput && status.Status == registry.IssueError:
+		why = `; "error" is its word for a run that needs you`
+	}
+	p.Print("\n%s\n", p.Paint(command.Faint, fmt.Sprintf("For programs that wait for it (.worktrees/.status/%d.json)%s", r.Details.Number, why)))
+	PrintIssueStatus(p.Invocation, status)
+}
+
+// issueFile is the status file of the run's issue, which a session may have written after the run.
+func issueFile(ctx context.Context, p *command.Project, r *workflow.Run) registry.IssueStatus {
+	projected := registry.IssueStatusOf(r)
+	written, err := p.Store.IssueStatus(projected.Issue).Load(ctx)
+	if err != nil {
+		return projected
+	}
+	return written
+}
+
+// printSetUpNotes says what a person should know of the set-up, whatever became of the run.
+func printSetUpNotes(p *command.Project, r *workflow.Run) {
+	for _, note := range r.Details.Warnings() {
+		p.Print("  %-9s %s\n", "warning", p.Paint(command.Yellow, redact.Line(note, 800)))
+	}
+}
+
+// setUpLine says what the set-up came to, or how far it is.
+func setUpLine(r *workflow.Run) string {
+	s, at := r.Details.SetUp, registry.SetUpOf(r)
+	switch {
+	case s.Status == workflow.SetUpFailed:
+		return fmt.Sprintf("%s failed (%s); the work goes on without it; see: signalbox env logs %s", s.Name, classLine(r), r.Ref())
+	case s.Status != "" && s.Warm:
+		return s.Name + " begun from a kept environment and verified"
+	case s.Status != "":
+		if len(s.Verification) == 0 {
+			return s.Name + " set up; nothing says how to verify it (environment.verify)"
+		}
+		return s.Name + " set up and verified"
+	case at == nil:
+		return s.Name + " not set up yet"
+	}
+	line := fmt.Sprintf("%s, command %d of %d", s.Name, at.Command, at.Commands)
+	if at.Verification > 0 {
+		line = fmt.Sprintf("%s, verification %d of %d", s.Name, at.Verification, at.Verifications)
+	}
+	if at.RetryAt != nil {
+		line += fmt.Sprintf(", again in %s", max(0, at.RetryAt.Sub(time.Now())).Round(time.Second))
+	}
+	if at.Repair > 0 {
+		line += fmt.Sprintf(", correction %d of %d", at.Repair, at.Repairs)
+	}
+	return line
+}
+
+// classLine is the class of what failed, with what came of it where that is not to be expected.
+func classLine(r *workflow.Run) string {
+	class := string(r.Details.SetUp.Class)
+	if r.Details.SetUp.Class == workflow.FailureFixable && r.Details.Settings.NoRepairer {
+		return class + ", but no agent is configured as repairer"
+	}
+	return class
+}
+
+// Interrupted is what a person reads of a run that stands still for want of a process.
+const Interrupted = "Interrupted"
+
+// stateOf is the label of a run's state.
+func stateOf(a *command.Invocation, r *workflow.Run) string {
+	if r.Interrupted() {
+		return a.Paint(command.Yellow, Interrupted)
+	}
+	return State(a, r.State)
+}
+
+func State(a *command.Invocation, s workflow.State) string {
+	code := map[workflow.State]string{workflow.Done: command.Green, workflow.Failed: command.Red, workflow.NeedsInput: command.Yellow}[s]
+	if code == "" {
+		return Label(a, s)
+	}
+	return a.Paint(code, Label(a, s))
+}
+
+// Label is a state's label in the language of the terminal's messages.
+func Label(a *command.Invocation, s workflow.State) string {
+	locale := cmp.Or(a.Opener.Env("LC_ALL"), a.Opener.Env("LC_MESSAGES"), a.Opener.Env("LANG"))
+	language, _, _ := strings.Cut(locale, "_")
+	return s.LabelIn(language)
+}
+
+func elapsed(a *command.Invocation, r *workflow.Run) string {
+	end := time.Now()
+	if r.EndedAt != nil {
+		end = *r.EndedAt
+	}
+	return max(0, end.Sub(r.StartedAt)).Round(time.Second / 10).String()
+}
+
+var marks = map[workflow.StepStatus]string{workflow.StepDone: "✓", workflow.StepRunning: "▶", workflow.StepSkipped: "–",
+	workflow.StepFailed: "✗", workflow.StepNeedsInput: "!", workflow.StepPending: " "}
+
+// printPhases prints the phases of the run's workflow; those that it leaves out share a line for each reason.
+func printPhases(p *command.Project, r *workflow.Run) {
+	p.Print("\nPhases\n")
+	var reasons []string
+	skipped := map[string][]string{}
+	for _, record := range r.Details.Phases {
+		note := strings.TrimRight(redact.Line(record.Note, 120), " ")
+		if record.Status != workflow.StepSkipped {
+			p.Print("  %s %2d %-15s %s\n", marks[record.Status], record.Phase, record.Step, p.Paint(command.Faint, note))
+			continue
+		}
+		if skipped[note] == nil {
+			reasons = append(reasons, note)
+		}
+		skipped[note] = append(skipped[note], string(record.Step))
+	}
+	for _, reason := range reasons {
+		p.Print("  %s  %s\n", marks[workflow.StepSkipped], p.Paint(command.Faint, strings.Join(skipped[reason], ", ")+": "+reason))
+	}
+}
+
+func printSteps(p *command.Project, r *workflow.Run) {
+	if len(r.Steps) > 0 {
+		p.Print("\nSteps\n")
+	}
+	for _, s := range r.Steps {
+		p.Print("  %s %s %s", marks[s.Status], s.StepID, redact.Line(s.Title, 80))
+		if s.PatchPath != nil {
+			p.Print("  (%s, +%d −%d; tests %s)", commandline.Count(s.DiffStat.FilesChanged, "file"), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted,
+				strings.ToLower(s.Test.Words()))
+		} else if s.Status == workflow.StepDone {
+			p.Print("  (nothing was left to do; tests %s)", strings.ToLower(s.Test.Words()))
+		}
+		p.Print("\n")
+	}
+	for _, f := range r.Details.Findings {
+		p.Print("  ! %s (%s)\n", redact.Line(f.Line1(), 200), f.Source)
+	}
+}
+
+// printStop says why a run stands still and what to type.
+func printStop(p *command.Project, r *workflow.Run) {
+	e := r.Error
+	if e == nil {
+		return
+	}
+	p.Print("\n%s %s (%s)\n", p.Paint(command.Yellow, "Why it stopped:"), redact.Line(e.Title, 200), e.ReasonCode)
+	for line := range strings.Lines(redact.Clean(e.Message)) {
+		p.Print("  %s\n", strings.TrimRight(line, "\n"))
+	}
+	p.Print("%s\n", p.Paint(command.Bold, "What to do:"))
+	for _, line := range commandline.Lines(e) {
+		p.Print("  %s\n", redact.Line(line, 300))
+	}
+	for _, path := range e.RelatedPaths {
+		p.Print("  see %s\n", redact.Line(path, 300))
+	}
+}
+
+// PrintEnd is the last word after carrying a run.
+func PrintEnd(p *command.Project, r *workflow.Run) {
+	switch r.State {
+	case workflow.Done:
+		p.Print("%s #%s %s\n  merged into %s as %.10s in %s; report: %s\n", p.Paint(command.Green, "Done:"), r.Ref(), redact.Line(r.Title, 100),
+			redact.Line(r.Details.Base, 100), r.Details.MergeCommit, elapsed(p.Invocation, r), r.Artifacts.ReportMD)
+		printSetUpNotes(p, r)
+	case workflow.Canceled:
+		p.Print("Canceled: #%s %s\n", r.Ref(), redact.Line(r.Title, 100))
+		if r.Details.KeptRef == "" {
+			p.Print("  %s\n", redact.Line(r.Progress.Message, 200))
+		}
+	default:
+		p.Print("%s #%s %s\n", stateOf(p.Invocation, r)+":", r.Ref(), redact.Line(r.Title, 100))
+		printStop(p, r)
+	}
+	printSavedWork(p.Invocation, r)
+}

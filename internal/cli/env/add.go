@@ -1,0 +1,33 @@
+package env
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/registry"
+)
+
+func newEnvAdd(a *command.Invocation) *cobra.Command {
+	var area string
+	c := &cobra.Command{
+		Use:   "add ENV_ID ISSUE BRANCH TITLE",
+		Short: "Register a new environment",
+		Long: "Register an environment as active, at env-create. Registering the same one again changes nothing; the same id for\n" +
+			"another issue or branch is refused. An environment that cannot be registered must be torn down by who made it.",
+		Example: "  signalbox env add abc-123 42 feature/auth \"User authentication\"\n  signalbox env add abc-123 42 feature/auth \"User auth\" --area backend",
+		Args:    cobra.ExactArgs(4),
+		RunE: func(c *cobra.Command, args []string) error {
+			issue, err := parseNumber("an issue", args[1])
+			if err != nil {
+				return err
+			}
+			entry := registry.Environment{EnvID: args[0], IssueNumber: issue, Branch: args[2], Title: args[3], Area: area}
+			return changeEnvironments(c.Context(), a, args[0], func(doc *registry.Environments) error { return doc.Register(entry, time.Now()) })
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().StringVar(&area, "area", "", "part of the project: backend, frontend, …")
+	return c
+}

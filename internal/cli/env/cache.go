@@ -1,0 +1,114 @@
+package env
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/commandline"
+	"signalbox/internal/environment/cache"
+	"signalbox/internal/redact"
+	"signalbox/internal/wire"
+)
+
+func newEnvCache(a *command.Invocation) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cache",
+		Short: "List and delete cached environments",
+		Long: "A verified environment is kept for the next run with the same fingerprint. environment.cache says how much disk that may\n" +
+			"take; the least recently used goes first. What an environment stands on is never deleted.",
+		Example: "  signalbox env cache list\n  signalbox env cache prune --dry-run",
+	}
+	c.AddCommand(newEnvCacheList(a), newEnvCachePrune(a))
+	return c
+}
+
+// keeper is a driver that keeps verified environments.
+type keeper interface {
+	List(ctx context.Context) ([]cache.Entry, error)
+	Prune(ctx context.Context, limit int64, dry bool) ([]cache.Entry, error)
+}
+
+// keeper is nil where the driver keeps nothing.
+func openKeeper(ctx context.Context, a *command.Invocation) (*command.Project, keeper, error) {
+	p, err := a.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, _ := p.Environments.(keeper)
+	return p, k, nil
+}
+
+func newEnvCacheList(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List cached environments, most recently used first",
+		Long: "Print one line for each: key, size, when it was last begun from, the environment that it was made in, and those that\n" +
+			"stand on it (or -); with tabs between them when it is not a terminal that reads.",
+		Example: "  signalbox env cache list\n  signalbox env cache list --json | jq '[.[].bytes] | add'",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, k, err := openKeeper(c.Context(), a)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = p.Store.Close() }()
+			p.WarnOfConfig()
+			kept := []cache.Entry{}
+			if k != nil {
+				found, err := k.List(c.Context())
+				if err != nil {
+					return wire.Explained(err)
+				}
+				kept = append(kept, found...)
+			}
+			if a.JSON {
+				return a.PrintJSON(kept)
+			}
+			if len(kept) == 0 && p.Config.Environment.Cache == 0 {
+				a.Say("nothing is kept: environment.cache is 0")
+				return nil
+			}
+			return printKept(a, kept)
+		},
+	}
+}
+
+func printKept(a *command.Invocation, kept []cache.Entry) error {
+	if len(kept) == 0 {
+		a.Say("nothing is kept")
+		return nil
+	}
+	out, flush := a.Columns("KEY", "SIZE", "LAST USED", "MADE IN", "IN USE BY")
+	for _, e := range kept {
+		users := "-"
+		if len(e.Users) > 0 {
+			users = strings.Join(e.Users, ",")
+		}
+		_, _ = fmt.Fprintln(out, strings.Join([]string{keptName(&e), diskSize(e.Bytes), commandline.When(e.Used),
+			redact.Line(e.Environment, 100), redact.Line(users, 200)}, "\t"))
+	}
+	return flush()
+}
+
+// keptName is enough of a key to tell it from others.
+func keptName(e *cache.Entry) string {
+	name := fmt.Sprintf("%.12s", e.Key)
+	if e.Forgotten {
+		name += " (forgotten)"
+	}
+	return redact.Line(name, 40)
+}
+
+// diskSize is a size as the configuration writes it.
+func diskSize(bytes int64) string {
+	for i, unit := range []string{"T", "G", "M", "K"} {
+		if one := int64(1) << (40 - 10*i); bytes >= one {
+			return fmt.Sprintf("%.1f%s", float64(bytes)/float64(one), unit)
+		}
+	}
+	return fmt.Sprintf("%d", bytes)
+}

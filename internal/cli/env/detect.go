@@ -1,0 +1,63 @@
+package env
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/config"
+	"signalbox/internal/git"
+	"signalbox/internal/problem"
+	"signalbox/internal/redact"
+	"signalbox/internal/wire"
+)
+
+func newEnvDetect(a *command.Invocation) *cobra.Command {
+	var language string
+	c := &cobra.Command{
+		Use:   "detect",
+		Short: "Show the setup a run would begin with, and which files say so",
+		Long: "Look at the files of the project as they are now, tracked or not but never ignored, and print what tells of an\n" +
+			"environment, which one is chosen and why, and the set-up that a run would begin with: the configuration's\n" +
+			"(environment.set_up), else what the project describes itself, else what its lock files and manifests need. Parts of\n" +
+			"the project that it passes by are named. Nothing is run. A run does the same with the commit that it starts from.\n\n" +
+			"With --json set_up is the set-up of a run; everything else is what was detected.",
+		Example: "  signalbox env detect\n  signalbox env detect --language typescript\n  signalbox env detect --json | jq -r '.set_up.setup_commands[]'",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return detectEnvironment(c.Context(), a, language)
+		},
+	}
+	c.Flags().StringVar(&language, "language", "", "the language of the task, which decides where several environments fit")
+	_ = c.RegisterFlagCompletionFunc("language", cobra.FixedCompletions([]string{"python", "typescript", "javascript", "java", "kotlin", "go"},
+		cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func detectEnvironment(ctx context.Context, a *command.Invocation, language string) error {
+	repo, err := git.Open(ctx, a.Opener.GitHost(), a.Opener.Dir)
+	if err != nil {
+		return wire.Explained(err)
+	}
+	p := &wire.Project{Opener: a.Opener, Root: repo.Root(), Repo: repo}
+	if p.Config, _, err = config.Load(filepath.Join(p.Root, config.Name), a.Opener.Env); err != nil {
+		return &problem.Error{Err: err, Hint: "fix the file; \"signalbox init --print\" shows a commented one"}
+	}
+	found, err := p.DetectHere(ctx, language)
+	if err != nil {
+		return wire.Explained(err)
+	}
+	setUp, err := p.SetUpOf(&found)
+	if err != nil {
+		return err
+	}
+	hide := a.Opener.LateRedactor(p.Root)
+	if a.JSON {
+		for i := range found.Files {
+			found.Files[i].Content = hide(found.Files[i].Content)
+		}
+		return printDetectionJSON(a, found, setUp)
+	}
+	return printDetection(a, &found, &setUp, func(text string) string { return redact.Line(hide(text), 300) })
+}

@@ -1,0 +1,70 @@
+// Package env holds "signalbox env": environments and environments.json.
+package env
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/problem"
+	"signalbox/internal/redact"
+)
+
+func New(a *command.Invocation) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "env",
+		Short: "Manage environments and environments.json",
+		Long: "An environment is the isolated place where a run's agent, set-up and tests work. In environments.json each has one\n" +
+			"entry: its issue, branch, pull request, phase, block and open review findings. Runs keep their own entries; these\n" +
+			"commands keep everybody's, also without any run and outside of git.",
+		Example: "  signalbox env detect\n  signalbox env exec 42 -- go test ./...\n  signalbox env logs 42\n" +
+			"  signalbox env add abc-123 42 feature/auth \"User auth\"\n  signalbox env resume-action abc-123",
+	}
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"place", "Environments:", []*cobra.Command{newEnvDetect(a), newEnvExec(a), newEnvShell(a), newEnvLogs(a), newEnvPorts(a),
+			newEnvCache(a), newEnvRemove(a), newEnvCleanup(a)}},
+		{"read", "Read environments.json:", []*cobra.Command{newEnvList(a), newEnvShow(a), newEnvFindByIssue(a), newEnvFindByPR(a),
+			newEnvBlocked(a), newEnvResumeAction(a)}},
+		{"write", "Write environments.json:", append(newEnvChanges(a), newEnvAdd(a), newEnvSetPhase(a), newEnvUpdatePR(a), newEnvBlock(a))},
+	} {
+		c.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, command := range group.commands {
+			command.GroupID = group.id
+		}
+		c.AddCommand(group.commands...)
+	}
+	return c
+}
+
+func parseNumber(what, text string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(text, "#"))
+	if err != nil || n < 1 {
+		return 0, &problem.Error{Err: fmt.Errorf("%q is not the number of %s", text, what), Hint: "a whole number from 1 on", Code: problem.Usage}
+	}
+	return n, nil
+}
+
+// offerEnvironments completes the id of an environment, then one of further.
+func offerEnvironments(a *command.Invocation, further ...string) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begun string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) == 1 {
+			return further, cobra.ShellCompDirectiveNoFileComp
+		}
+		doc, err := registered(c.Context(), a)
+		if err != nil || len(args) > 1 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, e := range doc.Environments {
+			if strings.HasPrefix(e.EnvID, begun) {
+				words = append(words, cobra.CompletionWithDesc(redact.Line(e.EnvID, 200), redact.Line(e.Title, 60)))
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,70 @@
+package env
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/commandline"
+	"signalbox/internal/redact"
+	"signalbox/internal/registry"
+)
+
+func newEnvShow(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:               "show ENV_ID",
+		Short:             "Print everything known about an environment",
+		Long:              "Print everything known about an environment. The beginning of its id is enough where no other has it.",
+		Example:           "  signalbox env show abc-123\n  signalbox env show abc-123 --json",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: offerEnvironments(a),
+		RunE: func(c *cobra.Command, args []string) error {
+			doc, err := registered(c.Context(), a)
+			if err != nil {
+				return err
+			}
+			id, err := fullID(&doc, args[0])
+			if err != nil {
+				return err
+			}
+			e, err := doc.Find(id)
+			if err != nil {
+				return environmentProblem(id, err)
+			}
+			if a.JSON {
+				return a.PrintJSON(e)
+			}
+			printEnvironment(a, e)
+			return nil
+		},
+	}
+}
+
+func printEnvironment(a *command.Invocation, e *registry.Environment) {
+	field := func(name, value string) {
+		if value != "" {
+			a.Print("%-10s %s\n", name, redact.Line(value, 400))
+		}
+	}
+	field("env_id", e.EnvID)
+	field("issue", "#"+strconv.Itoa(e.IssueNumber))
+	field("title", e.Title)
+	field("branch", e.Branch)
+	field("status", string(e.Status))
+	field("phase", strconv.Itoa(int(e.Phase))+" "+string(e.Step))
+	if e.PRNumber != nil {
+		field("pr", strconv.Itoa(*e.PRNumber))
+	}
+	field("area", e.Area)
+	field("created", commandline.WhenKnown(e.CreatedAt))
+	field("last used", commandline.WhenKnown(e.LastUsedAt))
+	if b := e.Blocked; b != nil {
+		field("blocked", string(b.Reason)+": "+b.Description)
+		field("since", commandline.WhenKnown(b.BlockedAt))
+		field("suggested", b.SuggestedAction)
+	}
+	for _, finding := range e.PendingIssues {
+		field("finding", finding)
+	}
+}

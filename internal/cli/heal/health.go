@@ -1,0 +1,159 @@
+package heal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/app"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/commandline"
+	"signalbox/internal/health"
+	"signalbox/internal/problem"
+	"signalbox/internal/redact"
+	"signalbox/internal/store"
+	"signalbox/internal/wire"
+)
+
+func NewHealth(a *command.Invocation) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "health",
+		Short: "Read and write the self-healing loop's state.json",
+		Long: "Two layers share the file. The control layer, in CI, only reads it and asks \"health gate\" whether a pass is due.\n" +
+			"The repair layer looks, repairs, and reports facts with \"health record\"; it decides nothing.",
+		Example: "  signalbox health gate && ./heal.sh\n  signalbox health record error-detected --error-id db --summary 'connection refused'\n" +
+			"  signalbox health record fix-failed",
+	}
+	c.AddCommand(newHealthShow(a), newHealthInit(a), newHealthValidate(a), newHealthGate(a), newHealthRecord(a), newHealthEscalate(a), newHealthRestore(a))
+	return c
+}
+
+// withHealth gives use the document, opened to be changed.
+func withHealth(ctx context.Context, a *command.Invocation, use func(*store.Document[health.State]) error) error {
+	s, err := a.Opener.OpenStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	return restorable(use(s.Health()))
+}
+
+// restorable names the command that mends a broken state.json.
+func restorable(err error) error {
+	if errors.Is(err, store.ErrBroken) {
+		return &problem.Error{Err: err, Hint: `bring it back from state.json.bak: signalbox health restore`}
+	}
+	return wire.Explained(err)
+}
+
+// loadHealth reads the document as it is.
+func loadHealth(ctx context.Context, a *command.Invocation) (health.State, error) {
+	s, err := a.Opener.OpenStoreToRead(ctx)
+	if err != nil {
+		return health.State{}, err
+	}
+	defer func() { _ = s.Close() }()
+	h, err := loadOrLost(ctx, s.Health())
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, &problem.Error{Err: errors.New("there is no state.json"), Hint: "begin one: signalbox health init", Code: problem.NotFound}
+	}
+	return h, restorable(err)
+}
+
+// loadOrLost reads the document as it is. One that is gone while its backup is sound is broken: there is something to restore.
+func loadOrLost(ctx context.Context, doc *store.Document[health.State]) (health.State, error) {
+	h, err := doc.Load(ctx)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return h, err
+	}
+	_, lost, looked := doc.LoadOrBackup(ctx)
+	return h, cmp.Or(lost.Broken, looked, err)
+}
+
+// tellRestored says on standard error what became of a broken file.
+func tellRestored(a *command.Invocation, r store.Restoration, did string) {
+	if r.Broken == nil {
+		return
+	}
+	from := "a new beginning"
+	if r.Backup {
+		from = "state.json.bak"
+	}
+	_, _ = fmt.Fprintf(a.Err, "%s %s; %s %s", a.Paint(command.Yellow, "warning:"), redact.Clean(r.Broken.Error()), did, from)
+	if r.Kept != "" {
+		_, _ = fmt.Fprintf(a.Err, "; the broken file is kept as %s", r.Kept)
+	}
+	_, _ = fmt.Fprintln(a.Err)
+}
+
+func printHealth(a *command.Invocation, h health.State, gate health.Gate) {
+	text := func(s string) string {
+		if s == "" {
+			return "-"
+		}
+		return redact.Line(s, 300)
+	}
+	a.Print("Health: %s\n", text(h.LastHealthStatus))
+	a.Print(healthLine, "gate", fmt.Sprintf("%s: %s%s", gate.Decision, redact.Clean(gate.Reason), until(gate)))
+	printLastError(a, h)
+	undone := ""
+	if h.Loop.Undone > 0 {
+		undone = fmt.Sprintf(" (%d did not hold)", h.Loop.Undone)
+	}
+	inARow := ""
+	if h.ContinuousFailureCount > 0 {
+		inARow = "; " + h.FailedInARow()
+	}
+	a.Print("  %-10s %s, %s detected, %s begun, %d succeeded%s%s\n", "totals", commandline.Count(h.RunCount, "pass"), commandline.Count(h.TotalErrorsDetected, "error"),
+		commandline.Count(h.TotalFixesAttempted, "repair"), h.TotalFixesSucceeded, undone, inARow)
+	if h.LastAttemptAt != "" {
+		a.Print(healthLine, "attempted", "the last repair was begun at "+moment(h.LastAttemptAt))
+	}
+	if h.UpdatedAt != "" {
+		a.Print(healthLine, "written", moment(h.UpdatedAt))
+	}
+}
+
+// printCriticalAdvice ends what is shown about a critical state.
+func printCriticalAdvice(a *command.Invocation, h health.State) {
+	if h.LastHealthStatus == health.Critical {
+		a.Print("%s\n", criticalAdvice(h))
+	}
+}
+
+// healthLine is one fact about the loop, under its name.
+const healthLine = "  %-10s %s\n"
+
+// printLastError names the error that was found last, which a healthy project has behind it.
+func printLastError(a *command.Invocation, h health.State) {
+	if h.LastErrorID == "" {
+		return
+	}
+	name := "error"
+	if h.LastHealthStatus == health.Healthy {
+		name = "last error"
+	}
+	a.Print(healthLine, name, redact.Line(h.LastErrorID, 60)+": "+redact.Joined(h.LastErrorSummary, 300))
+}
+
+func until(g health.Gate) string {
+	if g.Until.IsZero() {
+		return ""
+	}
+	return " (" + moment(g.Until.Format(time.RFC3339)) + ")"
+}
+
+// criticalAdvice is what a person does about a critical state.
+func criticalAdvice(h health.State) string {
+	about := `open the request about it: signalbox health escalate`
+	if h.Loop.Request != "" {
+		about = "see request " + redact.Line(h.Loop.Request, 60)
+	}
+	return strings.Join([]string{"  " + about, `  when it is mended, or to have it tried again: "` + app.RearmCommand + `"`}, "\n")
+}

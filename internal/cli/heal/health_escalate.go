@@ -1,0 +1,18 @@
+package heal
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+)
+
+func newHealthEscalate(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "escalate",
+		Short: "Open the request about a critical state, unless it's already open",
+		Long: "\"health record\" does this by itself. It is for what stood in its way: a kill, a full disk, a forge that was not\n" +
+			"there. Once for each critical time, however often it is called.",
+		Example: "  signalbox health escalate",
+		RunE:    func(c *cobra.Command, _ []string) error { return escalate(c.Context(), a) },
+	}
+}

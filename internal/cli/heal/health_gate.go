@@ -1,0 +1,110 @@
+package heal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/health"
+	"signalbox/internal/problem"
+	"signalbox/internal/redact"
+	"signalbox/internal/wire"
+)
+
+func newHealthGate(a *command.Invocation) *cobra.Command {
+	var every time.Duration
+	c := &cobra.Command{
+		Use:   "gate",
+		Short: "Tell whether a pass of the self-healing loop is due, and why",
+		Long: "Read state.json and decide; nothing is written but GitHub Actions outputs, where $GITHUB_OUTPUT names a file:\n" +
+			"decision, reason, until, go, look and the document's own keys. Without state.json a pass is due. In a critical state\n" +
+			"\"look\" says that the next look is due, which repairs nothing.\n\n" +
+			"Exit codes:\n  0  go: a repair or a health check is due\n  3  critical: only a person goes on\n  8  stop: nothing is due, or a pass is running\n" +
+			"  9  cooldown: a repair failed less than 300 seconds ago",
+		Example: "  signalbox health gate && ./heal.sh\n  signalbox health gate --check-every 15m --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if every <= 0 {
+				return &problem.Error{Err: fmt.Errorf("--check-every is %s", every), Hint: "want a time above zero", Code: problem.Usage}
+			}
+			return gate(c.Context(), a, every)
+		},
+	}
+	c.Flags().DurationVar(&every, "check-every", health.Interval, "how long a healthy project is left alone")
+	return c
+}
+
+func gate(ctx context.Context, a *command.Invocation, every time.Duration) error {
+	at, err := standingOf(ctx, a)
+	if err != nil {
+		return err
+	}
+	gate := at.gate(every, a.Opener.HealthTime())
+	if err := writeOutputs(a, gate, at.state); err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.PrintJSON(gate)
+	} else {
+		a.Print("%s: %s%s\n", gate.Decision, redact.Clean(gate.Reason), until(gate))
+		if gate.Decision == health.GateCritical {
+			a.Print("%s\n", criticalAdvice(at.state))
+		}
+	}
+	if code := gateCodes[gate.Decision]; err == nil && code != problem.OK {
+		return &problem.Error{Code: code}
+	}
+	return err
+}
+
+var gateCodes = map[health.GateDecision]int{health.GateGo: problem.OK, health.GateStop: problem.NothingDue,
+	health.GateCooldown: problem.Cooldown, health.GateCritical: problem.NeedsInput}
+
+// writeOutputs appends to the file that GitHub Actions reads.
+func writeOutputs(a *command.Invocation, gate health.Gate, h health.State) error {
+	path := a.Opener.Env("GITHUB_OUTPUT")
+	if path == "" {
+		return nil
+	}
+	root, _, err := wire.DocumentsRoot(a.Opener.Dir)
+	if err != nil {
+		return err
+	}
+	mask := a.Opener.LateRedactor(root) // another program may have left a secret in the file
+	deadline := ""
+	if !gate.Until.IsZero() {
+		deadline = gate.Until.Format(time.RFC3339)
+	}
+	var text strings.Builder
+	for _, output := range [][2]string{
+		{"decision", string(gate.Decision)}, {"go", strconv.FormatBool(gate.Decision == health.GateGo)}, {"look", strconv.FormatBool(gate.Look)}, {"reason", gate.Reason}, {"until", deadline},
+		{"retry_required", strconv.FormatBool(h.RetryRequired)}, {"run_count", strconv.Itoa(h.RunCount)},
+		{"continuous_failure_count", strconv.Itoa(h.ContinuousFailureCount)}, {"last_health_status", h.LastHealthStatus},
+		{"last_error_id", h.LastErrorID}, {"last_error_summary", h.LastErrorSummary}, {"cooldown_until", h.CooldownUntil},
+	} {
+		writeOutput(&text, output[0], mask(redact.Clean(output[1])))
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("write GitHub Actions outputs: %w", err)
+	}
+	_, err = file.WriteString(text.String())
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("write GitHub Actions outputs: %w", err)
+	}
+	return nil
+}
+
+// writeOutput writes one output. Its end is marked by a word that nobody can
+// know before, so that a value with newlines cannot end it and set others.
+func writeOutput(to *strings.Builder, name, value string) {
+	end := "end_" + rand.Text()
+	_, _ = fmt.Fprintf(to, "%s<<%s\n%s\n%s\n", name, end, value, end)
+}

@@ -1,0 +1,32 @@
+package heal
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/health"
+	"signalbox/internal/store"
+)
+
+func newHealthRestore(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore",
+		Short: "Restore a broken state.json from state.json.bak, or create it anew",
+		Long: "Put state.json.bak in the place of a state.json that cannot be read, or begin anew where that one cannot be\n" +
+			"read either; the totals go on. The broken file is kept as state.json.broken-<time>.",
+		Example: "  signalbox health restore",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withHealth(c.Context(), a, func(doc *store.Document[health.State]) error {
+				restoration, err := doc.Restore(c.Context())
+				if err != nil {
+					return err
+				}
+				if restoration.Broken == nil {
+					a.Print("state.json is sound, or not there; nothing to restore\n")
+				}
+				tellRestored(a, restoration, "restored from")
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,27 @@
+package heal
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+)
+
+func newHealthShow(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show",
+		Short:   "Print the state of the self-healing loop",
+		Example: "  signalbox health show\n  signalbox health show --json | jq .retry_required",
+		RunE: func(c *cobra.Command, _ []string) error {
+			h, err := loadHealth(c.Context(), a)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON(h)
+			}
+			printHealth(a, h, h.Gate(0, a.Opener.HealthTime()))
+			printCriticalAdvice(a, h)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,30 @@
+package heal
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/problem"
+)
+
+func newHealthValidate(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:     "validate",
+		Short:   "Check that state.json is complete and consistent",
+		Example: "  signalbox health validate",
+		RunE: func(c *cobra.Command, _ []string) error {
+			h, err := loadHealth(c.Context(), a)
+			if err != nil {
+				return err
+			}
+			if err := h.Validate(); err != nil {
+				return &problem.Error{Err: err, Hint: `mend state.json, or begin anew: signalbox health init --force`}
+			}
+			if a.JSON {
+				return a.PrintJSON(map[string]bool{"valid": true})
+			}
+			a.Print("state.json is valid\n")
+			return nil
+		},
+	}
+}

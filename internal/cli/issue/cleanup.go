@@ -1,0 +1,35 @@
+package issue
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/app"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/problem"
+	"signalbox/internal/wire"
+)
+
+func newIssueCleanup(a *command.Invocation) *cobra.Command {
+	clean := app.IssueCleanup{}
+	var orphans bool
+	c := &cobra.Command{
+		Use:   "cleanup --orphans",
+		Short: "Delete the status of issues without a folder",
+		Long: "Remove the records that \"signalbox issue orphans\" lists. Records that say complete or error are kept for 7 days, because\n" +
+			"a script may still wait for them (--all removes them too), and so are the records of runs that haven't ended.\n" +
+			"With keep_statuses in .signalbox/config.yaml every run removes records of that age.",
+		Example: "  signalbox issue cleanup --orphans --dry-run\n  signalbox issue cleanup --orphans",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !orphans {
+				return &problem.Error{Err: errors.New("what to clean up is not said"), Hint: "signalbox issue cleanup --orphans", Code: problem.Usage}
+			}
+			return wire.Explained(command.CleanIssues(c.Context(), a, &clean))
+		},
+	}
+	c.Flags().BoolVar(&orphans, "orphans", false, "the records without a folder in .worktrees")
+	c.Flags().BoolVar(&clean.All, "all", false, "also complete and error of the last 7 days")
+	c.Flags().BoolVarP(&clean.Dry, "dry-run", "n", false, "only say what would be removed")
+	return c
+}

@@ -1,0 +1,75 @@
+package issue
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/problem"
+	"signalbox/internal/registry"
+	"signalbox/internal/store"
+	"signalbox/internal/wire"
+	"signalbox/internal/workflow"
+)
+
+func newIssueList(a *command.Invocation) *cobra.Command {
+	var only string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List issues and their status by number",
+		Long: "Print one line for each issue: its number, a tab, its status. With --status only the numbers of those that have\n" +
+			"it. A file that cannot be read is named on standard error, the others are listed all the same.",
+		Example: "  signalbox issue list\n  signalbox issue list --status running\n  signalbox issue list --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("status") {
+				if _, err := registry.ParseIssueStatus(only); err != nil {
+					return &problem.Error{Err: err, Hint: "see \"signalbox issue list --help\"", Code: problem.Usage}
+				}
+			}
+			return listIssues(c.Context(), a, registry.IssueStatusWord(only))
+		},
+	}
+	c.Flags().StringVar(&only, "status", "", "only the numbers of issues that are running, complete or error")
+	return c
+}
+
+func listIssues(ctx context.Context, a *command.Invocation, only registry.IssueStatusWord) error {
+	s, err := a.Opener.OpenStoreToRead(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	settle(ctx, a, s)
+	entries, err := s.IssueStatuses(ctx)
+	if err == nil && slices.ContainsFunc(entries, func(e store.IssueStatusEntry) bool { return e.Status.Status == registry.IssueRunning }) {
+		var runs map[int]workflow.Run
+		runs, err = cutOff(ctx, s)
+		for i := range entries {
+			entries[i].Status = asLeft(runs, entries[i].Status)
+		}
+	}
+	var listed []registry.IssueStatus
+	var lines []byte
+	for _, entry := range entries {
+		switch {
+		case entry.Err != nil:
+			err = errors.Join(err, entry.Err)
+		case only != "" && entry.Status.Status != only:
+		case a.JSON:
+			listed = append(listed, entry.Status)
+		case only != "":
+			lines = append(strconv.AppendInt(lines, int64(entry.Issue), 10), '\n')
+		default:
+			lines = append(strconv.AppendInt(lines, int64(entry.Issue), 10), "\t"+string(entry.Status.Status)+"\n"...)
+		}
+	}
+	a.Print("%s", lines)
+	if a.JSON {
+		err = errors.Join(err, a.PrintJSON(listed))
+	}
+	return wire.Explained(err)
+}

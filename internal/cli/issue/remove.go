@@ -1,0 +1,34 @@
+package issue
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/app"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/wire"
+)
+
+func newIssueRemove(a *command.Invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove ISSUE",
+		Short:   "Delete an issue's status",
+		Long:    "Remove the issue's record. One that is not there is no error. The run of the issue, if there is one, is not touched.",
+		Example: "  signalbox issue remove 42",
+		Args:    cobra.ExactArgs(1),
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return offerIssues(a, c, args, begun)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			n, err := app.ParseIssue(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := a.Opener.OpenStore(c.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = s.Close() }()
+			return wire.Explained(s.IssueStatus(n).Remove(c.Context()))
+		},
+	}
+}

@@ -1,0 +1,68 @@
+package issue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/app"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/problem"
+	"signalbox/internal/registry"
+	"signalbox/internal/wire"
+)
+
+func newIssueSet(a *command.Invocation) *cobra.Command {
+	var session string
+	c := &cobra.Command{
+		Use:   "set ISSUE STATUS [MESSAGE]",
+		Short: "Set an issue's status: running, complete or error",
+		Long: "Write the issue's status, durably. What was said before is replaced. The session is signalbox-issue-<n> unless\n" +
+			"one is named. An error takes a message. Bytes of a message that are no UTF-8 become U+FFFD; secrets are taken out.",
+		Example: "  signalbox issue set 42 running\n  signalbox issue set 42 error \"the tests failed\"\n  signalbox issue set 42 complete --session my-session",
+		Args:    cobra.RangeArgs(2, 3),
+		RunE: func(c *cobra.Command, args []string) error {
+			n, err := app.ParseIssue(args[0])
+			if err != nil {
+				return err
+			}
+			word, err := registry.ParseIssueStatus(args[1])
+			if err != nil {
+				return &problem.Error{Err: err, Hint: "see \"signalbox issue set --help\"", Code: problem.Usage}
+			}
+			if !c.Flags().Changed("session") {
+				session = registry.SessionName(n)
+			}
+			message := ""
+			if len(args) == 3 {
+				message = args[2]
+			}
+			if err := word.Check(message); err != nil {
+				return &problem.Error{Err: err, Hint: fmt.Sprintf("signalbox issue set %d error \"the tests failed\"", n), Code: problem.Usage}
+			}
+			return setIssue(c.Context(), a, n, func(s *registry.IssueStatus) { s.Set(word, session, message, time.Now()) })
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return []cobra.Completion{"running", "complete", "error"}, cobra.ShellCompDirectiveNoFileComp
+			}
+			return offerIssues(a, c, args, begun)
+		},
+	}
+	c.Flags().StringVar(&session, "session", "", "the session's name instead of signalbox-issue-<n>")
+	return c
+}
+
+func setIssue(ctx context.Context, a *command.Invocation, n int, change func(*registry.IssueStatus)) error {
+	s, err := a.Opener.OpenStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	return wire.Explained(s.IssueStatus(n).Update(ctx, func(status *registry.IssueStatus) error {
+		change(status)
+		return nil
+	}))
+}

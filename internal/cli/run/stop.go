@@ -1,0 +1,32 @@
+package run
+
+import (
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/app"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/problem"
+)
+
+func newStop(a *command.Invocation) *cobra.Command {
+	var cancel bool
+	c := &cobra.Command{
+		Use:   "stop RUN",
+		Short: "Stop a run within a second; with --cancel, give it up",
+		Long: "Make a run stand still: its agent and commands end within a second, its place is kept, and \"signalbox resume\"\n" +
+			"goes on. With --cancel the run is given up: its environment is removed, its work stays on a ref.",
+		Example: "  signalbox stop 42\n  signalbox stop 42 --cancel",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a.Opener.WithoutAgents = true // a run can be stopped whatever else is agreed to
+			err := order(c.Context(), a, args[0], app.Stop(cancel))
+			if code := problem.CodeOf(err); err != nil && (code == problem.NeedsInput && !cancel || code == problem.Canceled) {
+				return nil // stopped is what was asked for
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&cancel, "cancel", false, "give the run up; its work is kept on a ref")
+	command.AddRunFlags(a, c)
+	return c
+}

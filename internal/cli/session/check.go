@@ -1,0 +1,93 @@
+package session
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"signalbox/internal/agent"
+	"signalbox/internal/app"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/config"
+	"signalbox/internal/forge"
+	"signalbox/internal/problem"
+	"signalbox/internal/session"
+	"signalbox/internal/wire"
+)
+
+// What cannot be started is refused before an environment is made for it.
+
+// check refuses what the command line says wrongly.
+func (h *sessionStart) check() error {
+	if err := session.CheckTmuxSocket(h.tmuxSocket); err != nil {
+		return &problem.Error{Err: fmt.Errorf("--tmux-socket: %w", err), Code: problem.Usage, Hint: "it is the server's name, as in tmux -L NAME"}
+	}
+	return nil
+}
+
+// agentThere refuses an agent whose program cannot be run, or would not reach its model. An image has
+// programs of its own.
+func agentThere(p *command.Project, name string, c config.Agent) error {
+	v, known := wire.VendorOf(c.Driver)
+	program := c.Program
+	switch {
+	case known && program == "":
+		program = v.Driver
+	case c.Driver == config.DriverCommand && strings.Contains(c.Command[0], "/"):
+		program = c.Command[0]
+	case !known: // replay is our own program, and a set-up may bring others
+		return nil
+	}
+	if known {
+		if err := p.MayCallBy(name, v, c); err != nil {
+			return err
+		}
+	}
+	if p.Config.Environment.Driver == config.DriverContainer {
+		return nil
+	}
+	if strings.Contains(program, "/") {
+		program = p.Abs(program)
+	}
+	path, err := agent.Program{Agent: name, Args: []string{program}, Env: c.Env}.Find()
+	if err == nil {
+		err = interpreted(path)
+	}
+	if err == nil {
+		return nil
+	}
+	hint := "name a program that can be run, or an agent of the configuration; signalbox agents shows what is here"
+	if known {
+		hint = "install it: " + v.Install + "; or fix agents." + name + " in " + config.Name
+	}
+	return &problem.Error{Err: fmt.Errorf("start agent %q: %w", name, err), Code: problem.Usage, Hint: hint}
+}
+
+// interpreted refuses a script whose first line names a program that is not there.
+func interpreted(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // what can be run and not read is no script
+	}
+	defer func() { _ = f.Close() }()
+	const longest = 256 // the kernel reads no more of it
+	line, _ := bufio.NewReader(io.LimitReader(f, longest)).ReadString('\n')
+	named, script := strings.CutPrefix(line, "#!")
+	words := strings.Fields(named)
+	if !script || len(words) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(words[0]); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("its first line names %s, which is not there", words[0])
+	}
+	return nil
+}
+
+// fits refuses a prompt that the agent cannot be given.
+func fits(p *command.Project, request forge.Request, how sessionStart) error {
+	_, err := sessionConfig(p, request, how, app.SessionPlace{Root: p.Root, Name: session.Name("", request.Number), Agent: how.agent, Program: how.program, Headless: how.mode(p.Invocation) == session.Headless})
+	return err
+}

@@ -1,0 +1,84 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"signalbox/internal/cli/command"
+	"signalbox/internal/problem"
+	"signalbox/internal/redact"
+	"signalbox/internal/wire"
+)
+
+func newSessionLogs(a *command.Invocation) *cobra.Command {
+	var raw bool
+	c := &cobra.Command{
+		Use:   "logs ISSUE",
+		Short: "Print a session's output so far",
+		Long: "Print the session's record, without secrets and control characters; of very much output the beginning and the end. Of an\n" +
+			"agent that draws: the lines that stood on its screen, each once. --raw prints all of it, with the control characters, by\n" +
+			"which a terminal shows it as it was. To follow it: signalbox session watch.\n" +
+			"--json: one object a line, issue and line, as watch has them (not with --raw).",
+		Example:           "  signalbox session logs 42\n  signalbox session logs 42 --raw | less -R",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: offerSessions(a, false, anySession),
+		RunE:              func(c *cobra.Command, args []string) error { return sessionLogs(c.Context(), a, args[0], raw) },
+	}
+	c.Flags().BoolVar(&raw, "raw", false, "with the control characters")
+	return c
+}
+
+// logLine bounds what is cleaned at once: programs that draw print no line ends.
+const logLine = 64 << 10
+
+func sessionLogs(ctx context.Context, a *command.Invocation, ref string, raw bool) error {
+	x, info, err := openSession(ctx, a, ref)
+	if err != nil {
+		return err
+	}
+	if raw && a.JSON {
+		return &problem.Error{Err: errors.New("--raw has no JSON"), Code: problem.Usage, Hint: "leave one of --raw and --json out"}
+	}
+	read := x.Text
+	if raw {
+		read = x.Output
+	}
+	output, err := read()
+	if err != nil {
+		return wire.Explained(err)
+	}
+	defer func() { _ = output.Close() }()
+	if raw {
+		if _, err := io.Copy(a.Bare.Out, output); err != nil {
+			return fmt.Errorf("print log: %w", err)
+		}
+		return nil
+	}
+	for lines := bufio.NewReaderSize(output, logLine); ; {
+		line, err := lines.ReadSlice('\n')
+		if errLine := printLogged(a, info.Issue, redact.Clean(string(line))); errLine != nil {
+			return errLine
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil
+		}
+	}
+}
+
+// printLogged prints a line, or as much of it as is cleaned at once; for programs as watch does.
+func printLogged(a *command.Invocation, issue int, line string) error {
+	if !a.JSON {
+		a.Print("%s", line)
+		return nil
+	}
+	if line == "" {
+		return nil
+	}
+	return a.PrintJSONLine(sessionEvent{Issue: issue, Line: strings.TrimRight(line, "\r\n")})
+}

@@ -1,0 +1,117 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"signalbox/internal/app"
+	"signalbox/internal/cli/command"
+	"signalbox/internal/forge"
+	"signalbox/internal/place"
+	"signalbox/internal/problem"
+	"signalbox/internal/session"
+	"signalbox/internal/store"
+	"signalbox/internal/wire"
+	"signalbox/internal/workflow"
+)
+
+// layNeeded lets a session begin with the work of what its request depends on, where that is complete
+// and not merged yet: without it a dependent would not see what it depends on.
+func layNeeded(ctx context.Context, p *command.Project, request forge.Request, run *workflow.Run, laying *sync.Mutex) error {
+	laying.Lock()
+	defer laying.Unlock()
+	places := p.Places()
+	var needed []place.Needed
+	for _, ref := range request.DependsOn {
+		other, err := p.Forge.Request(ctx, ref)
+		if err != nil || other.Closed {
+			continue // an unknown one is of no use here; a merged one is in the base
+		}
+		commit, err := workOf(ctx, p, places, other)
+		if err != nil {
+			return err
+		}
+		if commit != "" {
+			needed = append(needed, place.Needed{Number: other.Number, Commit: commit})
+		}
+	}
+	if len(needed) == 0 {
+		return nil
+	}
+	laid, err := places.BeginSession(ctx, workflow.RefOf(run), needed)
+	if errors.Is(err, place.ErrWorkConflicts) {
+		return &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, err),
+			Hint: fmt.Sprintf("merge what it depends on first; what is kept of it: git for-each-ref refs/signalbox/kept/%d", needed[len(needed)-1].Number)}
+	}
+	if laid {
+		var names []int
+		for _, n := range needed {
+			names = append(names, n.Number)
+		}
+		slices.Sort(names)
+		p.Say(fmt.Sprintf("#%d begins with the work of %s, which is not merged yet", request.Number, numbers(names)))
+	}
+	return wire.Explained(err)
+}
+
+// unmerged are those of what a request depends on whose work is, or will be, a session's that nobody has
+// merged.
+func unmerged(ctx context.Context, p *command.Project, request forge.Request) (needed []int, err error) {
+	for _, ref := range request.DependsOn {
+		other, err := p.Forge.Request(ctx, ref)
+		if err != nil || other.Closed {
+			continue // as in layNeeded
+		}
+		done, err := isComplete(ctx, p, other)
+		if err != nil {
+			return nil, err
+		}
+		_, err = p.Store.LatestRun(ctx, other.ID)
+		switch {
+		case done && errors.Is(err, fs.ErrNotExist): // somebody else said that it is complete
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, wire.Explained(err)
+		default:
+			needed = append(needed, other.Number)
+		}
+	}
+	slices.Sort(needed)
+	return slices.Compact(needed), nil
+}
+
+// workOf is a commit with what a complete request's session did; empty where there is none. An agent
+// that has said its last word is ended.
+func workOf(ctx context.Context, p *command.Project, places *place.Places, request forge.Request) (string, error) {
+	done, err := isComplete(ctx, p, request)
+	if err != nil || !done {
+		return "", err
+	}
+	latest, err := p.Store.LatestRun(ctx, request.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil // somebody else said that it is complete
+	}
+	if err = errors.Join(err, latest.Err); err != nil {
+		return "", wire.Explained(err)
+	}
+	all, err := app.SessionsOf(p.Store)
+	if err != nil {
+		return "", err
+	}
+	x, info, err := app.OpenSession(ctx, all, session.Name("", request.Number))
+	if err == nil && info.Outcome != nil && info.EndedAt == nil {
+		err = x.Stop(ctx)
+	}
+	if err != nil && problem.CodeOf(err) != problem.NotFound {
+		return "", err
+	}
+	commit, err := places.WorkOf(ctx, latest.Run)
+	var held *store.HeldError
+	if errors.As(err, &held) {
+		return "", app.HeldRequest(request.Number, held.Holder)
+	}
+	return commit, wire.Explained(err)
+}
