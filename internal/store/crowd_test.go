@@ -15,9 +15,18 @@ import (
 
 const (
 	crowdProcesses = 64
-	crowdUpdates   = 200
 	crowdReaders   = 2
 )
+
+// crowdUpdates is how often each process of a crowd updates. 24 go twice through the operations of environments.json; each
+// further one meets as many others as those did.
+var crowdUpdates = 24
+
+func init() {
+	if os.Getenv(everything) != "" {
+		crowdUpdates = 200
+	}
+}
 
 // crowds are the documents that a crowd updates: how one of them does its nth
 // update, n from 0 on, and what jq reads meanwhile.

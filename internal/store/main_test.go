@@ -21,6 +21,9 @@ import (
 // roleVariable makes the test binary play another process instead of testing.
 const roleVariable = "STORE_TEST_ROLE"
 
+// everything is a variable that makes the sweeps long. "make crash" sets it.
+const everything = "SIGNALBOX_TEST_ALL"
+
 func TestMain(m *testing.M) {
 	role, ok := roles[os.Getenv(roleVariable)]
 	if !ok {

