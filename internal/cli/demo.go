@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,14 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/starter"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/run"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 )
-
-//go:embed demo
-var demoFiles embed.FS
 
 func newDemo(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
@@ -84,29 +80,8 @@ func typedName() string {
 }
 
 func makeDemo(ctx context.Context, a *command.Invocation, dir string) error {
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return &problem.Error{Err: fmt.Errorf("%s is not empty", dir), Hint: "name a folder that is empty or does not exist", Code: problem.Usage}
-	}
-	err := fs.WalkDir(demoFiles, "demo", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := demoFiles.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		to := strings.TrimSuffix(strings.TrimPrefix(path, "demo/"), ".txt")
-		if filepath.Ext(to) == ".yaml" {
-			to = filepath.Join(".signalbox", to)
-		}
-		to = filepath.Join(dir, to)
-		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-			return err
-		}
-		return os.WriteFile(to, content, 0o666)
-	})
-	if err != nil {
-		return fmt.Errorf("make the demonstration: %w", err)
+	if err := starter.WriteDemo(dir); err != nil {
+		return err
 	}
 	// Its identity is its own: a new machine has none, and a demonstration asks for no signature.
 	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"},

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/agreement"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
-	"signalbox/internal/config"
 	"signalbox/internal/wire"
 )
 
@@ -66,7 +63,11 @@ func giveTrust(ctx context.Context, a *command.Invocation, show, yes bool) error
 		p.Trust.Standing = wire.StandsAgreed
 	}
 	if a.JSON {
-		return printTrust(ctx, p)
+		review, err := p.ReviewTrust(ctx)
+		if err != nil {
+			return err
+		}
+		return p.PrintJSON(review)
 	}
 	sayTrust(ctx, p, show || !withheld || yes)
 	return nil
@@ -88,47 +89,13 @@ func sayTrust(ctx context.Context, p *command.Project, list bool) {
 	}[p.Trust.Standing])
 }
 
-// shownTrust is the list for programs.
-type shownTrust struct {
-	Project  string             `json:"project"`
-	Trusted  bool               `json:"trusted"`
-	Standing wire.TrustStanding `json:"standing"`
-	Settings []shownSetting     `json:"settings"`
-	// Files are those that .worktreeinclude matches now.
-	Files []string `json:"files"`
-}
-
-type shownSetting struct {
-	config.Reach
-	// New: it was no part of what the user last agreed to.
-	New bool `json:"new"`
-}
-
-func printTrust(ctx context.Context, p *command.Project) error {
-	files, err := p.IncludedFiles(ctx)
-	if err != nil {
-		return err
-	}
-	shown := shownTrust{Project: p.Root, Trusted: p.Trust.Standing != wire.StandsWithheld, Standing: p.Trust.Standing,
-		Settings: []shownSetting{}, Files: append([]string{}, files...)}
-	for _, r := range p.Trust.List {
-		isNew := p.Trust.Standing == wire.StandsWithheld && !slices.Contains(p.Trust.Before, wire.TrustItems([]config.Reach{r})[0])
-		shown.Settings = append(shown.Settings, shownSetting{r, isNew})
-	}
-	return p.PrintJSON(shown)
-}
-
 func revokeTrust(ctx context.Context, a *command.Invocation) error {
 	p, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = p.Store.Close() }()
-	book, err := agreement.Open(p.Root, a.Opener.Env)
-	if err != nil {
-		return err
-	}
-	n, err := book.Withdraw(agreement.Configuration)
+	n, err := p.RevokeTrust()
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/agent/replay"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/wire"
@@ -83,7 +82,7 @@ func newReplayAgent(a *command.Invocation) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if code := replay.Main(c.Context(), args, os.Getenv, a.In, a.Bare.Out, a.Bare.Err); code != 0 {
+			if code := wire.ReplayAgent(c.Context(), args, os.Getenv, a.In, a.Bare.Out, a.Bare.Err); code != 0 {
 				return &problem.Error{Code: code}
 			}
 			return nil

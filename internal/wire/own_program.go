@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"signalbox/internal/agent/replay"
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
@@ -15,6 +16,9 @@ const (
 	ProbeName       = "probe"
 	ReplayAgentName = "replay-agent"
 )
+
+// ReplayAgent acts as the scripted agent: it is what ReplayAgentName runs.
+var ReplayAgent = replay.Main
 
 // Ask is our own program, which asks a service from inside.
 func (p *Project) Ask(check workflow.HealthCheck) process.Command {

@@ -1,0 +1,104 @@
+// Package starter prepares a repository for Signalbox: the commented configuration, an example request, and the small
+// repository of the demonstration. It overwrites nothing.
+package starter
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"signalbox/internal/app"
+	"signalbox/internal/config"
+	"signalbox/internal/wire"
+)
+
+// Configuration is the commented configuration, as it is before anything was found out about a project.
+//
+//go:embed starter.yaml
+var Configuration string
+
+//go:embed example-request.md
+var exampleRequest string
+
+// agentLines is what stands in the configuration where an agent is named.
+const agentLines = "  # claude:\n  #   driver: claude\n  #   model: claude-sonnet-4-5\n"
+
+// Prepared is what Prepare did.
+type Prepared struct {
+	Files []File
+	// Agent is named in the configuration; nil where none was found, or the configuration was there already.
+	Agent *wire.Installed
+	// Configured: the project's configuration names an agent or has mistakes, so it is worth a look.
+	Configured bool
+}
+
+// File is one file that Prepare wants in a project.
+type File struct {
+	Name string `json:"file"`
+	// Written is false where it was there already.
+	Written bool `json:"written"`
+	content string
+}
+
+// Prepare writes the configuration, with the tests and the agent that were found, and the example request, unless they are there.
+// What is the user's own from now on is remembered as that before they commit it.
+func Prepare(ctx context.Context, p *app.App, agents []wire.Installed) (done Prepared, err error) {
+	text := Configuration
+	if tests := guessTests(ctx, p); tests != "" {
+		text = strings.Replace(text, "tests: []", fmt.Sprintf("tests: [%q]", tests), 1)
+	}
+	named := best(agents)
+	if named != nil {
+		text = strings.Replace(text, agentLines, fmt.Sprintf("  %s:\n    driver: %s\n", named.Driver, named.Driver), 1)
+	}
+	done.Files = []File{{Name: config.Name, content: text}, {Name: "requests/example.md.txt", content: exampleRequest}}
+	for i := range done.Files {
+		if done.Files[i].Written, err = writeNew(p.Root, done.Files[i].Name, done.Files[i].content); err != nil {
+			return done, err
+		}
+	}
+	if done.Files[0].Written {
+		done.Agent = named
+	}
+	err = p.Configure(ctx)
+	done.Configured = len(p.Config.Agents) > 0 || p.ConfigError != nil
+	return done, err
+}
+
+// best is the agent to begin with: one that can reach its model, or else one that is here; nil if none is.
+func best(found []wire.Installed) (first *wire.Installed) {
+	for i := range found {
+		if found[i].Found && found[i].Login != "" {
+			return &found[i]
+		}
+		if found[i].Found && first == nil {
+			first = &found[i]
+		}
+	}
+	return first
+}
+
+// writeNew writes a file of the project unless it is there.
+func writeNew(project, name, content string) (made bool, err error) {
+	root, err := os.OpenRoot(project)
+	if err != nil {
+		return false, fmt.Errorf("open project: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return false, fmt.Errorf("write %s: %w", name, err)
+	}
+	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if errors.Is(err, os.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("write %s: %w", name, err)
+	}
+	_, err = file.WriteString(content)
+	return true, errors.Join(err, file.Close())
+}

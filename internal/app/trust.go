@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"signalbox/internal/agreement"
+	"signalbox/internal/config"
+	"signalbox/internal/wire"
+)
+
+// TrustReview is what the project's committed files do to this machine, and whether that counts.
+type TrustReview struct {
+	Project  string             `json:"project"`
+	Trusted  bool               `json:"trusted"`
+	Standing wire.TrustStanding `json:"standing"`
+	Settings []TrustedSetting   `json:"settings"`
+	// Files are those that .worktreeinclude matches now.
+	Files []string `json:"files"`
+}
+
+// TrustedSetting is one setting that reaches this machine.
+type TrustedSetting struct {
+	config.Reach
+	// New: it was no part of what the user last agreed to.
+	New bool `json:"new"`
+}
+
+// ReviewTrust returns the list as it is now. It runs nothing that the project names.
+func (p *App) ReviewTrust(ctx context.Context) (TrustReview, error) {
+	files, err := p.IncludedFiles(ctx)
+	if err != nil {
+		return TrustReview{}, err
+	}
+	withheld := p.Trust.Standing == wire.StandsWithheld
+	review := TrustReview{Project: p.Root, Trusted: !withheld, Standing: p.Trust.Standing, Settings: []TrustedSetting{}, Files: append([]string{}, files...)}
+	for _, r := range p.Trust.List {
+		review.Settings = append(review.Settings, TrustedSetting{r, withheld && !slices.Contains(p.Trust.Before, wire.TrustItems([]config.Reach{r})[0])})
+	}
+	return review, nil
+}
+
+// RevokeTrust forgets what the user agreed to in this project, and returns how many agreements that were.
+func (p *App) RevokeTrust() (int, error) {
+	book, err := agreement.Open(p.Root, p.Env)
+	if err != nil {
+		return 0, err
+	}
+	return book.Withdraw(agreement.Configuration)
+}
