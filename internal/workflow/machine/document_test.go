@@ -14,9 +14,12 @@ const introduction = `# The state machine
 
 ![A run's journey from QUEUED to DONE, the ways back, and where it stops](state-machine.svg)
 
-A run is at one place at any moment: one of the phases while it is RUNNING, else its state; an event (a person's order, or the
-outcome of an action) takes it to the next one. The drawing leaves out what changes no place, and each event leads to the nearest place
-ahead: where a workflow leaves phases out, or a phase has nothing to do, they are passed by in the same transition.
+Look up every state of a run, and every event that moves it on. ` + "`" + `signalbox status 42` + "`" + ` shows where your run is.
+
+A run is always at one place: a phase while it's RUNNING, otherwise its state. An event (an order of yours, or the result of an action) moves it to the
+next place. The drawing shows only events that do. If a workflow leaves phases out, or a phase has nothing to do, the run skips them in the same
+transition.
+
 This page is generated from an exhaustive walk through ` + "`machine.Decide`" + `: ` +
 	"`go test ./internal/workflow/machine -run StateMachine -update`" + ` rewrites it, and without ` + "`-update`" + ` that test fails when it is stale.
 `
@@ -26,9 +29,9 @@ func document(seen map[edge]bool, drawn []arrow) string {
 	b.WriteString(introduction)
 	b.WriteString("\n## The journey\n\n")
 	writePhases(&b, drawn)
-	b.WriteString("\n## The states\n\nDONE and CANCELED are final. A crash moves nothing: the run is found as it was saved.\n\n")
+	b.WriteString("\n## The states\n\nDONE and CANCELED are final. A crash doesn't move a run: it continues from where it was saved.\n\n")
 	writeStates(&b)
-	b.WriteString("\n## Positions\n\nEvery document's idea of where a run stands is read off this table. The set-up of the environment is a part of design-check.\n\n")
+	b.WriteString("\n## Positions\n\nAll documents take a run's position from this table. The environment's setup is a part of design-check.\n\n")
 	writePositions(&b)
 	b.WriteString("\n## Every transition\n\n")
 	writeTransitions(&b, seen)
@@ -90,7 +93,7 @@ func writeTransitions(b *strings.Builder, seen map[edge]bool) {
 	all := slices.SortedFunc(maps.Keys(seen), func(x, y edge) int {
 		return cmp.Or(at(x.from)-at(y.from), at(x.to)-at(y.to), cmp.Compare(x.event, y.event))
 	})
-	fmt.Fprintf(b, "%d kinds, in the order of the journey. A row from a place to itself changes the run, but not where it stands.\n\n", len(all))
+	fmt.Fprintf(b, "%d kinds, in the order of the journey. A row from a place to itself changes the run, but not its place.\n\n", len(all))
 	b.WriteString("| from | event | to |\n|---|---|---|\n")
 	for i := 0; i < len(all); {
 		first, events := all[i], []string{}
