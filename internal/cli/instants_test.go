@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 20, fmt.Sprintf("random instants at which a run is killed; fewer than %d shorten every other sweep, too", allKills))
+	kills    = flag.Int("kills", 10, fmt.Sprintf("random instants at which a run is killed; fewer than %d shorten every other sweep, too", allKills))
 	killSeed = flag.Uint64("kill-seed", 0, "seed of the instants at which runs are killed; 0 draws one")
 )
 

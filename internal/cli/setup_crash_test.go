@@ -74,8 +74,8 @@ func TestASetUpKilledAnywhereGoesOnAtTheRightCommand(t *testing.T) {
 		p.run(3, "resume", "1")
 		p.mustHaveSetUpOnce(cut, want, times)
 	})
-	if int(hits.Load()) < (last-first+1)/2 {
-		t.Errorf("%d kills came in time", hits.Load())
+	if hits.Load() == 0 {
+		t.Error("no kill came in time")
 	}
 }
 

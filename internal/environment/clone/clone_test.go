@@ -44,7 +44,8 @@ func TestConformance(t *testing.T) {
 				if test.seeded {
 					seed(t, d, p)
 				}
-				return environmenttest.Harness{Driver: d, Project: p, Isolated: !test.unsandboxed, Keeps: test.warm != clone.Off, Folder: found, Unmoving: test.warm == clone.Private}
+				return environmenttest.Harness{Driver: d, Project: p, Isolated: !test.unsandboxed, Keeps: test.warm != clone.Off, Folder: found, Unmoving: test.warm == clone.Private,
+					Sample: *whole != "all" && (test.seeded || test.unsandboxed)}
 			})
 		})
 	}

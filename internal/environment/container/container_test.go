@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 			c.Network, c.Egress = network, policy
 			return container.New(c)
 		}
-		return environmenttest.Harness{Driver: container.New(c), Project: p, Isolated: true, OwnSystem: true, Keeps: true, Connected: connected}
+		return environmenttest.Harness{Driver: container.New(c), Project: p, Isolated: true, OwnSystem: true, Keeps: true, Connected: connected, Sample: true}
 	}
 	t.Run("of all", func(t *testing.T) { t.Parallel(); environmenttest.Run(t, open) })
 	t.Run("of the network", func(t *testing.T) { t.Parallel(); environmenttest.RunNetwork(t, open) })

@@ -7,7 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/git"
@@ -45,11 +47,28 @@ var ignored = map[string]string{
 	"build/out":         "built\n",
 }
 
-// NewProject makes a repository in a temporary folder.
+// NewProject makes a repository in a temporary folder: a copy of the first one, which takes no git.
 func NewProject(t testing.TB) *Project {
 	t.Helper()
-	p := &Project{Root: t.TempDir()}
+	first.Do(func() { first.files, first.commit = newProject(t) })
+	p := &Project{Root: t.TempDir(), Commit: first.commit}
 	t.Cleanup(func() { openFolders(p.Root) })
+	if err := os.CopyFS(p.Root, first.files); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var first struct {
+	sync.Once
+	files  fstest.MapFS
+	commit string
+}
+
+// newProject makes a repository and returns its files and its commit.
+func newProject(t testing.TB) (fstest.MapFS, string) {
+	t.Helper()
+	p := &Project{Root: t.TempDir()}
 	for name, content := range tracked {
 		p.Write(t, name, content)
 	}
@@ -63,7 +82,26 @@ func NewProject(t testing.TB) *Project {
 	for name, content := range ignored {
 		p.Write(t, name, content)
 	}
-	return p
+	files := fstest.MapFS{}
+	err := filepath.WalkDir(p.Root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == p.Root {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		file := &fstest.MapFile{Mode: info.Mode()}
+		if !entry.IsDir() {
+			file.Data, err = os.ReadFile(path)
+		}
+		files[filepath.ToSlash(strings.TrimPrefix(path, p.Root+"/"))] = file
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, p.Commit
 }
 
 // openFolders makes a folder deletable: setups make folders read-only, and their snapshots still exist when a test ends.

@@ -6,6 +6,8 @@ package environmenttest
 import (
 	"bytes"
 	"context"
+	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -32,6 +34,26 @@ type Harness struct {
 	Folder func(*testing.T, environment.Environment) string
 	// Unmoving: folders that were kept cannot be renamed, only copied.
 	Unmoving bool
+	// Sample: of the many things that a command can do to git, each run tries another quarter. What git makes of them is
+	// the same in every way of a driver, so one way tries all.
+	Sample bool
+}
+
+// quarter is which of the sampled cases this run tries.
+var quarter = rand.IntN(4)
+
+// sampled are those cases of a table that are tried.
+func (h Harness) sampled(table map[string]string) map[string]string {
+	if !h.Sample {
+		return table
+	}
+	tried := map[string]string{}
+	for i, name := range slices.Sorted(maps.Keys(table)) {
+		if i%4 == quarter {
+			tried[name] = table[name]
+		}
+	}
+	return tried
 }
 
 // site is one environment in a test.
