@@ -29,7 +29,21 @@ func JSON(answer string) ([]byte, error) {
 	if object(text) == nil {
 		return text, nil
 	}
-	found := fenced(text)
+	// Otherwise take the last ```json block. No line of JSON begins with a fence, so the next such line ends the block.
+	var block []byte
+	inside := false
+	for line := range bytes.Lines(text) {
+		info, fence := strings.CutPrefix(strings.TrimSpace(string(line)), "```")
+		switch {
+		case fence && !inside && strings.EqualFold(strings.TrimSpace(info), "json"):
+			inside, block = true, nil
+		case fence:
+			inside = false
+		case inside:
+			block = append(block, line...)
+		}
+	}
+	found := bytes.TrimSpace(block)
 	if found == nil {
 		found = lastObject(text)
 	}
@@ -48,24 +62,6 @@ func object(text []byte) error {
 	}
 	var raw json.RawMessage
 	return json.Unmarshal(text, &raw)
-}
-
-// fenced returns the content of the last ```json block, or nil. No line of JSON begins with a fence, so the next such line is the block's end.
-func fenced(text []byte) []byte {
-	var block []byte
-	inside := false
-	for line := range bytes.Lines(text) {
-		info, fence := strings.CutPrefix(strings.TrimSpace(string(line)), "```")
-		switch {
-		case fence && !inside && strings.EqualFold(strings.TrimSpace(info), "json"):
-			inside, block = true, nil
-		case fence:
-			inside = false
-		case inside:
-			block = append(block, line...)
-		}
-	}
-	return bytes.TrimSpace(block)
 }
 
 // lastObject returns the last part of text that begins like a JSON object, up to its closing brace or, without one, to the end.

@@ -34,7 +34,11 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 	case kept != nil:
 		return Result{}, fmt.Errorf("keep output of agent %q: %w", p.Agent, kept)
 	}
-	task.tell(result.entry())
+	entry := Entry{Kind: Over, Usage: &result.Usage}
+	if result.Failure != nil {
+		entry.Text, entry.Failed = string(result.Failure.Code)+": "+result.Failure.Message, true
+	}
+	task.tell(entry)
 	return result, nil
 }
 
@@ -85,15 +89,6 @@ func (p Program) result(task Task, end process.Result, stderr string) Result {
 		result.Failure = Fail(NoAnswer, "agent %q ended well but gave no answer", p.Agent)
 	}
 	return result
-}
-
-// entry returns the last entry of a transcript.
-func (r Result) entry() Entry {
-	entry := Entry{Kind: Over, Usage: &r.Usage}
-	if r.Failure != nil {
-		entry.Text, entry.Failed = string(r.Failure.Code)+": "+r.Failure.Message, true
-	}
-	return entry
 }
 
 func (t Task) tell(e Entry) {

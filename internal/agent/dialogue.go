@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"signalbox/internal/process"
 )
@@ -41,8 +42,14 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 		return ctx, p.Reader.Line, func(_ *process.Result, err error) error { return err }
 	}
 	running, end := context.WithCancelCause(ctx)
-	t := &talk{Dialogue: dialogue, task: task, end: end, input: newInbox(c.Stdin), more: make(chan struct{}, 1)}
-	t.silence = newSilence(c.Idle, func() { end(errSilent) })
+	i := &inbox{first: c.Stdin}
+	i.more = sync.NewCond(&i.mu)
+	t := &talk{Dialogue: dialogue, task: task, end: end, input: i, more: make(chan struct{}, 1)}
+	s := &silence{limit: c.Idle, end: func() { end(errSilent) }}
+	if c.Idle > 0 {
+		s.timer = time.AfterFunc(c.Idle, s.passed)
+	}
+	t.silence = s
 	t.deadline = process.NewDeadline(c.Total, func() { end(errTooLong) })
 	c.Stdin, c.Idle, c.Total = t.input, 0, 0
 	c.Stdout, c.Stderr = t.silence.hearing(c.Stdout), t.silence.hearing(c.Stderr)
@@ -51,7 +58,7 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 	ended = func(result *process.Result, err error) error {
 		cause := context.Cause(running)
 		end(nil)
-		t.silence.stop()
+		t.silence.hold()
 		t.deadline.Hold()
 		t.input.close()
 		answering.Wait()

@@ -21,12 +21,6 @@ type inbox struct {
 	over  bool
 }
 
-func newInbox(first io.Reader) *inbox {
-	i := &inbox{first: first}
-	i.more = sync.NewCond(&i.mu)
-	return i
-}
-
 // Read implements io.Reader.
 func (i *inbox) Read(p []byte) (int, error) {
 	if i.first != nil {

@@ -24,15 +24,6 @@ type silence struct {
 	held int
 }
 
-// newSilence calls end after limit without output; zero means no limit.
-func newSilence(limit time.Duration, end func()) *silence {
-	s := &silence{limit: limit, end: end}
-	if limit > 0 {
-		s.timer = time.AfterFunc(limit, s.passed)
-	}
-	return s
-}
-
 // passed runs when the timer fires, possibly just as output arrives or a question begins to wait. A waiting question prevents the end. Output does
 // not: it was late, if only by that moment.
 func (s *silence) passed() {
@@ -70,10 +61,6 @@ func (s *silence) release() {
 	defer s.mu.Unlock()
 	s.held--
 	s.restart()
-}
-
-func (s *silence) stop() {
-	s.hold()
 }
 
 // hearing returns a writer that restarts the deadline on each write to w.

@@ -8,8 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-
-	"signalbox/internal/agent"
 )
 
 // maxProblem is how much of an error is read, in bytes.
@@ -24,23 +22,29 @@ func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Re
 		x.failed(w, r, response, &problem{status: http.StatusBadGateway, message: err.Error()}, nil)
 	case response.StatusCode >= http.StatusMultipleChoices:
 		text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // half an error is reported as it is
-		text = x.scrubbed(text)
+		s := scrubber{key: []byte(x.session.config.Key)}
+		text = append(append([]byte(nil), s.pass(text)...), s.rest()...)
 		x.refused = !slices.Contains(givenUp, response.StatusCode)
 		x.failed(w, r, response, told(response.StatusCode, text), text)
 	default:
 		x.session.handBack(w.Header(), response.Header)
 		w.WriteHeader(response.StatusCode)
-		x.stream(ctx, w, r, body, isEvents(response.Header))
+		kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+		isEvents := kind == "text/event-stream"
+		var err error
+		if x.route.answers {
+			err = x.follow(ctx, w, r, body, isEvents)
+		} else {
+			err = x.pass(ctx, w, body, func([]byte) error { return nil })
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // half an answer must not look complete
+		}
 	}
 }
 
 // givenUp are the statuses of a proxy before a vendor's server that stopped waiting. The server itself may still be working, and billing.
 var givenUp = []int{http.StatusGatewayTimeout, 522, 524}
-
-func (x *exchange) scrubbed(text []byte) []byte {
-	s := scrubber{key: []byte(x.session.config.Key)}
-	return append(append([]byte(nil), s.pass(text)...), s.rest()...)
-}
 
 var errEncoding = errors.New("its answer is in an encoding that was not asked for")
 
@@ -70,11 +74,6 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	return g.to.Read(p)
 }
 
-func isEvents(header http.Header) bool {
-	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	return kind == "text/event-stream"
-}
-
 // failed passes on an error. If it ends the session, the agent is told that instead; otherwise it would wait or retry.
 func (x *exchange) failed(w http.ResponseWriter, r *http.Request, response *http.Response, p *problem, text []byte) {
 	s := x.session
@@ -96,22 +95,5 @@ func (x *exchange) failed(w http.ResponseWriter, r *http.Request, response *http
 		s.handBack(w.Header(), response.Header)
 		w.WriteHeader(response.StatusCode)
 		_, _ = w.Write(text)
-	}
-}
-
-// ended judges, by how it ended, an answer that began well.
-func (x *exchange) ended(ctx context.Context, r *http.Request, known *reading, err error) {
-	s := x.session
-	switch {
-	case errors.Is(context.Cause(ctx), errStopped):
-	case known.problem != nil:
-		s.wentWrong(s.judge(known.problem, http.Header{}))
-	case known.closed, known.whole && err == nil:
-		s.wentWell()
-	case r.Context().Err() != nil, errors.Is(err, errAgentGone):
-	case err != nil:
-		x.lost(ctx, "broke off", err)
-	default:
-		s.wentWrong(verdict{agent.Fail(agent.Unreachable, "%s ended its answer too early", s.server()), passing})
 	}
 }

@@ -4,13 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"signalbox/internal/agent"
 )
 
 // reserve asks every budget for one more request, and waits while other requests are in the way. If any budget refuses, it keeps no reservation.
 func (s *Session) reserve(ctx context.Context, x *exchange, body []byte) error {
-	want := x.ask(body)
+	// Estimate what the request will use, at least and at most.
+	p, _ := price(x.session.config.Prices, x.model)
+	of := func(t tokens) Spending { return Spending{Tokens: t.input + t.output, CostMicroUSD: p.cost(t)} }
+	text, encoded := sizes(body)
+	input := max(text/shortToken+encoded/pictureBytes, leastReserved)
+	x.most = tokens{input: input, written: input, output: x.wants.output}.bounded()
+	want := Ask{Least: of(x.wants.least(body)), Most: of(x.most)}
 	for _, b := range s.budgets {
 		hold, err := b.Reserve(ctx, want)
 		if err != nil {
@@ -105,10 +112,7 @@ func (s *Session) book(x *exchange, answered string, t tokens, guessed int64) er
 		return nil
 	}
 	s.config.OnUsage(total)
-	return s.spend(x, now.spending().sub(before.spending()))
-}
-
-func (s *Session) spend(x *exchange, more Spending) error {
+	more := now.spending().sub(before.spending())
 	var problem error
 	for _, h := range x.holds {
 		problem = cmp.Or(problem, h.Spend(more))
@@ -138,7 +142,10 @@ func (s *Session) cut(failure *agent.Failure) {
 // stopAll aborts all running exchanges. The caller holds s.mu.
 func (s *Session) stopAll() {
 	for x := range s.running {
-		x.stop()
+		// A deadline in the past ends even an exchange that waits for the agent.
+		x.cancel(errStopped)
+		_ = x.control.SetReadDeadline(time.Unix(1, 0))
+		_ = x.control.SetWriteDeadline(time.Unix(1, 0))
 	}
 }
 

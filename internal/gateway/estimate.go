@@ -2,9 +2,6 @@ package gateway
 
 import (
 	"bytes"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -23,28 +20,6 @@ type wants struct {
 	// output is the most tokens of the answer. hidden: some of them are billed without being seen.
 	output int64
 	hidden bool
-}
-
-// wanted reads it from a request in any vendor's format.
-func wanted(request map[string]jsontext.Value) wants {
-	var nested map[string]jsontext.Value
-	_ = json.Unmarshal(request["generationConfig"], &nested) // Gemini's; if missing there is nothing to read
-	figure := func(from map[string]jsontext.Value, name string) (n int64) {
-		_ = json.Unmarshal(from[name], &n) // if the type is wrong, the vendor refuses it
-		return believed(n)
-	}
-	w := wants{output: max(figure(request, "max_tokens"), figure(request, "max_completion_tokens"),
-		figure(request, "max_output_tokens"), figure(nested, "maxOutputTokens"))}
-	if w.output == 0 {
-		w.output = usualOutput
-	}
-	w.output = believed(w.output * max(1, min(maxChoices, max(figure(request, "n"), figure(nested, "candidateCount")))))
-	for _, name := range []string{"thinking", "reasoning", "reasoning_effort", "max_completion_tokens"} {
-		value := bytes.TrimSpace(request[name])
-		w.hidden = w.hidden || len(value) > 0 && string(value) != "null" && !bytes.Contains(value, []byte(`"disabled"`))
-	}
-	w.hidden = w.hidden || !isTrue(request["stream"]) // such an answer is complete before any of it is seen
-	return w
 }
 
 // maxChoices is the most parallel answers that a request is believed to ask for.
@@ -94,18 +69,4 @@ func (w wants) least(body []byte) tokens {
 	text, _ := sizes(body)
 	input := text / longToken
 	return tokens{input: input, read: input}.bounded()
-}
-
-func (w wants) most(body []byte) tokens {
-	text, encoded := sizes(body)
-	input := max(text/shortToken+encoded/pictureBytes, leastReserved)
-	return tokens{input: input, written: input, output: w.output}.bounded()
-}
-
-// ask returns what the request asks of budgets.
-func (x *exchange) ask(body []byte) Ask {
-	p, _ := price(x.session.config.Prices, x.model)
-	of := func(t tokens) Spending { return Spending{Tokens: t.input + t.output, CostMicroUSD: p.cost(t)} }
-	x.most = x.wants.most(body)
-	return Ask{Least: of(x.wants.least(body)), Most: of(x.most)}
 }

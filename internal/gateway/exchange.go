@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -105,13 +106,6 @@ func (s *Session) leave(x *exchange) {
 	s.serving.Done()
 }
 
-// stop aborts an exchange, even one that waits for the agent. It sets deadlines in the past.
-func (x *exchange) stop() {
-	x.cancel(errStopped)
-	_ = x.control.SetReadDeadline(time.Unix(1, 0))
-	_ = x.control.SetWriteDeadline(time.Unix(1, 0))
-}
-
 func turnDown(w http.ResponseWriter, r *http.Request, d dialect, err error) {
 	var large *http.MaxBytesError
 	if !errors.As(err, &large) {
@@ -130,7 +124,14 @@ func turnDown(w http.ResponseWriter, r *http.Request, d dialect, err error) {
 // send sends the request. The agent gets the vendor's answer, or the end of its session.
 func (x *exchange) send(ctx context.Context, w http.ResponseWriter, r *http.Request, body []byte) {
 	s := x.session
-	out, err := http.NewRequestWithContext(ctx, r.Method, at(s.upstream, x.path, query(r.URL.Query())).String(), bytes.NewReader(body))
+	asked := r.URL.Query()
+	kept := url.Values{}
+	for _, name := range questions {
+		if values, ok := asked[name]; ok {
+			kept[name] = values
+		}
+	}
+	out, err := http.NewRequestWithContext(ctx, r.Method, at(s.upstream, x.path, kept.Encode()).String(), bytes.NewReader(body))
 	if err != nil {
 		refuseOver(w, x.route.dialect)
 		return
@@ -146,23 +147,18 @@ func (x *exchange) send(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	defer x.silence.Stop()
 	response, err := s.gateway.config.Transport.RoundTrip(out)
 	if err != nil {
-		x.unanswered(ctx, w, r, err)
+		if r.Context().Err() != nil || errors.Is(context.Cause(ctx), errStopped) {
+			return
+		}
+		if over := x.lost(ctx, "cannot be reached", err); over {
+			refuseOver(w, x.route.dialect)
+			return
+		}
+		refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: "+x.session.server()+" cannot be reached.")
 		return
 	}
 	defer func() { _ = response.Body.Close() }()
 	x.answer(ctx, w, r, response)
-}
-
-// unanswered handles a request that the vendor did not answer.
-func (x *exchange) unanswered(ctx context.Context, w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil || errors.Is(context.Cause(ctx), errStopped) {
-		return
-	}
-	if over := x.lost(ctx, "cannot be reached", err); over {
-		refuseOver(w, x.route.dialect)
-		return
-	}
-	refuse(w, x.route.dialect, http.StatusBadGateway, "Signalbox: "+x.session.server()+" cannot be reached.")
 }
 
 // lost records that the connection to the vendor failed.

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -55,16 +54,6 @@ func passedOn(header http.Header, key string, at place, bearer bool) http.Header
 
 // questions are the query parameters that agents use. Google's API accepts credentials there too.
 var questions = []string{"alt", "beta", "limit", "after", "before", "after_id", "before_id", "order", "pageSize", "pageToken"}
-
-func query(asked url.Values) string {
-	kept := url.Values{}
-	for _, name := range questions {
-		if values, ok := asked[name]; ok {
-			kept[name] = values
-		}
-	}
-	return kept.Encode()
-}
 
 // handBack copies the headers that the agent gets. None of them leads around the gateway.
 func (s *Session) handBack(to, from http.Header) {

@@ -87,7 +87,10 @@ func (chat) read(document []byte, r *reading) {
 		r.model = chunk.Model
 	}
 	for _, choice := range chunk.Choices {
-		choice.Delta.saidTo(r)
+		r.says(choice.Delta.Content, choice.Delta.Reasoning)
+		for _, call := range choice.Delta.Calls {
+			r.says(call.Function.Arguments)
+		}
 		r.whole = r.whole || choice.Finish != ""
 	}
 	if u := chunk.Usage; u != nil {
@@ -106,13 +109,6 @@ type chatMessage struct {
 			Arguments string `json:"arguments"`
 		} `json:"function"`
 	} `json:"tool_calls"`
-}
-
-func (m chatMessage) saidTo(r *reading) {
-	r.says(m.Content, m.Reasoning)
-	for _, call := range m.Calls {
-		r.says(call.Function.Arguments)
-	}
 }
 
 func (responses) refusal(status int, message string) any { return openAIRefusal(status, message) }

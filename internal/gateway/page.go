@@ -23,16 +23,6 @@ type entry struct {
 	Holds        int   `json:"holds"`
 }
 
-func (e entry) add(f entry) entry {
-	return entry{e.Tokens + f.Tokens, e.MicroUSD + f.MicroUSD, e.Calls + f.Calls,
-		e.HeldTokens + f.HeldTokens, e.HeldMicroUSD + f.HeldMicroUSD, e.Holds + f.Holds}
-}
-
-// ended returns the entry of a dead process: its reservations will never be returned, so they count as used.
-func (e entry) ended() entry {
-	return entry{Tokens: e.Tokens + e.HeldTokens, MicroUSD: e.MicroUSD + e.HeldMicroUSD, Calls: e.Calls}
-}
-
 // page is one day, as one process sees it.
 type page struct {
 	begins, ends time.Time
@@ -107,7 +97,8 @@ func (p *page) all() (sum entry, err error) {
 				return sum, err
 			}
 		}
-		sum = sum.add(e)
+		sum = entry{sum.Tokens + e.Tokens, sum.MicroUSD + e.MicroUSD, sum.Calls + e.Calls,
+			sum.HeldTokens + e.HeldTokens, sum.HeldMicroUSD + e.HeldMicroUSD, sum.Holds + e.Holds}
 	}
 	return sum, nil
 }
@@ -131,7 +122,7 @@ func (p *page) read(name string) (e entry, err error) {
 	if !gone || err != nil {
 		return e, errors.Join(err, file.Close())
 	}
-	p.dead[name] = e.ended()
+	p.dead[name] = entry{Tokens: e.Tokens + e.HeldTokens, MicroUSD: e.MicroUSD + e.HeldMicroUSD, Calls: e.Calls}
 	return p.dead[name], flock.Release(file)
 }
 

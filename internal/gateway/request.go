@@ -54,7 +54,25 @@ func (x *exchange) understand(body []byte) ([]byte, error) {
 	if isTrue(request["background"]) {
 		return nil, fmt.Errorf("%w: what a background request uses would not be seen", errRequest)
 	}
-	x.wants = wanted(request)
+	// Each vendor has names of its own for the limits of an answer.
+	var nested map[string]jsontext.Value
+	_ = json.Unmarshal(request["generationConfig"], &nested) // Gemini's; if missing there is nothing to read
+	figure := func(from map[string]jsontext.Value, name string) (n int64) {
+		_ = json.Unmarshal(from[name], &n) // if the type is wrong, the vendor refuses it
+		return believed(n)
+	}
+	w := wants{output: max(figure(request, "max_tokens"), figure(request, "max_completion_tokens"),
+		figure(request, "max_output_tokens"), figure(nested, "maxOutputTokens"))}
+	if w.output == 0 {
+		w.output = usualOutput
+	}
+	w.output = believed(w.output * max(1, min(maxChoices, max(figure(request, "n"), figure(nested, "candidateCount")))))
+	for _, name := range []string{"thinking", "reasoning", "reasoning_effort", "max_completion_tokens"} {
+		value := bytes.TrimSpace(request[name])
+		w.hidden = w.hidden || len(value) > 0 && string(value) != "null" && !bytes.Contains(value, []byte(`"disabled"`))
+	}
+	w.hidden = w.hidden || !isTrue(request["stream"]) // such an answer is complete before any of it is seen
+	x.wants = w
 	if strings.HasSuffix(x.path, ":streamGenerateContent") { // Gemini says it in the path only
 		x.wants.hidden = false
 	}

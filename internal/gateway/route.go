@@ -18,7 +18,16 @@ type route struct {
 // the account.
 func routeOf(r *http.Request, path string) (route, bool) {
 	if rest, ok := strings.CutPrefix(path, "/v1beta/models"); ok {
-		return geminiRoute(r.Method, rest)
+		if r.Method == http.MethodGet {
+			return route{dialect: gemini{}}, isList(rest)
+		}
+		model, verb, ok := strings.Cut(strings.TrimPrefix(rest, "/"), ":")
+		found := route{dialect: gemini{}, model: model, answers: verb != "countTokens"}
+		switch verb {
+		case "generateContent", "streamGenerateContent", "countTokens":
+			return found, ok && r.Method == http.MethodPost && rest[0] == '/' && isName(model)
+		}
+		return route{}, false
 	}
 	switch r.Method + " " + path {
 	case "POST /v1/messages":
@@ -38,19 +47,6 @@ func routeOf(r *http.Request, path string) (route, bool) {
 		return route{dialect: anthropic{}}, true
 	}
 	return route{dialect: chat{}}, true
-}
-
-func geminiRoute(method, rest string) (route, bool) {
-	if method == http.MethodGet {
-		return route{dialect: gemini{}}, isList(rest)
-	}
-	model, verb, ok := strings.Cut(strings.TrimPrefix(rest, "/"), ":")
-	found := route{dialect: gemini{}, model: model, answers: verb != "countTokens"}
-	switch verb {
-	case "generateContent", "streamGenerateContent", "countTokens":
-		return found, ok && method == http.MethodPost && rest[0] == '/' && isName(model)
-	}
-	return route{}, false
 }
 
 // isList reports whether rest ends a path that lists models or shows one.

@@ -104,7 +104,8 @@ func (g *Gateway) Open(c SessionConfig) (*Session, error) {
 	}
 	token, key := secret(), secret()
 	s := &Session{gateway: g, config: c, upstream: upstream, running: map[*exchange]struct{}{},
-		token: sha256.Sum256([]byte(token)), key: sha256.Sum256([]byte(key)), used: newUsage(),
+		token: sha256.Sum256([]byte(token)), key: sha256.Sum256([]byte(key)),
+		used:     usage{Report: Report{Models: map[string]agent.Usage{}}, microUSD: map[string]int64{}},
 		budgets:  append([]Budget{NewAllowance("the call", c.Budget, Spending{})}, c.Shared...),
 		endpoint: agent.Endpoint{URL: "http://" + g.address + "/" + token, Key: key}}
 	g.mu.Lock()

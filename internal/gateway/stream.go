@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+
+	"signalbox/internal/agent"
 )
 
 // errAgentGone: the agent does not take its answer.
@@ -16,19 +18,6 @@ var errHalf = errors.New("the answer lacks its end")
 // chunk is the largest part of an answer that is passed on at once, in bytes.
 const chunk = 32 << 10
 
-// stream passes on an answer as it arrives, and parses it meanwhile.
-func (x *exchange) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, body io.Reader, isEvents bool) {
-	var err error
-	if x.route.answers {
-		err = x.follow(ctx, w, r, body, isEvents)
-	} else {
-		err = x.pass(ctx, w, body, func([]byte) error { return nil })
-	}
-	if err != nil {
-		panic(http.ErrAbortHandler) // half an answer must not look complete
-	}
-}
-
 // follow streams a model's answer and counts it.
 func (x *exchange) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, body io.Reader, isEvents bool) error {
 	known := &reading{untold: true}
@@ -39,7 +28,20 @@ func (x *exchange) follow(ctx context.Context, w http.ResponseWriter, r *http.Re
 	})
 	documents.finish()
 	_ = x.session.count(x, known, known.suppose(x)) // a session that is cut now has its reason
-	x.ended(ctx, r, known, err)
+	// The answer began well. Judge it by how it ended.
+	s := x.session
+	switch {
+	case errors.Is(context.Cause(ctx), errStopped):
+	case known.problem != nil:
+		s.wentWrong(s.judge(known.problem, http.Header{}))
+	case known.closed, known.whole && err == nil:
+		s.wentWell()
+	case r.Context().Err() != nil, errors.Is(err, errAgentGone):
+	case err != nil:
+		x.lost(ctx, "broke off", err)
+	default:
+		s.wentWrong(verdict{agent.Fail(agent.Unreachable, "%s ended its answer too early", s.server()), passing})
+	}
 	if err == nil && isEvents && !known.whole && known.problem == nil {
 		return errHalf // after a tool, Gemini CLI would take it for the complete answer
 	}

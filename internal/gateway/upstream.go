@@ -36,16 +36,11 @@ func isLoopback(host string) bool {
 // at returns the address of a path of the API. If upstream has its own version ("…/v4"), that replaces the path's version.
 func at(upstream *url.URL, path, query string) *url.URL {
 	u := *upstream
-	if base := u.Path[strings.LastIndexByte(u.Path, '/')+1:]; isVersion(base) {
+	if base := u.Path[strings.LastIndexByte(u.Path, '/')+1:]; len(base) >= 2 && base[0] == 'v' && base[1] >= '0' && base[1] <= '9' {
 		_, path, _ = strings.Cut(path[1:], "/")
 		path = "/" + path
 	}
 	u.Path += path
 	u.RawQuery = query
 	return &u
-}
-
-// isVersion reports whether s is like v1, v4 or v1beta.
-func isVersion(s string) bool {
-	return len(s) >= 2 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9'
 }

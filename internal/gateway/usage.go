@@ -29,10 +29,6 @@ type usage struct {
 	microUSD map[string]int64
 }
 
-func newUsage() usage {
-	return usage{Report: Report{Models: map[string]agent.Usage{}}, microUSD: map[string]int64{}}
-}
-
 // maxModels is how many models are counted separately, in case an agent invents names.
 const maxModels = 50
 
@@ -82,10 +78,6 @@ func (u *usage) replace(model string, before, now share) {
 	if now.unpriced && !slices.Contains(u.Unpriced, model) {
 		u.Unpriced = append(u.Unpriced, model)
 	}
-	u.sum()
-}
-
-func (u *usage) sum() {
 	u.Usage = agent.Usage{}
 	total := int64(0)
 	for name, m := range u.Models {

@@ -58,14 +58,10 @@ func (p *problem) code(header http.Header) (agent.FailureCode, severity) {
 		return agent.ModelFailed, passing
 	case p.status < http.StatusBadRequest:
 		return agent.Refused, hopeless // a redirect, which isn't followed
-	case p.overflows():
+	case p.status == http.StatusRequestEntityTooLarge || p.is("context_length_exceeded") ||
+		p.says("prompt is too long", "exceed context limit", "exceeds the context window", "maximum context length",
+			"exceeds the maximum number of tokens"):
 		return agent.Overflowed, objected
 	}
 	return agent.Refused, objected
-}
-
-func (p *problem) overflows() bool {
-	return p.status == http.StatusRequestEntityTooLarge || p.is("context_length_exceeded") ||
-		p.says("prompt is too long", "exceed context limit", "exceeds the context window", "maximum context length",
-			"exceeds the maximum number of tokens")
 }

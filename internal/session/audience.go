@@ -37,10 +37,6 @@ type shown struct {
 	screen        *terminal.Screen // nil while the main one is shown
 }
 
-func newAudience(clock func() time.Time) audience {
-	return audience{clock: clock, before: terminal.NewModes()}
-}
-
 func newTerminals() audience {
 	return audience{before: terminal.NewModes(), shown: &shown{modes: terminal.NewModes(), rows: terminal.DefaultRows}}
 }
@@ -119,7 +115,13 @@ func (a *audience) Write(p []byte) (int, error) {
 	}
 	for r := range a.readers {
 		if !r.add(p, now) {
-			a.skipTo(r, now)
+			// Drop what the reader hasn't taken, except for what it needs to continue.
+			r.mu.Lock()
+			waited := len(r.queue)
+			r.queue, r.came = a.replay(r.queue[:0]), now
+			r.lost += int64(max(1, waited-len(r.queue)))
+			r.mu.Unlock()
+			r.signal()
 		}
 	}
 	return len(p), nil
@@ -141,16 +143,6 @@ func (a *audience) last() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.recent)
-}
-
-// skipTo drops what a reader did not take, but for what it needs to go on.
-func (a *audience) skipTo(r *reader, now time.Time) {
-	r.mu.Lock()
-	waited := len(r.queue)
-	r.queue, r.came = a.replay(r.queue[:0]), now
-	r.lost += int64(max(1, waited-len(r.queue)))
-	r.mu.Unlock()
-	r.signal()
 }
 
 // tell passes on a change of the session.

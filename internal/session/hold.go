@@ -28,7 +28,11 @@ func (h *host) hold(ctx context.Context, c HostConfig, starter *frames) error {
 		return err
 	}
 	defer func() { _ = flock.Release(lock) }()
-	h.redactor = redact.New(secretsWith(h.order.Config.Secrets, h.token))
+	all := map[string]string{TokenVariable: h.token}
+	for name, value := range h.order.Config.Secrets {
+		all[name] = value
+	}
+	h.redactor = redact.New(all)
 	st, err := store.Open(ctx, store.Config{Root: h.order.Root, AllowNetworkFS: h.order.AllowNetworkFS, Redact: h.redactor.String, Clock: h.clock})
 	if err != nil {
 		return err
@@ -61,14 +65,6 @@ func (h *host) enter(ctx context.Context, entrance Entrance) (exec process.Execu
 	exec, leave, err = entrance(ctx, place)
 	debug.FreeOSMemory() // finding the way took more than staying there does
 	return exec, leave, err
-}
-
-func secretsWith(secrets map[string]string, token string) map[string]string {
-	all := map[string]string{TokenVariable: token}
-	for name, value := range secrets {
-		all[name] = value
-	}
-	return all
 }
 
 // buryPredecessor ends what a killed host of the same name left.

@@ -137,8 +137,10 @@ func newHost(ctx context.Context, conn net.Conn, dir string, c HostConfig) (*hos
 	if err == nil && kind != frameOrder {
 		err = errFrame
 	}
+	in := &input{}
+	in.arrived.L = &in.mu
 	h := &host{dir: dir, clock: c.Clock, publish: c.Publish, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), token: rand.Text(),
-		raw: newTerminals(), clean: newAudience(c.Clock), input: newInput(), resize: make(chan process.TerminalSize, 1), ended: make(chan struct{})}
+		raw: newTerminals(), clean: audience{clock: c.Clock, before: terminal.NewModes()}, input: in, resize: make(chan process.TerminalSize, 1), ended: make(chan struct{})}
 	if err == nil {
 		err = json.Unmarshal(payload, &h.order)
 	}

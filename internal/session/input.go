@@ -16,12 +16,6 @@ type input struct {
 	closed  bool
 }
 
-func newInput() *input {
-	in := &input{}
-	in.arrived.L = &in.mu
-	return in
-}
-
 // Read implements io.Reader.
 func (in *input) Read(p []byte) (int, error) {
 	in.mu.Lock()
@@ -35,21 +29,6 @@ func (in *input) Read(p []byte) (int, error) {
 	n := copy(p, in.queue)
 	in.queue = append(in.queue[:0], in.queue[n:]...)
 	return n, nil
-}
-
-// add types all of p or, where the agent has not read for long, nothing.
-func (in *input) add(p []byte) error {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.closed {
-		return ErrNotRunning
-	}
-	if len(in.queue)+len(p) > inputLimit {
-		return ErrBusy
-	}
-	in.queue = append(in.queue, p...)
-	in.arrived.Signal()
-	return nil
 }
 
 func (in *input) close() {

@@ -53,7 +53,11 @@ func (h *host) keepPart(p []byte) {
 	h.detecting.Lock()
 	defer h.detecting.Unlock()
 	_, _ = h.detector.Write(p)
-	h.show(p)
+	if h.order.Config.Mode == Headless || !h.detector.Drawn() {
+		_, _ = h.telling.Write(p)
+		return
+	}
+	h.tellLines(h.drawing().take())
 }
 
 func (h *host) recordOutput(p []byte) (int, error) {

@@ -91,22 +91,17 @@ func (h *host) takeReport(ctx context.Context, conn net.Conn) {
 		return
 	}
 	if reason := h.refuses(said); reason != "" {
-		h.tellRefusal(ctx, reason)
+		if h.refusals.Add(1) <= refusalsLimit {
+			h.log.Warn("refused a report", "reason", reason)
+			if err := h.save(context.WithoutCancel(ctx), func(i *Info) { i.note("a report was refused: " + reason) }); err != nil {
+				h.log.Error("save note", "error", err)
+			}
+		}
 		_ = out.send(frameProblem, []byte(reason))
 		return
 	}
 	h.hear(ctx, terminal.Word{Kind: said.Kind, Message: said.Message}, Reported)
 	_ = out.send(frameInfo, nil)
-}
-
-func (h *host) tellRefusal(ctx context.Context, reason string) {
-	if h.refusals.Add(1) > refusalsLimit {
-		return
-	}
-	h.log.Warn("refused a report", "reason", reason)
-	if err := h.save(context.WithoutCancel(ctx), func(i *Info) { i.note("a report was refused: " + reason) }); err != nil {
-		h.log.Error("save note", "error", err)
-	}
 }
 
 func (h *host) refuses(said report) string {

@@ -170,7 +170,22 @@ func (h *host) passOn(conn net.Conn, out *frames, from *audience, r *reader) {
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		h.follow(conn)
+		// Take the client's input until it leaves.
+		for {
+			kind, payload, err := readFrame(conn, frameLimit)
+			if err != nil {
+				return
+			}
+			switch kind {
+			case frameInput:
+				_ = h.typeIn(payload) // an agent that does not read loses it, as with any terminal
+			case frameSize:
+				var size process.TerminalSize
+				if json.Unmarshal(payload, &size) == nil {
+					h.setSize(size)
+				}
+			}
+		}
 	}()
 	h.reply(out, nil)
 	var buffer []byte
@@ -212,25 +227,6 @@ func pass(out *frames, p passing) (err error) {
 	return err
 }
 
-// follow takes what an attached client types, until it leaves.
-func (h *host) follow(conn net.Conn) {
-	for {
-		kind, payload, err := readFrame(conn, frameLimit)
-		if err != nil {
-			return
-		}
-		switch kind {
-		case frameInput:
-			_ = h.typeIn(payload) // an agent that does not read loses it, as with any terminal
-		case frameSize:
-			var size process.TerminalSize
-			if json.Unmarshal(payload, &size) == nil {
-				h.setSize(size)
-			}
-		}
-	}
-}
-
 func (h *host) typeIn(p []byte) error {
 	if h.order.Config.Mode == Headless {
 		return ErrNoTerminal
@@ -238,7 +234,18 @@ func (h *host) typeIn(p []byte) error {
 	h.detecting.Lock()
 	h.detector.Typed(p)
 	h.detecting.Unlock()
-	return h.input.add(p)
+	// Type all of p or, if the agent hasn't read for a long time, nothing.
+	h.input.mu.Lock()
+	defer h.input.mu.Unlock()
+	if h.input.closed {
+		return ErrNotRunning
+	}
+	if len(h.input.queue)+len(p) > inputLimit {
+		return ErrBusy
+	}
+	h.input.queue = append(h.input.queue, p...)
+	h.input.arrived.Signal()
+	return nil
 }
 
 // setSize follows the terminal that attached or changed last.

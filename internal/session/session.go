@@ -154,11 +154,6 @@ type Outcome struct {
 	At      time.Time     `json:"at"`
 }
 
-// ofEnd reports whether the agent was gone when the outcome became known.
-func (o *Outcome) ofEnd() bool {
-	return o != nil && (o.Source == Ended || o.Source == Stopped || o.Source == Gone)
-}
-
 // Source is how an outcome became known.
 type Source string
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"os"
 	"strings"
 
 	"signalbox/internal/session/terminal"
@@ -9,15 +10,6 @@ import (
 
 // Who watches reads lines. What a program prints that moves about on the screen makes none: of such a
 // one watchers are told what stands there. All of this is called while detecting is held.
-
-// show tells watchers of what was printed.
-func (h *host) show(p []byte) {
-	if h.order.Config.Mode == Headless || !h.detector.Drawn() {
-		_, _ = h.telling.Write(p)
-		return
-	}
-	h.tellLines(h.drawing().take())
-}
 
 // undrawn is how much of p is lines before a program begins to draw; none where it does not.
 func undrawn(p []byte) (n int) {
@@ -51,7 +43,17 @@ func (h *host) drawing() *standing {
 	}
 	h.standing = &standing{}
 	_ = h.telling.Close() // what it held back
-	h.beginText()
+	// If the text record can't begin, the record of all output remains.
+	err := os.Mkdir(textFolder, privateMode)
+	if err == nil {
+		h.text, err = newRecord(textFolder, h.order.Config.RecordLimit)
+	}
+	if err == nil {
+		err = h.copyUndrawn()
+	}
+	if err != nil {
+		h.dropText(err)
+	}
 	var text terminal.LineReader
 	read := func(line string) bool {
 		h.standing.seen(strings.TrimRight(line, " "))

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -71,17 +73,20 @@ func (s *Sessions) start(ctx context.Context, c Config) (Info, error) {
 	return s.instruct(conn, c)
 }
 
-// mayStart refuses at once what the host would refuse. One whose agent has ended is about to end, too.
+// mayStart refuses at once what the host would refuse. A session whose agent has ended is about to end, too.
 func (s *Sessions) mayStart(ctx context.Context, dir, name string) error {
 	running, err := held(filepath.Join(dir, lockFile))
 	if err != nil || !running {
 		return err
 	}
 	info, err := store.Session[Info](s.Store, name).Load(ctx)
-	if err == nil && info.EndedAt == nil && !info.Outcome.ofEnd() {
-		return ErrRunning
+	if err != nil || info.EndedAt != nil {
+		return nil
 	}
-	return nil
+	if o := info.Outcome; o != nil && (o.Source == Ended || o.Source == Stopped || o.Source == Gone) {
+		return nil
+	}
+	return ErrRunning
 }
 
 func (s *Sessions) makeDir(name string) (string, error) {
@@ -107,7 +112,24 @@ func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, end
 		return fmt.Errorf("find host of session: %w", err)
 	}
 	if c.Mode == Tmux {
-		return openWindow(ctx, c, program, dir, socket)
+		// Start the host as the program of a window. tmux decides its zeroth argument by its
+		// path, so it is reached by a link of the right name.
+		link := filepath.Join(dir, HostName)
+		if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("link host of session: %w", err)
+		}
+		if err := os.Symlink(program, link); err != nil {
+			return fmt.Errorf("link host of session: %w", err)
+		}
+		size := c.size()
+		args := append(tmuxServer(c.TmuxSocket), "new-session", "-d", "-s", c.name(), "-c", dir,
+			"-x", strconv.Itoa(int(size.Columns)), "-y", strconv.Itoa(int(size.Rows)), "--", link, dir, socket)
+		command := exec.CommandContext(ctx, args[0], args[1:]...)
+		command.Env = inherited()
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("open window of tmux: %w: %s", err, strings.TrimSpace(string(output)))
+		}
+		return nil
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

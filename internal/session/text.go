@@ -13,20 +13,6 @@ import (
 // drew, and then the lines that watchers are told.
 const textFolder = "text"
 
-// beginText begins it. Where that cannot be done there is the record of all that was printed.
-func (h *host) beginText() {
-	err := os.Mkdir(textFolder, privateMode)
-	if err == nil {
-		h.text, err = newRecord(textFolder, h.order.Config.RecordLimit)
-	}
-	if err == nil {
-		err = h.copyUndrawn()
-	}
-	if err != nil {
-		h.dropText(err)
-	}
-}
-
 // copyUndrawn takes what was printed line by line out of the record, and ends a sequence whose end was held back.
 func (h *host) copyUndrawn() error {
 	printed, err := os.Open(recordFile)

@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -32,27 +28,6 @@ func tmuxServer(socket string) []string {
 	return []string{"tmux", "-L", socket}
 }
 
-// openWindow starts the host as the program of a window. tmux decides its zeroth argument by its
-// path, so it is reached by a link of the right name.
-func openWindow(ctx context.Context, c Config, program, dir, socket string) error {
-	link := filepath.Join(dir, HostName)
-	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("link host of session: %w", err)
-	}
-	if err := os.Symlink(program, link); err != nil {
-		return fmt.Errorf("link host of session: %w", err)
-	}
-	size := c.size()
-	args := append(tmuxServer(c.TmuxSocket), "new-session", "-d", "-s", c.name(), "-c", dir,
-		"-x", strconv.Itoa(int(size.Columns)), "-y", strconv.Itoa(int(size.Rows)), "--", link, dir, socket)
-	command := exec.CommandContext(ctx, args[0], args[1:]...)
-	command.Env = inherited()
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("open window of tmux: %w: %s", err, strings.TrimSpace(string(output)))
-	}
-	return nil
-}
-
 // showInPane makes the pane, which is this process's terminal, one more that is attached. It
 // reads what all others read, so a stuck tmux holds nobody up.
 func (h *host) showInPane(ctx context.Context) (leave func(), err error) {
@@ -65,7 +40,19 @@ func (h *host) showInPane(ctx context.Context) (leave func(), err error) {
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		h.printToPane(r)
+		var buffer []byte
+		for {
+			<-r.arrived
+			p := r.take(buffer)
+			if p.lost > 0 {
+				_, _ = fmt.Fprintf(os.Stdout, "\r\n[signalbox: %d bytes are not shown]\r\n", p.lost)
+			}
+			_, err := os.Stdout.Write(p.output)
+			if p.closed || errors.Is(err, syscall.EIO) || errors.Is(err, io.ErrClosedPipe) {
+				return
+			}
+			buffer = p.output
+		}
 	}()
 	changed := make(chan os.Signal, 1)
 	signal.Notify(changed, syscall.SIGWINCH)
@@ -102,21 +89,5 @@ func (h *host) typeFromPane() {
 			return
 		}
 		_ = h.typeIn(buffer[:n]) // an agent that does not read loses it, as with any terminal
-	}
-}
-
-func (h *host) printToPane(r *reader) {
-	var buffer []byte
-	for {
-		<-r.arrived
-		p := r.take(buffer)
-		if p.lost > 0 {
-			_, _ = fmt.Fprintf(os.Stdout, "\r\n[signalbox: %d bytes are not shown]\r\n", p.lost)
-		}
-		_, err := os.Stdout.Write(p.output)
-		if p.closed || errors.Is(err, syscall.EIO) || errors.Is(err, io.ErrClosedPipe) {
-			return
-		}
-		buffer = p.output
 	}
 }

@@ -3,6 +3,8 @@
 package acp
 
 import (
+	"encoding/json"
+
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/jsonrpc"
 )
@@ -64,7 +66,24 @@ func (t *Talk) Line(line []byte) (entries []agent.Entry, keep bool) {
 	case m.Method == "session/update":
 		return t.updated(m.Params), true
 	case m.Method == "session/request_permission" && m.IsRequest():
-		return t.permission(m), true
+		// Ask the question. Some programs announce a tool call only by this request.
+		var p struct {
+			Use Use `json:"toolCall"`
+		}
+		_ = json.Unmarshal(m.Params, &p)
+		p.Use.Dir = t.dir
+		id := string(m.ID)
+		if _, twice := t.asked[id]; twice {
+			return nil, true
+		}
+		t.asked[id] = m
+		if t.tools[p.Use.Call] == "" {
+			t.note(p.Use)
+		}
+		q := t.Question(p.Use)
+		q.ID, q.Kind, q.Tool = id, agent.Permission, t.tools[p.Use.Call]
+		t.next.Ask = append(t.next.Ask, q)
+		return append(t.flush(), t.begins(p.Use)...), true
 	case m.IsRequest():
 		t.peer.Refuse(m)
 	case m.IsResponse():
@@ -78,9 +97,24 @@ func (t *Talk) responded(m jsonrpc.Message) []agent.Entry {
 	switch number, ok := m.Number(); {
 	case !ok: // no request of ours
 	case m.Error != nil:
-		return t.failed(number, *m.Error)
+		// An error ends the conversation.
+		p := *m.Error
+		t.problem = &p
+		said := words(p)
+		if number == opening && t.resumed != nil {
+			t.failure = agent.Fail(agent.Lost, "%s does not know the conversation any more: %s", t.Program, said)
+		}
+		t.next.Over = true
+		return append(t.flush(), agent.Entry{Kind: agent.Erred, Text: agent.Text(said)})
 	case number == initializing && t.peer.Sent == initializing:
-		t.open()
+		params := map[string]any{"cwd": t.dir, "mcpServers": []any{}}
+		method := "session/new"
+		if t.resumed != nil && agent.ValidConversation(t.resumed.ID) {
+			method, params["sessionId"] = t.Resume, t.resumed.ID
+		} else {
+			t.resumed = nil
+		}
+		t.peer.Request(method, params)
 	case number == opening && t.prompted+t.settling == 0:
 		return t.opened(m.Result)
 	case number == t.settling && number > opening && t.prompted == 0:

@@ -7,17 +7,6 @@ import (
 	"signalbox/internal/process"
 )
 
-// failed takes the problem for the end of the talk.
-func (t *Talk) failed(number int, p Problem) []agent.Entry {
-	t.problem = &p
-	said := words(p)
-	if number == opening && t.resumed != nil {
-		t.failure = agent.Fail(agent.Lost, "%s does not know the conversation any more: %s", t.Program, said)
-	}
-	t.next.Over = true
-	return append(t.flush(), agent.Entry{Kind: agent.Erred, Text: agent.Text(said)})
-}
-
 // words returns those of a problem, with its details where there are any.
 func words(p Problem) string {
 	var data struct {

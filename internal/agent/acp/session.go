@@ -2,20 +2,10 @@ package acp
 
 import (
 	"encoding/json"
+	"strings"
 
 	"signalbox/internal/agent"
 )
-
-func (t *Talk) open() {
-	params := map[string]any{"cwd": t.dir, "mcpServers": []any{}}
-	method := "session/new"
-	if t.resumed != nil && agent.ValidConversation(t.resumed.ID) {
-		method, params["sessionId"] = t.Resume, t.resumed.ID
-	} else {
-		t.resumed = nil
-	}
-	t.peer.Request(method, params)
-}
 
 func (t *Talk) opened(result json.RawMessage) []agent.Entry {
 	var session struct {
@@ -72,7 +62,10 @@ func (t *Talk) finished(result json.RawMessage) []agent.Entry {
 	case t.Cut != nil && t.Cut(spent, t.spoke):
 		return append(entries, t.fail(agent.Fail(agent.Unreachable, "the model's answer ended in its midst"))...)
 	case len(t.refused) > 0 && t.followUps < maxFollowUps:
-		t.say(t.followUp())
+		t.followUps++
+		said := strings.Join(t.refused, "\n")
+		t.refused = nil
+		t.say(said)
 	default:
 		t.over, t.next.Over = true, true
 	}

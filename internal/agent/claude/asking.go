@@ -40,24 +40,27 @@ func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
 	var c control
 	switch _ = json.Unmarshal(line, &c); c.Type {
 	case "control_request":
-		a.requested(c)
+		// Refuse an unknown request, so that the program doesn't wait for an answer.
+		switch {
+		case c.Request.Subtype != "can_use_tool":
+			a.tell("error", c.RequestID, "error", "this is not known here: "+c.Request.Subtype)
+		case !a.requests.Has(c.RequestID):
+			r := &request{tool: c.Request.Tool, input: c.Request.Input, answers: map[string]string{}}
+			var asked struct {
+				Questions []pending.Inquiry `json:"questions"`
+			}
+			if c.Request.Tool == personTool && json.Unmarshal(c.Request.Input, &asked) == nil {
+				r.questions = asked.Questions[:min(len(asked.Questions), maxInquiries)]
+			}
+			r.left = max(1, len(r.questions))
+			a.next.Ask = append(a.next.Ask, a.requests.Put(c.RequestID, r, r.asks(a.dir))...)
+		}
 	case "control_cancel_request":
 		a.drop(c.RequestID)
 	case "result":
 		a.next.Over = true
 	}
 	return entries, keep
-}
-
-// requested puts a request as questions. What is not known here is refused, so that nothing waits for it.
-func (a *asking) requested(c control) {
-	switch {
-	case c.Request.Subtype != "can_use_tool":
-		a.tell("error", c.RequestID, "error", "this is not known here: "+c.Request.Subtype)
-	case !a.requests.Has(c.RequestID):
-		r := newRequest(c.Request.Tool, c.Request.Input)
-		a.next.Ask = append(a.next.Ask, a.requests.Put(c.RequestID, r, r.asks(a.dir))...)
-	}
 }
 
 // drop lets go of a request with those of its questions that wait.
@@ -88,12 +91,6 @@ func (a *asking) Turn() agent.Turn {
 func (a *asking) tell(subtype, id, key string, value any) {
 	a.next.Tell = append(a.next.Tell, said(map[string]any{"type": "control_response",
 		"response": map[string]any{"subtype": subtype, "request_id": id, key: value}})...)
-}
-
-// prompted returns the prompt as a line of its input.
-func prompted(prompt string) []byte {
-	text := map[string]string{"type": "text", "text": prompt}
-	return said(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{text}}})
 }
 
 // said returns a line of its input.

@@ -48,11 +48,23 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 		return a.atTerminal(task).Run(ctx, task, exec)
 	}
 	program := a.program().Located()
-	program.Args = append(program.Args, a.arguments(task)...)
+	args := slices.Concat([]string{"--print", "--output-format=stream-json", "--verbose"}, modes[a.settings.Permissions], reporting(task.Reports))
+	if !a.settings.ProjectSettings {
+		args = append(args, usersOwn...)
+	}
+	if a.settings.Model != "" {
+		args = append(args, "--model="+a.settings.Model)
+	}
+	if c := task.Conversation; c != nil && agent.ValidConversation(c.ID) {
+		args = append(args, "--resume="+c.ID)
+	}
+	program.Args = append(program.Args, append(args, a.settings.Args...)...)
 	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
 	program.Stdin, program.Reader = strings.NewReader(task.Prompt), newReader(task.Conversation)
 	if a.settings.Permissions == agent.Ask {
-		program.Stdin, program.Reader = bytes.NewReader(prompted(task.Prompt)), newAsking(task.Conversation, task.Dir)
+		text := map[string]string{"type": "text", "text": task.Prompt}
+		prompt := map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{text}}}
+		program.Stdin, program.Reader = bytes.NewReader(said(prompt)), newAsking(task.Conversation, task.Dir)
 	}
 	return program.Run(ctx, task, exec)
 }
@@ -89,20 +101,6 @@ var modes = map[agent.Permissions][]string{
 	agent.Edits:      {"--permission-mode=acceptEdits"},
 	agent.Ask:        {"--permission-mode=default", "--permission-prompt-tool=stdio", "--input-format=stream-json"},
 	agent.ReadOnly:   {"--permission-mode=default", "--disallowedTools=Edit,Write,NotebookEdit"},
-}
-
-func (a *Agent) arguments(task agent.Task) []string {
-	args := slices.Concat([]string{"--print", "--output-format=stream-json", "--verbose"}, modes[a.settings.Permissions], reporting(task.Reports))
-	if !a.settings.ProjectSettings {
-		args = append(args, usersOwn...)
-	}
-	if a.settings.Model != "" {
-		args = append(args, "--model="+a.settings.Model)
-	}
-	if c := task.Conversation; c != nil && agent.ValidConversation(c.ID) {
-		args = append(args, "--resume="+c.ID)
-	}
-	return append(args, a.settings.Args...)
 }
 
 // reporting allows commands that begin so, each by itself: it looks at every part of a longer one.

@@ -90,24 +90,6 @@ func inWords(message string) *agent.Failure {
 	return agent.Fail(code, "%s", message)
 }
 
-// failure returns why the conversation did not end well.
-func (r *reader) failure() *agent.Failure {
-	end := r.result
-	message := cmp.Or(end.Answer, "Claude Code ended: "+end.Reason)
-	if end.Reason != "" && end.Reason != "completed" && end.Reason != "api_error" {
-		message = end.Reason + ": " + message
-	}
-	f := failure(end.Status, r.class, end.Reason, message)
-	if code := kinds[end.ErrorKind]; code != "" {
-		f.Code = code
-	}
-	rejected := r.limit.Status == "rejected" && r.limit.ResetsAt > 0
-	if rejected && (f.Code == agent.RateLimited || f.Code == agent.UsageLimited) {
-		f.Code, f.Until = agent.UsageLimited, time.Unix(r.limit.ResetsAt, 0).UTC()
-	}
-	return f
-}
-
 // lost returns the failure of a conversation that it no longer has. Which stream tells it depends on its version.
 func lost(said string) *agent.Failure {
 	if _, id, found := strings.Cut(said, "No conversation found with session ID:"); found {

@@ -38,7 +38,21 @@ func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 	}
 	switch e.Type {
 	case "system":
-		return r.system(e), true
+		switch e.Subtype {
+		case "init":
+			if agent.ValidConversation(e.SessionID) {
+				r.session = e.SessionID
+			}
+			return []agent.Entry{{Kind: agent.Began, Conversation: r.session, Model: agent.Text(e.Model)}}, true
+		case "api_retry":
+			r.retrying = failure(e.ErrorStatus, e.Class, "", "the model is called again: "+cmp.Or(e.Class, "unknown"))
+			wait := time.Duration(e.RetryDelay) * time.Millisecond
+			return []agent.Entry{{Kind: agent.Retrying, Attempt: e.Attempt, Wait: wait, Status: e.ErrorStatus, Text: agent.Text(e.Class)}}, true
+		case "permission_denied":
+			r.denied.Add(e.ToolName)
+			return []agent.Entry{{Kind: agent.PermissionDenied, Tool: agent.Text(e.ToolName), Call: agent.Text(e.ToolUseID), Text: r.called[e.ToolUseID]}}, true
+		}
+		return nil, true
 	case "assistant":
 		return r.assistant(e), true
 	case "user":
@@ -46,27 +60,18 @@ func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 	case "rate_limit_event":
 		r.limit = e.Limit
 	case "result":
-		return r.finished(e), true
+		r.result = &e.result
+		if e.Subtype != "success" {
+			r.result.IsError = true
+			r.result.Answer = cmp.Or(r.result.Answer, firstOf(e.Errors), e.Subtype)
+		}
+		for _, d := range e.Denials {
+			r.denied.Add(d.Tool)
+		}
+		used := r.used()
+		return []agent.Entry{{Kind: agent.Used, Usage: &used}}, true
 	}
 	return nil, true
-}
-
-func (r *reader) system(e event) []agent.Entry {
-	switch e.Subtype {
-	case "init":
-		if agent.ValidConversation(e.SessionID) {
-			r.session = e.SessionID
-		}
-		return []agent.Entry{{Kind: agent.Began, Conversation: r.session, Model: agent.Text(e.Model)}}
-	case "api_retry":
-		r.retrying = failure(e.ErrorStatus, e.Class, "", "the model is called again: "+cmp.Or(e.Class, "unknown"))
-		wait := time.Duration(e.RetryDelay) * time.Millisecond
-		return []agent.Entry{{Kind: agent.Retrying, Attempt: e.Attempt, Wait: wait, Status: e.ErrorStatus, Text: agent.Text(e.Class)}}
-	case "permission_denied":
-		r.denied.Add(e.ToolName)
-		return []agent.Entry{{Kind: agent.PermissionDenied, Tool: agent.Text(e.ToolName), Call: agent.Text(e.ToolUseID), Text: r.called[e.ToolUseID]}}
-	}
-	return nil
 }
 
 func (r *reader) assistant(e event) (entries []agent.Entry) {
@@ -84,7 +89,10 @@ func (r *reader) assistant(e event) (entries []agent.Entry) {
 		case "text":
 			entries = append(entries, agent.Entry{Kind: agent.Said, Text: agent.Text(b.Text)})
 		case "tool_use":
-			r.calls(b)
+			if r.called == nil || len(r.called) >= maxCalled {
+				r.called = map[string]string{}
+			}
+			r.called[b.ID] = agent.Text(wanted(b.Input))
 			entries = append(entries, agent.Entry{Kind: agent.ToolCalled, Tool: agent.Text(b.Name), Call: agent.Text(b.ID), Text: r.called[b.ID]})
 		}
 	}
@@ -94,13 +102,6 @@ func (r *reader) assistant(e event) (entries []agent.Entry) {
 // maxCalled is more than it has going on at once.
 const maxCalled = 100
 
-func (r *reader) calls(b block) {
-	if r.called == nil || len(r.called) >= maxCalled {
-		r.called = map[string]string{}
-	}
-	r.called[b.ID] = agent.Text(wanted(b.Input))
-}
-
 func results(e event) (entries []agent.Entry) {
 	for _, b := range blocks(e.Message.Content) {
 		if b.Type == "tool_result" {
@@ -108,19 +109,6 @@ func results(e event) (entries []agent.Entry) {
 		}
 	}
 	return entries
-}
-
-func (r *reader) finished(e event) []agent.Entry {
-	r.result = &e.result
-	if e.Subtype != "success" {
-		r.result.IsError = true
-		r.result.Answer = cmp.Or(r.result.Answer, firstOf(e.Errors), e.Subtype)
-	}
-	for _, d := range e.Denials {
-		r.denied.Add(d.Tool)
-	}
-	used := r.used()
-	return []agent.Entry{{Kind: agent.Used, Usage: &used}}
 }
 
 // End implements agent.Reader.
@@ -134,7 +122,20 @@ func (r *reader) End(_ process.Result, stderr string) agent.Ending {
 	case r.result == nil:
 		ending.Failure = r.retrying
 	case r.result.IsError || r.result.Reason != "" && r.result.Reason != "completed":
-		said, ending.Failure = r.result.Answer, r.failure()
+		end := r.result
+		message := cmp.Or(end.Answer, "Claude Code ended: "+end.Reason)
+		if end.Reason != "" && end.Reason != "completed" && end.Reason != "api_error" {
+			message = end.Reason + ": " + message
+		}
+		f := failure(end.Status, r.class, end.Reason, message)
+		if code := kinds[end.ErrorKind]; code != "" {
+			f.Code = code
+		}
+		rejected := r.limit.Status == "rejected" && r.limit.ResetsAt > 0
+		if rejected && (f.Code == agent.RateLimited || f.Code == agent.UsageLimited) {
+			f.Code, f.Until = agent.UsageLimited, time.Unix(r.limit.ResetsAt, 0).UTC()
+		}
+		said, ending.Failure = r.result.Answer, f
 	default:
 		ending.Whole, ending.Answer = true, r.result.Answer
 		return ending

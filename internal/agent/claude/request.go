@@ -25,18 +25,6 @@ const (
 	maxInquiries = 10
 )
 
-func newRequest(tool string, input json.RawMessage) *request {
-	r := &request{tool: tool, input: input, answers: map[string]string{}}
-	var asked struct {
-		Questions []pending.Inquiry `json:"questions"`
-	}
-	if tool == personTool && json.Unmarshal(input, &asked) == nil {
-		r.questions = asked.Questions[:min(len(asked.Questions), maxInquiries)]
-	}
-	r.left = max(1, len(r.questions))
-	return r
-}
-
 // asks returns the questions of the request.
 func (r *request) asks(dir string) (all []agent.Question) {
 	for _, q := range r.questions {

@@ -30,13 +30,8 @@ func (a *Agent) atTerminal(task agent.Task) agent.Program {
 	}
 	program.Args = slices.Concat(program.Args, a.settings.Args, []string{"--", task.Prompt})
 	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
-	program.Files = map[string]string{settingsFile: answered(task)}
-	return program
-}
-
-// answered returns the answers to what it asks first of all: whether it is known, whether the key is to
-// be used (it compares the end of it), and whether the folder is trusted.
-func answered(task agent.Task) string {
+	// Claude Code asks three things at its first start: who the user is, whether to use the key (it
+	// compares the key's end), and whether the folder is trusted. These are the answers.
 	answers := map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
 		"projects": map[string]any{task.Dir: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
@@ -49,5 +44,6 @@ func answered(task agent.Task) string {
 	if err != nil {
 		panic(err) // strings are always encoded
 	}
-	return string(text)
+	program.Files = map[string]string{settingsFile: string(text)}
+	return program
 }

@@ -33,13 +33,20 @@ func (a *asking) wished(m jsonrpc.Message) *request {
 	r.allowed, r.denied = map[string]string{"decision": "accept"}, map[string]string{"decision": "decline"}
 	switch m.Method {
 	case "item/commandExecution/requestApproval":
-		r.questions = w.ofCommand(a.dir)
+		command := placed(script(w.Command), w.Cwd, a.dir)
+		q := agent.Question{Kind: agent.Permission, Tool: commandTool, Subject: command, Text: command}
+		if host := w.Network.Host; host != "" {
+			q.Tool, q.Subject, q.Text = networkTool, host, w.Network.Protocol+" "+host+"\n"+command
+		}
+		q.Altered = command == "" || w.Kind != "" && w.Kind != "command"
+		r.questions = []agent.Question{w.reasoned(q)}
 	case "item/fileChange/requestApproval":
 		r.questions = w.ofPatch(a.patches[w.ItemID], a.dir)
 	case "mcpServer/elicitation/request":
 		r.allowed, r.denied = map[string]any{"action": "accept", "content": map[string]any{}}, map[string]any{"action": "decline"}
 		if w.Meta.Kind == "mcp_tool_call" { // else the server itself wants to know something
-			r.questions = w.ofTool()
+			tool := item{Type: "mcp_tool_call", Server: w.Server, Tool: w.Meta.Tool}.tool()
+			r.questions = []agent.Question{{Kind: agent.Permission, Tool: tool, Text: compact(w.Meta.Params)}}
 		}
 	case "item/tool/requestUserInput":
 		r.allowed, r.denied = map[string]any{"answers": r.answers}, map[string]any{"answers": map[string]any{}}

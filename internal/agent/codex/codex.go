@@ -47,7 +47,18 @@ func (a *Agent) Name() string { return a.settings.Name }
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	if task.Terminal {
-		return a.atTerminal(task).Run(ctx, task, exec)
+		// Codex first asks about a folder that isn't trusted yet.
+		program := a.program().Located()
+		program.Args = append(program.Args, "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
+		program.Args = slices.Concat(program.Args, trust(task.Dir), modes[a.settings.Permissions], endpoint(task.Endpoint))
+		if a.settings.Model != "" {
+			program.Args = append(program.Args, "--model="+a.settings.Model)
+		}
+		program.Args = slices.Concat(program.Args, a.settings.Args, []string{"--", task.Prompt})
+		if task.Endpoint != nil {
+			program.Env = append(program.Env, keyVariable+"="+task.Endpoint.Key)
+		}
+		return program.Run(ctx, task, exec)
 	}
 	if f, err := a.fenced(ctx, task, exec); f != nil || err != nil {
 		return agent.Result{Failure: f}, err
@@ -94,7 +105,13 @@ var quiet = []string{"-c", "check_for_update_on_startup=false", "-c", "analytics
 
 func (a *Agent) arguments(task agent.Task) []string {
 	if a.settings.Permissions == agent.Ask {
-		return a.serving(task)
+		// Start Codex as a server. The model may not type into a running command, because Codex would not ask about that input.
+		args := slices.Concat([]string{"app-server"}, quiet, []string{"-c", "features.unified_exec_tty=false",
+			"-c", "features.default_mode_request_user_input=true", "-c", "suppress_unstable_features_warning=true"}, endpoint(task.Endpoint))
+		if a.settings.ProjectSettings {
+			args = append(args, trust(task.Dir)...)
+		}
+		return append(args, a.settings.Args...)
 	}
 	args, c := []string{"exec"}, task.Conversation
 	resume := c != nil && agent.ValidConversation(c.ID)
@@ -113,17 +130,6 @@ func (a *Agent) arguments(task agent.Task) []string {
 		args = append(args, c.ID)
 	}
 	return append(args, "-") // the prompt is on standard input
-}
-
-// serving returns the arguments to start it as a server. They keep the model from typing into a running command, because Codex would not ask about
-// that input.
-func (a *Agent) serving(task agent.Task) []string {
-	args := slices.Concat([]string{"app-server"}, quiet, []string{"-c", "features.unified_exec_tty=false",
-		"-c", "features.default_mode_request_user_input=true", "-c", "suppress_unstable_features_warning=true"}, endpoint(task.Endpoint))
-	if a.settings.ProjectSettings {
-		args = append(args, trust(task.Dir)...)
-	}
-	return append(args, a.settings.Args...)
 }
 
 // trust lets what the repository in dir brings count, which may start programs.

@@ -71,22 +71,18 @@ func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 		r.retrying = ""
 		return r.ends(e.Item), true
 	case "error":
-		return r.erred(e.Message), true
+		// Codex reports a retry and an error by the same event.
+		attempt, reason, again := retry(e.Message)
+		if !again {
+			return r.fails(e.Message), true
+		}
+		return r.retries(attempt, reason), true
 	case "turn.failed":
 		return r.fails(cmp.Or(e.Error.Message, "the turn failed")), true
 	case "turn.completed":
 		return r.completes(e.Usage.total()), true
 	}
 	return nil, true
-}
-
-// erred tells a retry from an error: it prints both as the same event.
-func (r *reader) erred(message string) []agent.Entry {
-	attempt, reason, again := retry(message)
-	if !again {
-		return r.fails(message)
-	}
-	return r.retries(attempt, reason)
 }
 
 func (r *reader) retries(attempt int, reason string) []agent.Entry {

@@ -85,8 +85,6 @@ func (i item) came() string {
 	return compact(i.Result)
 }
 
-func (i item) bad() bool { return i.Status == "failed" || i.Status == "declined" || i.ExitCode != 0 }
-
 func (r *reader) begins(i item) []agent.Entry {
 	if i.tool() == "" {
 		return nil
@@ -119,7 +117,7 @@ func (r *reader) ends(i item) (entries []agent.Entry) {
 		r.denied.Add(i.tool())
 		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: i.tool(), Call: agent.Text(i.ID), Text: agent.Text(i.wanted())})
 	}
-	return append(entries, agent.Entry{Kind: agent.ToolReturned, Tool: i.tool(), Call: agent.Text(i.ID), Failed: i.bad(), Text: agent.Text(i.came())})
+	return append(entries, agent.Entry{Kind: agent.ToolReturned, Tool: i.tool(), Call: agent.Text(i.ID), Failed: i.Status == "failed" || i.Status == "declined" || i.ExitCode != 0, Text: agent.Text(i.came())})
 }
 
 func compact(value json.RawMessage) string {

@@ -71,11 +71,6 @@ func (h happened) plain() item {
 	return i
 }
 
-func (n notice) used() agent.Usage {
-	t := n.Usage.Total
-	return usage{t.Input, t.Read, t.Written, t.Output}.total()
-}
-
 // told handles a notification. Of the conversations that it has with itself, only the questions count.
 func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 	var n notice
@@ -85,16 +80,27 @@ func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 	}
 	switch m.Method {
 	case "item/started":
-		a.holds(n.Item)
+		// Keep a patch's changes: the request for permission doesn't repeat them.
+		if len(n.Item.Changes) != 0 {
+			if len(a.patches) >= maxPatches {
+				clear(a.patches)
+			}
+			a.patches[n.Item.ID] = n.Item.Changes
+		}
 		return a.begins(n.Item.plain())
 	case "item/completed":
 		delete(a.patches, n.Item.ID)
 		a.retrying = ""
 		return a.ends(n.Item.plain())
 	case "thread/tokenUsage/updated":
-		a.counts(n.used())
+		t := n.Usage.Total
+		a.counts(usage{t.Input, t.Read, t.Written, t.Output}.total())
 	case "error":
-		return a.failing(n)
+		if !n.WillRetry {
+			return a.fails(n.Error.Message)
+		}
+		attempt, _, _ := retry(n.Error.Message)
+		return a.retries(attempt, cmp.Or(n.Error.Details, n.Error.Message))
 	case "warning":
 		return []agent.Entry{{Kind: agent.Warned, Text: agent.Text(n.Message)}}
 	case "serverRequest/resolved":
@@ -104,17 +110,6 @@ func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 		return a.finished(n)
 	}
 	return nil
-}
-
-// holds keeps what a patch is to change, of which the request alone does not tell.
-func (a *asking) holds(h happened) {
-	if len(h.Changes) == 0 {
-		return
-	}
-	if len(a.patches) >= maxPatches {
-		clear(a.patches)
-	}
-	a.patches[h.ID] = h.Changes
 }
 
 // maxPatches is more than it has in hand at once.
@@ -130,14 +125,6 @@ func (a *asking) counts(total agent.Usage) {
 	if total = a.offset.Add(total); total.InputTokens >= a.counted.InputTokens {
 		a.counted = total
 	}
-}
-
-func (a *asking) failing(n notice) []agent.Entry {
-	if !n.WillRetry {
-		return a.fails(n.Error.Message)
-	}
-	attempt, _, _ := retry(n.Error.Message)
-	return a.retries(attempt, cmp.Or(n.Error.Details, n.Error.Message))
 }
 
 func (a *asking) finished(n notice) []agent.Entry {

@@ -64,17 +64,6 @@ const (
 	maxFiles     = 30
 )
 
-// ofCommand asks for a command, or for what that wants of the network.
-func (w wish) ofCommand(dir string) []agent.Question {
-	command := placed(script(w.Command), w.Cwd, dir)
-	q := agent.Question{Kind: agent.Permission, Tool: commandTool, Subject: command, Text: command}
-	if host := w.Network.Host; host != "" {
-		q.Tool, q.Subject, q.Text = networkTool, host, w.Network.Protocol+" "+host+"\n"+command
-	}
-	q.Altered = command == "" || w.Kind != "" && w.Kind != "command"
-	return []agent.Question{w.reasoned(q)}
-}
-
 // reasoned returns q with the model's own word for why.
 func (w wish) reasoned(q agent.Question) agent.Question {
 	if w.Reason != "" {
@@ -104,11 +93,6 @@ func (w wish) ofPatch(changes []change, dir string) (all []agent.Question) {
 	}
 	list := strings.Join(paths, "\n")
 	return []agent.Question{w.reasoned(agent.Question{Kind: agent.Permission, Tool: patchTool, Subject: list, Text: list, Altered: true})}
-}
-
-func (w wish) ofTool() []agent.Question {
-	tool := item{Type: "mcp_tool_call", Server: w.Server, Tool: w.Meta.Tool}.tool()
-	return []agent.Question{{Kind: agent.Permission, Tool: tool, Text: compact(w.Meta.Params)}}
 }
 
 // asked returns the questions to a person. What is secret is not for our files, and left out.

@@ -71,22 +71,43 @@ func (a *asking) responded(m jsonrpc.Message) []agent.Entry {
 	switch number, _ := m.Number(); {
 	case number < initializing || number > beginning:
 	case m.Error != nil:
-		return a.refused(number, m.Error.Message)
+		if number == opening && a.resumed != nil {
+			return a.stop(agent.Fail(agent.Lost, "Codex does not know the conversation any more: %s", m.Error.Message))
+		}
+		a.next.Over = true
+		return a.fails(m.Error.Message)
 	case number == initializing && a.peer.Sent == initializing:
 		a.peer.Notify("initialized")
-		a.begin()
+		// Begin or resume the conversation. The folder is the program's working directory; if it were named here, Codex would trust its settings.
+		params := map[string]any{"approvalPolicy": everything, "approvalsReviewer": "user", "sandbox": "danger-full-access"}
+		if a.model != "" {
+			params["model"] = a.model
+		}
+		method := "thread/start"
+		if a.resumed != nil {
+			method, params["threadId"] = "thread/resume", a.resumed.ID
+		}
+		a.peer.Request(method, params)
 	case number == opening && a.peer.Sent == opening:
-		return a.opened(m.Result)
+		var opened struct {
+			Thread struct {
+				ID string `json:"id"`
+			} `json:"thread"`
+			Model  string          `json:"model"`
+			Policy json.RawMessage `json:"approvalPolicy"`
+		}
+		_ = json.Unmarshal(m.Result, &opened)
+		switch {
+		case !agent.ValidConversation(opened.Thread.ID):
+			return a.stop(agent.Fail(agent.Crashed, "Codex began no conversation"))
+		case string(opened.Policy) != `"`+everything+`"`:
+			return a.stop(agent.Fail(agent.Unavailable, "this Codex would not ask: it goes by its policy %s", opened.Policy))
+		}
+		a.thread = opened.Thread.ID
+		a.peer.Request("turn/start", map[string]any{"threadId": a.thread, "cwd": a.dir, "input": typed(a.prompt)})
+		return []agent.Entry{{Kind: agent.Began, Conversation: a.thread, Model: agent.Text(opened.Model)}}
 	}
 	return nil
-}
-
-func (a *asking) refused(number int, message string) []agent.Entry {
-	if number == opening && a.resumed != nil {
-		return a.stop(agent.Fail(agent.Lost, "Codex does not know the conversation any more: %s", message))
-	}
-	a.next.Over = true
-	return a.fails(message)
 }
 
 // stop ends the talk for a reason that is not the model's.
@@ -98,40 +119,6 @@ func (a *asking) stop(f *agent.Failure) []agent.Entry {
 // everything is asked for: by no rule of its own it holds anything back, and by none it goes ahead. Codex
 // takes the name from its interface alone.
 const everything = "untrusted"
-
-// begin begins or resumes the conversation. The folder is its working directory and isn't named: it would trust the settings of a folder that is
-// named.
-func (a *asking) begin() {
-	params := map[string]any{"approvalPolicy": everything, "approvalsReviewer": "user", "sandbox": "danger-full-access"}
-	if a.model != "" {
-		params["model"] = a.model
-	}
-	method := "thread/start"
-	if a.resumed != nil {
-		method, params["threadId"] = "thread/resume", a.resumed.ID
-	}
-	a.peer.Request(method, params)
-}
-
-func (a *asking) opened(result json.RawMessage) []agent.Entry {
-	var opened struct {
-		Thread struct {
-			ID string `json:"id"`
-		} `json:"thread"`
-		Model  string          `json:"model"`
-		Policy json.RawMessage `json:"approvalPolicy"`
-	}
-	_ = json.Unmarshal(result, &opened)
-	switch {
-	case !agent.ValidConversation(opened.Thread.ID):
-		return a.stop(agent.Fail(agent.Crashed, "Codex began no conversation"))
-	case string(opened.Policy) != `"`+everything+`"`:
-		return a.stop(agent.Fail(agent.Unavailable, "this Codex would not ask: it goes by its policy %s", opened.Policy))
-	}
-	a.thread = opened.Thread.ID
-	a.peer.Request("turn/start", map[string]any{"threadId": a.thread, "cwd": a.dir, "input": typed(a.prompt)})
-	return []agent.Entry{{Kind: agent.Began, Conversation: a.thread, Model: agent.Text(opened.Model)}}
-}
 
 // End implements agent.Reader.
 func (a *asking) End(end process.Result, stderr string) agent.Ending {

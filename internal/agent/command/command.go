@@ -85,7 +85,17 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 		return agent.Result{Failure: &agent.Failure{Code: agent.Unavailable,
 			Message: fmt.Sprintf("agent %q cannot be given its prompt: %v; set prompt to %q", a.config.Name, err, Stdin)}}, nil
 	}
-	program.Args = withPrompt(program.Args, task.Prompt)
+	args, placed := []string{program.Args[0]}, false
+	for _, arg := range program.Args[1:] {
+		if arg == placeholder {
+			arg, placed = task.Prompt, true
+		}
+		args = append(args, arg)
+	}
+	if !placed {
+		args = append(args, task.Prompt)
+	}
+	program.Args = args
 	return program.Run(ctx, task, exec)
 }
 
@@ -101,20 +111,6 @@ func fits(prompt string) error {
 		return errors.New("an argument cannot hold a NUL")
 	}
 	return nil
-}
-
-func withPrompt(command []string, prompt string) []string {
-	args, placed := []string{command[0]}, false
-	for _, arg := range command[1:] {
-		if arg == placeholder {
-			arg, placed = prompt, true
-		}
-		args = append(args, arg)
-	}
-	if !placed {
-		args = append(args, prompt)
-	}
-	return args
 }
 
 // Check finds the program. It asks for no version: running an unknown program

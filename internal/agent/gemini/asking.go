@@ -30,14 +30,6 @@ var dialect = acp.Dialect{
 	Cut: func(spent agent.Usage, spoke bool) bool { return spent == agent.Usage{} || !spoke },
 }
 
-// talk returns a call in which it may ask. What begins like one of its own commands would be taken for one.
-func (a *Agent) talk(task agent.Task) *acp.Talk {
-	if begin := strings.TrimSpace(task.Prompt); strings.HasPrefix(begin, "/") || strings.HasPrefix(begin, "$") {
-		task.Prompt = "Your task:\n" + task.Prompt
-	}
-	return acp.New(dialect, a.settings.Model, task)
-}
-
 // tool returns its own name of a tool, with which it begins the id of every call.
 func tool(u acp.Use) string {
 	if name, _, ok := strings.Cut(u.Call, "__"); ok {
@@ -60,7 +52,18 @@ func question(u acp.Use) agent.Question {
 		return agent.Question{Subject: command, Text: command}
 	case u.Kind == "edit" && len(parts) == 1 && parts[0].Path != "":
 		path := agent.Below(u.Dir, parts[0].Path)
-		return agent.Question{Subject: path, Text: path + "\n" + change(parts[0].Old, parts[0].New)}
+		// Show only the lines that differ.
+		old, changed := strings.SplitAfter(parts[0].Old, "\n"), strings.SplitAfter(parts[0].New, "\n")
+		for len(old) > 0 && len(changed) > 0 && old[0] == changed[0] {
+			old, changed = old[1:], changed[1:]
+		}
+		for len(old) > 0 && len(changed) > 0 && old[len(old)-1] == changed[len(changed)-1] {
+			old, changed = old[:len(old)-1], changed[:len(changed)-1]
+		}
+		var b strings.Builder
+		write(&b, "-", old)
+		write(&b, "+", changed)
+		return agent.Question{Subject: path, Text: path + "\n" + b.String()}
 	}
 	return agent.Question{Subject: u.Title, Text: u.Title, Altered: true}
 }
@@ -78,21 +81,6 @@ func commandIn(where, command string) string {
 		return "cd " + found[1] + " && " + command
 	}
 	return where + " " + command
-}
-
-// change returns what differs between two texts, by their lines.
-func change(before, after string) string {
-	old, changed := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
-	for len(old) > 0 && len(changed) > 0 && old[0] == changed[0] {
-		old, changed = old[1:], changed[1:]
-	}
-	for len(old) > 0 && len(changed) > 0 && old[len(old)-1] == changed[len(changed)-1] {
-		old, changed = old[:len(old)-1], changed[:len(changed)-1]
-	}
-	var b strings.Builder
-	write(&b, "-", old)
-	write(&b, "+", changed)
-	return b.String()
 }
 
 func write(b *strings.Builder, sign string, lines []string) {

@@ -84,12 +84,6 @@ func until(said string, now time.Time) time.Time {
 	return now.Add(wait).UTC()
 }
 
-// forbidden reports whether a tool's error says that it may not be used: a policy's, or one of a file
-// that its mode does not let it write.
-func forbidden(p problem) bool {
-	return p.Type == "policy_violation" || strings.Contains(p.Message, "denied by policy") || strings.HasPrefix(p.Message, "Access denied: plan path")
-}
-
 // attemptPattern is what it says on standard error before it tries again.
 var attemptPattern = lazy.Pattern(`(?m)^Attempt [0-9]+ failed(?: with status ([0-9]{3}))?[.:](.*)$`)
 

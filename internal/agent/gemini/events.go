@@ -94,9 +94,27 @@ func (r *reader) happened(e event) []agent.Entry {
 			return []agent.Entry{{Kind: agent.Began, Conversation: e.Session, Model: agent.Text(e.Model)}}
 		}
 	case "tool_use":
-		return r.called(e)
+		r.answer.Reset()
+		if r.tools == nil {
+			r.tools = map[string]string{}
+		}
+		tool, call := agent.Text(e.Tool), agent.Text(e.Call)
+		r.tools[call] = tool
+		return []agent.Entry{{Kind: agent.ToolCalled, Tool: tool, Call: call, Text: agent.Text(agent.ToolInput(e.Input))}}
 	case "tool_result":
-		return r.returned(e)
+		r.answer.Reset()
+		call := agent.Text(e.Call)
+		tool, text := r.tools[call], e.Output
+		delete(r.tools, call)
+		if e.Status == "error" {
+			text = e.Error.Message
+		}
+		entries := []agent.Entry{{Kind: agent.ToolReturned, Tool: tool, Call: call, Text: agent.Text(text), Failed: e.Status == "error"}}
+		if e.Status == "error" && (e.Error.Type == "policy_violation" || strings.Contains(e.Error.Message, "denied by policy") || strings.HasPrefix(e.Error.Message, "Access denied: plan path")) {
+			r.denied.Add(tool)
+			entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: tool, Call: call, Text: agent.Text(text)})
+		}
+		return entries
 	case "error":
 		if e.Severity == "warning" {
 			return []agent.Entry{{Kind: agent.Warned, Text: agent.Text(e.Message)}}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
+	"signalbox/internal/agent/acp"
 	"signalbox/internal/process"
 )
 
@@ -48,13 +49,38 @@ func (a *Agent) Name() string { return a.settings.Name }
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	if task.Terminal {
-		return a.atTerminal(task).Run(ctx, task, exec)
+		program := a.program(true).Located()
+		program.Args = append(program.Args, "--approval-mode="+modes[a.settings.Permissions])
+		if a.settings.Model != "" {
+			program.Args = append(program.Args, "--model="+a.settings.Model)
+		}
+		program.Args = slices.Concat(program.Args, a.settings.Args, []string{"--prompt-interactive=" + task.Prompt})
+		if task.Endpoint != nil {
+			program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
+			program.Files = files(task)
+		}
+		return program.Run(ctx, task, exec)
 	}
 	program := a.program(a.settings.Permissions != agent.Ask || a.settings.ProjectSettings).Located()
-	program.Args = append(program.Args, a.arguments(task.Conversation)...)
+	c := task.Conversation
+	args := []string{"--output-format=stream-json", "--approval-mode=" + modes[a.settings.Permissions]}
+	if a.settings.Permissions == agent.Ask { // the conversation is said in the talk
+		args[0], c = "--acp", nil
+	}
+	if a.settings.Model != "" {
+		args = append(args, "--model="+a.settings.Model)
+	}
+	if c != nil && agent.ValidConversation(c.ID) {
+		args = append(args, "--resume="+c.ID)
+	}
+	program.Args = append(program.Args, append(args, a.settings.Args...)...)
 	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{}
 	if a.settings.Permissions == agent.Ask {
-		talk := a.talk(task)
+		// Gemini CLI would take a prompt that begins like one of its own commands for that command.
+		if begin := strings.TrimSpace(task.Prompt); strings.HasPrefix(begin, "/") || strings.HasPrefix(begin, "$") {
+			task.Prompt = "Your task:\n" + task.Prompt
+		}
+		talk := acp.New(dialect, a.settings.Model, task)
 		program.Stdin, program.Reader = bytes.NewReader(talk.Begin()), talk
 	}
 	if task.Endpoint != nil {
@@ -77,20 +103,6 @@ func (a *Agent) program(trusting bool) agent.Program {
 
 // modes are its own names for what it may do without asking. Without a person to ask, its requests are denied.
 var modes = map[agent.Permissions]string{agent.Everything: "yolo", agent.Edits: "auto_edit", agent.ReadOnly: "plan", agent.Ask: "default"}
-
-func (a *Agent) arguments(c *agent.Conversation) []string {
-	args := []string{"--output-format=stream-json", "--approval-mode=" + modes[a.settings.Permissions]}
-	if a.settings.Permissions == agent.Ask { // the conversation is said in the talk
-		args[0], c = "--acp", nil
-	}
-	if a.settings.Model != "" {
-		args = append(args, "--model="+a.settings.Model)
-	}
-	if c != nil && agent.ValidConversation(c.ID) {
-		args = append(args, "--resume="+c.ID)
-	}
-	return append(args, a.settings.Args...)
-}
 
 // settings are for a program without a person at it, and disable its own retries. They also disable its cleanup: every resumed conversation leaves
 // an empty file with the same name beside its own, and the next call would remove both.

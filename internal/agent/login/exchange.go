@@ -2,7 +2,6 @@ package login
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -35,19 +34,6 @@ func (l *Loan) begin() error {
 		err = l.hand(person)
 	}
 	return err
-}
-
-func (l *Loan) exchanging(ctx context.Context) {
-	tick := time.NewTicker(exchangeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			_ = l.exchange() // Return tries once more, and reports the error
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // exchange brings both files to the same tokens. A change by the user (their own agent's renewal, a login or a logout) wins over a change inside.

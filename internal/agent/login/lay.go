@@ -15,9 +15,23 @@ func (l *Loan) lay() error {
 		return err
 	}
 	for _, pattern := range l.login.Settings {
-		if err := l.clear(pattern); err != nil {
+		// Delete everything inside that matches the pattern.
+		dir := filepath.Join(l.login.Folder, filepath.Dir(pattern))
+		if err := makeFolder(l.inside, dir); err != nil {
 			return fmt.Errorf("clear %s: %w", pattern, err)
 		}
+		entries, err := fs.ReadDir(l.inside.FS(), dir)
+		if err != nil {
+			return fmt.Errorf("clear %s: %w", pattern, err)
+		}
+		for _, entry := range entries {
+			if matched, err := filepath.Match(filepath.Base(pattern), entry.Name()); err == nil && matched {
+				if err := l.inside.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+					return fmt.Errorf("clear %s: %w", pattern, err)
+				}
+			}
+		}
+
 		found, err := filepath.Glob(filepath.Join(l.login.Home, l.login.Folder, pattern))
 		if err != nil {
 			return err
@@ -25,26 +39,6 @@ func (l *Loan) lay() error {
 		for _, path := range found {
 			if err := l.setting(path); err != nil {
 				return fmt.Errorf("lay out %s: %w", path, err)
-			}
-		}
-	}
-	return nil
-}
-
-// clear deletes everything inside that matches a pattern.
-func (l *Loan) clear(pattern string) error {
-	dir := filepath.Join(l.login.Folder, filepath.Dir(pattern))
-	if err := makeFolder(l.inside, dir); err != nil {
-		return err
-	}
-	entries, err := fs.ReadDir(l.inside.FS(), dir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if matched, err := filepath.Match(filepath.Base(pattern), entry.Name()); err == nil && matched {
-			if err := l.inside.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
-				return err
 			}
 		}
 	}

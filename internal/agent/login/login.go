@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/flock"
@@ -55,7 +56,18 @@ func (l Login) Lend(ctx context.Context, keep string, others ...Login) (*Loan, e
 		return nil, fmt.Errorf("lend login ~/%s: %w", l.Folder, err)
 	}
 	ctx, loan.end = context.WithCancel(ctx)
-	loan.ended.Go(func() { loan.exchanging(ctx) })
+	loan.ended.Go(func() {
+		tick := time.NewTicker(exchangeEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_ = loan.exchange() // Return tries once more, and reports the error
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 	return loan, nil
 }
 

@@ -26,28 +26,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, route := range routes {
 		if route.method == r.Method && route.path.MatchString(r.URL.Path) {
-			s.enter(w, r, x, route, body)
+			spoken := dialects[route.api]
+			if s.config.Key != "" && x.Key != s.config.Key {
+				s.note(x)
+				status, refusal := spoken.refuse(s.failed(Fault{Kind: Unauthorized}, ""), w.Header())
+				s.reply(w, x, status, refusal)
+				return
+			}
+			if route.answers == nil {
+				s.converse(w, r, x, spoken, body)
+				return
+			}
+			s.note(x)
+			s.reply(w, x, http.StatusOK, route.answers(x.Size))
 			return
 		}
 	}
 	s.object(w, x, http.StatusNotFound, errors.New("unknown path"))
-}
-
-// enter lets a request with the right key in.
-func (s *Server) enter(w http.ResponseWriter, r *http.Request, x *exchange, route route, body []byte) {
-	spoken := dialects[route.api]
-	if s.config.Key != "" && x.Key != s.config.Key {
-		s.note(x)
-		status, refusal := spoken.refuse(s.failed(Fault{Kind: Unauthorized}, ""), w.Header())
-		s.reply(w, x, status, refusal)
-		return
-	}
-	if route.answers == nil {
-		s.converse(w, r, x, spoken, body)
-		return
-	}
-	s.note(x)
-	s.reply(w, x, http.StatusOK, route.answers(x.Size))
 }
 
 func (s *Server) converse(w http.ResponseWriter, r *http.Request, x *exchange, spoken dialect, body []byte) {
@@ -80,7 +75,7 @@ func (s *Server) compose(turn Turn, dir string, c Conversation) (a answer, err e
 		a.usage = DefaultUsage
 	}
 	if c.Form != nil {
-		a.text, err = c.Form.anyAnswer()
+		a.text, err = c.Form.completed(map[string]any{})
 		return a, err
 	}
 	if len(turn.Calls) > 0 && len(c.Tools) == 0 {

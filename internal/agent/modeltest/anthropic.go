@@ -32,25 +32,20 @@ func (anthropic) read(_ *http.Request, body []byte) (Conversation, error) {
 	}
 	for _, m := range request.Messages {
 		if m.Role == "user" {
-			c.hears(m.Content)
+			// A user's message also carries results of calls. Agents put their own reminders beside them.
+			isResult := func(p part) bool { return p.Type == "tool_result" }
+			if !slices.ContainsFunc(m.Content, isResult) {
+				c.asks(m.Content.String())
+				continue
+			}
+			for _, p := range m.Content {
+				if isResult(p) {
+					c.Results = append(c.Results, p.Content.String())
+				}
+			}
 		}
 	}
 	return c, nil
-}
-
-// hears notes a message of Anthropic's user, which also carries the results of
-// calls. Agents put reminders of their own beside those.
-func (c *Conversation) hears(content texts) {
-	isResult := func(p part) bool { return p.Type == "tool_result" }
-	if !slices.ContainsFunc(content, isResult) {
-		c.asks(content.String())
-		return
-	}
-	for _, p := range content {
-		if isResult(p) {
-			c.Results = append(c.Results, p.Content.String())
-		}
-	}
 }
 
 func (anthropic) whole(a answer) any {

@@ -20,19 +20,7 @@ func (anthropic) refuse(f failed, header http.Header) (status int, body any) {
 		Overloaded:   {"overloaded_error", "Overloaded"},
 		Overflow:     {"invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum"},
 	}
-	f.anthropicLimits(header)
-	f.retryAfter(header)
-	status = statuses[f.fault.Kind]
-	if f.fault.Kind == Overloaded {
-		status = statusOverloaded
-	}
-	kind := kinds[f.fault.Kind]
-	return status, object{"type": "error", "request_id": "req_scripted", "error": object{"type": kind[0], "message": kind[1]}}
-}
-
-// anthropicLimits sets the headers of the limits: those of a key per minute, and
-// those of a subscription, whose share is per five hours and per week.
-func (f failed) anthropicLimits(header http.Header) {
+	// A key has limits per minute, a subscription per five hours and per week.
 	switch f.fault.Kind {
 	case RateLimited:
 		header.Set("anthropic-ratelimit-requests-limit", "50")
@@ -51,4 +39,11 @@ func (f failed) anthropicLimits(header http.Header) {
 		header.Set("anthropic-ratelimit-unified-5h-utilization", "1.0")
 		header.Set("anthropic-ratelimit-unified-overage-status", "rejected")
 	}
+	f.retryAfter(header)
+	status = statuses[f.fault.Kind]
+	if f.fault.Kind == Overloaded {
+		status = statusOverloaded
+	}
+	kind := kinds[f.fault.Kind]
+	return status, object{"type": "error", "request_id": "req_scripted", "error": object{"type": kind[0], "message": kind[1]}}
 }

@@ -46,21 +46,9 @@ func (s Schema) shaped(name, value string) any {
 	return value
 }
 
-// anyAnswer returns JSON of this schema, of which any will do: an agent asks for it beside the work, which of
-// its models is to do that for one.
-func (s Schema) anyAnswer() (string, error) { return s.completed(map[string]any{}) }
-
 // completed is complete as JSON.
 func (s Schema) completed(values map[string]any) (string, error) {
-	if err := s.complete(values); err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(values)
-	return string(text), err
-}
-
-// complete adds what else the tool requires: descriptions and switches, of which any will do.
-func (s Schema) complete(values map[string]any) error {
+	// Add the other arguments that the tool requires, such as descriptions and switches. Any value will do.
 	for _, name := range s.Required {
 		if _, set := values[name]; set {
 			continue
@@ -78,8 +66,9 @@ func (s Schema) complete(values map[string]any) error {
 		case kind == "number" || kind == "integer":
 			values[name] = 1
 		default:
-			return fmt.Errorf("it requires %q of type %v", name, property.Type)
+			return "", fmt.Errorf("it requires %q of type %v", name, property.Type)
 		}
 	}
-	return nil
+	text, err := json.Marshal(values)
+	return string(text), err
 }

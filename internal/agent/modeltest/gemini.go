@@ -52,7 +52,16 @@ func (gemini) read(r *http.Request, body []byte) (Conversation, error) {
 	}
 	c.instructs(request.SystemInstruction.text())
 	for _, content := range request.Contents {
-		c.hearsGemini(content)
+		results := 0
+		for _, p := range content.Parts {
+			if p.FunctionResponse != nil {
+				results++
+				c.Results = append(c.Results, string(p.FunctionResponse.Response))
+			}
+		}
+		if results == 0 && content.Role != "model" {
+			c.asks(content.text())
+		}
 	}
 	return c, nil
 }
@@ -63,19 +72,6 @@ func (g geminiContent) text() string {
 		lines = append(lines, p.Text)
 	}
 	return strings.Join(lines, "\n")
-}
-
-func (c *Conversation) hearsGemini(content geminiContent) {
-	results := 0
-	for _, p := range content.Parts {
-		if p.FunctionResponse != nil {
-			results++
-			c.Results = append(c.Results, string(p.FunctionResponse.Response))
-		}
-	}
-	if results == 0 && content.Role != "model" {
-		c.asks(content.text())
-	}
 }
 
 func (gemini) whole(a answer) any {

@@ -17,25 +17,21 @@ func (gemini) refuse(f failed, header http.Header) (status int, body any) {
 	kind, status := kinds[f.fault.Kind], statuses[f.fault.Kind]
 	problem := object{"code": status, "status": kind[0], "message": kind[1]}
 	if status == http.StatusTooManyRequests {
-		problem["details"] = f.quota()
+		// Only the name tells a limit per minute from one per day.
+		period := "Minute"
+		if f.fault.Kind == UsageLimited {
+			period = "Day"
+		}
+		details := []object{{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []object{{
+			"quotaMetric": "generativelanguage.googleapis.com/generate_content_requests",
+			"quotaId":     "GenerateRequestsPer" + period + "PerProjectPerModel", "quotaValue": "10",
+			"quotaDimensions": object{"location": "global", "model": f.model}}}}}
+		if f.fault.RetryAfter > 0 {
+			details = append(details, object{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f.seconds() + "s"})
+		}
+		problem["details"] = details
 	}
 	return status, object{"error": problem}
-}
-
-// quota tells a limit per minute from one per day by its name alone.
-func (f failed) quota() []object {
-	period := "Minute"
-	if f.fault.Kind == UsageLimited {
-		period = "Day"
-	}
-	details := []object{{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []object{{
-		"quotaMetric": "generativelanguage.googleapis.com/generate_content_requests",
-		"quotaId":     "GenerateRequestsPer" + period + "PerProjectPerModel", "quotaValue": "10",
-		"quotaDimensions": object{"location": "global", "model": f.model}}}}}
-	if f.fault.RetryAfter > 0 {
-		details = append(details, object{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f.seconds() + "s"})
-	}
-	return details
 }
 
 // inform: Gemini breaks the form of its stream off for an error.

@@ -90,16 +90,7 @@ func Start(t testing.TB, config Config) *Server {
 		}
 	}
 	s.URL = "http://" + listener.Addr().String()
-	s.serve(t, listener)
-	return s
-}
-
-// handlersWait is how long handlers may take to end with the test. A connection that was never
-// used counts as one to the standard library for longer.
-const handlersWait = 2 * time.Second
-
-// serve answers until the test ends, and lets what is stalled go then.
-func (s *Server) serve(t testing.TB, listener net.Listener) {
+	// Answer until the test ends; then release stalled requests.
 	ctx, cancel := context.WithCancel(t.Context())
 	server := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }}
 	var serving sync.WaitGroup
@@ -116,7 +107,12 @@ func (s *Server) serve(t testing.TB, listener net.Listener) {
 		_ = server.Close()
 		serving.Wait()
 	})
+	return s
 }
+
+// handlersWait is how long handlers may take to end with the test. A connection that was never
+// used counts as one to the standard library for longer.
+const handlersWait = 2 * time.Second
 
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -27,12 +27,6 @@ func (f failed) openAI(input string) object {
 	return object{"error": problem}
 }
 
-// plan returns the error for a used-up plan, as a response of its own. Only Responses has plans.
-func (f failed) plan() object {
-	return object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
-		"resets_at": f.reset.Unix(), "resets_in_seconds": int(f.fault.RetryAfter.Seconds())}}
-}
-
 // openAILimits sets the headers of the limits. A plan's have names of their own.
 func (f failed) openAILimits(header http.Header) {
 	f.retryAfter(header)

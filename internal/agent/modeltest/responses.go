@@ -21,7 +21,33 @@ func (responses) read(_ *http.Request, body []byte) (Conversation, error) {
 	}
 	c := Conversation{API: Responses, Model: request.Model, Stream: request.Stream, System: request.Instructions}
 	c.offers("", request.Tools)
-	return c, c.hearsInput(request.Input)
+	// The input is a single text, which is the user's message, or a list of items.
+	var text string
+	if json.Unmarshal(request.Input, &text) == nil {
+		c.asks(text)
+		return c, nil
+	}
+	var items []struct {
+		Type    string    `json:"type"`
+		Role    string    `json:"role"`
+		Content texts     `json:"content"`
+		Output  texts     `json:"output"`
+		Tools   []offered `json:"tools"`
+	}
+	if err := json.Unmarshal(request.Input, &items); err != nil {
+		return c, err
+	}
+	for _, item := range items {
+		switch item.Type {
+		case "function_call_output", "custom_tool_call_output":
+			c.hearsOpenAI("tool", item.Output.String())
+		case "additional_tools":
+			c.offers("", item.Tools)
+		case "message", "":
+			c.hearsOpenAI(item.Role, item.Content.String())
+		}
+	}
+	return c, nil
 }
 
 // offered is a tool of a request, or a namespace of them.
@@ -41,36 +67,6 @@ func (c *Conversation) offers(namespace string, tools []offered) {
 			c.offers(t.Name, t.Tools)
 		} // else one that OpenAI itself performs
 	}
-}
-
-// hearsInput reads a list of items, or a single text, which is a user's message.
-func (c *Conversation) hearsInput(input json.RawMessage) error {
-	var text string
-	if json.Unmarshal(input, &text) == nil {
-		c.asks(text)
-		return nil
-	}
-	var items []struct {
-		Type    string    `json:"type"`
-		Role    string    `json:"role"`
-		Content texts     `json:"content"`
-		Output  texts     `json:"output"`
-		Tools   []offered `json:"tools"`
-	}
-	if err := json.Unmarshal(input, &items); err != nil {
-		return err
-	}
-	for _, item := range items {
-		switch item.Type {
-		case "function_call_output", "custom_tool_call_output":
-			c.hearsOpenAI("tool", item.Output.String())
-		case "additional_tools":
-			c.offers("", item.Tools)
-		case "message", "":
-			c.hearsOpenAI(item.Role, item.Content.String())
-		}
-	}
-	return nil
 }
 
 func (responses) whole(a answer) any { return a.response("completed", a.items()) }
@@ -93,22 +89,18 @@ func (a answer) items() []object {
 		items = append(items, object{"type": "message", "id": "msg_" + a.id, "role": "assistant", "status": "completed", "content": []object{outputText(a.text)}})
 	}
 	for _, call := range a.calls {
-		items = append(items, call.item())
+		kind, key := call.itemWords()
+		item := object{"type": kind, "id": "item_" + call.id, "call_id": call.id, "name": call.name, key: call.arguments, "status": "completed"}
+		if call.namespace != "" {
+			item["namespace"] = call.namespace
+		}
+		items = append(items, item)
 	}
 	return items
 }
 
 func outputText(text string) object {
 	return object{"type": "output_text", "text": text, "annotations": []object{}}
-}
-
-func (c call) item() object {
-	kind, key := c.itemWords()
-	item := object{"type": kind, "id": "item_" + c.id, "call_id": c.id, "name": c.name, key: c.arguments, "status": "completed"}
-	if c.namespace != "" {
-		item["namespace"] = c.namespace
-	}
-	return item
 }
 
 // itemWords: a tool that takes plain text is a custom one.
@@ -122,7 +114,8 @@ func (c call) itemWords() (kind, key string) {
 func (responses) refuse(f failed, header http.Header) (status int, body any) {
 	f.openAILimits(header)
 	if f.fault.Kind == UsageLimited {
-		return statuses[f.fault.Kind], f.plan()
+		return statuses[f.fault.Kind], object{"error": object{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
+			"resets_at": f.reset.Unix(), "resets_in_seconds": int(f.fault.RetryAfter.Seconds())}}
 	}
 	return statuses[f.fault.Kind], f.openAI("input")
 }
@@ -145,9 +138,28 @@ func (responses) events(a answer) iter.Seq[event] {
 		for i, item := range a.items() {
 			stream.index = i
 			if item["type"] == "message" {
-				stream.message(item, a.text)
+				stream.begin(item, "content", []object{})
+				part := func(kind string, fields object) {
+					fields["item_id"], fields["output_index"], fields["content_index"] = item["id"], stream.index, 0
+					stream.emit(kind, fields)
+				}
+				part("response.content_part.added", object{"part": outputText("")})
+				for piece := range pieces(a.text) {
+					part("response.output_text.delta", object{"delta": piece})
+				}
+				part("response.output_text.done", object{"text": a.text})
+				part("response.content_part.done", object{"part": outputText(a.text)})
+				stream.end(item)
 			} else {
-				stream.call(item, a.calls[i-(len(a.items())-len(a.calls))])
+				c := a.calls[i-(len(a.items())-len(a.calls))]
+				kind, key := c.itemWords()
+				prefix := "response." + kind + "_" + key // response.function_call_arguments, response.custom_tool_call_input
+				stream.begin(item, key, "")
+				for piece := range pieces(c.arguments) {
+					stream.emit(prefix+".delta", object{"item_id": item["id"], "output_index": stream.index, "delta": piece})
+				}
+				stream.emit(prefix+".done", object{"item_id": item["id"], "output_index": stream.index, key: c.arguments})
+				stream.end(item)
 			}
 		}
 		stream.emit("response.completed", object{"response": a.response("completed", a.items())})

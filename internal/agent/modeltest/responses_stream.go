@@ -29,29 +29,3 @@ func (s *responseStream) begin(item object, key string, empty any) {
 func (s *responseStream) end(item object) {
 	s.emit("response.output_item.done", object{"output_index": s.index, "item": item})
 }
-
-func (s *responseStream) message(item object, text string) {
-	s.begin(item, "content", []object{})
-	part := func(kind string, fields object) {
-		fields["item_id"], fields["output_index"], fields["content_index"] = item["id"], s.index, 0
-		s.emit(kind, fields)
-	}
-	part("response.content_part.added", object{"part": outputText("")})
-	for piece := range pieces(text) {
-		part("response.output_text.delta", object{"delta": piece})
-	}
-	part("response.output_text.done", object{"text": text})
-	part("response.content_part.done", object{"part": outputText(text)})
-	s.end(item)
-}
-
-func (s *responseStream) call(item object, c call) {
-	kind, key := c.itemWords()
-	prefix := "response." + kind + "_" + key // response.function_call_arguments, response.custom_tool_call_input
-	s.begin(item, key, "")
-	for piece := range pieces(c.arguments) {
-		s.emit(prefix+".delta", object{"item_id": item["id"], "output_index": s.index, "delta": piece})
-	}
-	s.emit(prefix+".done", object{"item_id": item["id"], "output_index": s.index, key: c.arguments})
-	s.end(item)
-}

@@ -15,7 +15,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *exchange, spo
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	chunks := halves(encoded(spoken.whole(a)))
+	body := encoded(spoken.whole(a))
+	chunks := func(yield func([]byte) bool) {
+		half := len(body) / 2
+		_ = yield(body[:half]) && yield(body[half:])
+	}
 	if streamed {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("Cache-Control", "no-cache")
@@ -26,15 +30,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *exchange, spo
 	x.End = s.send(w, r, chunks, fault)
 	s.note(x)
 	if x.End == Broken && fault.Kind == Cut {
-		reset(w)
-	}
-}
-
-// halves returns an answer that is not streamed, in two chunks.
-func halves(body []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		half := len(body) / 2
-		_ = yield(body[:half]) && yield(body[half:])
+		// End the connection so that the agent's next read is an error.
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		if tcp, ok := connection.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = connection.Close()
 	}
 }
 
@@ -88,7 +92,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, chunks iter.Seq[[]
 			case Cut, Ended:
 				return Broken
 			case Malformed:
-				chunk = broken(chunk)
+				chunk = append(chunk[:len(chunk)*2/3:len(chunk)*2/3], "\n\n"...)
 			}
 		}
 		if fault.Kind == Slow && s.config.Pause(r.Context(), fault.Delay) != nil {
@@ -100,21 +104,4 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, chunks iter.Seq[[]
 		sent++
 	}
 	return Answered
-}
-
-// broken returns an event whose JSON ends early.
-func broken(chunk []byte) []byte {
-	return append(chunk[:len(chunk)*2/3:len(chunk)*2/3], "\n\n"...)
-}
-
-// reset ends the connection so that the agent's next read is an error.
-func reset(w http.ResponseWriter) {
-	connection, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	if tcp, ok := connection.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = connection.Close()
 }

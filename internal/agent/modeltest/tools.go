@@ -35,7 +35,16 @@ func (c Call) in(dir string, offers []Offer) (call, error) {
 	}
 	offer, found := pick(names[c.verb], offers)
 	if code, only := pick([]string{codeTool}, offers); !found && only {
-		return call{name: code.Name, arguments: c.code(), plain: true, namespace: code.Namespace}, nil
+		// Write the call as a program that prints its result.
+		inner, argument := "exec_command", any(object{"cmd": c.target})
+		switch c.verb {
+		case write:
+			inner, argument = "apply_patch", c.patch()
+		case read:
+			argument = object{"cmd": c.byCommand().target}
+		}
+		text, _ := json.Marshal(argument) // strings
+		return call{name: code.Name, arguments: fmt.Sprintf("text(await tools.%s(%s));", inner, text), plain: true, namespace: code.Namespace}, nil
 	}
 	if !found && c.verb != run {
 		return c.byCommand().in(dir, offers)
@@ -55,19 +64,6 @@ func (c Call) in(dir string, offers []Offer) (call, error) {
 
 // codeTool takes JavaScript that calls the other tools. Codex offers nothing else to its default model.
 const codeTool = "exec"
-
-// code returns the call as a program that prints its result.
-func (c Call) code() string {
-	inner, argument := "exec_command", any(object{"cmd": c.target})
-	switch c.verb {
-	case write:
-		inner, argument = "apply_patch", c.patch()
-	case read:
-		argument = object{"cmd": c.byCommand().target}
-	}
-	text, _ := json.Marshal(argument) // strings
-	return fmt.Sprintf("text(await tools.%s(%s));", inner, text)
-}
 
 func absolute(dir, name string) string {
 	if path.IsAbs(name) {

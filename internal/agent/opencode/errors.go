@@ -22,20 +22,6 @@ type problem struct {
 	} `json:"data"`
 }
 
-// failure returns what an error means.
-func failure(e event) *agent.Failure {
-	p := e.Error
-	message := p.Data.Message
-	if message == "" {
-		message = p.Name
-	}
-	f := agent.Fail(class(p), "%s", message)
-	if f.Code == agent.RateLimited || f.Code == agent.UsageLimited {
-		f.Until = until(p.Data.Headers["retry-after"], e.moment())
-	}
-	return f
-}
-
 // class goes by its own name for an error first.
 func class(p problem) agent.FailureCode {
 	switch p.Name {
@@ -64,11 +50,6 @@ func until(header string, now time.Time) time.Time {
 
 // maxWait is more than any share of a model is counted over.
 const maxWait = 366 * 24 * time.Hour
-
-// refused reports whether a tool's error says that it may not be used.
-func refused(message string) bool {
-	return strings.Contains(message, "rejected permission") || strings.Contains(message, "which prevents you from using")
-}
 
 // logPattern matches an error in its log that it reports in no event: it waits to retry, for hours if a limit says so. Errors of the model for
 // titles don't matter.

@@ -78,28 +78,34 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 		r.answer.Reset()
 		r.reason = ""
 	case "text":
-		entries = append(entries, r.said(e.Part.Text)...)
+		text := e.Part.Text
+		if r.answer.Len() > 0 {
+			r.answer.WriteByte('\n')
+		}
+		if r.answer.Len()+len(text) > agent.MaxAnswer {
+			r.answer.Reset()
+			text = text[max(0, len(text)-agent.MaxAnswer):]
+		}
+		r.answer.WriteString(text)
+		entries = append(entries, agent.Entry{Kind: agent.Said, Text: agent.Text(text)})
 	case "tool_use":
 		entries = append(entries, r.used(e.Part)...)
 	case "step_finish":
 		entries = append(entries, r.finished(e.Part)...)
 	case "error":
-		r.failure = failure(e)
+		p := e.Error
+		message := p.Data.Message
+		if message == "" {
+			message = p.Name
+		}
+		f := agent.Fail(class(p), "%s", message)
+		if f.Code == agent.RateLimited || f.Code == agent.UsageLimited {
+			f.Until = until(p.Data.Headers["retry-after"], e.moment())
+		}
+		r.failure = f
 		entries = append(entries, agent.Entry{Kind: agent.Erred, Text: agent.Text(r.failure.Message), Status: e.Error.Data.Status})
 	}
 	return entries, true
-}
-
-func (r *reader) said(text string) []agent.Entry {
-	if r.answer.Len() > 0 {
-		r.answer.WriteByte('\n')
-	}
-	if r.answer.Len()+len(text) > agent.MaxAnswer {
-		r.answer.Reset()
-		text = text[max(0, len(text)-agent.MaxAnswer):]
-	}
-	r.answer.WriteString(text)
-	return []agent.Entry{{Kind: agent.Said, Text: agent.Text(text)}}
 }
 
 // finished handles the end of a step. A step with an unknown reason had half an answer; the program would repeat it endlessly.

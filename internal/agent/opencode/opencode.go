@@ -57,7 +57,11 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	}
 	program.Env = slices.Concat(program.Env, []string{"OPENCODE_CONFIG_CONTENT=" + config}, led(task.Endpoint))
 	if task.Terminal {
-		return a.atTerminal(program, task.Prompt).Run(ctx, task, exec)
+		if a.settings.Model != "" {
+			program.Args = append(program.Args, "--model="+a.settings.Model)
+		}
+		program.Args = slices.Concat(program.Args, a.settings.Args, []string{"--prompt=" + task.Prompt})
+		return program.Run(ctx, task, exec)
 	}
 	program.Args = append(program.Args, a.arguments(task.Conversation)...)
 	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{model: a.settings.Model}
@@ -84,12 +88,6 @@ func (a *Agent) program() agent.Program {
 		p.Env = append(p.Env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
 	}
 	return p
-}
-
-// instructions returns a repository's words to agents. They are left out with its configuration, which can
-// start programs, unless they are named, by their whole paths.
-func instructions(dir string) []string {
-	return []string{path.Join(dir, "AGENTS.md"), path.Join(dir, "CLAUDE.md")}
 }
 
 // arguments include logging of warnings to standard error: the only sign of a limit for which it waits silently. The number of its retries can't be
@@ -124,27 +122,22 @@ func looking(rest string) map[string]string {
 		"todowrite": "allow", "todoread": "allow", "skill": "allow"}
 }
 
-// permitted returns what it may do, and commands that begin so. Of the patterns that match the last one
-// counts, and a star is before all of them.
-func (a *Agent) permitted(reports []string) map[string]any {
+// config returns its configuration, which goes before a repository's own.
+func (a *Agent) config(task agent.Task) (string, error) {
+	// Of the patterns that match a command, the last one counts; the star comes before all others.
 	all := map[string]any{}
 	for name, verdict := range permissions[a.settings.Permissions] {
 		all[name] = verdict
 	}
 	rest := cmp.Or(permissions[a.settings.Permissions]["bash"], permissions[a.settings.Permissions]["*"])
-	if len(reports) > 0 && rest != "allow" {
+	if len(task.Reports) > 0 && rest != "allow" {
 		commands := map[string]string{"*": rest}
-		for _, command := range reports {
+		for _, command := range task.Reports {
 			commands[command+" *"] = "allow"
 		}
 		all["bash"] = commands
 	}
-	return all
-}
-
-// config returns its configuration, which goes before a repository's own.
-func (a *Agent) config(task agent.Task) (string, error) {
-	config := map[string]any{"permission": a.permitted(task.Reports), "share": "disabled", "autoupdate": false}
+	config := map[string]any{"permission": all, "share": "disabled", "autoupdate": false}
 	if !task.Terminal { // no one reads the session title, and asking the model for one is another paid request
 		config["agent"] = map[string]any{"title": map[string]any{"disable": true}}
 	}
@@ -152,7 +145,7 @@ func (a *Agent) config(task agent.Task) (string, error) {
 		config["model"] = a.settings.Model
 	}
 	if !a.settings.ProjectSettings {
-		config["instructions"] = instructions(task.Dir)
+		config["instructions"] = []string{path.Join(task.Dir, "AGENTS.md"), path.Join(task.Dir, "CLAUDE.md")}
 	}
 	if e := task.Endpoint; e != nil {
 		provider, model, ok := strings.Cut(a.settings.Model, "/")

@@ -74,9 +74,6 @@ func until(problem string, now time.Time) time.Time {
 	return now.Add(wait)
 }
 
-// missing reports whether a tool's error says that there is no such tool: it was not given it.
-func missing(text, tool string) bool { return strings.Contains(text, "Tool "+tool+" not found") }
-
 // lost are its words for a conversation that it does not have, or not of this folder.
 var lost = []string{"No session found matching", "Session found in different project", "Stored session working directory does not exist"}
 

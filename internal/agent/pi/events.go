@@ -59,7 +59,11 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 	}
 	switch e.Type {
 	case "session":
-		return r.began(e.ID), true
+		if !agent.ValidConversation(e.ID) {
+			return nil, true
+		}
+		r.session = e.ID
+		return []agent.Entry{{Kind: agent.Began, Conversation: e.ID, Model: r.model}}, true
 	case "message_start", "message_update", "tool_execution_update", "turn_end":
 		return nil, false
 	case "turn_start":
@@ -81,14 +85,6 @@ func (r *reader) Line(line []byte) (entries []agent.Entry, keep bool) {
 		}
 	}
 	return nil, true
-}
-
-func (r *reader) began(id string) []agent.Entry {
-	if !agent.ValidConversation(id) {
-		return nil
-	}
-	r.session = id
-	return []agent.Entry{{Kind: agent.Began, Conversation: id, Model: r.model}}
 }
 
 // ended takes a message that is whole.

@@ -47,9 +47,21 @@ func (a *Agent) Name() string { return a.settings.Name }
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	program := a.program().Located()
 	if task.Terminal {
-		program.Args = append(program.Args, a.atTerminal(task.Prompt)...)
+		// Pi would take a prompt that begins with a dash or an at sign for an option or a file. A space before it changes nothing else.
+		args := slices.Clone(tools[a.settings.Permissions])
+		if a.settings.Model != "" {
+			args = append(args, "--model", a.settings.Model)
+		}
+		program.Args = append(program.Args, append(slices.Concat(args, a.settings.Args), " "+task.Prompt)...)
 	} else {
-		program.Args = append(program.Args, a.arguments(task.Conversation)...)
+		args := slices.Concat([]string{"--print", "--mode", "json"}, tools[a.settings.Permissions])
+		if a.settings.Model != "" {
+			args = append(args, "--model", a.settings.Model)
+		}
+		if task.Conversation != nil && agent.ValidConversation(task.Conversation.ID) {
+			args = append(args, "--session", task.Conversation.ID)
+		}
+		program.Args = append(program.Args, append(args, a.settings.Args...)...)
 		program.Stdin = strings.NewReader(task.Prompt)
 		program.Reader = &reader{model: a.settings.Model}
 	}
@@ -78,17 +90,6 @@ var tools = map[agent.Permissions][]string{
 	agent.ReadOnly:   {"--tools", "read,grep,find,ls"},
 }
 
-func (a *Agent) arguments(c *agent.Conversation) []string {
-	args := slices.Concat([]string{"--print", "--mode", "json"}, tools[a.settings.Permissions])
-	if a.settings.Model != "" {
-		args = append(args, "--model", a.settings.Model)
-	}
-	if c != nil && agent.ValidConversation(c.ID) {
-		args = append(args, "--session", c.ID)
-	}
-	return append(args, a.settings.Args...)
-}
-
 // folder has its settings, the models and the conversations where it does not use its own login.
 const folder = "~/.signalbox/pi"
 
@@ -108,7 +109,8 @@ func (a *Agent) lead(p *agent.Program, e *agent.Endpoint) error {
 		folder + "/models.json":   string(models),
 		folder + "/settings.json": `{"retry": {"enabled": false, "provider": {"maxRetries": 0}}, "enableInstallTelemetry": false}`,
 	}
-	p.Env = slices.Concat(p.Env, keys(e.Key), []string{
+	p.Env = slices.Concat(p.Env, []string{
+		"ANTHROPIC_API_KEY=" + e.Key, "ANTHROPIC_OAUTH_TOKEN=", "OPENAI_API_KEY=" + e.Key, "GEMINI_API_KEY=" + e.Key,
 		"PI_CODING_AGENT_DIR=" + folder, "PI_CODING_AGENT_SESSION_DIR=" + folder + "/sessions", keyVariable + "=" + e.Key,
 	})
 	return nil
@@ -127,8 +129,3 @@ func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
 
 // keyVariable holds the key: models.json names the variable.
 const keyVariable = "SIGNALBOX_MODEL_KEY"
-
-// keys take the places of all that would go before the key.
-func keys(key string) []string {
-	return []string{"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_OAUTH_TOKEN=", "OPENAI_API_KEY=" + key, "GEMINI_API_KEY=" + key}
-}

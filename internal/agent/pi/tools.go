@@ -2,6 +2,7 @@ package pi
 
 import (
 	"encoding/json"
+	"strings"
 
 	"signalbox/internal/agent"
 )
@@ -14,7 +15,7 @@ func (r *reader) returned(e event) []agent.Entry {
 	text := agent.Text(result.Content.text())
 	tool, call := agent.Text(e.Tool), agent.Text(e.CallID)
 	entries := []agent.Entry{{Kind: agent.ToolReturned, Tool: tool, Call: call, Text: text, Failed: e.IsError}}
-	if e.IsError && missing(text, tool) {
+	if e.IsError && strings.Contains(text, "Tool "+tool+" not found") {
 		r.denied.Add(tool)
 		entries = append(entries, agent.Entry{Kind: agent.PermissionDenied, Tool: tool, Call: call, Text: text})
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+
+	"signalbox/internal/agent"
 )
 
 // Exit codes of Main besides those that the script gives.
@@ -50,11 +53,18 @@ func entryFor(args []string, env func(string) string) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	call, err := thisCall(env)
-	if err != nil {
-		return entry{}, err
+	attempt, errAttempt := strconv.Atoi(env(agent.VariableAttempt))
+	round, errRound := strconv.Atoi(env(agent.VariableRound))
+	if err := errors.Join(errAttempt, errRound); err != nil {
+		return entry{}, fmt.Errorf("read %s and %s: %w", agent.VariableAttempt, agent.VariableRound, err)
 	}
-	return script.entryFor(call)
+	role, step := env(agent.VariableRole), env(agent.VariableStep)
+	for _, e := range script.Entries {
+		if matches(e.Role, role) && matches(e.Step, step) && matches(e.Attempt, attempt) && matches(e.Round, round) {
+			return e, nil
+		}
+	}
+	return entry{}, fmt.Errorf("no entry matches role %q, step %q, attempt %d, round %d", role, step, attempt, round)
 }
 
 func (e entry) perform(ctx context.Context, s stage) error {

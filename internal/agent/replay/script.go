@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
-
-	"signalbox/internal/agent"
 )
 
 // maxScript bounds what is read into memory; a script with large patches has some hundred KiB.
@@ -64,30 +61,6 @@ func parseScript(text []byte) (script, error) {
 		return script{}, errors.New("there are no entries")
 	}
 	return s, nil
-}
-
-// call is what the variables of the process say about it.
-type call struct {
-	role, step     string
-	attempt, round int
-}
-
-func thisCall(env func(string) string) (call, error) {
-	attempt, errAttempt := strconv.Atoi(env(agent.VariableAttempt))
-	round, errRound := strconv.Atoi(env(agent.VariableRound))
-	if err := errors.Join(errAttempt, errRound); err != nil {
-		return call{}, fmt.Errorf("read %s and %s: %w", agent.VariableAttempt, agent.VariableRound, err)
-	}
-	return call{role: env(agent.VariableRole), step: env(agent.VariableStep), attempt: attempt, round: round}, nil
-}
-
-func (s script) entryFor(c call) (entry, error) {
-	for _, e := range s.Entries {
-		if matches(e.Role, c.role) && matches(e.Step, c.step) && matches(e.Attempt, c.attempt) && matches(e.Round, c.round) {
-			return e, nil
-		}
-	}
-	return entry{}, fmt.Errorf("no entry matches role %q, step %q, attempt %d, round %d", c.role, c.step, c.attempt, c.round)
 }
 
 func matches[T comparable](want *T, is T) bool { return want == nil || *want == is }

@@ -4,24 +4,6 @@ import "slices"
 
 const tabWidth = 8
 
-// execute obeys one control character.
-func (s *Screen) execute(b byte) {
-	switch b {
-	case '\n', '\v', '\f':
-		s.ended(s.y)
-		s.down()
-		if s.columns == 0 {
-			s.x = 0
-		}
-	case '\r':
-		s.move(0, s.y)
-	case '\b':
-		s.move(s.x-1, s.y)
-	case '\t':
-		s.move(s.x/tabWidth*tabWidth+tabWidth, s.y)
-	}
-}
-
 // escape obeys a short sequence.
 func (s *Screen) escape(final byte) {
 	if s.sequence.intermediate != 0 {
@@ -145,23 +127,20 @@ func (s *Screen) mode(final byte) {
 			s.bracketsPaste = final == 'h'
 		case 47, 1047, 1049:
 			s.Drawn = true
-			s.alternate(final == 'h')
+			on := final == 'h'
+			switch {
+			case on && s.main == nil:
+				s.main = s.rows
+				s.rows = make([]row, len(s.main))
+			case !on && s.main != nil:
+				for _, r := range s.rows {
+					s.left(r)
+				}
+				rows := len(s.rows)
+				s.rows, s.main = s.main, nil
+				s.Resize(rows, s.columns)
+			}
 		}
-	}
-}
-
-func (s *Screen) alternate(on bool) {
-	switch {
-	case on && s.main == nil:
-		s.main = s.rows
-		s.rows = make([]row, len(s.main))
-	case !on && s.main != nil:
-		for _, r := range s.rows {
-			s.left(r)
-		}
-		rows := len(s.rows)
-		s.rows, s.main = s.main, nil
-		s.Resize(rows, s.columns)
 	}
 }
 

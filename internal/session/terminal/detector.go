@@ -180,7 +180,7 @@ func (d *Detector) ended(y int) {
 		return
 	}
 	d.answerAwaited()
-	if !d.screen.rows[y].mayMark() && (y == 0 || !d.screen.rows[y-1].wrapped) {
+	if !slices.Contains(d.screen.rows[y].cells, '#') && (y == 0 || !d.screen.rows[y-1].wrapped) {
 		return
 	}
 	at := d.line(y)

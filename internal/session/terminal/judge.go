@@ -61,17 +61,12 @@ func (d *Detector) judge(above passage, text string) (Word, bool) {
 		if !found || kind == Complete && message != "" {
 			continue
 		}
-		if above.hidden(text, d.code != "") || d.continues(above.last, marker) || d.echoed(above, marker) {
+		if above.hidden(text, d.code != "") || d.screen.Drawn && above.last > 0 && above.last+1+len(marker) > d.screen.width() || d.echoed(above, marker) {
 			return Word{}, false
 		}
 		return Word{Kind: kind, Message: strings.TrimLeft(message, ": ")}, true
 	}
 	return Word{}, false
-}
-
-// continues reports whether a program that breaks lines itself may have broken a sentence before the marker.
-func (d *Detector) continues(last int, marker string) bool {
-	return d.screen.Drawn && last > 0 && last+1+len(marker) > d.screen.width()
 }
 
 const (
@@ -122,9 +117,6 @@ func Undecorated(text string) string {
 func decorates(r rune) bool {
 	return 0x2500 <= r && r <= 0x259f || r == '●' || r == '•' || r == '⏺' || r == '⎿'
 }
-
-// mayMark reports whether the row can be part of a marker's line.
-func (r *row) mayMark() bool { return slices.Contains(r.cells, '#') }
 
 // appendTo appends the row's text, without what is blank at its end unless the line goes on.
 func (r *row) appendTo(text []byte) []byte {

@@ -103,10 +103,26 @@ func (m *Modes) control(final byte) {
 	switch prefix := q.prefix; {
 	case prefix == '?' && (final == 'h' || final == 'l'):
 		for i := range q.parameters {
-			m.set(q.number(i, 0), final == 'h')
+			mode := q.number(i, 0)
+			on := final == 'h'
+			if on == usual(mode) {
+				delete(m.private, mode)
+			} else if len(m.private) < modesLimit {
+				m.private[mode] = on
+			}
 		}
 	case final == 'u' && q.intermediate == 0:
-		m.keyboard().obey(prefix, q)
+		k := m.keyboard()
+		switch prefix {
+		case '>':
+			if len(k.pushed) < keysLimit {
+				k.pushed = append(k.pushed, q.number(0, 0))
+			}
+		case '<':
+			k.pushed, k.asked = k.pushed[:max(0, len(k.pushed)-max(1, q.number(0, 1)))], 0
+		case '=':
+			k.asked = q.number(0, 0)
+		}
 	case prefix == '>' && final == 'm' && q.number(0, 0) == 4:
 		m.otherKeys = q.number(1, 0)
 	case prefix != 0:
@@ -123,14 +139,6 @@ func (m *Modes) control(final byte) {
 	}
 }
 
-func (m *Modes) set(mode int, on bool) {
-	if on == usual(mode) {
-		delete(m.private, mode)
-	} else if len(m.private) < modesLimit {
-		m.private[mode] = on
-	}
-}
-
 // Alternate reports whether the alternate screen is shown.
 func (m *Modes) Alternate() bool {
 	return m.private[47] || m.private[1047] || m.private[alternateScreen]
@@ -141,19 +149,6 @@ func (m *Modes) keyboard() *keyboard {
 		return &m.keys[1]
 	}
 	return &m.keys[0]
-}
-
-func (k *keyboard) obey(prefix byte, q *sequence) {
-	switch prefix {
-	case '>':
-		if len(k.pushed) < keysLimit {
-			k.pushed = append(k.pushed, q.number(0, 0))
-		}
-	case '<':
-		k.pushed, k.asked = k.pushed[:max(0, len(k.pushed)-max(1, q.number(0, 1)))], 0
-	case '=':
-		k.asked = q.number(0, 0)
-	}
 }
 
 func (k *keyboard) restore(out *bytes.Buffer) {

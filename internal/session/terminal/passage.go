@@ -62,7 +62,22 @@ func (p *passage) pass(text []byte) {
 		p.last = 0
 	}
 	if !p.passFence(bare) {
-		p.passQuotation(bare)
+		switch {
+		case bare == "":
+			p.quoted, p.open = false, false
+		case bare[0] == '>':
+			p.quoted = true
+		}
+		for _, r := range bare {
+			switch r {
+			case '"':
+				p.open = !p.open
+			case '“':
+				p.open = true
+			case '”':
+				p.open = false
+			}
+		}
 	}
 }
 
@@ -105,25 +120,6 @@ func (p *passage) hidden(text string, code bool) bool {
 	line := []byte(text)
 	return p.fence != "" || p.quoted || p.open || branches(line) || p.branch && margin(line) >= codeIndent ||
 		!code && (p.block || p.last == 0) && indent(line) >= codeIndent
-}
-
-func (p *passage) passQuotation(bare string) {
-	switch {
-	case bare == "":
-		p.quoted, p.open = false, false
-	case bare[0] == '>':
-		p.quoted = true
-	}
-	for _, r := range bare {
-		switch r {
-		case '"':
-			p.open = !p.open
-		case '“':
-			p.open = true
-		case '”':
-			p.open = false
-		}
-	}
 }
 
 // passFence reports whether the line belongs to a code block, its fences included.

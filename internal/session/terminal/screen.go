@@ -90,7 +90,20 @@ func (s *Screen) Write(p []byte) {
 		case len(s.partial) > 0 || b >= utf8.RuneSelf:
 			p = p[s.character(p):]
 		case b < ' ' || b == 0x7f:
-			s.execute(b)
+			switch b {
+			case '\n', '\v', '\f':
+				s.ended(s.y)
+				s.down()
+				if s.columns == 0 {
+					s.x = 0
+				}
+			case '\r':
+				s.move(0, s.y)
+			case '\b':
+				s.move(s.x-1, s.y)
+			case '\t':
+				s.move(s.x/tabWidth*tabWidth+tabWidth, s.y)
+			}
 			p = p[1:]
 		default:
 			n := printable(p)

@@ -57,36 +57,27 @@ func (q *sequence) advance(b byte) {
 	case parser.CollectAction:
 		q.intermediate = b
 	case parser.ParamAction:
-		q.parameter(b)
+		if len(q.parameters) == 0 {
+			q.parameters = append(q.parameters, missing)
+		}
+		last := &q.parameters[len(q.parameters)-1]
+		switch {
+		case '0' <= b && b <= '9':
+			*last = min(max(*last, 0)*10+int(b-'0'), maxParameter)
+		case len(q.parameters) < maxParameters:
+			q.parameters = append(q.parameters, missing)
+		}
 	case parser.DispatchAction:
-		q.dispatch(b)
+		if q.control != nil {
+			switch q.state {
+			case parser.CsiEntryState, parser.CsiParamState, parser.CsiIntermediateState:
+				q.control(b)
+			case parser.EscapeState, parser.EscapeIntermediateState:
+				q.escape(b)
+			}
+		}
 	}
 	q.state = state
-}
-
-func (q *sequence) parameter(b byte) {
-	if len(q.parameters) == 0 {
-		q.parameters = append(q.parameters, missing)
-	}
-	last := &q.parameters[len(q.parameters)-1]
-	switch {
-	case '0' <= b && b <= '9':
-		*last = min(max(*last, 0)*10+int(b-'0'), maxParameter)
-	case len(q.parameters) < maxParameters:
-		q.parameters = append(q.parameters, missing)
-	}
-}
-
-func (q *sequence) dispatch(final byte) {
-	if q.control == nil {
-		return
-	}
-	switch q.state {
-	case parser.CsiEntryState, parser.CsiParamState, parser.CsiIntermediateState:
-		q.control(final)
-	case parser.EscapeState, parser.EscapeIntermediateState:
-		q.escape(final)
-	}
 }
 
 // number is a parameter, or what a sequence without it means.
