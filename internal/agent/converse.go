@@ -18,7 +18,24 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 	command := p.command(task)
 	command.Stdout, command.Stderr, command.OutputLimit = out, io.MultiWriter(&last, raw), 0
 	running, read, ended := p.listen(ctx, task, &command)
-	out.each = func(line []byte, cut bool) error { return p.line(task, raw, read, line, cut) }
+	out.each = func(line []byte, cut bool) error {
+		if cut {
+			task.tell(Entry{Kind: Warned, Text: fmt.Sprintf("a line of more than %d bytes was left out", maxLine)})
+			return nil
+		}
+		entries, keep := read(line)
+		for _, entry := range entries {
+			if entry.Kind == Began {
+				entry.Program = p.Title
+			}
+			task.tell(entry)
+		}
+		if !keep {
+			return nil
+		}
+		_, err := raw.Write(append(bytes.Clone(line), '\n'))
+		return err
+	}
 	end, err := exec.Exec(running, command)
 	err = ended(&end, err)
 	kept := out.finish()
@@ -40,26 +57,6 @@ func (p Program) converse(ctx context.Context, task Task, exec process.Executor)
 	}
 	task.tell(entry)
 	return result, nil
-}
-
-// line reads one line of output and passes on its entries.
-func (p Program) line(task Task, raw io.Writer, read readLine, line []byte, cut bool) error {
-	if cut {
-		task.tell(Entry{Kind: Warned, Text: fmt.Sprintf("a line of more than %d bytes was left out", maxLine)})
-		return nil
-	}
-	entries, keep := read(line)
-	for _, entry := range entries {
-		if entry.Kind == Began {
-			entry.Program = p.Title
-		}
-		task.tell(entry)
-	}
-	if !keep {
-		return nil
-	}
-	_, err := raw.Write(append(bytes.Clone(line), '\n'))
-	return err
 }
 
 // result combines the agent's report with its program's end. A passed deadline is the agent's failure, unless the agent had reported that it

@@ -54,7 +54,19 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 	c.Stdin, c.Idle, c.Total = t.input, 0, 0
 	c.Stdout, c.Stderr = t.silence.hearing(c.Stdout), t.silence.hearing(c.Stderr)
 	var answering sync.WaitGroup
-	answering.Go(func() { t.answerAll(running) })
+	answering.Go(func() {
+		for {
+			if w := t.next(); w != nil {
+				t.answer(running, w)
+				continue
+			}
+			select {
+			case <-t.more:
+			case <-running.Done():
+				return
+			}
+		}
+	})
 	ended = func(result *process.Result, err error) error {
 		cause := context.Cause(running)
 		end(nil)

@@ -88,20 +88,6 @@ func (t *talk) put(ctx context.Context, q Question) Entry {
 	return entry
 }
 
-func (t *talk) answerAll(ctx context.Context) {
-	for {
-		if w := t.next(); w != nil {
-			t.answer(ctx, w)
-			continue
-		}
-		select {
-		case <-t.more:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 func (t *talk) next() *asked {
 	t.mu.Lock()
 	defer t.mu.Unlock()

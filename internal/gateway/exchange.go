@@ -71,7 +71,18 @@ func (s *Session) serve(w http.ResponseWriter, r *http.Request, to route, path s
 		err = s.reserve(ctx, x, body)
 	}
 	if err != nil {
-		turnDown(w, r, to.dialect, err)
+		var large *http.MaxBytesError
+		if !errors.As(err, &large) {
+			drain(w, r)
+		}
+		switch {
+		case errors.Is(err, errRequest):
+			refuse(w, to.dialect, http.StatusBadRequest, "Signalbox: "+err.Error())
+		case large != nil:
+			refuse(w, to.dialect, http.StatusRequestEntityTooLarge, fmt.Sprintf("Signalbox: a request has at most %d bytes.", large.Limit))
+		default: // a budget is used up, or the agent is gone
+			refuseOver(w, to.dialect)
+		}
 		return
 	}
 	defer s.settle(x)
@@ -104,21 +115,6 @@ func (s *Session) leave(x *exchange) {
 	delete(s.running, x)
 	s.mu.Unlock()
 	s.serving.Done()
-}
-
-func turnDown(w http.ResponseWriter, r *http.Request, d dialect, err error) {
-	var large *http.MaxBytesError
-	if !errors.As(err, &large) {
-		drain(w, r)
-	}
-	switch {
-	case errors.Is(err, errRequest):
-		refuse(w, d, http.StatusBadRequest, "Signalbox: "+err.Error())
-	case large != nil:
-		refuse(w, d, http.StatusRequestEntityTooLarge, fmt.Sprintf("Signalbox: a request has at most %d bytes.", large.Limit))
-	default: // a budget is used up, or the agent is gone
-		refuseOver(w, d)
-	}
 }
 
 // send sends the request. The agent gets the vendor's answer, or the end of its session.

@@ -36,7 +36,16 @@ func (gemini) read(document []byte, r *reading) {
 		r.whole = r.whole || candidate.Finish != ""
 	}
 	r.whole = r.whole || chunk.Feedback.Block != ""
-	chunk.Usage.toldTo(r)
+	if u := chunk.Usage; u != nil { // in the middle of a stream it may lack the answer, which is a guess until then
+		t := tokens{input: believed(u.Prompt) + believed(u.Tools), read: u.Cached, output: believed(u.Thoughts)}
+		text := r.text
+		if u.Candidates != nil {
+			t.output += believed(*u.Candidates)
+			text = 0
+		}
+		r.tell(t)
+		r.text = text
+	}
 	if problem := problemIn(chunk.Error); problem != nil {
 		r.problem = problem
 	}
@@ -48,21 +57,6 @@ type geminiUsage struct {
 	Cached     int64  `json:"cachedContentTokenCount"`
 	Candidates *int64 `json:"candidatesTokenCount"`
 	Thoughts   int64  `json:"thoughtsTokenCount"`
-}
-
-// toldTo: a usage in the middle of a stream may leave out the answer, which is a guess until then.
-func (u *geminiUsage) toldTo(r *reading) {
-	if u == nil {
-		return
-	}
-	t := tokens{input: believed(u.Prompt) + believed(u.Tools), read: u.Cached, output: believed(u.Thoughts)}
-	text := r.text
-	if u.Candidates != nil {
-		t.output += believed(*u.Candidates)
-		text = 0
-	}
-	r.tell(t)
-	r.text = text
 }
 
 func (gemini) refusal(status int, message string) any {

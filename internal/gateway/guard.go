@@ -41,7 +41,14 @@ func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 	if err != nil {
 		return result, err
 	}
-	result.Usage, result.Model = seen(s.Report(), result.Usage), cmp.Or(mostUsed(s.Report()), result.Model)
+	r := s.Report()
+	model := "" // the one that did most of the work: agents use a small one for titles
+	for _, name := range slices.Sorted(maps.Keys(r.Models)) {
+		if name != otherModels && (model == "" || r.Models[name].OutputTokens > r.Models[model].OutputTokens) {
+			model = name
+		}
+	}
+	result.Usage, result.Model = seen(r, result.Usage), cmp.Or(model, result.Model)
 	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent || f.Code == agent.DaySpent) {
 		result.Failure = f
 		if whole != nil { // the agent only knows that its session was ended
@@ -49,16 +56,6 @@ func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 		}
 	}
 	return result, nil
-}
-
-// mostUsed returns the model that did most of the work: agents use a small one for titles.
-func mostUsed(r Report) (model string) {
-	for _, name := range slices.Sorted(maps.Keys(r.Models)) {
-		if name != otherModels && (model == "" || r.Models[name].OutputTokens > r.Models[model].OutputTokens) {
-			model = name
-		}
-	}
-	return model
 }
 
 // telling reports to a transcript what was used since the last report.

@@ -70,7 +70,20 @@ func (s *Sessions) start(ctx context.Context, c Config) (Info, error) {
 	}
 	defer func() { _ = conn.Close() }()
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	return s.instruct(conn, c)
+	if err := checkPeer(conn); err != nil {
+		return Info{}, err
+	}
+	if err := (&frames{to: conn}).sendJSON(frameOrder, order{Root: s.Root, AllowNetworkFS: s.AllowNetworkFS, Config: c, Environ: inherited()}); err != nil {
+		return Info{}, err
+	}
+	info, err := readInfo(conn)
+	if err != nil {
+		return Info{}, err
+	}
+	if info.EndedAt != nil && info.ExitCode == nil && info.Outcome != nil {
+		return Info{}, errors.New(info.Outcome.Message) // it never ran
+	}
+	return info, nil
 }
 
 // mayStart refuses at once what the host would refuse. A session whose agent has ended is about to end, too.
@@ -153,24 +166,6 @@ func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(assignment string) bool {
 		return strings.HasPrefix(assignment, "SIGNALBOX_PROCESS=") || strings.HasPrefix(assignment, "SIGNALBOX_SESSION_")
 	})
-}
-
-// instruct gives the order and hears what came of it.
-func (s *Sessions) instruct(conn net.Conn, c Config) (Info, error) {
-	if err := checkPeer(conn); err != nil {
-		return Info{}, err
-	}
-	if err := (&frames{to: conn}).sendJSON(frameOrder, order{Root: s.Root, AllowNetworkFS: s.AllowNetworkFS, Config: c, Environ: inherited()}); err != nil {
-		return Info{}, err
-	}
-	info, err := readInfo(conn)
-	if err != nil {
-		return Info{}, err
-	}
-	if info.EndedAt != nil && info.ExitCode == nil && info.Outcome != nil {
-		return Info{}, errors.New(info.Outcome.Message) // it never ran
-	}
-	return info, nil
 }
 
 // readInfo reads the answer to an order or a request.

@@ -116,7 +116,24 @@ func (t *Talk) responded(m jsonrpc.Message) []agent.Entry {
 		}
 		t.peer.Request(method, params)
 	case number == opening && t.prompted+t.settling == 0:
-		return t.opened(m.Result)
+		var session struct {
+			ID string `json:"sessionId"`
+		}
+		_ = json.Unmarshal(m.Result, &session)
+		if t.resumed != nil {
+			session.ID = t.resumed.ID
+		}
+		if !agent.ValidConversation(session.ID) {
+			return t.fail(agent.Fail(agent.Crashed, "%s began no session", t.Program))
+		}
+		t.session = session.ID
+		if t.resumed != nil && t.Retells {
+			t.retold = true
+			t.settle()
+		} else {
+			t.say(t.prompt)
+		}
+		return []agent.Entry{{Kind: agent.Began, Conversation: t.session, Model: t.model}}
 	case number == t.settling && number > opening && t.prompted == 0:
 		t.settle()
 	case number == t.prompted && number > opening:

@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"encoding/json"
 	"strings"
 
 	"signalbox/internal/agent"
@@ -14,23 +13,6 @@ type saying struct {
 	messageID string
 	answer    string
 	spoke     bool
-}
-
-// chunk handles a piece of a message; the last message is the answer.
-func (t *Talk) chunk(u update) (entries []agent.Entry) {
-	var content struct {
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(u.Content, &content)
-	if u.MessageID != t.messageID {
-		entries = t.flush()
-		t.messageID = u.MessageID
-	}
-	t.spoke = t.spoke || content.Text != ""
-	if t.message.Len()+len(content.Text) <= agent.MaxAnswer {
-		t.message.WriteString(content.Text)
-	}
-	return entries
 }
 
 // flush tells the message that was said in pieces.

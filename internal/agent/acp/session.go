@@ -7,27 +7,6 @@ import (
 	"signalbox/internal/agent"
 )
 
-func (t *Talk) opened(result json.RawMessage) []agent.Entry {
-	var session struct {
-		ID string `json:"sessionId"`
-	}
-	_ = json.Unmarshal(result, &session)
-	if t.resumed != nil {
-		session.ID = t.resumed.ID
-	}
-	if !agent.ValidConversation(session.ID) {
-		return t.fail(agent.Fail(agent.Crashed, "%s began no session", t.Program))
-	}
-	t.session = session.ID
-	if t.resumed != nil && t.Retells {
-		t.retold = true
-		t.settle()
-	} else {
-		t.say(t.prompt)
-	}
-	return []agent.Entry{{Kind: agent.Began, Conversation: t.session, Model: t.model}}
-}
-
 // settle sends the prompt once the replay is over. The replay arrives without gaps, so if it is still going on, some of it arrives within a
 // request's round trip.
 func (t *Talk) settle() {

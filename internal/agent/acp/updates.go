@@ -26,7 +26,20 @@ func (t *Talk) updated(params json.RawMessage) []agent.Entry {
 	}
 	switch u := p.Update; u.What {
 	case "agent_message_chunk":
-		return t.chunk(u)
+		var content struct {
+			Text string `json:"text"`
+		}
+		_ = json.Unmarshal(u.Content, &content)
+		var entries []agent.Entry // the message before is complete if this piece belongs to another; the last message is the answer
+		if u.MessageID != t.messageID {
+			entries = t.flush()
+			t.messageID = u.MessageID
+		}
+		t.spoke = t.spoke || content.Text != ""
+		if t.message.Len()+len(content.Text) <= agent.MaxAnswer {
+			t.message.WriteString(content.Text)
+		}
+		return entries
 	case "tool_call":
 		t.note(u.Use)
 		return append(t.flush(), t.worked(u.Use)...)

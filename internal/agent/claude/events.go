@@ -56,7 +56,13 @@ func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 	case "assistant":
 		return r.assistant(e), true
 	case "user":
-		return results(e), true
+		var entries []agent.Entry
+		for _, b := range blocks(e.Message.Content) {
+			if b.Type == "tool_result" {
+				entries = append(entries, agent.Entry{Kind: agent.ToolReturned, Call: agent.Text(b.ToolUseID), Failed: b.IsError, Text: agent.Text(text(b.Content))})
+			}
+		}
+		return entries, true
 	case "rate_limit_event":
 		r.limit = e.Limit
 	case "result":
@@ -101,15 +107,6 @@ func (r *reader) assistant(e event) (entries []agent.Entry) {
 
 // maxCalled is more than it has going on at once.
 const maxCalled = 100
-
-func results(e event) (entries []agent.Entry) {
-	for _, b := range blocks(e.Message.Content) {
-		if b.Type == "tool_result" {
-			entries = append(entries, agent.Entry{Kind: agent.ToolReturned, Call: agent.Text(b.ToolUseID), Failed: b.IsError, Text: agent.Text(text(b.Content))})
-		}
-	}
-	return entries
-}
 
 // End implements agent.Reader.
 func (r *reader) End(_ process.Result, stderr string) agent.Ending {

@@ -94,7 +94,15 @@ func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 		return a.ends(n.Item.plain())
 	case "thread/tokenUsage/updated":
 		t := n.Usage.Total
-		a.counts(usage{t.Input, t.Read, t.Written, t.Output}.total())
+		// The usage of the whole conversation never decreases here. In Codex it does when the conversation became too long.
+		total := usage{t.Input, t.Read, t.Written, t.Output}.total()
+		if !a.counting && total.InputTokens < a.before.InputTokens {
+			a.offset = a.before
+		}
+		a.counting = true
+		if total = a.offset.Add(total); total.InputTokens >= a.counted.InputTokens {
+			a.counted = total
+		}
 	case "error":
 		if !n.WillRetry {
 			return a.fails(n.Error.Message)
@@ -107,32 +115,16 @@ func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 		a.drop(string(n.RequestID))
 	case "turn/completed":
 		a.next.Over = true
-		return a.finished(n)
+		switch n.Turn.Status {
+		case "completed":
+			return a.completes(a.counted)
+		case "failed":
+			return a.fails(cmp.Or(n.Turn.Error.Message, "the turn failed"))
+		}
+		return a.fails("the turn was broken off: " + n.Turn.Status)
 	}
 	return nil
 }
 
 // maxPatches is more than it has in hand at once.
 const maxPatches = 20
-
-// counts takes what the whole conversation used. It does not become less, as it does in Codex where the
-// conversation became too long.
-func (a *asking) counts(total agent.Usage) {
-	if !a.counting && total.InputTokens < a.before.InputTokens {
-		a.offset = a.before
-	}
-	a.counting = true
-	if total = a.offset.Add(total); total.InputTokens >= a.counted.InputTokens {
-		a.counted = total
-	}
-}
-
-func (a *asking) finished(n notice) []agent.Entry {
-	switch n.Turn.Status {
-	case "completed":
-		return a.completes(a.counted)
-	case "failed":
-		return a.fails(cmp.Or(n.Turn.Error.Message, "the turn failed"))
-	}
-	return a.fails("the turn was broken off: " + n.Turn.Status)
-}

@@ -48,8 +48,12 @@ func (c *Conversation) hearsOpenAI(role, text string) {
 }
 
 func (chat) whole(a answer) any {
+	var calls []object
+	for i, call := range a.calls {
+		calls = append(calls, call.delta(i, call.arguments))
+	}
 	return a.completion("chat.completion", object{"index": 0, "finish_reason": a.finishReason(),
-		"message": object{"role": "assistant", "content": a.text, "tool_calls": a.toolCalls()}})
+		"message": object{"role": "assistant", "content": a.text, "tool_calls": calls}})
 }
 
 // completion returns a whole completion with its usage, or a chunk of one; a chunk without choices is the
@@ -71,13 +75,6 @@ func (a answer) finishReason() string {
 		return "tool_calls"
 	}
 	return "stop"
-}
-
-func (a answer) toolCalls() (calls []object) {
-	for i, call := range a.calls {
-		calls = append(calls, call.delta(i, call.arguments))
-	}
-	return calls
 }
 
 func (c call) delta(index int, arguments string) object {

@@ -23,7 +23,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *exchange, spo
 	if streamed {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("Cache-Control", "no-cache")
-		chunks = s.stream(spoken, a, fault)
+		chunks = func(yield func([]byte) bool) {
+			sent := 0
+			for e := range spoken.events(a) {
+				if fault.InStream && sent == fault.Events {
+					yield(spoken.inform(s.failed(fault, a.model)).encode())
+					return
+				}
+				if !yield(e.encode()) {
+					return
+				}
+				sent++
+			}
+		}
 	}
 	w.WriteHeader(http.StatusOK)
 	x.Status = http.StatusOK
@@ -39,23 +51,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, x *exchange, spo
 			_ = tcp.SetLinger(0)
 		}
 		_ = connection.Close()
-	}
-}
-
-// stream returns an answer as server-sent events, up to the place of an error.
-func (s *Server) stream(spoken dialect, a answer, fault Fault) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		sent := 0
-		for e := range spoken.events(a) {
-			if fault.InStream && sent == fault.Events {
-				yield(spoken.inform(s.failed(fault, a.model)).encode())
-				return
-			}
-			if !yield(e.encode()) {
-				return
-			}
-			sent++
-		}
 	}
 }
 

@@ -50,7 +50,11 @@ func (c Call) in(dir string, offers []Offer) (call, error) {
 		return c.byCommand().in(dir, offers)
 	}
 	if !found {
-		return call{}, fmt.Errorf("%s: no tool for it among %q", c.verb, namesOf(offers))
+		var names []string
+		for _, o := range offers {
+			names = append(names, o.Name)
+		}
+		return call{}, fmt.Errorf("%s: no tool for it among %q", c.verb, names)
 	}
 	if offer.Schema.Properties == nil && c.verb == write {
 		return call{name: offer.Name, arguments: c.patch(), plain: true}, nil
@@ -80,13 +84,6 @@ func pick(names []string, offers []Offer) (Offer, bool) {
 		}
 	}
 	return Offer{}, false
-}
-
-func namesOf(offers []Offer) (names []string) {
-	for _, o := range offers {
-		names = append(names, o.Name)
-	}
-	return names
 }
 
 // byCommand returns the call as a shell command.
