@@ -69,6 +69,24 @@ var (
 	ownCommand = regexp.MustCompile("`signalbox ([^`]+)`")
 )
 
+// The exit codes of "signalbox --help" are those of the page for programs.
+func TestTheDocumentsPageHasEveryExitCode(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/documents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, row := range exitCode.FindAllStringSubmatch(strings.Join(texts(t, "cli/command/exit.go"), "\n"), -1) {
+		rows = append(rows, "| "+row[1]+" | "+row[2]+" |\n")
+	}
+	if len(rows) < 10 || !strings.Contains(string(page), "\n\n| code | meaning |\n|---|---|\n"+strings.Join(rows, "")+"\n") {
+		t.Errorf("docs/documents.md does not have exactly the rows\n%s", strings.Join(rows, ""))
+	}
+}
+
+var exitCode = regexp.MustCompile(`(?m)^ +(\d+)  (.*)$`)
+
 // texts are the texts in a file of ours.
 func texts(t *testing.T, name string) (found []string) {
 	t.Helper()
