@@ -37,7 +37,7 @@ type Details struct {
 	Settings Settings `json:"settings"`
 	Used     Used     `json:"used"`
 	// Program implements the request in the place of the configuration's agents, because a person
-	// named it when they let the run begin or go on; empty where nobody did.
+	// named it when they let the run begin or go on; empty if no one did.
 	Program string `json:"program,omitempty"`
 
 	// Branch is signalbox/<n>-<slug>; Base the branch to merge into. The commits are full object
@@ -100,14 +100,14 @@ type Details struct {
 	Mends       int    `json:"mends"`
 	MendAttempt int    `json:"mend_attempt"`
 	SetUp       *SetUp `json:"set_up"`
-	// Tested is what the tests came to at BaseCommit; nil until they ran there.
+	// Tested is the result of the tests at BaseCommit; nil until they ran there.
 	Tested *BaseCheck `json:"base_check,omitempty"`
-	// Warm: the environment began from one that was kept.
+	// Warm: the environment started from a cached one.
 	Warm bool `json:"warm,omitzero"`
-	// FromBase: the run goes on from its base branch as that is when it goes on.
+	// FromBase: the run continues from its base branch as it is at that moment.
 	FromBase bool      `json:"from_base,omitzero"`
 	Findings []Finding `json:"findings"`
-	// Conflicts are the files in which the agent is to resolve conflict markers.
+	// Conflicts are the files whose conflict markers the agent has to resolve.
 	Conflicts []string `json:"conflicts,omitempty"`
 	Blocked   *Blocked `json:"blocked"`
 	// Flags are the reasons why a person must look even where approval is automatic.
@@ -123,7 +123,7 @@ type Details struct {
 	Aside []string `json:"aside,omitempty"`
 	// KeptRef holds the work of a removed branch.
 	KeptRef string `json:"kept_ref,omitempty"`
-	// Canceling: a person gave the run up and what it made is being put away.
+	// Canceling: a person gave the run up, and its branch and environment are being removed.
 	Canceling bool `json:"canceling"`
 
 	Unknown Unknown `json:",embed"`
@@ -132,7 +132,7 @@ type Details struct {
 // IsolationNone: commands run on the host as the person who started the run.
 const IsolationNone = "none"
 
-// PhaseRecord is what became of one phase; a skipped one says why.
+// PhaseRecord is the result of one phase; a skipped one says why.
 type PhaseRecord struct {
 	Phase     Phase      `json:"phase"`
 	Step      StepName   `json:"step"`
@@ -166,7 +166,7 @@ type Settings struct {
 	// HasPlanner and HasReviewer say whether an agent is configured for the role.
 	HasPlanner  bool `json:"has_planner"`
 	HasReviewer bool `json:"has_reviewer"`
-	// NoRepairer: nobody corrects a set-up that fails.
+	// NoRepairer: no agent corrects a setup that fails.
 	NoRepairer bool `json:"no_repairer,omitempty"`
 	// EnvironmentName, SetUp and Verification are the project's own word on its environment;
 	// where they are empty the plan's counts, and then what was detected.

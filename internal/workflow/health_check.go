@@ -14,11 +14,11 @@ import (
 type HealthCheck struct {
 	ID   string          `json:"id"`
 	Kind HealthCheckKind `json:"kind"`
-	// Severity is the order in which errors are repaired.
+	// Severity is the order in which errors are fixed.
 	Severity Severity `json:"severity"`
 	// Command is a line for sh that succeeds where all is well.
 	Command string `json:"command,omitempty"`
-	// HTTP is what to ask a service.
+	// HTTP is the request to a service.
 	HTTP *HealthHTTP `json:"http,omitempty"`
 	// File is a log, Pattern a regular expression for the lines of it that are errors.
 	File    string `json:"file,omitempty"`
@@ -28,11 +28,11 @@ type HealthCheck struct {
 	Rerun string `json:"rerun,omitempty"`
 	// Recipe tells the agent what is known about such an error.
 	Recipe string `json:"recipe,omitempty"`
-	// TimeLimitMS ends a look that takes longer, which is then a failure. It is the look's as a whole, whatever it is made of.
+	// TimeLimitMS is the time limit shared by all commands of one check. A check that takes longer fails.
 	TimeLimitMS int64 `json:"time_limit_ms"`
-	// Looks is how many in a row must fail before it counts.
+	// Looks is how many times in a row the check must fail before it counts.
 	Looks int `json:"looks"`
-	// IntervalSec is how long a check that passed is left alone; 0 is until the next pass.
+	// IntervalSec is how long a check that passed is skipped; 0 means until the next pass.
 	IntervalSec int     `json:"interval_sec,omitzero"`
 	Unknown     Unknown `json:",embed"`
 }

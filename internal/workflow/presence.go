@@ -3,7 +3,7 @@ package workflow
 // Presence is what the engine of Details.Epoch knows of the run's environment because it did it itself. No other
 // engine may rely on it, and none of it holds for longer than the engine has the run: see Readmitted.
 type Presence struct {
-	// Entered: something of this engine's has begun in the environment, so that what lies there is its own.
+	// Entered: this engine has started something in the environment, so the files there are its own.
 	Entered bool `json:"entered,omitzero"`
 	// AgentsStart: the run's agents were found to start.
 	AgentsStart bool `json:"agents_start,omitzero"`

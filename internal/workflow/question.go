@@ -10,7 +10,7 @@ import (
 )
 
 // Question is what an agent asks while it works. The run stays RUNNING and waits for an answer, or for
-// Until. All words in it are a stranger's.
+// Until. All text in it is untrusted.
 type Question struct {
 	// ID is unique within the run ("Q1"), so that no answer is ever taken for one to another question.
 	ID string `json:"id"`
@@ -24,12 +24,12 @@ type Question struct {
 	Subject string   `json:"subject"`
 	Text    string   `json:"text"`
 	Options []string `json:"options"`
-	// Altered: what is asked for was longer, or held something that is not shown.
+	// Altered: the question was longer, or contained something that isn't shown.
 	Altered bool `json:"altered"`
 	// Always is the pattern that an answer with always adds; empty where none can.
 	Always  string    `json:"always"`
 	AskedAt time.Time `json:"asked_at"`
-	// Until is when it counts as denied.
+	// Until is when the question counts as denied.
 	Until   time.Time `json:"until"`
 	Unknown Unknown   `json:",embed"`
 }

@@ -64,7 +64,7 @@ const (
 	ReadOnlyCode         = "READ_ONLY"
 	NoIsolationCode      = "NO_ISOLATION"      // commands cannot be kept apart from this machine
 	NoContainerCode      = "NO_CONTAINER"      // no container engine answers
-	EnvironmentGoneCode  = "ENVIRONMENT_GONE"  // somebody removed it
+	EnvironmentGoneCode  = "ENVIRONMENT_GONE"  // it was removed from outside
 	OtherEnvironmentCode = "OTHER_ENVIRONMENT" // it was made with another configuration
 	WorkTooLarge         = "WORK_TOO_LARGE"    // what lies in the environment can neither be kept nor be in the way
 	NameTakenCode        = "NAME_TAKEN"        // a branch "signalbox" leaves no room for the branches of runs

@@ -110,7 +110,7 @@ const (
 var Stages = []Stage{StageInit, StageLockAcquired, StagePlanning, StageImplementing, StageApplying,
 	StageTesting, StageReporting, StageFinalizing, StageEnd}
 
-// Progress is what a person reads first (R4).
+// Progress is the line that a person reads first (R4).
 type Progress struct {
 	// Percent is 0 to 100, by phases, not by time.
 	Percent int    `json:"percent"`
