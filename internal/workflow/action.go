@@ -3,8 +3,8 @@ package workflow
 import "time"
 
 // Action is an order, as data. It is saved with the run before it is performed
-// and may be performed more than once: whoever performs it first looks for
-// what it would create. What an action works on (branch, environment, pull
+// and may be performed more than once: it first
+// looks for the thing that it would create. What an action works on (branch, environment, pull
 // request) is read from the run; here is only what tells it from its like.
 type Action struct {
 	// Key is unique within the run; the answering Event carries it.

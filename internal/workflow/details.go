@@ -110,7 +110,7 @@ type Details struct {
 	// Conflicts are the files whose conflict markers the agent has to resolve.
 	Conflicts []string `json:"conflicts,omitempty"`
 	Blocked   *Blocked `json:"blocked"`
-	// Flags are the reasons why a person must look even where approval is automatic.
+	// Flags are the reasons why a person must approve the change, with automatic approval too.
 	Flags []string `json:"flags"`
 	// Failure is the tail of what went wrong last, for the next prompt and for people.
 	Failure string `json:"failure,omitempty"`
@@ -118,8 +118,8 @@ type Details struct {
 	PullRequest *PullRequest `json:"pull_request"`
 	Evidence    []Evidence   `json:"evidence"`
 	MergeCommit string       `json:"merge_commit,omitempty"`
-	// Aside are the refs, oldest first, of work that lay unrecorded in the environment when the run went
-	// on there: a session's, a person's, or that of an attempt that was cut off. It takes no part in the change.
+	// Aside are the refs, oldest first, of unrecorded work that was in the environment when the run continued
+	// there: a session's, a person's, or an interrupted attempt's. It isn't part of the change.
 	Aside []string `json:"aside,omitempty"`
 	// KeptRef holds the work of a removed branch.
 	KeptRef string `json:"kept_ref,omitempty"`
@@ -192,7 +192,7 @@ type Limits struct {
 	ReviewRounds int `json:"review_rounds"`
 	// CIFailures is how many checks in a row may fail (E5: 3).
 	CIFailures int `json:"ci_failures"`
-	// SetUpRepairs is how often the model may correct the set-up, verification included (P6: 3).
+	// SetUpRepairs is how often the model may correct the setup, verification included (P6: 3).
 	SetUpRepairs int `json:"set_up_repairs"`
 	// Autofix is how often one step goes back to the implementer because its tests failed.
 	Autofix int `json:"autofix"`
@@ -207,8 +207,8 @@ type Limits struct {
 	Calls        int   `json:"calls,omitempty"`
 	// ActionRetries is how often an action is repeated after a passing failure of git or the forge.
 	ActionRetries int `json:"action_retries"`
-	// BaseConflicts is how often the steps are carried out again, unasked, on a base branch that
-	// moved under the change.
+	// BaseConflicts is how often the steps are repeated, without
+	// asking a person, on a base branch that moved.
 	BaseConflicts int `json:"base_conflicts"`
 	// MaxDiffLines is the size above which a step's diff is too_large and needs a person (R10).
 	MaxDiffLines int `json:"max_diff_lines"`

@@ -11,13 +11,13 @@ type Detection struct {
 	Environment string   `json:"environment_type"`
 	Reason      string   `json:"reason,omitempty"`
 	Files       []string `json:"detected_files"`
-	// Language is the task's, which decides where files speak for several environments; empty if it has none.
+	// Language is the task's. It decides if several environments fit; empty if the task has none.
 	Language string `json:"language,omitempty"`
 	// SetUp are the commands, empty if nothing needs to be set up; Source is what says so.
 	SetUp        []string       `json:"setup_commands"`
 	Source       string         `json:"source,omitempty"`
 	Verification []Verification `json:"verification,omitempty"`
-	// Defaults are what the environments that were not chosen would be set up with, by name.
+	// Defaults are the setups of the environments that were not chosen, by name.
 	Defaults map[string]DefaultSetUp `json:"defaults,omitempty"`
 	// Image is what the project itself says its containers start from; see environment.Spec.
 	Image string `json:"image,omitempty"`

@@ -16,15 +16,15 @@ type HealthCheck struct {
 	Kind HealthCheckKind `json:"kind"`
 	// Severity is the order in which errors are fixed.
 	Severity Severity `json:"severity"`
-	// Command is a line for sh that succeeds where all is well.
+	// Command is a line for sh that succeeds if all is well.
 	Command string `json:"command,omitempty"`
 	// HTTP is the request to a service.
 	HTTP *HealthHTTP `json:"http,omitempty"`
 	// File is a log, Pattern a regular expression for the lines of it that are errors.
 	File    string `json:"file,omitempty"`
 	Pattern string `json:"pattern,omitempty"`
-	// Rerun is a line for sh that shows on a changed tree whether the check would pass, for kinds that
-	// cannot be asked there.
+	// Rerun is a line for sh that shows on a changed tree whether the
+	// check would pass, for kinds that can't run there.
 	Rerun string `json:"rerun,omitempty"`
 	// Recipe tells the agent what is known about such an error.
 	Recipe string `json:"recipe,omitempty"`

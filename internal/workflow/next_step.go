@@ -9,7 +9,7 @@ import (
 // NextStep is one thing that a person can do about a stop, as data. Each front end says it in its own way: the command line as a
 // command, a web page as a button, MCP as a tool call. A document never holds a line for a shell in its place.
 type NextStep struct {
-	// Text is what the step is for, or the whole step where only a person can take it ("free disk space").
+	// Text is what the step is for, or all of it if only a person can take it ("free disk space").
 	Text string `json:"text,omitempty"`
 	// Verb is what Signalbox is asked to do; empty where the step is taken outside of it.
 	Verb Verb `json:"verb,omitempty"`
@@ -23,11 +23,11 @@ type NextStep struct {
 	Force bool `json:"force,omitzero"`
 	// Unsandboxed, of resume: commands may run unprotected.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`
-	// Blank stands for words that only the person has, and says which: "what to change".
+	// Blank is a placeholder for the person's own words: "what to change".
 	Blank string `json:"blank,omitempty"`
 	// Program is a command of another program, one argument each. A step has it or a verb.
 	Program []string `json:"program,omitempty"`
-	// Then are the steps without which this one does not help, in their order.
+	// Then are the steps that have to follow, in their order.
 	Then    []NextStep `json:"then,omitempty"`
 	Unknown Unknown    `json:",embed"`
 }

@@ -42,7 +42,7 @@ type PlannedStep struct {
 	// StepID is S01, S02, … in order.
 	StepID string `json:"step_id"`
 	Title  string `json:"title"`
-	// Role is as the planner said it, and "implementer" where it said nothing; the implementer's agent carries every step out.
+	// Role is the planner's word, or "implementer" without one; the implementer's agent carries out every step.
 	Role Role `json:"role"`
 	// Phase is tdd-red, tdd-green (the default) or tdd-refactor; phases never go back within a plan.
 	Phase        StepName `json:"phase,omitempty"`
