@@ -7,7 +7,19 @@ import (
 	"sync"
 )
 
+type pattern struct {
+	once       sync.Once
+	expression string
+	compiled   *regexp.Regexp
+}
+
 // Pattern compiles an expression on first use. A wrong one panics there, as with [regexp.MustCompile].
+// It makes two allocations where [sync.OnceValue] makes four: a program has a hundred patterns, made before main.
 func Pattern(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+	return (&pattern{expression: expression}).get
+}
+
+func (p *pattern) get() *regexp.Regexp {
+	p.once.Do(func() { p.compiled = regexp.MustCompile(p.expression) })
+	return p.compiled
 }
