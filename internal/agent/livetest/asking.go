@@ -31,7 +31,6 @@ func Asks(t *testing.T, name string, make Make, traits ...Trait) {
 	})
 	var asked []agent.Question
 	task := s.task(server.URL)
-	task.Idle = quiet
 	task.Ask = func(_ context.Context, q agent.Question) (agent.Answer, error) {
 		asked = append(asked, q)
 		if strings.Contains(q.Subject, "bye.txt") {

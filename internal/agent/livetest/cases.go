@@ -95,18 +95,26 @@ func hangs(t *testing.T, s *session) {
 	turn := modeltest.Say("I am going to say more than a word or two about it.")
 	turn.Fault = modeltest.Fault{Kind: modeltest.Stalled, Events: half}
 	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
-	task := s.task(server.URL)
-	task.Idle = quiet
-	s.fails(t, s.run(t, agent.Edits, task), agent.Hung)
+	s.fails(t, s.runUntilSilent(t, server), agent.Hung)
+}
+
+// runUntilSilent runs the agent with an idle deadline. One that fell silent before it asked the model was still starting,
+// on a slow machine: it gets twice the time.
+func (s *session) runUntilSilent(t *testing.T, server *modeltest.Server) agent.Result {
+	t.Helper()
+	for task := s.task(server.URL); ; {
+		task.Idle = max(quiet, 2*task.Idle)
+		if result := s.run(t, agent.Edits, task); server.Count() > 0 || task.Idle > patience {
+			return result
+		}
+	}
 }
 
 func waits(t *testing.T, s *session) {
 	turn := modeltest.Say(written)
 	turn.Fault = modeltest.Fault{Kind: modeltest.UsageLimited, RetryAfter: 3 * time.Hour}
 	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{turn}})
-	task := s.task(server.URL)
-	task.Idle = quiet
-	result := s.run(t, agent.Edits, task)
+	result := s.runUntilSilent(t, server)
 	if f := result.Failure; f == nil || f.Code != agent.UsageLimited && f.Code != agent.RateLimited {
 		t.Errorf("Failure = %+v\n%s", f, s.log.String())
 	}

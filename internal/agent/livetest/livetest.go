@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// patience is longer than the longest series of retries that was seen (110 s).
-	patience = 4 * time.Minute
+	// patience is longer than the longest series of retries that was seen (110 s), on a slow machine, too.
+	patience = 10 * time.Minute
 	// quiet is longer than the longest start without a word (25 s, where others start, too).
 	quiet = 60 * time.Second
 	key   = "sk-scripted-key"
