@@ -194,3 +194,30 @@ func TestARunThatIsLetGoOnDoesSoFromItsBaseBranch(t *testing.T) {
 		t.Errorf("the agent is told %q, and %v is found", reason, run.Details.Findings)
 	}
 }
+
+func TestTheBaseIsTestedInTheImageThatThePlanChose(t *testing.T) {
+	t.Parallel()
+	s := ordinary(workflow.WorkflowFull, true)
+	s.Images = map[string]string{"go": "golang", "node": "node"}
+	detected := answered(func(o workflow.Outcome, _ workflow.Run) workflow.Event {
+		return workflow.EnvironmentDetected{Outcome: o, Detection: workflow.Detection{Environment: "go"}}
+	})
+	chooses := func(name string) act {
+		return plans(workflow.Plan{Environment: &workflow.PlanSetUp{Name: name, SetupCommands: []string{"make deps"}},
+			Actions: workflow.ActionPlan{Steps: []workflow.PlannedStep{{StepID: "S01"}}}})
+	}
+	planned := times(1, untilAction(workflow.DetectEnvironment), detected, untilPhase(workflow.DesignCheck))
+	tested := until(func(run workflow.Run) bool {
+		return run.Details.Pending[0].Kind == workflow.RunTests || run.Details.Phase > workflow.DesignCheck
+	})
+	tell(t, []story{
+		{"another image", s, []act{planned, chooses("node"), tested}, "RUNNING design-check run_tests"},
+		{"where their program is missing, before the work is paid for", s, []act{planned, chooses("node"), tested, testsEnd(notFound)},
+			"NEEDS_INPUT design-check TESTS_CANNOT_RUN"},
+		{"the same image", s, []act{planned, chooses("go"), tested}, "RUNNING tdd-green call_agent S01/1"},
+	})
+	run := lived(t, s, planned, chooses("node"), tested, well, untilPhase(workflow.StressTest))
+	if run.Details.Image() != "node" || run.Details.Pending[0].Purpose != workflow.StressTests {
+		t.Errorf("the stress test runs with the image %q: %+v", run.Details.Image(), run.Details.Pending[0])
+	}
+}
