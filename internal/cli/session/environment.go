@@ -73,7 +73,7 @@ func maySpend(ctx context.Context, p *command.Project, run workflow.Run, request
 	err := p.Places().MaySpend(ctx, &run, grant)
 	switch {
 	case errors.Is(err, place.ErrDaySpent):
-		return &problem.Error{Err: err, Hint: "wait until the day is over (UTC), or raise wire.Limits.per_day in " + config.Name}
+		return &problem.Error{Err: err, Hint: "wait until the day is over (UTC), or raise limits.per_day in " + config.Name}
 	case errors.Is(err, place.ErrRunSpent):
 		return &problem.Error{Err: err, Hint: fmt.Sprintf("grant as much again: signalbox session start %d --grant", request.Number)}
 	}
