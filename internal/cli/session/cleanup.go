@@ -3,20 +3,15 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
+	"signalbox/internal/app/sessions"
 	"signalbox/internal/cli/command"
+	"signalbox/internal/cli/display"
 	"signalbox/internal/problem"
-	"signalbox/internal/registry"
-	"signalbox/internal/session"
-	"signalbox/internal/wire"
-	"signalbox/internal/workflow"
 )
 
 func newSessionCleanup(a *command.Invocation) *cobra.Command {
@@ -82,11 +77,18 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := app.SessionsOf(p.Store)
+	all, err := sessions.Of(p.App)
 	if err != nil {
 		return err
 	}
-	found, err := c.chosen(ctx, p, all, refs)
+	var proof sessions.Proof
+	switch {
+	case c.merged:
+		proof = (*sessions.Sessions).Merged
+	case c.orphans:
+		proof = (*sessions.Sessions).Orphaned
+	}
+	found, err := all.Over(ctx, refs, proof)
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 	}
 	var problems []error
 	for _, x := range found {
-		problems = append(problems, c.one(ctx, p, x))
+		problems = append(problems, c.one(ctx, p, all, x))
 	}
 	if c.orphans {
 		problems = append(problems, command.CleanIssues(ctx, c.Invocation, &app.IssueCleanup{All: c.all, Dry: c.dry}))
@@ -106,97 +108,50 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 	return errors.Join(problems...)
 }
 
-// chosen are the sessions to put away: those named, or those of which there is proof that they are done with.
-func (c *sessionCleanup) chosen(ctx context.Context, p *command.Project, all *session.Sessions, refs []string) (chosen []chosenSession, err error) {
-	proof := func(context.Context, *command.Project, int) (bool, error) { return true, nil }
-	switch {
-	case c.merged:
-		proof = issueMerged
-	case c.orphans:
-		proof = issueOrphaned
-	}
-	if len(refs) == 0 {
-		list, err := all.List(ctx)
-		if err != nil {
-			return nil, wire.Explained(err)
-		}
-		for _, info := range list {
-			if info.EndedAt != nil {
-				refs = append(refs, strconv.Itoa(info.Issue))
-			}
-		}
-	}
-	for _, ref := range refs {
-		x, info, err := app.OpenSession(ctx, all, ref)
-		if err != nil {
-			return nil, err
-		}
-		if info.EndedAt == nil {
-			return nil, &problem.Error{Err: fmt.Errorf("session %s has not ended", info.Name), Code: problem.Held, Hint: "end it first: signalbox session stop " + strconv.Itoa(info.Issue)}
-		}
-		proven, err := proof(ctx, p, info.Issue)
-		if err != nil {
-			return nil, wire.Explained(err)
-		}
-		if proven {
-			chosen = append(chosen, chosenSession{x, info})
-		}
-	}
-	return chosen, nil
-}
-
-// issueMerged: the run says so. What somebody merged without it cannot be proven and is named by them.
-func issueMerged(ctx context.Context, p *command.Project, issue int) (bool, error) {
-	found, err := p.Find(ctx, strconv.Itoa(issue))
-	if problem.CodeOf(err) == problem.NotFound {
-		return false, nil
-	}
-	return err == nil && found.Run.State == workflow.Done && found.Run.Details.MergeCommit != "", err
-}
-
-func issueOrphaned(ctx context.Context, p *command.Project, issue int) (bool, error) {
-	live, err := app.LiveIssues(ctx, p.Store) // a run makes its environment again
-	if err != nil || live[issue] {
-		return false, err
-	}
-	folders, err := app.Worktrees(p.Store)
-	return len(registry.OrphanedIssues([]int{issue}, folders)) > 0, err
-}
-
-// one puts one session away. Its record goes last: cut off before, all is done again.
-func (c *sessionCleanup) one(ctx context.Context, p *command.Project, x chosenSession) error {
-	n := strconv.Itoa(x.info.Issue)
-	put := removal{Issue: x.info.Issue, Name: x.info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
-	found, err := p.Find(ctx, n)
-	noRun := problem.CodeOf(err) == problem.NotFound
-	if err == nil {
-		err = app.Undecided(&found.Run)
-	}
-	switch {
-	case err != nil && !noRun:
-		return err
-	case c.dry:
-		c.put = append(c.put, put)
-		c.Print("would put away #%s: %s\n", n, endOfSession(&x.info))
-		return nil
-	case !noRun:
-		if put.KeptRefs, err = c.giveUp(ctx, p, found); err != nil {
+func (c *sessionCleanup) one(ctx context.Context, p *command.Project, all *sessions.Sessions, x sessions.Over) error {
+	removed := removal{Issue: x.Info.Issue, Name: x.Info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
+	if c.dry {
+		if _, _, err := all.MayPutAway(ctx, x); err != nil {
 			return err
 		}
+		c.put = append(c.put, removed)
+		c.Print("would put away #%d: %s\n", x.Info.Issue, endOfSession(&x.Info))
+		return nil
 	}
-	removed, err := p.Store.IssueStatus(x.info.Issue).RemoveIf(ctx, func(s *registry.IssueStatus) bool { return c.all || !s.Retained(time.Now()) })
-	if err == nil {
-		err = x.Remove(ctx)
+	put, err := all.PutAway(ctx, x, c.all)
+	var stopped *sessions.StoppedError
+	if errors.As(err, &stopped) {
+		return sayStopped(p, stopped)
+	}
+	if put.Canceled {
+		c.sayKept(put.KeptRef, "the work is kept on a ref")
+	}
+	for _, ref := range put.Aside {
+		c.sayKept(ref, "what was kept earlier")
+	}
+	if put.Branch != "" {
+		c.Print("removed branch %s, which is in %s\n", put.Branch, put.Within)
 	}
 	if err != nil {
-		return wire.Explained(err)
+		return err
 	}
-	put.StatusKept = !removed
-	c.put = append(c.put, put)
-	c.Print("put away #%s", n)
-	if !removed {
-		c.Print("; its status stays for whoever waits for it (signalbox issue remove %s)", n)
+	removed.StatusKept, removed.KeptRefs = put.StatusKept, append(removed.KeptRefs, put.Aside...)
+	if put.KeptRef != "" {
+		removed.KeptRefs = append(removed.KeptRefs, put.KeptRef)
+	}
+	c.put = append(c.put, removed)
+	c.Print("put away #%d", x.Info.Issue)
+	if put.StatusKept {
+		c.Print("; its status stays for whoever waits for it (signalbox issue remove %d)", x.Info.Issue)
 	}
 	c.Print("\n")
 	return nil
+}
+
+// sayKept says how to come by the work on a ref; nothing where there is none.
+func (c *sessionCleanup) sayKept(ref, where string) {
+	if ref != "" {
+		c.Print("%s\n", where)
+		display.PrintRef(c.Invocation, "  ", ref)
+	}
 }

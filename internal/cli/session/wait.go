@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/app"
+	"signalbox/internal/app/sessions"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/session"
@@ -62,7 +62,7 @@ func waitForSessions(ctx context.Context, a *command.Invocation, refs []string, 
 	results := make(chan result)
 	for _, x := range chosen {
 		go func() {
-			info, err := x.WaitHearing(waiting, newQuestions(func(info session.Info) { sayAsked(a, info) }))
+			info, err := x.WaitHearing(waiting, sessions.NewQuestions(func(info session.Info) { sayAsked(a, info) }))
 			if err != nil {
 				info = x.info
 			}
@@ -95,19 +95,6 @@ func waitForSessions(ctx context.Context, a *command.Invocation, refs []string, 
 		err = a.PrintJSON(shown)
 	}
 	return errors.Join(err, worstOf(problems))
-}
-
-// newQuestions calls tell for each question of a session once, when it is asked.
-func newQuestions(tell func(session.Info)) func(session.Info) {
-	last := ""
-	return func(info session.Info) {
-		asked := app.AskedBy(&info)
-		if asked == nil || asked.ID == last {
-			return
-		}
-		last = asked.ID
-		tell(info)
-	}
 }
 
 // sayAsked says what an agent waits with, beside the output, which is what sessions come to.

@@ -1,4 +1,4 @@
-package session
+package sessions
 
 import (
 	"bufio"
@@ -9,10 +9,7 @@ import (
 	"strings"
 
 	"signalbox/internal/agent"
-	"signalbox/internal/app"
-	"signalbox/internal/cli/command"
 	"signalbox/internal/config"
-	"signalbox/internal/forge"
 	"signalbox/internal/problem"
 	"signalbox/internal/session"
 	"signalbox/internal/wire"
@@ -20,9 +17,9 @@ import (
 
 // What cannot be started is refused before an environment is made for it.
 
-// check refuses what the command line says wrongly.
-func (h *sessionStart) check() error {
-	if err := session.CheckTmuxSocket(h.tmuxSocket); err != nil {
+// check refuses what was said wrongly.
+func (h *Start) check() error {
+	if err := session.CheckTmuxSocket(h.TmuxSocket); err != nil {
 		return &problem.Error{Err: fmt.Errorf("--tmux-socket: %w", err), Code: problem.Usage, Hint: "it is the server's name, as in tmux -L NAME"}
 	}
 	return nil
@@ -30,7 +27,7 @@ func (h *sessionStart) check() error {
 
 // agentThere refuses an agent whose program cannot be run, or would not reach its model. An image has
 // programs of its own.
-func agentThere(p *command.Project, name string, c config.Agent) error {
+func (s *Sessions) agentThere(name string, c config.Agent) error {
 	v, known := wire.VendorOf(c.Driver)
 	program := c.Program
 	switch {
@@ -42,15 +39,15 @@ func agentThere(p *command.Project, name string, c config.Agent) error {
 		return nil
 	}
 	if known {
-		if err := p.MayCallBy(name, v, c); err != nil {
+		if err := s.MayCallBy(name, v, c); err != nil {
 			return err
 		}
 	}
-	if p.Config.Environment.Driver == config.DriverContainer {
+	if s.Config.Environment.Driver == config.DriverContainer {
 		return nil
 	}
 	if strings.Contains(program, "/") {
-		program = p.Abs(program)
+		program = s.Abs(program)
 	}
 	path, err := agent.Program{Agent: name, Args: []string{program}, Env: c.Env}.Find()
 	if err == nil {
@@ -84,10 +81,4 @@ func interpreted(path string) error {
 		return fmt.Errorf("its first line names %s, which is not there", words[0])
 	}
 	return nil
-}
-
-// fits refuses a prompt that the agent cannot be given.
-func fits(p *command.Project, request forge.Request, how sessionStart) error {
-	_, err := sessionConfig(p, request, how, app.SessionPlace{Root: p.Root, Name: session.Name("", request.Number), Agent: how.agent, Program: how.program, Headless: how.mode(p.Invocation) == session.Headless})
-	return err
 }

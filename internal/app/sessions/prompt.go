@@ -1,17 +1,13 @@
-package session
+package sessions
 
 import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
-	"golang.org/x/term"
-
 	"signalbox/internal/app"
-	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/forge"
 	"signalbox/internal/perform"
@@ -27,8 +23,11 @@ the work.
 
 {{template "request" .}}`
 
-func sessionConfig(p *command.Project, request forge.Request, how sessionStart, at app.SessionPlace) (session.Config, error) {
-	prompt := how.prompt
+// config is the session of a run, which may not be known yet.
+func (s *Sessions) config(request forge.Request, how Start, run workflow.RunRef) (session.Config, error) {
+	at := app.SessionPlace{Root: s.Root, Name: session.Name("", request.Number), Run: run, Agent: how.Agent, Program: how.Program, Unsandboxed: s.Overrides.Unsandboxed,
+		Trusted: s.Trust.Standing == wire.StandsGiven, Headless: how.Mode == session.Headless, Grant: how.Grant}
+	prompt := how.Prompt
 	if prompt == "" {
 		t, err := perform.PromptTemplate(workflow.Implementer, sessionPrompt)
 		var text bytes.Buffer
@@ -40,27 +39,24 @@ func sessionConfig(p *command.Project, request forge.Request, how sessionStart, 
 		}
 		prompt = text.String()
 	}
-	code, err := markerCode(p, &at)
+	code, err := s.markerCode(&at)
 	if err != nil {
 		return session.Config{}, err
 	}
-	prompt = p.Redact.String(prompt) + "\n\n" + session.Instructions(request.Number, commandline.ShellWord(at.Reporter()), code)
+	prompt = s.Redact.String(prompt) + "\n\n" + session.Instructions(request.Number, commandline.ShellWord(at.Reporter()), code)
 	place, err := json.Marshal(at)
 	if err != nil {
 		return session.Config{}, fmt.Errorf("say where to run: %w", err)
 	}
-	c := session.Config{Issue: request.Number, Mode: how.mode(p.Invocation), Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt, Code: code,
-		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: p.Secrets(), Grace: app.SessionGrace, TmuxSocket: how.tmuxSocket}
+	c := session.Config{Issue: request.Number, Mode: how.Mode, Place: string(place), Args: []string{"agent", prompt}, Prompt: prompt, Code: code, Size: how.Size,
+		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, Secrets: s.Secrets(), Grace: app.SessionGrace, TmuxSocket: how.TmuxSocket}
 	if at.Headless {
-		l := wire.Limits(p.Config.Limits)
+		l := wire.Limits(s.Config.Limits)
 		c.Env, c.Idle, c.Total = []string{"TERM=dumb"}, time.Duration(l.AgentIdleSec)*time.Second, time.Duration(l.AgentTotalSec)*time.Second
 		return c, nil
 	}
 	if len(prompt) > app.PromptArgument {
 		return c, &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, app.ErrLongPrompt), Hint: "start it with --headless, or say less with --prompt"}
-	}
-	if file, ok := p.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		c.Size = command.SizeOf(file)
 	}
 	return c, nil
 }
@@ -68,8 +64,8 @@ func sessionConfig(p *command.Project, request forge.Request, how sessionStart, 
 // markerCode is what an agent at its own interface has to print behind a marker: such an interface shows
 // the repository's files like its words. Headless, its driver tells them apart. Of a program that nobody
 // here understands, what it prints is all there is.
-func markerCode(p *command.Project, at *app.SessionPlace) (string, error) {
-	_, c, err := p.SessionAgent(at.Agent, at.Program)
+func (s *Sessions) markerCode(at *app.SessionPlace) (string, error) {
+	_, c, err := s.SessionAgent(at.Agent, at.Program)
 	if _, understood := wire.VendorOf(c.Driver); err != nil || !understood || at.Headless {
 		return "", err
 	}

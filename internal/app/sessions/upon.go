@@ -1,4 +1,4 @@
-package session
+package sessions
 
 import (
 	"context"
@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sync"
 
 	"signalbox/internal/app"
-	"signalbox/internal/cli/command"
 	"signalbox/internal/forge"
 	"signalbox/internal/place"
 	"signalbox/internal/problem"
@@ -21,17 +19,17 @@ import (
 
 // layNeeded lets a session begin with the work of what its request depends on, where that is complete
 // and not merged yet: without it a dependent would not see what it depends on.
-func layNeeded(ctx context.Context, p *command.Project, request forge.Request, run *workflow.Run, laying *sync.Mutex) error {
-	laying.Lock()
-	defer laying.Unlock()
-	places := p.Places()
+func (s *Sessions) layNeeded(ctx context.Context, request forge.Request, run *workflow.Run) error {
+	s.laying.Lock()
+	defer s.laying.Unlock()
+	places := s.Places()
 	var needed []place.Needed
 	for _, ref := range request.DependsOn {
-		other, err := p.Forge.Request(ctx, ref)
+		other, err := s.Forge.Request(ctx, ref)
 		if err != nil || other.Closed {
 			continue // an unknown one is of no use here; a merged one is in the base
 		}
-		commit, err := workOf(ctx, p, places, other)
+		commit, err := s.workOf(ctx, places, other)
 		if err != nil {
 			return err
 		}
@@ -47,30 +45,30 @@ func layNeeded(ctx context.Context, p *command.Project, request forge.Request, r
 		return &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, err),
 			Hint: fmt.Sprintf("merge what it depends on first; what is kept of it: git for-each-ref refs/signalbox/kept/%d", needed[len(needed)-1].Number)}
 	}
-	if laid {
+	if laid && s.Upon != nil {
 		var names []int
 		for _, n := range needed {
 			names = append(names, n.Number)
 		}
 		slices.Sort(names)
-		p.Say(fmt.Sprintf("#%d begins with the work of %s, which is not merged yet", request.Number, numbers(names)))
+		s.Upon(request.Number, names)
 	}
 	return wire.Explained(err)
 }
 
-// unmerged are those of what a request depends on whose work is, or will be, a session's that nobody has
+// Unmerged are those of what a request depends on whose work is, or will be, a session's that nobody has
 // merged.
-func unmerged(ctx context.Context, p *command.Project, request forge.Request) (needed []int, err error) {
+func (s *Sessions) Unmerged(ctx context.Context, request forge.Request) (needed []int, err error) {
 	for _, ref := range request.DependsOn {
-		other, err := p.Forge.Request(ctx, ref)
+		other, err := s.Forge.Request(ctx, ref)
 		if err != nil || other.Closed {
 			continue // as in layNeeded
 		}
-		done, err := isComplete(ctx, p, other)
+		done, err := s.Complete(ctx, other)
 		if err != nil {
 			return nil, err
 		}
-		_, err = p.Store.LatestRun(ctx, other.ID)
+		_, err = s.Store.LatestRun(ctx, other.ID)
 		switch {
 		case done && errors.Is(err, fs.ErrNotExist): // somebody else said that it is complete
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -85,23 +83,19 @@ func unmerged(ctx context.Context, p *command.Project, request forge.Request) (n
 
 // workOf is a commit with what a complete request's session did; empty where there is none. An agent
 // that has said its last word is ended.
-func workOf(ctx context.Context, p *command.Project, places *place.Places, request forge.Request) (string, error) {
-	done, err := isComplete(ctx, p, request)
+func (s *Sessions) workOf(ctx context.Context, places *place.Places, request forge.Request) (string, error) {
+	done, err := s.Complete(ctx, request)
 	if err != nil || !done {
 		return "", err
 	}
-	latest, err := p.Store.LatestRun(ctx, request.ID)
+	latest, err := s.Store.LatestRun(ctx, request.ID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil // somebody else said that it is complete
 	}
 	if err = errors.Join(err, latest.Err); err != nil {
 		return "", wire.Explained(err)
 	}
-	all, err := app.SessionsOf(p.Store)
-	if err != nil {
-		return "", err
-	}
-	x, info, err := app.OpenSession(ctx, all, session.Name("", request.Number))
+	x, info, err := app.OpenSession(ctx, s.Hosts, session.Name("", request.Number))
 	if err == nil && info.Outcome != nil && info.EndedAt == nil {
 		err = x.Stop(ctx)
 	}

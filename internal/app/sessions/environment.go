@@ -1,15 +1,12 @@
-package session
+package sessions
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"signalbox/internal/app"
-	"signalbox/internal/cli/command"
-	"signalbox/internal/cli/display"
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/perform"
@@ -20,21 +17,21 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// freeForSession refuses what somebody works on, and what is done.
-func freeForSession(ctx context.Context, p *command.Project, request forge.Request) error {
+// free refuses what somebody works on, and what is done.
+func (s *Sessions) free(ctx context.Context, request forge.Request) error {
 	if request.Closed {
 		return &problem.Error{Err: fmt.Errorf("request %d is closed: its change is merged", request.Number), Hint: "see it: signalbox status " + request.ID}
 	}
-	holder, held, err := p.Held(ctx, request.ID)
+	holder, held, err := s.Held(ctx, request.ID)
 	if err == nil && held {
 		err = app.HeldRequest(request.Number, holder)
 	}
 	return err
 }
 
-// environmentFor is the request's run, with an environment.
-func environmentFor(ctx context.Context, p *command.Project, request forge.Request) (workflow.Run, error) {
-	latest, err := p.Store.LatestRun(ctx, request.ID)
+// prepare is the request's run, with an environment.
+func (s *Sessions) prepare(ctx context.Context, request forge.Request) (workflow.Run, error) {
+	latest, err := s.Store.LatestRun(ctx, request.ID)
 	if err == nil && latest.Err == nil {
 		run := latest.Run
 		if err := app.Undecided(&run); err != nil {
@@ -43,13 +40,13 @@ func environmentFor(ctx context.Context, p *command.Project, request forge.Reque
 		if run.Details.EnvID != "" && slices.Contains([]workflow.State{workflow.NeedsInput, workflow.Failed, workflow.Queued}, run.State) {
 			return run, nil // one that was cut off is stopped in order first
 		}
-		if err := wakeUp(ctx, p, latest); err != nil {
+		if err := s.wakeUp(ctx, latest); err != nil {
 			return run, wire.Explained(err)
 		}
 	}
-	e := p.Engine(perform.Config{Places: place.New(place.Config{Store: p.Store, Repo: p.Repo, Environments: p.Environments, Now: time.Now, Logger: p.Log})}, nil)
+	e := s.Engine(perform.Config{Places: s.Places()}, nil)
 	run, err := e.Prepare(ctx, request.ID, fmt.Sprintf("session start %d", request.Number), func(ctx context.Context) (workflow.RunRef, error) {
-		return p.LatestIf(request, p.InMainTree, func(ctx context.Context) (workflow.Start, error) { return p.Start(ctx, request) })(ctx, e)
+		return s.LatestIf(request, s.InMainTree, func(ctx context.Context) (workflow.Start, error) { return s.Start(ctx, request) })(ctx, e)
 	})
 	var held *store.HeldError
 	switch {
@@ -62,15 +59,14 @@ func environmentFor(ctx context.Context, p *command.Project, request forge.Reque
 	case run.State.Final():
 		return run, &problem.Error{Err: fmt.Errorf("run %s is over", run.Ref()), Hint: "see it: signalbox status " + run.Ref()}
 	case run.Details.EnvID == "":
-		display.PrintEnd(p, &run)
-		return run, &problem.Error{Code: problem.CodeOf(command.Ended(run.State))}
+		return run, &StoppedError{run}
 	}
 	return run, nil
 }
 
 // maySpend refuses a session for which the budgets leave nothing. Its host asks again, under the lock.
-func maySpend(ctx context.Context, p *command.Project, run workflow.Run, request forge.Request, grant bool) error {
-	err := p.Places().MaySpend(ctx, &run, grant)
+func (s *Sessions) maySpend(ctx context.Context, run *workflow.Run, request forge.Request, grant bool) error {
+	err := s.Places().MaySpend(ctx, run, grant)
 	switch {
 	case errors.Is(err, place.ErrDaySpent):
 		return &problem.Error{Err: err, Hint: "wait until the day is over (UTC), or raise limits.per_day in " + config.Name}
@@ -81,13 +77,13 @@ func maySpend(ctx context.Context, p *command.Project, run workflow.Run, request
 }
 
 // wakeUp lets a run go on that stopped before it had an environment.
-func wakeUp(ctx context.Context, p *command.Project, latest store.RunSummary) error {
-	return p.Store.Signal(ctx, latest.Ref, func(s *workflow.Signals) error {
+func (s *Sessions) wakeUp(ctx context.Context, latest store.RunSummary) error {
+	return s.Store.Signal(ctx, latest.Ref, func(given *workflow.Signals) error {
 		switch latest.Run.State {
 		case workflow.NeedsInput:
-			s.ResumeRequested = true
+			given.ResumeRequested = true
 		case workflow.Failed:
-			s.Commands = append(s.Commands, app.Personal(workflow.CommandRetry, "", ""))
+			given.Commands = append(given.Commands, app.Personal(workflow.CommandRetry, "", ""))
 		}
 		return nil
 	})

@@ -1,0 +1,189 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"signalbox/internal/app"
+	"signalbox/internal/engine"
+	"signalbox/internal/forge"
+	"signalbox/internal/git"
+	"signalbox/internal/problem"
+	"signalbox/internal/registry"
+	"signalbox/internal/session"
+	"signalbox/internal/store"
+	"signalbox/internal/wire"
+	"signalbox/internal/workflow"
+)
+
+// Over is a session that has ended.
+type Over struct {
+	*session.Session
+	Info session.Info
+}
+
+// Proof says that a session's issue is done with.
+type Proof func(*Sessions, context.Context, int) (bool, error)
+
+// Over finds the sessions to put away: those named, or all; and of these those of which there is proof, where one is asked for.
+func (s *Sessions) Over(ctx context.Context, refs []string, proof Proof) (chosen []Over, err error) {
+	if len(refs) == 0 {
+		list, err := s.Hosts.List(ctx)
+		if err != nil {
+			return nil, wire.Explained(err)
+		}
+		for _, info := range list {
+			if info.EndedAt != nil {
+				refs = append(refs, strconv.Itoa(info.Issue))
+			}
+		}
+	}
+	for _, ref := range refs {
+		x, info, err := app.OpenSession(ctx, s.Hosts, ref)
+		if err != nil {
+			return nil, err
+		}
+		if info.EndedAt == nil {
+			return nil, &problem.Error{Err: fmt.Errorf("session %s has not ended", info.Name), Code: problem.Held, Hint: "end it first: signalbox session stop " + strconv.Itoa(info.Issue)}
+		}
+		proven := proof == nil
+		if !proven {
+			if proven, err = proof(s, ctx, info.Issue); err != nil {
+				return nil, wire.Explained(err)
+			}
+		}
+		if proven {
+			chosen = append(chosen, Over{x, info})
+		}
+	}
+	return chosen, nil
+}
+
+// Merged: the run says so. What somebody merged without it cannot be proven and is named by them.
+func (s *Sessions) Merged(ctx context.Context, issue int) (bool, error) {
+	found, err := s.Find(ctx, strconv.Itoa(issue))
+	if problem.CodeOf(err) == problem.NotFound {
+		return false, nil
+	}
+	return err == nil && found.Run.State == workflow.Done && found.Run.Details.MergeCommit != "", err
+}
+
+// Orphaned: the issue has no environment any more, and no run that would make it again.
+func (s *Sessions) Orphaned(ctx context.Context, issue int) (bool, error) {
+	live, err := app.LiveIssues(ctx, s.Store)
+	if err != nil || live[issue] {
+		return false, err
+	}
+	folders, err := app.Worktrees(s.Store)
+	return len(registry.OrphanedIssues([]int{issue}, folders)) > 0, err
+}
+
+// PutAway is what was removed of a session, and what was kept.
+type PutAway struct {
+	// StatusKept: somebody may wait for the status, which stays for some days.
+	StatusKept bool
+	// Canceled: its run had not ended, and was given up. KeptRef is where git finds what lay in the environment, Aside what was set
+	// aside earlier.
+	Canceled bool
+	KeptRef  string
+	Aside    []string
+	// Branch was removed, since Within has all of it; both are empty where it was not.
+	Branch, Within string
+}
+
+// MayPutAway finds the run of an ended session; ok is false where it has none. A change that waits for a person's decision is not
+// taken away from them.
+func (s *Sessions) MayPutAway(ctx context.Context, x Over) (run store.RunSummary, ok bool, err error) {
+	found, err := s.Find(ctx, strconv.Itoa(x.Info.Issue))
+	if problem.CodeOf(err) == problem.NotFound {
+		return found, false, nil
+	}
+	if err == nil {
+		err = app.Undecided(&found.Run)
+	}
+	return found, true, err
+}
+
+// PutAway removes a session: it gives up its run if that is not over, which removes the environment, and removes the run's branch
+// if nothing would be lost with it. Its record goes last: cut off before, all is done again. With status, the issue's status goes too.
+func (s *Sessions) PutAway(ctx context.Context, x Over, status bool) (put PutAway, err error) {
+	found, ok, err := s.MayPutAway(ctx, x)
+	if err == nil && ok {
+		err = s.giveUp(ctx, found, &put)
+	}
+	if err != nil {
+		return put, err
+	}
+	removed, err := s.Store.IssueStatus(x.Info.Issue).RemoveIf(ctx, func(word *registry.IssueStatus) bool { return status || !word.Retained(s.now()) })
+	if err == nil {
+		err = x.Remove(ctx)
+	}
+	put.StatusKept = !removed
+	return put, wire.Explained(err)
+}
+
+func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *PutAway) (err error) {
+	run := found.Run
+	if put.Canceled = !run.State.Final(); put.Canceled {
+		if run, err = s.cancel(ctx, found); err != nil {
+			return err
+		}
+		if !run.State.Final() {
+			return &StoppedError{run}
+		}
+	}
+	put.KeptRef, put.Aside = run.Details.KeptRef, run.Details.Aside
+	put.Branch, put.Within, err = s.removeBranch(ctx, &run)
+	return err
+}
+
+// cancel gives a run up as "stop --cancel" does, without a word of it: what its session came to stands.
+func (s *Sessions) cancel(ctx context.Context, found store.RunSummary) (workflow.Run, error) {
+	s.WithoutAgents = true
+	r, err := s.Runner(ctx, nil)
+	if err != nil {
+		return found.Run, err
+	}
+	err = s.Signal(ctx, found, func(_ *workflow.Run, given *workflow.Signals) {
+		given.Commands = append(given.Commands, app.Personal(workflow.CommandCancel, "", ""))
+	})
+	if err != nil {
+		return found.Run, wire.Explained(err)
+	}
+	request := forge.Request{ID: found.Ref.RequestID, Number: found.Run.Details.Number}
+	return s.Run(ctx, r, request, func(context.Context, *engine.Engine) (workflow.RunRef, error) { return found.Ref, nil })
+}
+
+// removeBranch removes a run's branch if the base branch or the kept ref has all of it, and says which.
+func (s *Sessions) removeBranch(ctx context.Context, run *workflow.Run) (branch, within string, err error) {
+	ref := "refs/heads/" + run.Details.Branch
+	at, err := s.Repo.Resolve(ctx, ref)
+	if errors.Is(err, git.ErrNotFound) {
+		return "", "", nil
+	}
+	for _, other := range slices.DeleteFunc([]string{"refs/heads/" + run.Details.Base, run.Details.KeptRef}, func(name string) bool { return name == "" }) {
+		if err != nil {
+			break
+		}
+		holds, lookErr := s.Repo.Resolve(ctx, other)
+		if errors.Is(lookErr, git.ErrNotFound) {
+			continue
+		}
+		has := false
+		if err = lookErr; err == nil {
+			has, err = s.Repo.IsAncestor(ctx, at, holds)
+		}
+		if err == nil && has {
+			if err = s.Repo.DeleteRef(ctx, ref, at); err == nil {
+				return run.Details.Branch, other, nil
+			}
+		}
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("remove branch %q: %w", run.Details.Branch, err)
+	}
+	return "", "", nil
+}

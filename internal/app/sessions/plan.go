@@ -1,0 +1,143 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signalbox/internal/forge"
+	"signalbox/internal/problem"
+	"signalbox/internal/wire"
+)
+
+// Plan is what is to be done, and what has to be done before each.
+type Plan struct {
+	Requests map[int]forge.Request
+	// needs are those of the batch that each depends on.
+	needs map[int][]int
+	// Order is one in which everything comes after what it needs.
+	Order []int
+}
+
+// Plan finds the requests and their order. Unknown ones, circles, and what depends on something
+// that is neither in the batch nor done are refused by name.
+func (s *Sessions) Plan(ctx context.Context, refs []string) (*Plan, error) {
+	plan := &Plan{Requests: map[int]forge.Request{}, needs: map[int][]int{}}
+	var unknown []string
+	for _, ref := range refs {
+		request, err := s.Forge.Request(ctx, s.FromHere(ref))
+		switch {
+		case errors.Is(err, forge.ErrNotFound):
+			unknown = append(unknown, ref)
+		case err != nil:
+			return nil, wire.Explained(err)
+		default:
+			plan.Requests[request.Number] = request
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, &problem.Error{Err: fmt.Errorf("there is no request %s", strings.Trim(fmt.Sprintf("%q", unknown), "[]")), Hint: `see which requests there are: signalbox list`, Code: problem.NotFound}
+	}
+	for n, request := range plan.Requests {
+		needs, err := s.needed(ctx, plan, request)
+		if err != nil {
+			return nil, err
+		}
+		plan.needs[n] = needs
+	}
+	return plan, plan.sort()
+}
+
+func (s *Sessions) needed(ctx context.Context, plan *Plan, request forge.Request) (needs []int, err error) {
+	for _, ref := range request.DependsOn {
+		needed, err := s.Forge.Request(ctx, ref)
+		if err != nil {
+			return nil, &problem.Error{Err: fmt.Errorf("request %d depends on %q: %w", request.Number, ref, err), Code: problem.CodeOf(err),
+				Hint: "fix depends_on in " + request.Path}
+		}
+		if _, ours := plan.Requests[needed.Number]; ours {
+			needs = append(needs, needed.Number)
+			continue
+		}
+		done, err := s.Complete(ctx, needed)
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			return nil, &problem.Error{Err: fmt.Errorf("request %d depends on %d, which is neither in the batch nor complete", request.Number, needed.Number),
+				Hint: fmt.Sprintf("take it into the batch, or do it first: signalbox session start %d", needed.Number)}
+		}
+	}
+	slices.Sort(needs)
+	return slices.Compact(needs), nil
+}
+
+// sort orders by waves, and by number within each.
+func (p *Plan) sort() error {
+	for len(p.Order) < len(p.Requests) {
+		wave := p.ready()
+		if len(wave) == 0 {
+			circle := p.circle()
+			if len(circle) == 2 {
+				return &problem.Error{Err: fmt.Errorf("request %d depends on itself", circle[0]), Hint: "fix depends_on in " + p.Requests[circle[0]].Path}
+			}
+			return &problem.Error{Err: fmt.Errorf("requests depend on each other in a circle: %s", Numbers(circle)), Hint: "fix their depends_on"}
+		}
+		p.Order = append(p.Order, wave...)
+	}
+	return nil
+}
+
+// ready are those not in the order whose needs all are.
+func (p *Plan) ready() (wave []int) {
+	for n, needs := range p.needs {
+		missing := slices.ContainsFunc(needs, func(need int) bool { return !slices.Contains(p.Order, need) })
+		if !missing && !slices.Contains(p.Order, n) {
+			wave = append(wave, n)
+		}
+	}
+	slices.Sort(wave)
+	return wave
+}
+
+// circle is one, from a request that cannot be ordered along what it needs until one comes twice.
+func (p *Plan) circle() (walked []int) {
+	var left []int
+	for n := range p.Requests {
+		if !slices.Contains(p.Order, n) {
+			left = append(left, n)
+		}
+	}
+	at := slices.Min(left)
+	for !slices.Contains(walked, at) {
+		walked = append(walked, at)
+		at = p.needs[at][slices.IndexFunc(p.needs[at], func(n int) bool { return slices.Contains(left, n) })]
+	}
+	return append(walked[slices.Index(walked, at):], at)
+}
+
+// Waves are what can be done at once, wave by wave.
+func (p *Plan) Waves() [][]int {
+	level, waves := map[int]int{}, [][]int{}
+	for _, n := range p.Order {
+		for _, need := range p.needs[n] {
+			level[n] = max(level[n], level[need]+1)
+		}
+		if level[n] == len(waves) {
+			waves = append(waves, nil)
+		}
+		waves[level[n]] = append(waves[level[n]], n)
+	}
+	return waves
+}
+
+// Numbers are requests in a line: "#41 #42".
+func Numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = fmt.Sprintf("#%d", n)
+	}
+	return strings.Join(words, " ")
+}
