@@ -89,13 +89,14 @@ var packages = map[string][]string{
 	"wire":                                {"*"},                                                                                                                                                                                                                                 // builds what a configuration asks for, so it alone names drivers
 	"app":                                 {"agent", "agreement", "perform", "permission", "place", "workflow", "health", "registry", "commandline", "config", "engine", "forge", "git", "heal", "problem", "process", "redact", "session", "session/terminal", "store", "wire"}, // names no driver and prints nothing: wire has built what it uses
 	"app/starter":                         {"app", "config", "problem", "wire"},
+	"app/environments":                    {"app", "environment", "forge", "git", "place", "problem", "process", "registry", "store", "wire", "workflow"},
 	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "store", "wire", "workflow"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
 	"cli/command":  {"app", "commandline", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "wire", "workflow"},
 	"cli/document": {"cli/command", "problem", "redact", "schema", "store", "store/strict"},
-	"cli/env":      {"app", "cli/command", "cli/display", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "forge/local", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
+	"cli/env":      {"app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"cli/heal":     {"app", "cli/command", "cli/display", "commandline", "config", "forge", "git", "heal", "health", "pipeline", "place", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "store", "wire", "workflow"},
 	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "session", "store", "wire", "workflow"},
@@ -113,7 +114,7 @@ var (
 	pure = []string{"bytes", "cmp", "crypto/sha256", "encoding/json", "errors", "fmt", "iter", "maps", "math", "path", "slices", "sort", "sync", // for what is made when it is first asked
 		"strconv", "strings", "time", "unicode", "unicode/utf8"}
 	// clocks are the packages that may look at the time themselves.
-	clocks = []string{"app", "cli", "cli/command", "cli/display", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "process", "wire"}
+	clocks = []string{"app", "app/environments", "cli", "cli/command", "cli/display", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "process", "wire"}
 )
 
 // source is one parsed Go file of ours.

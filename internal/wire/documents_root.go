@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"signalbox/internal/config"
+	"signalbox/internal/forge/local"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
 )
@@ -160,4 +161,10 @@ func (a *Opener) Redactor() *redact.Redactor {
 		}
 	}
 	return redact.New((&Project{Opener: a, Config: c}).Secrets())
+}
+
+// LocalForge knows the pull requests of documents, also where these are no project.
+func LocalForge(s *store.Store) (*local.Forge, error) {
+	root, err := s.Abs(".")
+	return local.New(local.Config{Store: s, Root: root}), err
 }

@@ -24,7 +24,7 @@ func newEnvAdd(a *command.Invocation) *cobra.Command {
 				return err
 			}
 			entry := registry.Environment{EnvID: args[0], IssueNumber: issue, Branch: args[2], Title: args[3], Area: area}
-			return changeEnvironments(c.Context(), a, args[0], func(doc *registry.Environments) error { return doc.Register(entry, time.Now()) })
+			return changeEnvironments(c.Context(), a, args[0], func(doc *registry.Environments, now time.Time) error { return doc.Register(entry, now) })
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

@@ -3,6 +3,7 @@ package env
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
@@ -15,7 +16,7 @@ func newEnvBlocked(a *command.Invocation) *cobra.Command {
 		Short:   "List blocked environments: why, since when, how to unblock them",
 		Example: "  signalbox env blocked\n  signalbox env blocked --json | jq -r '.[].reason'",
 		RunE: func(c *cobra.Command, _ []string) error {
-			doc, err := registered(c.Context(), a)
+			doc, err := environments.Read(c.Context(), a.Opener)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
@@ -84,7 +85,7 @@ func newEnvChanges(a *command.Invocation) (all []*cobra.Command) {
 
 func offerFindings(a *command.Invocation, c *cobra.Command, args []string, begun string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	if len(args) == 1 {
-		if doc, err := registered(c.Context(), a); err == nil {
+		if doc, err := environments.Read(c.Context(), a.Opener); err == nil {
 			if e, err := doc.Find(args[0]); err == nil {
 				for _, finding := range e.PendingIssues {
 					words = append(words, redact.Line(finding, 400))

@@ -7,17 +7,14 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
-	"signalbox/internal/store"
-	"signalbox/internal/wire"
-	"signalbox/internal/workflow"
 )
 
 func newEnvCleanup(a *command.Invocation) *cobra.Command {
@@ -42,31 +39,15 @@ type envCleanup struct {
 	answers  *bufio.Reader
 }
 
-// cleared is one environment of the report: what is thought of it, what makes
-// it a person's to decide, and what was done.
-type cleared struct {
-	registry.Clearance
-	Unproven string `json:"unproven,omitempty"`
-	// Done is delete or review in a dry run, else deleted, kept or review.
-	Done    string `json:"done"`
-	KeptRef string `json:"kept_ref,omitempty"`
-}
-
-const (
-	cleanupDeleted = "deleted"
-	cleanupKept    = "kept"
-)
-
-func (c *envCleanup) run(ctx context.Context) error {
-	s, doc, err := openEnvironments(ctx, c.Invocation, c.dry)
+func (c *envCleanup) run(ctx context.Context) (err error) {
+	e, err := environments.Open(ctx, c.Opener, c.dry)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Close() }()
-	report := []cleared{}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	report := []environments.Cleared{}
 	var worst error
-	for _, found := range doc.CleanUp(time.Now()) {
-		line, err := c.one(ctx, s, found)
+	e.CleanUp(ctx, c.dry, c.agreed, func(line environments.Cleared, err error) {
 		if err != nil {
 			c.ShowError(err)
 			worst = &problem.Error{Code: problem.CodeOf(err)}
@@ -75,7 +56,7 @@ func (c *envCleanup) run(ctx context.Context) error {
 		if !c.JSON {
 			c.printCleared(&line)
 		}
-	}
+	})
 	if c.JSON {
 		return errors.Join(c.PrintJSON(report), worst)
 	}
@@ -85,36 +66,9 @@ func (c *envCleanup) run(ctx context.Context) error {
 	return worst
 }
 
-func (c *envCleanup) one(ctx context.Context, s *store.Store, found registry.Clearance) (cleared, error) {
-	line := cleared{Clearance: found, Done: string(found.Verdict)}
-	run, err := runOfEnvironment(ctx, s, found.EnvID)
-	if err != nil {
-		line.Done = cleanupKept
-		return line, wire.Explained(err)
-	}
-	switch {
-	case run == nil:
-		line.Unproven = "its environment was not made here and is left alone; only the entry would go"
-	case !run.State.Final():
-		line.Unproven = fmt.Sprintf("its run %s is not over (%s)", run.Ref(), run.State)
-	}
-	if c.dry || found.Verdict != registry.ClearDelete {
-		return line, nil
-	}
-	line.Done = cleanupKept
-	if agreed, err := c.agreed(ctx, &line); err != nil || !agreed {
-		return line, err
-	}
-	if line.KeptRef, err = c.delete(ctx, s, run, found.EnvID); err != nil {
-		return line, err
-	}
-	line.Done = cleanupDeleted
-	return line, nil
-}
-
 // agreed is whether a person wants what is not proven. Nobody to ask is no.
-func (c *envCleanup) agreed(ctx context.Context, line *cleared) (bool, error) {
-	if line.Unproven == "" || c.yes {
+func (c *envCleanup) agreed(ctx context.Context, line *environments.Cleared) (bool, error) {
+	if c.yes {
 		return true, nil
 	}
 	if file, ok := c.In.(*os.File); ok && !term.IsTerminal(int(file.Fd())) {
@@ -133,28 +87,13 @@ func (c *envCleanup) agreed(ctx context.Context, line *cleared) (bool, error) {
 	return answer == "y" || answer == "yes", nil
 }
 
-func (c *envCleanup) delete(ctx context.Context, s *store.Store, run *workflow.Run, id string) (kept string, err error) {
-	if run != nil {
-		return removeOfRun(ctx, c.Invocation, run, false)
-	}
-	err = s.Environments().Update(ctx, func(doc *registry.Environments) error {
-		for _, still := range doc.CleanUp(time.Now()) { // somebody may have gone on with it while the question stood
-			if still.EnvID == id && still.Verdict == registry.ClearDelete {
-				return doc.Remove(id)
-			}
-		}
-		return fmt.Errorf("environment %s was taken up again", id)
-	})
-	return "", wire.Explained(err)
-}
-
-func (c *envCleanup) printCleared(line *cleared) {
+func (c *envCleanup) printCleared(line *environments.Cleared) {
 	done := line.Done
 	if c.dry && line.Verdict == registry.ClearDelete {
 		done = "would delete"
 	}
 	c.Print("%s %s (issue #%d): %s", done, line.EnvID, line.IssueNumber, line.Why)
-	if line.Unproven != "" && line.Done != cleanupDeleted {
+	if line.Unproven != "" && line.Done != environments.Deleted {
 		c.Print("; %s", line.Unproven)
 	}
 	if line.KeptRef != "" {

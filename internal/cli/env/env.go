@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
@@ -56,7 +57,7 @@ func offerEnvironments(a *command.Invocation, further ...string) cobra.Completio
 		if len(args) == 1 {
 			return further, cobra.ShellCompDirectiveNoFileComp
 		}
-		doc, err := registered(c.Context(), a)
+		doc, err := environments.Read(c.Context(), a.Opener)
 		if err != nil || len(args) > 1 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
@@ -31,7 +32,7 @@ func findEnvironments(ctx context.Context, a *command.Invocation, what, arg stri
 	if err != nil {
 		return err
 	}
-	doc, err := registered(ctx, a)
+	doc, err := environments.Read(ctx, a.Opener)
 	if err != nil {
 		return err
 	}

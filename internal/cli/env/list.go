@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
@@ -29,7 +30,7 @@ func newEnvList(a *command.Invocation) *cobra.Command {
 			if only != "" && !slices.Contains(environmentStatuses, only) {
 				return &problem.Error{Err: fmt.Errorf("status is %q", only), Hint: "want one of " + strings.Join(environmentStatuses, ", "), Code: problem.Usage}
 			}
-			doc, err := registered(c.Context(), a)
+			doc, err := environments.Read(c.Context(), a.Opener)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/display"
 	"signalbox/internal/problem"
@@ -41,7 +42,7 @@ func environmentLogs(ctx context.Context, a *command.Invocation, args []string, 
 	if err != nil {
 		return err
 	}
-	found, err := findEnvironment(ctx, p, args[0])
+	found, err := environments.OfRun(ctx, p.App, args[0])
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/redact"
 	"signalbox/internal/registry"
@@ -35,7 +36,7 @@ type portRange struct {
 }
 
 func ports(ctx context.Context, a *command.Invocation, args []string) error {
-	doc, err := registered(ctx, a)
+	doc, err := environments.Read(ctx, a.Opener)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func ports(ctx context.Context, a *command.Invocation, args []string) error {
 		}
 	}
 	if len(args) == 1 && len(ranges) == 0 {
-		return environmentProblem(args[0], fmt.Errorf("environment %q: %w", args[0], registry.ErrNoEnvironment))
+		return environments.Explained(args[0], fmt.Errorf("environment %q: %w", args[0], registry.ErrNoEnvironment))
 	}
 	if a.JSON {
 		return a.PrintJSON(ranges)

@@ -3,19 +3,13 @@ package env
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/app"
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/environment"
 	"signalbox/internal/problem"
-	"signalbox/internal/registry"
-	"signalbox/internal/store"
-	"signalbox/internal/wire"
-	"signalbox/internal/workflow"
 )
 
 func newEnvRemove(a *command.Invocation) *cobra.Command {
@@ -37,10 +31,7 @@ func newEnvRemove(a *command.Invocation) *cobra.Command {
 		},
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			if all {
-				return removeEnvironments(c.Context(), a, force)
-			}
-			return removeEnvironment(c.Context(), a, args[0], force)
+			return removeEnvironments(c.Context(), a, strings.Join(args, ""), all, force)
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "every environment that a run made and that nobody works in")
@@ -48,82 +39,38 @@ func newEnvRemove(a *command.Invocation) *cobra.Command {
 	return c
 }
 
-// removeEnvironments removes all that runs made. One that is in use stays and is named.
-func removeEnvironments(ctx context.Context, a *command.Invocation, force bool) error {
-	s, doc, err := openEnvironments(ctx, a, false)
+// removeEnvironments removes the environment with this id, or with all what runs made: one that is in use then stays and is named.
+func removeEnvironments(ctx context.Context, a *command.Invocation, id string, all, force bool) (err error) {
+	e, err := environments.Open(ctx, a.Opener, false)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Close() }()
-	var worst error
-	for _, e := range doc.Environments {
-		run, err := runOfEnvironment(ctx, s, e.EnvID)
-		if run == nil && err == nil {
-			continue
-		}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	if !all {
+		removed, err := e.Remove(ctx, id, force)
 		if err == nil {
-			err = removeOfRunAndSay(ctx, a, run, force)
+			printRemoved(a, removed)
 		}
-		if err != nil {
-			a.ShowError(wire.Explained(err))
-			worst = &problem.Error{Code: problem.CodeOf(err)}
-		}
+		return err
 	}
+	var worst error
+	e.RemoveAll(ctx, force, func(removed environments.Removed, err error) {
+		if err != nil {
+			a.ShowError(err)
+			worst = &problem.Error{Code: problem.CodeOf(err)}
+			return
+		}
+		printRemoved(a, removed)
+	})
 	return worst
 }
 
-func removeOfRunAndSay(ctx context.Context, a *command.Invocation, run *workflow.Run, force bool) error {
-	kept, err := removeOfRun(ctx, a, run, force)
-	if err == nil {
-		a.Print("removed %s; %s\n", run.Details.EnvID, keptOn(kept))
+func printRemoved(a *command.Invocation, r environments.Removed) {
+	if !r.OfRun {
+		a.Print("removed the entry of %s; the environment itself was not made here and is left alone\n", r.EnvID)
+		return
 	}
-	return err
-}
-
-func removeEnvironment(ctx context.Context, a *command.Invocation, id string, force bool) error {
-	s, doc, err := openEnvironments(ctx, a, false)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	id, err = fullID(&doc, id)
-	if err == nil {
-		_, err = doc.Find(id)
-	}
-	if err != nil {
-		return environmentProblem(id, err)
-	}
-	run, err := runOfEnvironment(ctx, s, id)
-	if err != nil {
-		return wire.Explained(err)
-	}
-	if run != nil {
-		return removeOfRunAndSay(ctx, a, run, force)
-	}
-	if err := s.Environments().Update(ctx, func(doc *registry.Environments) error { return doc.Remove(id) }); err != nil {
-		return environmentProblem(id, err)
-	}
-	a.Print("removed the entry of %s; the environment itself was not made here and is left alone\n", id)
-	return nil
-}
-
-// removeOfRun deletes a run's environment and returns the ref that its work is on.
-func removeOfRun(ctx context.Context, a *command.Invocation, run *workflow.Run, force bool) (kept string, err error) {
-	p, err := a.Open(ctx)
-	if err != nil {
-		return "", err
-	}
-	kept, err = p.Places().Remove(ctx, workflow.RefOf(run), force)
-	id := run.Details.EnvID
-	var held *store.HeldError
-	switch {
-	case errors.As(err, &held):
-		err = &problem.Error{Err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), app.Holder(held.Holder)),
-			Hint: "stop it first: signalbox stop " + run.Ref(), Code: problem.Held}
-	case errors.Is(err, environment.ErrTooLarge):
-		err = &problem.Error{Err: err, Hint: "clear out " + run.Details.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + id}
-	}
-	return kept, wire.Explained(err)
+	a.Print("removed %s; %s\n", r.EnvID, keptOn(r.KeptRef))
 }
 
 func keptOn(ref string) string {
@@ -131,22 +78,4 @@ func keptOn(ref string) string {
 		return "there was no work in it to keep"
 	}
 	return "its work is on " + ref
-}
-
-// runOfEnvironment is the run that made the environment; nil if none did.
-func runOfEnvironment(ctx context.Context, s *store.Store, envID string) (*workflow.Run, error) {
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i := range runs {
-		r := &runs[i]
-		if r.Err == nil && r.Run.Details.EnvID == envID {
-			return &r.Run, nil
-		}
-		if r.Err != nil && strings.HasSuffix(envID, r.Ref.RunID) {
-			return nil, r.Err
-		}
-	}
-	return nil, nil
 }

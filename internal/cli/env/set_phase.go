@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
@@ -26,7 +27,7 @@ func newEnvSetPhase(a *command.Invocation) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			phase, mended, err := registry.ParsePosition(args[1:]...)
 			if err != nil {
-				return environmentProblem(args[0], err)
+				return environments.Explained(args[0], err)
 			}
 			if mended {
 				a.Mended("phase "+args[1], []string{"the number of " + args[2] + " is derived from its name"})

@@ -25,7 +25,7 @@ func newEnvShell(a *command.Invocation) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			return enter(c.Context(), a, args[0], func(ctx context.Context, place *place.Place) error { return shellIn(ctx, a, place) })
+			return enter(c.Context(), a, args[0], func(ctx context.Context, place *place.Place) error { return shellIn(ctx, a, place, args[0]) })
 		},
 	}
 }
@@ -36,13 +36,13 @@ func newEnvShell(a *command.Invocation) *cobra.Command {
 var preferredShell = []string{"sh", "-c", `PS1=$SIGNALBOX_PROMPT; export PS1; unset SIGNALBOX_PROMPT
 command -v bash >/dev/null 2>&1 && exec bash --norc -i; exec sh -i`}
 
-func shellIn(ctx context.Context, a *command.Invocation, place *place.Place) (err error) {
+func shellIn(ctx context.Context, a *command.Invocation, place *place.Place, ref string) (err error) {
 	c := process.Command{Args: preferredShell, Stdin: a.In, Stdout: a.Bare.Out, Stderr: a.Bare.Err,
 		Env: []string{"SIGNALBOX_PROMPT=(signalbox " + place.Run().Ref() + ") \\w \\$ ", "TERM=" + a.Opener.Env("TERM")}}
 	file, ok := a.In.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		c.Args = []string{"sh"} // a script on standard input
-		return execIn(ctx, a, place, c)
+		return execIn(ctx, place, ref, c)
 	}
 	before, err := term.MakeRaw(int(file.Fd()))
 	if err != nil {
@@ -54,7 +54,7 @@ func shellIn(ctx context.Context, a *command.Invocation, place *place.Place) (er
 	// A file would be given to the program as it is; its bytes are to be typed into its terminal.
 	c.Stdin = &typed{file}
 	c.Terminal = &process.Terminal{Size: command.SizeOf(file), Resize: resize}
-	return execIn(ctx, a, place, c)
+	return execIn(ctx, place, ref, c)
 }
 
 // typed hides that it reads from a file.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/redact"
@@ -20,17 +21,13 @@ func newEnvShow(a *command.Invocation) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			doc, err := registered(c.Context(), a)
+			doc, err := environments.Read(c.Context(), a.Opener)
 			if err != nil {
 				return err
 			}
-			id, err := fullID(&doc, args[0])
+			e, err := environments.Entry(&doc, args[0])
 			if err != nil {
 				return err
-			}
-			e, err := doc.Find(id)
-			if err != nil {
-				return environmentProblem(id, err)
 			}
 			if a.JSON {
 				return a.PrintJSON(e)

@@ -1,0 +1,135 @@
+package environments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"signalbox/internal/app"
+	"signalbox/internal/place"
+	"signalbox/internal/problem"
+	"signalbox/internal/process"
+	"signalbox/internal/registry"
+	"signalbox/internal/store"
+	"signalbox/internal/wire"
+	"signalbox/internal/workflow"
+)
+
+// Enter lets act work in the environment that ref names: by its id or by its issue's number. p obeys its configuration.
+func Enter(ctx context.Context, p *app.App, ref string, act func(context.Context, *place.Place) error) (err error) {
+	if p.ConfigError != nil { // its defaults may let more through than was wanted
+		return p.ConfigError
+	}
+	found, err := OfRun(ctx, p, ref)
+	if err != nil {
+		return err
+	}
+	at, err := p.Places().Enter(ctx, found.Run, visitor)
+	switch {
+	case errors.Is(err, place.ErrNoEnvironment), errors.Is(err, fs.ErrNotExist):
+		return &problem.Error{Err: fmt.Errorf("run %s has no environment at this moment", found.Run.Ref()),
+			Hint: "see where it is: signalbox status " + found.Run.Ref(), Code: problem.NotFound}
+	case err != nil:
+		return wire.Explained(err)
+	}
+	if !at.Alone {
+		p.Warn("%s", others(ctx, p, found.Ref))
+	}
+	defer func() { err = errors.Join(err, at.Leave()) }()
+	if err := touched(ctx, p, found.Run.Details.EnvID); err != nil {
+		return wire.Explained(err)
+	}
+	return act(ctx, at)
+}
+
+// touched says in environments.json that the environment was opened.
+func touched(ctx context.Context, p *app.App, envID string) error {
+	return p.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+		for i := range doc.Environments {
+			if doc.Environments[i].EnvID == envID {
+				doc.Environments[i].Touch(time.Now())
+			}
+		}
+		return nil
+	})
+}
+
+// visitor is the name under which a person in an environment holds its run.
+const visitor = "signalbox env"
+
+// others says who else is in the environment.
+func others(ctx context.Context, p *app.App, ref workflow.RunRef) string {
+	holder, held, err := p.Held(ctx, ref.RequestID)
+	if err == nil && held && holder.Owner == visitor {
+		return fmt.Sprintf("somebody else is in this environment with \"signalbox env\" (pid %d)", holder.PID)
+	}
+	if name, ok := strings.CutPrefix(holder.Owner, app.SessionOwner); ok {
+		return fmt.Sprintf("session %s works in this environment", name)
+	}
+	return "its run is at work in this environment: what you change there may end up in the change, or be taken away"
+}
+
+// OfRun is the run whose environment ref names: by its id or by its issue's number.
+func OfRun(ctx context.Context, p *app.App, ref string) (store.RunSummary, error) {
+	run, err := runOf(ctx, p.Store, ref)
+	if err != nil {
+		return store.RunSummary{}, wire.Explained(err)
+	}
+	if run != nil {
+		return store.RunSummary{Ref: workflow.RefOf(run), Run: *run}, nil
+	}
+	found, err := p.Find(ctx, ref)
+	if problem.CodeOf(err) == problem.NotFound {
+		return found, &problem.Error{Err: fmt.Errorf("no run of Signalbox works in an environment %q", ref), Code: problem.NotFound,
+			Hint: "see which environments there are: signalbox env list"}
+	}
+	return found, err
+}
+
+// NoProgram is a shell's exit code where a program is not there.
+const NoProgram = 127
+
+// Exec runs c in the environment and makes its end ours. ref is how the person named the environment.
+func Exec(ctx context.Context, at *place.Place, ref string, c process.Command) error {
+	result, err := at.Exec(ctx, c)
+	if err != nil {
+		return wire.Explained(err)
+	}
+	switch {
+	case result.Ending == process.Stopped:
+		return &problem.Error{Code: problem.Canceled}
+	case result.ExitCode == NoProgram:
+		return noProgram(ctx, at, ref, c.Args[0])
+	case result.ExitCode > 0:
+		return &problem.Error{Code: result.ExitCode}
+	case !result.OK():
+		return &problem.Error{Code: problem.General}
+	}
+	return nil
+}
+
+// lookForProgram exits 1 where the program $1 is not there, and 2 where it is no program. Shells
+// differ in what their command -v says of a path.
+const lookForProgram = `case $1 in
+*/*) test -e "$1" || exit 1; test -f "$1" -a -x "$1" || exit 2 ;;
+*) command -v -- "$1" >/dev/null || exit 1 ;;
+esac`
+
+// noProgram says of a 127 that came without a word what it means; a program's own is left alone.
+func noProgram(ctx context.Context, at *place.Place, ref, program string) error {
+	found, err := at.Exec(ctx, process.Command{Args: []string{"sh", "-c", lookForProgram, "sh", program}})
+	switch {
+	case err != nil:
+		return wire.Explained(err)
+	case found.ExitCode == 1:
+		return &problem.Error{Err: fmt.Errorf("program %q is not found in the environment", program), Code: NoProgram,
+			Hint: fmt.Sprintf("see where programs are looked for: signalbox env exec %s -- printenv PATH", ref)}
+	case found.ExitCode == 2:
+		return &problem.Error{Err: fmt.Errorf("%q is there in the environment, but it cannot be executed", program), Code: NoProgram,
+			Hint: fmt.Sprintf("give it to its interpreter: signalbox env exec %s -- sh %s", ref, program)}
+	}
+	return &problem.Error{Code: NoProgram}
+}

@@ -1,0 +1,153 @@
+// Package environments is what a person can ask of environments: of their entries in environments.json, which stand without any run
+// and outside of git too, and of those that runs made. It prints nothing and reads no flag.
+package environments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"signalbox/internal/app"
+	"signalbox/internal/problem"
+	"signalbox/internal/registry"
+	"signalbox/internal/store"
+	"signalbox/internal/wire"
+	"signalbox/internal/workflow"
+)
+
+// Environments are the documents of a project, opened, with environments.json as it was then.
+type Environments struct {
+	registry.Environments
+	store  *store.Store
+	opener *app.Opener
+	now    func() time.Time
+}
+
+// Open reads environments.json; where there is none it is empty. Who only reads leaves the documents as they are.
+func Open(ctx context.Context, o *app.Opener, readOnly bool) (*Environments, error) {
+	s, err := o.OpenStoreToChange(ctx, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := s.Environments().Load(ctx)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		doc = registry.Environments{Environments: []registry.Environment{}}
+	case err != nil:
+		return nil, wire.Explained(errors.Join(err, s.Close()))
+	}
+	return &Environments{Environments: doc, store: s, opener: o, now: time.Now}, nil
+}
+
+func (e *Environments) Close() error { return e.store.Close() }
+
+// Read is the document alone.
+func Read(ctx context.Context, o *app.Opener) (registry.Environments, error) {
+	e, err := Open(ctx, o, true)
+	if err != nil {
+		return registry.Environments{}, err
+	}
+	return e.Environments, e.Close()
+}
+
+// Changed is an entry after a change of it.
+type Changed struct {
+	registry.Environment
+	// Run is alive and writes the entry anew at its next transition, whatever was written; nil if there is none. Holder carries it.
+	Run    *workflow.Run
+	Holder store.LockRecord
+}
+
+// Change performs one operation on the document of o's project and returns what became of the entry with this id.
+func Change(ctx context.Context, o *app.Opener, id string, change func(doc *registry.Environments, now time.Time) error) (after Changed, err error) {
+	s, err := o.OpenStore(ctx)
+	if err != nil {
+		return after, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	err = s.Environments().Update(ctx, func(doc *registry.Environments) error {
+		if err := change(doc, time.Now()); err != nil {
+			return err
+		}
+		e, err := doc.Find(id)
+		if err == nil {
+			after.Environment = *e
+		}
+		return err
+	})
+	if err != nil {
+		return after, Explained(id, err)
+	}
+	after.Run, after.Holder, err = livingRun(ctx, s, id)
+	return after, wire.Explained(err)
+}
+
+// livingRun is the run that works in the environment at this moment; nil if there is none.
+func livingRun(ctx context.Context, s *store.Store, envID string) (*workflow.Run, store.LockRecord, error) {
+	holders, err := s.Holders(ctx)
+	if err != nil {
+		return nil, store.LockRecord{}, err
+	}
+	for _, h := range holders {
+		request, ok := strings.CutPrefix(h.Name, "request-")
+		if !ok {
+			continue
+		}
+		latest, err := s.LatestRun(ctx, request)
+		if err == nil && latest.Err == nil && latest.Run.Details.EnvID == envID {
+			return &latest.Run, h.Record, nil
+		}
+	}
+	return nil, store.LockRecord{}, nil
+}
+
+// leastBeginning is how much of an id stands for it at least.
+const leastBeginning = 4
+
+// Entry is the one environment that ref names or begins. What begins several is refused with their ids.
+func Entry(doc *registry.Environments, ref string) (*registry.Environment, error) {
+	var found []string
+	for _, e := range doc.Environments {
+		if e.EnvID == ref {
+			found = []string{ref}
+			break
+		}
+		if len(ref) >= leastBeginning && begins(e.EnvID, ref) {
+			found = append(found, e.EnvID)
+		}
+	}
+	switch len(found) {
+	case 0:
+	case 1:
+		ref = found[0]
+	default:
+		return nil, &problem.Error{Err: fmt.Errorf("%d environments begin with %q", len(found), ref), Hint: "name one: " + strings.Join(found, ", "), Code: problem.Usage}
+	}
+	e, err := doc.Find(ref)
+	return e, Explained(ref, err)
+}
+
+// begins: issue-4 is no beginning of issue-42-….
+func begins(id, ref string) bool {
+	rest, ok := strings.CutPrefix(id, ref)
+	inNumber := ok && strings.HasPrefix(ref, "issue-") && strings.Count(ref, "-") == 1 && rest != "" && '0' <= rest[0] && rest[0] <= '9'
+	return ok && !inNumber
+}
+
+// Explained adds to an error about the entry with this id what to do, and the kind of end; nil stays nil.
+func Explained(id string, err error) error {
+	switch {
+	case errors.Is(err, registry.ErrNoEnvironment) && app.IssueNumber().MatchString(id):
+		return &problem.Error{Err: err, Hint: "an issue's environments: signalbox env find-by-issue " + strings.TrimPrefix(id, "#"), Code: problem.NotFound}
+	case errors.Is(err, registry.ErrNoEnvironment):
+		return &problem.Error{Err: err, Hint: "see what there is: signalbox env list", Code: problem.NotFound}
+	case errors.Is(err, registry.ErrInvalidEntry):
+		return &problem.Error{Err: err, Hint: "see \"signalbox env --help\"", Code: problem.Usage}
+	case errors.Is(err, registry.ErrNotApplicable):
+		return &problem.Error{Err: err, Hint: "look at it: signalbox env show " + id}
+	}
+	return wire.Explained(err)
+}
