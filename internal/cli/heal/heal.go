@@ -3,22 +3,20 @@ package heal
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/config"
-	"signalbox/internal/git"
+	"signalbox/internal/cli/display"
+	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
 	"signalbox/internal/problem"
-	"signalbox/internal/store"
-	"signalbox/internal/wire"
+	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
@@ -49,51 +47,18 @@ func newHealGate(a *command.Invocation) *cobra.Command {
 	every, decide := c.Flags().Lookup("check-every"), c.RunE
 	every.Usage += "; health.every of the configuration, unless given"
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := wantsRepository(a); err != nil {
-			return err
-		}
-		configured, known, err := healthSettings(a)
+		configured, err := healing.Every(a.Opener)
 		if err != nil {
 			return err
 		}
-		if known && len(configured.Checks) == 0 {
-			return withoutChecks() // else whoever asks the gate begins a pass for ever
-		}
-		if configured.Every > 0 && !every.Changed {
-			if err := every.Value.Set(configured.Every.String()); err != nil {
+		if configured > 0 && !every.Changed {
+			if err := every.Value.Set(configured.String()); err != nil {
 				return fmt.Errorf("take health.every: %w", err)
 			}
 		}
 		return decide(c, args)
 	}
 	return c
-}
-
-func withoutChecks() error { return &problem.Error{Err: heal.ErrNoChecks, Hint: sayWhatToLookAt} }
-
-const sayWhatToLookAt = "say what to look at: health.checks in " + config.Name + " (docs/healing.md)"
-
-// wantsRepository refuses a folder in which no pass could ever be made.
-func wantsRepository(a *command.Invocation) error {
-	_, gitDir, err := wire.DocumentsRoot(a.Opener.Dir)
-	if err == nil && gitDir == "" {
-		err = fmt.Errorf("open repository %s: %w", a.Opener.Dir, git.ErrNotRepository)
-	}
-	return wire.Explained(err)
-}
-
-// healthSettings are the configuration's; not known where there is none. What a file that does not hold says may not be what
-// was meant, so nothing is decided by it.
-func healthSettings(a *command.Invocation) (settings config.Health, known bool, err error) {
-	root, _, err := wire.DocumentsRoot(a.Opener.Dir)
-	if err != nil {
-		return settings, false, err
-	}
-	all, found, err := config.Load(filepath.Join(root, config.Name), a.Opener.Env)
-	if err != nil {
-		return settings, false, &problem.Error{Err: err, Hint: wire.MendConfiguration}
-	}
-	return all.Health, found, nil
 }
 
 func runHeal(ctx context.Context, a *command.Invocation, unattended bool) error {
@@ -125,26 +90,22 @@ func healOnce(ctx context.Context, a *command.Invocation, every time.Duration, u
 	if err != nil {
 		return heal.Report{}, err
 	}
-	defer func() { _ = p.Store.Close() }()
-	if p.ConfigError != nil {
-		return heal.Report{}, p.ConfigError
-	}
-	p.Config.Workflow = config.Lines{workflow.WorkflowHeal}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends what serves the agents
-	healer := healer(p, every)
-	healer.Unattended = unattended
-	report, err := healer.Pass(ctx)
+	report, err := healing.Pass{Every: every, Unattended: unattended,
+		Carry: func(ctx context.Context, repair heal.Repair) (workflow.Run, error) { return repaired(ctx, p, repair) },
+		Tell: func(line string) {
+			if !a.JSON {
+				a.Print("%s %s\n", commandline.Clock(time.Now()), redact.Line(line, 300))
+			}
+		}}.Make(ctx, p.App)
 	tellRestored(a, report.Restored, "going on from")
-	var held *store.HeldError
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return report, &problem.Error{Err: errors.New("interrupted; what was begun is gone on with by the next pass"), Hint: "go on: signalbox heal"}
-	case errors.As(err, &held):
-		return report, &problem.Error{Code: problem.Held, Err: fmt.Errorf("another process looks after the project's health: %s", app.Holder(held.Holder)),
-			Hint: "see what it finds: signalbox heal status"}
-	case errors.Is(err, heal.ErrNoChecks):
-		return report, withoutChecks()
-	}
-	return report, wire.Explained(err)
+	return report, err
+}
+
+// repaired carries a repair and shows its progress.
+func repaired(ctx context.Context, p *command.Project, repair heal.Repair) (run workflow.Run, err error) {
+	_, err = display.Watching(p.Invocation, false, func(watch app.Watcher) ([]app.Result, error) {
+		run, err = p.CarryRepair(ctx, repair, watch)
+		return nil, err
+	})
+	return run, err
 }

@@ -1,24 +1,18 @@
 package heal
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/health"
-	"signalbox/internal/problem"
 	"signalbox/internal/redact"
-	"signalbox/internal/store"
-	"signalbox/internal/wire"
 )
 
 func NewHealth(a *command.Invocation) *cobra.Command {
@@ -34,50 +28,8 @@ func NewHealth(a *command.Invocation) *cobra.Command {
 	return c
 }
 
-// withHealth gives use the document, opened to be changed.
-func withHealth(ctx context.Context, a *command.Invocation, use func(*store.Document[health.State]) error) error {
-	s, err := a.Opener.OpenStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	return restorable(use(s.Health()))
-}
-
-// restorable names the command that mends a broken state.json.
-func restorable(err error) error {
-	if errors.Is(err, store.ErrBroken) {
-		return &problem.Error{Err: err, Hint: `bring it back from state.json.bak: signalbox health restore`}
-	}
-	return wire.Explained(err)
-}
-
-// loadHealth reads the document as it is.
-func loadHealth(ctx context.Context, a *command.Invocation) (health.State, error) {
-	s, err := a.Opener.OpenStoreToRead(ctx)
-	if err != nil {
-		return health.State{}, err
-	}
-	defer func() { _ = s.Close() }()
-	h, err := loadOrLost(ctx, s.Health())
-	if errors.Is(err, fs.ErrNotExist) {
-		return h, &problem.Error{Err: errors.New("there is no state.json"), Hint: "begin one: signalbox health init", Code: problem.NotFound}
-	}
-	return h, restorable(err)
-}
-
-// loadOrLost reads the document as it is. One that is gone while its backup is sound is broken: there is something to restore.
-func loadOrLost(ctx context.Context, doc *store.Document[health.State]) (health.State, error) {
-	h, err := doc.Load(ctx)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return h, err
-	}
-	_, lost, looked := doc.LoadOrBackup(ctx)
-	return h, cmp.Or(lost.Broken, looked, err)
-}
-
 // tellRestored says on standard error what became of a broken file.
-func tellRestored(a *command.Invocation, r store.Restoration, did string) {
+func tellRestored(a *command.Invocation, r healing.Restoration, did string) {
 	if r.Broken == nil {
 		return
 	}

@@ -3,6 +3,7 @@ package heal
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
 )
 
@@ -13,6 +14,12 @@ func newHealthEscalate(a *command.Invocation) *cobra.Command {
 		Long: "\"health record\" does this by itself. It is for what stood in its way: a kill, a full disk, a forge that was not\n" +
 			"there. Once for each critical time, however often it is called.",
 		Example: "  signalbox health escalate",
-		RunE:    func(c *cobra.Command, _ []string) error { return escalate(c.Context(), a) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			state, request, err := healing.Escalate(c.Context(), a.Opener)
+			if err == nil {
+				tellCritical(a, state, request)
+			}
+			return err
+		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/health"
 	"signalbox/internal/problem"
@@ -42,12 +43,13 @@ func newHealthGate(a *command.Invocation) *cobra.Command {
 }
 
 func gate(ctx context.Context, a *command.Invocation, every time.Duration) error {
-	at, err := standingOf(ctx, a)
+	at, err := healing.Stands(ctx, a.Opener)
+	tellRestored(a, at.Broken, "deciding by")
 	if err != nil {
 		return err
 	}
-	gate := at.gate(every, a.Opener.HealthTime())
-	if err := writeOutputs(a, gate, at.state); err != nil {
+	gate := at.Gate(every, a.Opener.HealthTime())
+	if err := writeOutputs(a, gate, at.State); err != nil {
 		return err
 	}
 	if a.JSON {
@@ -55,7 +57,7 @@ func gate(ctx context.Context, a *command.Invocation, every time.Duration) error
 	} else {
 		a.Print("%s: %s%s\n", gate.Decision, redact.Clean(gate.Reason), until(gate))
 		if gate.Decision == health.GateCritical {
-			a.Print("%s\n", criticalAdvice(at.state))
+			a.Print("%s\n", criticalAdvice(at.State))
 		}
 	}
 	if code := gateCodes[gate.Decision]; err == nil && code != problem.OK {

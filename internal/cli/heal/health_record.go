@@ -2,17 +2,15 @@ package heal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/heal"
+	"signalbox/internal/forge"
 	"signalbox/internal/health"
-	"signalbox/internal/problem"
 	"signalbox/internal/redact"
-	"signalbox/internal/store"
 )
 
 func newHealthRecord(a *command.Invocation) *cobra.Command {
@@ -48,32 +46,16 @@ func factWords() (words []cobra.Completion) {
 }
 
 func record(ctx context.Context, a *command.Invocation, fact health.Fact) error {
-	if err := fact.Validate(); err != nil {
-		return &problem.Error{Err: err, Hint: `see "signalbox health record --help"`, Code: problem.Usage}
-	}
-	fact.Summary = redact.Named(redact.Clean(fact.Summary))
-	var h health.State
-	var was string
-	err := withHealth(ctx, a, func(doc *store.Document[health.State]) error {
-		restoration, err := doc.Restore(ctx)
-		if err != nil {
-			return err
-		}
-		tellRestored(a, restoration, "going on from")
-		return doc.Update(ctx, func(state *health.State) error {
-			was = state.LastHealthStatus
-			_, err := state.Record(fact, a.Opener.HealthTime())
-			h = *state
-			return err
-		})
-	})
-	if err != nil {
+	recorded, err := healing.Record(ctx, a.Opener, fact)
+	tellRestored(a, recorded.Restored, "going on from")
+	switch {
+	case err != nil:
 		return err
+	case recorded.Request != nil:
+		tellCritical(a, recorded.State, recorded.Request)
+	default:
+		tellRearmed(a, fact.Kind, recorded.Was, recorded.State.LastHealthStatus)
 	}
-	if h.CriticalKey() != "" && h.Loop.Request == "" {
-		return escalate(ctx, a)
-	}
-	tellRearmed(a, fact.Kind, was, h.LastHealthStatus)
 	return nil
 }
 
@@ -89,42 +71,7 @@ func tellRearmed(a *command.Invocation, fact health.FactKind, was, is string) {
 	}
 }
 
-// escalate opens the request about a critical state. It comes after the state
-// was saved and finds what it opened by the state's key, so that it may be cut
-// off and repeated at any instant.
-func escalate(ctx context.Context, a *command.Invocation) error {
-	p, err := a.Open(ctx)
-	if err != nil {
-		return notEscalated(err)
-	}
-	defer func() { _ = p.Store.Close() }()
-	doc := p.Store.Health()
-	h, err := loadOrLost(ctx, doc)
-	if err != nil {
-		return restorable(err)
-	}
-	key := h.CriticalKey()
-	if key == "" {
-		return &problem.Error{Err: errors.New("the state is not critical; there is nothing to open a request about"), Hint: `see it: signalbox health show`}
-	}
-	request, err := heal.Escalate(ctx, p.Forge, p.Redact, h)
-	if err != nil {
-		return notEscalated(err)
-	}
-	err = doc.Update(ctx, func(state *health.State) error {
-		if state.CriticalKey() == key {
-			state.Loop.Request = request.ID
-		}
-		return nil
-	})
-	if err != nil {
-		return restorable(err)
-	}
+// tellCritical says on standard error that a request is open about a critical state.
+func tellCritical(a *command.Invocation, h health.State, request *forge.Request) {
 	_, _ = fmt.Fprintf(a.Err, "%s %s; request %s is open about it (%s)\n", a.Paint(command.Red, "critical:"), h.FailedInARow(), request.ID, request.Path)
-	return nil
-}
-
-func notEscalated(err error) error {
-	return &problem.Error{Err: fmt.Errorf("the fact is recorded and the state critical, but no request is open about it: %w", err),
-		Hint: `once that's fixed: signalbox health escalate`}
 }

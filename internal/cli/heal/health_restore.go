@@ -3,9 +3,8 @@ package heal
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/health"
-	"signalbox/internal/store"
 )
 
 func newHealthRestore(a *command.Invocation) *cobra.Command {
@@ -16,17 +15,15 @@ func newHealthRestore(a *command.Invocation) *cobra.Command {
 			"read either; the totals go on. The broken file is kept as state.json.broken-<time>.",
 		Example: "  signalbox health restore",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withHealth(c.Context(), a, func(doc *store.Document[health.State]) error {
-				restoration, err := doc.Restore(c.Context())
-				if err != nil {
-					return err
-				}
-				if restoration.Broken == nil {
-					a.Print("state.json is sound, or not there; nothing to restore\n")
-				}
-				tellRestored(a, restoration, "restored from")
-				return nil
-			})
+			restored, err := healing.Restore(c.Context(), a.Opener)
+			if err != nil {
+				return err
+			}
+			if restored.Broken == nil {
+				a.Print("state.json is sound, or not there; nothing to restore\n")
+			}
+			tellRestored(a, restored, "restored from")
+			return nil
 		},
 	}
 }

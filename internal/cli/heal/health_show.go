@@ -3,6 +3,7 @@ package heal
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
 )
 
@@ -12,7 +13,7 @@ func newHealthShow(a *command.Invocation) *cobra.Command {
 		Short:   "Print the state of the self-healing loop",
 		Example: "  signalbox health show\n  signalbox health show --json | jq .retry_required",
 		RunE: func(c *cobra.Command, _ []string) error {
-			h, err := loadHealth(c.Context(), a)
+			h, err := healing.State(c.Context(), a.Opener)
 			if err != nil {
 				return err
 			}

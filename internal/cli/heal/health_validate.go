@@ -3,6 +3,7 @@ package heal
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 )
@@ -13,7 +14,7 @@ func newHealthValidate(a *command.Invocation) *cobra.Command {
 		Short:   "Check that state.json is complete and consistent",
 		Example: "  signalbox health validate",
 		RunE: func(c *cobra.Command, _ []string) error {
-			h, err := loadHealth(c.Context(), a)
+			h, err := healing.State(c.Context(), a.Opener)
 			if err != nil {
 				return err
 			}

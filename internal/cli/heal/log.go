@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
@@ -34,10 +35,7 @@ func healLog(ctx context.Context, a *command.Invocation, last int) error {
 	if last < 0 {
 		return &problem.Error{Err: fmt.Errorf("--last is %d", last), Hint: "want a number of passes, or 0 for all", Code: problem.Usage}
 	}
-	if err := wantsRepository(a); err != nil {
-		return err
-	}
-	past, err := healingPast(ctx, a)
+	past, err := healing.Past(ctx, a.Opener)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"signalbox/internal/app"
+	"signalbox/internal/app/healing"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
 	"signalbox/internal/redact"
 	"signalbox/internal/store"
-	"signalbox/internal/wire"
 )
 
 func newHealStatus(a *command.Invocation) *cobra.Command {
@@ -29,8 +29,8 @@ func newHealStatus(a *command.Invocation) *cobra.Command {
 	}
 }
 
-// healing is what "heal status --json" prints.
-type healing struct {
+// loopStatus is what "heal status --json" prints.
+type loopStatus struct {
 	State health.State `json:"state"`
 	Gate  health.Gate  `json:"gate"`
 	// Holder is who makes a pass at this moment, nil if nobody does.
@@ -41,58 +41,48 @@ type healing struct {
 }
 
 func healStatus(ctx context.Context, a *command.Invocation) error {
-	if err := wantsRepository(a); err != nil {
-		return err
-	}
-	at, err := standingOf(ctx, a)
+	at, err := healing.StatusOf(ctx, a.Opener)
+	tellRestored(a, at.Broken, "deciding by")
 	if err != nil {
 		return err
 	}
-	past, err := healingPast(ctx, a)
-	if err != nil {
-		return err
+	if at.Unsettled != nil {
+		a.Warn("%s", at.Unsettled)
 	}
-	configured, known, err := healthSettings(a)
-	if err != nil {
-		a.Warn("%s", err)
-	}
-	s := healing{State: at.state, Gate: at.gate(configured.Every, a.Opener.HealthTime()), Holder: at.holder, CutOff: at.cutOff(), Sum: past.Sum()}
-	if known && len(configured.Checks) == 0 && s.Gate.Decision == health.GateGo {
-		s.Gate = health.Gate{Decision: health.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToLookAt}
-	}
+	s := loopStatus{State: at.State, Gate: at.Gate, Holder: at.Holder, CutOff: at.CutOff(), Sum: at.Past.Sum()}
 	if a.JSON {
 		return a.PrintJSON(s)
 	}
-	if !at.begun {
-		at.state.UpdatedAt = "" // it is written nowhere
+	if !at.Begun {
+		at.State.UpdatedAt = "" // it is written nowhere
 	}
-	printHealth(a, at.state, s.Gate)
-	if attempted := at.state.TotalFixesAttempted; s.Sum.Repairs > 0 || attempted == 0 {
+	printHealth(a, at.State, s.Gate)
+	if attempted := at.State.TotalFixesAttempted; s.Sum.Repairs > 0 || attempted == 0 {
 		a.Print(healthLine, "repairs", sumWords(s.Sum))
 	}
-	for _, e := range at.state.Loop.Errors {
-		a.Print("  %-10s %s: %s%s\n", "open", redact.Line(e.ID, 60), redact.Joined(e.Summary, 120), openWords(&e, &at, past))
+	for _, e := range at.State.Loop.Errors {
+		a.Print("  %-10s %s: %s%s\n", "open", redact.Line(e.ID, 60), redact.Joined(e.Summary, 120), openWords(&e, &at.Standing, at.Past))
 	}
-	for _, u := range at.state.Loop.Unseen {
+	for _, u := range at.State.Loop.Unseen {
 		a.Print("  %-10s %s: %s\n", "unknown", redact.Line(u.Check, 40), redact.Joined(u.Why, 200))
 	}
-	if len(at.state.Loop.Unseen) > 0 {
+	if len(at.State.Loop.Unseen) > 0 {
 		a.Print("  %-10s %s\n", "", unseenAdvice)
 	}
 	switch {
-	case at.holder != nil:
-		a.Print(healthLine, "at it", app.Holder(*at.holder))
-	case at.state.Loop.Stopped != "":
-		a.Print(healthLine, "stopped", "the last pass ended with an error: "+redact.Line(at.state.Loop.Stopped, 300)+`; what to do, or to go on: signalbox heal`)
-	case at.cutOff():
-		a.Print("  %-10s the pass that began at %s; go on with it: signalbox heal\n", "cut off", moment(at.state.Loop.Pass.StartedAt))
+	case at.Holder != nil:
+		a.Print(healthLine, "at it", app.Holder(*at.Holder))
+	case at.State.Loop.Stopped != "":
+		a.Print(healthLine, "stopped", "the last pass ended with an error: "+redact.Line(at.State.Loop.Stopped, 300)+`; what to do, or to go on: signalbox heal`)
+	case at.CutOff():
+		a.Print("  %-10s the pass that began at %s; go on with it: signalbox heal\n", "cut off", moment(at.State.Loop.Pass.StartedAt))
 	}
-	printCriticalAdvice(a, at.state)
+	printCriticalAdvice(a, at.State)
 	return nil
 }
 
 // openWords say what is done about an error.
-func openWords(e *health.Error, at *standing, past heal.History) string {
+func openWords(e *health.Error, at *healing.Standing, past heal.History) string {
 	var words []string
 	if e.Request != "" {
 		words = append(words, "request "+redact.Line(e.Request, 40))
@@ -100,11 +90,11 @@ func openWords(e *health.Error, at *standing, past heal.History) string {
 	switch {
 	case e.Fixed:
 		words = append(words, "repaired, not verified yet")
-	case e.Attempting && at.holder != nil:
+	case e.Attempting && at.Holder != nil:
 		words = append(words, "being repaired")
-	case e.Attempting && at.cutOff() && at.state.Loop.Stopped != "":
+	case e.Attempting && at.CutOff() && at.State.Loop.Stopped != "":
 		words = append(words, "its repair ended with an error")
-	case e.Attempting && at.cutOff():
+	case e.Attempting && at.CutOff():
 		words = append(words, "its repair was cut off")
 	case e.Attempting:
 		words = append(words, waitWords(e, past))
@@ -134,15 +124,4 @@ func sumWords(s heal.Sum) string {
 		return "none so far"
 	}
 	return fmt.Sprintf("%d of %d succeeded (%d %%), %s", s.Fixed, s.Repairs, 100*s.Fixed/s.Repairs, costWords(s.Calls, s.Tokens, s.CostMicroUSD))
-}
-
-// healingPast is the log of passes.
-func healingPast(ctx context.Context, a *command.Invocation) (heal.History, error) {
-	s, err := a.Opener.OpenStoreToRead(ctx)
-	if err != nil {
-		return heal.History{}, err
-	}
-	defer func() { _ = s.Close() }()
-	past, err := heal.Past(ctx, s)
-	return past, wire.Explained(err)
 }

@@ -1,38 +1,77 @@
-package heal
+package healing
 
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
 
 	"signalbox/internal/app"
-	"signalbox/internal/cli/command"
-	"signalbox/internal/cli/display"
-	"signalbox/internal/commandline"
 	"signalbox/internal/config"
 	"signalbox/internal/forge"
 	"signalbox/internal/heal"
 	"signalbox/internal/health"
 	"signalbox/internal/place"
-	"signalbox/internal/redact"
+	"signalbox/internal/problem"
+	"signalbox/internal/store"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
-// healer performs a pass with the project's drivers. every wins over the configuration unless it is 0.
-func healer(p *command.Project, every time.Duration) *heal.Healer {
-	if every == 0 {
-		every = healthEvery(p)
+// Pass is how one pass is wanted.
+type Pass struct {
+	// Every wins over the configuration unless it is 0.
+	Every time.Duration
+	// Unattended: what waits for an approval counts as failed.
+	Unattended bool
+	// Carry carries a repair and shows its progress; Tell hears what happens, in lines.
+	Carry func(context.Context, heal.Repair) (workflow.Run, error)
+	Tell  func(line string)
+}
+
+// Make makes a pass in an opened project that obeys its configuration, and closes the project's documents. A report without a result
+// says that no pass was made; an error beside a result stood in the way of one repair.
+func (c Pass) Make(ctx context.Context, p *app.App) (report heal.Report, err error) {
+	defer func() { err = errors.Join(err, p.Store.Close()) }()
+	if p.ConfigError != nil {
+		return report, p.ConfigError
 	}
-	c := heal.Config{Store: p.Store, Forge: p.Forge, Tests: p.Config.Tests, Every: every, Root: p.Root, Place: func(ctx context.Context) (heal.Place, error) { return checkSandbox(ctx, p) }, Ask: p.Ask,
-		Carry: func(ctx context.Context, repair heal.Repair) (workflow.Run, error) { return repaired(ctx, p, repair) }, Redact: p.Redact, Clock: p.HealthTime, Observe: func(line string) { tellPass(p, line) }, Logger: p.Log,
+	p.Config.Workflow = config.Lines{workflow.WorkflowHeal}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends what serves the agents
+	healer := c.healer(p)
+	healer.Unattended = c.Unattended
+	report, err = healer.Pass(ctx)
+	var held *store.HeldError
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return report, &problem.Error{Err: errors.New("interrupted; what was begun is gone on with by the next pass"), Hint: "go on: signalbox heal"}
+	case errors.As(err, &held):
+		return report, &problem.Error{Code: problem.Held, Err: fmt.Errorf("another process looks after the project's health: %s", app.Holder(held.Holder)),
+			Hint: "see what it finds: signalbox heal status"}
+	case errors.Is(err, heal.ErrNoChecks):
+		return report, withoutChecks()
+	}
+	return report, wire.Explained(err)
+}
+
+func (c Pass) healer(p *app.App) *heal.Healer {
+	every := c.Every
+	if every == 0 {
+		every = p.Config.Health.Every
+	}
+	if every <= 0 {
+		every = health.Interval
+	}
+	h := heal.Config{Store: p.Store, Forge: p.Forge, Tests: p.Config.Tests, Every: every, Root: p.Root, Place: func(ctx context.Context) (heal.Place, error) { return checkSandbox(ctx, p) }, Ask: p.Ask,
+		Carry: c.Carry, Redact: p.Redact, Clock: p.HealthTime, Observe: c.Tell, Logger: p.Log,
 		ID: func() string { return p.HealthTime().UTC().Format("20060102-150405-") + rand.Text()[:6] }}
 	for _, check := range p.Config.Health.Checks {
-		c.Checks = append(c.Checks, healthCheck(p, check))
+		h.Checks = append(h.Checks, healthCheck(p, check))
 	}
 	if branches, ok := p.Forge.(forge.Branches); ok {
-		c.Branch = func(ctx context.Context) (forge.Check, error) {
+		h.Branch = func(ctx context.Context) (forge.Check, error) {
 			base, err := p.Base(ctx)
 			if err != nil {
 				return forge.Check{}, err
@@ -40,14 +79,7 @@ func healer(p *command.Project, every time.Duration) *heal.Healer {
 			return branches.BranchCheck(ctx, base)
 		}
 	}
-	return heal.New(c)
-}
-
-func healthEvery(p *command.Project) time.Duration {
-	if p.Config.Health.Every > 0 {
-		return p.Config.Health.Every
-	}
-	return health.Interval
+	return heal.New(h)
 }
 
 // lookLimit is how long a look may take where the configuration is silent; tests have the limit of tests.
@@ -57,7 +89,7 @@ var severities = map[string]workflow.Severity{config.SeverityBlocker: workflow.B
 	config.SeverityMinor: workflow.Minor}
 
 // healthCheck is a check of the configuration with what it leaves to us.
-func healthCheck(p *command.Project, c config.Check) workflow.HealthCheck {
+func healthCheck(p *app.App, c config.Check) workflow.HealthCheck {
 	limit := c.TimeLimit
 	if limit == 0 {
 		limit = lookLimit
@@ -82,8 +114,8 @@ func healthCheck(p *command.Project, c config.Check) workflow.HealthCheck {
 	return check
 }
 
-// lookout is a place at the tip of the branch that repairs are merged into.
-func checkSandbox(ctx context.Context, p *command.Project) (heal.Place, error) {
+// checkSandbox is a place at the tip of the branch that repairs are merged into.
+func checkSandbox(ctx context.Context, p *app.App) (heal.Place, error) {
 	if _, err := p.Environments.Check(ctx); err != nil {
 		return nil, err
 	}
@@ -98,19 +130,4 @@ func checkSandbox(ctx context.Context, p *command.Project) (heal.Place, error) {
 	settings := workflow.Settings{Limits: wire.Limits(p.Config.Limits)}
 	p.EnvironmentSettings(&settings)
 	return place.CheckSandboxes{Root: p.Root, Base: base, Environments: p.Environments, Detect: p.Detect, Settings: settings, Logger: p.Log}.Open(ctx, commit)
-}
-
-func tellPass(p *command.Project, line string) {
-	if !p.JSON {
-		p.Print("%s %s\n", commandline.Clock(time.Now()), redact.Line(line, 300))
-	}
-}
-
-// repaired carries a repair and shows its progress.
-func repaired(ctx context.Context, p *command.Project, repair heal.Repair) (run workflow.Run, err error) {
-	_, err = display.Watching(p.Invocation, false, func(watch app.Watcher) ([]app.Result, error) {
-		run, err = p.CarryRepair(ctx, repair, watch)
-		return nil, err
-	})
-	return run, err
 }
