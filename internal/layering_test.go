@@ -99,7 +99,7 @@ var packages = map[string][]string{
 	"cli/document": {"cli/command", "problem", "redact", "schema", "store", "store/strict"},
 	"cli/env":      {"app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"cli/heal":     {"app", "app/healing", "cli/command", "cli/display", "commandline", "forge", "git", "heal", "health", "pipeline", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
-	"cli/issue":    {"app", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "store", "wire", "workflow"},
+	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "session", "store", "wire", "workflow"},
 	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "workflow"},
 	"cli":          {"app", "app/doctor", "app/starter", "cli/command", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},

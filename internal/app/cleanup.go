@@ -28,13 +28,13 @@ func (p *App) forgetStatuses(ctx context.Context) {
 		return
 	}
 	clean := IssueCleanup{Say: func(string, ...any) {}, keep: p.Config.KeepStatuses}
-	if err := clean.In(ctx, p.Store); err != nil {
+	if err := clean.in(ctx, p.Store); err != nil {
 		p.Log.Warn("old statuses are not removed", "err", err)
 	}
 }
 
-func (c *IssueCleanup) In(ctx context.Context, s *store.Store) error {
-	orphans, err := OrphanedIssues(ctx, s)
+func (c *IssueCleanup) in(ctx context.Context, s *store.Store) error {
+	orphans, err := orphanedIssues(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,8 @@ func LiveIssues(ctx context.Context, s *store.Store) (map[int]bool, error) {
 	}
 	return live, err
 }
-func OrphanedIssues(ctx context.Context, s *store.Store) ([]int, error) {
+
+func orphanedIssues(ctx context.Context, s *store.Store) ([]int, error) {
 	entries, err := s.IssueStatuses(ctx)
 	if err != nil {
 		return nil, err

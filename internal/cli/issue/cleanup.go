@@ -8,7 +8,6 @@ import (
 	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
-	"signalbox/internal/wire"
 )
 
 func newIssueCleanup(a *command.Invocation) *cobra.Command {
@@ -25,7 +24,8 @@ func newIssueCleanup(a *command.Invocation) *cobra.Command {
 			if !orphans {
 				return &problem.Error{Err: errors.New("what to clean up is not said"), Hint: "signalbox issue cleanup --orphans", Code: problem.Usage}
 			}
-			return wire.Explained(command.CleanIssues(c.Context(), a, &clean))
+			clean.Say = a.Print
+			return app.CleanIssues(c.Context(), a.Opener, &clean)
 		},
 	}
 	c.Flags().BoolVar(&orphans, "orphans", false, "the records without a folder in .worktrees")

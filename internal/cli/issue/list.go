@@ -3,17 +3,15 @@ package issue
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
-	"signalbox/internal/store"
 	"signalbox/internal/wire"
-	"signalbox/internal/workflow"
 )
 
 func newIssueList(a *command.Invocation) *cobra.Command {
@@ -38,20 +36,7 @@ func newIssueList(a *command.Invocation) *cobra.Command {
 }
 
 func listIssues(ctx context.Context, a *command.Invocation, only registry.IssueStatusWord) error {
-	s, err := a.Opener.OpenStoreToRead(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	settle(ctx, a, s)
-	entries, err := s.IssueStatuses(ctx)
-	if err == nil && slices.ContainsFunc(entries, func(e store.IssueStatusEntry) bool { return e.Status.Status == registry.IssueRunning }) {
-		var runs map[int]workflow.Run
-		runs, err = cutOff(ctx, s)
-		for i := range entries {
-			entries[i].Status = asLeft(runs, entries[i].Status)
-		}
-	}
+	entries, err := app.IssueStatuses(ctx, a.Opener)
 	var listed []registry.IssueStatus
 	var lines []byte
 	for _, entry := range entries {

@@ -5,7 +5,6 @@ import (
 
 	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/wire"
 )
 
 func newIssueOrphans(a *command.Invocation) *cobra.Command {
@@ -15,14 +14,9 @@ func newIssueOrphans(a *command.Invocation) *cobra.Command {
 		Long:    "Print the numbers of issues that have a status, but neither a folder .worktrees/issue-<n> nor any .worktrees/issue-<n>-*.",
 		Example: "  signalbox issue orphans\n  signalbox issue cleanup --orphans --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.Opener.OpenStoreToRead(c.Context())
+			orphans, err := app.OrphanedIssues(c.Context(), a.Opener)
 			if err != nil {
 				return err
-			}
-			defer func() { _ = s.Close() }()
-			orphans, err := app.OrphanedIssues(c.Context(), s)
-			if err != nil {
-				return wire.Explained(err)
 			}
 			if a.JSON {
 				return a.PrintJSON(orphans)

@@ -5,7 +5,6 @@ import (
 
 	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/wire"
 )
 
 func newIssueRemove(a *command.Invocation) *cobra.Command {
@@ -23,12 +22,7 @@ func newIssueRemove(a *command.Invocation) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.Opener.OpenStore(c.Context())
-			if err != nil {
-				return err
-			}
-			defer func() { _ = s.Close() }()
-			return wire.Explained(s.IssueStatus(n).Remove(c.Context()))
+			return app.RemoveIssue(c.Context(), a.Opener, n)
 		},
 	}
 }

@@ -1,9 +1,7 @@
 package issue
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +9,6 @@ import (
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/registry"
-	"signalbox/internal/wire"
 )
 
 func newIssueSet(a *command.Invocation) *cobra.Command {
@@ -42,7 +39,7 @@ func newIssueSet(a *command.Invocation) *cobra.Command {
 			if err := word.Check(message); err != nil {
 				return &problem.Error{Err: err, Hint: fmt.Sprintf("signalbox issue set %d error \"the tests failed\"", n), Code: problem.Usage}
 			}
-			return setIssue(c.Context(), a, n, func(s *registry.IssueStatus) { s.Set(word, session, message, time.Now()) })
+			return app.SetIssue(c.Context(), a.Opener, n, word, session, message)
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 1 {
@@ -53,16 +50,4 @@ func newIssueSet(a *command.Invocation) *cobra.Command {
 	}
 	c.Flags().StringVar(&session, "session", "", "the session's name instead of signalbox-issue-<n>")
 	return c
-}
-
-func setIssue(ctx context.Context, a *command.Invocation, n int, change func(*registry.IssueStatus)) error {
-	s, err := a.Opener.OpenStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	return wire.Explained(s.IssueStatus(n).Update(ctx, func(status *registry.IssueStatus) error {
-		change(status)
-		return nil
-	}))
 }

@@ -100,7 +100,7 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 		problems = append(problems, c.one(ctx, p, all, x))
 	}
 	if c.orphans {
-		problems = append(problems, command.CleanIssues(ctx, c.Invocation, &app.IssueCleanup{All: c.all, Dry: c.dry}))
+		problems = append(problems, app.CleanIssues(ctx, c.Opener, &app.IssueCleanup{All: c.all, Dry: c.dry, Say: c.Print}))
 	}
 	if asked.JSON {
 		problems = append(problems, asked.PrintJSON(append([]removal{}, c.put...)))
