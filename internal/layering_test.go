@@ -85,9 +85,9 @@ var packages = map[string][]string{
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},
 	"mcp":                                 {"workflow", "store", "engine"},
-	"problem":                             {"forge", "store"},                                                                                                                                                                                                                    // whose errors have a kind of end
-	"wire":                                {"*"},                                                                                                                                                                                                                                 // builds what a configuration asks for, so it alone names drivers
-	"app":                                 {"agent", "agreement", "perform", "permission", "place", "workflow", "health", "registry", "commandline", "config", "engine", "forge", "git", "heal", "problem", "process", "redact", "session", "session/terminal", "store", "wire"}, // names no driver and prints nothing: wire has built what it uses
+	"problem":                             {"forge", "store"},                                                                                                                                                                                                                            // whose errors have a kind of end
+	"wire":                                {"*"},                                                                                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
+	"app":                                 {"agent", "agreement", "commandline", "config", "engine", "forge", "git", "heal", "health", "lazy", "perform", "permission", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"}, // names no driver and prints nothing: wire has built what it uses
 	"app/starter":                         {"app", "config", "problem", "wire"},
 	"app/environments":                    {"app", "environment", "forge", "git", "place", "problem", "process", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
@@ -95,12 +95,12 @@ var packages = map[string][]string{
 	"app/doctor":                          {"app", "agent", "commandline", "config", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
 	// A noun of the command line parses, calls app and shows.
 	"cli/command":  {"app", "commandline", "problem", "process", "redact", "store", "wire", "workflow"},
-	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "wire", "workflow"},
+	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "workflow"},
 	"cli/document": {"cli/command", "problem", "redact", "schema", "store", "store/strict"},
-	"cli/env":      {"app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
+	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "git", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/heal":     {"app", "app/healing", "cli/command", "cli/display", "commandline", "forge", "git", "heal", "health", "pipeline", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
-	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "session", "store", "wire", "workflow"},
+	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "workflow"},
 	"cli":          {"app", "app/doctor", "app/starter", "cli/command", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
 	"cmd/*":        {"*"},

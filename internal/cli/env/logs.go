@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/display"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
-	"signalbox/internal/store"
 )
 
 func newEnvLogs(a *command.Invocation) *cobra.Command {
@@ -46,7 +46,7 @@ func environmentLogs(ctx context.Context, a *command.Invocation, args []string, 
 	if err != nil {
 		return err
 	}
-	l := &display.LogReader{Project: p, Ref: found.Ref, Dir: store.RunDir(found.Ref) + "/logs"}
+	l := p.Logs(found.Ref)
 	names, err := l.Names()
 	if err != nil {
 		return err
@@ -70,22 +70,22 @@ func environmentLogs(ctx context.Context, a *command.Invocation, args []string, 
 	case found.Run.Details.SetUp != nil && found.Run.Details.SetUp.Warm && len(args) == 1:
 		a.Print("set up by an earlier run, and only verified in this one\n\n")
 	}
-	return printSetUpLogs(ctx, l, logs, follow)
+	return printSetUpLogs(ctx, p, l, logs, follow)
 }
 
-func printSetUpLogs(ctx context.Context, l *display.LogReader, logs []setUpLog, follow bool) error {
+func printSetUpLogs(ctx context.Context, p *command.Project, l *app.Logs, logs []setUpLog, follow bool) error {
 	for i, log := range logs {
 		if i > 0 {
-			l.Print("\n")
+			p.Print("\n")
 		}
-		l.Print("%s\n", l.Paint(command.Bold, fmt.Sprintf("== %s: %s", log.title(), redact.Line(log.Command, 200))))
+		p.Print("%s\n", p.Paint(command.Bold, fmt.Sprintf("== %s: %s", log.title(), redact.Line(log.Command, 200))))
 		for _, failure := range log.Failures {
-			l.Print("%s\n", l.Paint(command.Yellow, "   failed: "+redact.Line(failure, 200)))
+			p.Print("%s\n", p.Paint(command.Yellow, "   failed: "+redact.Line(failure, 200)))
 		}
 		if len(log.Failures) == 0 || log.Ended != endedBadly {
-			l.Print("%s\n", l.Paint(command.Faint, "   "+log.Ended))
+			p.Print("%s\n", p.Paint(command.Faint, "   "+log.Ended))
 		}
-		if err := l.One(ctx, log.Log, follow && i == len(logs)-1); err != nil {
+		if err := l.Read(ctx, log.Log, follow && i == len(logs)-1, display.ShowLog(p)); err != nil {
 			return err
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -13,20 +11,8 @@ import (
 	"signalbox/internal/cli/command"
 	"signalbox/internal/problem"
 	"signalbox/internal/redact"
-	"signalbox/internal/session"
-	"signalbox/internal/store"
-	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
-
-// answering is one invocation of "signalbox answer".
-type answering struct {
-	*command.Project
-	found store.RunSummary
-	asked *workflow.Question
-	// session is whose agent asks; nil where it is the run's.
-	session *session.Session
-}
 
 // answerFlags are what a person says by flags.
 type answerFlags struct {
@@ -66,34 +52,35 @@ func newAnswer(a *command.Invocation) *cobra.Command {
 }
 
 func answer(ctx context.Context, a *command.Invocation, ref, text string, f answerFlags) error {
-	p, found, err := a.OpenRun(ctx, ref)
+	p, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
-	run := &found.Run
-	w := &answering{Project: p, found: found, asked: run.Details.Question}
-	if x, asked := p.AskingSession(ctx, run); asked != nil {
-		w.session, w.asked, w.found.Run.Details.Question = x, asked, asked
-	}
-	_, held, err := p.Held(ctx, found.Ref.RequestID)
-	switch {
-	case err != nil:
+	asking, err := p.Asking(ctx, ref, f.question)
+	if err != nil {
 		return err
-	case w.asked == nil:
-		return app.Wrong(run, "it asks nothing", "signalbox status "+run.Ref())
-	case !held:
-		return app.Wrong(run, "it was cut off while it asked, and its agent with it", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
-	case f.question != "" && f.question != w.asked.ID:
-		return app.Wrong(run, fmt.Sprintf("it asks %s, not %s", w.asked.ID, f.question), "signalbox answer "+run.Ref())
 	}
 	answer, given := f.answer(text)
 	if !given {
-		if answer, given, err = w.ask(ctx); err != nil || !given {
+		if answer, given, err = ask(ctx, a, asking); err != nil || !given {
 			return err
 		}
 	}
-	answer.Question = w.asked.ID
-	return w.give(ctx, answer)
+	answer, run, err := asking.Give(ctx, answer)
+	switch {
+	case err != nil:
+		return err
+	case a.JSON && asking.Session:
+		return a.PrintJSON(answer)
+	case a.JSON:
+		return a.PrintJSON(run)
+	}
+	follow := "watch " + run.Ref()
+	if asking.Session {
+		follow = fmt.Sprintf("session watch %d", run.Details.Number)
+	}
+	a.Print("%s: %s; the agent goes on; follow it: signalbox %s\n", answer.Question, app.AnsweredWord(&answer), follow)
+	return nil
 }
 
 // answer is what the flags and the words say; given is false where they say nothing.
@@ -110,92 +97,4 @@ func (f answerFlags) answer(text string) (answer workflow.Answer, given bool) {
 		answer.Verdict = workflow.AnswerText
 	}
 	return answer, answer.Verdict != ""
-}
-
-// maxAnswer bounds an answer in words, in runes.
-const maxAnswer = 4000
-
-// give leaves the answer for the process that carries the run, and waits until it has taken it.
-func (w *answering) give(ctx context.Context, answer workflow.Answer) error {
-	why := w.asked.Refuses(answer)
-	if why == "" && utf8.RuneCountInString(answer.Text) > maxAnswer {
-		why = fmt.Sprintf("an answer has at most %d characters", maxAnswer)
-	}
-	if why != "" {
-		return &problem.Error{Err: fmt.Errorf("question %s of run %s: %s", w.asked.ID, w.found.Run.Ref(), why), Hint: "look at it: signalbox answer " + w.found.Run.Ref(), Code: problem.Usage}
-	}
-	if w.session != nil {
-		return w.giveSession(ctx, answer)
-	}
-	order := app.Personal(workflow.CommandAnswer, "", "")
-	answer.By, answer.At = order.By, order.At
-	order.Answer = &answer
-	err := w.Signal(ctx, w.found, func(_ *workflow.Run, s *workflow.Signals) { s.Commands = append(s.Commands, order) })
-	if err != nil {
-		return wire.Explained(err)
-	}
-	run, err := w.taken(ctx, order.ID)
-	if err != nil {
-		return err
-	}
-	return w.said(&run, answer)
-}
-
-// taken waits until the process that carries the run has taken the order, and returns the run then.
-func (w *answering) taken(ctx context.Context, order string) (workflow.Run, error) {
-	watch, cancel := context.WithCancel(ctx)
-	defer cancel()
-	changes, err := w.Store.Watch(watch, store.RunDir(w.found.Ref)+"/stage.json")
-	if err != nil {
-		return workflow.Run{}, wire.Explained(err)
-	}
-	for {
-		run, err := w.Store.Stage(w.found.Ref).Load(ctx)
-		if err != nil {
-			return run, wire.Explained(err)
-		}
-		if !slices.ContainsFunc(run.Signals.Commands, func(c workflow.Command) bool { return c.ID == order }) {
-			return run, nil
-		}
-		if _, held, err := w.Held(ctx, w.found.Ref.RequestID); err != nil || !held {
-			if err == nil {
-				err = app.Wrong(&run, "the process that carried it ended before it took the answer", "let it go on, and ask again if it has to: signalbox resume "+run.Ref())
-			}
-			return run, err
-		}
-		select {
-		case <-changes:
-		case <-time.After(app.HolderPoll):
-		case <-ctx.Done():
-			return run, fmt.Errorf("the answer is left for the process that carries the run: %w", ctx.Err())
-		}
-	}
-}
-
-// verdictWord is what was done to the question.
-func verdictWord(a *workflow.Answer) string {
-	switch a.Verdict {
-	case workflow.AnswerAllow:
-		return "allowed"
-	case workflow.AnswerDeny:
-		return "denied"
-	case workflow.AnswerOption:
-		return fmt.Sprintf("option %d chosen", a.Option)
-	}
-	return "answered"
-}
-
-// said tells what became of the answer: another may have been before it.
-func (w *answering) said(run *workflow.Run, answer workflow.Answer) error {
-	a := run.Details.Answer
-	switch {
-	case a == nil || a.Question != answer.Question:
-		return app.Wrong(run, fmt.Sprintf("the agent wants no answer to %s any more", answer.Question), "signalbox status "+run.Ref())
-	case a.Verdict != answer.Verdict || a.Option != answer.Option || a.Text != answer.Text || a.By != answer.By:
-		return app.Wrong(run, fmt.Sprintf("%s was answered before: %s by %s", answer.Question, verdictWord(a), redact.Line(a.By, 100)), "signalbox status "+run.Ref())
-	case w.JSON:
-		return w.PrintJSON(run)
-	}
-	w.Print("%s: %s; the agent goes on; follow it: signalbox watch %s\n", a.Question, verdictWord(a), run.Ref())
-	return nil
 }

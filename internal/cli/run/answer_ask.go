@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/display"
 	"signalbox/internal/redact"
@@ -16,27 +17,27 @@ import (
 )
 
 // ask shows the question and, where a person sits at a terminal, asks for the answer.
-func (w *answering) ask(ctx context.Context) (answer workflow.Answer, given bool, err error) {
-	if w.JSON {
-		return answer, false, w.PrintJSON(w.asked)
+func ask(ctx context.Context, a *command.Invocation, asking *app.Asking) (answer workflow.Answer, given bool, err error) {
+	if a.JSON {
+		return answer, false, a.PrintJSON(asking.Question)
 	}
-	display.PrintQuestion(w.Project.Invocation, &w.found.Run)
-	if !w.Terminal {
+	display.PrintQuestion(a, &asking.Run)
+	if !a.Terminal {
 		return answer, false, nil
 	}
-	lines := bufio.NewReader(io.LimitReader(w.In, 1<<20))
+	lines := bufio.NewReader(io.LimitReader(a.In, 1<<20))
 	for !given {
-		w.Print("%s ", w.Paint(command.Bold, prompts[w.asked.Kind]))
+		a.Print("%s ", a.Paint(command.Bold, prompts[asking.Question.Kind]))
 		line, err := command.ReadLine(ctx, lines)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return answer, false, fmt.Errorf("read the answer: %w", err)
 		}
-		answer, given = typedAnswer(w.asked, strings.TrimSpace(line))
+		answer, given = typedAnswer(asking.Question, strings.TrimSpace(line))
 		if err != nil {
 			break
 		}
 		if !given {
-			w.Print("that is no answer\n")
+			a.Print("that is no answer\n")
 		}
 	}
 	return answer, given, nil

@@ -7,8 +7,6 @@ import (
 
 	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/cli/display"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -50,7 +48,7 @@ func completeLogs(a *command.Invocation) cobra.CompletionFunc {
 		if err != nil || len(args) > 1 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names, err := (&display.LogReader{Project: p, Ref: found.Ref, Dir: store.RunDir(found.Ref) + "/logs"}).Names()
+		names, err := p.Logs(found.Ref).Names()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

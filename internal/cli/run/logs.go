@@ -3,9 +3,10 @@ package run
 import (
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/display"
-	"signalbox/internal/store"
+	"signalbox/internal/redact"
 )
 
 func newLogs(a *command.Invocation) *cobra.Command {
@@ -24,18 +25,33 @@ func newLogs(a *command.Invocation) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l := &display.LogReader{Project: p, Ref: found.Ref, Dir: store.RunDir(found.Ref) + "/logs", Raw: raw}
+			l := p.Logs(found.Ref)
+			l.Raw = raw
 			switch {
 			case names:
-				return l.List()
+				return listLogs(p, l)
 			case len(args) == 2:
-				return l.One(c.Context(), args[1], follow)
+				return l.Read(c.Context(), args[1], follow, display.ShowLog(p))
 			}
-			return l.Newest(c.Context(), follow)
+			return l.Newest(c.Context(), follow, display.ShowLog(p))
 		},
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run stands still")
 	c.Flags().BoolVar(&raw, "raw", false, "print what an agent's program printed, not what it means")
 	c.Flags().BoolVarP(&names, "list", "l", false, "list the run's logs, oldest first")
 	return c
+}
+
+func listLogs(p *command.Project, l *app.Logs) error {
+	names, err := l.Names()
+	if err != nil {
+		return err
+	}
+	if p.JSON {
+		return p.PrintJSON(names)
+	}
+	for _, name := range names {
+		p.Print("%s\n", redact.Line(name, 200))
+	}
+	return nil
 }

@@ -10,16 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
 // asked is a run whose agent waits.
-func asked(q workflow.Question) *answering {
+func asked(q workflow.Question) (*command.Invocation, *app.Asking) {
 	q.ID, q.Role, q.Until = "Q1", workflow.Implementer, time.Now().Add(time.Hour)
-	run := workflow.Run{Details: workflow.Details{Number: 42, Question: &q}}
-	return &answering{Project: &command.Project{Invocation: &command.Invocation{}}, found: store.RunSummary{Run: run}, asked: &q}
+	return &command.Invocation{}, &app.Asking{Question: &q, Run: workflow.Run{Details: workflow.Details{Number: 42, Question: &q}}}
 }
 
 func TestAtATerminalAPersonIsAskedUntilTheySaySomethingThatIsAnAnswer(t *testing.T) {
@@ -44,10 +43,10 @@ func TestAtATerminalAPersonIsAskedUntilTheySaySomethingThatIsAnAnswer(t *testing
 		{words, "\nBecause \x1b[31mof it\n", workflow.Answer{Verdict: workflow.AnswerText, Text: "Because of it"}, true},
 		{words, "Because", workflow.Answer{Verdict: workflow.AnswerText, Text: "Because"}, true},
 	} {
-		w := asked(test.q)
+		w, asking := asked(test.q)
 		var out bytes.Buffer
 		w.Terminal, w.In, w.Out = true, strings.NewReader(test.types), &out
-		got, given, err := w.ask(t.Context())
+		got, given, err := ask(t.Context(), w, asking)
 		test.want.Question = got.Question
 		if err != nil || given != test.given || given && !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%q to %s is %+v, %v, %v; want %+v", test.types, test.q.Kind, got, given, err, test.want)
@@ -60,22 +59,22 @@ func TestAtATerminalAPersonIsAskedUntilTheySaySomethingThatIsAnAnswer(t *testing
 
 func TestAPersonWhoIsAskedMayLeave(t *testing.T) {
 	t.Parallel()
-	w := asked(workflow.Question{Kind: workflow.TextQuestion, Text: "Why?"})
+	w, asking := asked(workflow.Question{Kind: workflow.TextQuestion, Text: "Why?"})
 	typed, typing := io.Pipe()
 	defer func() { _ = typing.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	w.Terminal, w.In, w.Out = true, typed, prompted(cancel)
-	if _, given, err := w.ask(ctx); given || !errors.Is(err, context.Canceled) {
+	if _, given, err := ask(ctx, w, asking); given || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", given, err)
 	}
 }
 
 func TestWhoSitsAtNoTerminalIsShownTheQuestionAndNotAsked(t *testing.T) {
 	t.Parallel()
-	w := asked(workflow.Question{Kind: workflow.ChoiceQuestion, Text: "Which?", Options: []string{"Red\x1b[2J", "Blue"}, Altered: true})
+	w, asking := asked(workflow.Question{Kind: workflow.ChoiceQuestion, Text: "Which?", Options: []string{"Red\x1b[2J", "Blue"}, Altered: true})
 	var out bytes.Buffer
 	w.In, w.Out = strings.NewReader("1\n"), &out
-	if _, given, err := w.ask(t.Context()); given || err != nil {
+	if _, given, err := ask(t.Context(), w, asking); given || err != nil {
 		t.Errorf("%v, %v", given, err)
 	}
 	for _, want := range []string{"It asks: the implementer lets you choose (Q1)", "  1. Red", "  signalbox answer 42 --option 1", "not all of it is shown"} {

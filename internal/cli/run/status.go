@@ -2,19 +2,12 @@ package run
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/cli/display"
-	"signalbox/internal/problem"
 	"signalbox/internal/registry"
-	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
 )
 
@@ -40,32 +33,23 @@ func status(ctx context.Context, a *command.Invocation, ref string) error {
 		return err
 	}
 	p.WarnOfConfig()
-	if err := app.SettleSessions(ctx, p.Store); err != nil {
-		return wire.Explained(err)
-	}
-	found, err := p.Find(ctx, ref)
-	if err != nil && problem.CodeOf(err) != problem.NotFound {
+	at, err := p.Status(ctx, ref)
+	switch {
+	case err != nil:
 		return err
+	case at.Issue != nil && a.JSON:
+		return a.PrintJSON(at.Issue)
+	case at.Issue != nil:
+		display.PrintIssueStatus(a, *at.Issue)
+	case a.JSON:
+		return a.PrintJSON(shownRun{at.Run, at.Interrupted, registry.PhasesOf(&at.Run), registry.SetUpOf(&at.Run), at.Run.Details.HandOver()})
+	default:
+		display.PrintRun(ctx, p, &at.Run, at.Holder, at.Held)
 	}
-	if err != nil {
-		if shown, statusErr := bareStatus(ctx, p, ref); shown || statusErr != nil {
-			return statusErr
-		}
-		return err
-	}
-	holder, held, err := p.Held(ctx, found.Ref.RequestID)
-	if err != nil {
-		return err
-	}
-	if p.JSON {
-		return p.PrintJSON(shownRun{found.Run, found.Run.Interrupted() || found.Run.UnderWay() && !held,
-			registry.PhasesOf(&found.Run), registry.SetUpOf(&found.Run), found.Run.Details.HandOver()})
-	}
-	display.PrintRun(ctx, p, &found.Run, holder, held)
 	return nil
 }
 
-// shownRun is stage.json with what every face reads off it.
+// shownRun is stage.json with what every front end reads off it.
 type shownRun struct {
 	workflow.Run
 	// Interrupted is as in a listing.
@@ -74,24 +58,4 @@ type shownRun struct {
 	Phases   []registry.PhaseProgress `json:"progress_phases"`
 	SetUp    *registry.SetUpProgress  `json:"setup_progress"`
 	HandOver workflow.HandOver        `json:"environment_handover"`
-}
-
-// bareStatus shows a status file that no run of ours stands behind.
-func bareStatus(ctx context.Context, p *command.Project, ref string) (shown bool, err error) {
-	n, err := strconv.Atoi(strings.TrimPrefix(ref, "#"))
-	if err != nil {
-		return false, nil
-	}
-	status, err := p.Store.IssueStatus(n).Load(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return true, wire.Explained(err)
-	}
-	if p.JSON {
-		return true, p.PrintJSON(status)
-	}
-	display.PrintIssueStatus(p.Invocation, status)
-	return true, nil
 }
