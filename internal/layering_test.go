@@ -89,7 +89,7 @@ var packages = map[string][]string{
 	"wire":                                {"*"},                                                                                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
 	"app":                                 {"agent", "agreement", "commandline", "config", "engine", "forge", "git", "heal", "health", "lazy", "perform", "permission", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"}, // names no driver and prints nothing: wire has built what it uses
 	"app/starter":                         {"app", "config", "problem", "wire"},
-	"app/environments":                    {"app", "environment", "forge", "git", "place", "problem", "process", "registry", "store", "wire", "workflow"},
+	"app/environments":                    {"app", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
 	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "store", "wire", "workflow"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app
@@ -97,7 +97,7 @@ var packages = map[string][]string{
 	"cli/command":  {"app", "commandline", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/display":  {"agent", "app", "cli/command", "commandline", "problem", "redact", "registry", "store", "workflow"},
 	"cli/document": {"cli/command", "problem", "redact", "schema", "store", "store/strict"},
-	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "git", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
+	"cli/env":      {"app", "app/environments", "cli/command", "cli/display", "commandline", "config", "environment/cache", "environment/detect", "place", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/heal":     {"app", "app/healing", "cli/command", "cli/display", "commandline", "forge", "git", "heal", "health", "pipeline", "probe", "problem", "process", "redact", "store", "wire", "workflow"},
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},

@@ -1,17 +1,16 @@
 package env
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/redact"
-	"signalbox/internal/wire"
 )
 
 func newEnvCache(a *command.Invocation) *cobra.Command {
@@ -26,22 +25,6 @@ func newEnvCache(a *command.Invocation) *cobra.Command {
 	return c
 }
 
-// keeper is a driver that keeps verified environments.
-type keeper interface {
-	List(ctx context.Context) ([]cache.Entry, error)
-	Prune(ctx context.Context, limit int64, dry bool) ([]cache.Entry, error)
-}
-
-// keeper is nil where the driver keeps nothing.
-func openKeeper(ctx context.Context, a *command.Invocation) (*command.Project, keeper, error) {
-	p, err := a.Open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	k, _ := p.Environments.(keeper)
-	return p, k, nil
-}
-
 func newEnvCacheList(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
@@ -51,19 +34,15 @@ func newEnvCacheList(a *command.Invocation) *cobra.Command {
 		Example: "  signalbox env cache list\n  signalbox env cache list --json | jq '[.[].bytes] | add'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, k, err := openKeeper(c.Context(), a)
+			p, err := a.Open(c.Context())
 			if err != nil {
 				return err
 			}
 			defer func() { _ = p.Store.Close() }()
 			p.WarnOfConfig()
-			kept := []cache.Entry{}
-			if k != nil {
-				found, err := k.List(c.Context())
-				if err != nil {
-					return wire.Explained(err)
-				}
-				kept = append(kept, found...)
+			kept, err := environments.Cached(c.Context(), p.App)
+			if err != nil {
+				return err
 			}
 			if a.JSON {
 				return a.PrintJSON(kept)

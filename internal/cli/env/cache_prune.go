@@ -2,15 +2,14 @@ package env
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/redact"
-	"signalbox/internal/wire"
 )
 
 func newEnvCachePrune(a *command.Invocation) *cobra.Command {
@@ -30,7 +29,7 @@ func newEnvCachePrune(a *command.Invocation) *cobra.Command {
 }
 
 func pruneCache(ctx context.Context, a *command.Invocation, dry, all bool) error {
-	p, k, err := openKeeper(ctx, a)
+	p, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,24 +42,15 @@ func pruneCache(ctx context.Context, a *command.Invocation, dry, all bool) error
 	case p.ConfigError != nil:
 		return p.ConfigError
 	}
-	gone, kept := []cache.Entry{}, []cache.Entry{}
-	if k != nil {
-		found, err := k.Prune(ctx, limit, dry)
-		if err != nil {
-			return wire.Explained(err)
-		}
-		gone = append(gone, found...)
-		if kept, err = k.List(ctx); err != nil {
-			return wire.Explained(err)
-		}
+	gone, kept, err := environments.Prune(ctx, p.App, limit, dry)
+	if err != nil {
+		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(gone)
 	}
 	printDeleted(a, gone, dry)
-	printStaying(a, slices.DeleteFunc(kept, func(e cache.Entry) bool {
-		return slices.ContainsFunc(gone, func(g cache.Entry) bool { return g.ID == e.ID })
-	}), limit)
+	printStaying(a, kept, limit)
 	return nil
 }
 

@@ -2,16 +2,12 @@ package env
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"signalbox/internal/app/environments"
 	"signalbox/internal/cli/command"
-	"signalbox/internal/config"
-	"signalbox/internal/git"
-	"signalbox/internal/problem"
 	"signalbox/internal/redact"
-	"signalbox/internal/wire"
 )
 
 func newEnvDetect(a *command.Invocation) *cobra.Command {
@@ -36,28 +32,15 @@ func newEnvDetect(a *command.Invocation) *cobra.Command {
 }
 
 func detectEnvironment(ctx context.Context, a *command.Invocation, language string) error {
-	repo, err := git.Open(ctx, a.Opener.GitHost(), a.Opener.Dir)
-	if err != nil {
-		return wire.Explained(err)
-	}
-	p := &wire.Project{Opener: a.Opener, Root: repo.Root(), Repo: repo}
-	if p.Config, _, err = config.Load(filepath.Join(p.Root, config.Name), a.Opener.Env); err != nil {
-		return &problem.Error{Err: err, Hint: "fix the file; \"signalbox init --print\" shows a commented one"}
-	}
-	found, err := p.DetectHere(ctx, language)
-	if err != nil {
-		return wire.Explained(err)
-	}
-	setUp, err := p.SetUpOf(&found)
+	found, err := environments.Detect(ctx, a.Opener, language)
 	if err != nil {
 		return err
 	}
-	hide := a.Opener.LateRedactor(p.Root)
 	if a.JSON {
 		for i := range found.Files {
-			found.Files[i].Content = hide(found.Files[i].Content)
+			found.Files[i].Content = found.Hide(found.Files[i].Content)
 		}
-		return printDetectionJSON(a, found, setUp)
+		return printDetectionJSON(a, found.Result, found.SetUp)
 	}
-	return printDetection(a, &found, &setUp, func(text string) string { return redact.Line(hide(text), 300) })
+	return printDetection(a, &found.Result, &found.SetUp, func(text string) string { return redact.Line(found.Hide(text), 300) })
 }

@@ -52,9 +52,9 @@ func environmentLogs(ctx context.Context, a *command.Invocation, args []string, 
 		return err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, "setup.") })
-	logs := setUpLogs(&found.Run, l.Dir, names)
+	logs := environments.SetUpLogs(&found.Run, l.Dir, names)
 	if len(args) == 2 {
-		logs = slices.DeleteFunc(logs, func(s setUpLog) bool { return s.Log != args[1] })
+		logs = slices.DeleteFunc(logs, func(s environments.SetUpLog) bool { return s.Log != args[1] })
 		if len(logs) == 0 {
 			return &problem.Error{Err: fmt.Errorf("there is no log %q of the set-up", args[1]), Code: problem.NotFound,
 				Hint: fmt.Sprintf("see which there are: signalbox env logs %s --list; and of all else: signalbox logs %[1]s --list", args[0])}
@@ -73,16 +73,16 @@ func environmentLogs(ctx context.Context, a *command.Invocation, args []string, 
 	return printSetUpLogs(ctx, p, l, logs, follow)
 }
 
-func printSetUpLogs(ctx context.Context, p *command.Project, l *app.Logs, logs []setUpLog, follow bool) error {
+func printSetUpLogs(ctx context.Context, p *command.Project, l *app.Logs, logs []environments.SetUpLog, follow bool) error {
 	for i, log := range logs {
 		if i > 0 {
 			p.Print("\n")
 		}
-		p.Print("%s\n", p.Paint(command.Bold, fmt.Sprintf("== %s: %s", log.title(), redact.Line(log.Command, 200))))
+		p.Print("%s\n", p.Paint(command.Bold, fmt.Sprintf("== %s: %s", log.Title(), redact.Line(log.Command, 200))))
 		for _, failure := range log.Failures {
 			p.Print("%s\n", p.Paint(command.Yellow, "   failed: "+redact.Line(failure, 200)))
 		}
-		if len(log.Failures) == 0 || log.Ended != endedBadly {
+		if len(log.Failures) == 0 || log.Ended != environments.EndedBadly {
 			p.Print("%s\n", p.Paint(command.Faint, "   "+log.Ended))
 		}
 		if err := l.Read(ctx, log.Log, follow && i == len(logs)-1, display.ShowLog(p)); err != nil {
@@ -93,10 +93,10 @@ func printSetUpLogs(ctx context.Context, p *command.Project, l *app.Logs, logs [
 }
 
 // listSetUpLogs prints one line for each: name, what it is of, how that ended, the command.
-func listSetUpLogs(a *command.Invocation, logs []setUpLog) error {
+func listSetUpLogs(a *command.Invocation, logs []environments.SetUpLog) error {
 	out, flush := a.Columns("LOG", "OF", "ENDED", "COMMAND")
 	for _, log := range logs {
-		_, _ = fmt.Fprintln(out, strings.Join([]string{log.Log, log.title(), log.Ended, redact.Line(log.Command, 200)}, "\t"))
+		_, _ = fmt.Fprintln(out, strings.Join([]string{log.Log, log.Title(), log.Ended, redact.Line(log.Command, 200)}, "\t"))
 	}
 	return flush()
 }

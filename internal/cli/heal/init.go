@@ -1,14 +1,8 @@
 package heal
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,21 +39,6 @@ func newHealInit(a *command.Invocation) *cobra.Command {
 	return c
 }
 
-// writtenFile is a file of ours in a project and what becomes of it.
-type writtenFile struct {
-	Path string `json:"path"`
-	// Found is "missing", "same" or "different".
-	Found   string `json:"found"`
-	Written bool   `json:"written"`
-	content []byte
-}
-
-const (
-	fileMissing   = "missing"
-	fileSame      = "same"
-	fileDifferent = "different"
-)
-
 func initHeal(ctx context.Context, a *command.Invocation, o healInit) error {
 	wanted := o.files()
 	if len(wanted) == 0 {
@@ -69,14 +48,10 @@ func initHeal(ctx context.Context, a *command.Invocation, o healInit) error {
 	if err != nil {
 		return wire.Explained(err)
 	}
-	root, err := os.OpenRoot(repo.Root())
-	if err != nil {
-		return fmt.Errorf("open project: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	files, err := compared(root, wanted)
-	if err == nil && !o.dry {
-		err = writeAll(root, files, o.force)
+	files, err := pipeline.Install(repo.Root(), wanted, o.force, o.dry)
+	var differ *pipeline.DifferentError
+	if errors.As(err, &differ) {
+		return &problem.Error{Err: err, Hint: `keep yours, or replace them: --force (yours is then beside it, as NAME.orig)`}
 	}
 	if err != nil {
 		return err
@@ -98,84 +73,10 @@ func (o healInit) files() (wanted []pipeline.File) {
 	return wanted
 }
 
-// compared says of each file what the project has in its place.
-func compared(root *os.Root, wanted []pipeline.File) (files []writtenFile, err error) {
-	for _, file := range wanted {
-		w := writtenFile{Path: file.Path, Found: fileDifferent, content: file.Content}
-		present, err := root.ReadFile(file.Path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			w.Found = fileMissing
-		case err != nil:
-			return nil, fmt.Errorf("read %s: %w", file.Path, err)
-		case bytes.Equal(present, file.Content):
-			w.Found = fileSame
-		}
-		files = append(files, w)
-	}
-	return files, nil
-}
-
-// writeAll puts each file in its place as a whole, or none if one is there that says something else.
-func writeAll(root *os.Root, files []writtenFile, force bool) error {
-	var different []string
-	for _, file := range files {
-		if file.Found == fileDifferent {
-			different = append(different, file.Path)
-		}
-	}
-	if len(different) > 0 && !force {
-		return &problem.Error{Err: fmt.Errorf("already there, and different: %s; nothing was written", strings.Join(different, ", ")),
-			Hint: `keep yours, or replace them: --force (yours is then beside it, as NAME.orig)`}
-	}
-	for i, file := range files {
-		if file.Found == fileSame {
-			continue
-		}
-		if err := replace(root, file); err != nil {
-			return fmt.Errorf("write %s: %w", file.Path, err)
-		}
-		files[i].Written = true
-	}
-	return nil
-}
-
-func replace(root *os.Root, file writtenFile) error {
-	if err := root.MkdirAll(path.Dir(file.Path), 0o777); err != nil {
-		return err
-	}
-	if file.Found == fileDifferent {
-		if err := setAside(root, file.Path); err != nil {
-			return err
-		}
-	}
-	unfinished := file.Path + ".new"
-	err := root.WriteFile(unfinished, file.content, 0o666)
-	if err == nil {
-		err = root.Rename(unfinished, file.Path)
-	}
-	if err != nil {
-		_ = root.Remove(unfinished)
-	}
-	return err
-}
-
-// setAside keeps what is there under a free name beside it: git may never have seen it.
-func setAside(root *os.Root, name string) error {
-	free := name + ".orig"
-	for n := 2; ; n++ {
-		err := root.Link(name, free)
-		if !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		free = fmt.Sprintf("%s.orig%d", name, n)
-	}
-}
-
-func printWritten(a *command.Invocation, files []writtenFile, o healInit) {
-	words := map[string]string{fileMissing: "written", fileSame: "is there already", fileDifferent: "replaced; what was there is beside it, as .orig"}
+func printWritten(a *command.Invocation, files []pipeline.Installed, o healInit) {
+	words := map[string]string{pipeline.Missing: "written", pipeline.Same: "is there already", pipeline.Different: "replaced; what was there is beside it, as .orig"}
 	if o.dry {
-		words = map[string]string{fileMissing: "would be written", fileSame: "is there already", fileDifferent: "differs; --force would replace it"}
+		words = map[string]string{pipeline.Missing: "would be written", pipeline.Same: "is there already", pipeline.Different: "differs; --force would replace it"}
 	}
 	for _, file := range files {
 		a.Print("%-50s %s\n", file.Path, words[file.Found])

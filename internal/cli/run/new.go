@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -58,15 +57,9 @@ func (n *newRequest) write(ctx context.Context, title string) error {
 			return err
 		}
 	}
-	if title == "" {
-		title, body = titled(body)
-	}
-	if strings.TrimSpace(title) == "" {
-		return &problem.Error{Err: errors.New("a request needs a title"), Hint: `signalbox new "what should be different"`, Code: problem.Usage}
-	}
-	request, err := p.Forge.OpenRequest(ctx, "new/"+rand.Text(), title, body)
+	request, err := p.NewRequest(ctx, title, body)
 	if err != nil {
-		return wire.Explained(err)
+		return err
 	}
 	if n.edit || body == "" && interactive(n.Invocation) {
 		if request, err = edited(ctx, p, request); err != nil {
@@ -106,12 +99,6 @@ func (n *newRequest) read() (string, error) {
 		return "", fmt.Errorf("read description: %s is larger than %d bytes", n.from, maxDescription)
 	}
 	return string(data), nil
-}
-
-// titled splits a description into its first line, without a Markdown heading's marks, and the rest.
-func titled(text string) (title, body string) {
-	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(strings.TrimLeft(first, "# ")), strings.TrimSpace(rest)
 }
 
 // interactive reports whether a person can be shown an editor.

@@ -1,4 +1,4 @@
-package env
+package environments
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// setUpLog is the log of one command of a set-up, with what the run's document says of it.
-type setUpLog struct {
+// SetUpLog is the log of one command of a set-up, with what the run's document says of it.
+type SetUpLog struct {
 	Log  string `json:"log"`
 	Path string `json:"path"`
 	// Kind is set-up or verification, whose Number counts from 1 in each; earlier is a command of
@@ -36,25 +36,26 @@ const (
 	kindVerification = "verification"
 	kindEarlier      = "earlier"
 
-	endedBadly = "failed"
+	EndedBadly = "failed"
 )
 
-func (l *setUpLog) title() string {
+// Title is what the log is of, in words.
+func (l *SetUpLog) Title() string {
 	if l.Kind == kindEarlier {
 		return "command " + strconv.Itoa(l.Number) + " of an earlier set-up"
 	}
 	return fmt.Sprintf("%s %d of %d", l.Kind, l.Number, l.Of)
 }
 
-// setUpLogs are the logs by these names, in the order of the set-up.
-func setUpLogs(run *workflow.Run, dir string, names []string) []setUpLog {
-	logs, s := []setUpLog{}, cmp.Or(run.Details.SetUp, &workflow.SetUp{})
+// SetUpLogs are the logs by these names, in the order of the set-up.
+func SetUpLogs(run *workflow.Run, dir string, names []string) []SetUpLog {
+	logs, s := []SetUpLog{}, cmp.Or(run.Details.SetUp, &workflow.SetUp{})
 	for _, name := range names {
 		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, "setup.command."), ".log"))
 		if err != nil || n < 1 {
 			continue
 		}
-		log := setUpLog{Log: name, Path: path.Join(dir, name), Kind: kindEarlier, Number: n, order: n, Failures: []string{}}
+		log := SetUpLog{Log: name, Path: path.Join(dir, name), Kind: kindEarlier, Number: n, order: n, Failures: []string{}}
 		switch commands, v := len(s.Commands), n-len(s.Commands); {
 		case v <= 0:
 			log.Kind, log.Of, log.Command = kindSetUp, commands, s.Commands[n-1]
@@ -64,12 +65,12 @@ func setUpLogs(run *workflow.Run, dir string, names []string) []setUpLog {
 		log.ended(s)
 		logs = append(logs, log)
 	}
-	slices.SortFunc(logs, func(a, b setUpLog) int { return a.order - b.order })
+	slices.SortFunc(logs, func(a, b SetUpLog) int { return a.order - b.order })
 	return logs
 }
 
 // ended tells from the set-up's record how the tries of the command ended.
-func (l *setUpLog) ended(s *workflow.SetUp) {
+func (l *SetUpLog) ended(s *workflow.SetUp) {
 	for _, r := range slices.Concat(s.Ran, s.Verified) {
 		if path.Base(r.LogPath) == l.Log {
 			l.Ended = fmt.Sprintf("exit code 0 after %s", time.Duration(r.DurationMS)*time.Millisecond)
@@ -88,7 +89,7 @@ func (l *setUpLog) ended(s *workflow.SetUp) {
 	case l.Kind == kindEarlier:
 		l.Ended = "replaced by a correction"
 	case l.order == s.Next+1 && s.Status == workflow.SetUpFailed || len(l.Failures) > 0:
-		l.Ended = endedBadly
+		l.Ended = EndedBadly
 	default:
 		l.Ended = "not ended"
 	}
