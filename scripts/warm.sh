@@ -11,7 +11,8 @@ module=$1 file=$2
 signalbox=$(command -v "${SIGNALBOX:-signalbox}")
 tests=${TESTS:-go test ./...}
 dir=$(mktemp -d)
-trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
+# For root an environment's folders are mounts, which rm cannot take away.
+trap '(cd "$dir/r" && "$signalbox" env remove --all --force) >/dev/null 2>&1 || true; chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
 now() { date +%s.%N; }
 source=$(cd "$dir" && go mod download -json "$module" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 cp -R "$source" "$dir/r" && chmod -R u+w "$dir/r" && cd "$dir/r"

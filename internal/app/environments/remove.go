@@ -42,14 +42,14 @@ func (e *Environments) Remove(ctx context.Context, ref string, force bool) (Remo
 	return Removed{EnvID: id}, Explained(id, err)
 }
 
-// RemoveAll deletes every environment that a run made. One that is in use stays; tell hears of each.
+// RemoveAll deletes every environment that a run made and that is still there. One that is in use stays; tell hears of each.
 func (e *Environments) RemoveAll(ctx context.Context, force bool, tell func(Removed, error)) {
 	for _, entry := range e.Environments.Environments {
 		run, err := runOf(ctx, e.store, entry.EnvID)
 		switch {
 		case err != nil:
 			tell(Removed{EnvID: entry.EnvID}, wire.Explained(err))
-		case run != nil:
+		case run != nil && !run.Details.EnvRemoved:
 			tell(e.removeOfRun(ctx, run, force))
 		}
 	}

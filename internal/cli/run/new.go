@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -110,7 +111,12 @@ func interactive(a *command.Invocation) bool {
 // edited has the person edit the request's file and reads it back. The file stays as they left it, also when it is
 // broken.
 func edited(ctx context.Context, p *command.Project, request forge.Request) (forge.Request, error) {
-	if err := openEditor(ctx, p.Invocation, filepath.Join(p.Root, request.Path)); err != nil {
+	err := openEditor(ctx, p.Invocation, filepath.Join(p.Root, request.Path))
+	if errors.Is(err, exec.ErrNotFound) && len(own(p.Invocation, "", "VISUAL", "EDITOR")) == 0 {
+		p.Say("there is no editor here ($VISUAL, $EDITOR); describe the change in " + request.Path)
+		return request, nil
+	}
+	if err != nil {
 		return request, &problem.Error{Err: err, Hint: fmt.Sprintf("the request is in %s; edit it there, then: signalbox run %d", request.Path, request.Number)}
 	}
 	edited, err := p.Forge.Request(ctx, request.Path)
