@@ -10,6 +10,7 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/git"
+	"signalbox/internal/perform/report"
 	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
@@ -132,12 +133,12 @@ func sameEntry(shown, entry *registry.Environment, ok bool) bool {
 // projectReport writes the report when there is something new to say, and
 // errors.json exactly while the run has an error.
 func (x *execution) projectReport(ctx context.Context) error {
-	report := x.report()
-	if report != x.shown.report {
-		if _, err := x.Store.WriteReport(ctx, workflow.RefOf(&x.run), []byte(report)); err != nil {
+	text := report.Of(&x.run)
+	if text != x.shown.report {
+		if _, err := x.Store.WriteReport(ctx, workflow.RefOf(&x.run), []byte(text)); err != nil {
 			return err
 		}
-		x.shown.report = report
+		x.shown.report = text
 	}
 	if x.shown.once && reflect.DeepEqual(x.shown.errors, x.run.Error) {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"strings"
 	"sync"
 	"text/template"
 
@@ -18,7 +17,7 @@ import (
 var promptFiles embed.FS
 
 var prompts = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("prompts").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.md"))
+	return template.Must(template.New("prompts").Funcs(template.FuncMap{"quote": redact.Fenced}).ParseFS(promptFiles, "prompts/*.md"))
 })
 
 // PromptTemplate reads a project's own prompt for a role, in the place of ours. It may use ours:
@@ -149,15 +148,4 @@ func (l *limited) Write(p []byte) (int, error) {
 	l.cut = l.cut || n < len(p)
 	_, err := l.Buffer.Write(p[:n])
 	return len(p), err
-}
-
-// quote sets a stranger's text apart, in a fence longer than any in it, after
-// taking out what a reader cannot see.
-func quote(text string) string {
-	text = redact.Clean(text)
-	fence := "````"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "text\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }

@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/perform/report"
 	"signalbox/internal/place"
 	"signalbox/internal/workflow"
 )
@@ -21,7 +22,7 @@ func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome) (wo
 		return workflow.HeadMoved{Outcome: o}, nil
 	}
 	pr, err := x.Forge.OpenPullRequest(ctx, forge.PullRequest{Key: x.run.RunID, Request: x.run.RequestID,
-		Title: x.Redact.String(x.run.Title), Body: x.Redact.Text(x.evidence()), Branch: j.Branch, Base: j.Base, Head: j.Head,
+		Title: x.Redact.String(x.run.Title), Body: x.Redact.Text(report.Evidence(&x.run)), Branch: j.Branch, Base: j.Base, Head: j.Head,
 		Unpublished: j.Settings.PushesTo == ""})
 	if err != nil {
 		return nil, err

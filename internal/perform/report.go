@@ -4,123 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
-	"signalbox/internal/commandline"
+	"signalbox/internal/perform/report"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
-
-// report is report.md: the run for people. Text from outside is set apart or
-// cleaned, so that it cannot pass for ours.
-func (x *execution) report() string {
-	r, j := &x.run, &x.run.Details
-	var b strings.Builder
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
-	p("# Request %s: %s\n", r.Ref(), redact.Line(r.Title, 200))
-	p("| | |\n|---|---|")
-	p("| request | %s |\n| run | %s |\n| state | %s |\n| where | phase %d, %s |", r.RequestID, r.RunID, r.State.Label(), j.Phase, j.Phase)
-	p("| started | %s |", r.StartedAt.Format(time.RFC3339))
-	if r.EndedAt != nil {
-		p("| ended | %s |", r.EndedAt.Format(time.RFC3339))
-	}
-	if j.Branch != "" {
-		p("| branch | `%s` into `%s` |", j.Branch, cell(j.Base, 100))
-	}
-	if spent := r.SpentSoFar().String(); spent != "" {
-		p("| used | %s |", spent)
-	}
-	if j.Isolation == workflow.IsolationNone {
-		p("\n**Commands of this run were not isolated from this machine.**")
-	}
-	for _, move := range j.Moves {
-		p("\n%s.", redact.Line(move.String(), 400))
-	}
-	for _, note := range j.Warnings() {
-		p("\n**Warning**: %s", redact.Line(note, 1000))
-	}
-	if e := r.Error; e != nil {
-		p("\n## Why it stopped\n\n%s (%s)\n\n%s\n\nWhat to do:\n", redact.Line(e.Title, 200), e.ReasonCode, quote(e.Message))
-		for _, line := range commandline.Lines(e) {
-			p("- %s", redact.Line(line, 300))
-		}
-	}
-	p("\n## Phases\n\n| | phase | | |\n|---|---|---|---|")
-	for _, record := range j.Phases {
-		p("| %d | %s | %s | %s |", record.Phase, record.Step, strings.ToLower(string(record.Status)), cell(record.Note, 200))
-	}
-	x.reportSteps(p)
-	p("\n## Evidence\n\n%s", x.evidence())
-	return b.String()
-}
-
-func (x *execution) reportSteps(p func(string, ...any)) {
-	if len(x.run.Steps) > 0 {
-		p("\n## Steps\n\n| | step | status | attempt | change | tests |\n|---|---|---|---|---|---|")
-	}
-	for _, s := range x.run.Steps {
-		p("| %s | %s | %s | %d | %s, +%d −%d | %s |", s.StepID, cell(s.Title, 100), s.Status, s.Attempt,
-			files(s.DiffStat.FilesChanged), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Words())
-	}
-	if len(x.run.Details.Findings) > 0 {
-		p("\n## Found and not fixed yet\n")
-	}
-	for _, f := range x.run.Details.Findings {
-		p("- %s (%s)", redact.Line(f.Line1(), 400), f.Source)
-	}
-	if len(x.run.Details.Flags) > 0 {
-		p("\n## For a person to look at\n")
-	}
-	for _, flag := range x.run.Details.Flags {
-		p("- %s", redact.Line(flag, 300))
-	}
-}
-
-// cell is a text in one field of a table, which a bar would end.
-func cell(text string, limit int) string {
-	return strings.ReplaceAll(redact.Line(text, limit), "|", `\|`)
-}
-
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
-}
-
-// evidence is what was proven, on which commit: for the report and the pull request.
-func (x *execution) evidence() string {
-	j := &x.run.Details
-	if len(j.Evidence) == 0 {
-		return "No test has run yet."
-	}
-	var b strings.Builder
-	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself:\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
-	for _, e := range j.Evidence {
-		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | %s | `%s` | %s | %s |\n", e.Purpose, e.Commit, tree(e.Tree),
-			strings.ReplaceAll(cell(e.Command, 120), "`", "'"), result(&e), milliseconds(e.DurationMS))
-	}
-	return b.String()
-}
-
-// tree is the id of a content; a step's own tests run on the commit's, which is not repeated.
-func tree(id string) string {
-	if id == "" {
-		return "the commit's"
-	}
-	return fmt.Sprintf("`%.10s`", id)
-}
-
-// result says how tests ended. Those that failed before the change count among the passed ones only by name.
-func result(e *workflow.Evidence) string {
-	switch {
-	case len(e.Known) > 0:
-		return "failed as before the change: " + cell(strings.Join(e.Known, ", "), 300)
-	case e.Passed:
-		return "passed"
-	}
-	return "failed"
-}
 
 // mergeMessage is the merge commit's message: what was asked, and the evidence
 // that it may be merged.
@@ -132,7 +20,7 @@ func (x *execution) mergeMessage(ctx context.Context) string {
 		_, _ = fmt.Fprintf(&b, "- %s %s\n", s.StepID, redact.Line(s.Title, 70))
 	}
 	b.WriteString("\n")
-	b.WriteString(x.tested())
+	b.WriteString(report.Tested(r))
 	_, _ = fmt.Fprintf(&b, "Isolation: %s\n", j.Isolation)
 	if a := j.Approval; a != nil && a.Commit == j.Head {
 		_, _ = fmt.Fprintf(&b, "Approved-By: %s\n", redact.Line(a.By, 100))
@@ -141,40 +29,4 @@ func (x *execution) mergeMessage(ctx context.Context) string {
 	}
 	_, _ = fmt.Fprintf(&b, "Signalbox-Request: %s\nSignalbox-Run: %s\n", r.RequestID, r.RunID)
 	return b.String() + x.trailers(ctx, workflow.Roles...)
-}
-
-// tested is the part of the merge message that says what proves the change.
-func (x *execution) tested() string {
-	checked := x.run.Details.PullRequest.Checked
-	for _, e := range x.run.Details.Evidence {
-		if e.Tree == checked.Tree && e.Passed && e.Command != "" {
-			result := "passed"
-			if len(e.Known) > 0 {
-				result = "nothing fails but what failed before the change: " + redact.Line(strings.Join(e.Known, ", "), 1000) + ";"
-			}
-			return fmt.Sprintf("Tested: %s\nTested-Tree: %s\nTested-Commit: %s\nTest-Result: %s in %s\n",
-				trailer(e.Command), e.Tree, checked.Head, result, milliseconds(e.DurationMS))
-		}
-	}
-	return "Tested: nothing, for no test is configured\n"
-}
-
-// trailer is a text as the value of a trailer, each of its lines one of the message: joined, the lines of a command are another
-// command. An indented line goes on with the trailer before it, so none of them can be a trailer itself.
-func trailer(text string) string {
-	const most, width = 20, 200 // lines, and characters of each
-	var lines []string
-	for line := range strings.Lines(strings.TrimSpace(redact.Clean(text))) {
-		said := []rune(strings.TrimRight(line, " \t\n"))
-		if len(said) > width {
-			said = append(said[:width-1], '…')
-		}
-		if len(said) > 0 {
-			lines = append(lines, string(said))
-		}
-	}
-	if len(lines) > most {
-		lines = append(lines[:most-1], "…")
-	}
-	return strings.Join(lines, "\n    ")
 }

@@ -23,7 +23,7 @@ const planAnswer = `{"goal_understanding":"g","task_decomposition":["a","b"],"de
 
 func TestEveryBreachIsReportedWithItsPlace(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../perform/schemas/planning.json")
+	text, err := os.ReadFile("../perform/contract/schemas/planning.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestAnotherImplementationAgrees(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	contracts, _ := filepath.Glob("../perform/schemas/*.json")
+	contracts, _ := filepath.Glob("../perform/contract/schemas/*.json")
 	var valid, invalid atomic.Int64
 	t.Cleanup(func() {
 		if valid.Load() < 100 || invalid.Load() < 100 {

@@ -16,7 +16,7 @@ type object = map[string]any
 // A planner's answer is held to a stricter schema than planning.json, and never to a different one: a valid answer always makes a valid document.
 func TestThePlannersContractIsWithinThePlansSchema(t *testing.T) {
 	t.Parallel()
-	answer, err := os.ReadFile("../perform/schemas/planning.json")
+	answer, err := os.ReadFile("../perform/contract/schemas/planning.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package perform
+package testcount
 
 import (
 	"testing"
@@ -44,19 +44,19 @@ func TestAFileOfTestsThatOnlyMovesIsNotGone(t *testing.T) {
 	change := func(path, old, id, mode string) git.Change {
 		return git.Change{Path: path, OldID: old, NewID: id, OldMode: git.Regular, NewMode: mode}
 	}
-	if _, ok := testFile(change("a_test.go", "old", "", git.Absent), contents, true); ok {
+	if _, ok := File(change("a_test.go", "old", "", git.Absent), contents, true); ok {
 		t.Error("a moved file counts as gone")
 	}
-	if f, ok := testFile(change("a_test.go", "old", "", git.Absent), contents, false); !ok || !f.Gone {
+	if f, ok := File(change("a_test.go", "old", "", git.Absent), contents, false); !ok || !f.Gone {
 		t.Errorf("a removed file: %+v, %v", f, ok)
 	}
-	if f, ok := testFile(change("a_test.go", "old", "link", git.Symlink), contents, false); !ok || !f.Gone {
+	if f, ok := File(change("a_test.go", "old", "link", git.Symlink), contents, false); !ok || !f.Gone {
 		t.Errorf("a link in its place: %+v, %v", f, ok)
 	}
-	if f, ok := testFile(change("a_test.go", "old", "empty", git.Regular), contents, false); !ok || !f.Emptied {
+	if f, ok := File(change("a_test.go", "old", "empty", git.Regular), contents, false); !ok || !f.Emptied {
 		t.Errorf("an emptied file: %+v, %v", f, ok)
 	}
-	if _, ok := testFile(change("src/lib.rs", "code", "empty", git.Regular), contents, false); ok {
+	if _, ok := File(change("src/lib.rs", "code", "empty", git.Regular), contents, false); ok {
 		t.Error("a file of Rust without a test counts as one of tests")
 	}
 }
@@ -97,7 +97,7 @@ func TestWhatEndsTestsEarlyIsCountedWhereItIsNew(t *testing.T) {
 		if c.before == "" {
 			change.OldMode = git.Absent
 		}
-		f, ok := testFile(change, map[string][]byte{"old": []byte(c.before), "new": []byte(c.after)}, false)
+		f, ok := File(change, map[string][]byte{"old": []byte(c.before), "new": []byte(c.after)}, false)
 		if f.Ends != c.want || c.want > 0 && !ok {
 			t.Errorf("%s, %q after %q: %d, told %v; want %d", c.file, c.after, c.before, f.Ends, ok, c.want)
 		}

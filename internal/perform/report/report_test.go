@@ -1,4 +1,4 @@
-package perform
+package report
 
 import (
 	"os/exec"

@@ -1,11 +1,10 @@
-package perform
+// Package contract holds what the planner, the reviewer and the repairer have to answer: JSON Schemas, and what a schema cannot say.
+package contract
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"signalbox/internal/agent"
 	"signalbox/internal/redact"
 	"signalbox/internal/schema"
 	"signalbox/internal/workflow"
@@ -37,57 +35,19 @@ var contracts = sync.OnceValues(func() (map[workflow.Role]*schema.Schema, error)
 	return read, nil
 })
 
-// contractError is an answer that breaches its role's contract.
-type contractError struct{ breaches []schema.Breach }
+// breachError is an answer that breaches its role's contract.
+type breachError struct{ breaches []schema.Breach }
 
-func (e *contractError) Error() string {
+func (e *breachError) Error() string {
 	return fmt.Sprintf("%d breaches of the contract", len(e.breaches))
 }
 
-// answer turns what a role said into a fact: the answer, if it keeps the
-// role's contract, or what is wrong with it.
-func (x *execution) answer(o workflow.Outcome, a workflow.Action, text, log string) workflow.Event {
-	if a.Role == workflow.Implementer {
-		return workflow.Implemented{Outcome: o, Summary: redact.Line(x.Redact.String(lastLine(text)), 200), LogPath: log}
+// Read turns an answer into the role's fact. An answer that breaches the contract is an error, of which Problems says what is wrong.
+func Read(o workflow.Outcome, role workflow.Role, data []byte, log string) (workflow.Event, error) {
+	data = namedEnvironment(data)
+	if err := keeps(role, data); err != nil {
+		return nil, err
 	}
-	data, err := agent.JSON(text)
-	if err == nil {
-		data = namedEnvironment(x.masked(data))
-		err = keepsContract(a.Role, data)
-	}
-	if err == nil {
-		var event workflow.Event
-		if event, err = decoded(o, a.Role, data, log); err == nil {
-			return event
-		}
-	}
-	return workflow.AnswerRefused{Outcome: o, Problems: problems(err), LogPath: log}
-}
-
-// masked is JSON without secrets in its texts, as they are read: what JSON escapes within one would be seen once an error
-// quotes the text.
-func (x *execution) masked(data []byte) []byte {
-	var out bytes.Buffer
-	decoder := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	encoder := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for {
-		token, err := decoder.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return bytes.TrimSpace(out.Bytes())
-		}
-		if err == nil && token.Kind() == '"' {
-			token = jsontext.String(x.Redact.String(token.String()))
-		}
-		if err == nil {
-			err = encoder.WriteToken(token)
-		}
-		if err != nil { // the contract says what is wrong with it
-			return []byte(x.Redact.String(string(data)))
-		}
-	}
-}
-
-func decoded(o workflow.Outcome, role workflow.Role, data []byte, log string) (workflow.Event, error) {
 	switch role {
 	case workflow.Planner:
 		var plan workflow.Plan
@@ -131,14 +91,14 @@ func inOrder(plan workflow.Plan) error {
 	return nil
 }
 
-func keepsContract(role workflow.Role, data []byte) error {
+func keeps(role workflow.Role, data []byte) error {
 	schemas, err := contracts()
 	if err != nil {
 		return err
 	}
 	breaches, err := schemas[role].Check(data)
 	if err == nil && len(breaches) > 0 {
-		err = &contractError{breaches}
+		err = &breachError{breaches}
 	}
 	return err
 }
@@ -146,9 +106,9 @@ func keepsContract(role workflow.Role, data []byte) error {
 // maxProblems is how many problems an agent is told of at once.
 const maxProblems = 12
 
-// problems are the breaches of a contract, one line each, where first.
-func problems(err error) []string {
-	var invalid *contractError
+// Problems are the breaches of a contract, one line each, where first.
+func Problems(err error) []string {
+	var invalid *breachError
 	if !errors.As(err, &invalid) {
 		return []string{redact.Line(err.Error(), 400)}
 	}
@@ -157,9 +117,4 @@ func problems(err error) []string {
 		lines = append(lines, redact.Line(strings.TrimPrefix(b.Pointer, "/")+": "+b.Reason, 400))
 	}
 	return lines
-}
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }

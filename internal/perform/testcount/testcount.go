@@ -1,0 +1,136 @@
+// Package testcount counts tests, skips and checks in files of several languages, by patterns: enough to see that a change weakens
+// tests which were there.
+package testcount
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+
+	"signalbox/internal/git"
+	"signalbox/internal/workflow/policy"
+)
+
+// language tells the tests of a language by patterns.
+type language struct {
+	// file matches the path of a file of tests; comment what is taken out first.
+	file, comment *regexp.Regexp
+	// cases, skips and checks match each one test case, a skip of tests, and a check within them.
+	cases, skips, checks *regexp.Regexp
+	// ends matches what can end the program of the tests early, or choose which run; nil where that is not told.
+	ends *regexp.Regexp
+}
+
+// languages, of which the first that knows a file counts. The last knows files by where they lie: of those it is only
+// told that they are gone or empty, and how many lines there are that look like checks.
+var languages = sync.OnceValue(func() []language {
+	slashes := `(?m)^\s*//.*$|(?s:/\*.*?\*/)`
+	hashes := `(?m)^\s*#.*$`
+	var all []language
+	for _, row := range [][6]string{
+		{`_test\.go$`, `(?m)^\s*//(?:[^g\n].*|g[^o\n].*)?$|(?s:/\*.*?\*/)`, // a build constraint is no comment
+			`(?m)^func (?:Test|Fuzz|Example)\w*\(|\.Run\(`,
+			`\.Skip(?:Now|f)?\(|(?m)^//go:build`, `\.(?:Error|Fatal|Fail)\w*\(|\b(?:assert|require)\.\w+\(`,
+			// All of TestMain, to the end of its line or to the brace that closes it: another word in it can undo m.Run.
+			`(?m)^.*\bTestMain\s*\((?:.*\}\s*?$|(?s:.*?)(?:^\}|\z))|^.*(?:\b(?:os|syscall)\.Exit\b|\bExit\(|\bGoexit\b|\bsyscall\.(?:Exec|(?:Raw)?Syscall)).*$`},
+		{`(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$|(?:^|/)tests?/(?:.*/)?__init__\.py$`, hashes, `(?m)^\s*(?:async\s+)?def test\w*\(`,
+			`@(?:pytest\.mark\.|unittest\.)?(?:skip\w*|xfail|expectedFailure)|\bpytest\.(?:skip|xfail|importorskip)\(|\bskipTest\(|\bSkipTest\b|collect_ignore|__test__`,
+			`\bassert\b|\.assert\w+\(|\.raises\(`,
+			`(?m)^.*(?:\b_exit\b|\b(?:exit|quit)\(|\braise\s+SystemExit\b|\bpytest_(?:sessionfinish|unconfigure|collection|runtest|pyfunc_call|ignore_collect|cmdline)).*$`},
+		{`(?:\.(?:test|spec|cy|e2e)\.[cm]?[jt]sx?|(?:^|/)(?:__tests__|tests?|spec)/.*\.[cm]?[jt]sx?)$`, slashes,
+			`(?:^|[^\w.])(?:it|test)(?:\.\w+)*\s*[(\x60]`,
+			`\b(?:it|test|describe|suite|context)\.(?:skip\w*|todo|failing|fails|fixme|only)\b|\bx(?:it|test|describe)\s*\(|\bthis\.skip\(`,
+			`\bexpect\s*\(|\bassert\b|\.should\b`,
+			`(?m)^.*\b(?:process|Deno)\b[?.\['"\x60\s]+(?:exit|exitCode|reallyExit)\b.*$`},
+		{`(?:Tests?|IT|Spec)\.(?:java|kt|groovy|scala)$|(?:^|/)src/test/.*\.(?:java|kt|groovy|scala)$`, slashes,
+			`@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\b`, `@(?:Disabled|Ignore)|\bassum(?:e|ption)`,
+			`\bassert\w*\s*\(|\bverify\s*\(|\bshould\w*`, `(?m)^.*(?:\bSystem\.exit|\.halt\(|\bexitProcess).*$`},
+		{`\.rs$`, slashes, `#\[(?:\w+::)*test\b`, `#\[ignore|#\[cfg\(any\(\)`, `\b(?:debug_)?assert\w*!|#\[should_panic`, `(?m)^.*\bprocess::exit\b.*$`},
+		{`(?:_spec|_test|(?:^|/)test_[^/]*)\.rb$`, hashes, `(?m)^\s*(?:it|specify|scenario|example|test)\b|^\s*def test_`,
+			`(?m)^\s*(?:skip|pending|xit|xspecify|xdescribe|xcontext)\b|,\s*(?:skip|pending):`, `\bexpect\b|\bassert\w*|\bmust_\w+`,
+			`(?m)^.*(?:\bexit!|\bat_exit\b|\b(?:Process|Kernel)\.exit\b)|^\s*exit\b.*$`},
+		{`(?:^|/)(?:tests?|specs?)/[^/]*\.(?:sh|bash|bats|txtar|pl|t|php|exs|lua|c|cc|cpp|cs|swift)$|(?:^|/)tests?\.(?:sh|bash)$|[-_.](?:test|spec)\.[a-z]+$|Tests?\.(?:cs|php|swift)$`,
+			`(?m)^\s*(?:#|//).*$`, `@test\b|\[(?:Fact|Theory|Test)\b|function test\w*\(|func test\w*\(|\bTEST(?:_[FP])?\(`,
+			`\bskip\b|\[Ignore|markTestSkipped|XCTSkip|GTEST_SKIP`, `\b[Aa]ssert\w*|\bEXPECT_\w+|\bgrep -q|\bdiff\b|\bcmp\b|\btest -|\[ |\bstdout\b|\bexits?\b`, ``},
+	} {
+		compiled := [6]*regexp.Regexp{}
+		for i, pattern := range row {
+			if pattern != "" {
+				compiled[i] = regexp.MustCompile(pattern)
+			}
+		}
+		all = append(all, language{compiled[0], compiled[1], compiled[2], compiled[3], compiled[4], compiled[5]})
+	}
+	return all
+})
+
+// Knows reports whether a file of this path may hold tests.
+func Knows(name string) bool { return languageOf(name) != nil }
+
+func languageOf(name string) *language {
+	all := languages()
+	for i := range all {
+		if all[i].file.MatchString(name) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// count counts in what is no comment; empty means that nothing is.
+func (l *language) count(content []byte) (n policy.TestCount, empty bool) {
+	code := l.comment.ReplaceAll(content, nil)
+	n = policy.TestCount{Cases: len(l.cases.FindAllIndex(code, -1)), Skips: len(l.skips.FindAllIndex(code, -1)), Checks: len(l.checks.FindAllIndex(code, -1))}
+	return n, len(strings.TrimSpace(string(code))) == 0
+}
+
+// newEnds counts what can end the tests early and does not stand in the file of before. Comments count too: a string that
+// only looks like the beginning of one would hide what follows.
+func (l *language) newEnds(before, after []byte) (n int) {
+	if l.ends == nil {
+		return 0
+	}
+	known := map[string]int{}
+	for _, found := range l.ends.FindAll(before, -1) {
+		known[string(bytes.TrimSpace(found))]++
+	}
+	for _, found := range l.ends.FindAll(after, -1) {
+		text := string(bytes.TrimSpace(found))
+		if known[text]--; known[text] < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// IsFile: the mode is that of a regular file.
+func IsFile(mode string) bool { return mode == git.Regular || mode == git.Executable }
+
+// File is what became of one file; ok is false where it held no test and can end none early, or was only moved.
+func File(c git.Change, contents map[string][]byte, moved bool) (f policy.TestFile, ok bool) {
+	l := languageOf(c.Path)
+	var old, now []byte
+	if IsFile(c.OldMode) {
+		old = contents[c.OldID]
+	}
+	if IsFile(c.NewMode) {
+		now = contents[c.NewID]
+	}
+	before, nothing := l.count(old)
+	after, emptied := l.count(now)
+	inside := strings.HasSuffix(c.Path, ".rs") // where tests lie beside what they test
+	if !inside || after.Cases > 0 {
+		f.Ends = l.newEnds(old, now)
+	}
+	if nothing || before.Cases+before.Checks == 0 || inside && before.Cases == 0 {
+		return f, f.Ends > 0
+	}
+	f.Before = before
+	if !IsFile(c.NewMode) {
+		f.Gone = true
+		return f, !moved
+	}
+	f.After, f.Emptied = after, emptied
+	return f, true
+}
