@@ -65,10 +65,10 @@ var packages = map[string][]string{
 	"environment/container/engine":        {"environment", "process", "redact"}, // marks what it cuts of an output: by that a secret is known that was cut
 	"environment/execserver":              {"environment/egress", "process", "redact"},
 	"forge/forgetest":                     {"forge"},
-	"commandline":                         {"workflow", "redact"},                                                                                        // a step in words; the published documents quote them, so it is no part of cli
-	"store":                               {"workflow", "health", "registry", "commandline", "engine", "redact", "flock", "store/strict", "store/watch"}, // implements engine's interfaces; error.actions is published as lines
-	"store/strict":                        {"workflow"},                                                                                                  // JSON and Go types: it knows no file
-	"store/watch":                         {},                                                                                                            // folders in, signals out
+	"commandline":                         {"workflow", "redact"},                                                                                                 // a step in words; the published documents quote them, so it is no part of cli
+	"store":                               {"commandline", "engine", "flock", "health", "lazy", "process", "registry", "store/strict", "store/watch", "workflow"}, // implements engine's interfaces; error.actions is published as lines
+	"store/strict":                        {"workflow"},                                                                                                           // JSON and Go types: it knows no file
+	"store/watch":                         {},                                                                                                                     // folders in, signals out
 	"schema":                              {},
 	"pipeline":                            {},
 	"probe":                               {"workflow", "process", "redact"},                                                     // is a program inside environments, too: it can reach no document

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"signalbox/internal/process"
 )
 
 // folder is an open directory below the project root. What is in it is reached
@@ -18,7 +20,7 @@ type folder struct {
 	dir *os.File
 	// path is relative to the project root.
 	path string
-	self process
+	self process.Identity
 	// readOnly: nothing in it is opened to be written, made, renamed or removed.
 	readOnly bool
 }

@@ -18,6 +18,7 @@ import (
 	"signalbox/internal/engine"
 	"signalbox/internal/flock"
 	"signalbox/internal/lazy"
+	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
 
@@ -65,7 +66,7 @@ func (s *Store) newRecord(owner engine.Owner, epoch int64) LockRecord {
 
 // live reports whether the record's holder is a running process of this machine.
 func (s *Store) live(r LockRecord) bool {
-	return r.ReleasedAt == nil && r.BootID == s.self.BootID && lives(r.PID, r.PIDStart)
+	return r.ReleasedAt == nil && r.BootID == s.self.BootID && process.Lives(r.PID, r.PIDStart)
 }
 
 // holdsFromAfar reports whether the record's holder is on a machine whose flock

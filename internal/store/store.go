@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"signalbox/internal/process"
 	"signalbox/internal/store/watch"
 )
 
@@ -70,7 +71,7 @@ type Store struct {
 	redact func(string) string
 	log    *slog.Logger
 	mended func(path string, notes []string)
-	self   process
+	self   process.Identity
 	// shared: the file system may be in use by another machine at this moment.
 	shared   bool
 	readOnly bool
@@ -92,7 +93,7 @@ func open(ctx context.Context, cfg Config, stat statfsFunc) (*Store, error) {
 	if err != nil && !cfg.ReadOnly {
 		return nil, err
 	}
-	self, err := currentProcess()
+	self, err := process.Current()
 	if err != nil {
 		return nil, err
 	}

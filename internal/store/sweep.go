@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"signalbox/internal/lazy"
+	"signalbox/internal/process"
 	"strconv"
 )
 
@@ -64,7 +65,7 @@ func abandoned(name string) bool {
 	}
 	pid, errPID := strconv.Atoi(m[1])
 	start, errStart := strconv.ParseUint(m[2], 10, 64)
-	return errPID == nil && errStart == nil && !lives(pid, start)
+	return errPID == nil && errStart == nil && !process.Lives(pid, start)
 }
 
 // list reads a folder below the project root; one that is not there is empty.
