@@ -224,7 +224,7 @@ func (l *Logs) lastOf(name string, line LogLine, shown func(LogLine) string) str
 	}
 	data := make([]byte, min(tailLimit, info.Size()))
 	n, err := file.ReadAt(data, info.Size()-int64(len(data)))
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return ""
 	}
 	for _, text := range slices.Backward(strings.Split(string(data[:n]), "\n")) {

@@ -74,7 +74,7 @@ func Retry() Order {
 // Stop makes a run stand still; cancel gives it up.
 func Stop(cancel bool) Order {
 	return Order{func(r *workflow.Run) error {
-		if r.State.Final() && !(cancel && r.State == workflow.Canceled) { // what a crash may have left undone is done
+		if r.State.Final() && (!cancel || r.State != workflow.Canceled) { // what a crash may have left undone is done
 			return Wrong(r, "it is over", "signalbox status "+r.Ref())
 		}
 		return nil

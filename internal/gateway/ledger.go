@@ -196,7 +196,7 @@ func dropOld(root *os.Root, dir string, today time.Time) error {
 
 // part is a Hold of a Ledger.
 type part struct {
-	ctx       context.Context // the request's values without its end, because its usage is recorded even after cancellation
+	ctx       context.Context //nolint:containedctx // the request's values without its end, because its usage is recorded even after cancellation
 	ledger    *Ledger
 	page      *page
 	set, used Spending

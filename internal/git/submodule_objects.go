@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +88,7 @@ func (r *Repo) TreeIn(ctx context.Context, objects, commit string) (string, erro
 
 // objectName is the id of an object with this content; size is that of an id in digits.
 func objectName(kind string, content []byte, size int) string {
-	var sum hash.Hash = sha1.New() //nolint:gosec // see above
+	sum := sha1.New() //nolint:gosec // see above
 	if size == hex.EncodedLen(sha256.Size) {
 		sum = sha256.New()
 	}

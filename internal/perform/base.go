@@ -189,14 +189,14 @@ func (x *execution) fromBase(ctx context.Context, a *workflow.Admitted) error {
 		return nil
 	}
 	a.Base = base
-	if x.Config.Settings == nil {
+	if x.Settings == nil {
 		return nil
 	}
 	request, err := x.theRequest(ctx)
 	if err != nil {
 		return err
 	}
-	settings, err := x.Config.Settings(request)
+	settings, err := x.Settings(request)
 	if err != nil {
 		return err
 	}

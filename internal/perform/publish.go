@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
@@ -144,5 +143,3 @@ func (x *execution) postComment(ctx context.Context, o workflow.Outcome, a workf
 	}
 	return workflow.CommentPosted{Outcome: o}, x.Forge.Comment(ctx, request, x.run.RunID+"/"+a.Key, x.clean(a.Reason))
 }
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -91,7 +91,7 @@ func (c *concealed) deceives(r, after rune, at int) bool {
 	case r == 0xfeff:
 		return at > 0 // a byte order mark belongs at the beginning
 	case r == 0x200c, r == 0x200d, 0xfe00 <= r && r <= 0xfe0f: // Arabic, Indic scripts and emoji need them
-		return c.before <= unicode.MaxASCII && !(r == 0xfe0f && bytes.ContainsRune([]byte("0123456789#*"), c.before))
+		return c.before <= unicode.MaxASCII && (r != 0xfe0f || !bytes.ContainsRune([]byte("0123456789#*"), c.before))
 	case r == 0x200e, r == 0x200f, r == 0x061c, r == 0x00ad: // one mark or a soft hyphen turns nothing around
 		return unicode.IsLetter(c.before) && c.before <= unicode.MaxASCII && unicode.IsLetter(after) && after <= unicode.MaxASCII
 	case 0xe0020 <= r && r <= 0xe007f: // flags of regions are made of them

@@ -161,7 +161,7 @@ func (h *hidden) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
 		if !decided {
 			break
 		}
-		done := 0
+		var done int
 		switch {
 		case n == 0:
 			out, done = h.scanner.scanTo(out, rest, h.inside, final)

@@ -32,13 +32,10 @@ func (o Outcome) OfCall() *Call { return o.Call }
 // Leaves is the Presence after the action.
 func (o Outcome) Leaves() *Presence { return o.Presence }
 
-type order struct{}
-
 // What people and the queue say.
 type (
 	// Admitted: the run holds its request lock and a slot of the queue. It starts, or goes on.
 	Admitted struct {
-		order
 		Request, Queue Lock
 		Epoch          int64
 		// Isolation is what commands will be kept in from now on; empty means as before.
@@ -57,73 +54,62 @@ type (
 	// Named: a person named Program to implement the request from now on. It is saved before the run waits
 	// for anything, so that a crash in the queue does not lose it.
 	Named struct {
-		order
 		Program string
 	}
 	// Waiting: no slot, or another run must end first; For says which, for people. The run is in the
 	// hands of a runner, which holds Request.
 	Waiting struct {
-		order
 		For     string
 		Request Lock
 	}
 	// StopRequested: a person wants the run to stand still, or (Cancel) to be given up.
 	StopRequested struct {
-		order
 		Cancel bool
 	}
 	// Interrupted: the process that carries the run was told to end, and not by anybody who wants the run
 	// to stand still: the machine shuts down, or the terminal is gone. Whoever carries it next goes on.
-	Interrupted struct{ order }
+	Interrupted struct{}
 	// Prepared: the run was wanted for its environment alone, and has it.
-	Prepared struct{ order }
+	Prepared struct{}
 	// Resumed: a person says that what stopped the run is settled.
 	Resumed struct {
-		order
 		// Force: and that work which is too large to keep may be lost, where that is what stopped it.
 		Force bool
 	}
 	// Retried: a person wants a failed run to be tried again.
-	Retried struct{ order }
+	Retried struct{}
 	// Approved: a person agrees to Commit.
 	Approved struct {
-		order
 		Commit, By string
 	}
 	// AgentReported: the call of the pending action Key has come to this so far.
 	AgentReported struct {
-		order
 		Key  string
 		Call Call
 	}
 	// SessionBegan: a session works in the environment of the run, which nobody carries. It counts as one
 	// call. Grant: a person grants the run's budgets anew. The others are as in Admitted.
 	SessionBegan struct {
-		order
 		Epoch   int64
 		Ceiling *Spending
 		Grant   bool
 	}
 	// SessionUsed: it has used this since it was told last.
 	SessionUsed struct {
-		order
 		Usage Usage
 	}
 	// WorkLaid: the environment is about to be brought to Commit, for a session. See Details.Upon.
 	WorkLaid struct {
-		order
 		Commit string
 	}
 	// WorkFound: what lay unrecorded in the environment when the run went on there is on Ref.
 	WorkFound struct {
-		order
 		Ref string
 	}
 	// BranchMoved: the run's branch is at Commit, where Signalbox did not put it; an empty Commit means that
 	// it is gone. OnTop: Commit continues Head. Commits is how many commits it has that Head lacks, By who
 	// wrote them, KeptRef the ref that holds them. Whole is what the change would be with them.
 	BranchMoved struct {
-		order
 		Commit  string
 		OnTop   bool
 		Commits int
@@ -137,26 +123,22 @@ type (
 	// Asked: the agent of the pending action Question.Key asks, and waits. What is not the agent's own
 	// word in Question is not read.
 	Asked struct {
-		order
 		Question Question
 	}
 	// Answered: somebody, or the deadline, answers the question that Answer names. Command is the ID of
 	// the Command that said so, if one did.
 	Answered struct {
-		order
 		Command string
 		Answer  Answer
 	}
 	// Withdrawn: the agent wants no answer to Question, an ID, any more.
 	Withdrawn struct {
-		order
 		Question string
 	}
 	// SyncOrdered: a person wants the base branch of now merged into the change.
-	SyncOrdered struct{ order }
+	SyncOrdered struct{}
 	// Rejected: a person sends the change back.
 	Rejected struct {
-		order
 		Reason, By string
 	}
 )

@@ -202,9 +202,9 @@ const (
 // for how long, doing what.
 func (p *Progress) bar(run *workflow.Run) string {
 	full := run.Progress.Percent * barWidth / 100
-	elapsed := time.Now().Sub(p.since[run.RunID]).Truncate(time.Second)
+	elapsed := time.Since(p.since[run.RunID]).Truncate(time.Second)
 	if until := waitsUntil(run); until != nil {
-		elapsed = -max(0, until.Sub(time.Now()).Round(time.Second)) // counts down to the next attempt
+		elapsed = -max(0, time.Until(*until).Round(time.Second)) // counts down to the next attempt
 	}
 	head := fmt.Sprintf("#%s %s%s %3d%% %-14s %6s  ", run.Ref(), strings.Repeat("█", full), strings.Repeat("░", barWidth-full),
 		run.Progress.Percent, stepWord(run), elapsed)

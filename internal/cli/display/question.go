@@ -14,7 +14,7 @@ import (
 func PrintQuestion(a *command.Invocation, r *workflow.Run) {
 	q := r.Details.Question
 	a.Print("\n%s the %s %s (%s); at %s it counts as denied, %s from now\n", a.Paint(command.Yellow, "It asks:"), q.Role, asksFor[q.Kind], q.ID,
-		commandline.When(q.Until), max(0, q.Until.Sub(time.Now())).Round(time.Second))
+		commandline.When(q.Until), max(0, time.Until(q.Until)).Round(time.Second))
 	text := redact.Clean(q.Text)
 	if q.Tool != "" {
 		text = redact.Line(q.Tool, 100) + ": " + text

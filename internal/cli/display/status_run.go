@@ -170,7 +170,7 @@ func setUpLine(r *workflow.Run) string {
 		line = fmt.Sprintf("%s, verification %d of %d", s.Name, at.Verification, at.Verifications)
 	}
 	if at.RetryAt != nil {
-		line += fmt.Sprintf(", again in %s", max(0, at.RetryAt.Sub(time.Now())).Round(time.Second))
+		line += fmt.Sprintf(", again in %s", max(0, time.Until(*at.RetryAt)).Round(time.Second))
 	}
 	if at.Repair > 0 {
 		line += fmt.Sprintf(", correction %d of %d", at.Repair, at.Repairs)

@@ -164,7 +164,7 @@ func (d *differ) painted() func(string) string {
 // pager starts the person's pager; end waits until they have left it. Where there is none, out is the terminal itself
 // and end is nil.
 func (d *differ) pager(ctx context.Context) (out io.Writer, end func() error) {
-	words := own(d.Project.Invocation, "less", "PAGER")
+	words := own(d.Invocation, "less", "PAGER")
 	if _, err := exec.LookPath(words[0]); err != nil || words[0] == "cat" {
 		return d.Out, nil
 	}

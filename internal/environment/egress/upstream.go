@@ -116,7 +116,7 @@ func (s *session) connectThrough(ctx context.Context, out *url.URL, target strin
 		return nil, errors.New("it broke off")
 	}
 	reader := bufio.NewReader(conn)
-	response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodConnect})
+	response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // what follows is the tunnel
 	if err != nil {
 		return nil, fmt.Errorf("read its answer: %w", err)
 	}

@@ -94,9 +94,11 @@ func TestAMachineBehindAProxyIsReachedThroughIt(t *testing.T) {
 			continue
 		}
 		_, _ = io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-		if response, err := http.ReadResponse(bufio.NewReader(reader), nil); err != nil || response.StatusCode != http.StatusOK {
-			t.Errorf("%s: %v", target, err)
+		response, err := http.ReadResponse(bufio.NewReader(reader), nil)
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v", target, err)
 		}
+		_ = response.Body.Close()
 	}
 	if status, body := s.get(t, "http://known.example.org/y"); status != http.StatusOK || body != "passed on: http://known.example.org/y" {
 		t.Errorf("a plain request: %d %q", status, body)
@@ -152,6 +154,11 @@ func serveConfig(t testing.TB, c Config) *served {
 		ended <- New(c).Serve(ctx, []net.Listener{l}, func(host string) { _, _ = fmt.Fprintln(s.blocked, host) })
 	}()
 	s.stop = func() { cancel(); _ = l.Close() }
-	t.Cleanup(func() { s.stop(); <-ended })
+	t.Cleanup(func() {
+		s.stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 	return s
 }
