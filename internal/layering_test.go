@@ -48,7 +48,8 @@ var packages = map[string][]string{
 	"agent/codex":                 {"agent", "agent/jsonrpc", "agent/pending", "process"},
 	"environment/*":               {"environment", "git", "process"},
 	"environment/cache":           {"flock"},
-	"environment/clone":           {"environment", "environment/cache", "environment/egress", "flock", "git", "process", "redact"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
+	"environment/clone":           {"environment", "environment/cache", "environment/clone/seccomp", "environment/egress", "flock", "git", "lazy", "process", "redact"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
+	"environment/clone/seccomp":   {},                                                                                                                                   // numbers in, a program for the kernel out
 	"environment/egress":          {},
 	"environment/detect":          {"redact"}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},

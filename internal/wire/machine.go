@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/clone/seccomp"
 	"signalbox/internal/forge/local"
 )
 
@@ -9,4 +9,4 @@ import (
 const Remote = local.Remote
 
 // Filters reports whether this machine lets a sandbox close system calls.
-func Filters() bool { return clone.Filters() }
+func Filters() bool { return seccomp.Filters() }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone/seccomp"
 	"signalbox/internal/process"
 )
 
@@ -52,7 +53,7 @@ func (d *Driver) notes() (notes []string) {
 		notes = append(notes, note)
 	}
 	switch {
-	case !Filters():
+	case !seccomp.Filters():
 		notes = append(notes, "system calls are not filtered, and programs may make user namespaces: the numbers of calls on this architecture are not known")
 	case d.config.UserNamespaces:
 		notes = append(notes, "programs may make user namespaces, as environment.user_namespaces asks")
@@ -110,7 +111,7 @@ func (d *Driver) bubblewrap(ctx context.Context, v view, dir string, c process.C
 	if c.Terminal == nil { // a terminal is one of the command's own: typing into it reaches nobody else
 		args = append(args, "--new-session")
 	}
-	filter, err := openFilter(d.config.UserNamespaces)
+	filter, err := seccomp.Open(d.config.UserNamespaces)
 	if err != nil {
 		return process.Result{}, err
 	}

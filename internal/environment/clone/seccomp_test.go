@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/clone/seccomp"
 	"signalbox/internal/environment/environmenttest"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestAUserNamespaceIsMadeOnlyWhereThatIsConfigured(t *testing.T) {
 	t.Parallel()
 	for open, want := range map[bool]string{true: "made\n", false: "refused\n"} {
-		if !clone.Filters() { // the numbers of this architecture's system calls are not known
+		if !seccomp.Filters() { // the numbers of this architecture's system calls are not known
 			want = "made\n"
 		}
 		p := environmenttest.NewProject(t)

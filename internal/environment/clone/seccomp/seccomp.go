@@ -1,4 +1,5 @@
-package clone
+// Package seccomp is the filter of system calls under which every command in a sandbox runs.
+package seccomp
 
 import (
 	"bytes"
@@ -125,8 +126,8 @@ func argument(number uint32, index int, refusal uint32, values ...uint32) []unix
 	return append([]unix.SockFilter{unless(number, len(p))}, p...)
 }
 
-// openFilter is the filter as the open file from which bwrap reads it, nil where there is none.
-func openFilter(open bool) (*os.File, error) {
+// Open is the filter as the open file from which bwrap reads it, nil where there is none.
+func Open(open bool) (*os.File, error) {
 	program := filter(open)
 	if program == nil {
 		return nil, nil
