@@ -170,7 +170,7 @@ func (at *SessionPlace) layReporter() (reads []string, err error) {
 	}
 	link := at.Reporter()
 	bin := filepath.Dir(link)
-	if err := os.MkdirAll(bin, 0o755); err != nil {
+	if err := session.OwnFolder(bin); err != nil {
 		return nil, fmt.Errorf("make folder for own program: %w", err)
 	}
 	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -157,3 +157,12 @@ func (r *Repo) WorkFiles(ctx context.Context) ([]string, error) {
 	}
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
 }
+
+// Tracked lists what the index has at or below a path, a submodule as itself.
+func (r *Repo) Tracked(ctx context.Context, path string) ([]string, error) {
+	out, err := r.run(ctx, call{args: []string{"ls-files", "-z", "--cached", "--deduplicate", "--", path}, dir: r.root, user: true})
+	if err != nil {
+		return nil, fmt.Errorf("list tracked files below %s: %w", path, err)
+	}
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+}

@@ -67,6 +67,14 @@ func (a *audience) resize(rows, columns int) {
 	}
 }
 
+// bracketsPaste reports whether pasted text is wanted in brackets: by what was printed up to now, also where a part of that is still
+// held back from the record.
+func (a *audience) bracketsPaste() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.shown.modes.BracketsPaste()
+}
+
 // reader is one of them: a queue of bounded length.
 type reader struct {
 	mu      sync.Mutex

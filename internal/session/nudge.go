@@ -25,9 +25,7 @@ func (h *host) nudge(ctx context.Context, text string) error {
 	}
 	h.nudging.Lock()
 	defer h.nudging.Unlock()
-	h.detecting.Lock()
-	brackets := h.detector.BracketsPaste()
-	h.detecting.Unlock()
+	brackets := h.raw.bracketsPaste()
 	parts := strings.Split(text, "\n")
 	if brackets && len(parts) > 1 {
 		parts = []string{pasteBegin + strings.Join(parts, enter) + pasteEnd}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // recordFile is the beginning of what was printed, as it was; the newest part, once there is so much,
@@ -173,12 +175,24 @@ func openRecord(dir string) (_ io.ReadCloser, err error) {
 	return j, nil
 }
 
+// openFile opens a part of a record. A link or a pipe in its place is none of ours.
+func openFile(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s is no regular file", path), err, file.Close())
+	}
+	return file, nil
+}
+
 // openSegments opens all files but the first, in their order.
 func openSegments(dir string) (files []*os.File, err error) {
 	list, err := segments(dir)
 	for _, s := range list {
 		var file *os.File
-		if file, err = os.Open(s.path); err != nil {
+		if file, err = openFile(s.path); err != nil {
 			break
 		}
 		files = append(files, file)
@@ -191,7 +205,7 @@ func openSegments(dir string) (files []*os.File, err error) {
 
 // openHead puts the first file before the others, and between them a line that says what is missing.
 func (j *joined) openHead(dir string) error {
-	head, err := os.Open(filepath.Join(dir, recordFile))
+	head, err := openFile(filepath.Join(dir, recordFile))
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ const (
 
 // serve opens the sockets, for clients and for the agent's reports.
 func (h *host) serve(ctx context.Context) (stop func(), err error) {
-	if err := os.MkdirAll(reportFolder, privateMode); err != nil {
+	if err := OwnFolder(reportFolder); err != nil {
 		return nil, fmt.Errorf("make folder for reports: %w", err)
 	}
 	clients, err := listen(ctx, hostSocket)
@@ -48,6 +48,20 @@ func (h *host) serve(ctx context.Context) (stop func(), err error) {
 		_ = reports.Close()
 		h.clients.Wait()
 	}, nil
+}
+
+// OwnFolder makes a folder that agents are shown, unless it is there. What is there and is none, a link above all, would show
+// them something else, and is refused.
+func OwnFolder(path string) error {
+	err := os.Mkdir(path, privateMode)
+	if !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no folder; take it away", path)
+	}
+	return err
 }
 
 // listen listens on a socket in the working directory in place of one that a killed host left.

@@ -15,7 +15,7 @@ const textFolder = "text"
 
 // copyUndrawn takes what was printed line by line out of the record, and ends a sequence whose end was held back.
 func (h *host) copyUndrawn() error {
-	printed, err := os.Open(recordFile)
+	printed, err := openFile(recordFile)
 	if err != nil {
 		return fmt.Errorf("copy what was printed: %w", err)
 	}

@@ -49,10 +49,10 @@ func (s *Store) Health() *Document[health.State] {
 		check: (*health.State).Check, backup: true, ahead: s.keepTotals, anew: s.goOnWithTotals}
 }
 
-var (
-	recordKind = lazy.Pattern(`^[a-z][a-z-]{0,31}$`)
-	recordID   = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-)
+var recordID = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// PrivateFolders are those below .signalbox which Signalbox alone writes, and believes what is in them.
+var PrivateFolders = []string{"base", "environments", "heal", "locks", "merges", "numbers", "pulls", "requests", "sessions", "spending"}
 
 // Record is a driver's private document .signalbox/<kind>/<id>.json. It starts as the zero T.
 func Record[T any](s *Store, kind, id string) *Document[T] {
@@ -63,7 +63,7 @@ func Record[T any](s *Store, kind, id string) *Document[T] {
 func CheckedRecord[T any](s *Store, kind, id string, check func(*T) error) *Document[T] {
 	d := &Document[T]{store: s, dir: privateDir + "/" + kind, name: id + ".json", file: privateFile, mkd: privateMode,
 		lock: "document." + kind + ".lock", initial: func() T { var zero T; return zero }, check: check}
-	if !recordKind().MatchString(kind) || !recordID().MatchString(id) || strings.Contains(id, "..") || kind == "locks" {
+	if !slices.Contains(PrivateFolders, kind) || !recordID().MatchString(id) || strings.Contains(id, "..") || kind == "locks" {
 		d.err = fmt.Errorf("record %q of kind %q: %w", id, kind, ErrName)
 	}
 	return d
@@ -71,7 +71,7 @@ func CheckedRecord[T any](s *Store, kind, id string, check func(*T) error) *Docu
 
 // Records lists the ids of kind, sorted.
 func (s *Store) Records(ctx context.Context, kind string) ([]string, error) {
-	if !recordKind().MatchString(kind) {
+	if !slices.Contains(PrivateFolders, kind) {
 		return nil, fmt.Errorf("records of kind %q: %w", kind, ErrName)
 	}
 	entries, err := s.list(privateDir + "/" + kind)

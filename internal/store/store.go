@@ -19,9 +19,12 @@ import (
 	"signalbox/internal/store/watch"
 )
 
+// PrivateDir has the configuration, and what Signalbox keeps for itself in PrivateFolders.
+const PrivateDir = ".signalbox"
+
 // Folders below the project root, with slashes.
 const (
-	privateDir = ".signalbox"
+	privateDir = PrivateDir
 	locksDir   = ".signalbox/locks"
 	statusDir  = ".worktrees/.status"
 	runsDir    = "runs"

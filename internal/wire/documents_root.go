@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"signalbox/internal/config"
 	"signalbox/internal/forge/local"
@@ -79,8 +80,8 @@ func AboveClones(dir string) string {
 }
 
 // DocumentsRoot is the folder of the documents around dir: the top of git's
-// work tree, else the nearest folder that holds documents, else dir itself.
-// gitDir is empty outside of git.
+// work tree, else dir or the nearest folder of the user's own above it that holds documents, else dir
+// itself. What lies in a folder like /tmp anybody may have put there. gitDir is empty outside of git.
 func DocumentsRoot(dir string) (root, gitDir string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -91,13 +92,23 @@ func DocumentsRoot(dir string) (root, gitDir string, err error) {
 		if gitDir, err := gitDirOf(at); gitDir != "" || err != nil {
 			return at, gitDir, err
 		}
-		if !found && holdsDocuments(at) {
+		if !found && (at == dir || owned(at)) && holdsDocuments(at) {
 			root, found = at, true
 		}
 		if at == filepath.Dir(at) {
 			return root, "", nil
 		}
 	}
+}
+
+// owned reports whether nobody else may put files into a folder.
+func owned(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o002 != 0 {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
 }
 
 func holdsDocuments(dir string) bool {

@@ -71,6 +71,9 @@ func (a *Opener) Open(ctx context.Context) (*Project, error) {
 		p.Redact.Add(brought)
 	}
 	a.Learn(p.Redact)
+	if err := p.foreignState(ctx); err != nil {
+		return nil, err
+	}
 	p.Store, err = store.Open(ctx, store.Config{Root: p.Root, Redact: p.Redact.String, Logger: a.Log})
 	if err != nil {
 		return nil, err

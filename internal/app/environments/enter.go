@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signalbox/internal/app"
+	"signalbox/internal/commandline"
 	"signalbox/internal/place"
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
@@ -126,10 +127,10 @@ func noProgram(ctx context.Context, at *place.Place, ref, program string) error 
 		return wire.Explained(err)
 	case found.ExitCode == 1:
 		return &problem.Error{Err: fmt.Errorf("program %q is not found in the environment", program), Code: NoProgram,
-			Hint: fmt.Sprintf("see where programs are looked for: signalbox env exec %s -- printenv PATH", ref)}
+			Hint: fmt.Sprintf("see where programs are looked for: signalbox env exec %s -- printenv PATH", commandline.ShellWord(ref))}
 	case found.ExitCode == 2:
 		return &problem.Error{Err: fmt.Errorf("%q is there in the environment, but it cannot be executed", program), Code: NoProgram,
-			Hint: fmt.Sprintf("give it to its interpreter: signalbox env exec %s -- sh %s", ref, program)}
+			Hint: fmt.Sprintf("give it to its interpreter: signalbox env exec %s -- sh %s", commandline.ShellWord(ref), commandline.ShellWord(program))}
 	}
 	return &problem.Error{Code: NoProgram}
 }

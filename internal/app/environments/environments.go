@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"signalbox/internal/app"
+	"signalbox/internal/commandline"
 	"signalbox/internal/problem"
+	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -124,7 +126,7 @@ func Entry(doc *registry.Environments, ref string) (*registry.Environment, error
 	case 1:
 		ref = found[0]
 	default:
-		return nil, &problem.Error{Err: fmt.Errorf("%d environments begin with %q", len(found), ref), Hint: "name one: " + strings.Join(found, ", "), Code: problem.Usage}
+		return nil, &problem.Error{Err: fmt.Errorf("%d environments begin with %q", len(found), ref), Hint: "name one: " + redact.Line(strings.Join(found, ", "), 1000), Code: problem.Usage}
 	}
 	e, err := doc.Find(ref)
 	return e, Explained(ref, err)
@@ -147,7 +149,7 @@ func Explained(id string, err error) error {
 	case errors.Is(err, registry.ErrInvalidEntry):
 		return &problem.Error{Err: err, Hint: "see \"signalbox env --help\"", Code: problem.Usage}
 	case errors.Is(err, registry.ErrNotApplicable):
-		return &problem.Error{Err: err, Hint: "look at it: signalbox env show " + id}
+		return &problem.Error{Err: err, Hint: "look at it: signalbox env show " + commandline.ShellWord(redact.Line(id, 200))}
 	}
 	return wire.Explained(err)
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"signalbox/internal/app"
+	"signalbox/internal/commandline"
 	"signalbox/internal/environment"
 	"signalbox/internal/problem"
+	"signalbox/internal/redact"
 	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/wire"
@@ -69,7 +71,7 @@ func (e *Environments) removeOfRun(ctx context.Context, run *workflow.Run, force
 		err = &problem.Error{Err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), app.Holder(held.Holder)),
 			Hint: "stop it first: signalbox stop " + run.Ref(), Code: problem.Held}
 	case errors.Is(err, environment.ErrTooLarge):
-		err = &problem.Error{Err: err, Hint: "clear out " + run.Details.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + id}
+		err = &problem.Error{Err: err, Hint: "clear out " + run.Details.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + commandline.ShellWord(redact.Line(id, 200))}
 	}
 	return Removed{EnvID: id, OfRun: true, KeptRef: kept}, wire.Explained(err)
 }

@@ -18,7 +18,15 @@ var withCommands = sync.OnceValue(func() json.Options {
 
 // PrintJSON prints one document, as the files have it, indented, and each step with the command that takes it.
 func (a *Invocation) PrintJSON(value any) error {
-	data, err := json.Marshal(value, jsontext.WithIndent("  "), json.Deterministic(true), withCommands())
+	return a.printJSON(value, jsontext.WithIndent("  "))
+}
+
+// printJSON masks each text as it is read, and not as JSON spells it: an escape within a secret would split it.
+func (a *Invocation) printJSON(value any, options ...json.Options) error {
+	data, err := json.Marshal(value, append(options, json.Deterministic(true), withCommands())...)
+	if err == nil {
+		data, err = VisibleJSON(data, a.mask.known(), options...)
+	}
 	if err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
@@ -36,10 +44,5 @@ func (a *Invocation) PrintRuns(runs []workflow.Run) error {
 
 // PrintJSONLine prints one document on one line, for streams.
 func (a *Invocation) PrintJSONLine(value any) error {
-	data, err := json.Marshal(value, json.Deterministic(true), withCommands())
-	if err != nil {
-		return fmt.Errorf("print JSON: %w", err)
-	}
-	a.Print("%s\n", data)
-	return nil
+	return a.printJSON(value)
 }

@@ -28,6 +28,9 @@ func (m *mask) use(r *redact.Redactor) {
 }
 
 func (m *mask) known() *redact.Redactor {
+	if m == nil {
+		return redact.New(nil)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.redactor == nil {

@@ -13,10 +13,10 @@ import (
 	"signalbox/internal/redact"
 )
 
-// VisibleJSON is a JSON value for the eye: indented, texts redacted, and what acts on a terminal escaped.
-func VisibleJSON(value jsontext.Value, redactor *redact.Redactor) (jsontext.Value, error) {
+// VisibleJSON is a JSON value for the eye: texts redacted, and what acts on a terminal escaped. layout may indent it.
+func VisibleJSON(value jsontext.Value, redactor *redact.Redactor, layout ...jsontext.Options) (jsontext.Value, error) {
 	var out bytes.Buffer
-	encoder := jsontext.NewEncoder(&out, jsontext.WithIndent("  "), jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true))
+	encoder := jsontext.NewEncoder(&out, append(layout, jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true))...)
 	decoder := jsontext.NewDecoder(bytes.NewReader(value))
 	for {
 		token, err := decoder.ReadToken()

@@ -38,9 +38,6 @@ func transcriptJSON(line string, hide *redact.Redactor) string {
 		return logJSON(line)
 	}
 	clean, err := command.VisibleJSON(value, hide)
-	if err == nil {
-		err = clean.Compact()
-	}
 	if err != nil {
 		return logJSON(line)
 	}

@@ -37,7 +37,7 @@ func cat(a *command.Invocation, file string) error {
 			return nil
 		}
 		if err == nil {
-			value, err = command.VisibleJSON(value, redactor)
+			value, err = command.VisibleJSON(value, redactor, jsontext.WithIndent("  "))
 		}
 		if err != nil {
 			a.Print("%s\n", redactor.String(redact.Clean(string(data[decoder.InputOffset():]))))

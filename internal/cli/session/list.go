@@ -81,7 +81,7 @@ func listSessions(ctx context.Context, a *command.Invocation) error {
 	out, flush := a.Columns("ISSUE", "STATUS", "AGENT", "MODE", "SINCE", "SAYS")
 	for i := range list {
 		s := &list[i]
-		_, _ = fmt.Fprintf(out, "#%d\t%s\t%s\t%s\t%s\t%s\n", s.Issue, app.SessionState(s), redact.Line(s.Agent, 60), s.Mode,
+		_, _ = fmt.Fprintf(out, "#%d\t%s\t%s\t%s\t%s\t%s\n", s.Issue, app.SessionState(s), redact.Line(s.Agent, 60), redact.Line(string(s.Mode), 20),
 			commandline.When(s.StartedAt), sessionSays(s))
 	}
 	return flush()

@@ -144,10 +144,15 @@ func (f *Forge) writeRequest(r openedRequest) error {
 	if _, err := parseRequest(content); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(f.root, requestsFolder), 0o777); err != nil {
+	root, err := os.OpenRoot(f.root)
+	if err != nil {
 		return err
 	}
-	folder, err := os.OpenRoot(filepath.Join(f.root, requestsFolder))
+	defer func() { _ = root.Close() }()
+	if err := root.MkdirAll(requestsFolder, 0o777); err != nil {
+		return err
+	}
+	folder, err := root.OpenRoot(requestsFolder) // a link may lead elsewhere in the project, and not out of it
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,12 @@ func (f *Forge) nameOf(ref string) string {
 
 // readRequests returns the valid files by number and an error for each other one.
 func (f *Forge) readRequests() (requests []forge.Request, broken []error, err error) {
-	folder, err := os.OpenRoot(filepath.Join(f.root, requestsFolder))
+	root, err := os.OpenRoot(f.root)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the project: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	folder, err := root.OpenRoot(requestsFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}

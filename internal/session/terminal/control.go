@@ -116,15 +116,13 @@ func (s *Screen) goTo(final byte, n int) bool {
 	return true
 }
 
-// mode notices the alternate screen, and whether the program wants pasted text in brackets.
+// mode notices the alternate screen.
 func (s *Screen) mode(final byte) {
 	if final != 'h' && final != 'l' {
 		return
 	}
 	for i := range s.sequence.parameters {
 		switch s.sequence.number(i, 0) {
-		case 2004:
-			s.bracketsPaste = final == 'h'
 		case 47, 1047, 1049:
 			s.Drawn = true
 			on := final == 'h'

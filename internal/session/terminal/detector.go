@@ -107,9 +107,6 @@ func (d *Detector) Write(p []byte) (int, error) {
 // Resize tells the size of the terminal from here on.
 func (d *Detector) Resize(rows, columns int) { d.screen.Resize(rows, columns) }
 
-// BracketsPaste reports whether the program asked for pasted text to be put in brackets.
-func (d *Detector) BracketsPaste() bool { return d.screen.bracketsPaste }
-
 // Drawn reports whether the program moves about on the screen.
 func (d *Detector) Drawn() bool { return d.screen.Drawn }
 

@@ -144,6 +144,9 @@ func (m *Modes) Alternate() bool {
 	return m.private[47] || m.private[1047] || m.private[alternateScreen]
 }
 
+// BracketsPaste reports whether the program asked for pasted text to be put in brackets.
+func (m *Modes) BracketsPaste() bool { return m.private[2004] }
+
 func (m *Modes) keyboard() *keyboard {
 	if m.Alternate() {
 		return &m.keys[1]

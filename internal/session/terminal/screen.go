@@ -34,13 +34,13 @@ type Screen struct {
 	columns int // 0: nothing wraps, as in a pipe, and a line feed begins a new line
 	x, y    int
 	// full: the last column was printed, and the next character will wrap.
-	full                 bool
-	top, bottom          int // the rows that scroll
-	savedX, savedY       int
-	main                 []row // what the alternate screen hides; nil without one
-	sequence             sequence
-	partial              []byte // the beginning of a character
-	Drawn, bracketsPaste bool
+	full           bool
+	top, bottom    int // the rows that scroll
+	savedX, savedY int
+	main           []row // what the alternate screen hides; nil without one
+	sequence       sequence
+	partial        []byte // the beginning of a character
+	Drawn          bool
 	// ended is told of a line feed in a row, before it takes effect; left, of a row that leaves at the top.
 	ended func(y int)
 	left  func(r row)
