@@ -84,7 +84,7 @@ var packages = map[string][]string{
 	"perform/contract":                    {"redact", "schema", "workflow"},
 	"perform/report":                      {"commandline", "redact", "workflow"},
 	"perform/testcount":                   {"git", "workflow/policy"},
-	"place":                               {"workflow", "workflow/machine", "registry", "engine", "store", "git", "process", "redact", "agent", "environment"},
+	"place":                               {"agent", "engine", "environment", "git", "process", "redact", "registry", "store", "workflow", "workflow/machine"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},
@@ -93,7 +93,7 @@ var packages = map[string][]string{
 	"wire":                                {"*"},                                                                                                                                                                                                                                         // builds what a configuration asks for, so it alone names drivers
 	"app":                                 {"agent", "agreement", "commandline", "config", "engine", "forge", "git", "heal", "health", "lazy", "perform", "permission", "place", "problem", "process", "redact", "registry", "session", "session/terminal", "store", "wire", "workflow"}, // names no driver and prints nothing: wire has built what it uses
 	"app/starter":                         {"app", "config", "problem", "wire"},
-	"app/environments":                    {"app", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
+	"app/environments":                    {"app", "commandline", "config", "environment", "environment/cache", "environment/detect", "forge", "git", "place", "problem", "process", "redact", "registry", "store", "wire", "workflow"},
 	"app/healing":                         {"app", "config", "forge", "git", "heal", "health", "place", "problem", "redact", "store", "wire", "workflow"},
 	"app/sessions":                        {"agent", "app", "commandline", "config", "engine", "forge", "git", "perform", "place", "problem", "process", "redact", "registry", "session", "store", "wire", "workflow"},
 	"app/doctor":                          {"app", "agent", "commandline", "config", "forge", "git", "heal", "perform", "problem", "process", "redact", "wire", "workflow"}, // a use case too long for app

@@ -15,8 +15,8 @@ import (
 // IssueCleanup removes the status of issues that nobody waits for any more.
 type IssueCleanup struct {
 	All, Dry bool
-	// Say hears what became of each.
-	Say func(format string, args ...any)
+	// Tell hears what became of each.
+	Tell func(CleanedIssue)
 	// keep is keep_statuses when the configuration, and not a typed command, asks for the clean-up.
 	keep time.Duration
 }
@@ -27,7 +27,7 @@ func (p *App) forgetStatuses(ctx context.Context) {
 	if p.Config.KeepStatuses == 0 {
 		return
 	}
-	clean := IssueCleanup{Say: func(string, ...any) {}, keep: p.Config.KeepStatuses}
+	clean := IssueCleanup{Tell: func(CleanedIssue) {}, keep: p.Config.KeepStatuses}
 	if err := clean.in(ctx, p.Store); err != nil {
 		p.Log.Warn("old statuses are not removed", "err", err)
 	}
@@ -74,17 +74,20 @@ func (c *IssueCleanup) one(ctx context.Context, doc *store.Document[registry.Iss
 	} else {
 		removed, err = doc.RemoveIf(ctx, wanted)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case kept != "":
-		c.Say("kept %d: %s\n", n, kept)
-	case removed:
-		c.Say("removed %d\n", n)
-	case c.Dry:
-		c.Say("would remove %d\n", n)
+	}
+	if kept != "" || removed || c.Dry {
+		c.Tell(CleanedIssue{Issue: n, Kept: kept, Removed: removed})
 	}
 	return nil
+}
+
+// CleanedIssue is what became of one status: it was removed, or in a dry run would be, unless Kept says why it stays.
+type CleanedIssue struct {
+	Issue   int    `json:"issue"`
+	Kept    string `json:"kept,omitempty"`
+	Removed bool   `json:"removed"`
 }
 
 // LiveIssues are the issues whose latest run may still move. Its record may be

@@ -33,7 +33,7 @@ func Undecided(run *workflow.Run) error {
 	}
 	n := run.Details.Number
 	return &problem.Error{Err: fmt.Errorf("the change of request %d waits for approval", n), Code: problem.Held,
-		Hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d", n)}
+		Hint: fmt.Sprintf("decide first: signalbox approve %d; or signalbox reject %[1]d \"what to change\"", n)}
 }
 
 // SessionOwner begins the name under which a session holds its request.

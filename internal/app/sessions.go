@@ -104,7 +104,7 @@ var IssueNumber = lazy.Pattern(`^#?[1-9][0-9]{0,8}$`)
 
 func ParseIssue(text string) (int, error) {
 	if !IssueNumber().MatchString(text) {
-		return 0, &problem.Error{Err: fmt.Errorf("%q is not an issue's number", text), Hint: "name it by its number: signalbox issue get 42", Code: problem.Usage}
+		return 0, &problem.Error{Err: fmt.Errorf("%q is not an issue's number", text), Hint: "an issue is named by its number, as 42 or #42", Code: problem.Usage}
 	}
 	return strconv.Atoi(strings.TrimPrefix(text, "#"))
 }

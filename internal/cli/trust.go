@@ -7,6 +7,7 @@ import (
 
 	"signalbox/internal/cli/command"
 	"signalbox/internal/commandline"
+	"signalbox/internal/problem"
 	"signalbox/internal/wire"
 )
 
@@ -54,7 +55,9 @@ func giveTrust(ctx context.Context, a *command.Invocation, show, yes bool) error
 	case yes:
 		err = p.Grant("option")
 	default:
-		err = a.AskTrust(ctx, p.Project)
+		if err = a.AskTrust(ctx, p.Project); problem.CodeOf(err) == problem.Untrusted {
+			err = &problem.Error{Err: err, Hint: "nobody can be asked here; agree to exactly this: signalbox trust --yes", Code: problem.Untrusted}
+		}
 	}
 	if err != nil {
 		return err

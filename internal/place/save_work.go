@@ -9,6 +9,8 @@ import (
 	"signalbox/internal/environment"
 	"signalbox/internal/git"
 	"signalbox/internal/workflow"
+	"slices"
+	"strings"
 )
 
 // KeptRef is where a commit is kept that would otherwise be reachable from nowhere.
@@ -31,6 +33,37 @@ func (p *Places) SaveWork(ctx context.Context, run *workflow.Run, commit string)
 // KeptFolder is where the refs are that keep work of the run's request.
 func KeptFolder(run *workflow.Run) string {
 	return fmt.Sprintf("refs/signalbox/kept/%d", run.Details.Number)
+}
+
+// KeptOf are the refs that keep work of this very run, by name.
+func (p *Places) KeptOf(ctx context.Context, run *workflow.Run) ([]git.Ref, error) {
+	refs, err := p.Repo.Refs(ctx, KeptFolder(run))
+	return slices.DeleteFunc(refs, func(r git.Ref) bool { return !strings.HasPrefix(r.Name, KeptFolder(run)+"/"+run.RunID+"-") }), err
+}
+
+// removedWork is what was kept of a run when its environment was removed: the one commit that all others lead to, empty where nothing
+// was kept.
+func (p *Places) removedWork(ctx context.Context, run *workflow.Run) (string, error) {
+	kept, err := p.KeptOf(ctx, run)
+	newest := ""
+	for _, ref := range kept {
+		behind := false
+		if newest != "" && err == nil {
+			behind, err = p.Repo.IsAncestor(ctx, newest, ref.ID)
+		}
+		if newest == "" || behind {
+			newest = ref.ID
+		}
+	}
+	for _, ref := range kept {
+		if err == nil {
+			var within bool
+			if within, err = p.Repo.IsAncestor(ctx, ref.ID, newest); err == nil && !within {
+				err = fmt.Errorf("%w: its environment was removed, and what was kept of it lies apart: see git for-each-ref %s", ErrWorkConflicts, KeptFolder(run))
+			}
+		}
+	}
+	return newest, err
 }
 
 // Left is the run's environment as it was left, and the commit that its content goes on from. One

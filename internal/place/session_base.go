@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"signalbox/internal/engine"
@@ -41,6 +43,11 @@ func (p *Places) WorkOf(ctx context.Context, run workflow.Run) (commit string, e
 	defer func() { p.logged("release request lock", &run, lock.Release()) }()
 	if run.Details.EnvID == "" {
 		return "", nil
+	}
+	if dir, err := p.Store.Abs(Spec(&run).Dir); err != nil {
+		return "", err
+	} else if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return p.removedWork(ctx, &run)
 	}
 	if commit, err = p.Unrecorded(ctx, &run); err != nil || commit == run.Details.BaseCommit {
 		return "", err

@@ -123,7 +123,7 @@ func (e *Environment) Block(b workflow.Blocked, now time.Time) error {
 	}
 	suggestion, known := suggestions[b.Reason]
 	if !known {
-		return fmt.Errorf("reason %q: want one of %s: %w", b.Reason, BlockedReasons, ErrInvalidEntry)
+		return fmt.Errorf("reason %q: want one of %s: %w", b.Reason, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(BlockedReasons)), ", "), "[]"), ErrInvalidEntry)
 	}
 	if strings.TrimSpace(b.Description) == "" {
 		return fmt.Errorf("description is empty: say what stands in the way: %w", ErrInvalidEntry)

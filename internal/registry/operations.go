@@ -22,7 +22,7 @@ var (
 	// ErrNotApplicable: the entry is not in a state that takes the operation.
 	ErrNotApplicable = errors.New("this does not apply to the environment as it is")
 	// ErrInvalidEntry: a value that an entry cannot have.
-	ErrInvalidEntry = errors.New("an environment cannot be registered so")
+	ErrInvalidEntry = errors.New("the entry of an environment cannot say that")
 )
 
 // Find is the entry with that id, in place.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,17 +41,20 @@ func Enter(ctx context.Context, p *app.App, ref string, act func(context.Context
 		p.Warn("%s", others(ctx, p, found.Ref))
 	}
 	defer func() { err = errors.Join(err, at.Leave()) }()
-	if err := touched(ctx, p, found.Run.Details.EnvID); err != nil {
+	if err := touched(ctx, p, &found.Run); err != nil {
 		return wire.Explained(err)
 	}
 	return act(ctx, at)
 }
 
-// touched says in environments.json that the environment was opened.
-func touched(ctx context.Context, p *app.App, envID string) error {
+// touched says in environments.json that the environment was opened. One that was removed is there anew, and gets its entry again.
+func touched(ctx context.Context, p *app.App, run *workflow.Run) error {
 	return p.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+		if entry, ok := registry.EntryOf(run); ok && !slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == entry.EnvID }) {
+			doc.Environments = append(doc.Environments, entry)
+		}
 		for i := range doc.Environments {
-			if doc.Environments[i].EnvID == envID {
+			if doc.Environments[i].EnvID == run.Details.EnvID {
 				doc.Environments[i].Touch(time.Now())
 			}
 		}
@@ -75,6 +79,15 @@ func others(ctx context.Context, p *app.App, ref workflow.RunRef) string {
 
 // OfRun is the run whose environment ref names: by its id or by its issue's number.
 func OfRun(ctx context.Context, p *app.App, ref string) (store.RunSummary, error) {
+	if doc, err := p.Store.Environments().Load(ctx); err == nil {
+		entry, err := Entry(&doc, ref)
+		if problem.CodeOf(err) == problem.Usage {
+			return store.RunSummary{}, err
+		}
+		if err == nil {
+			ref = entry.EnvID
+		}
+	}
 	run, err := runOf(ctx, p.Store, ref)
 	if err != nil {
 		return store.RunSummary{}, wire.Explained(err)
@@ -96,10 +109,12 @@ const NoProgram = 127
 // Exec runs c in the environment and makes its end ours. ref is how the person named the environment.
 func Exec(ctx context.Context, at *place.Place, ref string, c process.Command) error {
 	result, err := at.Exec(ctx, c)
-	if err != nil {
-		return wire.Explained(err)
-	}
 	switch {
+	case err != nil:
+		if missing := noProgram(ctx, at, ref, c.Args[0]); ctx.Err() == nil && problem.CodeOf(missing) == NoProgram && missing.Error() != "" {
+			return missing
+		}
+		return wire.Explained(err)
 	case result.Ending == process.Stopped:
 		return &problem.Error{Code: problem.Canceled}
 	case result.ExitCode == NoProgram:

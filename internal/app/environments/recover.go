@@ -8,6 +8,7 @@ import (
 	"signalbox/internal/app"
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
+	"signalbox/internal/problem"
 	"signalbox/internal/registry"
 	"signalbox/internal/wire"
 	"signalbox/internal/workflow"
@@ -16,7 +17,10 @@ import (
 // Recover is the one action that goes on with the work of an environment, named by its id or its issue's number. pr is what became
 // of its pull request, empty where that is to be looked up.
 func (e *Environments) Recover(ctx context.Context, name string, pr registry.PRState) (registry.ResumeAction, error) {
-	entry := e.named(name)
+	entry, err := e.named(name)
+	if err != nil {
+		return registry.ResumeAction{}, err
+	}
 	if entry == nil {
 		return registry.Recover(nil, registry.Surroundings{}), nil
 	}
@@ -27,19 +31,20 @@ func (e *Environments) Recover(ctx context.Context, name string, pr registry.PRS
 	return registry.Recover(entry, seen), nil
 }
 
-// named is the entry with an id, or the one to go on with of the issue with that number; nil if there is neither.
-func (e *Environments) named(name string) *registry.Environment {
-	if entry, err := e.Find(name); err == nil {
-		return entry
+// named is the entry that an id names or begins, or the one to go on with of the issue with that number; nil if there is neither.
+func (e *Environments) named(name string) (*registry.Environment, error) {
+	entry, err := Entry(&e.Environments, name)
+	if err == nil || problem.CodeOf(err) != problem.NotFound {
+		return entry, err
 	}
 	issue, err := app.ParseIssue(name)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	if found := e.ByIssue(issue); len(found) > 0 {
-		return &found[0]
+		return &found[0], nil
 	}
-	return nil
+	return nil, nil
 }
 
 // surroundings are what can be seen from here without asking another machine.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"signalbox/internal/app"
@@ -19,11 +20,11 @@ import (
 
 // Removed is what was deleted.
 type Removed struct {
-	EnvID string
+	EnvID string `json:"env_id"`
 	// OfRun: the environment itself was deleted. What another tool made is left alone, and only its entry is gone.
-	OfRun bool
+	OfRun bool `json:"of_a_run"`
 	// KeptRef is where git finds the work; empty where there was none.
-	KeptRef string
+	KeptRef string `json:"kept_ref"`
 }
 
 // Remove deletes the environment that ref names or begins, and its entry. With force what is too large to keep is lost.
@@ -46,15 +47,31 @@ func (e *Environments) Remove(ctx context.Context, ref string, force bool) (Remo
 
 // RemoveAll deletes every environment that a run made and that is still there. One that is in use stays; tell hears of each.
 func (e *Environments) RemoveAll(ctx context.Context, force bool, tell func(Removed, error)) {
-	for _, entry := range e.Environments.Environments {
-		run, err := runOf(ctx, e.store, entry.EnvID)
-		switch {
-		case err != nil:
-			tell(Removed{EnvID: entry.EnvID}, wire.Explained(err))
-		case run != nil && !run.Details.EnvRemoved:
-			tell(e.removeOfRun(ctx, run, force))
+	runs, err := e.store.Runs(ctx)
+	if err != nil {
+		tell(Removed{}, wire.Explained(err))
+	}
+	for _, r := range runs {
+		switch d := &r.Run.Details; {
+		case r.Err != nil:
+			tell(Removed{}, wire.Explained(r.Err))
+		case d.EnvID != "" && !d.EnvRemoved && e.there(&r.Run):
+			tell(e.removeOfRun(ctx, &r.Run, force))
 		}
 	}
+}
+
+// there: the run has an entry, or a work folder that it lost its entry for.
+func (e *Environments) there(run *workflow.Run) bool {
+	if _, err := e.Find(run.Details.EnvID); err == nil {
+		return true
+	}
+	dir, err := e.store.Abs(run.Details.EnvPath)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(dir)
+	return err == nil
 }
 
 // removeOfRun deletes a run's environment once its work is on a ref.
@@ -68,8 +85,11 @@ func (e *Environments) removeOfRun(ctx context.Context, run *workflow.Run, force
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
-		err = &problem.Error{Err: fmt.Errorf("environment %s is in use by run %s: %s", id, run.Ref(), app.Holder(held.Holder)),
-			Hint: "stop it first: signalbox stop " + run.Ref(), Code: problem.Held}
+		by, stop := "run "+run.Ref(), "signalbox stop "+run.Ref()
+		if name, ok := strings.CutPrefix(held.Holder.Owner, app.SessionOwner); ok {
+			by, stop = "session "+name, fmt.Sprintf("signalbox session stop %d", run.Details.Number)
+		}
+		err = &problem.Error{Err: fmt.Errorf("environment %s is in use by %s: %s", id, by, app.Holder(held.Holder)), Hint: "stop it first: " + stop, Code: problem.Held}
 	case errors.Is(err, environment.ErrTooLarge):
 		err = &problem.Error{Err: err, Hint: "clear out " + run.Details.EnvPath + ", or lose what is unrecorded there: signalbox env remove --force " + commandline.ShellWord(redact.Line(id, 200))}
 	}

@@ -46,10 +46,15 @@ func State(ctx context.Context, o *app.Opener) (h health.State, err error) {
 		return h, err
 	}
 	h, err = loadOrLost(ctx, s.Health())
+	return h, errors.Join(explained(begun(err)), s.Close())
+}
+
+// begun says of a document that is not there how to begin one.
+func begun(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &problem.Error{Err: errors.New("there is no state.json"), Hint: "begin one: signalbox health init", Code: problem.NotFound}
+		return &problem.Error{Err: errors.New("there is no state.json"), Hint: "begin one: signalbox health init", Code: problem.NotFound}
 	}
-	return h, errors.Join(explained(err), s.Close())
+	return err
 }
 
 // loadOrLost reads the document as it is. One that is gone while its backup is sound is broken: there is something to restore.
@@ -130,7 +135,7 @@ func Escalate(ctx context.Context, o *app.Opener) (h health.State, opened *forge
 	defer func() { err = errors.Join(err, p.Store.Close()) }()
 	doc := p.Store.Health()
 	if h, err = loadOrLost(ctx, doc); err != nil {
-		return h, nil, explained(err)
+		return h, nil, explained(begun(err))
 	}
 	key := h.CriticalKey()
 	if key == "" {

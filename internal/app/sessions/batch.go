@@ -36,6 +36,8 @@ type Result struct {
 	// Status is complete, error, running (nobody waits for it any more), or unknown: not started.
 	Status  registry.IssueStatusWord `json:"status"`
 	Message string                   `json:"message"`
+	// Worked: a session worked on it in this batch.
+	Worked bool `json:"-"`
 }
 
 // News is one thing that happened to a request of a batch.
@@ -97,10 +99,10 @@ func (b *Batch) startMore(ctx context.Context) error {
 		switch {
 		case hindrance != "":
 			b.begun[n] = true
-			b.take(Result{n, registry.IssueUnknown, "not started: " + hindrance})
+			b.take(Result{Issue: n, Status: registry.IssueUnknown, Message: "not started: " + hindrance})
 		case done:
 			b.begun[n] = true
-			b.take(Result{n, registry.IssueComplete, "it was complete already"})
+			b.take(Result{Issue: n, Status: registry.IssueComplete, Message: "it was complete already"})
 		case b.working < b.Places:
 			b.begun[n] = true
 			b.working++
@@ -135,11 +137,11 @@ func (b *Batch) work(ctx context.Context, n int) Result {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return Result{n, registry.IssueRunning, "not waited for any more"}
+		return Result{Issue: n, Status: registry.IssueRunning, Message: "not waited for any more"}
 	case err != nil:
-		return Result{n, registry.IssueError, err.Error()}
+		return Result{Issue: n, Status: registry.IssueError, Message: err.Error(), Worked: x != nil}
 	}
-	return Result{n, app.SessionState(&info), info.Outcome.Message}
+	return Result{Issue: n, Status: app.SessionState(&info), Message: info.Outcome.Message, Worked: true}
 }
 
 // session is the one that is at work already, or a new one.
@@ -178,7 +180,7 @@ func (b *Batch) all() []Result {
 	for _, n := range b.Order {
 		r, known := b.results[n]
 		if !known {
-			r = Result{n, registry.IssueUnknown, "not started"}
+			r = Result{Issue: n, Status: registry.IssueUnknown, Message: "not started"}
 		}
 		list = append(list, r)
 	}

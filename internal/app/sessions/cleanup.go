@@ -135,7 +135,16 @@ func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *PutA
 			return &StoppedError{run}
 		}
 	}
-	put.KeptRef, put.Aside = run.Details.KeptRef, run.Details.Aside
+	put.KeptRef, put.Aside = run.Details.KeptRef, slices.Clone(run.Details.Aside)
+	if put.KeptRef == "" && len(put.Aside) == 0 { // somebody may have removed its environment
+		kept, err := s.Places().KeptOf(ctx, &run)
+		if err != nil {
+			return wire.Explained(err)
+		}
+		for _, ref := range kept {
+			put.Aside = append(put.Aside, ref.Name)
+		}
+	}
 	put.Branch, put.Within, err = s.removeBranch(ctx, &run)
 	return err
 }

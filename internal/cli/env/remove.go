@@ -18,14 +18,17 @@ func newEnvRemove(a *command.Invocation) *cobra.Command {
 		Use:   "remove ENV_ID",
 		Short: "Delete an environment and its entry; its work is kept on a ref",
 		Long: "Delete a run's environment and its entry, after everything in it is on a ref below refs/signalbox/kept/. One in which\n" +
-			"a run is alive is refused. The beginning of an id is enough where no other has it. Of an environment that another tool made only the entry is removed: delete the environment\n" +
-			"with that tool first.\n\n" +
+			"a run is alive is refused. The beginning of an id is enough where no other has it. Of an environment that another\n" +
+			"tool made only the entry is removed: delete the environment with that tool first.\n\n" +
 			"For root the folders of an environment are mounted, so they have to be removed before the project's folder can be\n" +
 			"deleted: --all removes those of all runs. A run that waits makes its own again when it goes on.",
 		Example: "  signalbox env remove abc-123\n  signalbox env remove --all",
 		Args: func(c *cobra.Command, args []string) error {
 			if all {
-				return cobra.NoArgs(c, args)
+				if len(args) > 0 {
+					return &problem.Error{Err: errors.New("an id and --all exclude each other"), Hint: command.UsageHint(c), Code: problem.Usage}
+				}
+				return nil
 			}
 			return cobra.ExactArgs(1)(c, args)
 		},
@@ -48,20 +51,34 @@ func removeEnvironments(ctx context.Context, a *command.Invocation, id string, a
 	defer func() { err = errors.Join(err, e.Close()) }()
 	if !all {
 		removed, err := e.Remove(ctx, id, force)
-		if err == nil {
-			printRemoved(a, removed)
+		switch {
+		case err != nil:
+			return err
+		case a.JSON:
+			return a.PrintJSON([]environments.Removed{removed})
 		}
-		return err
+		printRemoved(a, removed)
+		return nil
 	}
 	var worst error
+	gone := []environments.Removed{}
 	e.RemoveAll(ctx, force, func(removed environments.Removed, err error) {
 		if err != nil {
 			a.ShowError(err)
 			worst = &problem.Error{Code: problem.CodeOf(err)}
 			return
 		}
-		printRemoved(a, removed)
+		gone = append(gone, removed)
+		if !a.JSON {
+			printRemoved(a, removed)
+		}
 	})
+	switch {
+	case a.JSON:
+		return errors.Join(a.PrintJSON(gone), worst)
+	case len(gone) == 0 && worst == nil:
+		a.Say("no run has an environment here")
+	}
 	return worst
 }
 

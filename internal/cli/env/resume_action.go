@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,8 +31,8 @@ func newEnvResumeAction(a *command.Invocation) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			if known := " " + strings.Join(states, " ") + " "; pr != "" && !strings.Contains(known, " "+pr+" ") {
-				return &problem.Error{Err: fmt.Errorf("--pr-state is %q", pr), Hint: "want one of" + known, Code: problem.Usage}
+			if pr != "" && !slices.Contains(states, pr) {
+				return &problem.Error{Err: fmt.Errorf("--pr-state is %q", pr), Hint: "want one of " + strings.Join(states, ", "), Code: problem.Usage}
 			}
 			return resumeAction(c.Context(), a, args[0], registry.PRState(pr))
 		},

@@ -33,7 +33,7 @@ func tellRestored(a *command.Invocation, r healing.Restoration, did string) {
 	if r.Broken == nil {
 		return
 	}
-	from := "a new beginning"
+	from := "zero, with the totals as they were"
 	if r.Backup {
 		from = "state.json.bak"
 	}

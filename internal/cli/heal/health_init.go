@@ -17,6 +17,9 @@ func newHealthInit(a *command.Invocation) *cobra.Command {
 		Example: "  signalbox health init",
 		RunE: func(c *cobra.Command, _ []string) error {
 			kept, err := healing.Begin(c.Context(), a.Opener, force)
+			if err == nil && a.JSON {
+				return a.PrintJSON(map[string]string{"kept": kept})
+			}
 			if err == nil && kept != "" {
 				a.Print("the one that was there is kept as %s\n", kept)
 			}

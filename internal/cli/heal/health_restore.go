@@ -19,8 +19,11 @@ func newHealthRestore(a *command.Invocation) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"restored": restored.Broken != nil, "from_backup": restored.Backup, "kept": restored.Kept})
+			}
 			if restored.Broken == nil {
-				a.Print("state.json is sound, or not there; nothing to restore\n")
+				a.Print("there is nothing to restore\n")
 			}
 			tellRestored(a, restored, "restored from")
 			return nil

@@ -7,6 +7,7 @@ import (
 
 	"signalbox/internal/app"
 	"signalbox/internal/cli/command"
+	"signalbox/internal/cli/display"
 	"signalbox/internal/problem"
 )
 
@@ -24,8 +25,16 @@ func newIssueCleanup(a *command.Invocation) *cobra.Command {
 			if !orphans {
 				return &problem.Error{Err: errors.New("what to clean up is not said"), Hint: "signalbox issue cleanup --orphans", Code: problem.Usage}
 			}
-			clean.Say = a.Print
-			return app.CleanIssues(c.Context(), a.Opener, &clean)
+			cleaned := []app.CleanedIssue{}
+			clean.Tell = func(i app.CleanedIssue) { cleaned = append(cleaned, i) }
+			err := app.CleanIssues(c.Context(), a.Opener, &clean)
+			if a.JSON {
+				return errors.Join(a.PrintJSON(cleaned), err)
+			}
+			for _, i := range cleaned {
+				display.PrintCleaned(a, i)
+			}
+			return err
 		},
 	}
 	c.Flags().BoolVar(&orphans, "orphans", false, "the records without a folder in .worktrees")

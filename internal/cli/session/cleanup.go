@@ -65,8 +65,12 @@ func silent(a *command.Invocation) *command.Invocation {
 }
 
 func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
-	if modes := len(refs); (modes > 0) == (c.merged || c.orphans) || c.merged && c.orphans {
-		return &problem.Error{Err: errors.New("what to clean up is not said"), Code: problem.Usage,
+	if named := len(refs) > 0; named == (c.merged || c.orphans) || c.merged && c.orphans {
+		why := "what to clean up is not said"
+		if named || c.merged {
+			why = "issues, --merged and --orphans exclude each other"
+		}
+		return &problem.Error{Err: errors.New(why), Code: problem.Usage,
 			Hint: "one of: signalbox session cleanup ISSUE..., --merged, --orphans"}
 	}
 	asked := c.Invocation
@@ -100,7 +104,7 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 		problems = append(problems, c.one(ctx, p, all, x))
 	}
 	if c.orphans {
-		problems = append(problems, app.CleanIssues(ctx, c.Opener, &app.IssueCleanup{All: c.all, Dry: c.dry, Say: c.Print}))
+		problems = append(problems, app.CleanIssues(ctx, c.Opener, &app.IssueCleanup{All: c.all, Dry: c.dry, Tell: func(i app.CleanedIssue) { display.PrintCleaned(c.Invocation, i) }}))
 	}
 	if asked.JSON {
 		problems = append(problems, asked.PrintJSON(append([]removal{}, c.put...)))

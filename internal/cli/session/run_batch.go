@@ -136,27 +136,30 @@ func (b *batch) tell(n sessions.News) {
 }
 
 func (b *batch) printResults(ctx context.Context, results []sessions.Result) (err error) {
-	var done []string
-	var failed []int
+	complete, worked, failed := 0, []string(nil), []int(nil)
 	for _, r := range results {
-		switch r.Status {
-		case registry.IssueComplete:
-			done = append(done, strconv.Itoa(r.Issue))
-		case registry.IssueError:
+		if r.Status == registry.IssueComplete {
+			complete++
+		}
+		switch {
+		case !r.Worked:
+		case r.Status == registry.IssueComplete:
+			worked = append(worked, strconv.Itoa(r.Issue))
+		case r.Status == registry.IssueError:
 			failed = append(failed, r.Issue)
 		}
 	}
 	if b.JSON {
 		err = b.PrintJSON(results)
 	} else {
-		b.Print("%d of %s complete\n", len(done), commandline.Count(len(results), "issue"))
-		b.sayNext(done, failed)
+		b.Print("%d of %s complete\n", complete, commandline.Count(len(results), "issue"))
+		b.sayNext(worked, failed)
 	}
 	switch {
 	case ctx.Err() != nil:
 		b.Say("sessions that were started go on, and so does the batch by the same command")
 		return errors.Join(err, &problem.Error{Code: problem.Canceled})
-	case len(done) < len(results):
+	case complete < len(results):
 		return errors.Join(err, &problem.Error{Code: problem.Failed})
 	}
 	return err
