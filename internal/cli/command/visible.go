@@ -37,6 +37,9 @@ func VisibleJSON(value jsontext.Value, redactor *redact.Redactor, layout ...json
 // VisibleString is text as a JSON string of which every character can be seen.
 func VisibleString(text string) jsontext.Value {
 	data, _ := json.Marshal(strings.ToValidUTF8(text, "\uFFFD")) // a valid text can be marshaled
+	if redact.Clean(string(data)) == string(data) {
+		return data
+	}
 	var out bytes.Buffer
 	for rest := data; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)

@@ -16,6 +16,9 @@ func newHealthEscalate(a *command.Invocation) *cobra.Command {
 		Example: "  signalbox health escalate",
 		RunE: func(c *cobra.Command, _ []string) error {
 			state, request, err := healing.Escalate(c.Context(), a.Opener)
+			if err == nil && a.JSON {
+				return a.PrintJSON(map[string]string{"request": request.ID, "path": request.Path})
+			}
 			if err == nil {
 				tellCritical(a, state, request)
 			}

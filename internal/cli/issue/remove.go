@@ -22,7 +22,10 @@ func newIssueRemove(a *command.Invocation) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return app.RemoveIssue(c.Context(), a.Opener, n)
+			if err := app.RemoveIssue(c.Context(), a.Opener, n); err != nil || !a.JSON {
+				return err
+			}
+			return a.PrintJSON(map[string]int{"removed": n})
 		},
 	}
 }

@@ -39,7 +39,14 @@ func newIssueSet(a *command.Invocation) *cobra.Command {
 			if err := word.Check(message); err != nil {
 				return &problem.Error{Err: err, Hint: fmt.Sprintf("signalbox issue set %d error \"the tests failed\"", n), Code: problem.Usage}
 			}
-			return app.SetIssue(c.Context(), a.Opener, n, word, session, message)
+			if err := app.SetIssue(c.Context(), a.Opener, n, word, session, message); err != nil || !a.JSON {
+				return err
+			}
+			status, _, err := app.IssueStatus(c.Context(), a.Opener, n)
+			if err != nil {
+				return err
+			}
+			return a.PrintJSON(status)
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 1 {

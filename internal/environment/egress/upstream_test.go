@@ -156,7 +156,7 @@ func serveConfig(t testing.TB, c Config) *served {
 	s.stop = func() { cancel(); _ = l.Close() }
 	t.Cleanup(func() {
 		s.stop()
-		if err := <-ended; err != nil {
+		if err := <-ended; err != nil && !errors.Is(err, net.ErrClosed) {
 			t.Error(err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func parseRequest(data []byte) (forge.Request, error) {
 		return request, err
 	}
 	request.Body = strings.TrimSpace(string(body))
-	return request, complete(&request)
+	return request, complete(mapping, &request)
 }
 
 // splitFrontMatter returns the YAML including its opening line, so YAML's line numbers match the file's.
@@ -152,13 +153,14 @@ func readKey(key, value *yaml.Node, request *forge.Request) (err error) {
 }
 
 // complete checks the required keys and derives the number from the id.
-func complete(request *forge.Request) error {
+func complete(mapping *yaml.Node, request *forge.Request) error {
 	if request.ID == "" {
 		return refuse(1, "id is missing")
 	}
 	id := idPattern().FindStringSubmatch(request.ID)
 	if id == nil {
-		return refuse(1, "id %q does not look like RQ-YYYYMMDD-NNN", request.ID)
+		at := slices.IndexFunc(mapping.Content, func(n *yaml.Node) bool { return n.Value == "id" })
+		return refuse(mapping.Content[at].Line, "id %q does not look like RQ-YYYYMMDD-NNN", request.ID)
 	}
 	if request.Number == 0 {
 		request.Number, _ = strconv.Atoi(id[1])

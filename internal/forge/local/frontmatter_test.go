@@ -81,7 +81,7 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"a merge key", "---\nid: RQ-20261120-012\n<<: {title: x}\n---\n", `line 3: unknown key "<<"`},
 		{"an alias", "---\nid: &a RQ-20261120-012\ntitle: *a\n---\n", "line 3: "},
 		{"no id", "---\ntitle: T\n---\n", "id is missing"},
-		{"an id that climbs", "---\nid: RQ-20261120-001/../../etc\ntitle: T\n---\n", "does not look like"},
+		{"an id that climbs", "---\nid: RQ-20261120-001/../../etc\ntitle: T\n---\n", "line 2: id \"RQ-20261120-001/../../etc\" does not look like"},
 		{"no title", "---\nid: RQ-20261120-012\n---\n", "title is missing"},
 		{"a title that is nothing but control characters", "---\nid: RQ-20261120-012\ntitle: \"\\e\\u202E\"\n---\n", "title is missing"},
 		{"a title that is a list", "---\nid: RQ-20261120-012\ntitle: [a]\n---\n", "line 3: "},
