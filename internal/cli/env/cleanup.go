@@ -73,7 +73,7 @@ func (c *envCleanup) agreed(ctx context.Context, line *environments.Cleared) (bo
 		return true, nil
 	}
 	if file, ok := c.In.(*os.File); ok && !term.IsTerminal(int(file.Fd())) {
-		return false, &problem.Error{Err: fmt.Errorf("environment %s stays: nobody can be asked here whether it may go", redact.Line(line.EnvID, 200)), Hint: "let all go that is named here: signalbox env cleanup --yes", Code: problem.NeedsInput}
+		return false, &problem.Error{Err: fmt.Errorf("environment %s stays, for nobody can be asked here: %s", redact.Line(line.EnvID, 200), line.Unproven), Hint: "let all go that is named here: signalbox env cleanup --yes", Code: problem.NeedsInput}
 	}
 	if c.answers == nil {
 		c.answers = bufio.NewReader(c.In)
