@@ -55,6 +55,11 @@ for i in 1 2; do
 	echo "run $i: $took s"
 done
 grep -E 'set-up|running the tests|ci-watch|done' "$dir/2.log" || true
+# What the run recorded of its tests: before, after, and of the candidate.
+stage=$(find runs/RQ-20260101-002 -name stage.json)
+own=$(awk '/"evidence"/ { on = 1 } on && /"duration_ms"/ { gsub(/[^0-9]/, ""); s += $0 } END { print s / 1000 }' "$stage")
+echo "its tests as it ran them: $own s"
+echo "run 2 / children: $(echo "scale=2; $took / $own" | bc)"
 # The same by hand on the second bug, warm: tests before, agent, tests after, tests of the candidate.
 sed -i '/^var planted = /d' "$file" && printf '\nvar planted = 0\n' >>"$file"
 $tests >/dev/null 2>&1 || true
