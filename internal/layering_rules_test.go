@@ -97,7 +97,7 @@ var readsClock = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", 
 
 // initProgram is the one program that is not below cmd: it has to be in whatever program uses the
 // package, so its main is an init. It makes a context as any main does, and looks at no clock.
-const initProgram = "internal/environment/clone/mountprogram.go"
+const initProgram = "internal/environment/clone/overlay/program.go"
 
 func forbiddenCall(name, pkg, function string) string {
 	inCommand := strings.HasPrefix(pkg, "cmd/")

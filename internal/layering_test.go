@@ -48,8 +48,13 @@ var packages = map[string][]string{
 	"agent/codex":                 {"agent", "agent/jsonrpc", "agent/pending", "process"},
 	"environment/*":               {"environment", "git", "process"},
 	"environment/cache":           {"flock"},
-	"environment/clone":           {"environment", "environment/cache", "environment/clone/seccomp", "environment/egress", "flock", "git", "lazy", "process", "redact"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
-	"environment/clone/seccomp":   {},                                                                                                                                   // numbers in, a program for the kernel out
+	"environment/clone":           {"environment", "environment/cache", "environment/clone/folder", "environment/clone/overlay", "environment/clone/plumbing", "environment/clone/sandbox", "environment/clone/submodule", "environment/egress", "flock", "git", "lazy", "process", "redact"}, // cache and egress are no drivers: they are what drivers keep, and leave open of the network
+	"environment/clone/folder":    {},                                                                                                                                                                                                                                                         // folders in which strangers wrote
+	"environment/clone/overlay":   {"environment/clone/folder", "environment/egress"},
+	"environment/clone/sandbox":   {"environment/clone/overlay", "environment/clone/seccomp", "environment/egress", "process"},
+	"environment/clone/plumbing":  {"environment", "git", "lazy", "process", "redact"},
+	"environment/clone/submodule": {"environment", "environment/clone/folder", "environment/clone/plumbing", "environment/clone/sandbox", "environment/egress", "git", "lazy", "process", "redact"},
+	"environment/clone/seccomp":   {}, // numbers in, a program for the kernel out
 	"environment/egress":          {},
 	"environment/detect":          {"redact"}, // reads what strangers wrote: it can start nothing and reach nothing
 	"forge/*":                     {"forge"},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/plumbing"
 	"signalbox/internal/process"
 )
 
@@ -62,8 +63,8 @@ func (e *Environment) showExcludes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read info/exclude: %w", err)
 	}
-	_, err = output(ctx, process.Command{Args: []string{"sh", "-c", adoptScript, "sh"}, Stdin: strings.NewReader(string(text)),
-		Env: e.driver.gitVariables()}, e.Exec)
+	_, err = plumbing.Output(ctx, process.Command{Args: []string{"sh", "-c", adoptScript, "sh"}, Stdin: strings.NewReader(string(text)),
+		Env: e.driver.git.Variables()}, e.Exec)
 	if err != nil {
 		return fmt.Errorf("tell the clone what is ignored: %w", err)
 	}

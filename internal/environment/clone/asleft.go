@@ -21,7 +21,7 @@ const maxGitEntries = 5000
 // is reset.
 func (e *Environment) noteGit(ctx context.Context, commit string) {
 	if n, err := e.namespace(ctx); err == nil {
-		e.noteGitOf(n.path(e.layout.work), commit)
+		e.noteGitOf(n.Path(e.layout.work), commit)
 	}
 }
 
@@ -41,7 +41,7 @@ func (e *Environment) isAsLeft(ctx context.Context, commit string) bool {
 	if err != nil {
 		return false
 	}
-	if state, err := gitState(n.path(e.layout.work)); err != nil || commit+" "+state != string(noted) { // a recorded commit is not yet the clone's own
+	if state, err := gitState(n.Path(e.layout.work)); err != nil || commit+" "+state != string(noted) { // a recorded commit is not yet the clone's own
 		return false
 	}
 	names, err := e.changed(ctx, commit, strayScript)

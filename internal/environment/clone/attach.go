@@ -18,7 +18,7 @@ func (d *Driver) Attach(_ context.Context, s environment.Spec) (environment.Envi
 	if err != nil {
 		return nil, err
 	}
-	there, err := folder(e.layout.work)
+	there, err := findFolder(e.layout.work)
 	if err == nil && (m == nil || !there) {
 		err = fmt.Errorf("environment %s: %w", s.ID, fs.ErrNotExist)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
 )
 
 // cacheFolder is where bases lie, in the folder of the environments' private folders.
@@ -19,7 +20,7 @@ const cacheFolder = "cache"
 
 // List is what is kept for later environments, most recently used first.
 func (d *Driver) List(ctx context.Context) ([]cache.Entry, error) {
-	if !isFolder(d.bases.Dir) {
+	if !folder.Is(d.bases.Dir) {
 		return nil, nil
 	}
 	unlock, err := d.bases.Lock(ctx)
@@ -41,7 +42,7 @@ func (d *Driver) List(ctx context.Context) ([]cache.Entry, error) {
 // Prune deletes what is kept, least recently used first, until the rest takes no more than limit
 // bytes. What an environment stands on stays. With dry nothing is deleted, only named.
 func (d *Driver) Prune(ctx context.Context, limit int64, dry bool) ([]cache.Entry, error) {
-	if !isFolder(d.bases.Dir) {
+	if !folder.Is(d.bases.Dir) {
 		return nil, nil
 	}
 	return d.bases.Prune(ctx, limit, dry, d.users)
@@ -53,7 +54,7 @@ func (d *Driver) prune(ctx context.Context) error {
 }
 
 func (d *Driver) forgetBases(ctx context.Context, key string) error {
-	if !isFolder(d.bases.Dir) {
+	if !folder.Is(d.bases.Dir) {
 		return nil
 	}
 	unlock, err := d.bases.Lock(ctx)

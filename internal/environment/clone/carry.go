@@ -3,14 +3,12 @@ package clone
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sys/unix"
-
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/overlay"
 )
 
 // carryOver shows all of the base to an environment that stands on its tracked files alone and in which no command has
@@ -22,7 +20,7 @@ func (e *Environment) carryOver(ctx context.Context, m *made, commit, key string
 	}
 	next := *m
 	next.Warm, next.Adopted = nil, nil
-	if err := errors.Join(e.layout.touch(), e.driver.letGo(ctx, e.layout), unmount(e.layout.work), e.emptyHome()); err != nil {
+	if err := errors.Join(e.layout.touch(), e.driver.letGo(ctx, e.layout), overlay.Unmount(e.layout.work), e.emptyHome()); err != nil {
 		return false, err
 	}
 	suits := func(b *cache.Entry) bool { return b.Key == key && b.ID == m.Warm.Base }
@@ -57,7 +55,7 @@ func (e *Environment) showIgnored(m *made) error {
 	if err != nil {
 		return err
 	}
-	upper, err := os.OpenRoot(e.layout.treeLayer().upper())
+	upper, err := os.OpenRoot(e.layout.treeLayer().Upper())
 	if err != nil {
 		return err
 	}
@@ -67,31 +65,9 @@ func (e *Environment) showIgnored(m *made) error {
 		return err
 	}
 	for _, name := range names {
-		if err := unhide(upper, name, opaqueMark[m.Warm.Way]); err != nil {
+		if err := overlay.Unhide(upper, name, m.Warm.Way == Private); err != nil {
 			return err
 		}
 	}
 	return upper.WriteFile(".git/info/exclude", excludes, 0o644)
-}
-
-// unhide takes back what hide did. What the commit has at that name stays, and nothing is followed out of the layer.
-func unhide(upper *os.Root, name, mark string) error {
-	info, err := upper.Lstat(name)
-	switch {
-	case err != nil:
-		return absence(err)
-	case info.Mode()&fs.ModeCharDevice != 0:
-		return upper.Remove(name)
-	case !info.IsDir():
-		return nil
-	}
-	dir, err := upper.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }()
-	if err := unix.Fremovexattr(int(dir.Fd()), mark); err != nil && !errors.Is(err, unix.ENODATA) {
-		return err
-	}
-	return nil
 }

@@ -11,7 +11,6 @@ package clone
 import (
 	"cmp"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -22,6 +21,11 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/overlay"
+	"signalbox/internal/environment/clone/plumbing"
+	"signalbox/internal/environment/clone/sandbox"
+	"signalbox/internal/environment/clone/submodule"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
 	"signalbox/internal/lazy"
@@ -78,34 +82,30 @@ type Config struct {
 	Identity git.Identity
 	Sign     git.Signing
 
-	enter bool // as if we had no right to make network namespaces
-	alone bool // as if we had none to make user namespaces either
+	noNetworks, noNamespaces bool // see sandbox.Config
 }
 
 // DefaultIdentity is the author of recorded commits where git knows no user.
 var DefaultIdentity = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 
 // DefaultPath is where programs are looked for unless Config.Variables has a PATH.
-const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+const DefaultPath = sandbox.DefaultPath
 
 var (
 	// ErrSandbox: bubblewrap could not build the sandbox, so the program was not started.
-	ErrSandbox = errors.New("the sandbox cannot be built")
+	ErrSandbox = sandbox.ErrNotBuilt
 	// ErrOccupied: the work folder is there but was not made by Signalbox.
-	ErrOccupied = errors.New("the folder is not an environment of Signalbox")
+	ErrOccupied = overlay.ErrOccupied
 )
 
 // Driver implements environment.Driver.
 type Driver struct {
-	config Config
-	path   string // PATH for commands and for our own programs
-	// proxy is what leads out under the policy, closed what leads nowhere of itself.
-	proxy, closed *egress.Proxy
-	// secrets are looked for once.
-	secrets func() (files, folders []string)
-	// known are the submodules ([]placed) of commits, once they are in the store.
-	known sync.Map
-	bases *cache.Cache
+	config     Config
+	path       string // PATH for commands and for our own programs
+	sandbox    *sandbox.Sandbox
+	git        plumbing.Git
+	submodules *submodule.Store
+	bases      *cache.Cache
 	// shown: who runs commands does it by other means than Exec.
 	shown atomic.Bool
 	// overlays is how overlays can be mounted here, or Copy, once it was tried.
@@ -113,11 +113,7 @@ type Driver struct {
 	overlays Way
 	// held are the namespaces of environments, by their private folders.
 	holding sync.Mutex
-	held    map[string]*namespace
-	// idle are networks for environments without a namespace; refused: none can be made.
-	networks sync.Mutex
-	idle     []*namespace
-	refused  bool
+	held    map[string]*overlay.Namespace
 }
 
 var _ environment.Driver = (*Driver)(nil)
@@ -129,11 +125,18 @@ func New(c Config) *Driver {
 	}
 	c.Sign = cmp.Or(c.Sign, git.SignNever)
 	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
-	d := &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath),
-		proxy:   egress.New(egress.Config{Policy: c.Egress, Proxy: c.Proxy, Roots: c.Roots, Logger: c.Logger}),
-		closed:  egress.New(egress.Config{Logger: c.Logger}),
-		secrets: sync.OnceValues(findSecrets), held: map[string]*namespace{}}
-	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: removeTree})
+	d := &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath), held: map[string]*overlay.Namespace{}}
+	d.sandbox = sandbox.New(sandbox.Config{Exec: c.Exec, Root: c.Root, State: c.State, Path: d.path, Bubblewrap: c.Bubblewrap,
+		UserNamespaces: c.UserNamespaces, Limits: c.Limits, Network: c.Network, Egress: c.Egress, Proxy: c.Proxy, Roots: c.Roots,
+		Logger: c.Logger, NoNetworks: c.noNetworks, NoNamespaces: c.noNamespaces})
+	d.git = plumbing.Git{Exec: c.Exec, Path: d.path}
+	fetched := submodule.Config{Repo: c.Repo, Git: d.git, State: c.State, Sandbox: d.sandbox, ReadOnly: c.ReadOnly, Variables: c.Variables,
+		Network: cmp.Or(c.FetchNetwork, c.Network), Egress: c.Egress}
+	if c.Unsandboxed {
+		fetched.Sandbox = nil
+	}
+	d.submodules = submodule.New(fetched)
+	d.bases = cache.New(cache.Config{Dir: filepath.Join(c.State, cacheFolder), Clock: c.Clock, Remove: folder.Remove})
 	return d
 }
 

@@ -2,19 +2,15 @@ package clone
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/sandbox"
 	"signalbox/internal/process"
 )
 
@@ -37,7 +33,7 @@ func (e *Environment) Dir() string {
 	if e.driver.config.Unsandboxed {
 		return e.layout.work
 	}
-	return workspace
+	return sandbox.Workspace
 }
 
 // home is HOME as commands see it.
@@ -45,7 +41,7 @@ func (e *Environment) home() string {
 	if e.driver.config.Unsandboxed {
 		return e.layout.home()
 	}
-	return homeInside
+	return sandbox.Home
 }
 
 // HostDir and HostHome are where the work folder and HOME lie on this machine, for who shows
@@ -103,11 +99,11 @@ func (e *Environment) enter(ctx context.Context, c process.Command, looks bool) 
 		return process.Result{}, err
 	}
 	if !looks {
-		return e.driver.connected(ctx, view{mounts: m, within: n}, dir, c)
+		return e.driver.sandbox.Run(ctx, sandbox.View{Mounts: m, Within: n}, dir, c)
 	}
-	m[workspace] = mount{kind: readOnly, source: e.layout.work}
-	m[homeInside] = mount{kind: empty}
-	return e.driver.sandboxed(ctx, view{mounts: m, within: n}, dir, c, noNetwork)
+	m[sandbox.Workspace] = sandbox.Mount{Kind: sandbox.ReadOnly, Source: e.layout.work}
+	m[sandbox.Home] = sandbox.Mount{Kind: sandbox.Empty}
+	return e.driver.sandbox.Isolated(ctx, sandbox.View{Mounts: m, Within: n}, dir, c)
 }
 
 // Look runs a command that only looks: it sees the work folder and cannot write there, its HOME is an empty folder, and it
@@ -136,19 +132,19 @@ func (e *Environment) inside(dir string) (string, error) {
 }
 
 // mounts is what a command of this environment sees.
-func (e *Environment) mounts(scratch string, c process.Command) (mounts, error) {
-	m, err := e.driver.base()
+func (e *Environment) mounts(scratch string, c process.Command) (sandbox.Mounts, error) {
+	m, err := e.driver.sandbox.Base()
 	if err != nil {
 		return nil, err
 	}
-	m["/tmp"] = mount{kind: readWrite, source: scratch}
-	m[workspace] = mount{kind: readWrite, source: e.layout.work}
-	m[homeInside] = mount{kind: readWrite, source: e.layout.home()}
+	m["/tmp"] = sandbox.Mount{Kind: sandbox.ReadWrite, Source: scratch}
+	m[sandbox.Workspace] = sandbox.Mount{Kind: sandbox.ReadWrite, Source: e.layout.work}
+	m[sandbox.Home] = sandbox.Mount{Kind: sandbox.ReadWrite, Source: e.layout.home()}
 	err = errors.Join(
-		e.driver.request(m, readWrite, c.Writes),
-		e.driver.request(m, readOnly, e.driver.config.ReadOnly),
-		e.driver.request(m, readOnly, c.Reads))
-	e.driver.follow(m)
+		e.driver.sandbox.Request(m, sandbox.ReadWrite, c.Writes),
+		e.driver.sandbox.Request(m, sandbox.ReadOnly, e.driver.config.ReadOnly),
+		e.driver.sandbox.Request(m, sandbox.ReadOnly, c.Reads))
+	e.driver.sandbox.Follow(m)
 	return m, errors.Join(err, e.showShared(m))
 }
 
@@ -159,32 +155,11 @@ func (e *Environment) variables(tmp string, own []string) []string {
 		[]string{"PATH=" + e.driver.path, "HOME=" + e.home(), "TMPDIR=" + tmp},
 		own,
 		[]string{"SIGNALBOX_ENV_ID=" + e.spec.ID, "SIGNALBOX_ENV_DIR=" + e.Dir(), e.layout.tag()})
-	return lastOfEach(list)
-}
-
-// lastOfEach drops an assignment that a later one replaces.
-func lastOfEach(list []string) (kept []string) {
-	seen := map[string]bool{}
-	for _, entry := range slices.Backward(list) {
-		name, _, _ := strings.Cut(entry, "=")
-		if !seen[name] {
-			seen[name] = true
-			kept = append(kept, entry)
-		}
-	}
-	slices.Reverse(kept)
-	return kept
+	return sandbox.LastOfEach(list)
 }
 
 // tag marks the processes of this environment on this machine; ids repeat between projects, folders do not.
-func (l layout) tag() string { return markOf("SIGNALBOX_ENV_MARK", l.work) }
-
-// markOf is a variable that stands for a folder of this machine. Where that is, is nothing that a
-// command could use, or should know.
-func markOf(name, dir string) string {
-	sum := sha256.Sum256([]byte(dir))
-	return name + "=" + hex.EncodeToString(sum[:16])
-}
+func (l layout) tag() string { return sandbox.MarkOf("SIGNALBOX_ENV_MARK", l.work) }
 
 // Read implements environment.Environment.
 func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
@@ -198,7 +173,7 @@ func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byt
 	if err != nil {
 		return nil, fmt.Errorf("read %q of the environment: %w", name, err)
 	}
-	f, err := openRegular(n.path(e.layout.work), filepath.Clean(name))
+	f, err := folder.OpenRegular(n.Path(e.layout.work), filepath.Clean(name))
 	if err != nil {
 		return nil, fmt.Errorf("read %q of the environment: %w", name, err)
 	}
@@ -207,42 +182,4 @@ func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byt
 		return nil, fmt.Errorf("read %q of the environment: %w", name, err)
 	}
 	return data, nil
-}
-
-// errNotRegular: a symbolic link, a pipe, a device or a folder stands where a file should.
-var errNotRegular = errors.New("not a regular file")
-
-// openRegular opens a file below dir without following a link at any level and without waiting
-// for the other end of a pipe.
-func openRegular(dir, name string) (*os.File, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }()
-	if err := noLinks(root, name); err != nil {
-		return nil, err
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(f.Close(), err, errNotRegular)
-	}
-	return f, nil
-}
-
-// noLinks refuses a path of which any part is a symbolic link.
-func noLinks(root *os.Root, name string) error {
-	for part := name; part != "."; part = filepath.Dir(part) {
-		info, err := root.Lstat(part)
-		if err != nil {
-			return err
-		}
-		if info.Mode().Type() == fs.ModeSymlink {
-			return fmt.Errorf("%q is a symbolic link: %w", part, errNotRegular)
-		}
-	}
-	return nil
 }

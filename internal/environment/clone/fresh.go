@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/plumbing"
 	"signalbox/internal/process"
 )
 
@@ -19,7 +21,7 @@ func (e *Environment) checkOut(ctx context.Context, m *made) error {
 	if err == nil || base == nil || ctx.Err() != nil {
 		return err
 	}
-	if err := removeTree(e.layout.fresh()); err != nil {
+	if err := folder.Remove(e.layout.fresh()); err != nil {
 		return err
 	}
 	return e.checkOutFrom(ctx, nil, m.Head)
@@ -43,7 +45,7 @@ func (e *Environment) initialize(ctx context.Context, base *cache.Entry, commit 
 	if err != nil {
 		return err
 	}
-	if err := makeRepository(filepath.Join(e.layout.fresh(), ".git"), e.spec.Branch, commit, false, who.Author); err != nil {
+	if err := plumbing.MakeRepository(filepath.Join(e.layout.fresh(), ".git"), e.spec.Branch, commit, false, who.Author); err != nil {
 		return err
 	}
 	known := ""
@@ -64,7 +66,7 @@ func (e *Environment) initialize(ctx context.Context, base *cache.Entry, commit 
 
 func (e *Environment) inFresh(ctx context.Context, args ...string) (string, error) {
 	fresh := e.layout.fresh()
-	return e.driver.git(ctx, process.Command{Fresh: true, Args: args, Dir: fresh, Env: []string{
+	return e.driver.git.Run(ctx, process.Command{Fresh: true, Args: args, Dir: fresh, Env: []string{
 		"GIT_DIR=" + filepath.Join(fresh, ".git"), "GIT_WORK_TREE=" + fresh, e.layout.tag(),
 	}})
 }

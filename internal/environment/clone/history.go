@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
 )
 
 // ancestor is the base whose history the environment's is made from, nil if there is none: the
 // one it stands on, else that which was used last. It is nearer to any commit than nothing.
 func (e *Environment) ancestor(ctx context.Context, m *made) (*cache.Entry, error) {
-	if e.way(ctx) == Off || !isFolder(e.driver.bases.Dir) {
+	if e.way(ctx) == Off || !folder.Is(e.driver.bases.Dir) {
 		return nil, nil
 	}
 	unlock, err := e.driver.bases.Lock(ctx)
@@ -41,7 +42,7 @@ func (e *Environment) inherit(ctx context.Context, base *cache.Entry) (bool, err
 	if _, err := os.Lstat(filepath.Join(source, ".git", "shallow")); err == nil {
 		return false, nil // its history ends where the project's did then
 	}
-	if err := copyBetween(ctx, filepath.Join(source, objects), filepath.Join(e.layout.fresh(), objects)); err != nil {
+	if err := folder.Copy(ctx, filepath.Join(source, objects), filepath.Join(e.layout.fresh(), objects)); err != nil {
 		return false, fmt.Errorf("copy the base's history: %w", err)
 	}
 	// Who deletes a base renames it first: one that is still there was there while it was copied.
@@ -49,21 +50,4 @@ func (e *Environment) inherit(ctx context.Context, base *cache.Entry) (bool, err
 		return false, errors.Join(err, errNoBase)
 	}
 	return true, nil
-}
-
-// copyBetween copies what lies in one folder into another.
-func copyBetween(ctx context.Context, from, to string) error {
-	source, err := os.OpenRoot(from)
-	if err != nil {
-		return errors.Join(errNoBase, err)
-	}
-	defer func() { _ = source.Close() }()
-	target, err := os.OpenRoot(to)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = target.Close() }()
-	c := newCopier(ctx)
-	c.folder(source, target)
-	return c.wait()
 }

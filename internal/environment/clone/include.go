@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
 	"signalbox/internal/process"
 )
 
@@ -76,7 +77,7 @@ const maxPlaces = 1000
 // it would look into their repositories, and a .git/commondir that leads nowhere ends it.
 func (d *Driver) untracked(ctx context.Context, option string, places []string) ([]string, error) {
 	args := append([]string{"ls-files", "--others", "--ignored", "-z", option, "--"}, places...)
-	list, err := d.git(ctx, process.Command{Args: args, Dir: d.config.Root, Env: []string{"GIT_LITERAL_PATHSPECS=1"}})
+	list, err := d.git.Run(ctx, process.Command{Args: args, Dir: d.config.Root, Env: []string{"GIT_LITERAL_PATHSPECS=1"}})
 	if err != nil {
 		return nil, fmt.Errorf("list what %s matches: %w", option, err)
 	}
@@ -128,8 +129,8 @@ func (e *Environment) bring(ctx context.Context, m *made, into string) error {
 
 // copyFile copies one file; sum is fed its content.
 func copyFile(from string, to *os.Root, name string, sum io.Writer) error {
-	source, err := openRegular(from, name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotRegular) {
+	source, err := folder.OpenRegular(from, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, folder.ErrNotRegular) {
 		return nil
 	}
 	if err != nil {
@@ -140,7 +141,7 @@ func copyFile(from string, to *os.Root, name string, sum io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := noLinks(to, filepath.Dir(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := folder.NoLinks(to, filepath.Dir(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := to.MkdirAll(filepath.Dir(name), 0o777); err != nil {

@@ -11,14 +11,8 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/cache"
-)
-
-// Where a sandboxed command finds its work folder and its HOME. They are the same in every
-// environment, so that the absolute paths which set-up commands leave behind (the first line of a
-// script in .venv/bin, caches keyed by folder) hold in the next one too.
-const (
-	workspace  = "/workspace"
-	homeInside = "/home/signalbox"
+	"signalbox/internal/environment/clone/overlay"
+	"signalbox/internal/environment/clone/submodule"
 )
 
 // layout names every place of one environment.
@@ -60,8 +54,12 @@ func (l layout) scratch() string { return filepath.Join(l.private, "tmp") }
 func (l layout) importGit() string { return filepath.Join(l.private, "import.git") }
 
 // treeLayer and homeLayer are what the environment wrote over the base it stands on.
-func (l layout) treeLayer() layer { return layer{filepath.Join(l.private, "tree-layer")} }
-func (l layout) homeLayer() layer { return layer{filepath.Join(l.private, "home-layer")} }
+func (l layout) treeLayer() overlay.Layer {
+	return overlay.Layer{Path: filepath.Join(l.private, "tree-layer")}
+}
+func (l layout) homeLayer() overlay.Layer {
+	return overlay.Layer{Path: filepath.Join(l.private, "home-layer")}
+}
 
 // holders is there while the work folder and HOME are mounted where only the environment's commands
 // see them: the record of the processes that hold these mounts, one a line.
@@ -98,7 +96,7 @@ type made struct {
 	// Warm is what the environment stands on; nil when it is a clone of its own.
 	Warm *warm `json:"warm,omitempty"`
 	// Submodules are those whose files lie in the work folder, or in the base where it is to stand on one anew.
-	Submodules []placed `json:"submodules,omitempty"`
+	Submodules []submodule.Placed `json:"submodules,omitempty"`
 	// Keeping is the id of the base that the environment's content is becoming.
 	Keeping string `json:"keeping,omitempty"`
 }
@@ -135,15 +133,15 @@ func (l layout) save(m *made) error {
 
 // present is environment.ErrGone where the work folder is not.
 func (l layout) present() error {
-	there, err := folder(l.work)
+	there, err := findFolder(l.work)
 	if err == nil && !there {
 		err = fmt.Errorf("%s: %w", l.work, environment.ErrGone)
 	}
 	return err
 }
 
-// folder reports whether path is a real folder. Anything else there, a symbolic link too, is ErrOccupied.
-func folder(path string) (bool, error) {
+// findFolder reports whether path is a real folder. Anything else there, a symbolic link too, is ErrOccupied.
+func findFolder(path string) (bool, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -154,11 +152,6 @@ func folder(path string) (bool, error) {
 		return false, fmt.Errorf("%s is not a folder: %w", path, ErrOccupied)
 	}
 	return true, nil
-}
-
-// within reports whether path is dir or below it. Both are clean and absolute.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // variable is the last value of name in a list of KEY=value.

@@ -11,6 +11,8 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/plumbing"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
@@ -42,7 +44,7 @@ func (e *Environment) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	there, err := folder(e.layout.work)
+	there, err := findFolder(e.layout.work)
 	switch {
 	case err != nil:
 		return err
@@ -74,7 +76,7 @@ func (e *Environment) prepareFolders(ctx context.Context) error {
 	if err := os.Mkdir(e.layout.trees(), 0o777); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make folder for clones: %w", err)
 	}
-	if _, err := folder(e.layout.trees()); err != nil {
+	if _, err := findFolder(e.layout.trees()); err != nil {
 		return err
 	}
 	for _, dir := range []string{e.layout.home(), e.layout.index(), e.layout.scratch()} {
@@ -82,7 +84,7 @@ func (e *Environment) prepareFolders(ctx context.Context) error {
 			return fmt.Errorf("make private folder: %w", err)
 		}
 	}
-	if isFolder(e.layout.fresh()) { // what a git that was killed has started may still write there
+	if folder.Is(e.layout.fresh()) { // what a git that was killed has started may still write there
 		if _, err := process.SweepOrphans(ctx, e.layout.tag()); err != nil {
 			return fmt.Errorf("end what was building the clone: %w", err)
 		}
@@ -92,10 +94,10 @@ func (e *Environment) prepareFolders(ctx context.Context) error {
 
 // build makes a complete clone at m.Head beside the place where it will stand and moves it there.
 func (e *Environment) build(ctx context.Context, m *made) error {
-	if err := removeTree(e.layout.treeLayer().path); err != nil { // of a retirement that was cut off
+	if err := folder.Remove(e.layout.treeLayer().Path); err != nil { // of a retirement that was cut off
 		return err
 	}
-	submodules, err := e.submodules(ctx, m.Head)
+	submodules, err := e.wanted(ctx, m.Head)
 	if err != nil {
 		return err
 	}
@@ -136,10 +138,10 @@ func (e *Environment) build(ctx context.Context, m *made) error {
 // ignores what the project's checkout ignores, what was copied into the clone and what was adopted.
 func (e *Environment) makeImportGit(ctx context.Context, m *made, included []string) error {
 	dir := e.layout.importGit()
-	if err := removeTree(dir); err != nil {
+	if err := folder.Remove(dir); err != nil {
 		return fmt.Errorf("remove old import repository: %w", err)
 	}
-	if err := makeRepository(dir, "import", e.spec.Commit, true, git.Identity{}); err != nil {
+	if err := plumbing.MakeRepository(dir, "import", e.spec.Commit, true, git.Identity{}); err != nil {
 		return fmt.Errorf("make import repository: %w", err)
 	}
 	alternates := quoted(e.driver.config.Repo.ObjectsDir()) + "\n"

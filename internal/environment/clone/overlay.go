@@ -7,33 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"golang.org/x/sys/unix"
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/overlay"
 )
 
-// layer is what one environment wrote over one folder of a base, and the folder that the kernel
-// needs beside it. It is built under another name and renamed, so it is whole or not there.
-type layer struct{ path string }
-
-func (l layer) upper() string { return filepath.Join(l.path, "upper") }
-func (l layer) work() string  { return filepath.Join(l.path, "work") }
-func (l layer) fresh() layer  { return layer{l.path + ".new"} }
-func (l layer) gone() string  { return l.path + ".old" }
-
-// overlay is a folder of a base, the layer over it, and where both together are to be seen.
-type overlay struct {
-	lower  string
-	layer  layer
-	target string
-}
-
 // overlays are those of an environment, the work folder's first.
-func (e *Environment) overlays(m *made) []overlay {
+func (e *Environment) overlays(m *made) []overlay.Mount {
 	base := e.driver.bases.Path(m.Warm.Base)
-	list := []overlay{{filepath.Join(base, treeFolder), e.layout.treeLayer(), e.layout.work}}
+	list := []overlay.Mount{{Lower: filepath.Join(base, treeFolder), Layer: e.layout.treeLayer(), Target: e.layout.work}}
 	if !m.Warm.Bare {
-		list = append(list, overlay{filepath.Join(base, homeFolder), e.layout.homeLayer(), e.layout.home()})
+		list = append(list, overlay.Mount{Lower: filepath.Join(base, homeFolder), Layer: e.layout.homeLayer(), Target: e.layout.home()})
 	}
 	return list
 }
@@ -51,7 +35,7 @@ func (e *Environment) stack(ctx context.Context, m *made) error {
 		return e.mountPrivately(ctx, overlays)
 	}
 	for _, o := range overlays {
-		if err := mountOverlay(o, overlayOptions); err != nil {
+		if err := overlay.Make(o); err != nil {
 			return err
 		}
 	}
@@ -59,55 +43,25 @@ func (e *Environment) stack(ctx context.Context, m *made) error {
 }
 
 // makeLayers makes those that are not there, and the folders on which they are mounted.
-func (e *Environment) makeLayers(ctx context.Context, m *made, overlays []overlay) error {
+func (e *Environment) makeLayers(ctx context.Context, m *made, overlays []overlay.Mount) error {
 	for i, o := range overlays {
-		if err := os.Mkdir(o.target, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Mkdir(o.Target, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("make mount point: %w", err)
 		}
-		if isFolder(o.layer.path) {
+		if folder.Is(o.Layer.Path) {
 			continue
 		}
 		var err error
 		if i == 0 {
-			err = e.newTreeLayer(ctx, m, o.lower)
+			err = e.newTreeLayer(ctx, m, o.Lower)
 		} else {
-			err = newLayer(o.lower, o.layer, nil)
+			err = overlay.NewLayer(o.Lower, o.Layer, nil)
 		}
 		if err != nil {
-			return fmt.Errorf("prepare the layer for %s: %w", o.target, err)
+			return fmt.Errorf("prepare the layer for %s: %w", o.Target, err)
 		}
 	}
 	return nil
-}
-
-// newLayer makes an empty layer over lower; fill puts into it what differs from the start.
-func newLayer(lower string, l layer, fill func(upper *os.Root) error) error {
-	fresh := l.fresh()
-	if err := removeTree(fresh.path); err != nil {
-		return err
-	}
-	if err := errors.Join(os.MkdirAll(fresh.upper(), 0o700), os.MkdirAll(fresh.work(), 0o700), likeness(lower, fresh.upper())); err != nil {
-		return err
-	}
-	if fill != nil {
-		upper, err := os.OpenRoot(fresh.upper())
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(fill(upper), upper.Close()); err != nil {
-			return err
-		}
-	}
-	return os.Rename(fresh.path, l.path)
-}
-
-// likeness gives a folder the mode of another: the upper one's is what shows.
-func likeness(of, folder string) error {
-	info, err := os.Stat(of)
-	if err != nil {
-		return err
-	}
-	return os.Chmod(folder, info.Mode().Perm())
 }
 
 // newTreeLayer holds what distinguishes one environment from another on the same base: where
@@ -121,13 +75,13 @@ func (e *Environment) newTreeLayer(ctx context.Context, m *made, lower string) e
 		m.Brought = included
 	}
 	prepare := e.makeImportGit
-	if !m.Warm.Bare && isFolder(e.layout.importGit()) { // Make made it, and no command ever wrote in it
+	if !m.Warm.Bare && folder.Is(e.layout.importGit()) { // Make made it, and no command ever wrote in it
 		prepare = func(_ context.Context, m *made, included []string) error { return e.excludeAdopted(m, included) }
 	}
 	if err := prepare(ctx, m, m.Brought); err != nil {
 		return err
 	}
-	err := newLayer(lower, e.layout.treeLayer(), func(upper *os.Root) error {
+	err := overlay.NewLayer(lower, e.layout.treeLayer(), func(upper *os.Root) error {
 		if err := e.writeGit(filepath.Join(upper.Name(), ".git"), m.Warm.Commit); err != nil || !m.Warm.Bare {
 			return err
 		}
@@ -162,54 +116,15 @@ func (e *Environment) writeGit(dir, commit string) error {
 	return nil
 }
 
-// hideIgnored makes what git ignores in the base absent from the layer: a character device with
-// number 0 stands for a deleted file, a mark on a folder for one that shows nothing from below.
+// hideIgnored makes what git ignores in the base absent from the layer.
 func hideIgnored(base string, upper *os.Root, way Way) error {
 	names, err := readIgnored(base)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := hide(filepath.Join(base, treeFolder), upper, name, opaqueMark[way]); err != nil {
+		if err := overlay.Hide(filepath.Join(base, treeFolder), upper, name, way == Private); err != nil {
 			return fmt.Errorf("hide %q: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// opaqueMark is the attribute by which the kernel knows a folder that shows nothing from below.
-var opaqueMark = map[Way]string{Overlay: "trusted.overlay.opaque", Private: "user.overlay.opaque"}
-
-func hide(lower string, upper *os.Root, name, mark string) error {
-	if err := makeParents(lower, upper, filepath.Dir(name)); err != nil {
-		return err
-	}
-	path := filepath.Join(upper.Name(), name)
-	err := unix.Mknod(path, unix.S_IFCHR, 0)
-	if errors.Is(err, fs.ErrExist) && isFolder(path) {
-		return unix.Setxattr(path, mark, []byte("y"), 0)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
-}
-
-// makeParents makes the folders above a hidden file as they are in the base.
-func makeParents(lower string, upper *os.Root, dir string) error {
-	path := ""
-	for part := range strings.SplitSeq(dir, "/") {
-		path = filepath.Join(path, part)
-		if path == "." {
-			continue
-		}
-		if err := upper.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		if err := likeness(filepath.Join(lower, path), filepath.Join(upper.Name(), path)); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -217,11 +132,11 @@ func makeParents(lower string, upper *os.Root, dir string) error {
 
 // replaceLayeredGit takes everything back that was written over the base's .git.
 func (e *Environment) replaceLayeredGit(ctx context.Context, m *made) error {
-	if err := errors.Join(e.driver.letGo(ctx, e.layout), unmount(e.layout.work)); err != nil {
+	if err := errors.Join(e.driver.letGo(ctx, e.layout), overlay.Unmount(e.layout.work)); err != nil {
 		return err
 	}
-	git := filepath.Join(e.layout.treeLayer().upper(), ".git")
-	if err := errors.Join(removeTree(git), e.writeGit(git, m.Warm.Commit)); err != nil {
+	git := filepath.Join(e.layout.treeLayer().Upper(), ".git")
+	if err := errors.Join(folder.Remove(git), e.writeGit(git, m.Warm.Commit)); err != nil {
 		return err
 	}
 	return e.stack(ctx, m)

@@ -7,11 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/overlay"
+	"signalbox/internal/environment/clone/sandbox"
 )
 
 // namespace is that of the environment, with its folders mounted; nil where they lie on this
 // machine for all to see.
-func (e *Environment) namespace(ctx context.Context) (*namespace, error) {
+func (e *Environment) namespace(ctx context.Context) (*overlay.Namespace, error) {
 	record, err := os.Lstat(e.layout.holders())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -23,28 +27,26 @@ func (e *Environment) namespace(ctx context.Context) (*namespace, error) {
 	d.holding.Lock()
 	defer d.holding.Unlock()
 	n := d.held[e.layout.private]
-	if !n.isListedIn(record) {
+	if !n.IsListedIn(record) {
 		if n, err = e.hold(ctx, false); err != nil {
 			return nil, err
 		}
 	}
-	if !n.shows(e.layout.work) { // an empty folder must never be taken for one in which all was deleted
+	if !n.Shows(e.layout.work) { // an empty folder must never be taken for one in which all was deleted
 		return nil, fmt.Errorf("%w: somebody deleted the folder where it is mounted", ErrSandbox)
 	}
 	return n, nil
 }
 
-// noteFile lies where a work folder is mounted that is seen only inside, for a person who looks there.
-const noteFile = "WHERE-ARE-THE-FILES.txt"
-
+// noteText is what overlay.NoteFile says.
 const noteText = `This environment's files are mounted for its own commands only, so they do not show here.
 
     signalbox env shell NUMBER     a shell where they are; NUMBER is the request's
 `
 
 // mountPrivately mounts the environment's overlays where they are not.
-func (e *Environment) mountPrivately(ctx context.Context, overlays []overlay) error {
-	if err := os.WriteFile(filepath.Join(e.layout.work, noteFile), []byte(noteText), 0o600); err != nil {
+func (e *Environment) mountPrivately(ctx context.Context, overlays []overlay.Mount) error {
+	if err := os.WriteFile(filepath.Join(e.layout.work, overlay.NoteFile), []byte(noteText), 0o600); err != nil {
 		return fmt.Errorf("note where the files are: %w", err)
 	}
 	e.driver.holding.Lock()
@@ -55,30 +57,30 @@ func (e *Environment) mountPrivately(ctx context.Context, overlays []overlay) er
 
 // isGone reports whether somebody deleted the folder where the environment was mounted.
 func (e *Environment) isGone() bool {
-	if !isFolder(e.layout.treeLayer().path) {
+	if !folder.Is(e.layout.treeLayer().Path) {
 		return false
 	}
-	if !isFolder(e.layout.work) {
+	if !folder.Is(e.layout.work) {
 		return true
 	}
-	n := join(e.layout.holders())
-	defer n.close()
-	return n != nil && !n.shows(e.layout.work)
+	n := overlay.Join(e.layout.holders())
+	defer n.Close()
+	return n != nil && !n.Shows(e.layout.work)
 }
 
 // tryPrivate mounts an overlay in namespaces of its own, works in it, and starts a sandbox there.
-func (d *Driver) tryPrivate(ctx context.Context, o overlay) error {
-	n, err := newNamespace(ctx, []overlay{o}, nil)
+func (d *Driver) tryPrivate(ctx context.Context, o overlay.Mount) error {
+	n, err := overlay.NewNamespace(ctx, []overlay.Mount{o}, nil)
 	if err != nil {
 		return err
 	}
-	defer n.close()
-	if err := tryReplacing(n.path(o.target)); err != nil {
+	defer n.Close()
+	if err := overlay.Replaces(n.Path(o.Target)); err != nil {
 		return err
 	}
-	m, err := d.base()
+	m, err := d.sandbox.Base()
 	if err != nil {
 		return err
 	}
-	return d.probe(ctx, view{mounts: m, within: n})
+	return d.sandbox.Probe(ctx, sandbox.View{Mounts: m, Within: n})
 }

@@ -52,7 +52,7 @@ func (e *Environment) restoreSubmodules(ctx context.Context, m *made) error {
 	if len(m.Submodules) == 0 {
 		return nil
 	}
-	submodules, err := e.submodules(ctx, m.Head)
+	submodules, err := e.wanted(ctx, m.Head)
 	if missing := (*environment.SubmoduleError)(nil); errors.As(err, &missing) {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (e *Environment) commitTree(ctx context.Context, tree, message string, pare
 		return "", err
 	}
 	date := fmt.Sprintf("@%d +0000", e.driver.config.Clock().Unix())
-	id, err := e.driver.git(ctx, process.Command{
+	id, err := e.driver.git.Run(ctx, process.Command{
 		Args: append(args, tree), Stdin: strings.NewReader(message), Env: []string{
 			"GIT_DIR=" + e.layout.importGit(),
 			"GIT_AUTHOR_NAME=" + who.Author.Name, "GIT_AUTHOR_EMAIL=" + who.Author.Email, "GIT_AUTHOR_DATE=" + date,

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/overlay"
 	"signalbox/internal/process"
 )
 
@@ -28,7 +29,7 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	if err != nil {
 		return err
 	}
-	there, err := folder(l.work)
+	there, err := findFolder(l.work)
 	switch {
 	case err != nil:
 		return err
@@ -40,13 +41,13 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	if _, err := process.Sweep(ctx, l.tag()); err != nil {
 		return fmt.Errorf("end its processes: %w", err)
 	}
-	if err := errors.Join(d.retire(ctx, l), unmount(l.home()), l.removeTrial()); err != nil {
+	if err := errors.Join(d.retire(ctx, l), overlay.Unmount(l.home()), overlay.RemoveTrial(l.trial())); err != nil {
 		return err
 	}
 	if err := d.forget(ctx, s); err != nil {
 		return err
 	}
-	if err := removeTree(l.private); err != nil {
+	if err := folder.Remove(l.private); err != nil {
 		return fmt.Errorf("delete private folder: %w", err)
 	}
 	return nil
@@ -63,11 +64,11 @@ func (d *Driver) forget(ctx context.Context, s environment.Spec) error {
 // retire deletes the clone, but not HOME. Everything is renamed first, so that a crash never
 // leaves half of it in place.
 func (d *Driver) retire(ctx context.Context, l layout) error {
-	if err := errors.Join(l.removeLeftovers(), d.letGo(ctx, l), unmount(l.work)); err != nil {
+	if err := errors.Join(l.removeLeftovers(), d.letGo(ctx, l), overlay.Unmount(l.work)); err != nil {
 		return err
 	}
 	// The mount point goes first: an empty one that stayed would be taken for a clone.
-	for _, names := range [][2]string{{l.work, l.gone()}, {l.treeLayer().path, l.treeLayer().gone()}} {
+	for _, names := range [][2]string{{l.work, l.gone()}, {l.treeLayer().Path, l.treeLayer().Gone()}} {
 		if err := os.Rename(names[0], names[1]); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("put the clone aside: %w", err)
 		}
@@ -77,65 +78,13 @@ func (d *Driver) retire(ctx context.Context, l layout) error {
 
 // retireHome deletes HOME.
 func (l layout) retireHome() error {
-	if err := unmount(l.home()); err != nil {
+	if err := overlay.Unmount(l.home()); err != nil {
 		return err
 	}
-	return errors.Join(removeTree(l.homeLayer().path), removeTree(l.home()))
+	return errors.Join(folder.Remove(l.homeLayer().Path), folder.Remove(l.home()))
 }
 
 // removeLeftovers deletes what was being built or deleted.
 func (l layout) removeLeftovers() error {
-	return errors.Join(removeTree(l.fresh()), removeTree(l.gone()), removeTree(l.treeLayer().gone()))
-}
-
-// removeTree deletes a folder whatever the modes of those below it, and follows no link. It
-// refuses to when something is mounted there, which it would delete as well.
-func removeTree(dir string) error {
-	held, err := mountsBelow(dir)
-	if err != nil {
-		return err
-	}
-	if len(held) > 0 {
-		return fmt.Errorf("delete %s: %w: %q", dir, errMounted, held)
-	}
-	err = os.RemoveAll(dir)
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	if err := openFolders(dir); err != nil {
-		return err
-	}
-	return os.RemoveAll(dir)
-}
-
-// openFolders lets us read and change every folder below dir.
-func openFolders(dir string) error {
-	root, err := os.OpenRoot(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }()
-	return openFolder(root, filepath.Base(dir))
-}
-
-func openFolder(root *os.Root, name string) error {
-	info, err := root.Lstat(name)
-	if err != nil || !info.IsDir() {
-		return err
-	}
-	if err := root.Chmod(name, 0o700); err != nil {
-		return err
-	}
-	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(name))
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if entry.IsDir() {
-			if err := openFolder(root, filepath.Join(name, entry.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return errors.Join(folder.Remove(l.fresh()), folder.Remove(l.gone()), folder.Remove(l.treeLayer().Gone()))
 }

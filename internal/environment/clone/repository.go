@@ -13,40 +13,6 @@ import (
 	"signalbox/internal/process"
 )
 
-// makeRepository writes what "git init" would, with no template, without starting it: an empty git
-// folder whose HEAD is branch, for objects like commit. Nothing of dir may be there.
-func makeRepository(dir, branch, commit string, bare bool, who git.Identity) error {
-	for _, folder := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
-			return fmt.Errorf("make repository: %w", err)
-		}
-	}
-	if !bare { // the work folder's mode is seen inside, where the caller's umask must not be
-		if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-			return fmt.Errorf("make repository: %w", err)
-		}
-	}
-	version, extensions := 0, ""
-	if len(commit) == 64 {
-		version, extensions = 1, "[extensions]\n\tobjectformat = sha256\n"
-	}
-	config := fmt.Sprintf("[core]\n\trepositoryformatversion = %d\n\tfilemode = true\n\tbare = %t\n\tlogallrefupdates = %t\n%s", version, bare, !bare, extensions)
-	if !bare {
-		config += fmt.Sprintf("[user]\n\tname = %s\n\temail = %s\n", configValue(who.Name), configValue(who.Email))
-	}
-	for name, content := range map[string]string{"HEAD": "ref: refs/heads/" + branch + "\n", "config": config} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
-			return fmt.Errorf("make repository: %w", err)
-		}
-	}
-	return nil
-}
-
-// configValue quotes a value for a git configuration file.
-func configValue(value string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(value) + `"`
-}
-
 // copyHistory brings the objects of commit, but for those of known, from the project into the
 // fresh clone and points its branch there. No delta is looked for between objects that are not stored
 // as such: on one disk that takes far longer than it saves.
@@ -69,7 +35,7 @@ func (e *Environment) copyHistory(ctx context.Context, commit, known string) err
 	}
 	// The pack and its index are written where they belong; what is asked of the project is read through an alternate.
 	repo, objects := e.driver.config.Repo, filepath.Join(gitDir, "objects")
-	_, err = e.driver.git(ctx, process.Command{
+	_, err = e.driver.git.Run(ctx, process.Command{
 		Args:  []string{"pack-objects", "--revs", "--non-empty", "-q", "--window=0", "--delta-base-offset", filepath.Join(objects, "pack", "pack")},
 		Stdin: strings.NewReader(wanted), Env: []string{"GIT_DIR=" + repo.GitDir(), "GIT_OBJECT_DIRECTORY=" + objects,
 			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Listed(repo.ObjectsDir()), e.layout.tag()}})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/plumbing"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
 )
@@ -55,14 +57,14 @@ func (e *Environment) reset(ctx context.Context, commit, keepRef string) error {
 	if err != nil {
 		return err
 	}
-	submodules, err := e.submodules(ctx, commit) // before anything is touched
+	submodules, err := e.wanted(ctx, commit) // before anything is touched
 	if err != nil {
 		return err
 	}
 	if err := e.layout.removeLeftovers(); err != nil {
 		return err
 	}
-	there, err := folder(e.layout.work)
+	there, err := findFolder(e.layout.work)
 	if err != nil {
 		return err
 	}
@@ -157,9 +159,9 @@ func (e *Environment) runReset(ctx context.Context, commit string) error {
 		defer func() { _ = errors.Join(pack.Close(), os.Remove(pack.Name())) }()
 		input, brings = pack, "pack"
 	}
-	_, err = output(ctx, process.Command{
+	_, err = plumbing.Output(ctx, process.Command{
 		Args: []string{"sh", "-c", resetScript, "sh", commit, e.spec.Branch, brings},
-		Env: e.driver.gitVariables(
+		Env: e.driver.git.Variables(
 			"GIT_DIR="+filepath.Join(e.Dir(), ".git"),
 			"GIT_WORK_TREE="+e.Dir()),
 		Stdin: input, Total: resetTimeout,
@@ -184,7 +186,7 @@ func (e *Environment) pack(ctx context.Context, commit string) (*os.File, error)
 	if err != nil {
 		return nil, fmt.Errorf("write objects for the clone: %w", err)
 	}
-	_, err = e.driver.git(ctx, process.Command{
+	_, err = e.driver.git.Run(ctx, process.Command{
 		Args:   []string{"pack-objects", "--revs", "--stdout", "-q"},
 		Stdin:  strings.NewReader(commit + "\n^" + known + "\n"),
 		Stdout: f,
@@ -207,7 +209,7 @@ func (e *Environment) replaceGit(ctx context.Context, m *made) error {
 	if err := e.initialize(ctx, nil, m.Head); err != nil {
 		return err
 	}
-	if err := removeTree(filepath.Join(e.layout.work, ".git")); err != nil {
+	if err := folder.Remove(filepath.Join(e.layout.work, ".git")); err != nil {
 		return err
 	}
 	if err := os.Rename(filepath.Join(e.layout.fresh(), ".git"), filepath.Join(e.layout.work, ".git")); err != nil {

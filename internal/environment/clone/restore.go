@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
 	"signalbox/internal/process"
 )
 
@@ -89,7 +90,7 @@ func (e *Environment) emptyHome() error {
 	if err := e.layout.retireHome(); err != nil {
 		return fmt.Errorf("empty HOME: %w", err)
 	}
-	if err := removeTree(e.layout.agents()); err != nil {
+	if err := folder.Remove(e.layout.agents()); err != nil {
 		return fmt.Errorf("empty what is kept for agents: %w", err)
 	}
 	if err := os.Mkdir(e.layout.home(), 0o700); err != nil {

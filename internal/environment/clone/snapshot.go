@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/submodule"
 	"signalbox/internal/process"
 )
 
@@ -122,7 +124,7 @@ func (e *Environment) cleanForKeeping(ctx context.Context, m *made) error {
 	if !e.brought(ctx, m, tree) {
 		return fmt.Errorf("the work folder cannot be brought to %s", m.Head)
 	}
-	submodules, err := e.submodules(ctx, m.Head)
+	submodules, err := e.wanted(ctx, m.Head)
 	if err != nil {
 		return err
 	}
@@ -213,15 +215,15 @@ func (e *Environment) moveIntoBase(ctx context.Context, staging string) error {
 	}
 	tree, git := filepath.Join(staging, treeFolder), filepath.Join(staging, gitFolder)
 	for from, to := range map[string]string{e.layout.work: tree, e.layout.home(): filepath.Join(staging, homeFolder)} {
-		if isFolder(to) {
+		if folder.Is(to) {
 			continue
 		}
 		if err := os.Rename(from, to); err != nil {
 			return fmt.Errorf("move %s into the base: %w", from, err)
 		}
 	}
-	if isFolder(git) {
-		if err := errors.Join(removeTree(filepath.Join(tree, ".git")), os.Rename(git, filepath.Join(tree, ".git"))); err != nil {
+	if folder.Is(git) {
+		if err := errors.Join(folder.Remove(filepath.Join(tree, ".git")), os.Rename(git, filepath.Join(tree, ".git"))); err != nil {
 			return fmt.Errorf("replace the base's .git: %w", err)
 		}
 	}
@@ -245,7 +247,7 @@ func syncAll(dir string) error {
 }
 
 // writeIgnored lists what git ignores, a folder that is ignored as a whole by its name alone. A submodule's folder is like one.
-func (e *Environment) writeIgnored(ctx context.Context, staging string, submodules []placed) error {
+func (e *Environment) writeIgnored(ctx context.Context, staging string, submodules []submodule.Placed) error {
 	list, err := e.importing(ctx, "", "git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {
 		return fmt.Errorf("list ignored files: %w", err)
@@ -261,7 +263,7 @@ func (e *Environment) writeIgnored(ctx context.Context, staging string, submodul
 		if i == maxIgnored {
 			return fmt.Errorf("git ignores files in more than %d places", maxIgnored)
 		}
-		if err := noLinks(root, filepath.Dir(name)); err != nil || !mayKeep(name) {
+		if err := folder.NoLinks(root, filepath.Dir(name)); err != nil || !mayKeep(name) {
 			return errors.Join(err, fmt.Errorf("git listed %q as ignored", name))
 		}
 		names.WriteString(name + "\x00")

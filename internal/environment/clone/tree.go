@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/cache"
-	"strings"
-	"syscall"
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/plumbing"
+	"signalbox/internal/environment/clone/sandbox"
 
 	"signalbox/internal/git"
 	"signalbox/internal/process"
@@ -118,7 +121,7 @@ func (e *Environment) sort(ctx context.Context, names []string) (present, absent
 	if err != nil {
 		return "", "", err
 	}
-	root, err := os.OpenRoot(n.path(e.layout.work))
+	root, err := os.OpenRoot(n.Path(e.layout.work))
 	if err != nil {
 		return "", "", fmt.Errorf("open the work folder: %w", err)
 	}
@@ -148,77 +151,69 @@ func (e *Environment) sort(ctx context.Context, names []string) (present, absent
 	return there.String(), gone.String(), nil
 }
 
-// lookAt is nil for what git has no mode for.
-func lookAt(root *os.Root, name string) (fs.FileInfo, error) {
-	if err := noLinks(root, filepath.Dir(name)); err != nil {
-		return nil, absence(err)
-	}
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, absence(err)
-	}
-	switch info.Mode().Type() {
-	case 0, fs.ModeSymlink:
-		return info, nil
-	case fs.ModeDir:
-		if _, err := root.Lstat(filepath.Join(name, ".git")); err != nil {
-			return nil, absence(err)
-		}
-		return info, nil
-	}
-	return nil, nil
-}
-
-// absence is nil if err says that there is no such file.
-func absence(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errNotRegular) {
-		return nil
-	}
-	return err
-}
-
 // importing runs a program with our import repository and index, and the clone as nothing but files.
 func (e *Environment) importing(ctx context.Context, input string, args ...string) (string, error) {
 	c := process.Command{
 		Args:  args,
 		Stdin: strings.NewReader(input),
-		Total: gitTimeout,
-		Env: e.driver.gitVariables(
+		Total: plumbing.Timeout,
+		Env: e.driver.git.Variables(
 			"GIT_DIR="+e.layout.importGit(),
 			"GIT_WORK_TREE="+e.layout.work,
 			"GIT_INDEX_FILE="+filepath.Join(e.layout.index(), "index")),
 	}
 	if e.driver.config.Unsandboxed {
 		c.Dir = e.layout.work
-		printed, err := output(ctx, c, e.driver.config.Exec.Exec)
+		printed, err := plumbing.Output(ctx, c, e.driver.config.Exec.Exec)
 		return printed, e.located(err)
 	}
 	m, err := e.importMounts(ctx)
 	if err != nil {
 		return "", err
 	}
-	printed, err := output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
-		return e.driver.sandboxed(ctx, m, e.layout.work, c, noNetwork)
+	printed, err := plumbing.Output(ctx, c, func(ctx context.Context, c process.Command) (process.Result, error) {
+		return e.driver.sandbox.Isolated(ctx, m, e.layout.work, c)
 	})
 	return printed, e.located(err)
 }
 
 // importMounts lets git write objects and the index, and nothing that this machine's git would obey.
-func (e *Environment) importMounts(ctx context.Context) (view, error) {
-	m, err := e.driver.base()
+func (e *Environment) importMounts(ctx context.Context) (sandbox.View, error) {
+	m, err := e.driver.sandbox.Base()
 	if err != nil {
-		return view{}, err
+		return sandbox.View{}, err
 	}
-	folders, err := objectFolders(e.driver.config.Repo.ObjectsDir())
+	folders, err := plumbing.ObjectFolders(e.driver.config.Repo.ObjectsDir())
 	if err != nil {
-		return view{}, err
+		return sandbox.View{}, err
 	}
 	objects := filepath.Join(e.layout.importGit(), "objects")
 	for _, path := range append(folders, e.layout.work, e.layout.importGit(), filepath.Join(objects, "info")) {
-		m.show(readOnly, path)
+		m.Show(sandbox.ReadOnly, path)
 	}
-	m.show(readWrite, objects)
-	m.show(readWrite, e.layout.index())
+	m.Show(sandbox.ReadWrite, objects)
+	m.Show(sandbox.ReadWrite, e.layout.index())
 	n, err := e.namespace(ctx)
-	return view{mounts: m, within: n}, err
+	return sandbox.View{Mounts: m, Within: n}, err
+}
+
+// lookAt is nil for what git has no mode for.
+func lookAt(root *os.Root, name string) (fs.FileInfo, error) {
+	if err := folder.NoLinks(root, filepath.Dir(name)); err != nil {
+		return nil, folder.Absence(err)
+	}
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, folder.Absence(err)
+	}
+	switch info.Mode().Type() {
+	case 0, fs.ModeSymlink:
+		return info, nil
+	case fs.ModeDir:
+		if _, err := root.Lstat(filepath.Join(name, ".git")); err != nil {
+			return nil, folder.Absence(err)
+		}
+		return info, nil
+	}
+	return nil, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
 )
 
 // noteUntouched says of the clone being built that no command but ours has run in it: Restore
@@ -56,5 +57,5 @@ func (e *Environment) isAsBuilt(m *made, commit string) bool {
 // isSettled reports the same of an environment that may stand on a base.
 func (e *Environment) isSettled(m *made, commit string) bool {
 	return e.layout.isUntouched() && !e.driver.shown.Load() && (m.Warm == nil || !m.Warm.Pending) && m.Keeping == "" && m.Head == commit &&
-		isFolder(e.layout.work)
+		folder.Is(e.layout.work)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone/folder"
 )
 
 // Way is how an environment is put on a base.
@@ -87,7 +88,7 @@ func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Ent
 	if e.way(ctx) == Off {
 		return nil
 	}
-	submodules, err := e.submodules(ctx, m.Head) // which may take a while, so before the lock
+	submodules, err := e.wanted(ctx, m.Head) // which may take a while, so before the lock
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (e *Environment) choose(ctx context.Context, m *made, suits func(*cache.Ent
 // that does not carry it is given up for a clone of its own.
 func (e *Environment) settle(ctx context.Context, m *made) error {
 	err := e.settleOnBase(ctx, m)
-	if err == nil || ctx.Err() != nil || m.Warm == nil || !m.Warm.Pending && !errors.Is(err, errNoBase) {
+	if err == nil || ctx.Err() != nil || m.Warm == nil || !m.Warm.Pending && !errors.Is(err, errNoBase) && !errors.Is(err, folder.ErrSource) {
 		return err
 	}
 	m.Warm = nil
@@ -144,7 +145,7 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 		if err := e.stackAgain(ctx, m); err != nil {
 			return err
 		}
-	} else if there, err := folder(e.layout.work); err != nil {
+	} else if there, err := findFolder(e.layout.work); err != nil {
 		return err
 	} else if !there {
 		if err := e.build(ctx, m); err != nil {
@@ -164,7 +165,7 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 	if err != nil {
 		return err
 	}
-	submodules, err := e.submodules(ctx, m.Head)
+	submodules, err := e.wanted(ctx, m.Head)
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func (e *Environment) settleOnBase(ctx context.Context, m *made) error {
 // isHalfCleared reports whether a renewal was cut off before it had cleared what stood on a base.
 // Its work folder is still mounted, or empty, and neither is the clone that the marker promises.
 func (e *Environment) isHalfCleared(m *made) bool {
-	if !m.Warm.isLayered() && isFolder(e.layout.treeLayer().path) {
+	if !m.Warm.isLayered() && folder.Is(e.layout.treeLayer().Path) {
 		return true
 	}
 	_, err := os.Lstat(e.layout.holders())
@@ -190,7 +191,7 @@ func (e *Environment) isHalfCleared(m *made) bool {
 
 // makeRoom takes away a clone that Restore found as it was built, where the layers are to be.
 func (e *Environment) makeRoom(ctx context.Context) error {
-	if there, err := mounted(e.layout.work); err != nil || there || !e.layout.isUntouched() || !isFolder(filepath.Join(e.layout.work, ".git")) {
+	if there, err := folder.Mounted(e.layout.work); err != nil || there || !e.layout.isUntouched() || !folder.Is(filepath.Join(e.layout.work, ".git")) {
 		return err
 	}
 	return errors.Join(e.clear(ctx), e.layout.touch())
@@ -207,7 +208,7 @@ func (e *Environment) stackAgain(ctx context.Context, m *made) error {
 		if err != nil {
 			return err
 		}
-		held, err := os.ReadDir(n.path(e.layout.work))
+		held, err := os.ReadDir(n.Path(e.layout.work))
 		if err != nil || len(held) > 0 {
 			return err
 		}
@@ -241,10 +242,4 @@ func (e *Environment) borrow(ctx context.Context, m *made) (bool, error) {
 		return true, err
 	}
 	return true, e.noteUntouched()
-}
-
-// isFolder reports whether path is a folder and no link.
-func isFolder(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
 }

@@ -1,4 +1,4 @@
-package clone
+package sandbox
 
 import (
 	"fmt"
@@ -8,22 +8,23 @@ import (
 	"strings"
 )
 
-// kind is how a place is shown inside, as the option of bwrap that does it.
-type kind string
+// Kind is how a place is shown inside, as the option of bwrap that does it.
+type Kind string
 
 const (
-	readOnly  kind = "--ro-bind"
-	readWrite kind = "--bind"
-	empty     kind = "--tmpfs"
-	link      kind = "--symlink"
+	ReadOnly  Kind = "--ro-bind"
+	ReadWrite Kind = "--bind"
+	Empty     Kind = "--tmpfs"
+	link      Kind = "--symlink"
 )
 
-// mounts is what a command sees of the file system, by path inside. What is not here is not there.
-type mounts map[string]mount
+// Mounts is what a command sees of the file system, by path inside. What is not here is not there.
+type Mounts map[string]Mount
 
-type mount struct {
-	kind   kind
-	source string
+// Mount is how one place is shown, and from where.
+type Mount struct {
+	Kind   Kind
+	Source string
 	sealed bool // an empty place that stays empty: made read-only once what lies in it is mounted
 }
 
@@ -31,34 +32,34 @@ type mount struct {
 // (/bin → usr/bin) it is the same link inside.
 var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"}
 
-// base is what every command sees, whatever it is for.
-func (d *Driver) base() (mounts, error) {
-	m := mounts{
-		"/run":         {kind: empty},
-		"/tmp":         {kind: empty},
-		"/var/tmp":     {kind: empty},
-		d.config.Root:  {kind: empty, sealed: true},
-		d.config.State: {kind: empty, sealed: true},
+// Base is what every command sees, whatever it is for.
+func (s *Sandbox) Base() (Mounts, error) {
+	m := Mounts{
+		"/run":         {Kind: Empty},
+		"/tmp":         {Kind: Empty},
+		"/var/tmp":     {Kind: Empty},
+		s.config.Root:  {Kind: Empty, sealed: true},
+		s.config.State: {Kind: Empty, sealed: true},
 	}
 	for _, dir := range systemFolders {
 		if err := m.system(dir); err != nil {
 			return nil, err
 		}
 	}
-	for _, dir := range filepath.SplitList(d.path) {
+	for _, dir := range filepath.SplitList(s.config.Path) {
 		for _, place := range append(beside(dir), dir) {
-			if d.showsProgram(place) {
-				m.show(readOnly, place)
+			if s.showsProgram(place) {
+				m.Show(ReadOnly, place)
 			}
 		}
 	}
 	m.nameServers()
-	m.hideSecrets(d.secrets())
-	d.follow(m)
+	m.hideSecrets(s.secrets())
+	s.Follow(m)
 	return m, nil
 }
 
-func (m mounts) system(dir string) error {
+func (m Mounts) system(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case os.IsNotExist(err):
@@ -66,14 +67,14 @@ func (m mounts) system(dir string) error {
 	case err != nil:
 		return fmt.Errorf("look at %s: %w", dir, err)
 	case info.Mode()&os.ModeSymlink == 0:
-		m.show(readOnly, dir)
+		m.Show(ReadOnly, dir)
 		return nil
 	}
 	target, err := os.Readlink(dir)
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", dir, err)
 	}
-	m[dir] = mount{kind: link, source: target}
+	m[dir] = Mount{Kind: link, Source: target}
 	return nil
 }
 
@@ -92,12 +93,12 @@ func beside(dir string) (places []string) {
 
 // showsProgram says whether a folder of PATH, or what lies beside it, is mounted: what is there,
 // is no part of the system or of the project, and does not contain the project.
-func (d *Driver) showsProgram(dir string) bool {
+func (s *Sandbox) showsProgram(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
 	}
 	dir = filepath.Clean(dir)
-	for _, own := range []string{d.config.Root, d.config.State} {
+	for _, own := range []string{s.config.Root, s.config.State} {
 		if within(dir, own) || within(own, dir) {
 			return false
 		}
@@ -108,35 +109,35 @@ func (d *Driver) showsProgram(dir string) bool {
 }
 
 // nameServers shows what /etc/resolv.conf points at, often a file below /run.
-func (m mounts) nameServers() {
+func (m Mounts) nameServers() {
 	target, err := filepath.EvalSymlinks("/etc/resolv.conf")
 	if err == nil && !within(target, "/etc") {
-		m.show(readOnly, target)
+		m.Show(ReadOnly, target)
 	}
 }
 
-// show makes a host path visible at the same path inside.
-func (m mounts) show(k kind, path string) { m[path] = mount{kind: k, source: path} }
+// Show makes a host path visible at the same path inside.
+func (m Mounts) Show(k Kind, path string) { m[path] = Mount{Kind: k, Source: path} }
 
-// request shows host paths that the configuration or a command asked for. One that is missing
+// Request shows host paths that the configuration or a command asked for. One that is missing
 // is an error that names it, because bwrap's own would not say who wanted it.
-func (d *Driver) request(m mounts, k kind, paths []string) error {
+func (s *Sandbox) Request(m Mounts, k Kind, paths []string) error {
 	for _, path := range paths {
 		if !filepath.IsAbs(path) {
 			return fmt.Errorf("show %q in the sandbox: want an absolute path", path)
 		}
 		path = filepath.Clean(path)
-		if within(d.config.Root, path) || within(d.config.State, path) {
+		if within(s.config.Root, path) || within(s.config.State, path) {
 			return fmt.Errorf("show %q in the sandbox: it contains the project", path)
 		}
-		if within(path, workspace) || within(path, homeInside) {
+		if within(path, Workspace) || within(path, Home) {
 			return fmt.Errorf("show %q in the sandbox: the environment itself is shown there", path)
 		}
 		if _, err := os.Stat(path); err != nil {
 			return fmt.Errorf("show %q in the sandbox: %w", path, err)
 		}
-		if m[path].kind != readWrite {
-			m.show(k, path)
+		if m[path].Kind != ReadWrite {
+			m.Show(k, path)
 		}
 	}
 	return nil
@@ -146,10 +147,10 @@ func (d *Driver) request(m mounts, k kind, paths []string) error {
 // command. Nothing is ever mounted there: a command could leave a symbolic link on the way, and
 // the next sandbox would be built through it. Of what was asked for nothing is lost: it lies in
 // a folder that is shown as it is.
-func (m mounts) prune() {
+func (m Mounts) prune() {
 	for path := range m {
 		for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
-			if dir != "/tmp" && m[dir].kind == readWrite {
+			if dir != "/tmp" && m[dir].Kind == ReadWrite {
 				delete(m, path)
 			}
 		}
@@ -157,37 +158,37 @@ func (m mounts) prune() {
 }
 
 // join drops what the folder around it shows anyway: each mount costs every sandbox a third of a millisecond.
-func (m mounts) join() {
+func (m Mounts) join() {
 	for _, path := range m.sorted() {
 		dir := filepath.Dir(path)
 		for _, there := m[dir]; !there && dir != "/"; _, there = m[dir] {
 			dir = filepath.Dir(dir)
 		}
-		if m[path] == (mount{kind: readOnly, source: path}) && m[dir] == (mount{kind: readOnly, source: dir}) && m.leads(path) == path {
+		if m[path] == (Mount{Kind: ReadOnly, Source: path}) && m[dir] == (Mount{Kind: ReadOnly, Source: dir}) && m.leads(path) == path {
 			delete(m, path)
 		}
 	}
 }
 
 // arguments are bwrap's options, from the root down, so that the nearest mount decides.
-func (m mounts) arguments() (args []string) {
+func (m Mounts) arguments() (args []string) {
 	var seals []string
 	for _, path := range m.sorted() {
-		switch at := m[path]; at.kind {
-		case empty:
-			args = append(args, "--perms", "1777", string(empty), path)
+		switch at := m[path]; at.Kind {
+		case Empty:
+			args = append(args, "--perms", "1777", string(Empty), path)
 			if at.sealed {
 				seals = append(seals, "--remount-ro", path)
 			}
 		default:
-			args = append(args, string(at.kind), at.source, path)
+			args = append(args, string(at.Kind), at.Source, path)
 		}
 	}
 	return append(args, seals...)
 }
 
 // sorted puts every folder before what lies in it.
-func (m mounts) sorted() []string {
+func (m Mounts) sorted() []string {
 	paths := make([]string, 0, len(m))
 	for path := range m {
 		paths = append(paths, path)
@@ -196,4 +197,9 @@ func (m mounts) sorted() []string {
 		return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 	})
 	return paths
+}
+
+// within reports whether path is dir or below it. Both are clean and absolute.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

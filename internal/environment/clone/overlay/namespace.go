@@ -1,4 +1,4 @@
-package clone
+package overlay
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,11 +20,11 @@ import (
 	"signalbox/internal/environment/egress"
 )
 
-// namespace is where the folders of an environment that stands on its base by Private can be seen:
+// Namespace is where the folders of an environment that stands on its base by Private can be seen:
 // a mount namespace of our own, and the user namespace by which we may mount in it. No process
 // lives in it but the environment's commands. Open files hold it, so it ends with the last process
 // that has them, however that ends, and nothing has to be unmounted.
-type namespace struct {
+type Namespace struct {
 	// record is the file in which its holders are listed. As long as that file, and no other, is
 	// in its place the namespace is the environment's.
 	record *os.File
@@ -35,12 +36,35 @@ type namespace struct {
 	// what listens in it. One command at a time is in it, which takes it.
 	network   *os.File
 	listeners []net.Listener
-	taken     bool
+	taken     atomic.Bool
 }
 
-func (n *namespace) files() []*os.File { return []*os.File{n.record, n.user, n.mounts, n.root} }
+// Take takes the namespace's network for one command, until GiveBack; false if there is none, or another command has it.
+func (n *Namespace) Take() bool { return n.network != nil && n.taken.CompareAndSwap(false, true) }
 
-func (n *namespace) close() {
+// GiveBack leaves the network to the next command.
+func (n *Namespace) GiveBack() { n.taken.Store(false) }
+
+// Mounts reports whether folders are mounted in it.
+func (n *Namespace) Mounts() bool { return n.mounts != nil }
+
+// Flags are the options by which nsenter enters it, with its network or without.
+func (n *Namespace) Flags(network bool) []string {
+	us := strconv.Itoa(os.Getpid())
+	flags := []string{"--user=" + descriptor(us, n.user)}
+	if n.mounts != nil {
+		flags = append(flags, "--mount="+descriptor(us, n.mounts))
+	}
+	if network {
+		flags = append(flags, "--net="+descriptor(us, n.network))
+	}
+	return flags
+}
+
+func (n *Namespace) files() []*os.File { return []*os.File{n.record, n.user, n.mounts, n.root} }
+
+// Close lets go of it. Nil has nothing to let go of.
+func (n *Namespace) Close() {
 	if n == nil {
 		return
 	}
@@ -57,8 +81,8 @@ func (n *namespace) close() {
 	}
 }
 
-// isListedIn reports whether the record at its place is this namespace's.
-func (n *namespace) isListedIn(record fs.FileInfo) bool {
+// IsListedIn reports whether the record at its place is this namespace's.
+func (n *Namespace) IsListedIn(record fs.FileInfo) bool {
 	if n == nil {
 		return false
 	}
@@ -66,57 +90,35 @@ func (n *namespace) isListedIn(record fs.FileInfo) bool {
 	return err == nil && os.SameFile(ours, record)
 }
 
-// path is where this process finds what lies at a path of the namespace. Without one that is the path itself.
-func (n *namespace) path(inside string) string {
+// Path is where this process finds what lies at a path of the namespace. Without one that is the path itself.
+func (n *Namespace) Path(inside string) string {
 	if n == nil {
 		return inside
 	}
 	return descriptor("self", n.root) + inside
 }
 
-// shows reports whether an overlay is mounted at a path of the namespace. The kernel takes it away
+// Shows reports whether an overlay is mounted at a path of the namespace. The kernel takes it away
 // when somebody deletes the mount point.
-func (n *namespace) shows(path string) bool {
+func (n *Namespace) Shows(path string) bool {
 	var s unix.Statfs_t
-	return unix.Statfs(n.path(path), &s) == nil && s.Type == unix.OVERLAYFS_SUPER_MAGIC
+	return unix.Statfs(n.Path(path), &s) == nil && s.Type == unix.OVERLAYFS_SUPER_MAGIC
 }
 
 func descriptor(pid string, f *os.File) string {
 	return "/proc/" + pid + "/fd/" + strconv.Itoa(int(f.Fd()))
 }
 
-// enter is the program that starts another in the view's namespaces. It opens them itself, so
-// what it starts inherits nothing of them.
-func (v view) enter() ([]string, error) {
-	n := v.within
-	if n == nil {
-		return nil, nil
-	}
-	path, err := exec.LookPath("nsenter")
-	if err != nil {
-		return nil, fmt.Errorf("%w: find the program that enters namespaces: %w", ErrSandbox, err)
-	}
-	us := strconv.Itoa(os.Getpid())
-	args := []string{path, "--preserve-credentials", "--user=" + descriptor(us, n.user)}
-	if n.mounts != nil {
-		args = append(args, "--mount="+descriptor(us, n.mounts))
-	}
-	if v.connected {
-		args = append(args, "--net="+descriptor(us, n.network))
-	}
-	return append(args, "--"), nil
-}
-
-// newNamespace mounts overlays in a new namespace, listens at addresses in a network of its own,
+// NewNamespace mounts overlays in a new namespace, listens at addresses in a network of its own,
 // and takes hold of both. The first overlay is the tree. Without any nothing is mounted.
-func newNamespace(ctx context.Context, overlays []overlay, addresses []string) (*namespace, error) {
+func NewNamespace(ctx context.Context, overlays []Mount, addresses []string) (*Namespace, error) {
 	c := exec.CommandContext(ctx, "/proc/self/exe")
 	c.Args, c.Env = []string{mountName, strings.Join(addresses, ",")}, []string{}
 	for _, o := range overlays {
-		if err := vacant(o.target); err != nil {
+		if err := vacant(o.Target); err != nil {
 			return nil, err
 		}
-		c.Args = append(c.Args, o.lower, o.layer.path, o.target)
+		c.Args = append(c.Args, o.Lower, o.Layer.Path, o.Target)
 	}
 	c.SysProcAttr = &syscall.SysProcAttr{
 		Setsid: true, Cloneflags: unix.CLONE_NEWUSER, AmbientCaps: mountRights,
@@ -124,16 +126,16 @@ func newNamespace(ctx context.Context, overlays []overlay, addresses []string) (
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
 	}
-	n := &namespace{}
+	n := &Namespace{}
 	if err := n.takeHold(c, overlays, len(addresses)); err != nil {
-		n.close()
+		n.Close()
 		return nil, fmt.Errorf("make namespaces: %w", err)
 	}
 	return n, nil
 }
 
 // takeHold starts the program that mounts and listens, opens its namespaces, and lets it end.
-func (n *namespace) takeHold(c *exec.Cmd, overlays []overlay, listeners int) error {
+func (n *Namespace) takeHold(c *exec.Cmd, overlays []Mount, listeners int) error {
 	if len(overlays) > 0 {
 		c.SysProcAttr.Cloneflags |= unix.CLONE_NEWNS
 	}
@@ -171,7 +173,7 @@ func (n *namespace) takeHold(c *exec.Cmd, overlays []overlay, listeners int) err
 const maxSaid = 4 << 10
 
 // open opens those of a program's namespaces that are its own.
-func (n *namespace) open(c *exec.Cmd, overlays []overlay) (err error) {
+func (n *Namespace) open(c *exec.Cmd, overlays []Mount) (err error) {
 	proc := fmt.Sprintf("/proc/%d/", c.Process.Pid)
 	if n.user, err = os.Open(proc + "ns/user"); err != nil {
 		return err
@@ -188,8 +190,27 @@ func (n *namespace) open(c *exec.Cmd, overlays []overlay) (err error) {
 		return err
 	}
 	n.root, err = os.OpenFile(proc+"root", unix.O_PATH|unix.O_DIRECTORY, 0)
-	if tree := overlays[0].target; err == nil && !n.shows(tree) {
+	if tree := overlays[0].Target; err == nil && !n.Shows(tree) {
 		err = fmt.Errorf("nothing is mounted on %s", tree)
 	}
 	return err
+}
+
+// Listen is what listens in the network, for one command: serving it ends with closing it.
+func (n *Namespace) Listen() (listeners []net.Listener, err error) {
+	for _, l := range n.listeners {
+		file, err := l.(*net.TCPListener).File()
+		if err == nil {
+			l, err = net.FileListener(file)
+			err = errors.Join(err, file.Close())
+		}
+		if err != nil {
+			for _, l := range listeners {
+				_ = l.Close()
+			}
+			return nil, fmt.Errorf("listen inside: %w", err)
+		}
+		listeners = append(listeners, l)
+	}
+	return listeners, nil
 }

@@ -1,8 +1,7 @@
-package clone
+package submodule
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -13,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/plumbing"
+	"signalbox/internal/environment/clone/sandbox"
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/git"
 	"signalbox/internal/lazy"
@@ -29,7 +31,7 @@ var fetchVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
 
 // mayFetch is the address from which a submodule may be fetched: http or https, of a host that commands of environments
 // may reach. No user and no password is in it.
-func (d *Driver) mayFetch(m module) (*url.URL, error) {
+func (s *Store) mayFetch(m module) (*url.URL, error) {
 	address, err := git.SubmoduleURL(m.from, m.URL)
 	if err != nil {
 		return nil, m.problem("%s", err.Error())
@@ -44,8 +46,8 @@ func (d *Driver) mayFetch(m module) (*url.URL, error) {
 		return nil, m.problem("its address %s is not one of the web: no other is followed, because anybody can write one into a commit", shownAddress(address))
 	}
 	at.User, at.Fragment, at.RawFragment = nil, "", ""
-	host, allowed := d.config.Egress.Allows(at)
-	switch network := d.fetchNetwork(); {
+	host, allowed := s.config.Egress.Allows(at)
+	switch network := s.config.Network; {
 	case host == "":
 		return nil, m.problem("its address %s names no host", shownAddress(address))
 	case network == egress.None:
@@ -54,7 +56,7 @@ func (d *Driver) mayFetch(m module) (*url.URL, error) {
 		return nil, p
 	case network == egress.Registries && !allowed:
 		p := m.problem("it cannot be fetched: its host %s is not in environment.allow", host)
-		p.Hosts = d.offered(host)
+		p.Hosts = s.offered(host)
 		return nil, p
 	}
 	return at, nil
@@ -62,19 +64,16 @@ func (d *Driver) mayFetch(m module) (*url.URL, error) {
 
 // offered is a host as one that a person is asked to allow; none where a server made the name up, or where it is an address
 // at which machines keep what is theirs alone (169.254.169.254).
-func (d *Driver) offered(host string) []string {
+func (s *Store) offered(host string) []string {
 	at := &url.URL{Scheme: "https", Host: host}
 	if ip, err := netip.ParseAddr(at.Hostname()); err == nil && (ip.Unmap().IsLinkLocalUnicast() || ip.IsUnspecified()) {
 		return nil
 	}
-	if known, _ := d.config.Egress.Allows(at); known != host {
+	if known, _ := s.config.Egress.Allows(at); known != host {
 		return nil
 	}
 	return []string{host}
 }
-
-// fetchNetwork is what a fetch reaches.
-func (d *Driver) fetchNetwork() string { return cmp.Or(d.config.FetchNetwork, d.config.Network) }
 
 // scpPattern is git's other way to write an address for ssh: ada@example.org:lib.git.
 var scpPattern = lazy.Pattern(`^[^/]+@[^/:]+:|^[A-Za-z0-9.-]+:[^:/]`)
@@ -92,31 +91,31 @@ func shownAddress(address string) string {
 
 // fetch brings a submodule from its address into the store. Git runs as a command of an environment does, with the network
 // of one, and sees nothing but the empty repository that it fetches into.
-func (e *Environment) fetch(ctx context.Context, m module) (tree string, err error) {
-	address, err := e.driver.mayFetch(m)
+func (o *obtaining) fetch(ctx context.Context, m module) (tree string, err error) {
+	address, err := o.mayFetch(m)
 	if err != nil {
 		return "", err
 	}
-	scratch := e.layout.fetched()
-	defer func() { err = errors.Join(err, removeTree(scratch)) }()
+	scratch := o.scratch
+	defer func() { err = errors.Join(err, folder.Remove(scratch)) }()
 	refspecs := [][]string{{"--depth=1", m.Commit}, {"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}}
 	var problem error
 	for _, refspec := range refspecs { // not every server gives a commit by its id, or a part of a history
-		if err := errors.Join(removeTree(scratch), makeRepository(scratch, "none", m.Commit, true, git.Identity{})); err != nil {
+		if err := errors.Join(folder.Remove(scratch), plumbing.MakeRepository(scratch, "none", m.Commit, true, git.Identity{})); err != nil {
 			return "", err
 		}
-		said, ok, err := e.runFetch(ctx, address.String(), refspec)
+		said, ok, err := o.runFetch(ctx, address.String(), refspec)
 		if err != nil {
 			return "", err
 		}
 		if !ok {
-			if refused := e.driver.refusal(m, address, said); refused != nil {
+			if refused := o.refusal(m, address, said); refused != nil {
 				return "", refused
 			}
-			problem = m.problem("it cannot be fetched from %s: %s", shownAddress(address.String()), complaint(said))
+			problem = m.problem("it cannot be fetched from %s: %s", shownAddress(address.String()), plumbing.Complaint(said))
 			continue
 		}
-		tree, err := e.takeIn(ctx, m, filepath.Join(scratch, "objects"))
+		tree, err := o.takeIn(ctx, m, filepath.Join(scratch, "objects"))
 		if err == nil || !errors.Is(err, git.ErrNotFound) {
 			return tree, err
 		}
@@ -126,27 +125,26 @@ func (e *Environment) fetch(ctx context.Context, m module) (tree string, err err
 }
 
 // runFetch fetches into the scratch repository, and returns what git said.
-func (e *Environment) runFetch(ctx context.Context, address string, refspec []string) (said string, ok bool, err error) {
-	d, scratch := e.driver, e.layout.fetched()
+func (o *obtaining) runFetch(ctx context.Context, address string, refspec []string) (said string, ok bool, err error) {
 	var stderr bytes.Buffer
 	args := []string{"git", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--no-auto-maintenance"}
 	rest := refspec
 	if strings.HasPrefix(refspec[0], "--") {
 		args, rest = append(args, refspec[0]), refspec[1:]
 	}
-	c := process.Command{Args: append(append(args, "--", address), rest...), Dir: scratch, Stderr: &stderr, OutputLimit: 64 << 10, Total: fetchTimeout, Fresh: true}
-	for _, variable := range d.config.Variables {
+	c := process.Command{Args: append(append(args, "--", address), rest...), Dir: o.scratch, Stderr: &stderr, OutputLimit: 64 << 10, Total: fetchTimeout, Fresh: true}
+	for _, variable := range o.config.Variables {
 		if name, _, _ := strings.Cut(variable, "="); slices.Contains(fetchVariables, name) {
 			c.Env = append(c.Env, variable)
 		}
 	}
 	// The list of protocols outranks what settings say of each.
-	c.Env = append(c.Env, d.gitVariables("GIT_DIR="+scratch, "HOME="+scratch, "GIT_ALLOW_PROTOCOL=https:http", "GIT_ASKPASS=", "SSH_ASKPASS=", e.layout.tag())...)
+	c.Env = append(c.Env, o.config.Git.Variables("GIT_DIR="+o.scratch, "HOME="+o.scratch, "GIT_ALLOW_PROTOCOL=https:http", "GIT_ASKPASS=", "SSH_ASKPASS=", o.tag)...)
 	var result process.Result
-	if d.config.Unsandboxed {
-		result, err = d.config.Exec.Exec(ctx, c)
+	if o.config.Sandbox == nil {
+		result, err = o.config.Git.Exec.Exec(ctx, c)
 	} else {
-		result, err = e.fetchInside(ctx, c)
+		result, err = o.fetchInside(ctx, c)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -157,18 +155,17 @@ func (e *Environment) runFetch(ctx context.Context, address string, refspec []st
 	return stderr.String(), result.OK(), err
 }
 
-func (e *Environment) fetchInside(ctx context.Context, c process.Command) (process.Result, error) {
-	d := e.driver
-	m, err := d.base()
+func (o *obtaining) fetchInside(ctx context.Context, c process.Command) (process.Result, error) {
+	m, err := o.config.Sandbox.Base()
 	if err == nil {
-		err = d.request(m, readOnly, d.config.ReadOnly)
+		err = o.config.Sandbox.Request(m, sandbox.ReadOnly, o.config.ReadOnly)
 	}
 	if err != nil {
 		return process.Result{}, err
 	}
-	d.follow(m)
-	m.show(readWrite, e.layout.fetched())
-	return d.connectedAs(ctx, d.fetchNetwork(), view{mounts: m}, c.Dir, c)
+	o.config.Sandbox.Follow(m)
+	m.Show(sandbox.ReadWrite, o.scratch)
+	return o.config.Sandbox.RunWith(ctx, o.config.Network, sandbox.View{Mounts: m}, c.Dir, c)
 }
 
 var (
@@ -179,13 +176,13 @@ var (
 )
 
 // refusal says what a fetch that failed was refused; nil where another way of asking may help.
-func (d *Driver) refusal(m module, address *url.URL, said string) error {
+func (s *Store) refusal(m module, address *url.URL, said string) error {
 	shown := shownAddress(address.String())
 	say := func(pattern func() *regexp.Regexp) bool { return pattern().MatchString(said) }
 	switch {
 	case say(blockedPattern):
 		host := blockedPattern().FindStringSubmatch(said)[1]
-		hosts := d.offered(host)
+		hosts := s.offered(host)
 		if len(hosts) == 0 {
 			return m.problem("%s leads to %s, which is not reached", shown, redact.Line(host, 100))
 		}
@@ -195,7 +192,7 @@ func (d *Driver) refusal(m module, address *url.URL, said string) error {
 	case say(askedPattern):
 		return m.problem("%s asks who you are: no password of yours enters a sandbox", shown)
 	case say(passingPattern):
-		p := m.problem("%s does not answer: %s", shown, complaint(said))
+		p := m.problem("%s does not answer: %s", shown, plumbing.Complaint(said))
 		p.Passing = true
 		return p
 	}

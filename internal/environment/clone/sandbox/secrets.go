@@ -1,4 +1,4 @@
-package clone
+package sandbox
 
 import (
 	"io/fs"
@@ -57,15 +57,15 @@ func ours(info fs.FileInfo, rights fs.FileMode) bool {
 
 // hideSecrets puts nothing in the place of what is there. One that is gone since would be made
 // as a mount point, which a read-only folder refuses.
-func (m mounts) hideSecrets(files, folders []string) {
+func (m Mounts) hideSecrets(files, folders []string) {
 	for _, path := range files {
 		if _, err := os.Lstat(path); err == nil {
-			m[path] = mount{kind: readOnly, source: os.DevNull}
+			m[path] = Mount{Kind: ReadOnly, Source: os.DevNull}
 		}
 	}
 	for _, path := range folders {
 		if _, err := os.Lstat(path); err == nil {
-			m[path] = mount{kind: empty, sealed: true}
+			m[path] = Mount{Kind: Empty, sealed: true}
 		}
 	}
 }
@@ -76,10 +76,10 @@ func (m mounts) hideSecrets(files, folders []string) {
 // tells what others have.
 var guards = sync.OnceValue(func() (options []string) {
 	if os.Geteuid() == 0 {
-		options = append(options, string(readOnly), "/proc/sys", "/proc/sys")
+		options = append(options, string(ReadOnly), "/proc/sys", "/proc/sys")
 	}
 	if _, err := os.Stat("/proc/keys"); err == nil {
-		options = append(options, string(readOnly), os.DevNull, "/proc/keys")
+		options = append(options, string(ReadOnly), os.DevNull, "/proc/keys")
 	}
 	return options
 })

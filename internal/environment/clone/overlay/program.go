@@ -1,4 +1,4 @@
-package clone
+package overlay
 
 import (
 	"context"
@@ -24,6 +24,9 @@ func init() {
 	}
 }
 
+// firstFile is the number of the first file that a program is given beside the standard three.
+const firstFile = 3
+
 // mountedWord is what the program prints when all is mounted.
 const mountedWord = "mounted"
 
@@ -39,7 +42,7 @@ func mountProgram(ctx context.Context, args []string) {
 	}
 	args = args[1:]
 	for ; len(args) >= 3; args = args[3:] {
-		if err := mountOverlay(overlay{args[0], layer{args[1]}, args[2]}, privateOptions); err != nil {
+		if err := mount(Mount{args[0], Layer{args[1]}, args[2]}, privateOptions); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}

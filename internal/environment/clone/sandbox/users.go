@@ -1,4 +1,4 @@
-package clone
+package sandbox
 
 import (
 	"bytes"
@@ -49,12 +49,12 @@ func atHomeInside(list []byte, user, group int) []byte {
 	for line := range bytes.Lines(append(bytes.TrimRight(list, "\n"), '\n')) {
 		entry := bytes.Split(line, []byte(":"))
 		if len(entry) == fields && string(entry[id]) == strconv.Itoa(user) {
-			entry[home], found = []byte(homeInside), true
+			entry[home], found = []byte(Home), true
 		}
 		changed.Write(bytes.Join(entry, []byte(":")))
 	}
 	if !found {
-		fmt.Fprintf(&changed, "signalbox:x:%d:%d::%s:/bin/sh\n", user, group, homeInside)
+		fmt.Fprintf(&changed, "signalbox:x:%d:%d::%s:/bin/sh\n", user, group, Home)
 	}
 	return changed.Bytes()
 }
