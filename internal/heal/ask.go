@@ -51,24 +51,19 @@ func (p *pass) once(ctx context.Context, c workflow.HealthCheck, place Place) (s
 	}
 	asking, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	s, err := judged(probe.Ask(asking, *c.HTTP))
-	return s, nil, err
+	err := probe.Ask(asking, *c.HTTP)
+	var answer *probe.Answer
+	switch {
+	case err == nil:
+		return seen{outcome: LookPassed}, nil, nil
+	case errors.As(err, &answer): // a wrong answer is a failed check, any other error an obstacle
+		return answered(answer.Problem), nil, nil
+	}
+	return seen{}, nil, err
 }
 
 // shell returns the command with which sh runs a configured line. The line is one argument, never assembled from parts.
 func shell(line string) []string { return []string{"sh", "-c", line} }
-
-// judged converts a wrong answer into a failed check and returns any other error.
-func judged(err error) (seen, error) {
-	var answer *probe.Answer
-	switch {
-	case err == nil:
-		return seen{outcome: LookPassed}, nil
-	case errors.As(err, &answer):
-		return answered(answer.Problem), nil
-	}
-	return seen{}, err
-}
 
 // answered returns a failed check: the first line is probe's description, and the service's own words follow.
 func answered(problem string) seen {

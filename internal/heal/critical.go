@@ -14,38 +14,19 @@ import (
 // attendCritical finishes what a killed process left undone about a critical state, and ends that state when a person acted. A person acts by
 // closing or deleting its request. If the forge never had the request, as in a newly made folder, attendCritical opens it.
 func (p *pass) attendCritical(ctx context.Context) error {
-	known := p.state.Loop.Request
-	if p.state.CriticalKey() == "" {
+	key, known := p.state.CriticalKey(), p.state.Loop.Request
+	if key == "" {
 		return nil
 	}
 	request, err := Escalate(ctx, p.Forge, p.Redact, p.state)
 	if err != nil {
 		return p.setAside(ctx, err)
 	}
-	if known == "" || !request.Closed {
-		return p.escalated(ctx, request)
+	if known != "" && request.Closed {
+		p.Observe(fmt.Sprintf("request %s is closed: repairs begin again", request.ID))
+		return p.update(ctx, func(h *health.State) { h.Rearm(p.Clock()) })
 	}
-	p.Observe(fmt.Sprintf("request %s is closed: repairs begin again", request.ID))
-	return p.update(ctx, func(h *health.State) { h.Rearm(p.Clock()) })
-}
-
-// escalate opens the request about a critical state, unless it is open.
-func (p *pass) escalate(ctx context.Context) error {
-	key := p.state.CriticalKey()
-	if key == "" || p.state.Loop.Request != "" {
-		return nil
-	}
-	request, err := Escalate(ctx, p.Forge, p.Redact, p.state)
-	if err != nil {
-		return p.setAside(ctx, err)
-	}
-	return p.escalated(ctx, request)
-}
-
-// escalated records which request is about the critical state.
-func (p *pass) escalated(ctx context.Context, request forge.Request) error {
-	key := p.state.CriticalKey()
-	if p.state.Loop.Request == request.ID {
+	if known == request.ID {
 		return nil
 	}
 	p.Observe(fmt.Sprintf("%s; request %s is open about it", p.state.FailedInARow(), request.ID))
@@ -63,14 +44,6 @@ func Escalate(ctx context.Context, f forge.Forge, r *redact.Redactor, h health.S
 	if h.LastErrorID != "" {
 		title += ": " + h.LastErrorID
 	}
-	request, err := f.OpenRequest(ctx, h.CriticalKey(), title, r.String(criticalBody(h)))
-	if err != nil {
-		return request, fmt.Errorf("open request about a critical state: %w", err)
-	}
-	return request, nil
-}
-
-func criticalBody(h health.State) string {
 	var tried strings.Builder
 	for _, e := range h.Loop.Errors {
 		if e.Attempts > 0 && !e.Fixed {
@@ -80,12 +53,17 @@ func criticalBody(h health.State) string {
 	if tried.Len() > 0 {
 		tried.WriteString("\n")
 	}
-	return fmt.Sprintf("Repairs failed in %d passes in a row. Nothing is repaired until a person acts.\n\n"+
+	body := fmt.Sprintf("Repairs failed in %d passes in a row. Nothing is repaired until a person acts.\n\n"+
 		"- error: %s\n- last attempt: %s\n- errors detected: %d\n- repairs: %d of %d succeeded\n\n%s"+
 		"What is known of the error:\n\n%s\n\nWhen it is mended, or to have it tried again, type:\n\n    signalbox health record rearmed\n\n"+
 		"The next pass looks at once, and repairs what still fails. %d passes in a row that find nothing wrong close this request.\n",
 		h.ContinuousFailureCount, h.LastErrorID, h.LastAttemptAt, h.TotalErrorsDetected, h.TotalFixesSucceeded, h.TotalFixesAttempted,
 		tried.String(), quoted(h.LastErrorSummary), health.HealthyPasses)
+	request, err := f.OpenRequest(ctx, h.CriticalKey(), title, r.String(body))
+	if err != nil {
+		return request, fmt.Errorf("open request about a critical state: %w", err)
+	}
+	return request, nil
 }
 
 // quoted returns text as a Markdown block in which nothing is markup.

@@ -43,9 +43,11 @@ func (h *History) add(ended health.Pass) {
 	}
 	h.Passes = append(h.Passes, ended)
 	if drop := len(h.Passes) - keptPasses; drop > 0 {
-		sum := h.Sum()
+		all := h.Sum()
 		h.Passes = slices.Delete(h.Passes, 0, drop)
-		h.Earlier = sum.less(History{Passes: h.Passes}.Sum()) // the total stays the same
+		left := History{Passes: h.Passes}.Sum()
+		h.Earlier = Sum{Repairs: all.Repairs - left.Repairs, Fixed: all.Fixed - left.Fixed, Calls: all.Calls - left.Calls,
+			Tokens: all.Tokens - left.Tokens, CostMicroUSD: all.CostMicroUSD - left.CostMicroUSD} // the total stays the same
 	}
 }
 
@@ -93,15 +95,6 @@ type sight struct {
 	Inode  uint64 `json:"inode,omitzero"`
 }
 
-func (p *pass) remembered(ctx context.Context) (memory, error) {
-	seen, err := store.Record[memory](p.Store, recordKind, seenRecord).Load(ctx)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return seen, fmt.Errorf("read what was seen before: %w", err)
-	}
-	seen.fresh = map[string]sight{}
-	return seen, nil
-}
-
 // remember writes this pass's observations if they changed.
 func (p *pass) remember(ctx context.Context) error {
 	if len(p.seen.fresh) == 0 {
@@ -125,11 +118,6 @@ type Sum struct {
 	Calls        int   `json:"calls"`
 	Tokens       int64 `json:"tokens"`
 	CostMicroUSD int64 `json:"cost_micro_usd"`
-}
-
-func (s Sum) less(t Sum) Sum {
-	return Sum{Repairs: s.Repairs - t.Repairs, Fixed: s.Fixed - t.Fixed, Calls: s.Calls - t.Calls, Tokens: s.Tokens - t.Tokens,
-		CostMicroUSD: s.CostMicroUSD - t.CostMicroUSD}
 }
 
 // Sum adds up the logged repairs. A repair that counted as fixed and did not hold is in the log twice, and counts as failed.

@@ -48,7 +48,11 @@ func (p *pass) look(ctx context.Context) ([]health.Failure, health.Sight, error)
 	var sight health.Sight
 	var due []workflow.HealthCheck
 	for _, c := range p.Checks {
-		if p.due(c) {
+		passed := p.seen.Checks[c.ID].PassedAt
+		since := p.Clock().Sub(passed)
+		open := slices.ContainsFunc(p.state.Loop.Errors, func(e health.Error) bool { return e.Check == c.ID })
+		// A check with an interval waits after it passed, unless its error is open.
+		if open || passed.IsZero() || since < 0 || since >= time.Duration(c.IntervalSec)*time.Second {
 			due = append(due, c)
 		} else {
 			p.report.Looks = append(p.report.Looks, Look{Check: c.ID, Outcome: LookNotDue})
@@ -76,14 +80,6 @@ func (p *pass) look(ctx context.Context) ([]health.Failure, health.Sight, error)
 	return failures, sight, nil
 }
 
-// due reports whether a check must run now. A check with an interval waits after it passed, unless its error is open.
-func (p *pass) due(c workflow.HealthCheck) bool {
-	passed := p.seen.Checks[c.ID].PassedAt
-	since := p.Clock().Sub(passed)
-	open := slices.ContainsFunc(p.state.Loop.Errors, func(e health.Error) bool { return e.Check == c.ID })
-	return open || passed.IsZero() || since < 0 || since >= time.Duration(c.IntervalSec)*time.Second
-}
-
 // lookAt runs checks in parallel in one place. An obstacle makes only its own check unknown.
 func (p *pass) lookAt(ctx context.Context, checks []workflow.HealthCheck) (looks []Look, err error) {
 	var place Place
@@ -98,18 +94,15 @@ func (p *pass) lookAt(ctx context.Context, checks []workflow.HealthCheck) (looks
 	}
 	looks = make([]Look, len(checks))
 	var all sync.WaitGroup
-	var mu sync.Mutex // guards Observe and the memory of this pass
+	var mu sync.Mutex // guards verdict: Observe and the memory of this pass
 	for i, c := range checks {
 		all.Go(func() {
 			started := p.Clock()
 			s, fresh := p.confirmed(ctx, c, place, nowhere)
-			looks[i] = p.seenAs(c, s, p.Clock().Sub(started))
+			took := p.Clock().Sub(started)
 			mu.Lock()
 			defer mu.Unlock()
-			if fresh != nil || s.outcome == LookPassed && c.IntervalSec > 0 {
-				p.freshen(c, s, fresh)
-			}
-			p.Observe(looks[i].line())
+			looks[i] = p.verdict(c, s, fresh, took)
 		})
 	}
 	all.Wait()
@@ -130,26 +123,31 @@ func (p *pass) open(c workflow.HealthCheck) *health.Error {
 	return &p.state.Loop.Errors[i]
 }
 
-func (p *pass) freshen(c workflow.HealthCheck, s seen, fresh *sight) {
-	next := sight{}
-	if fresh != nil {
-		next = *fresh
-	}
-	if s.outcome == LookPassed && c.IntervalSec > 0 {
-		next.PassedAt = p.Clock().UTC()
-	}
-	p.seen.fresh[c.ID] = next
-}
-
-func (p *pass) seenAs(c workflow.HealthCheck, s seen, took time.Duration) Look {
+// verdict remembers and reports what was seen of a check, and returns it as a verdict.
+func (p *pass) verdict(c workflow.HealthCheck, s seen, fresh *sight, took time.Duration) Look {
 	l := Look{Check: c.ID, Outcome: s.outcome, Message: p.shown(s.message), TookMS: took.Milliseconds()}
-	if s.outcome != LookFailed {
-		return l
+	if s.outcome == LookFailed {
+		l.ErrorID = health.ErrorID(c.ID, p.shown(s.head), p.shown(s.said))
+		if e := p.open(c); e != nil && s.still {
+			l.ErrorID, l.Message = e.ID, e.Summary
+		}
 	}
-	l.ErrorID = health.ErrorID(c.ID, p.shown(s.head), p.shown(s.said))
-	if e := p.open(c); e != nil && s.still {
-		l.ErrorID, l.Message = e.ID, e.Summary
+	passed := s.outcome == LookPassed && c.IntervalSec > 0
+	if fresh != nil || passed {
+		var next sight
+		if fresh != nil {
+			next = *fresh
+		}
+		if passed {
+			next.PassedAt = p.Clock().UTC()
+		}
+		p.seen.fresh[c.ID] = next
 	}
+	line := fmt.Sprintf("%s: %s in %s", l.Check, l.Outcome, took.Truncate(time.Millisecond))
+	if l.Message != "" {
+		line += ": " + redact.Joined(l.Message, 160)
+	}
+	p.Observe(line)
 	return l
 }
 
@@ -171,12 +169,4 @@ func (p *pass) confirmed(ctx context.Context, c workflow.HealthCheck, place Plac
 		return seen{outcome: LookUnknown, message: err.Error()}, nil
 	}
 	return s, fresh
-}
-
-func (l Look) line() string {
-	took := time.Duration(l.TookMS) * time.Millisecond
-	if l.Message == "" {
-		return fmt.Sprintf("%s: %s in %s", l.Check, l.Outcome, took)
-	}
-	return fmt.Sprintf("%s: %s in %s: %s", l.Check, l.Outcome, took, redact.Joined(l.Message, 160))
 }

@@ -3,11 +3,13 @@ package heal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"time"
 
 	"signalbox/internal/health"
+	"signalbox/internal/redact"
 	"signalbox/internal/store"
 )
 
@@ -44,7 +46,10 @@ func (h *Healer) Pass(ctx context.Context) (report Report, err error) {
 		err = errors.Join(p.aside...)
 	}
 	if err != nil && ctx.Err() == nil {
-		p.stopped(ctx, err)
+		line := redact.Line(p.Redact.String(err.Error()), 300) // for status displays
+		if err := p.update(ctx, func(h *health.State) { h.Loop.Stopped = line }); err != nil {
+			h.Logger.Warn("write down why the pass ended", "err", err)
+		}
 	}
 	p.report.Health = p.state
 	return p.report, err
@@ -97,9 +102,11 @@ func (p *pass) begin(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if p.seen, err = p.remembered(ctx); err != nil {
-		return err
+	p.seen, err = store.Record[memory](p.Store, recordKind, seenRecord).Load(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read what was seen before: %w", err)
 	}
+	p.seen.fresh = map[string]sight{}
 	p.begun = health.Pass{ID: p.ID(), StartedAt: p.Clock().UTC().Format(time.RFC3339)}
 	return nil
 }
@@ -159,4 +166,14 @@ func (p *pass) repairAll(ctx context.Context, failures []health.Failure, sight h
 		merged = merged || outcome == health.RepairFixed
 	}
 	return p.finish(ctx)
+}
+
+// setAside logs an error that concerns one check or repair, so the pass goes on, and keeps it for the report. It returns errors that must end the
+// pass.
+func (p *pass) setAside(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	p.aside = append(p.aside, err)
+	return nil
 }

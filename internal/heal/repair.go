@@ -82,7 +82,7 @@ func (p *pass) check(id string) (workflow.HealthCheck, bool) {
 func (p *pass) request(ctx context.Context, id string, check workflow.HealthCheck) (forge.Request, error) {
 	for {
 		e := p.state.Error(id)
-		request, err := p.Forge.OpenRequest(ctx, e.Key(), title(e), p.Redact.String(body(e, check)))
+		request, err := p.Forge.OpenRequest(ctx, e.Key(), "Health check "+e.Check+" fails: "+redact.Joined(e.Summary, 100), p.Redact.String(body(e, check)))
 		if err != nil {
 			return request, fmt.Errorf("open request about %s: %w", id, err)
 		}
@@ -160,20 +160,11 @@ func (p *pass) judge(ctx context.Context, r health.Repair) (health.RepairOutcome
 	return r.Outcome, p.update(ctx, func(h *health.State) { h.Judge(r, p.Clock()) })
 }
 
-func title(e *health.Error) string {
-	return fmt.Sprintf("Health check %s fails: %s", e.Check, redact.Joined(e.Summary, 100))
-}
-
-// masked returns a check's line with its secrets removed. The check's id stays, even if it is "token".
-func masked(check workflow.HealthCheck) string {
-	line, _ := strings.CutPrefix(check.Title(), check.ID)
-	return redact.Line(check.ID+redact.Named(line), 300)
-}
-
 // body returns the text of the request: what failed, what is known about it, and what will prove the repair.
 func body(e *health.Error, check workflow.HealthCheck) string {
+	line, _ := strings.CutPrefix(check.Title(), check.ID) // the id stays, even if it is "token"
 	text := fmt.Sprintf("The health check %q of this project fails. Find the cause and repair it; do not change the check or a test that shows the failure.\n\n"+
-		"- check: %s\n- error: %s\n- severity: %s\n", e.Check, masked(check), e.ID, e.Severity)
+		"- check: %s\n- error: %s\n- severity: %s\n", e.Check, redact.Line(check.ID+redact.Named(line), 300), e.ID, e.Severity)
 	if c := check.HTTP; c != nil && c.Start != "" {
 		text += "- the service is started by: " + redact.Line(redact.Named(c.Start), 300) + "\n"
 	}
@@ -182,4 +173,12 @@ func body(e *health.Error, check workflow.HealthCheck) string {
 		text += "\nWhat is known about such errors:\n\n" + redact.Named(redact.Clean(check.Recipe)) + "\n"
 	}
 	return text + "\nThe check is run again on exactly what would be merged, and has to pass there.\n"
+}
+
+// putOff records a repair as waiting because its request could not be opened or its run could not be started.
+func (p *pass) putOff(ctx context.Context, id string, why error) (health.RepairOutcome, error) {
+	if err := p.setAside(ctx, why); err != nil {
+		return "", err
+	}
+	return p.judge(ctx, health.Repair{ErrorID: id, Outcome: health.RepairWaiting, Why: redact.Line(p.Redact.String(why.Error()), 200)})
 }
