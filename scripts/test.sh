@@ -87,5 +87,6 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 go vet ./...
+GOOS=darwin go vet ./cmd/... # which refuses there, in words
 # By xargs, because a shell's background jobs, and the programs that they start, would ignore Ctrl-C.
 printf '%s\n' plain raced live | xargs -n 1 -P 3 sh scripts/suite.sh
