@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/environment/clone/folder"
@@ -53,22 +50,6 @@ func (d *Driver) prune(ctx context.Context) error {
 	return err
 }
 
-func (d *Driver) forgetBases(ctx context.Context, key string) error {
-	if !folder.Is(d.bases.Dir) {
-		return nil
-	}
-	unlock, err := d.bases.Lock(ctx)
-	if err != nil {
-		return err
-	}
-	err = d.bases.Evict(key)
-	unlock()
-	if err != nil {
-		return err
-	}
-	return d.prune(ctx)
-}
-
 // users are the environments that stand on each base, or are making it, as their markers say.
 func (d *Driver) users() (map[string][]string, error) {
 	found, err := os.ReadDir(d.config.State)
@@ -92,36 +73,4 @@ func (d *Driver) users() (map[string][]string, error) {
 		}
 	}
 	return users, nil
-}
-
-// diskUsage is what folders take on the disk; of a file with several names it counts each.
-func diskUsage(ctx context.Context, dirs ...string) (bytes, files int64, err error) {
-	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := entry.Info()
-			if err != nil {
-				return err
-			}
-			if s, ok := info.Sys().(*syscall.Stat_t); ok {
-				bytes += s.Blocks * 512
-			} else {
-				bytes += info.Size()
-			}
-			files++
-			return ctx.Err()
-		})
-		if err != nil {
-			return 0, 0, fmt.Errorf("measure %s: %w", dir, err)
-		}
-	}
-	return bytes, files, nil
-}
-
-// sameDevice reports whether a folder can be renamed to the other.
-func sameDevice(a, b string) bool {
-	var first, second unix.Stat_t
-	return unix.Lstat(a, &first) == nil && unix.Lstat(b, &second) == nil && first.Dev == second.Dev
 }

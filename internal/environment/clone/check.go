@@ -2,12 +2,16 @@ package clone
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"signalbox/internal/environment"
-	"signalbox/internal/environment/clone/folder"
 	"signalbox/internal/environment/clone/sandbox"
 	"signalbox/internal/process"
 )
@@ -36,16 +40,49 @@ func (d *Driver) Check(ctx context.Context) (note string, err error) {
 	return strings.Join(d.sandbox.Notes(), "; "), nil
 }
 
-// newScratch makes the /tmp of one command. It is new each time because bwrap makes mount points
-// below it (a project in /tmp, a file to read): in a folder that an earlier command wrote it
-// could be led through a symbolic link.
-func (l layout) newScratch() (dir string, remove func() error, err error) {
-	if err := os.MkdirAll(l.scratch(), 0o700); err != nil {
-		return "", nil, fmt.Errorf("make temporary folder: %w", err)
-	}
-	dir, err = os.MkdirTemp(l.scratch(), "")
+// Try runs a command as those of environments are run, but for a work folder, a HOME and a temporary
+// folder that are empty and of which nothing is kept, and without any network. It is for what has to be
+// known before there is an environment.
+func (d *Driver) Try(ctx context.Context, c process.Command) (process.Result, error) {
+	m, err := d.sandbox.Base()
 	if err != nil {
-		return "", nil, fmt.Errorf("make temporary folder: %w", err)
+		return process.Result{}, err
 	}
-	return dir, func() error { return folder.Remove(dir) }, nil
+	for _, path := range []string{sandbox.Workspace, sandbox.Home, "/tmp"} {
+		m[path] = sandbox.Mount{Kind: sandbox.Empty}
+	}
+	if err := errors.Join(d.sandbox.Request(m, sandbox.ReadOnly, d.config.ReadOnly), d.sandbox.Request(m, sandbox.ReadOnly, c.Reads)); err != nil {
+		return process.Result{}, fmt.Errorf("try %q: %w", c.Args, err)
+	}
+	d.sandbox.Follow(m)
+	c.Env = sandbox.LastOfEach(slices.Concat(d.config.Variables, []string{"PATH=" + d.path, "HOME=" + sandbox.Home, "TMPDIR=/tmp"}, c.Env))
+	return d.sandbox.Isolated(ctx, sandbox.View{Mounts: m}, sandbox.Workspace, c)
+}
+
+// tools are the programs by which set-ups and tests differ from machine to machine.
+var tools = []string{"go", "node", "npm", "yarn", "pnpm", "bun", "deno", "python3", "python", "pip3", "pip", "uv", "poetry", "conda",
+	"java", "javac", "mvn", "gradle", "gcc", "g++", "clang", "make", "cmake", "rustc", "cargo", "ruby", "bundle", "php", "composer", "dotnet", "git"}
+
+// Fingerprint implements environment.Environment. A tool is known by where it lies and by the
+// size and time of its file: asking each for its version would take seconds. A manager of
+// versions that stands in its place hides what it chooses.
+func (e *Environment) Fingerprint() string {
+	sum := sha256.New()
+	_, _ = fmt.Fprintf(sum, "clone %s\n%s\n%s %s\n%+v\nincluded %s\n", baseVersion, e.Isolation(), e.Dir(), e.home(), DefaultIdentity, e.included)
+	release, _ := os.ReadFile("/etc/os-release") // a system without is told by its tools
+	_, _ = fmt.Fprintf(sum, "%d\n%s", len(release), release)
+	for _, tool := range tools {
+		for _, dir := range filepath.SplitList(e.driver.path) {
+			path := filepath.Join(dir, tool)
+			info, err := os.Stat(path)
+			if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+				continue
+			}
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				_, _ = fmt.Fprintf(sum, "%s %s %s %d %d\n", tool, path, real, info.Size(), info.ModTime().UnixNano())
+				break
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }

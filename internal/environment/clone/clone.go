@@ -125,7 +125,7 @@ func New(c Config) *Driver {
 	}
 	c.Sign = cmp.Or(c.Sign, git.SignNever)
 	c.Root, c.State = filepath.Clean(c.Root), filepath.Clean(c.State)
-	d := &Driver{config: c, path: variable(c.Variables, "PATH", DefaultPath), held: map[string]*overlay.Namespace{}}
+	d := &Driver{config: c, path: sandbox.Value(c.Variables, "PATH", DefaultPath), held: map[string]*overlay.Namespace{}}
 	d.sandbox = sandbox.New(sandbox.Config{Exec: c.Exec, Root: c.Root, State: c.State, Path: d.path, Bubblewrap: c.Bubblewrap,
 		UserNamespaces: c.UserNamespaces, Limits: c.Limits, Network: c.Network, Egress: c.Egress, Proxy: c.Proxy, Roots: c.Roots,
 		Logger: c.Logger, NoNetworks: c.noNetworks, NoNamespaces: c.noNamespaces})
@@ -143,21 +143,13 @@ func New(c Config) *Driver {
 // Name implements environment.Driver.
 func (d *Driver) Name() string { return "clone" }
 
-// Isolation is what Environment.Isolation will answer.
-func (d *Driver) isolation() string {
-	if d.config.Unsandboxed {
-		return "none"
-	}
-	return "bubblewrap"
-}
-
 var (
 	idPattern  = lazy.Pattern(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	dirPattern = lazy.Pattern(`^\.worktrees/issue-[0-9]+-[a-z0-9-]{1,40}$`)
 )
 
-// validate refuses a specification whose words could be paths or options of somebody's choice.
-func validate(s environment.Spec) error {
+// Validate refuses a specification whose words could be paths or options of somebody's choice, as Make and Remove do.
+func Validate(s environment.Spec) error {
 	switch {
 	case !idPattern().MatchString(s.ID) || s.ID == cacheFolder:
 		return fmt.Errorf("environment id %q: want %s", s.ID, idPattern())

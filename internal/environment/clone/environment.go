@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -53,7 +55,12 @@ func (e *Environment) HostDir() string { e.show(); return e.layout.work }
 func (e *Environment) HostHome() string { e.show(); return e.layout.home() }
 
 // Isolation implements environment.Environment.
-func (e *Environment) Isolation() string { return e.driver.isolation() }
+func (e *Environment) Isolation() string {
+	if e.driver.config.Unsandboxed {
+		return "none"
+	}
+	return "bubblewrap"
+}
 
 // Private implements environment.Environment.
 func (e *Environment) Private() string { return e.layout.agents() }
@@ -182,4 +189,26 @@ func (e *Environment) Read(ctx context.Context, name string, limit int64) ([]byt
 		return nil, fmt.Errorf("read %q of the environment: %w", name, err)
 	}
 	return data, nil
+}
+
+// located gives an error about a file of the work folder the path by which a person finds it.
+func (e *Environment) located(err error) error {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) && !filepath.IsAbs(at.Path) {
+		at.Path = filepath.Join(e.layout.work, at.Path)
+	}
+	return err
+}
+
+// newScratch makes the /tmp of one command. It is new each time because bwrap makes mount points
+// below it (a project in /tmp, a file to read): in a folder that an earlier command wrote it
+// could be led through a symbolic link.
+func (l layout) newScratch() (dir string, remove func() error, err error) {
+	if err := os.MkdirAll(l.scratch(), 0o700); err != nil {
+		return "", nil, fmt.Errorf("make temporary folder: %w", err)
+	}
+	dir, err = os.MkdirTemp(l.scratch(), "")
+	if err != nil {
+		return "", nil, fmt.Errorf("make temporary folder: %w", err)
+	}
+	return dir, func() error { return folder.Remove(dir) }, nil
 }

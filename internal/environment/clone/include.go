@@ -174,15 +174,6 @@ func (e *Environment) writeExcludes(names []string) error {
 	return writeExclude(e.layout.importGit(), []byte(text))
 }
 
-// copyExcludes gives the fresh clone the same idea of what is ignored.
-func (e *Environment) copyExcludes() error {
-	text, err := os.ReadFile(filepath.Join(e.layout.importGit(), "info", "exclude"))
-	if err != nil {
-		return fmt.Errorf("read info/exclude: %w", err)
-	}
-	return writeExclude(filepath.Join(e.layout.fresh(), ".git"), text)
-}
-
 func writeExclude(gitDir string, text []byte) error {
 	err := os.MkdirAll(filepath.Join(gitDir, "info"), 0o700)
 	if err == nil {

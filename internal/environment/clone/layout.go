@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/cache"
@@ -152,14 +151,4 @@ func findFolder(path string) (bool, error) {
 		return false, fmt.Errorf("%s is not a folder: %w", path, ErrOccupied)
 	}
 	return true, nil
-}
-
-// variable is the last value of name in a list of KEY=value.
-func variable(list []string, name, fallback string) string {
-	for _, entry := range list {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			fallback = value
-		}
-	}
-	return fallback
 }

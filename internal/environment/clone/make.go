@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ import (
 // Make implements environment.Driver. A clone whose folder was deleted is built again at the
 // commit that was last recorded in it.
 func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Environment, error) {
-	if err := validate(s); err != nil {
+	if err := Validate(s); err != nil {
 		return nil, err
 	}
 	e := &Environment{driver: d, spec: s, layout: d.layout(s)}
@@ -28,12 +29,6 @@ func (d *Driver) Make(ctx context.Context, s environment.Spec) (environment.Envi
 		return nil, fmt.Errorf("make environment %s: %w", s.ID, err)
 	}
 	return e, nil
-}
-
-// sameSpec passes over images, which this driver has none of.
-func sameSpec(a, b environment.Spec) bool {
-	a.Image, b.Image = "", ""
-	return a == b
 }
 
 func (e *Environment) make(ctx context.Context) error {
@@ -50,22 +45,20 @@ func (e *Environment) make(ctx context.Context) error {
 		return err
 	case m == nil && there:
 		return fmt.Errorf("%s: %w: move it away", e.layout.work, ErrOccupied)
-	case m != nil && !sameSpec(m.Spec, e.spec):
-		return &environment.OtherSpecError{Made: m.Spec}
 	case m == nil:
-		return e.begin(ctx)
+		m = &made{Spec: e.spec, Head: e.spec.Commit}
+		if borrowed, err := e.borrow(ctx, m); err != nil || borrowed {
+			return err
+		}
+		return e.settle(ctx, m)
+	}
+	wanted := e.spec
+	wanted.Image = m.Spec.Image // this driver has none
+	switch {
+	case m.Spec != wanted:
+		return &environment.OtherSpecError{Made: m.Spec}
 	case m.Keeping != "":
 		return e.goOnKeeping(ctx, m)
-	}
-	return e.settle(ctx, m)
-}
-
-// begin makes an environment of which there is nothing yet.
-func (e *Environment) begin(ctx context.Context) error {
-	m := &made{Spec: e.spec, Head: e.spec.Commit}
-	borrowed, err := e.borrow(ctx, m)
-	if err != nil || borrowed {
-		return err
 	}
 	return e.settle(ctx, m)
 }
@@ -144,19 +137,14 @@ func (e *Environment) makeImportGit(ctx context.Context, m *made, included []str
 	if err := plumbing.MakeRepository(dir, "import", e.spec.Commit, true, git.Identity{}); err != nil {
 		return fmt.Errorf("make import repository: %w", err)
 	}
-	alternates := quoted(e.driver.config.Repo.ObjectsDir()) + "\n"
-	if err := cache.ReplaceFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(alternates)); err != nil {
+	objects := e.driver.config.Repo.ObjectsDir()
+	if strings.Contains(objects, "\n") { // a line of info/alternates, in C's manner where the path itself has several lines
+		objects = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(objects) + `"`
+	}
+	if err := cache.ReplaceFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(objects+"\n")); err != nil {
 		return fmt.Errorf("borrow the project's objects: %w", err)
 	}
 	return e.excludeAdopted(m, included)
-}
-
-// quoted is a path as a line of info/alternates, in C's manner where the path itself has several lines.
-func quoted(path string) string {
-	if !strings.Contains(path, "\n") {
-		return path
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
 // excludeAdopted lets the import repository ignore what was copied and what was adopted.
@@ -179,4 +167,25 @@ func (e *Environment) seedIndex() error {
 		return fmt.Errorf("seed the index: %w", err)
 	}
 	return nil
+}
+
+// Attach implements environment.Driver.
+func (d *Driver) Attach(_ context.Context, s environment.Spec) (environment.Environment, error) {
+	if err := Validate(s); err != nil {
+		return nil, err
+	}
+	e := &Environment{driver: d, spec: s, layout: d.layout(s)}
+	m, err := e.layout.load()
+	if err != nil {
+		return nil, err
+	}
+	there, err := findFolder(e.layout.work)
+	if err == nil && (m == nil || !there) {
+		err = fmt.Errorf("environment %s: %w", s.ID, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.stands(m)
+	return e, nil
 }

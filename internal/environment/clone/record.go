@@ -14,15 +14,12 @@ import (
 
 // Record implements environment.Environment. The commit is dated by the clock, but recording
 // the same content on the same parent again answers the first commit.
-func (e *Environment) Record(ctx context.Context, parent, message string) (environment.Change, error) {
-	change, err := e.record(ctx, parent, message)
-	if err != nil {
-		return environment.Change{}, fmt.Errorf("record environment %s: %w", e.spec.ID, err)
-	}
-	return change, nil
-}
-
-func (e *Environment) record(ctx context.Context, parent, message string) (environment.Change, error) {
+func (e *Environment) Record(ctx context.Context, parent, message string) (change environment.Change, err error) {
+	defer func() {
+		if err != nil {
+			change, err = environment.Change{}, fmt.Errorf("record environment %s: %w", e.spec.ID, err)
+		}
+	}()
 	m, err := e.marker()
 	if err != nil {
 		return environment.Change{}, err
@@ -35,7 +32,7 @@ func (e *Environment) record(ctx context.Context, parent, message string) (envir
 	if err != nil {
 		return environment.Change{}, err
 	}
-	change := environment.Change{Commit: parent, Tree: tree, Changed: tree != before}
+	change = environment.Change{Commit: parent, Tree: tree, Changed: tree != before}
 	if change.Changed {
 		if err := e.commit(ctx, m, tree, parent, message); err != nil {
 			return environment.Change{}, err
@@ -81,11 +78,20 @@ func (e *Environment) commit(ctx context.Context, m *made, tree, parent, message
 		return nil
 	}
 	id, err := e.commitTree(ctx, tree, message, parent)
-	if err == nil {
-		id, err = e.signed(ctx, id, tree, message, parent)
-	}
 	if err != nil {
 		return err
+	}
+	repo := e.driver.config.Repo
+	switch signs, err := repo.Signs(ctx, e.driver.config.Sign); {
+	case err != nil:
+		return err
+	case signs: // in the project's own repository, whose configuration says how, once the objects of the unsigned one are checked and there
+		if err := e.importCommit(ctx, id, parent); err != nil {
+			return err
+		}
+		if id, err = repo.CommitAs(ctx, tree, []string{parent}, message, e.driver.config.Clock(), git.SignAlways); err != nil {
+			return err
+		}
 	}
 	m.Recorded = recorded{Parent: parent, Tree: tree, Message: message, Commit: id}
 	if err := e.layout.save(m); err != nil {
@@ -115,20 +121,6 @@ func (e *Environment) commitTree(ctx context.Context, tree, message string, pare
 		return "", fmt.Errorf("commit tree %s: %w", tree, err)
 	}
 	return objectID(id)
-}
-
-// signed is the commit as the user signs it. It is made in the project's own repository, once the objects
-// of the unsigned one are checked and there: only that one is the user's, whose configuration says how.
-func (e *Environment) signed(ctx context.Context, id, tree, message, parent string) (string, error) {
-	repo := e.driver.config.Repo
-	signs, err := repo.Signs(ctx, e.driver.config.Sign)
-	if err != nil || !signs {
-		return id, err
-	}
-	if err := e.importCommit(ctx, id, parent); err != nil {
-		return "", err
-	}
-	return repo.CommitAs(ctx, tree, []string{parent}, message, e.driver.config.Clock(), git.SignAlways)
 }
 
 // user is whose commits are recorded.

@@ -14,17 +14,16 @@ import (
 )
 
 // Remove implements environment.Driver. A folder that Signalbox did not make is never deleted.
-func (d *Driver) Remove(ctx context.Context, s environment.Spec) error {
-	if err := validate(s); err != nil {
+func (d *Driver) Remove(ctx context.Context, s environment.Spec) (err error) {
+	if err := Validate(s); err != nil {
 		return err
 	}
-	if err := d.remove(ctx, d.layout(s), s); err != nil {
-		return fmt.Errorf("remove environment %s: %w", s.ID, err)
-	}
-	return nil
-}
-
-func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("remove environment %s: %w", s.ID, err)
+		}
+	}()
+	l := d.layout(s)
 	m, err := l.load()
 	if err != nil {
 		return err
@@ -44,19 +43,11 @@ func (d *Driver) remove(ctx context.Context, l layout, s environment.Spec) error
 	if err := errors.Join(d.retire(ctx, l), overlay.Unmount(l.home()), overlay.RemoveTrial(l.trial())); err != nil {
 		return err
 	}
-	if err := d.forget(ctx, s); err != nil {
-		return err
+	if err := d.config.Repo.DropRef(ctx, importRef(s.ID)); err != nil {
+		return fmt.Errorf("forget its commits: %w", err)
 	}
 	if err := folder.Remove(l.private); err != nil {
 		return fmt.Errorf("delete private folder: %w", err)
-	}
-	return nil
-}
-
-// forget drops the ref through which the environment's commits were imported.
-func (d *Driver) forget(ctx context.Context, s environment.Spec) error {
-	if err := d.config.Repo.DropRef(ctx, importRef(s.ID)); err != nil {
-		return fmt.Errorf("forget its commits: %w", err)
 	}
 	return nil
 }
@@ -74,14 +65,6 @@ func (d *Driver) retire(ctx context.Context, l layout) error {
 		}
 	}
 	return l.removeLeftovers()
-}
-
-// retireHome deletes HOME.
-func (l layout) retireHome() error {
-	if err := overlay.Unmount(l.home()); err != nil {
-		return err
-	}
-	return errors.Join(folder.Remove(l.homeLayer().Path), folder.Remove(l.home()))
 }
 
 // removeLeftovers deletes what was being built or deleted.

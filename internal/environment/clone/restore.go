@@ -2,24 +2,24 @@ package clone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/environment/clone/folder"
+	"signalbox/internal/environment/clone/overlay"
 	"signalbox/internal/process"
 )
 
 // Restore implements environment.Environment. Everything of the environment is thrown away; where
 // a base is kept under the key it stands on that, else it is a new clone.
 func (e *Environment) Restore(ctx context.Context, commit, key string) (warm bool, err error) {
-	if warm, err = e.renew(ctx, commit, key); err != nil {
-		return false, fmt.Errorf("renew environment %s at %s: %w", e.spec.ID, commit, err)
-	}
-	return warm, nil
-}
-
-func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool, err error) {
+	defer func() {
+		if err != nil {
+			warm, err = false, fmt.Errorf("renew environment %s at %s: %w", e.spec.ID, commit, err)
+		}
+	}()
 	m, err := e.marker()
 	if err != nil {
 		return false, err
@@ -30,7 +30,7 @@ func (e *Environment) renew(ctx context.Context, commit, key string) (warm bool,
 	if carried, err := e.carryOver(ctx, m, commit, key); err != nil || carried {
 		return carried, err
 	}
-	asBuilt := e.isAsBuilt(m, commit)
+	asBuilt := m.Warm == nil && e.isSettled(m, commit)
 	m.Head, m.Warm, m.Keeping, m.Adopted = commit, nil, "", nil
 	if !asBuilt {
 		m.Submodules = nil
@@ -87,13 +87,14 @@ func (e *Environment) clear(ctx context.Context) error {
 }
 
 func (e *Environment) emptyHome() error {
-	if err := e.layout.retireHome(); err != nil {
-		return fmt.Errorf("empty HOME: %w", err)
+	err := overlay.Unmount(e.layout.home())
+	if err == nil {
+		err = errors.Join(folder.Remove(e.layout.homeLayer().Path), folder.Remove(e.layout.home()), folder.Remove(e.layout.agents()))
 	}
-	if err := folder.Remove(e.layout.agents()); err != nil {
-		return fmt.Errorf("empty what is kept for agents: %w", err)
+	if err == nil {
+		err = os.Mkdir(e.layout.home(), 0o700)
 	}
-	if err := os.Mkdir(e.layout.home(), 0o700); err != nil {
+	if err != nil {
 		return fmt.Errorf("empty HOME: %w", err)
 	}
 	return nil
@@ -101,7 +102,19 @@ func (e *Environment) emptyHome() error {
 
 // Evict implements environment.Environment. Environments that stand on the base keep it.
 func (e *Environment) Evict(ctx context.Context, key string) error {
-	if err := e.driver.forgetBases(ctx, key); err != nil {
+	d := e.driver
+	if !folder.Is(d.bases.Dir) {
+		return nil
+	}
+	unlock, err := d.bases.Lock(ctx)
+	if err == nil {
+		err = d.bases.Evict(key)
+		unlock()
+	}
+	if err == nil {
+		err = d.prune(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("forget environments kept as %s: %w", key, err)
 	}
 	return nil

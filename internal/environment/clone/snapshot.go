@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"signalbox/internal/environment/cache"
 	"signalbox/internal/environment/clone/folder"
 	"signalbox/internal/environment/clone/submodule"
@@ -80,8 +78,8 @@ func (e *Environment) keepAs(ctx context.Context, m *made, key string) error {
 	if err := e.cleanForKeeping(ctx, m); err != nil {
 		return err
 	}
-	size, files, err := diskUsage(ctx, e.layout.work, e.layout.home())
-	if err != nil || size > e.driver.config.Cache || !sameDevice(e.layout.work, e.driver.config.State) {
+	size, files, err := folder.Usage(ctx, e.layout.work, e.layout.home())
+	if err != nil || size > e.driver.config.Cache || !folder.SameDevice(e.layout.work, e.driver.config.State) {
 		return err
 	}
 	m.Keeping = id
@@ -230,20 +228,7 @@ func (e *Environment) moveIntoBase(ctx context.Context, staging string) error {
 	if err := os.Mkdir(e.layout.home(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make HOME: %w", err)
 	}
-	return syncAll(staging)
-}
-
-// syncAll waits until the whole file system that dir lies on is on the disk. A base is begun from
-// for months: a power cut must not leave it with empty files.
-func syncAll(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("flush the base: %w", err)
-	}
-	if err := errors.Join(unix.Syncfs(int(f.Fd())), f.Close()); err != nil {
-		return fmt.Errorf("flush the base: %w", err)
-	}
-	return nil
+	return folder.SyncAll(staging)
 }
 
 // writeIgnored lists what git ignores, a folder that is ignored as a whole by its name alone. A submodule's folder is like one.

@@ -59,7 +59,7 @@ func (e *Environment) wanted(ctx context.Context, commit string) ([]submodule.Pl
 	if e.driver.config.WithoutSubmodules {
 		return nil, nil
 	}
-	return e.driver.submodules.Obtain(ctx, commit, e.layout.fetched(), e.layout.tag())
+	return e.driver.submodules.Obtain(ctx, commit, filepath.Join(e.layout.private, "submodule.git"), e.layout.tag())
 }
 
 // Submodules makes sure that the environment can be brought to commit: an *environment.SubmoduleError says why not.
@@ -157,9 +157,6 @@ func (e *Environment) beginSubmodules(m *made) (err error) {
 	}
 	return e.layout.dropIndexes(submoduleIndex)
 }
-
-// fetched is the repository that a submodule is fetched into.
-func (l layout) fetched() string { return filepath.Join(l.private, "submodule.git") }
 
 // ofBase are the submodules whose files an environment that stands on a base begins with.
 func (d *Driver) ofBase(w *warm) (list []submodule.Placed, err error) {
