@@ -12,7 +12,19 @@ func (h *State) Finish(every time.Duration, now time.Time) Pass {
 	if p == nil {
 		return Pass{}
 	}
-	p.Result, p.EndedAt = h.result(), now.UTC().Format(time.RFC3339)
+	p.Result, p.EndedAt = PassRepaired, now.UTC().Format(time.RFC3339)
+	outcomes := map[RepairOutcome]bool{}
+	for _, r := range p.Repairs {
+		outcomes[r.Outcome] = true
+	}
+	switch { // the worst outcome names the pass
+	case h.LastHealthStatus == Critical:
+		p.Result = PassCritical
+	case outcomes[RepairFailed]:
+		p.Result = PassFailed
+	case outcomes[RepairWaiting], outcomes[""]:
+		p.Result = PassWaiting
+	}
 	h.RunCount++
 	switch p.Result {
 	case PassFailed:
@@ -30,22 +42,6 @@ func (h *State) Finish(every time.Duration, now time.Time) Pass {
 	ended := *p
 	h.Loop.Pass = nil
 	return ended
-}
-
-func (h *State) result() Result {
-	outcomes := map[RepairOutcome]bool{}
-	for _, r := range h.Loop.Pass.Repairs {
-		outcomes[r.Outcome] = true
-	}
-	switch {
-	case h.LastHealthStatus == Critical:
-		return PassCritical
-	case outcomes[RepairFailed]:
-		return PassFailed
-	case outcomes[RepairWaiting], outcomes[""]:
-		return PassWaiting
-	}
-	return PassRepaired
 }
 
 // schedule sets the time of the next look. It counts from the beginning of this pass, not its end: otherwise a CI schedule as long as the interval

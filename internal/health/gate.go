@@ -70,25 +70,18 @@ func (g Gate) Beside(pass string) Gate {
 	return g
 }
 
-// waits reports whether the next look is still ahead, and returns its time. If it is further away than every, another clock wrote it, and the look
-// is due.
+// waits reports whether the next look at a healthy project is still ahead, and returns its time: the recorded one, or every after the document was
+// written, whichever is earlier; zero if UpdatedAt can't be parsed. If it is further away than every, another clock wrote it, and the look is due.
 func (h *State) waits(every time.Duration, now time.Time) (next time.Time, waits bool) {
-	next = h.nextLook(every)
-	return next, next.After(now) && next.Sub(now) <= every
-}
-
-// nextLook returns when a healthy project is due for a look: at the recorded time, or every after the document was written, whichever is earlier.
-// It returns the zero time if UpdatedAt can't be parsed.
-func (h *State) nextLook(every time.Duration) time.Time {
 	last, err := time.Parse(time.RFC3339, h.UpdatedAt)
 	if err != nil {
-		return time.Time{}
+		return time.Time{}, false
 	}
-	after := last.Add(every)
-	if next, err := time.Parse(time.RFC3339, h.Loop.NextRunAt); err == nil && next.Before(after) {
-		after = next
+	next = last.Add(every)
+	if recorded, err := time.Parse(time.RFC3339, h.Loop.NextRunAt); err == nil && recorded.Before(next) {
+		next = recorded
 	}
-	return after.UTC()
+	return next.UTC(), next.After(now) && next.Sub(now) <= every
 }
 
 // cooldown returns the end of the repair cooldown, at most RepairCooldown after the document was written. If that is still more than RepairCooldown

@@ -30,30 +30,22 @@ func normalLine(line string) string {
 	return strings.Join(normal, " ")
 }
 
-// ungrouped removes the commas from grouped numbers such as 1,234,567.
+// ungrouped removes the commas from grouped numbers such as 1,234,567: one to three digits, then exactly three after each comma.
 func ungrouped(line string) string {
 	parts := strings.Split(line, ",")
 	var out strings.Builder
-	for i, part := range parts {
-		if inGroup := i > 0 && endsInGroup(parts[i-1]) && beginsWithGroup(part); i > 0 && !inGroup {
+	out.WriteString(parts[0])
+	for i, part := range parts[1:] {
+		before, after := strings.TrimRight(parts[i], decimals), strings.TrimLeft(part, decimals)
+		group := len(parts[i]) - len(before)
+		ends := group >= 1 && group <= 3 && (before == "" || !inWord(before[len(before)-1]))
+		begins := len(part)-len(after) == 3 && (after == "" || !inWord(after[0]))
+		if !ends || !begins {
 			out.WriteByte(',')
 		}
 		out.WriteString(part)
 	}
 	return out.String()
-}
-
-// endsInGroup reports whether s ends in a word of one to three digits.
-func endsInGroup(s string) bool {
-	before := strings.TrimRight(s, decimals)
-	group := len(s) - len(before)
-	return group >= 1 && group <= 3 && (before == "" || !inWord(before[len(before)-1]))
-}
-
-// beginsWithGroup reports whether s begins with a word of exactly three digits.
-func beginsWithGroup(s string) bool {
-	after := strings.TrimLeft(s, decimals)
-	return len(s)-len(after) == 3 && (after == "" || !inWord(after[0]))
 }
 
 func inWord(b byte) bool {
@@ -64,7 +56,7 @@ func normalWord(word, before, after string) string {
 	switch {
 	case word == "", isMonth(word) && (inDate(before) || inDate(after)), number(word) && (isMonth(before) || isMonth(after)):
 		return ""
-	case isTime(word), isDuration(word), number(word) && (isUnit(before) || isTimeUnit(after)), word == "cached":
+	case isTime(word), isDuration(word), number(word) && (isUnit(before) || slices.Contains(timeUnits, strings.ToLower(after))), word == "cached":
 		return ""
 	case isUnit(word) && number(before):
 		return ""

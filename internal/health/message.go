@@ -147,10 +147,15 @@ func normalParts(word string) string {
 }
 
 func normalPart(part string) string {
-	digits := strings.Count(strings.Map(onlyDigits, part), "0")
+	digits := 0
+	for _, r := range part {
+		if unicode.IsDigit(r) {
+			digits++
+		}
+	}
 	lower := strings.ToLower(part)
 	switch {
-	case len(part) >= 16 && digits >= 3 && strings.ContainsFunc(part, beyondASCII): // not an id but words without spaces: 2026年11月21日に
+	case len(part) >= 16 && digits >= 3 && strings.ContainsFunc(part, func(r rune) bool { return r > unicode.MaxASCII }): // not an id but words without spaces: 2026年11月21日に
 		return strings.Join(strings.FieldsFunc(part, unicode.IsDigit), "<n>")
 	case isUUID(part):
 		return "<id>"
@@ -162,22 +167,10 @@ func normalPart(part string) string {
 		return "<n>"
 	case digits >= 6 && !isCode(part): // go-build1234567 and TestX1234567, but not TestIssue1234
 		return strings.TrimRight(part, decimals) + "<n>"
-	case digits >= 2 && len(part) >= 6 && strings.IndexFunc(part, unicode.IsDigit) < len(part)-digits && mixed(part): // from mktemp: aB3dE6fG
+	case digits >= 2 && len(part) >= 6 && strings.IndexFunc(part, unicode.IsDigit) < len(part)-digits &&
+		strings.ContainsFunc(part, unicode.IsUpper) && strings.ContainsFunc(part, unicode.IsLower):
+		// From mktemp: aB3dE6fG. Only random names mix capital and small letters around digits.
 		return "<id>"
 	}
 	return part
-}
-
-func beyondASCII(r rune) bool { return r > unicode.MaxASCII }
-
-func onlyDigits(r rune) rune {
-	if unicode.IsDigit(r) {
-		return '0'
-	}
-	return 'x'
-}
-
-// mixed reports whether s has both capital and small letters, which around digits only random names have.
-func mixed(s string) bool {
-	return strings.ContainsFunc(s, unicode.IsUpper) && strings.ContainsFunc(s, unicode.IsLower)
 }

@@ -10,8 +10,7 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// Found records what a look found, in the current pass or, if none is running, in the given one. An error that is already open is not counted
-// again.
+// Found records what a look found, in the current pass or, if none is running, in the given one.
 //
 // The pass repairs nothing if the state is critical, or if an earlier repair turned out not to hold: that counts as a failed repair, so its
 // cooldown comes first.
@@ -22,28 +21,15 @@ func (h *State) Found(pass Pass, failures []Failure, now time.Time) {
 	h.Loop.HealthyPasses = 0
 	h.UpdatedAt = now.UTC().Format(time.RFC3339)
 	failures, held := slices.Clone(failures), h.verify(failures)
-	slices.SortStableFunc(failures, func(a, b Failure) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	rank := []workflow.Severity{workflow.Blocker, workflow.Major, workflow.Minor}
+	slices.SortStableFunc(failures, func(a, b Failure) int {
+		return cmp.Compare(slices.Index(rank, a.Severity), slices.Index(rank, b.Severity))
+	})
 	for i := range failures {
 		failures[i].Summary = summarized(failures[i].Summary)
 	}
-	h.setLastError(failures, held)
-	for _, f := range failures {
-		if h.judged(f.ErrorID) {
-			continue // already handled in this pass; the next one verifies it
-		}
-		h.open(f, now)
-		if h.LastHealthStatus != Critical {
-			h.LastHealthStatus = Degraded
-		}
-		if held {
-			h.repair(f.ErrorID)
-		}
-	}
-}
-
-// setLastError names the most severe failure as the last error. A person must hear first of an error whose repair failed, so that one stays in
-// place in a critical state or after a repair that did not hold.
-func (h *State) setLastError(failures []Failure, held bool) {
+	// The most severe failure is the last error. A person must hear first of an error whose repair failed, so that one stays in place in a critical
+	// state or after a repair that did not hold.
 	told := 0
 	if h.LastHealthStatus == Critical || !held {
 		told = max(0, slices.IndexFunc(failures, func(f Failure) bool { return f.ErrorID == h.LastErrorID }))
@@ -51,20 +37,22 @@ func (h *State) setLastError(failures []Failure, held bool) {
 	if len(failures) > 0 {
 		h.LastErrorID, h.LastErrorSummary = failures[told].ErrorID, failures[told].Summary
 	}
-}
-
-func rank(s workflow.Severity) int {
-	return slices.Index([]workflow.Severity{workflow.Blocker, workflow.Major, workflow.Minor}, s)
-}
-
-// open records an error unless it is open already, and counts it.
-func (h *State) open(f Failure, now time.Time) {
-	if h.Error(f.ErrorID) != nil {
-		return
+	for _, f := range failures {
+		if h.judged(f.ErrorID) {
+			continue // already handled in this pass; the next one verifies it
+		}
+		if h.Error(f.ErrorID) == nil { // an open error is not counted again
+			h.Loop.Errors = append(h.Loop.Errors, Error{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary,
+				Since: now.UTC().Format(time.RFC3339), Times: 1})
+			h.TotalErrorsDetected++
+		}
+		if h.LastHealthStatus != Critical {
+			h.LastHealthStatus = Degraded
+		}
+		if held {
+			h.repair(f.ErrorID)
+		}
 	}
-	h.Loop.Errors = append(h.Loop.Errors, Error{ID: f.ErrorID, Check: f.Check, Severity: f.Severity, Summary: f.Summary,
-		Since: now.UTC().Format(time.RFC3339), Times: 1})
-	h.TotalErrorsDetected++
 }
 
 // Again records that an error came back: its request was closed, but the error is still there. The next repair opens a new request.

@@ -3,6 +3,7 @@ package health
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"signalbox/internal/workflow"
 )
@@ -128,12 +129,36 @@ func (h *State) Error(id string) *Error {
 	return &h.Loop.Errors[i]
 }
 
-// anyOpen reports whether an error is open without a repair that fixed it.
-func (h *State) anyOpen() bool {
-	return slices.ContainsFunc(h.Loop.Errors, func(e Error) bool { return !e.Fixed })
-}
-
 // About reports whether a request is about the present critical state, or about an earlier one.
 func (h *State) About(request string) (critical, earlier bool) {
 	return request != "" && h.Loop.Request == request, slices.Contains(h.Loop.Earlier, request)
+}
+
+// LeftOut is the line that replaces text removed from the middle of a message.
+const LeftOut = "[… left out …]"
+
+// summarized shortens a text to what state.json has room for. It keeps the beginning, which says what failed, and the end, where programs say why.
+// If the text was shortened before, there is still only one gap.
+func summarized(text string) string {
+	text = strings.TrimSpace(text)
+	runes := []rune(text)
+	if len(runes) <= maxSummary {
+		return text
+	}
+	const most = maxSummary / 4
+	before, _, cut := strings.Cut(text, "\n"+LeftOut+"\n")
+	head := []rune(before)
+	if !cut || len(head) > most {
+		head = runes[:most]
+		if i := strings.LastIndexByte(string(head), '\n'); i > 0 {
+			head = []rune(string(head)[:i])
+		}
+	}
+	above := string(head) + "\n" + LeftOut + "\n"
+	end := string(runes[len(runes)-maxSummary+len([]rune(above)):])
+	// The partial first line of the end goes, unless it is too long to lose.
+	if part, rest, found := strings.Cut(end, "\n"); found && len([]rune(part)) <= most {
+		end = rest
+	}
+	return above + end
 }

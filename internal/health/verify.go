@@ -24,7 +24,10 @@ func (h *State) verify(failures []Failure) (held bool) {
 	if !held {
 		h.ContinuousFailureCount += h.Loop.Unverified
 	}
-	h.forgetVerified(failures)
+	h.Loop.Errors = slices.DeleteFunc(h.Loop.Errors, func(e Error) bool {
+		return e.Fixed && !h.judged(e.ID) && !slices.ContainsFunc(failures, func(f Failure) bool { return f.Check == e.Check }) &&
+			!slices.ContainsFunc(h.Loop.Unseen, func(u Unseen) bool { return u.Check == e.Check })
+	})
 	if !held || !slices.ContainsFunc(h.Loop.Errors, func(e Error) bool { return e.Fixed }) {
 		h.Loop.Unverified = 0
 	}
@@ -52,11 +55,4 @@ func (h *State) Unmet(failures []Failure) {
 	if len(p.Repairs) == 0 {
 		h.Loop.Pass = nil
 	}
-}
-
-func (h *State) forgetVerified(failures []Failure) {
-	h.Loop.Errors = slices.DeleteFunc(h.Loop.Errors, func(e Error) bool {
-		return e.Fixed && !h.judged(e.ID) && !slices.ContainsFunc(failures, func(f Failure) bool { return f.Check == e.Check }) &&
-			!slices.ContainsFunc(h.Loop.Unseen, func(u Unseen) bool { return u.Check == e.Check })
-	})
 }

@@ -59,8 +59,6 @@ var (
 
 func isMonth(s string) bool { return slices.Contains(months, strings.ToLower(s)) }
 
-func isTimeUnit(s string) bool { return slices.Contains(timeUnits, strings.ToLower(s)) }
-
 func isUnit(s string) bool { return slices.Contains(units, strings.ToLower(s)) }
 
 // isDuration reports whether s is a sequence of numbers with units: 1.5s, 300ms, 1m2.3s, 12KB, 45%.

@@ -2,9 +2,10 @@ package registry
 
 import (
 	"fmt"
-	"signalbox/internal/workflow"
 	"strings"
 	"time"
+
+	"signalbox/internal/workflow"
 )
 
 // Over: the issue's work in this environment has ended, well or not.
@@ -16,10 +17,8 @@ func (e *Environment) refuse(format string, args ...any) error {
 	return fmt.Errorf("environment %q is %s: %s: %w", e.EnvID, e.Status, fmt.Sprintf(format, args...), ErrNotApplicable)
 }
 
-func (e *Environment) used(now time.Time) { e.LastUsedAt = second(now) }
-
-// Touch says that the environment was opened.
-func (e *Environment) Touch(now time.Time) { e.used(now) }
+// Touch says that the environment was opened or changed.
+func (e *Environment) Touch(now time.Time) { e.LastUsedAt = second(now) }
 
 // SetPhase records where the work stands. Of what is merged only the clean-up is left.
 func (e *Environment) SetPhase(p workflow.Phase, now time.Time) error {
@@ -27,7 +26,7 @@ func (e *Environment) SetPhase(p workflow.Phase, now time.Time) error {
 		return e.refuse("its work does not go on; register a new environment for the issue")
 	}
 	e.Phase, e.Step = p, p.Step()
-	e.used(now)
+	e.Touch(now)
 	return nil
 }
 
@@ -40,21 +39,17 @@ func ParsePosition(words ...string) (p workflow.Phase, mended bool, err error) {
 	}
 	p, ok := workflow.PhaseOf(workflow.StepName(step))
 	if !ok && len(words) == 1 {
-		return phaseNumbered(step)
+		for _, row := range workflow.Positions {
+			if step == fmt.Sprint(int(row.Phase)) {
+				return row.Phase, false, nil
+			}
+		}
+		return 0, false, fmt.Errorf("phase %q: want 0 to %d or one of %s: %w", step, workflow.LastPhase, workflow.StepNames(), ErrInvalidEntry)
 	}
 	if !ok {
 		return 0, false, fmt.Errorf("step %q: want one of %s: %w", step, workflow.StepNames(), ErrInvalidEntry)
 	}
 	return p, number != "" && number != fmt.Sprint(int(p)), nil
-}
-
-func phaseNumbered(word string) (workflow.Phase, bool, error) {
-	for _, row := range workflow.Positions {
-		if word == fmt.Sprint(int(row.Phase)) {
-			return row.Phase, false, nil
-		}
-	}
-	return 0, false, fmt.Errorf("phase %q: want 0 to %d or one of %s: %w", word, workflow.LastPhase, workflow.StepNames(), ErrInvalidEntry)
 }
 
 // UpdatePR records the pull request that was opened. A block stays.
@@ -73,7 +68,7 @@ func (e *Environment) UpdatePR(number int, now time.Time) error {
 	if !again || e.Phase < workflow.PRCreate {
 		e.Phase, e.Step = workflow.PRCreate, workflow.PRCreate.Step()
 	}
-	e.used(now)
+	e.Touch(now)
 	return nil
 }
 
@@ -87,7 +82,7 @@ func (e *Environment) MarkMerged(now time.Time) {
 	if _, known := workflow.PhaseOf(e.Step); !known || e.Phase < workflow.MergeCleanup {
 		e.Phase, e.Step = workflow.MergeCleanup, workflow.MergeCleanup.Step()
 	}
-	e.used(now)
+	e.Touch(now)
 }
 
 // MarkAbandoned records that the work was given up, or its pull request closed unmerged.
@@ -99,7 +94,7 @@ func (e *Environment) MarkAbandoned(now time.Time) error {
 		return nil
 	}
 	e.Status, e.Blocked = EnvironmentAbandoned, nil
-	e.used(now)
+	e.Touch(now)
 	return nil
 }
 

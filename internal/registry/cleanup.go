@@ -2,8 +2,9 @@ package registry
 
 import (
 	"fmt"
-	"signalbox/internal/workflow"
 	"time"
+
+	"signalbox/internal/workflow"
 )
 
 // Times of E12.
@@ -31,31 +32,26 @@ type Clearance struct {
 
 // CleanUp applies E12. A time that is not known, or in the future, is no proof of age.
 func (doc *Environments) CleanUp(now time.Time) (found []Clearance) {
-	for i := range doc.Environments {
-		if c, ok := doc.Environments[i].cleanUp(now); ok {
-			found = append(found, c)
+	for _, e := range doc.Environments {
+		c := Clearance{EnvID: e.EnvID, IssueNumber: e.IssueNumber, Status: e.Status, Verdict: ClearReview}
+		idle := now.Sub(e.LastUsedAt)
+		days := int(idle / (24 * time.Hour))
+		switch {
+		case e.Status == EnvironmentAbandoned:
+			c.Verdict, c.Why = ClearDelete, "abandoned"
+		case e.LastUsedAt.IsZero():
+			c.Why = "it is not known when it was last used"
+		case e.Status == EnvironmentMerged && idle >= MergedRetention:
+			c.Verdict, c.Why = ClearDelete, fmt.Sprintf("merged %d days ago", days)
+		case idle >= UnusedReview:
+			c.Why = fmt.Sprintf("unused for %d days", days)
+		default:
+			continue
 		}
+		found = append(found, c)
 	}
 	return found
 }
-
-func (e *Environment) cleanUp(now time.Time) (c Clearance, ok bool) {
-	c = Clearance{EnvID: e.EnvID, IssueNumber: e.IssueNumber, Status: e.Status, Verdict: ClearReview}
-	idle := now.Sub(e.LastUsedAt)
-	switch {
-	case e.Status == EnvironmentAbandoned:
-		c.Verdict, c.Why = ClearDelete, "abandoned"
-	case e.LastUsedAt.IsZero():
-		c.Why = "it is not known when it was last used"
-	case e.Status == EnvironmentMerged && idle >= MergedRetention:
-		c.Verdict, c.Why = ClearDelete, fmt.Sprintf("merged %d days ago", days(idle))
-	case idle >= UnusedReview:
-		c.Why = fmt.Sprintf("unused for %d days", days(idle))
-	}
-	return c, c.Why != ""
-}
-
-func days(d time.Duration) int { return int(d / (24 * time.Hour)) }
 
 // BlockedEnvironment is one line of the report of E11.
 type BlockedEnvironment struct {

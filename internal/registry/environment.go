@@ -1,8 +1,9 @@
 package registry
 
 import (
-	"signalbox/internal/workflow"
 	"time"
+
+	"signalbox/internal/workflow"
 )
 
 // Environments is the document environments.json (SPEC E1).

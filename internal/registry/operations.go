@@ -67,8 +67,15 @@ func (doc *Environments) chosen(wanted func(*Environment) bool) (found []Environ
 // Register adds an environment that was just made, at env-create. Registering
 // the same one again changes nothing, so that whoever was interrupted may repeat it.
 func (doc *Environments) Register(e Environment, now time.Time) error {
-	if err := e.validate(); err != nil {
-		return err
+	switch {
+	case !plainName(e.EnvID, maxEnvID):
+		return fmt.Errorf("environment id %q: want letters, digits and any of ._:/- inside, at most %d: %w", e.EnvID, maxEnvID, ErrInvalidEntry)
+	case e.IssueNumber < 1:
+		return fmt.Errorf("issue number %d: want one from 1 on: %w", e.IssueNumber, ErrInvalidEntry)
+	case e.Branch == "" || len(e.Branch) > maxBranch || e.Branch[0] == '-' || strings.ContainsFunc(e.Branch, notInBranch):
+		return fmt.Errorf("branch %q: want a git branch: %w", e.Branch, ErrInvalidEntry)
+	case wording.OneLine(e.Title) == "":
+		return fmt.Errorf("title is empty: say what the work is: %w", ErrInvalidEntry)
 	}
 	if there, err := doc.Find(e.EnvID); err == nil {
 		if there.IssueNumber == e.IssueNumber && there.Branch == e.Branch {
@@ -89,20 +96,6 @@ const (
 	maxEnvID  = 128
 	maxBranch = 200
 )
-
-func (e *Environment) validate() error {
-	switch {
-	case !plainName(e.EnvID, maxEnvID):
-		return fmt.Errorf("environment id %q: want letters, digits and any of ._:/- inside, at most %d: %w", e.EnvID, maxEnvID, ErrInvalidEntry)
-	case e.IssueNumber < 1:
-		return fmt.Errorf("issue number %d: want one from 1 on: %w", e.IssueNumber, ErrInvalidEntry)
-	case e.Branch == "" || len(e.Branch) > maxBranch || e.Branch[0] == '-' || strings.ContainsFunc(e.Branch, notInBranch):
-		return fmt.Errorf("branch %q: want a git branch: %w", e.Branch, ErrInvalidEntry)
-	case wording.OneLine(e.Title) == "":
-		return fmt.Errorf("title is empty: say what the work is: %w", ErrInvalidEntry)
-	}
-	return nil
-}
 
 // plainName: nothing that a shell, a path or an option could be read into.
 func plainName(name string, limit int) bool {

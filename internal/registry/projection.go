@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+
 	"signalbox/internal/workflow"
 )
 
@@ -19,11 +20,21 @@ func EntryOf(r *workflow.Run) (entry Environment, ok bool) {
 		id, created = r.EnvironmentID(), j.Blocked.BlockedAt
 	}
 	entry = Environment{EnvID: id, Area: cmp.Or(j.Settings.Area, j.Area), Branch: j.Branch, IssueNumber: j.Number, Title: r.Title,
-		Status: statusOf(r), Phase: j.Phase, Step: j.Phase.Step(), Blocked: j.Blocked,
+		Status: EnvironmentActive, Phase: j.Phase, Step: j.Phase.Step(), Blocked: j.Blocked,
 		CreatedAt: created, LastUsedAt: r.UpdatedAt}
 	if j.PullRequest != nil {
 		n := j.PullRequest.Number
 		entry.PRNumber = &n
+	}
+	switch {
+	case j.MergeCommit != "":
+		entry.Status = EnvironmentMerged
+	case j.Canceling:
+		entry.Status = EnvironmentAbandoned
+	case j.Blocked != nil:
+		entry.Status = EnvironmentBlocked
+	case j.PullRequest != nil:
+		entry.Status = EnvironmentPRCreated
 	}
 	for _, f := range j.Findings {
 		entry.PendingIssues = append(entry.PendingIssues, f.Line1())
@@ -32,21 +43,6 @@ func EntryOf(r *workflow.Run) (entry Environment, ok bool) {
 		entry.Phase, entry.Step = max(workflow.MergeCleanup, j.Phase), max(workflow.MergeCleanup, j.Phase).Step()
 	}
 	return entry, true
-}
-
-func statusOf(r *workflow.Run) EnvironmentStatus {
-	j := &r.Details
-	switch {
-	case j.MergeCommit != "":
-		return EnvironmentMerged
-	case j.Canceling:
-		return EnvironmentAbandoned
-	case j.Blocked != nil:
-		return EnvironmentBlocked
-	case j.PullRequest != nil:
-		return EnvironmentPRCreated
-	}
-	return EnvironmentActive
 }
 
 // IssueStatusOf returns the run in the words of .worktrees/.status/<n>.json. A

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+
 	"signalbox/internal/workflow"
 )
 
