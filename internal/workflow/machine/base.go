@@ -8,17 +8,13 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// paysPlanner: a planner is called before anything else is paid for.
-func (m *machine) paysPlanner() bool {
-	return len(m.run.Steps) == 0 && m.run.Details.Phases[workflow.DesignCheck].Status != workflow.StepSkipped
-}
-
 // openBase sets the environment up and runs the tests in it as far as no model is needed for that, before a
 // planner is paid. Without a planner the set-up itself comes before anything that is paid.
 func (m *machine) openBase(note string) {
 	j := &m.run.Details
+	paysPlanner := len(m.run.Steps) == 0 && j.Phases[workflow.DesignCheck].Status != workflow.StepSkipped
 	j.SetUp = j.ChosenSetUp(nil)
-	if !m.paysPlanner() || !j.Settings.Proves() {
+	if !paysPlanner || !j.Settings.Proves() {
 		j.SetUp = nil
 		m.advance(note)
 		return
@@ -43,23 +39,14 @@ func (m *machine) testBase() {
 		m.runBaseTests()
 		return
 	}
-	m.sayIfSettingUp()
-}
-
-func (m *machine) setUpAdopted(e workflow.SetUpAdopted) {
-	m.run.Details.SetUp.Loose = e.Loose
-	m.runBaseTests()
+	if j.SettingUp && len(j.Pending) > 0 {
+		m.saySetUp()
+	}
 }
 
 func (m *machine) runBaseTests() {
 	m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.BaseTests, Commands: m.run.Details.Settings.AllTestCommands()})
 	m.saySetUp()
-}
-
-func (m *machine) sayIfSettingUp() {
-	if j := &m.run.Details; j.SettingUp && len(j.Pending) > 0 {
-		m.saySetUp()
-	}
 }
 
 // baseKnown: the tests ran on the base already, in an environment like this one. Where they passed, what was set up since
@@ -85,27 +72,20 @@ func (m *machine) baseTested(e workflow.TestsEnded) {
 		m.baseDone() // nothing else was to be expected
 		return
 	}
-	if m.unsettled(e, m.asksForTimeout()) {
+	if m.unsettled(e, j.Settings.Check != nil) { // a health check that the run repairs may fail by taking too long
 		return
 	}
-	if why := b.CannotRun(j.Settings.Goals()); len(why) > 0 {
-		m.stopUntestable(why)
+	why := b.CannotRun(j.Settings.Goals())
+	if len(why) == 0 {
+		m.baseDone()
 		return
 	}
-	m.baseDone()
-}
-
-// asksForTimeout: the run repairs a health check, and a check may fail by taking too long.
-func (m *machine) asksForTimeout() bool { return m.run.Details.Settings.Check != nil }
-
-// stopUntestable stops the run before anything was paid for: no change would make these commands pass.
-func (m *machine) stopUntestable(why []string) {
-	r, j := &m.run, &m.run.Details
+	// No change would make these commands pass, so the run stops before anything is paid for.
 	stop := m.problem(workflow.CategoryTest, workflow.TestsCannotRun, "the tests cannot run", strings.Join(why, "\n"))
 	stop.Next = []workflow.NextStep{
-		workflow.Advice("correct tests in .signalbox/config.yaml, or have environment.set_up install what they need").Following(r.ThenResume()),
-		r.Forced("or go on without knowing what they say")}
-	stop.RelatedPaths = paths(j.Tested.LogPath)
+		workflow.Advice("correct tests in .signalbox/config.yaml, or have environment.set_up install what they need").Following(m.run.ThenResume()),
+		m.run.Forced("or go on without knowing what they say")}
+	stop.RelatedPaths = paths(b.LogPath)
 	m.stop(stop)
 }
 
@@ -139,7 +119,7 @@ func (m *machine) baseDone() {
 	j := &m.run.Details
 	switch s := j.SetUp; {
 	case s != nil && s.Status == workflow.SetUpFailed:
-		m.setUpGoesOn()
+		m.setUpSays("warning: the environment's set-up failed, the work goes on without it")
 	case j.Warm && (s == nil || s.Warm):
 		m.setUpDone("set up before and verified again")
 	default:

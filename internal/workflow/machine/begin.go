@@ -16,23 +16,10 @@ func (m *machine) dependenciesChecked(e workflow.DependenciesChecked) {
 	m.order(workflow.Action{Kind: workflow.CreateBranch})
 }
 
-// beginAsOrdered lets a run begin that so far made room for a session: with the base branch of today, once what it depends on
-// is merged there. For the session neither was asked.
-func (m *machine) beginAsOrdered() {
-	if j := &m.run.Details; j.Head == j.BaseCommit {
-		j.Pending, j.Phase = nil, workflow.BranchCreate
-	}
-}
-
 func (m *machine) branchCreated(e workflow.BranchCreated) {
 	j := &m.run.Details
 	j.BaseCommit, j.Head, j.StepBase, j.BranchAt = e.BaseCommit, e.BaseCommit, e.BaseCommit, e.BaseCommit
 	m.advance("")
-}
-
-func (m *machine) environmentDetected(e workflow.EnvironmentDetected) {
-	m.run.Details.Detection = &e.Detection
-	m.order(workflow.Action{Kind: workflow.CreateEnvironment})
 }
 
 func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {

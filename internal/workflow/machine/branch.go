@@ -19,9 +19,9 @@ func (m *machine) branchMoved(e workflow.BranchMoved) bool {
 	}
 	move := workflow.BranchMove{Commit: e.Commit, Commits: e.Commits, By: e.By, KeptRef: e.KeptRef, At: m.now}
 	switch {
-	case m.mergeInHand():
+	case j.Phase == workflow.MergeCleanup && j.MergeCommit == "" && !j.Canceling:
 		return false // the forge looks at the branch itself before it merges
-	case m.leavesBranch():
+	case j.Canceling || j.MergeCommit != "" || j.Phase == workflow.BranchCreate: // the branch is about to be removed, or begun anew
 		if e.Commits == 0 {
 			return false
 		}
@@ -106,17 +106,6 @@ func (m *machine) canTestAgain() bool {
 		return true
 	}
 	return false
-}
-
-// leavesBranch: the branch is about to be removed, or begun anew.
-func (m *machine) leavesBranch() bool {
-	j := &m.run.Details
-	return j.Canceling || j.MergeCommit != "" || j.Phase == workflow.BranchCreate
-}
-
-func (m *machine) mergeInHand() bool {
-	j := &m.run.Details
-	return j.Phase == workflow.MergeCleanup && j.MergeCommit == "" && !j.Canceling
 }
 
 // askAgain: a change that was agreed to with other commits beside it may not be what the person meant.

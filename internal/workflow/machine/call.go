@@ -82,36 +82,25 @@ func (m *machine) account(role workflow.Role, call *workflow.Call) {
 	j := &m.run.Details
 	j.Calling, j.Denied = nil, call.Denied
 	m.spend(call.Usage.Plus(call.Reserved), 1)
-	m.credit(role, call)
-	if call.Conversation != nil {
-		m.remember(role, call.Conversation)
-	}
-}
-
-// maxAssistants is more than a run has use for; a server that makes up names gets no more.
-const maxAssistants = 50
-
-// credit notes down who took part, in the order of their first calls.
-func (m *machine) credit(role workflow.Role, call *workflow.Call) {
-	j := &m.run.Details
 	a := workflow.Assistant{Role: role, Agent: call.Agent, Program: call.Program, Model: call.Model}
 	same := func(b workflow.Assistant) bool {
 		return a.Role == b.Role && a.Agent == b.Agent && a.Program == b.Program && a.Model == b.Model
 	}
 	if call.Agent != "" && len(j.Assistants) < maxAssistants && !slices.ContainsFunc(j.Assistants, same) {
-		j.Assistants = append(slices.Clone(j.Assistants), a)
+		j.Assistants = append(slices.Clone(j.Assistants), a) // in the order of their first calls
+	}
+	if call.Conversation != nil { // the role's next call goes on with it
+		conversations := maps.Clone(j.Conversations)
+		if conversations == nil {
+			conversations = map[workflow.Role]workflow.Conversation{}
+		}
+		conversations[role] = *call.Conversation
+		j.Conversations = conversations
 	}
 }
 
-// remember keeps a role's conversation for its next call.
-func (m *machine) remember(role workflow.Role, c *workflow.Conversation) {
-	conversations := maps.Clone(m.run.Details.Conversations)
-	if conversations == nil {
-		conversations = map[workflow.Role]workflow.Conversation{}
-	}
-	conversations[role] = *c
-	m.run.Details.Conversations = conversations
-}
+// maxAssistants is more than a run has use for; a server that makes up names gets no more.
+const maxAssistants = 50
 
 // forget lets the role's next call begin a conversation.
 func (m *machine) forget(role workflow.Role) {

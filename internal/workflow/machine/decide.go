@@ -127,7 +127,8 @@ func (m *machine) outcome(event workflow.Event) {
 	case workflow.BranchCreated:
 		m.branchCreated(e)
 	case workflow.EnvironmentDetected:
-		m.environmentDetected(e)
+		m.run.Details.Detection = &e.Detection
+		m.order(workflow.Action{Kind: workflow.CreateEnvironment})
 	case workflow.EnvironmentCreated:
 		m.environmentCreated(e)
 	case workflow.DesignFound:
@@ -143,7 +144,8 @@ func (m *machine) outcome(event workflow.Event) {
 	case workflow.EnvironmentRenewed:
 		m.environmentRenewed(e)
 	case workflow.SetUpAdopted:
-		m.setUpAdopted(e)
+		m.run.Details.SetUp.Loose = e.Loose
+		m.runBaseTests()
 	case workflow.EnvironmentKept:
 		m.environmentKept(e)
 	case workflow.SetUpEnded:
@@ -198,9 +200,18 @@ func (m *machine) settle() {
 	r, j := &m.run, &m.run.Details
 	j.Transition++
 	j.StepName = j.Phase.Step()
-	m.settleQuestion()
+	if q := j.Question; q != nil && (r.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != q.Key) {
+		j.Question = nil // no question outlives the call that asked it
+	}
+	// A clock may be set back in between, and still nothing ends before it began.
 	r.UpdatedAt = *notBefore(&m.now, &r.StartedAt)
-	m.keepOrderOfTimes()
+	r.EndedAt = notBefore(r.EndedAt, &r.StartedAt)
+	for i := range r.Steps {
+		r.Steps[i].EndedAt = notBefore(r.Steps[i].EndedAt, r.Steps[i].StartedAt)
+	}
+	for i := range j.Phases {
+		j.Phases[i].EndedAt = notBefore(j.Phases[i].EndedAt, j.Phases[i].StartedAt)
+	}
 	r.Progress.Percent = percent(r)
 	r.Locks.Request.Held = r.Locks.Request.Held && !r.State.Ended()
 	r.Locks.Queue.Held = r.Locks.Queue.Held && r.State == workflow.Running
@@ -208,18 +219,6 @@ func (m *machine) settle() {
 	if r.Error != nil {
 		name := r.Dir() + "/errors.json"
 		r.Artifacts.ErrorsJSON = &name
-	}
-}
-
-// keepOrderOfTimes lets nothing end before it began: a clock may be set back in between.
-func (m *machine) keepOrderOfTimes() {
-	r := &m.run
-	r.EndedAt = notBefore(r.EndedAt, &r.StartedAt)
-	for i := range r.Steps {
-		r.Steps[i].EndedAt = notBefore(r.Steps[i].EndedAt, r.Steps[i].StartedAt)
-	}
-	for i := range r.Details.Phases {
-		r.Details.Phases[i].EndedAt = notBefore(r.Details.Phases[i].EndedAt, r.Details.Phases[i].StartedAt)
 	}
 }
 

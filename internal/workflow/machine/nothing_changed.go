@@ -28,13 +28,6 @@ func (m *machine) changedNothing() bool {
 	return j.Phase == workflow.TDDGreen && j.Head == j.StepBase && !j.HeadIsMerge()
 }
 
-func (m *machine) whyTest() string {
-	if m.changedNothing() {
-		return "no file changed; the tests say whether anything was left to do"
-	}
-	return "running the tests"
-}
-
 // nothingChanged sends a step back whose agent ended well and changed no file. The tests are those that then failed,
 // if any were run.
 func (m *machine) nothingChanged(tests workflow.TestsEnded) {

@@ -156,7 +156,11 @@ func (m *machine) resumed(e workflow.Resumed) bool {
 		}
 		switch code := m.run.Error.ReasonCode; {
 		case code == workflow.PreparedCode:
-			m.beginAsOrdered()
+			// So far it made room for a session. It begins with the base branch of today, once what it depends on is merged there:
+			// for the session neither was asked.
+			if j := &m.run.Details; j.Head == j.BaseCommit {
+				j.Pending, j.Phase = nil, workflow.BranchCreate
+			}
 		case code == workflow.TestsCannotRun && e.Force:
 			m.run.Details.Tested.Forced = true
 		default:

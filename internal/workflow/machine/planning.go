@@ -47,32 +47,24 @@ func (m *machine) planAnswered(e workflow.PlanAnswered) {
 // work, or that the workflow leaves out, is carried out with the implementation.
 func (m *machine) accept(plan workflow.Plan) {
 	steps := make([]workflow.PlannedStep, len(plan.Actions.Steps))
+	latest := workflow.TDDRed // no step goes back behind an earlier one's phase
 	for i, step := range plan.Actions.Steps {
 		phase, ok := workflow.PhaseOf(step.Phase)
 		if !ok || phase < workflow.TDDRed || phase > workflow.TDDRefactor || m.run.Details.Settings.LeavesOut(phase.Position()) != "" {
-			step.Phase = workflow.TDDGreen.Step()
+			phase = workflow.TDDGreen
 		}
+		latest = max(latest, phase)
+		step.Phase = latest.Step()
 		if step.Role == "" {
 			step.Role = workflow.Implementer
 		}
 		steps[i] = step
 	}
-	plan.Actions.Steps = inPhaseOrder(steps)
+	plan.Actions.Steps = steps
 	m.run.Details.Plan = &plan
 	m.run.Steps = nil // planning.json is about to change; steps[] follows it (R15)
 	m.run.CurrentStepIndex = 0
 	m.order(workflow.Action{Kind: workflow.WritePlan})
-}
-
-// inPhaseOrder lets no step go back behind an earlier one's phase.
-func inPhaseOrder(steps []workflow.PlannedStep) []workflow.PlannedStep {
-	latest := workflow.TDDRed
-	for i := range steps {
-		phase, _ := workflow.PhaseOf(steps[i].Phase)
-		latest = max(latest, phase)
-		steps[i].Phase = latest.Step()
-	}
-	return steps
 }
 
 func (m *machine) planWritten(e workflow.PlanWritten) {

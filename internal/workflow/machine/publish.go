@@ -35,7 +35,7 @@ func (m *machine) checksEnded(e workflow.ChecksEnded) {
 		m.advance("passed on " + wording.ShortID(e.Candidate.Tree))
 	case workflow.ChecksUnsettled:
 		m.checked(e, false)
-		m.checksUnsettled(e)
+		m.unsettled(workflow.TestsEnded{Summary: e.Summary, LogPath: e.LogPath, Failures: []workflow.TestFailure{{Command: e.Command, Unsettled: true}}}, false)
 	case workflow.ChecksFailed:
 		m.checked(e, false)
 		m.ciFailed(e)
@@ -52,12 +52,6 @@ func (m *machine) checked(e workflow.ChecksEnded, passed bool) {
 	j := &m.run.Details
 	j.Evidence = append(j.Evidence, workflow.Evidence{Purpose: "merge candidate", Commit: e.Candidate.Head, Tree: e.Candidate.Tree,
 		Command: e.Command, Passed: passed, Known: e.Known, DurationMS: e.DurationMS, LogPath: e.LogPath, At: m.now})
-}
-
-// checksUnsettled repeats checks that did not end by themselves, and asks a person the second time.
-func (m *machine) checksUnsettled(e workflow.ChecksEnded) {
-	ended := workflow.TestsEnded{Summary: e.Summary, LogPath: e.LogPath, Failures: []workflow.TestFailure{{Command: e.Command, Unsettled: true}}}
-	m.unsettled(ended, false)
 }
 
 func (m *machine) ciFailed(e workflow.ChecksEnded) {
@@ -77,20 +71,18 @@ func (m *machine) ciFailed(e workflow.ChecksEnded) {
 
 func (m *machine) conflicted(e workflow.ChecksEnded) {
 	r, j := &m.run, &m.run.Details
-	if j.Taken() { // carrying the steps out again would leave a person's commits out
-		stop := m.problem(workflow.CategoryGit, workflow.MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
-		stop.Next = []workflow.NextStep{m.letAgentResolve(), m.resolveByHand("or ")}
-		m.stop(stop)
-		return
-	}
-	if j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
+	taken := j.Taken() // carrying the steps out again would leave a person's commits out
+	if !taken && j.Used.BaseConflicts < j.Settings.Limits.BaseConflicts {
 		j.Used.BaseConflicts++
 		m.startOver()
 		m.say("the change conflicts with %s: carrying the steps out again from there", j.Base)
 		return
 	}
 	stop := m.problem(workflow.CategoryGit, workflow.MergeConflictCode, "the change does not merge with "+j.Base, e.Summary)
-	stop.Next = []workflow.NextStep{m.letAgentResolve(), m.resolveByHand("or "), r.Ask("or carry the steps out again on today's "+j.Base, workflow.VerbResume)}
+	stop.Next = []workflow.NextStep{r.Ask("let the agent resolve it", workflow.VerbSync), m.resolveByHand("or ")}
+	if !taken {
+		stop.Next = append(stop.Next, r.Ask("or carry the steps out again on today's "+j.Base, workflow.VerbResume))
+	}
 	m.stop(stop)
 }
 

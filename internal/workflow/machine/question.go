@@ -53,30 +53,14 @@ func (m *machine) questionAnswered(e workflow.Answered) bool {
 	a := e.Answer
 	a.At = m.now
 	j.Question, j.Answer = nil, &a
-	if a.Always {
-		m.allowAlways(q)
+	if allowed := j.Allowed[q.Role]; a.Always && !slices.Contains(allowed, q.Always) && len(allowed) < maxAllowed {
+		j.Allowed = maps.Clone(j.Allowed)
+		if j.Allowed == nil {
+			j.Allowed = map[workflow.Role][]string{}
+		}
+		j.Allowed[q.Role] = append(slices.Clone(allowed), q.Always)
 	}
 	m.sayDoing()
 	m.say("%s (%s: %s)", r.Progress.Message, a.Says(), q.Line1())
 	return true
-}
-
-func (m *machine) allowAlways(q *workflow.Question) {
-	j := &m.run.Details
-	if slices.Contains(j.Allowed[q.Role], q.Always) || len(j.Allowed[q.Role]) >= maxAllowed {
-		return
-	}
-	j.Allowed = maps.Clone(j.Allowed)
-	if j.Allowed == nil {
-		j.Allowed = map[workflow.Role][]string{}
-	}
-	j.Allowed[q.Role] = append(slices.Clone(j.Allowed[q.Role]), q.Always)
-}
-
-// settleQuestion lets no question outlive the call that asked it.
-func (m *machine) settleQuestion() {
-	j := &m.run.Details
-	if q := j.Question; q != nil && (m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != q.Key) {
-		j.Question = nil
-	}
 }

@@ -187,10 +187,6 @@ func (m *machine) setUpFailed(message string) {
 	m.saySetUp()
 }
 
-func (m *machine) setUpGoesOn() {
-	m.setUpSays("warning: the environment's set-up failed, the work goes on without it")
-}
-
 // setUpSays ends the sub-phase. Its phase may have a note already: why it was
 // left out, but for the set-up, which never is.
 func (m *machine) setUpSays(note string) {

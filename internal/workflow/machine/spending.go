@@ -2,16 +2,21 @@ package machine
 
 import (
 	"slices"
-	"time"
 
 	"signalbox/internal/workflow"
 )
 
-// spend books what calls used. What a session uses is booked while it works, so that what it has
+// spend books what calls used, on the day of now. What a session uses is booked while it works, so that what it has
 // used counts for everybody from then on, and a kill loses no more than what was not told yet.
 func (m *machine) spend(u workflow.Usage, calls int) {
 	j := &m.run.Details
-	j.Days = booked(j.Days, m.now, u, calls)
+	days, date := slices.Clone(j.Days), workflow.DateOf(m.now)
+	if n := len(days); n == 0 || days[n-1].Date != date {
+		days = append(days, workflow.Day{Date: date})
+	}
+	today := &days[len(days)-1]
+	today.Usage, today.Calls = today.Usage.Plus(u), today.Calls+calls
+	j.Days = days
 	j.Spent = j.Spent.Plus(u)
 	j.Used.Calls += calls
 	j.Used.Tokens += u.Tokens()
@@ -35,15 +40,4 @@ func (m *machine) ceil(c *workflow.Spending) {
 		l := &m.run.Details.Settings.Limits
 		l.Tokens, l.CostMicroUSD, l.Calls = c.Tokens, c.CostMicroUSD, c.Calls
 	}
-}
-
-// booked is a new list of days with so much more on the day of now.
-func booked(days []workflow.Day, now time.Time, u workflow.Usage, calls int) []workflow.Day {
-	days, date := slices.Clone(days), workflow.DateOf(now)
-	if n := len(days); n == 0 || days[n-1].Date != date {
-		days = append(days, workflow.Day{Date: date})
-	}
-	last := &days[len(days)-1]
-	last.Usage, last.Calls = last.Usage.Plus(u), last.Calls+calls
-	return days
 }

@@ -11,16 +11,7 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// openSteps begins the first step of the present phase that is not done.
-func (m *machine) openSteps() {
-	phase := m.run.Details.Phase
-	if !slices.ContainsFunc(m.run.Steps, func(s workflow.Step) bool { return s.Phase == phase.Step() }) {
-		m.skip("the plan has no step here")
-		return
-	}
-	m.nextStep()
-}
-
+// nextStep begins the first step of the present phase that is not done.
 func (m *machine) nextStep() {
 	r, j := &m.run, &m.run.Details
 	for i := range r.Steps {
@@ -113,15 +104,6 @@ func areaOf(files []policy.FileChange) (area string) {
 	return area
 }
 
-func firstNotEmpty(lists ...[]policy.FileChange) []policy.FileChange {
-	for _, list := range lists {
-		if len(list) > 0 {
-			return list
-		}
-	}
-	return nil
-}
-
 func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
 	r, j := &m.run, &m.run.Details
 	verdict := policy.Inspect(e.Files, j.Settings.Limits.MaxDiffLines)
@@ -145,7 +127,10 @@ func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
 		}
 	}
 	j.Head, j.Conflicts = e.Commit, nil
-	j.Area = areaOf(firstNotEmpty(e.Whole, e.Files))
+	j.Area = areaOf(e.Whole)
+	if len(e.Whole) == 0 {
+		j.Area = areaOf(e.Files)
+	}
 	j.Flags = appendNew(appendNew(j.Flags, verdict.Flags...), j.JudgedBy(e.Files)...)
 	if e.Whole != nil { // a flag whose cause is gone from the change is gone with it
 		j.Flags = append(policy.Inspect(e.Whole, j.Settings.Limits.MaxDiffLines).Flags, j.JudgedBy(e.Whole)...)
@@ -160,29 +145,6 @@ func (m *machine) changeRecorded(e workflow.ChangeRecorded) {
 		}
 	}
 	m.testChange(m.answered.StepID, m.answered.Attempt)
-}
-
-func (m *machine) refuseChange(problems []string, tooLarge bool) {
-	j := &m.run.Details
-	begins := changeRefused
-	if tooLarge {
-		begins = tooLargeRefused
-	}
-	reason := begins + strings.Join(problems, "\n")
-	again := j.Used.Autofix < j.Settings.Limits.Autofix
-	if tooLarge && strings.HasPrefix(j.Failure, tooLargeRefused) {
-		again = false // it was told, and made it again
-	}
-	if again {
-		j.Used.Autofix++
-		m.run.Counters.AutofixCycles++
-		m.workAgain(reason)
-		return
-	}
-	m.fail(m.problem(workflow.CategoryGit, workflow.ChangeRefusedCode, "the agent's change breaks a rule", reason), workflow.Action{})
-	if tooLarge {
-		m.run.Error.First(workflow.Advice("say in the request where such files belong, or have git ignore them: add them to .gitignore on " + j.Base))
-	}
 }
 
 // testChange runs the project's tests on what was recorded.
@@ -200,7 +162,10 @@ func (m *machine) testChange(stepID string, attempt int) {
 		step.Test.Unit = workflow.TestResult{Status: workflow.TestRunning, Command: &command}
 	}
 	m.run.Stage = workflow.StageTesting
-	m.say("%s: %s", stepID, m.whyTest())
+	m.say("%s: running the tests", stepID)
+	if m.changedNothing() {
+		m.say("%s: no file changed; the tests say whether anything was left to do", stepID)
+	}
 	m.order(workflow.Action{Kind: workflow.RunTests, Purpose: workflow.UnitTests, StepID: stepID, Attempt: attempt, Commands: settings.TestCommands()})
 }
 

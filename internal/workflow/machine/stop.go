@@ -15,17 +15,14 @@ func (m *machine) end(state workflow.State) {
 		r.Stage, r.Error = workflow.StageEnd, nil
 		r.Details.Pending, r.Details.Blocked = nil, nil
 	}
-	if state == workflow.Canceled {
-		m.giveUp()
+	if state != workflow.Canceled {
+		return
 	}
-}
-
-// giveUp leaves nothing behind that reads as if somebody were at work.
-func (m *machine) giveUp() {
+	// Nothing is left behind that reads as if somebody were at work.
 	if step := m.currentStep(); step != nil && step.Status != workflow.StepDone && step.Status != workflow.StepPending {
 		step.Status, step.EndedAt = workflow.StepSkipped, &m.now
 	}
-	record := &m.run.Details.Phases[m.run.Details.Phase]
+	record := &r.Details.Phases[r.Details.Phase]
 	if record.Status != workflow.StepDone && record.Status != workflow.StepPending {
 		record.Status, record.Note, record.EndedAt = workflow.StepSkipped, "given up", &m.now
 	}
@@ -38,23 +35,18 @@ func (m *machine) problem(category workflow.Category, code, title, message strin
 }
 
 // stop ends the run in NEEDS_INPUT. What is pending stays so, and is where a
-// resumed run goes on.
+// resumed run goes on. A run that is stuck can always be given up. A change that
+// waits for approval has another way out: it can be sent back.
 func (m *machine) stop(e workflow.Error) {
-	e.Next = m.orGiveUp(e)
-	m.halt(workflow.NeedsInput, workflow.StepNeedsInput, e)
-}
-
-// orGiveUp adds the way out that a run which is stuck always has. A change that waits for approval has another:
-// it can be sent back.
-func (m *machine) orGiveUp(e workflow.Error) []workflow.NextStep {
 	j := &m.run.Details
 	named := func(s workflow.NextStep) bool {
 		return s.Has(func(s workflow.NextStep) bool { return s.Verb == workflow.VerbStop && s.Cancel })
 	}
-	if j.Canceling || j.MergeCommit != "" || e.ReasonCode == workflow.ApprovalRequired || e.ReasonCode == workflow.PreparedCode || slices.ContainsFunc(e.Next, named) {
-		return e.Next
+	stuck := !j.Canceling && j.MergeCommit == "" && e.ReasonCode != workflow.ApprovalRequired && e.ReasonCode != workflow.PreparedCode
+	if stuck && !slices.ContainsFunc(e.Next, named) {
+		e.Next = append(slices.Clip(e.Next), m.run.GiveUp("or give it up; its work stays on a ref"))
 	}
-	return append(slices.Clip(e.Next), m.run.GiveUp("or give it up; its work stays on a ref"))
+	m.halt(workflow.NeedsInput, workflow.StepNeedsInput, e)
 }
 
 // fail ends the run in FAILED. A retried run begins with the action given, or,
@@ -133,7 +125,11 @@ func (m *machine) actionFailed(e workflow.ActionFailed) {
 	}
 	m.order(m.answered)
 	if reason, ok := workflow.BlockingCodes[e.Error.ReasonCode]; ok {
-		m.block(reason, e.Error.Category, e.Error.ReasonCode, e.Error.Message, firstStep(e.Error.Next))
+		suggestion := workflow.Advice("mend it")
+		if len(e.Error.Next) > 0 {
+			suggestion = e.Error.Next[0]
+		}
+		m.block(reason, e.Error.Category, e.Error.ReasonCode, e.Error.Message, suggestion)
 		return
 	}
 	stop := e.Error
@@ -153,9 +149,7 @@ func (m *machine) waitThenAgain(wait time.Duration, why string) {
 	m.order(m.answered)
 }
 
-func firstStep(steps []workflow.NextStep) workflow.NextStep {
-	if len(steps) > 0 {
-		return steps[0]
-	}
-	return workflow.Advice("mend it")
+// before lets what was ordered come before rest.
+func (m *machine) before(rest []workflow.Action) {
+	m.run.Details.Pending = append(m.run.Details.Pending, rest...)
 }

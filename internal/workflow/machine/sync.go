@@ -65,8 +65,3 @@ func (m *machine) baseMerged(e workflow.BaseMerged) {
 	}
 	m.enter(workflow.ReviewFix)
 }
-
-// letAgentResolve is how a conflict with the base branch is resolved without beginning again.
-func (m *machine) letAgentResolve() workflow.NextStep {
-	return m.run.Ask("let the agent resolve it", workflow.VerbSync)
-}
