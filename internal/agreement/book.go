@@ -150,7 +150,11 @@ func (b Book) write(a Agreement) (err error) {
 	if err != nil {
 		return errors.Join(err, root.Remove(temp))
 	}
-	return synced(root)
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // read reads one record. A missing or broken record is no agreement; a record that others could have written is an error.
@@ -220,12 +224,4 @@ func real(path string) string {
 			return path
 		}
 	}
-}
-
-func synced(root *os.Root) error {
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

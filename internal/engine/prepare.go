@@ -22,7 +22,7 @@ func (e *Engine) Prepare(ctx context.Context, requestID, owner string, which fun
 	own.MaxParallel += preparing
 	own.Observe = func(run workflow.Run) {
 		e.Observe(run)
-		if prepared(&run) {
+		if run.Details.EnvID != "" && !run.Details.EnvRemoved {
 			stop(errPrepared)
 		}
 	}
@@ -41,6 +41,3 @@ func standStill(ctx context.Context) workflow.Event {
 	}
 	return workflow.StopRequested{}
 }
-
-// prepared reports whether the run has come to its environment.
-func prepared(run *workflow.Run) bool { return run.Details.EnvID != "" && !run.Details.EnvRemoved }

@@ -37,7 +37,7 @@ func (x *execution) queue(ctx context.Context) (admitted bool, err error) {
 		if slot != nil {
 			return x.admit(ctx, slot)
 		}
-		if err := x.wait(ctx, freed, x.Clock.After(queuePoll), x.slotsHeldBy(holders)); err != nil || x.run.State.Ended() {
+		if err := x.wait(ctx, freed, x.Clock.After(queuePoll), x.slots(holders)); err != nil || x.run.State.Ended() {
 			return false, err
 		}
 	}
@@ -52,7 +52,7 @@ func (x *execution) comeToTheFront(ctx context.Context, place *place) (front boo
 			return true, nil
 		default:
 		}
-		if err := x.wait(ctx, place.turn, nil, x.slots()+", behind other runs of this process"); err != nil || x.run.State.Ended() {
+		if err := x.wait(ctx, place.turn, nil, x.slots(nil)+", behind other runs of this process"); err != nil || x.run.State.Ended() {
 			return false, err
 		}
 	}
@@ -97,17 +97,15 @@ func (x *execution) wait(ctx context.Context, freed <-chan struct{}, poll <-chan
 	return nil
 }
 
-func (x *execution) slotsHeldBy(holders []string) string {
+// slots says what a run waits for, and who has it as far as that is known.
+func (x *execution) slots(holders []string) string {
+	what := "a free slot"
+	if x.MaxParallel > 1 {
+		what = fmt.Sprintf("one of %d slots", x.MaxParallel)
+	}
 	names := slices.DeleteFunc(slices.Sorted(slices.Values(holders)), func(name string) bool { return name == "" })
 	if len(names) == 0 {
-		return x.slots()
+		return what
 	}
-	return x.slots() + ", held by " + strings.Join(names, ", ")
-}
-
-func (x *execution) slots() string {
-	if x.MaxParallel > 1 {
-		return fmt.Sprintf("one of %d slots", x.MaxParallel)
-	}
-	return "a free slot"
+	return what + ", held by " + strings.Join(names, ", ")
 }

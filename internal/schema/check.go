@@ -65,6 +65,9 @@ func (s *Schema) Check(document []byte) ([]Breach, error) {
 	return s.check("", s.root, value), nil
 }
 
+// escape makes a key a part of a JSON Pointer (RFC 6901).
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
+
 func (s *Schema) check(at string, node *jsonschema.Schema, value any) (all []Breach) {
 	if err := s.parts[node].Validate(value); err != nil {
 		return []Breach{{at, strings.TrimPrefix(err.Error(), "validating root: ")}}
@@ -82,7 +85,7 @@ func (s *Schema) check(at string, node *jsonschema.Schema, value any) (all []Bre
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
 			if inner := node.Properties[name]; inner != nil {
-				all = append(all, s.check(at+"/"+escape(name), inner, value[name])...)
+				all = append(all, s.check(at+"/"+escape.Replace(name), inner, value[name])...)
 			}
 		}
 	case []any:
@@ -114,8 +117,4 @@ func deepest(breaches []Breach) (depth int) {
 		depth = max(depth, strings.Count(b.Pointer, "/"))
 	}
 	return depth
-}
-
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

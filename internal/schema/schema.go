@@ -41,18 +41,8 @@ func Text(name string) ([]byte, error) {
 
 // Check compares a well-formed JSON document with the schema of this name.
 func Check(name string, document []byte) ([]Breach, error) {
-	schema, err := compiled(name)
-	if err != nil {
-		return nil, err
-	}
-	return schema.Check(document)
-}
-
-var cache sync.Map // *Schema by name
-
-func compiled(name string) (*Schema, error) {
 	if schema, ok := cache.Load(name); ok {
-		return schema.(*Schema), nil
+		return schema.(*Schema).Check(document)
 	}
 	text, err := Text(name)
 	if err != nil {
@@ -63,5 +53,7 @@ func compiled(name string) (*Schema, error) {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
 	cache.Store(name, schema)
-	return schema, nil
+	return schema.Check(document)
 }
+
+var cache sync.Map // *Schema by name

@@ -69,14 +69,6 @@ func (f *TestFailure) cannotRun() bool {
 // Failed: the command itself failed.
 func (f *TestFailure) Failed() bool { return f.ExitCode != 0 || f.Unsettled }
 
-// Told is the failure in the words of a prompt: the tests by name where all of them have one.
-func (f *TestFailure) Told() string {
-	if len(f.Tests) == 0 || f.Unnamed {
-		return cmp.Or(f.Summary, f.Command)
-	}
-	return f.Command + ": " + strings.Join(f.Tests, ", ")
-}
-
 // BaseCheck is what tests of the base say that ended so.
 func (j *Details) BaseCheck(e TestsEnded) BaseCheck {
 	b := BaseCheck{Commit: j.BaseCommit, Fingerprint: j.Fingerprint, Image: j.Image(), Status: BasePassed, Failures: e.AllFailures(),
@@ -125,14 +117,19 @@ func (j *Details) BaseFails() bool {
 	return j.Tested != nil && j.Tested.Commit == j.BaseCommit && j.Tested.Status == BaseFailed
 }
 
-// FailedBefore are the tests, or the commands whose tests have no names, that failed before anything was changed.
+// FailedBefore are the tests that failed before anything was changed, in the words of a prompt: by name where all of a
+// command's have one, else by what the command said.
 func (j *Details) FailedBefore() (told []string) {
 	if !j.BaseFails() {
 		return nil
 	}
 	for i := range j.Tested.Failures {
-		if f := &j.Tested.Failures[i]; f.Failed() {
-			told = append(told, f.Told())
+		switch f := &j.Tested.Failures[i]; {
+		case !f.Failed():
+		case len(f.Tests) == 0 || f.Unnamed:
+			told = append(told, cmp.Or(f.Summary, f.Command))
+		default:
+			told = append(told, f.Command+": "+strings.Join(f.Tests, ", "))
 		}
 	}
 	return told
@@ -174,14 +171,7 @@ func (j *Details) AgreedExcuses(failures []TestFailure) []string {
 // Goals are the project's own tests, without what a repair has to make pass.
 func (s *Settings) Goals() []string { return slices.Concat(s.Tests[:s.Looking()], s.TestsE2E) }
 
-// ForcedFrom is b if a person said that the run goes on from commit, whatever its tests say, else nil.
-func (b *BaseCheck) ForcedFrom(commit string) *BaseCheck {
-	if b == nil || !b.Forced || b.Commit != commit {
-		return nil
-	}
-	return b
-}
-
+// Of is how the command failed; nil if it did not.
 func (b *BaseCheck) Of(command string) *TestFailure {
 	i := slices.IndexFunc(b.Failures, func(f TestFailure) bool { return f.Command == command })
 	if i < 0 {
@@ -190,7 +180,7 @@ func (b *BaseCheck) Of(command string) *TestFailure {
 	return &b.Failures[i]
 }
 
-// failures are those of the event; one that was told without them has no names.
+// AllFailures are those of the event; one that was told without them has no names.
 func (e *TestsEnded) AllFailures() []TestFailure {
 	if e.Passed || len(e.Failures) > 0 {
 		return e.Failures

@@ -27,11 +27,7 @@ type BranchMove struct {
 
 // String is what happened, as half a sentence: "2 commits by Ada on the branch were taken up".
 func (b BranchMove) String() string {
-	who := wording.Count(b.Commits, "commit")
-	if len(b.By) > 0 {
-		who += " by " + wording.Join(b.By)
-	}
-	were := " were"
+	who, were := b.Whose(), " were"
 	if b.Commits == 1 {
 		were = " was"
 	}
@@ -48,22 +44,18 @@ func (b BranchMove) String() string {
 	return who + " on the branch" + were + " set aside (git log " + b.KeptRef + ")"
 }
 
+// Whose is how many commits there were, and by whom: "2 commits by Ada".
 func (b BranchMove) Whose() string {
-	if len(b.By) == 0 {
-		return wording.Count(b.Commits, "commit")
+	who := wording.Count(b.Commits, "commit")
+	if len(b.By) > 0 {
+		who += " by " + wording.Join(b.By)
 	}
-	return wording.Count(b.Commits, "commit") + " by " + wording.Join(b.By)
+	return who
 }
 
 // Taken reports whether a person's commits are part of the change.
 func (j *Details) Taken() bool {
 	return slices.ContainsFunc(j.Moves, func(b BranchMove) bool { return b.TakenUp })
-}
-
-// HeadIsMerge: the head is the base branch, merged into the change.
-func (j *Details) HeadIsMerge() bool {
-	n := len(j.Moves)
-	return n > 0 && j.Moves[n-1].Base != "" && j.Moves[n-1].Commit == j.Head
 }
 
 // Untested: the head is a person's commit, and the tests did not pass on it yet.
@@ -78,7 +70,7 @@ func (j *Details) Untested() bool {
 	return !slices.ContainsFunc(j.Evidence, func(e Evidence) bool { return e.Commit == j.Head && e.Passed && e.Purpose == string(last) })
 }
 
-// moves are the sentences that an approval is asked with. Commits that were set aside ask for a person
+// MoveNotes are the sentences that an approval is asked with. Commits that were set aside ask for a person
 // even where approval is automatic.
 func (j *Details) MoveNotes(takenUp bool) (said []string) {
 	for _, b := range j.Moves {
@@ -87,21 +79,4 @@ func (j *Details) MoveNotes(takenUp bool) (said []string) {
 		}
 	}
 	return said
-}
-
-// DropTaken: the steps are carried out again from the base, so a person's commits are part of the change no more.
-func (j *Details) DropTaken() {
-	j.Moves = slices.Clone(j.Moves)
-	for i := range j.Moves {
-		if j.Moves[i].TakenUp {
-			j.Moves[i].TakenUp, j.Moves[i].Agreed = false, false
-		}
-	}
-}
-
-func (j *Details) AgreeToMoves() {
-	j.Moves = slices.Clone(j.Moves)
-	for i := range j.Moves {
-		j.Moves[i].Agreed = true
-	}
 }

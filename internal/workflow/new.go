@@ -45,3 +45,11 @@ func (r *Run) Dir() string { return path.Join("runs", r.RequestID, r.RunID) }
 
 // Ref is how people name the run: its request's number.
 func (r *Run) Ref() string { return fmt.Sprint(r.Details.Number) }
+
+// RunRef names a run. Both parts are names that the store checks before it does anything with them.
+type RunRef struct{ RequestID, RunID string }
+
+// RefOf returns the reference of a run that was read or is about to be created.
+func RefOf(run *Run) RunRef { return RunRef{run.RequestID, run.RunID} }
+
+func (r RunRef) String() string { return r.RequestID + "/" + r.RunID }

@@ -5,6 +5,7 @@
 package workflow
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -207,3 +208,8 @@ func (r *Run) EnvironmentID() string { return fmt.Sprintf("issue-%d-%s", r.Detai
 
 // UnderWay reports whether some process should be carrying the run.
 func (r *Run) UnderWay() bool { return r.State == Queued || r.State == Running }
+
+// Unknown holds the keys of a document that this version has no word for. The
+// documents are a public interface: what another program put there survives
+// every update of ours (SPEC 0).
+type Unknown map[string]json.RawMessage

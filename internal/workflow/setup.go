@@ -40,33 +40,24 @@ func (j *Details) ChosenSetUp(planned *PlanSetUp) *SetUp {
 	return &s
 }
 
-// plannedSetUp is the plan's. What it leaves out is what the environment that it names has by default, and where it says
-// the same as that, word for word, no model wrote it.
+// plannedSetUp is the plan's. What it leaves out is what the project's files ask for in the environment that it names, or that environment's
+// defaults. Where it says the same as those, word for word, no model wrote it.
 func (j *Details) plannedSetUp(p *PlanSetUp) SetUp {
 	name := cmp.Or(j.Settings.EnvironmentName, p.Name, DefaultEnvironment)
-	s := j.ownSetUp(name)
+	s := SetUp{Name: name, Source: SetUpByDefault}
+	if d := j.Detection; d != nil && d.Environment == name {
+		s.Source, s.Commands, s.Verification = SetUpByDetection, d.SetUp, d.Verification
+	} else if d != nil {
+		s.Commands, s.Verification = d.Defaults[name].SetUp, d.Defaults[name].Verification
+	}
 	if len(p.SetupCommands) > 0 && !slices.Equal(p.SetupCommands, s.Commands) {
 		s = SetUp{Name: name, Source: SetUpByPlan, Commands: p.SetupCommands}
 	}
-	if len(p.Verification) > 0 && !slices.EqualFunc(p.Verification, s.Verification, sameVerification) {
+	same := func(a, b Verification) bool { return a.Command == b.Command && a.Expected == b.Expected }
+	if len(p.Verification) > 0 && !slices.EqualFunc(p.Verification, s.Verification, same) {
 		s.Source, s.Verification = SetUpByPlan, p.Verification
 	}
 	return s
-}
-
-func sameVerification(a, b Verification) bool {
-	return a.Command == b.Command && a.Expected == b.Expected
-}
-
-// ownSetUp is an environment's without any word of a model: what the project's files ask for, or its defaults.
-func (j *Details) ownSetUp(name string) SetUp {
-	if d := j.Detection; d != nil && d.Environment == name {
-		return SetUp{Name: name, Source: SetUpByDetection, Commands: d.SetUp, Verification: d.Verification}
-	} else if d != nil {
-		own := d.Defaults[name]
-		return SetUp{Name: name, Source: SetUpByDefault, Commands: own.SetUp, Verification: own.Verification}
-	}
-	return SetUp{Name: name, Source: SetUpByDefault}
 }
 
 // Ended notes down a command that ended well and goes on to the next.

@@ -47,13 +47,12 @@ func (s *SetUp) Content() string {
 	return fmt.Sprintf("%x", sum)
 }
 
-// byModel: a model wrote it. Corrected commands are a model's whatever they say, because they were tried until they passed.
-func (s *SetUp) byModel() bool { return s.Source == SetUpByPlan || s.Repaired }
-
-// NeedsAgreement reports whether tests would run on what a model's set-up left and no person agreed to it. A set-up that
-// failed is not repeated for the tests that decide, so it needs nobody.
+// NeedsAgreement reports whether tests would run on what a model's set-up left and no person agreed to it. Corrected commands are a
+// model's whatever they say, because they were tried until they passed. A set-up that failed is not repeated for the tests that
+// decide, so it needs nobody.
 func (s *SetUp) NeedsAgreement() bool {
-	return s != nil && s.Status == SetUpSucceeded && s.byModel() && (s.Agreed == nil || s.Agreed.Content != s.Content())
+	byModel := s != nil && (s.Source == SetUpByPlan || s.Repaired)
+	return byModel && s.Status == SetUpSucceeded && (s.Agreed == nil || s.Agreed.Content != s.Content())
 }
 
 // Question names in full what a person agrees to, one command a line.

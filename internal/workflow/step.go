@@ -157,3 +157,27 @@ type Error struct {
 
 // Error makes the document's object usable as a Go error: one line, reason first.
 func (e *Error) Error() string { return e.ReasonCode + ": " + e.Title }
+
+// Untried is what a step shows of tests that did not run on its change yet.
+func (s *Settings) Untried() StepTest {
+	t := StepTest{Unit: TestResult{Status: TestSkipped}, E2E: TestResult{Status: TestSkipped}}
+	if s.HasUnitTests() {
+		t.Unit.Status = TestNotRun
+	}
+	if len(s.TestsE2E) > 0 {
+		t.E2E.Status = TestNotRun
+	}
+	return t
+}
+
+// Result is the event in the words of R11.
+func (e TestsEnded) Result() TestResult {
+	r := TestResult{Status: TestPass, Command: &e.Command, DurationMS: &e.DurationMS}
+	if e.LogPath != "" {
+		r.LogPath = &e.LogPath
+	}
+	if !e.Passed {
+		r.Status, r.FailedSummary = TestFail, &e.Summary
+	}
+	return r
+}

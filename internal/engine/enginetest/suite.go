@@ -78,7 +78,7 @@ type fixture struct {
 func (s Suite) fixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Suite: s, project: s.Open(t)}
-	f.world = newWorld(f.project.LoadRun)
+	f.world = &world{load: f.project.LoadRun, holds: func(workflow.ActionKind) bool { return false }, held: make(chan workflow.Action, 8)}
 	t.Cleanup(func() {
 		for _, problem := range f.world.problems {
 			t.Error(problem)

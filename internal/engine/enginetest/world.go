@@ -30,10 +30,6 @@ type world struct {
 	swept int
 }
 
-func newWorld(load func(context.Context, workflow.RunRef) (workflow.Run, error)) *world {
-	return &world{load: load, holds: func(workflow.ActionKind) bool { return false }, held: make(chan workflow.Action, 8)}
-}
-
 func (w *world) broken(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

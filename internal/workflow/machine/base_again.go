@@ -24,7 +24,12 @@ func (m *machine) goesFromBase(e workflow.Admitted) bool {
 	}
 	untestable := j.Tested != nil && !j.Tested.Forced && len(j.Tested.CannotRun(j.Settings.Goals())) > 0
 	if untestable && e.Settings != nil {
-		j.Settings.Follow(e.Settings)
+		// A person corrected the configuration because the tests cannot run. The rest of the goal stays.
+		s, now := &j.Settings, e.Settings
+		s.Tests, s.TestsE2E = now.Tests, now.TestsE2E
+		s.EnvironmentName, s.SetUp, s.Verification, s.NoSetUp = now.EnvironmentName, now.SetUp, now.Verification, now.NoSetUp
+		s.Environments, s.Image, s.Images = now.Environments, now.Image, now.Images
+		s.Limits.TestTotalSec, s.Limits.SetUpTotalSec = now.Limits.TestTotalSec, now.Limits.SetUpTotalSec
 	}
 	switch moved := e.Base != "" && e.Base != j.BaseCommit; {
 	case !untestable && !moved:

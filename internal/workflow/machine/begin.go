@@ -28,7 +28,10 @@ func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {
 	if j.EnvCreated.IsZero() {
 		j.EnvCreated = m.now
 	}
-	j.EnvRemoved, j.Tested = false, j.Tested.ForcedFrom(j.BaseCommit)
+	j.EnvRemoved = false
+	if b := j.Tested; b == nil || !b.Forced || b.Commit != j.BaseCommit { // else a person said that the run goes on whatever the tests say
+		j.Tested = nil
+	}
 	note := "isolated by " + e.Isolation
 	if e.Isolation == workflow.IsolationNone {
 		note = "not isolated: commands run on this machine as you"
@@ -49,7 +52,11 @@ func (m *machine) startOver() {
 	}
 	m.run.CurrentStepIndex = 0
 	j.Findings, j.Approval, j.Flags = nil, nil, nil
-	j.DropTaken()
+	for i := range j.Moves { // a person's commits are part of the change no more
+		if j.Moves[i].TakenUp {
+			j.Moves[i].TakenUp, j.Moves[i].Agreed = false, false
+		}
+	}
 	if j.SetUp != nil {
 		j.SetUp.BeginAgain()
 	}

@@ -95,12 +95,6 @@ func (m *machine) park(e workflow.AgentFailed) {
 	m.say("parked until %s: %s", until.Format("2006-01-02 15:04:05 MST"), e.Message)
 }
 
-// refusedForTheDay: of what the day's budget kept from being begun there is no call to book.
-func refusedForTheDay(e workflow.Event) bool {
-	failed, ok := e.(workflow.AgentFailed)
-	return ok && failed.Code == workflow.AgentDaySpentCode
-}
-
 func (m *machine) stopOverspent(budget string) {
 	stop := m.problem(workflow.CategoryExecution, workflow.AgentOverspentCode, "the agents have used what the run may use", budget)
 	stop.Next = []workflow.NextStep{m.run.Ask("grant as much again, or more after raising limits", workflow.VerbResume)}

@@ -113,7 +113,9 @@ func (m *machine) apply(event workflow.Event) bool {
 // outcome dispatches what an action brought.
 func (m *machine) outcome(event workflow.Event) {
 	if e, ok := event.(interface{ OfCall() *workflow.Call }); ok && m.answered.Kind == workflow.CallAgent {
-		if call := cmp.Or(e.OfCall(), m.run.Details.Calling); call != nil || !refusedForTheDay(event) {
+		failed, _ := event.(workflow.AgentFailed)
+		// Of what the day's budget kept from being begun there is no call to book.
+		if call := cmp.Or(e.OfCall(), m.run.Details.Calling); call != nil || failed.Code != workflow.AgentDaySpentCode {
 			m.account(m.answered.Role, cmp.Or(call, &workflow.Call{}))
 		}
 	}

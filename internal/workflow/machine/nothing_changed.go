@@ -25,7 +25,9 @@ func (m *machine) mayChangeNothing() bool {
 // changedNothing: the tests in hand, of a step of the implementation, run on what earlier steps left.
 func (m *machine) changedNothing() bool {
 	j := &m.run.Details
-	return j.Phase == workflow.TDDGreen && j.Head == j.StepBase && !j.HeadIsMerge()
+	n := len(j.Moves)
+	merge := n > 0 && j.Moves[n-1].Base != "" && j.Moves[n-1].Commit == j.Head // the head is the base branch, merged into the change
+	return j.Phase == workflow.TDDGreen && j.Head == j.StepBase && !merge
 }
 
 // nothingChanged sends a step back whose agent ended well and changed no file. The tests are those that then failed,

@@ -199,7 +199,9 @@ func (m *machine) approved(e workflow.Approved) bool {
 		m.say("an approval of %.10s was not taken: the change is now %.10s", e.Commit, j.Head)
 	default:
 		j.Approval = &workflow.Approval{Commit: e.Commit, By: e.By, At: m.now}
-		j.AgreeToMoves()
+		for i := range j.Moves {
+			j.Moves[i].Agreed = true
+		}
 		if j.SetUp.NeedsAgreement() {
 			j.Approval.SetUp = j.SetUp.Content()
 		}

@@ -11,28 +11,32 @@ import (
 // reads it unasked (judging). Data that is only named does not: as a rule it is what the tests look at.
 func Judged(tests, setUp []string, files []FileChange) (reasons []string) {
 	named := words(slices.Concat(tests, setUp))
-	implied := slices.Concat(readByTests(words(tests)), ReadBy(words(setUp)))
+	implied := slices.Concat(ReadBy(words(tests)), ReadBy(words(setUp)))
+	// A script, or a program that starts what the project wrote down elsewhere, may start any runner: then all patterns count.
+	if slices.ContainsFunc(words(tests), startsUnseen) {
+		for _, row := range Judging {
+			implied = append(implied, row.Files...)
+		}
+	}
+	data := []string{".txt", ".md", ".json", ".csv", ".tsv", ".xml", ".html", ".log"}
 	for _, f := range files {
+		maybe := f.OldMode != ModeNone && !slices.Contains(data, strings.ToLower(path.Ext(f.Path)))
 		switch {
 		case slices.ContainsFunc(implied, func(pattern string) bool { return covers(pattern, f.Path) }),
-			f.OldMode != ModeNone && !isData(f.Path) && slices.ContainsFunc(named, func(word string) bool { return names(word, f.Path) }):
+			maybe && slices.ContainsFunc(named, func(word string) bool { return names(word, f.Path) }):
 			reasons = append(reasons, "it changes "+f.name()+", which decides what the tests say")
 		}
 	}
 	return reasons
 }
 
-// ModeNone is the mode of a file that is not there.
-const ModeNone = "000000"
-
 func words(lines []string) (all []string) {
+	ends := func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>\"'`$={}", r) }
 	for _, line := range lines {
-		all = append(all, strings.FieldsFunc(line, endsWord)...)
+		all = append(all, strings.FieldsFunc(line, ends)...)
 	}
 	return all
 }
-
-func endsWord(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>\"'`$={}", r) }
 
 // names reports whether a word of a line, which may be a pattern, means the file, from the project's folder or one below,
 // where lines may go.
@@ -42,10 +46,6 @@ func names(word, file string) bool {
 		return false
 	}
 	return covers(word, file) || file == word || strings.HasSuffix(file, "/"+word)
-}
-
-func isData(file string) bool {
-	return slices.Contains([]string{".txt", ".md", ".json", ".csv", ".tsv", ".xml", ".html", ".log"}, strings.ToLower(path.Ext(file)))
 }
 
 // covers reports whether a pattern means the file, in any folder: the name of a file, or the path of one, or with a slash at
@@ -74,19 +74,6 @@ func ReadBy(words []string) (patterns []string) {
 				patterns = append(patterns, row.Files...)
 			}
 		}
-	}
-	return patterns
-}
-
-// readByTests are readBy's of the tests. A script, or a program that starts what the project wrote down elsewhere, may start
-// any runner: then all patterns count.
-func readByTests(words []string) []string {
-	if !slices.ContainsFunc(words, startsUnseen) {
-		return ReadBy(words)
-	}
-	patterns := ReadBy(words)
-	for _, row := range Judging {
-		patterns = append(patterns, row.Files...)
 	}
 	return patterns
 }
