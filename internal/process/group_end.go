@@ -123,18 +123,3 @@ func removeGroup(dir string) error {
 		}
 	}
 }
-
-// sweepGroups removes the groups of starters that are dead.
-func sweepGroups(ctx context.Context) error {
-	var errs []error
-	for _, parent := range groupParents(Limits{Memory: 1, CPUs: 1, Processes: 1}.controllers()) {
-		left, err := filepath.Glob(filepath.Join(parent.dir, groupPrefix+"*"))
-		errs = append(errs, err)
-		for _, dir := range left {
-			if starterDead(strings.TrimPrefix(filepath.Base(dir), groupPrefix)) {
-				errs = append(errs, empty(ctx, dir), removeGroup(dir))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}

@@ -82,21 +82,14 @@ func dropIgnored() error {
 			signal.Notify(make(chan os.Signal, 1), s)
 		default:
 			// Reading or writing at a terminal from the background cannot be answered by a handler
-			// that does nothing: the kernel would ask again for ever.
-			if err := resetSignal(s); err != nil {
-				return err
+			// that does nothing: the kernel would ask again for ever. Package signal cannot give a signal its
+			// default effect: its Reset restores what was inherited.
+			var action [4]uint64 // handler, flags, restorer and mask: all zero is the default
+			const maskSize = 8
+			if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, maskSize, 0, 0); errno != 0 {
+				return fmt.Errorf("reset signal %d: %w", int(s), errno)
 			}
 		}
-	}
-	return nil
-}
-
-// resetSignal gives a signal its default effect. Package signal cannot: its Reset restores what was inherited.
-func resetSignal(s syscall.Signal) error {
-	var action [4]uint64 // handler, flags, restorer and mask: all zero is the default
-	const maskSize = 8
-	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, maskSize, 0, 0); errno != 0 {
-		return fmt.Errorf("reset signal %d: %w", int(s), errno)
 	}
 	return nil
 }
@@ -135,6 +128,37 @@ func resetLimits() error {
 		if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, unix.EINVAL) {
 			return fmt.Errorf("set resource limit %d: %w", resource, err)
 		}
+	}
+	return nil
+}
+
+// freshUmask is what programs begin with that Command.Fresh describes. One of the caller's, 077 say,
+// would make a test pass or fail by who started it.
+const freshUmask = 0o022
+
+// domainMask are the bits of a personality that say for what kind of machine programs are shown it to be; the
+// others change how memory is laid out.
+const domainMask = 0xff
+
+// freshen gives the calling thread, and so what it starts, what does not depend on who started us. The thread must end afterwards.
+func freshen() error {
+	// Umask and working directory are the process's until the thread has a copy of its own.
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return fmt.Errorf("get a umask of its own: %w", err)
+	}
+	unix.Umask(freshUmask)
+	const ask = 0xffffffff
+	if now, _, errno := unix.RawSyscall(unix.SYS_PERSONALITY, ask, 0, 0); errno == 0 && now&^domainMask != 0 {
+		_, _, _ = unix.RawSyscall(unix.SYS_PERSONALITY, now&domainMask, 0, 0) // which the kernel never refuses
+	}
+	// A real-time policy, under which an endless loop stops the machine, is left. Niceness and processors stay as
+	// they are: they are how a person holds down all of a run.
+	now, err := unix.SchedGetAttr(0, 0)
+	if err != nil || now.Policy != unix.SCHED_FIFO && now.Policy != unix.SCHED_RR {
+		return nil // a kernel that does not tell has given us nothing special
+	}
+	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}, 0); err != nil {
+		return fmt.Errorf("leave real-time scheduling: %w", err)
 	}
 	return nil
 }

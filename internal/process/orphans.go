@@ -2,12 +2,13 @@ package process
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -16,8 +17,6 @@ import (
 // value tells who started the program, pid.start.namespace, and then what
 // tells this start from all others.
 const tagName = "SIGNALBOX_PROCESS"
-
-func newTag() string { return tagName + "=" + self() + "." + rand.Text() }
 
 // self is this process's identity in tags, two dots without words where /proc does not tell it.
 var self = sync.OnceValue(func() string {
@@ -38,16 +37,41 @@ func SweepOrphans(ctx context.Context, tag string) (killed int, err error) {
 	if !assignment().MatchString(tag) {
 		return 0, fmt.Errorf("sweep orphans of %q: not a variable assignment", tag)
 	}
+	dead := func(starter string) bool {
+		_, _, dead := judgeStarter(starter)
+		return dead
+	}
 	killed, err = sweep(ctx, tag, func() ([]int, error) {
 		pids, err := processes()
-		return slices.DeleteFunc(pids, func(pid int) bool { return !orphaned(ctx, pid) }), err
+		return slices.DeleteFunc(pids, func(pid int) bool { return !dead(starterOf(ctx, pid)) }), err
 	})
-	return killed, errors.Join(err, sweepGroups(ctx))
+	errs := []error{err}
+	for _, parent := range groupParents(Limits{Memory: 1, CPUs: 1, Processes: 1}.controllers()) {
+		left, err := filepath.Glob(filepath.Join(parent.dir, groupPrefix+"*"))
+		errs = append(errs, err)
+		for _, dir := range left {
+			if dead(strings.TrimPrefix(filepath.Base(dir), groupPrefix)) {
+				errs = append(errs, empty(ctx, dir), removeGroup(dir))
+			}
+		}
+	}
+	return killed, errors.Join(errs...)
 }
 
-// orphaned reports whether pid was started by a process of this namespace that
-// is dead. Of other namespaces the ids mean nothing here.
-func orphaned(ctx context.Context, pid int) bool { return starterDead(starterOf(ctx, pid)) }
+// Starters returns the ids of the living processes, except the calling one, that started a still living process with this variable assignment in
+// its environment. It omits starters in other process namespaces.
+func Starters(ctx context.Context, tag string) (starters []int, err error) {
+	pids, err := processes()
+	for _, pid := range pids {
+		if !tagged(ctx, pid, tag) {
+			continue
+		}
+		if starter, lives, _ := judgeStarter(starterOf(ctx, pid)); lives && starter != os.Getpid() && !slices.Contains(starters, starter) {
+			starters = append(starters, starter)
+		}
+	}
+	return starters, err
+}
 
 // starterOf returns the value of a process's tag, empty if it has none.
 func starterOf(ctx context.Context, pid int) (tag string) {
@@ -59,14 +83,17 @@ func starterOf(ctx context.Context, pid int) (tag string) {
 	return tag
 }
 
-// starterDead reports whether the starter that a tag's value names is of this namespace and dead.
-func starterDead(tag string) bool {
+// judgeStarter returns the process that a tag's value names, and whether it is of this namespace (elsewhere the ids mean
+// nothing here) and lives, or is of this namespace and dead.
+func judgeStarter(tag string) (pid int, lives, dead bool) {
 	parts := strings.Split(tag, ".")
 	if len(parts) != 4 || parts[0] == "" || !strings.HasSuffix(self(), "."+parts[2]) {
-		return false
+		return 0, false, false
 	}
 	start, err := startOf(parts[0])
-	return errors.Is(err, fs.ErrNotExist) || err == nil && start != parts[1]
+	pid, errPID := strconv.Atoi(parts[0])
+	same := err == nil && start == parts[1]
+	return pid, same && errPID == nil, errors.Is(err, fs.ErrNotExist) || err == nil && !same
 }
 
 // startOf returns when a process started, in clock ticks after boot.

@@ -26,7 +26,7 @@ type output struct {
 	sink *sink
 }
 
-// copy passes on what the pipe brings until its end, or until it is quiet after hurry.
+// copy passes on what the pipe brings until its end, or until it is quiet once finish set a deadline.
 func (o *output) copy() {
 	buffer := make([]byte, readSize)
 	for left := math.MaxInt; left > 0; {
@@ -46,11 +46,6 @@ func (o *output) copy() {
 	}
 }
 
-// hurry makes copy take what is there and return. What waits in the pipe is not lost.
-func (o *output) hurry() {
-	_ = o.pipe.SetReadDeadline(time.Unix(1, 0))
-}
-
 // sink passes output on up to a limit, one Writer call at a time.
 type sink struct {
 	begun   time.Time
@@ -60,13 +55,6 @@ type sink struct {
 	left int64 // bytes that may still be passed on
 	cut  bool
 	err  error // of a Writer; nothing more is passed on
-}
-
-func newSink(limit int64) *sink {
-	if limit == 0 {
-		limit = math.MaxInt64
-	}
-	return &sink{begun: time.Now(), left: limit}
 }
 
 func (s *sink) pass(to io.Writer, p []byte) {
@@ -94,10 +82,4 @@ func (s *sink) touch() { s.printed.Store(int64(time.Since(s.begun))) }
 // quiet returns the time since something was printed.
 func (s *sink) quiet() time.Duration {
 	return time.Since(s.begun) - time.Duration(s.printed.Load())
-}
-
-func (s *sink) truncated() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cut
 }

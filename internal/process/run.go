@@ -1,13 +1,15 @@
 package process
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os/exec"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -55,7 +57,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Ending: Stopped}, nil
 	}
-	tag := newTag()
+	tag := tagName + "=" + self() + "." + rand.Text()
 	oom := watchOOM()
 	s, err := newStreams(c)
 	if err != nil {
@@ -70,7 +72,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	err = p.end(ctx, tag)
 	streamErr := s.finish()
 	result := p.result()
-	result.Ending, result.Truncated = ending, s.sink.truncated()
+	result.Ending, result.Truncated = ending, s.sink.cut
 	if ending == Exited && (oom.killed(result) || p.starved && !result.OK()) {
 		result.Ending = NoMemory
 	}
@@ -83,7 +85,7 @@ func (p *program) await(ctx context.Context, c Command, s *streams, tag string) 
 	patience, quit := linger, ctx.Done()
 	if ending != Exited {
 		p.askToEnd(ctx, c, tag)
-		patience, quit = c.grace(), nil
+		patience, quit = cmp.Or(c.Grace, DefaultGrace), nil
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -125,35 +127,22 @@ func (p *program) awaitLeader(ctx context.Context, c Command, s *streams) Ending
 	}
 }
 
-// end kills what is left of the tree. The leader is reaped last: until then its process id, which is also the group's, can't be reused.
-func (p *program) end(ctx context.Context, tag string) error {
-	p.signalGroup(unix.SIGKILL)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWait)
-	defer cancel()
-	_, err := sweep(ctx, tag, p.suspects)
-	select {
-	case <-p.exited:
-		err = errors.Join(err, p.reap())
-		p.starved = p.group.killed()
-		return errors.Join(err, p.group.end(ctx))
-	case <-time.After(killWait):
-		return errors.Join(err, fmt.Errorf("end process %d: %w", p.process.Pid, ErrUnkillable))
-	}
-}
-
-// suspects returns the processes that may belong to the tree.
-func (p *program) suspects() ([]int, error) {
-	pids, err := processes()
-	if time.Since(p.started) < pidLap {
-		pids = youngerThan(p.process.Pid, pids)
-	}
-	return pids, err
-}
-
 // newDeadline returns a timer that fires after d, or in 292 years when d is zero.
 func newDeadline(d time.Duration) *time.Timer {
 	if d == 0 {
 		d = math.MaxInt64
 	}
 	return time.NewTimer(d)
+}
+
+// Foreground runs a person's own program (an editor, a pager) on their terminal and waits for it. It stays in our
+// process group, so that the terminal's keys reach it, and has the whole of env. Unlike Run it bounds nothing and ends
+// nothing that the program leaves behind: the program is the person's, not a project's.
+func Foreground(ctx context.Context, args, env []string, in io.Reader, out, errs io.Writer) error {
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Env, c.Stdin, c.Stdout, c.Stderr = env, in, out, errs
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("run %q: %w", args[0], err)
+	}
+	return nil
 }

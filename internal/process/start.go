@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -69,12 +70,14 @@ func (p *program) lead(path string, c Command, attr *os.ProcAttr, startErr chan<
 		defer runtime.UnlockOSThread()
 	} // else the thread is no longer like the others, and ends with this function
 	p.started = time.Now()
-	err := unblocked(func() error { return p.startIn(path, c, attr) })
+	err := p.startIn(path, c, attr)
 	startErr <- err
 	if err != nil {
 		return
 	}
-	p.waitErr = awaitExit(p.process.Pid)
+	for p.waitErr = unix.EINTR; errors.Is(p.waitErr, unix.EINTR); { // the dead child is left to be reaped
+		p.waitErr = unix.Waitid(unix.P_PID, p.process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+	}
 	p.took = time.Since(p.started)
 	close(p.exited)
 }
@@ -82,6 +85,12 @@ func (p *program) lead(path string, c Command, attr *os.ProcAttr, startErr chan<
 // startIn starts the program in a network namespace and in its control group: a child begins
 // as the thread is that starts it. So it runs no instruction outside of either.
 func (p *program) startIn(path string, c Command, attr *os.ProcAttr) (err error) {
+	// It would begin with the blocked signals of this thread, too, and we may have been started with some.
+	var none, before unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, &before); err != nil {
+		return fmt.Errorf("unblock signals: %w", err)
+	}
+	defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil) }() // it cannot fail where it just did not
 	if c.Network != nil {
 		if err := unix.Setns(int(c.Network.Fd()), unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("enter network namespace: %w", err)
@@ -98,16 +107,6 @@ func (p *program) startIn(path string, c Command, attr *os.ProcAttr) (err error)
 	p.process, err = os.StartProcess(path, c.Args, attr)
 	p.group.leave()
 	return err
-}
-
-// awaitExit returns when the child is dead, and leaves it to be reaped.
-func awaitExit(pid int) error {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
 }
 
 func (p *program) reap() error {
@@ -141,12 +140,17 @@ func (p *program) result() Result {
 }
 
 // lookPath finds name as the child would. Entries of PATH that are not absolute are passed over:
-// they would start programs out of the working directory, which is not trusted.
+// they would start programs out of the working directory, which is not trusted. Of several PATHs the first counts, as
+// with getenv.
 func lookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
-	for _, dir := range filepath.SplitList(variable(env, "PATH")) {
+	i := slices.IndexFunc(env, func(variable string) bool { return strings.HasPrefix(variable, "PATH=") })
+	if i < 0 {
+		return "", ErrNotFound
+	}
+	for _, dir := range filepath.SplitList(strings.TrimPrefix(env[i], "PATH=")) {
 		path := filepath.Join(dir, name)
 		if !filepath.IsAbs(dir) {
 			continue
@@ -157,14 +161,4 @@ func lookPath(name string, env []string) (string, error) {
 		}
 	}
 	return "", ErrNotFound
-}
-
-// variable returns the value that a child's getenv gives: the first one.
-func variable(env []string, name string) string {
-	for _, assignment := range env {
-		if value, ok := strings.CutPrefix(assignment, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

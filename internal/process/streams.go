@@ -1,9 +1,11 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"syscall"
@@ -31,7 +33,7 @@ type streams struct {
 func newStreams(c Command) (_ *streams, err error) {
 	s := &streams{
 		input:  c.Stdin,
-		sink:   newSink(c.OutputLimit),
+		sink:   &sink{begun: time.Now(), left: cmp.Or(c.OutputLimit, math.MaxInt64)},
 		fed:    make(chan struct{}),
 		closed: make(chan struct{}),
 	}
@@ -117,7 +119,7 @@ func (s *streams) copyInput() {
 // finish returns when all that the tree printed was passed on. It is called after the tree's end.
 func (s *streams) finish() error {
 	for _, o := range s.outputs {
-		o.hurry()
+		_ = o.pipe.SetReadDeadline(time.Unix(1, 0)) // copy takes what is there and returns
 	}
 	<-s.closed
 	if s.feed != nil {

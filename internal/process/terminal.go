@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,8 +49,12 @@ func newTerminal() (ours, theirs *os.File, err error) {
 	if err == nil {
 		var failed error
 		err = raw.Control(func(fd uintptr) {
-			if failed = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); failed == nil {
-				peer, failed = openPeer(fd)
+			if failed = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); failed != nil {
+				return
+			}
+			var errno syscall.Errno
+			if peer, _, errno = unix.Syscall(unix.SYS_IOCTL, fd, unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC); errno != 0 {
+				failed = os.NewSyscallError("open the program's side", errno)
 			}
 		})
 		err = errors.Join(err, failed)
@@ -58,14 +63,6 @@ func newTerminal() (ours, theirs *os.File, err error) {
 		return nil, nil, errors.Join(err, ours.Close())
 	}
 	return ours, os.NewFile(peer, "terminal"), nil
-}
-
-func openPeer(fd uintptr) (peer uintptr, err error) {
-	peer, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
-	if errno != 0 {
-		return 0, os.NewSyscallError("open the program's side", errno)
-	}
-	return peer, nil
 }
 
 func (s *streams) setSize(size TerminalSize) error {
