@@ -19,8 +19,15 @@ const queuePoll = time.Second
 func (x *execution) queue(ctx context.Context) (admitted bool, err error) {
 	place := x.line.join()
 	defer x.line.leave(place)
-	if front, err := x.comeToTheFront(ctx, place); err != nil || !front {
-		return false, err
+	for front := false; !front; { // nothing is kept open meanwhile but the request's lock
+		select {
+		case <-place.turn:
+			front = true
+		default:
+			if err := x.wait(ctx, place.turn, nil, x.slots(nil)+", behind other runs of this process"); err != nil || x.run.State.Ended() {
+				return false, err
+			}
+		}
 	}
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,21 +45,6 @@ func (x *execution) queue(ctx context.Context) (admitted bool, err error) {
 			return x.admit(ctx, slot)
 		}
 		if err := x.wait(ctx, freed, x.Clock.After(queuePoll), x.slots(holders)); err != nil || x.run.State.Ended() {
-			return false, err
-		}
-	}
-}
-
-// comeToTheFront waits until the run is in front of the line. It keeps nothing open meanwhile but the
-// request's lock.
-func (x *execution) comeToTheFront(ctx context.Context, place *place) (front bool, err error) {
-	for {
-		select {
-		case <-place.turn:
-			return true, nil
-		default:
-		}
-		if err := x.wait(ctx, place.turn, nil, x.slots(nil)+", behind other runs of this process"); err != nil || x.run.State.Ended() {
 			return false, err
 		}
 	}

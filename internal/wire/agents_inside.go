@@ -28,7 +28,14 @@ func (p *Project) TryInside(ctx context.Context, try func(context.Context, proce
 // Starting asks an agent that is known for its version. Any other program is only looked for: what it would do is its own affair.
 func (p *Project) Starting(name string, c config.Agent) func(context.Context, process.Executor) error {
 	v, known := VendorOf(c.Driver)
-	program := agent.Program{Agent: name, Title: v.Title, Oldest: v.Oldest, Install: v.Install, Args: []string{p.programOf(c)}, Env: c.Env}
+	path := cmp.Or(c.Program, c.Driver)
+	if len(c.Command) > 0 {
+		path = c.Command[0]
+	}
+	if strings.Contains(path, "/") {
+		path = p.Abs(path)
+	}
+	program := agent.Program{Agent: name, Title: v.Title, Oldest: v.Oldest, Install: v.Install, Args: []string{path}, Env: c.Env}
 	if !known {
 		return program.FindIn
 	}
@@ -36,17 +43,6 @@ func (p *Project) Starting(name string, c config.Agent) func(context.Context, pr
 		_, err := program.VersionIn(ctx, exec)
 		return err
 	}
-}
-
-func (p *Project) programOf(c config.Agent) string {
-	program := cmp.Or(c.Program, c.Driver)
-	if len(c.Command) > 0 {
-		program = c.Command[0]
-	}
-	if strings.Contains(program, "/") {
-		program = p.Abs(program)
-	}
-	return program
 }
 
 // tryer is a driver of environments in which a command can run before there is one.
@@ -59,12 +55,4 @@ type tryIn struct{ tryer }
 // Exec implements process.Executor.
 func (t tryIn) Exec(ctx context.Context, c process.Command) (process.Result, error) {
 	return t.Try(ctx, c)
-}
-
-// CostTold says what a budget of money is worth where its models have no prices.
-func (v vendor) CostTold() string {
-	if v.reckons {
-		return v.Title + " tells its cost when a call ends, and in a session at its own interface not at all, so a budget of money ends nothing meanwhile"
-	}
-	return v.Title + " tells no cost, so no budget of money holds for it"
 }

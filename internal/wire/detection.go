@@ -23,50 +23,25 @@ func (p *Project) Detect(ctx context.Context, commit, language string) (workflow
 		return workflow.Detection{}, err
 	}
 	d := p.detection(&found)
-	if p.Config.Environment.Submodules {
-		d.Locks, err = p.withSubmodules(ctx, commit, d.Locks)
+	if !p.Config.Environment.Submodules {
+		return d, nil
 	}
-	return d, err
-}
-
-// withSubmodules is a digest of locks and of the commits that submodules are at: a set-up may build what lies there.
-func (p *Project) withSubmodules(ctx context.Context, commit, locks string) (string, error) {
-	found, err := p.Repo.Submodules(ctx, commit)
+	submodules, err := p.Repo.Submodules(ctx, commit)
 	if errors.Is(err, git.ErrInvalid) { // which keeps every environment from being made
-		return locks, nil
+		return d, nil
 	}
-	if err != nil || len(found) == 0 {
-		return locks, err
+	if err != nil || len(submodules) == 0 {
+		return d, err
 	}
-	all := map[string]string{"": locks}
-	for _, s := range found {
+	all := map[string]string{"": d.Locks}
+	for _, s := range submodules { // a set-up may build what lies there
 		all[s.Path] = s.Commit
 	}
-	return lockDigest(all), nil
+	d.Locks = lockDigest(all)
+	return d, nil
 }
 
 func (p *Project) detection(found *detect.Result) workflow.Detection {
-	d := detection(found)
-	if p.Config.Environment.Images[d.Environment] == "" {
-		d.Image = ownImage(found)
-	}
-	return d
-}
-
-// ownImage is the image that the project's own descriptions name first.
-func ownImage(found *detect.Result) string {
-	for _, d := range found.Descriptions {
-		switch {
-		case d.Dockerfile != "":
-			return "file:" + d.Dockerfile
-		case d.Image != "":
-			return d.Image
-		}
-	}
-	return ""
-}
-
-func detection(found *detect.Result) workflow.Detection {
 	d := workflow.Detection{Environment: found.Environment, Reason: found.Reason, Files: []string{}, SetUp: found.SetUp, Source: found.SetUpSource,
 		Locks: lockDigest(found.Locks()), Notes: slices.Concat(offers(found), found.Notes)}
 	for _, f := range found.Files {
@@ -78,6 +53,17 @@ func detection(found *detect.Result) workflow.Detection {
 			d.Defaults = map[string]workflow.DefaultSetUp{}
 		}
 		d.Defaults[other.Environment] = workflow.DefaultSetUp{SetUp: other.SetUp, Verification: verifications(other.Verification)}
+	}
+	if p.Config.Environment.Images[d.Environment] != "" {
+		return d
+	}
+	for _, own := range found.Descriptions { // the project's own: the first that names an image
+		if d.Image = own.Image; own.Dockerfile != "" {
+			d.Image = "file:" + own.Dockerfile
+		}
+		if d.Image != "" {
+			break
+		}
 	}
 	return d
 }

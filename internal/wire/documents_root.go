@@ -72,7 +72,10 @@ func AboveClones(dir string) string {
 	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
 		trees := filepath.Dir(at)
 		above := filepath.Dir(trees)
-		if filepath.Base(trees) == ".worktrees" && strings.HasPrefix(filepath.Base(at), "issue-") && exists(filepath.Join(above, ".git")) {
+		if filepath.Base(trees) != ".worktrees" || !strings.HasPrefix(filepath.Base(at), "issue-") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(above, ".git")); !errors.Is(err, os.ErrNotExist) {
 			project = above
 		}
 	}

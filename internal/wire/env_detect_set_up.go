@@ -54,9 +54,6 @@ func (p *Project) SetUpOf(found *detect.Result) (PlannedSetUp, error) {
 			s.Image = "file:" + file
 		}
 	}
-	s.Commands, s.Verification = listOf(s.Commands), listOf(s.Verification)
+	s.Commands, s.Verification = append([]string{}, s.Commands...), append([]workflow.Verification{}, s.Verification...) // scripts want [], not null
 	return s, nil
 }
-
-// listOf is a list also where there is nothing: scripts want [], not null.
-func listOf[T any](all []T) []T { return append([]T{}, all...) }

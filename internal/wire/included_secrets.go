@@ -8,10 +8,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"signalbox/internal/lazy"
 	"strings"
 	"syscall"
 	"unicode"
+
+	"signalbox/internal/lazy"
 )
 
 // assignment is a line of a file such as .env.
@@ -76,7 +77,10 @@ func SecretsOfLine(line string) (values []string) {
 		name, value = found[1], found[2]
 	}
 	value = strings.Trim(strings.TrimSuffix(value, ","), `"'`)
-	if secretName(name) || looksRandom(value) {
+	// One long word of letters and digits looks like a key.
+	random := len(value) >= randomLength && !strings.ContainsFunc(value, unicode.IsSpace) &&
+		strings.ContainsFunc(value, unicode.IsDigit) && strings.ContainsFunc(value, unicode.IsLetter)
+	if secretName(name) || random {
 		values = append(values, value)
 	}
 	if at, err := url.Parse(value); err == nil && at.User != nil {
@@ -89,9 +93,3 @@ func SecretsOfLine(line string) (values []string) {
 
 // randomLength is the least length of a word that counts as a secret by its look, in bytes.
 const randomLength = 16
-
-// looksRandom reports whether a text is one long word of letters and digits, as keys are.
-func looksRandom(text string) bool {
-	return len(text) >= randomLength && !strings.ContainsFunc(text, unicode.IsSpace) &&
-		strings.ContainsFunc(text, unicode.IsDigit) && strings.ContainsFunc(text, unicode.IsLetter)
-}

@@ -51,7 +51,11 @@ func (a *Opener) look(ctx context.Context, v vendor) Installed {
 	i := Installed{Driver: v.Driver, Name: v.Title, Install: v.Install}
 	driver, err := v.Build(agent.Settings{Name: v.Driver, Permissions: agent.Everything})
 	if err == nil {
-		i.Version, err = unasked(driver, a.repositoryRoot(), agent.Program{Agent: v.Driver, Args: []string{v.Driver}}, config.Agent{}).Check(ctx)
+		root, gitDir, outside := DocumentsRoot(a.Dir) // the project around, found without any program
+		if outside != nil || gitDir == "" {
+			root = ""
+		}
+		i.Version, err = unasked(driver, root, agent.Program{Agent: v.Driver, Args: []string{v.Driver}}, config.Agent{}).Check(ctx)
 	}
 	if err != nil {
 		i.Problem = err.Error()
@@ -60,7 +64,9 @@ func (a *Opener) look(ctx context.Context, v vendor) Installed {
 	i.Found = true
 	i.Login, i.Key, i.Folder = a.LoginOf(v, config.Agent{})
 	w := a.WayOf(v, config.Agent{})
-	i.URL, i.URLFrom = ShownURL(w.named()), w.from
+	if w.from != "" { // the user named the address
+		i.URL, i.URLFrom = ShownURL(w.Url), w.from
+	}
 	if w.Problem != "" {
 		i.Login, i.Key, i.Problem = "", "", w.Problem+": "+w.Next
 	}
@@ -94,4 +100,32 @@ func loggedIn(file string) bool {
 	}
 	held := strings.Join(strings.Fields(string(text)), "")
 	return held != "" && held != "{}"
+}
+
+// unaskedAgent is an agent whose program is not started on this machine to say its version: a repository could have it
+// do anything else. In a sandbox it is asked all the same.
+type unaskedAgent struct {
+	agent.Agent
+	program agent.Program
+	why     string
+}
+
+// unasked is the agent, whose program is asked on this machine only if it lies outside the project and no variable of
+// the configuration has a say in what it runs.
+func unasked(a agent.Agent, root string, program agent.Program, c config.Agent) agent.Agent {
+	switch {
+	case root != "" && program.Within(root):
+		return unaskedAgent{a, program, "version not checked: it is in the repository"}
+	case len(c.Env) > 0:
+		return unaskedAgent{a, program, "version not checked on this machine: it has variables of its own"}
+	}
+	return a
+}
+
+// Check implements agent.Agent.
+func (a unaskedAgent) Check(context.Context) (version string, err error) {
+	if _, err := a.program.Find(); err != nil {
+		return "", err
+	}
+	return a.why, nil
 }

@@ -3,9 +3,13 @@ package wire
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
+	"signalbox/internal/environment/clone/seccomp"
+	"signalbox/internal/forge/local"
+	"signalbox/internal/process"
 	"signalbox/internal/redact"
 )
 
@@ -40,7 +44,28 @@ func (a *Opener) HealthTime() time.Time {
 	if a.Clock != nil {
 		return a.Clock()
 	}
-	return now()
+	return time.Now()
 }
 
-func now() time.Time { return time.Now() }
+// gitHost runs git for a command that only shows. An object that a partial clone lacks is not fetched there: the way to
+// it is the repository's to say, and can be any program.
+type gitHost struct {
+	process.Host
+	app *Opener
+}
+
+func (a *Opener) GitHost() gitHost { return gitHost{a.Host(), a} }
+
+// Exec implements process.Executor.
+func (h gitHost) Exec(ctx context.Context, c process.Command) (process.Result, error) {
+	if !h.app.Obeys && !slices.Contains(c.Args, "fetch") { // what is fetched by name comes from a folder of this machine
+		c.Env = append(slices.Clip(c.Env), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
+	}
+	return h.Host.Exec(ctx, c)
+}
+
+// Remote is the remote that branches and merges are pushed to.
+const Remote = local.Remote
+
+// Filters reports whether this machine lets a sandbox close system calls.
+func Filters() bool { return seccomp.Filters() }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,8 +136,8 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 		return nil, p.Untrusted()
 	}
 	p.Obeys = true
-	if err := p.mayGoOut(); err != nil {
-		return nil, err
+	if _, err := p.Proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err != nil { // then no model can be reached from here
+		return nil, &problem.Error{Err: errors.New("HTTPS_PROXY or ALL_PROXY is no address of a proxy that is known"), Hint: WantProxy}
 	}
 	if _, err := p.Environments.Check(ctx); err != nil {
 		return nil, Explained(err)
@@ -161,14 +162,17 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 // Engine is one whose actions are carried out with c, and with what belongs to the project.
 func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.Engine {
 	c.Store, c.Repo, c.Forge, c.Environments, c.Detect, c.Redact, c.Logger = p.Store, p.Repo, p.Forge, p.Environments, p.Detect, p.Redact, p.Log
-	c.Isolation, c.Offline, c.Clock = p.Isolation(), p.Offline(), engine.Clock{Now: now, After: time.After}
+	c.Isolation, c.Clock = p.Isolation(), engine.Clock{Now: time.Now, After: time.After}
+	c.Offline = p.Config.Environment.Network == config.NetworkNone && c.Isolation != config.SandboxNone // else nothing keeps commands from the network
 	return engine.New(engine.Config{Runs: p.Store, Locks: p.Store, Performer: perform.New(c), Program: c.Program, MaxParallel: p.Config.MaxParallel,
 		Clock: c.Clock, Observe: observe, Logger: p.Log})
 }
 
 // Places are the environments of the project's runs.
 func (p *Project) Places() *place.Places {
-	return place.New(place.Config{Store: p.Store, Repo: p.Repo, Environments: p.Environments, PerRun: p.PerRun(), PerDay: p.PerDay(), Now: now, Logger: p.Log})
+	l := Limits(p.Config.Limits)
+	perRun := &workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
+	return place.New(place.Config{Store: p.Store, Repo: p.Repo, Environments: p.Environments, PerRun: perRun, PerDay: p.PerDay(), Now: time.Now, Logger: p.Log})
 }
 
 // Commits is what the configuration says of commits.

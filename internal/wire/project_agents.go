@@ -3,11 +3,11 @@ package wire
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/command"
@@ -56,12 +56,6 @@ func (p *Project) rules() map[workflow.Role]permission.Rules {
 	return rules
 }
 
-// PerRun is what the agents of one run may use.
-func (p *Project) PerRun() *workflow.Spending {
-	l := Limits(p.Config.Limits)
-	return &workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
-}
-
 // PerDay is what the agents of all runs may use in a day.
 func (p *Project) PerDay() workflow.Spending {
 	s := p.Config.Limits.PerDay
@@ -88,7 +82,7 @@ func (p *Project) Agent(ctx context.Context, name string, c config.Agent) (agent
 // ledger is what the day's calls are counted in; nil where nothing limits them.
 func (p *Project) ledger() *gateway.Ledger {
 	if l := p.PerDay(); p.day == nil && l != (workflow.Spending{}) {
-		p.day = gateway.NewLedger(gateway.LedgerConfig{Root: p.Root, Dir: store.SpendingDir, Clock: now,
+		p.day = gateway.NewLedger(gateway.LedgerConfig{Root: p.Root, Dir: store.SpendingDir, Clock: time.Now,
 			Budget: gateway.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD}, Calls: int64(l.Calls)})
 	}
 	return p.day
@@ -234,13 +228,8 @@ func (p *Project) startGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Gateway = gateway.New(gateway.Config{Clock: now, Logger: p.Log, Proxy: p.Proxy(), Roots: roots})
+	p.Gateway = gateway.New(gateway.Config{Clock: time.Now, Logger: p.Log, Proxy: p.Proxy(), Roots: roots})
 	return p.Gateway.Start(ctx)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, os.ErrNotExist)
 }
 
 // Unsandboxed: commands run on this machine as who started us.

@@ -50,17 +50,21 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 	}
 	// One that starts and does not tell its version may work all the same.
 	if err := p.Starting(name, c)(ctx, inside); errors.Is(err, agent.ErrUnseen) || errors.Is(err, agent.ErrTooOld) {
-		return &perform.AgentError{Code: string(agent.Unavailable), Next: upgrade(v, err), Err: err}
+		next := workflow.SeeDoctor
+		if errors.Is(err, agent.ErrTooOld) && v.Install != "" {
+			next = workflow.NextStep{Program: strings.Fields(v.Install + "@latest")}
+		}
+		return &perform.AgentError{Code: string(agent.Unavailable), Next: next, Err: err}
 	}
 	if !known {
 		return nil
 	}
 	if err := p.MayCallBy(name, v, c); err != nil {
-		hint := ""
-		if known := (*problem.Error)(nil); errors.As(err, &known) {
-			hint = known.Hint
+		next := workflow.SeeDoctor
+		if known := (*problem.Error)(nil); errors.As(err, &known) && known.Hint != "" {
+			next = workflow.Advice(known.Hint)
 		}
-		return &perform.AgentError{Code: string(agent.NoRoute), Next: advised(hint), Err: err}
+		return &perform.AgentError{Code: string(agent.NoRoute), Next: next, Err: err}
 	}
 	w := p.WayOf(v, c)
 	if login, _, _ := p.LoginOf(v, c); login != config.LoginKey || w.Place() == "" {
@@ -70,22 +74,6 @@ func (p *Project) mayBeCalled(ctx context.Context, name string, c config.Agent, 
 		return nil // its call says so, before anything is sent
 	}
 	return p.Reach(ctx, w)
-}
-
-// upgrade is what to do about an agent that does not start, or is too old.
-func upgrade(v vendor, err error) workflow.NextStep {
-	if !errors.Is(err, agent.ErrTooOld) || v.Install == "" {
-		return workflow.SeeDoctor
-	}
-	return workflow.NextStep{Program: strings.Fields(v.Install + "@latest")}
-}
-
-// advised is what a finding says to do; doctor says it where the finding does not.
-func advised(next string) workflow.NextStep {
-	if next == "" {
-		return workflow.SeeDoctor
-	}
-	return workflow.Advice(next)
 }
 
 // Reach says why nothing answers where the user or the configuration says that the agent's model is, nil if anything does.

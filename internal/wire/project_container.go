@@ -14,9 +14,6 @@ import (
 	"signalbox/internal/environment/container/engine"
 )
 
-// ofThisMachine are variables whose values are paths on this machine. An image has its own.
-var ofThisMachine = []string{"PATH"}
-
 // dockerVariables say where Docker is. They are for the program that speaks to it, never for commands.
 var dockerVariables = []string{"PATH", "HOME", "DOCKER_HOST", "DOCKER_API_VERSION", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"}
 
@@ -28,10 +25,22 @@ func (p *Project) containerDriver(c clone.Config) environment.Driver {
 	if err != nil {
 		p.Log.Warn("find own program", "error", err) // Check says what it means
 	}
+	// PATH is of this machine, and an image has its own: commands get it only if the configuration asks for it.
+	isPath := func(variable string) bool { return variable == "PATH" || strings.HasPrefix(variable, "PATH=") }
+	variables := p.Variables()
+	if !slices.ContainsFunc(e.Variables, isPath) {
+		variables = slices.DeleteFunc(variables, isPath)
+	}
+	var docker []string
+	for _, name := range dockerVariables {
+		if value := p.Env(name); value != "" {
+			docker = append(docker, name+"="+value)
+		}
+	}
 	return container.New(container.Config{
-		Clone: c, Variables: p.inside(), ReadOnly: p.shown(), Image: e.Image, Dockerfile: e.Dockerfile,
+		Clone: c, Variables: variables, ReadOnly: p.shown(), Image: e.Image, Dockerfile: e.Dockerfile,
 		Network: e.Network, Egress: c.Egress, Proxy: c.Proxy, Roots: c.Roots, Limits: p.Limits(), Capabilities: e.Capabilities,
-		Program: self, Docker: dockerProgram(self), DockerEnv: p.values(dockerVariables), Logger: p.Log,
+		Program: self, Docker: dockerProgram(self), DockerEnv: docker, Logger: p.Log,
 	})
 }
 
@@ -41,32 +50,6 @@ func (p *Project) Isolation() string {
 		return config.DriverContainer
 	}
 	return p.Config.Environment.Sandbox
-}
-
-// Offline: commands reach no network, and something keeps them from it.
-func (p *Project) Offline() bool {
-	return p.Config.Environment.Network == config.NetworkNone && p.Isolation() != config.SandboxNone
-}
-
-// inside are the variables for commands in a container: those that a person asked for, and of
-// the ones that are passed on anyway those that mean something there.
-func (p *Project) inside() []string {
-	return slices.DeleteFunc(p.Variables(), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(ofThisMachine, name) && !slices.ContainsFunc(p.Config.Environment.Variables, func(asked string) bool {
-			asked, _, _ = strings.Cut(asked, "=")
-			return asked == name
-		})
-	})
-}
-
-func (p *Project) values(names []string) (variables []string) {
-	for _, name := range names {
-		if value := p.Env(name); value != "" {
-			variables = append(variables, name+"="+value)
-		}
-	}
-	return variables
 }
 
 // shown are the host paths of every container: what the configuration opens, and the agents'

@@ -58,7 +58,7 @@ func (a withLogin) Run(ctx context.Context, task agent.Task, exec process.Execut
 }
 
 func (p *Project) withOwnLogin(a agent.Agent, v vendor, c config.Agent) agent.Agent {
-	again := "log in again with \"" + v.logIn(c) + "\""
+	again := "log in again with \"" + strings.TrimSpace(cmp.Or(c.Program, v.Driver)+" "+v.logsIn) + "\""
 	if closed := p.ClosedTo(v); len(closed) > 0 {
 		again += ", and have environment.allow name " + strings.Join(closed, " and ")
 	}
@@ -87,11 +87,6 @@ func (p *Project) settleLogins() {
 	if err != nil {
 		p.Warn("a login that was renewed in an environment is not yet in its place: %v", err)
 	}
-}
-
-// logIn is the command by which a person logs in.
-func (v vendor) logIn(c config.Agent) string {
-	return strings.TrimSpace(cmp.Or(c.Program, v.Driver) + " " + v.logsIn)
 }
 
 // ClosedTo are the hosts of the agent's own login that the configuration does not let it reach.

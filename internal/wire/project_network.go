@@ -42,35 +42,7 @@ var proxyKinds = []string{"http", "https", "socks5", "socks5h"}
 
 var errUnknownProxy = errors.New("the proxy that this machine's variables name is of a kind that is not known")
 
-// mayGoOut says why no model can be reached from here, nil if the proxy that is named can be spoken with, or none is.
-func (a *Opener) mayGoOut() error {
-	if _, err := a.Proxy()(&url.URL{Scheme: "https", Host: "example.com"}); err != nil {
-		return &problem.Error{Err: errors.New("HTTPS_PROXY or ALL_PROXY is no address of a proxy that is known"), Hint: WantProxy}
-	}
-	return nil
-}
-
 const WantProxy = "want http://host:port, https://…, socks5://… or socks5h://…; or unset it"
-
-// proxyVariables are those that name a proxy.
-var proxyVariables = []string{"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy"}
-
-// proxySecrets are the passwords in them, which no log may have.
-func (a *Opener) proxySecrets() map[string]string {
-	secrets := map[string]string{}
-	for _, name := range proxyVariables {
-		value := a.Env(name)
-		if !strings.Contains(value, "://") {
-			value = "http://" + value
-		}
-		if u, err := url.Parse(value); err == nil && u.User != nil {
-			if password, ok := u.User.Password(); ok {
-				secrets[name+" (password)"] = password
-			}
-		}
-	}
-	return secrets
-}
 
 // CertificateFiles name further certificates to believe, certificateFolders folders of them. Each tool
 // has a variable of its own.

@@ -36,9 +36,28 @@ func (p *Project) Variables() (variables []string) {
 	return variables
 }
 
+// Driver makes the environments that the configuration asks for.
 func (p *Project) Driver() environment.Driver {
-	c := p.cloneConfig()
-	if p.Config.Environment.Driver == config.DriverContainer {
+	e := p.Config.Environment
+	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
+	roots, err := p.Certificates()
+	if err != nil && p.ConfigError == nil {
+		p.ConfigError = err
+	}
+	// What a variable names, of those that commands and agents get, is reached: nobody passes on GOPROXY for nothing.
+	named := p.Variables()
+	for _, a := range p.Config.Agents {
+		named = append(named, a.Env...)
+	}
+	reached, err := egress.NewPolicy(e.Allow, named)
+	if err != nil && p.ConfigError == nil {
+		p.ConfigError = &problem.Error{Err: err, Hint: "fix environment.allow in " + config.Name}
+	}
+	c := clone.Config{Proxy: p.Proxy(), Roots: roots, Repo: p.Repo, Sign: git.Signing(p.Config.Commit.Sign), Warm: ways[e.Warm], Exec: p.Host(), Root: p.Root,
+		State: p.environmentsFolder(), Variables: p.Variables(),
+		Unsandboxed: e.Sandbox == config.SandboxNone, UserNamespaces: e.UserNamespaces, ReadOnly: p.readable(), Cache: int64(e.Cache),
+		Network: e.Network, Egress: reached, WithoutSubmodules: !e.Submodules, Limits: p.Limits(), Logger: p.Log}
+	if e.Driver == config.DriverContainer {
 		return p.containerDriver(c)
 	}
 	return clone.New(c)
@@ -46,32 +65,6 @@ func (p *Project) Driver() environment.Driver {
 
 func (p *Project) environmentsFolder() string {
 	return filepath.Join(p.Root, ".signalbox", "environments")
-}
-
-func (p *Project) cloneConfig() clone.Config {
-	ways := map[string]clone.Way{config.WarmOn: clone.Auto, config.WarmShared: clone.Shared, config.WarmOff: clone.Off}
-	roots, err := p.Certificates()
-	if err != nil && p.ConfigError == nil {
-		p.ConfigError = err
-	}
-	return clone.Config{Proxy: p.Proxy(), Roots: roots, Repo: p.Repo, Sign: git.Signing(p.Config.Commit.Sign), Warm: ways[p.Config.Environment.Warm], Exec: p.Host(), Root: p.Root,
-		State: p.environmentsFolder(), Variables: p.Variables(),
-		Unsandboxed: p.Config.Environment.Sandbox == config.SandboxNone, UserNamespaces: p.Config.Environment.UserNamespaces, ReadOnly: p.readable(), Cache: int64(p.Config.Environment.Cache),
-		Network: p.Config.Environment.Network, Egress: p.policy(), WithoutSubmodules: !p.Config.Environment.Submodules, Limits: p.Limits(), Logger: p.Log}
-}
-
-// policy is what commands reach when the network is that of registries. What a variable names,
-// of those that commands and agents get, is reached: nobody passes on GOPROXY for nothing.
-func (p *Project) policy() egress.Policy {
-	variables := p.Variables()
-	for _, a := range p.Config.Agents {
-		variables = append(variables, a.Env...)
-	}
-	policy, err := egress.NewPolicy(p.Config.Environment.Allow, variables)
-	if err != nil && p.ConfigError == nil {
-		p.ConfigError = &problem.Error{Err: err, Hint: "fix environment.allow in " + config.Name}
-	}
-	return policy
 }
 
 func (p *Project) Limits() process.Limits {

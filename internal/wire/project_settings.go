@@ -34,21 +34,18 @@ func (p *Project) BroughtSettings(names []string) (notes []string) {
 			continue
 		}
 		told = append(told, name)
+		counts := "they count inside the sandbox"
+		switch {
+		case c.ProjectSettings:
+			counts += " (agents." + name + ".project_settings)"
+		case slices.Contains(leavesOut, c.Driver):
+			counts = "they are left out, unless agents." + name + ".project_settings is true"
+		}
 		if found := settingsAmong(names, brought[c.Driver]); len(found) > 0 {
-			notes = append(notes, fmt.Sprintf("the repository brings settings for %s: %s; %s", v.Title, strings.Join(found, ", "), countsFor(name, c)))
+			notes = append(notes, fmt.Sprintf("the repository brings settings for %s: %s; %s", v.Title, strings.Join(found, ", "), counts))
 		}
 	}
 	return notes
-}
-
-func countsFor(name string, c config.Agent) string {
-	switch {
-	case c.ProjectSettings:
-		return "they count inside the sandbox (agents." + name + ".project_settings)"
-	case slices.Contains(leavesOut, c.Driver):
-		return "they are left out, unless agents." + name + ".project_settings is true"
-	}
-	return "they count inside the sandbox"
 }
 
 // settingsAmong are those of the names that are wanted, or lie in a folder that is.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"signalbox/internal/agreement"
 	"signalbox/internal/config"
@@ -79,17 +80,13 @@ func (p *Project) parseSource(settings, include []byte) (source, error) {
 		return ""
 	}
 	c, err := config.Parse(config.Name, settings, home)
-	return source{c, includePatterns(include)}, err
-}
-
-// includePatterns are the lines that say something.
-func includePatterns(text []byte) (patterns []string) {
-	for line := range strings.Lines(string(text)) {
+	var patterns []string
+	for line := range strings.Lines(string(include)) {
 		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
 			patterns = append(patterns, line)
 		}
 	}
-	return patterns
+	return source{c, patterns}, err
 }
 
 // included is the text of the project's .worktreeinclude, which counts only as a regular file.
@@ -114,19 +111,6 @@ func (p *Project) included() ([]byte, error) {
 	return text, nil
 }
 
-// trustGiven: --trust, or the variable for CI.
-func (a *Opener) trustGiven() (bool, error) {
-	value := a.Env(trustVariable)
-	if a.Overrides.Trust || value == "" {
-		return a.Overrides.Trust, nil
-	}
-	given, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, &problem.Error{Err: fmt.Errorf("%s is %q", trustVariable, value), Hint: "want 1, or leave it out", Code: problem.Usage}
-	}
-	return given, nil
-}
-
 // filesUse is how this command uses the files.
 type filesUse struct {
 	// unsandboxed: the user said that there is no sandbox. What the file says of it is in the file's own list.
@@ -142,9 +126,12 @@ func (p *Project) usedBy(s source) filesUse {
 
 // judgeTrust says whether what a version of the files does to this machine counts.
 func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error) {
-	given, err := p.trustGiven()
-	if err != nil {
-		return trust{}, err
+	given := p.Overrides.Trust
+	if value := p.Env(trustVariable); !given && value != "" {
+		var err error
+		if given, err = strconv.ParseBool(value); err != nil {
+			return trust{}, &problem.Error{Err: fmt.Errorf("%s is %q", trustVariable, value), Hint: "want 1, or leave it out", Code: problem.Usage}
+		}
 	}
 	include, unread := p.included()
 	s, err := p.parseSource(settings, include)
@@ -227,7 +214,7 @@ func (p *Project) ownFiles(ctx context.Context, book agreement.Book, how filesUs
 }
 
 func (p *Project) agree(book agreement.Book, list []config.Reach, how string) error {
-	return book.Agree(agreement.Configuration, fingerprint(list), how, TrustItems(list), now())
+	return book.Agree(agreement.Configuration, fingerprint(list), how, TrustItems(list), time.Now())
 }
 
 // fingerprint names exactly this list.

@@ -24,14 +24,6 @@ type Way struct {
 	Problem, Next string
 }
 
-// named is the address that the user named, empty if none.
-func (w Way) named() string {
-	if w.from == "" {
-		return ""
-	}
-	return w.Url
-}
-
 // Place is the setting that names the address; empty if none does.
 func (w Way) Place() string {
 	if w.configured {

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -16,7 +16,17 @@ func (p *Project) Secrets() map[string]string {
 	if p.Opener == nil { // documents alone are shown
 		return secrets
 	}
-	maps.Copy(secrets, p.proxySecrets())
+	for _, name := range proxyVariables { // passwords in addresses, which no log may have
+		value := p.Env(name)
+		if !strings.Contains(value, "://") {
+			value = "http://" + value
+		}
+		if u, err := url.Parse(value); err == nil && u.User != nil {
+			if password, ok := u.User.Password(); ok {
+				secrets[name+" (password)"] = password
+			}
+		}
+	}
 	for name, c := range p.Config.Agents { // a key may be in a file of the user's own
 		if v, known := VendorOf(c.Driver); known {
 			if w := p.WayOf(v, c); len(w.value) >= leastKey {
@@ -26,6 +36,9 @@ func (p *Project) Secrets() map[string]string {
 	}
 	return secrets
 }
+
+// proxyVariables are those that name a proxy.
+var proxyVariables = []string{"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy"}
 
 // leastKey is shorter than any key, and longer than what people put where none is wanted.
 const leastKey = 8

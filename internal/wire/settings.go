@@ -8,6 +8,7 @@ import (
 
 	"signalbox/internal/commandline"
 	"signalbox/internal/config"
+	"signalbox/internal/environment/detect"
 	"signalbox/internal/forge"
 	"signalbox/internal/forge/local"
 	"signalbox/internal/git"
@@ -33,8 +34,13 @@ func (p *Project) Start(ctx context.Context, request forge.Request) (workflow.St
 	if p.Pushes(ctx) {
 		settings.PushesTo = local.Remote
 	}
+	// The branch's name is published. A title may hold a secret, and its words, joined by dashes, may make one.
+	slug := git.Slug(p.Redact.String(request.Title))
+	if p.Redact.String(slug) != slug {
+		slug = git.Slug("")
+	}
 	return workflow.Start{RequestID: request.ID, Number: request.Number, Title: request.Title, RequestPath: request.Path,
-		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, p.slug(request.Title)), Base: base, Settings: settings, Program: p.Overrides.Agent}, nil
+		Branch: fmt.Sprintf("signalbox/%d-%s", request.Number, slug), Base: base, Settings: settings, Program: p.Overrides.Agent}, nil
 }
 
 // Pushes reports whether branches and merges go to a remote.
@@ -151,12 +157,21 @@ func Limits(c config.Limits) workflow.Limits {
 // Whole is d in seconds, rounded up: a limit of half a second is not none.
 func Whole(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// slug is the readable end of the branch's name, which is published. A title may hold a secret, and its words, joined by
-// dashes, may make one.
-func (p *Project) slug(title string) string {
-	slug := git.Slug(p.Redact.String(title))
-	if p.Redact.String(slug) != slug {
-		return git.Slug("")
+// EnvironmentSettings freezes what the configuration says of environments.
+func (p *Project) EnvironmentSettings(s *workflow.Settings) {
+	e := p.Config.Environment
+	s.EnvironmentName, s.SetUp, s.Image = e.Name, e.SetUp, e.Image
+	s.NoSetUp = e.SetUp != nil && len(e.SetUp)+len(e.Verify) == 0
+	for _, v := range e.Verify {
+		s.Verification = append(s.Verification, workflow.Verification{Command: v.Command, Expected: v.Expect})
 	}
-	return slug
+	for _, known := range detect.Catalogue(e.Images) {
+		s.Environments = append(s.Environments, known.Name)
+		if e.Driver == config.DriverContainer && known.Image != "" {
+			if s.Images == nil {
+				s.Images = map[string]string{}
+			}
+			s.Images[known.Name] = known.Image
+		}
+	}
 }

@@ -94,3 +94,11 @@ func (v vendor) Server(c config.Agent) server {
 	}
 	return s
 }
+
+// CostTold says what a budget of money is worth where its models have no prices.
+func (v vendor) CostTold() string {
+	if v.reckons {
+		return v.Title + " tells its cost when a call ends, and in a session at its own interface not at all, so a budget of money ends nothing meanwhile"
+	}
+	return v.Title + " tells no cost, so no budget of money holds for it"
+}

@@ -8,22 +8,7 @@ import (
 	"signalbox/internal/workflow/wording"
 )
 
-// openBase sets the environment up and runs the tests in it as far as no model is needed for that, before a
-// planner is paid. Without a planner the set-up itself comes before anything that is paid.
-func (m *machine) openBase(note string) {
-	j := &m.run.Details
-	paysPlanner := len(m.run.Steps) == 0 && j.Phases[workflow.DesignCheck].Status != workflow.StepSkipped
-	j.SetUp = j.ChosenSetUp(nil)
-	if !paysPlanner || !j.Settings.Proves() {
-		j.SetUp = nil
-		m.advance(note)
-		return
-	}
-	j.Phases[j.Phase].Note, j.SettingUp = note, true
-	m.renew("")
-}
-
-// beforePlan: what is being set up is only to be looked at, see openBase.
+// beforePlan: what is being set up is only to be looked at, see environmentCreated.
 func (m *machine) beforePlan() bool { return m.run.Details.Phase == workflow.EnvCreate }
 
 // testBase has the tests run before anything is changed, once the environment is what it will be. What fails there is not

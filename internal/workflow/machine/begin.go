@@ -22,6 +22,8 @@ func (m *machine) branchCreated(e workflow.BranchCreated) {
 	m.advance("")
 }
 
+// environmentCreated sets the environment up and runs the tests in it as far as no model is needed for that, before a
+// planner is paid. Without a planner the set-up itself comes before anything that is paid.
 func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {
 	j := &m.run.Details
 	j.EnvID, j.EnvPath, j.Isolation, j.Fingerprint = e.EnvID, e.Path, e.Isolation, e.Fingerprint
@@ -36,7 +38,15 @@ func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {
 	if e.Isolation == workflow.IsolationNone {
 		note = "not isolated: commands run on this machine as you"
 	}
-	m.openBase(note)
+	paysPlanner := len(m.run.Steps) == 0 && j.Phases[workflow.DesignCheck].Status != workflow.StepSkipped
+	j.SetUp = j.ChosenSetUp(nil)
+	if !paysPlanner || !j.Settings.Proves() {
+		j.SetUp = nil
+		m.advance(note)
+		return
+	}
+	j.Phases[j.Phase].Note, j.SettingUp = note, true
+	m.renew("")
 }
 
 // startOver carries the steps out again on today's base branch, because the

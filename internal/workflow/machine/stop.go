@@ -18,7 +18,7 @@ func (m *machine) end(state workflow.State) {
 	if state != workflow.Canceled {
 		return
 	}
-	// Nothing is left behind that reads as if somebody were at work.
+	// No record is left that reads as if work were going on.
 	if step := m.currentStep(); step != nil && step.Status != workflow.StepDone && step.Status != workflow.StepPending {
 		step.Status, step.EndedAt = workflow.StepSkipped, &m.now
 	}
