@@ -57,7 +57,8 @@ func (x *execution) loop(ctx context.Context) error {
 func (x *execution) perform(ctx context.Context, action workflow.Action) (workflow.Event, error) {
 	acting, stop := context.WithCancel(ctx)
 	defer stop()
-	p := newProgress(acting)
+	p := &progress{acting: acting, reports: make(chan workflow.AgentReported, 1), found: make(chan workflow.WorkFound),
+		questions: make(chan *question), withdrawn: make(chan *question)}
 	done := make(chan workflow.Event, 1)
 	run := x.run
 	go func() { done <- x.Performer.Perform(acting, run, action, p) }()

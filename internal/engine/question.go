@@ -19,11 +19,6 @@ type progress struct {
 	questions, withdrawn chan *question
 }
 
-func newProgress(acting context.Context) *progress {
-	return &progress{acting: acting, reports: make(chan workflow.AgentReported, 1), found: make(chan workflow.WorkFound),
-		questions: make(chan *question), withdrawn: make(chan *question)}
-}
-
 // question is what an action asks, on its way to the loop, which alone knows who has answered.
 type question struct {
 	workflow.Question

@@ -162,7 +162,11 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 // Engine is one whose actions are carried out with c, and with what belongs to the project.
 func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.Engine {
 	c.Store, c.Repo, c.Forge, c.Environments, c.Detect, c.Redact, c.Logger = p.Store, p.Repo, p.Forge, p.Environments, p.Detect, p.Redact, p.Log
-	c.Isolation, c.Clock = p.Isolation(), engine.Clock{Now: time.Now, After: time.After}
+	c.Clock = engine.Clock{Now: time.Now, After: time.After}
+	c.Isolation = p.Config.Environment.Sandbox
+	if p.Config.Environment.Driver == config.DriverContainer {
+		c.Isolation = config.DriverContainer
+	}
 	c.Offline = p.Config.Environment.Network == config.NetworkNone && c.Isolation != config.SandboxNone // else nothing keeps commands from the network
 	return engine.New(engine.Config{Runs: p.Store, Locks: p.Store, Performer: perform.New(c), Program: c.Program, MaxParallel: p.Config.MaxParallel,
 		Clock: c.Clock, Observe: observe, Logger: p.Log})

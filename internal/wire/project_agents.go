@@ -135,7 +135,7 @@ func (p *Project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	w := p.WayOf(v, c)
 	switch {
 	case w.Problem != "":
-		return misled{built, w}, nil
+		return unable{built, agent.NoRoute, w.Problem + ": " + w.Next}, nil
 	case login == config.LoginKey:
 		return p.guarded(ctx, name, withoutLogin{built, v.login}, w, c)
 	case c.Login == config.LoginKey:
@@ -144,7 +144,7 @@ func (p *Project) vendorAgent(ctx context.Context, name string, v vendor, c conf
 	case login == config.LoginOwn:
 		return p.withOwnLogin(built, v, c), nil
 	case login == "" && p.NeedsLogin(v, c):
-		return loggedOut{built, p.LogIn(v, c)}, nil
+		return unable{built, agent.Unauthorized, "there is no key and no login for it: " + p.LogIn(v, c)}, nil
 	}
 	return built, nil
 }
@@ -189,15 +189,16 @@ func (p *Project) MayCallBy(name string, v vendor, c config.Agent) error {
 	return &problem.Error{Err: fmt.Errorf("agent %q (%s) has no key and no login, so it would not reach its model", name, v.Title), Hint: p.LogIn(v, c)}
 }
 
-// loggedOut is an agent that would only say that it is not logged in.
-type loggedOut struct {
+// unable is an agent that has no way to its model, and so is not started.
+type unable struct {
 	agent.Agent
-	logIn string
+	code agent.FailureCode
+	why  string
 }
 
 // Run implements agent.Agent.
-func (a loggedOut) Run(context.Context, agent.Task, process.Executor) (agent.Result, error) {
-	return agent.Result{Failure: agent.Fail(agent.Unauthorized, "there is no key and no login for it: %s", a.logIn)}, nil
+func (a unable) Run(context.Context, agent.Task, process.Executor) (agent.Result, error) {
+	return agent.Result{Failure: agent.Fail(a.code, "%s", a.why)}, nil
 }
 
 // guarded lets the agent reach its model through the gateway alone, which has the key.

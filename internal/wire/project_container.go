@@ -44,14 +44,6 @@ func (p *Project) containerDriver(c clone.Config) environment.Driver {
 	})
 }
 
-// Isolation is what stands between commands and this machine.
-func (p *Project) Isolation() string {
-	if p.Config.Environment.Driver == config.DriverContainer {
-		return config.DriverContainer
-	}
-	return p.Config.Environment.Sandbox
-}
-
 // shown are the host paths of every container: what the configuration opens, and the agents'
 // own programs, which would otherwise be added when each is first asked for.
 func (p *Project) shown() []string {

@@ -1,12 +1,10 @@
 package wire
 
 import (
-	"context"
 	"net/url"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/config"
-	"signalbox/internal/process"
 )
 
 // Way is how an agent's model is reached with a key: what the configuration says, else what the user's own
@@ -77,15 +75,4 @@ func ShownURL(address string) string {
 		return ""
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-}
-
-// misled is an agent whose user's settings cannot be followed.
-type misled struct {
-	agent.Agent
-	way Way
-}
-
-// Run implements agent.Agent.
-func (a misled) Run(context.Context, agent.Task, process.Executor) (agent.Result, error) {
-	return agent.Result{Failure: agent.Fail(agent.NoRoute, "%s: %s", a.way.Problem, a.way.Next)}, nil
 }

@@ -24,13 +24,8 @@ type Outcome struct {
 	Presence *Presence `json:"-"`
 }
 
-// ActionKey is the Key of the action this answers.
-func (o Outcome) ActionKey() string { return o.Key }
-
-func (o Outcome) OfCall() *Call { return o.Call }
-
-// Leaves is the Presence after the action.
-func (o Outcome) Leaves() *Presence { return o.Presence }
+// Answers is the outcome itself, by which an event that answers an action is told from an order.
+func (o Outcome) Answers() Outcome { return o }
 
 // What people and the queue say.
 type (

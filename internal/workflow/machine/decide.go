@@ -43,17 +43,17 @@ type machine struct {
 // A later one was not performed yet: an outcome for it is a second copy of the
 // one that ordered it again.
 func (m *machine) takes(event workflow.Event) bool {
-	outcome, ok := event.(interface{ ActionKey() string })
+	e, ok := event.(interface{ Answers() workflow.Outcome })
 	if !ok {
 		return true
 	}
-	j := &m.run.Details
-	if m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != outcome.ActionKey() {
+	j, outcome := &m.run.Details, e.Answers()
+	if m.run.State != workflow.Running || len(j.Pending) == 0 || j.Pending[0].Key != outcome.Key {
 		return false
 	}
 	m.answered, j.Pending = j.Pending[0], j.Pending[1:]
-	if known, ok := event.(interface{ Leaves() *workflow.Presence }); ok && known.Leaves() != nil {
-		j.Presence = *known.Leaves()
+	if outcome.Presence != nil {
+		j.Presence = *outcome.Presence
 	}
 	j.BranchAt = j.Head // nothing is performed before the branch was brought there
 	return true
@@ -112,10 +112,10 @@ func (m *machine) apply(event workflow.Event) bool {
 
 // outcome dispatches what an action brought.
 func (m *machine) outcome(event workflow.Event) {
-	if e, ok := event.(interface{ OfCall() *workflow.Call }); ok && m.answered.Kind == workflow.CallAgent {
+	if e, ok := event.(interface{ Answers() workflow.Outcome }); ok && m.answered.Kind == workflow.CallAgent {
 		failed, _ := event.(workflow.AgentFailed)
 		// Of what the day's budget kept from being begun there is no call to book.
-		if call := cmp.Or(e.OfCall(), m.run.Details.Calling); call != nil || failed.Code != workflow.AgentDaySpentCode {
+		if call := cmp.Or(e.Answers().Call, m.run.Details.Calling); call != nil || failed.Code != workflow.AgentDaySpentCode {
 			m.account(m.answered.Role, cmp.Or(call, &workflow.Call{}))
 		}
 	}

@@ -21,7 +21,7 @@ func TestAnyLifeIsLegal(t *testing.T) {
 				run = applied(t, run, workflow.Admitted{Epoch: run.Details.Epoch + 1})
 			}
 			event := drawnEvent(t, run, late)
-			if _, isOutcome := event.(interface{ ActionKey() string }); isOutcome {
+			if _, isOutcome := event.(interface{ Answers() workflow.Outcome }); isOutcome {
 				late = append(late, event)
 			}
 			run = applied(t, run, event)
