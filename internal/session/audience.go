@@ -122,15 +122,15 @@ func (a *audience) Write(p []byte) (int, error) {
 		now = a.clock()
 	}
 	for r := range a.readers {
-		if !r.add(p, now) {
-			// Drop what the reader hasn't taken, except for what it needs to continue.
-			r.mu.Lock()
-			waited := len(r.queue)
+		r.mu.Lock()
+		if waited := len(r.queue); waited+len(p) <= queueLimit {
+			r.queue, r.came = append(r.queue, p...), now
+		} else { // Drop what the reader hasn't taken, except for what it needs to continue.
 			r.queue, r.came = a.replay(r.queue[:0]), now
 			r.lost += int64(max(1, waited-len(r.queue)))
-			r.mu.Unlock()
-			r.signal()
 		}
+		r.mu.Unlock()
+		r.signal()
 	}
 	return len(p), nil
 }
@@ -175,18 +175,6 @@ func (a *audience) each(act func(*reader)) {
 		r.mu.Unlock()
 		r.signal()
 	}
-}
-
-// add reports whether there was room.
-func (r *reader) add(p []byte, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.queue)+len(p) > queueLimit {
-		return false
-	}
-	r.queue, r.came = append(r.queue, p...), now
-	r.signal()
-	return true
 }
 
 func (r *reader) signal() {

@@ -1,9 +1,7 @@
 package session
 
 import (
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"signalbox/internal/process"
@@ -42,14 +40,3 @@ type writerFunc func([]byte) (int, error)
 
 // Write implements io.Writer.
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
-func startOfSelf() uint64 {
-	stat, _ := os.ReadFile("/proc/self/stat")
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	const start = 22 - 3 // field 22, counted from the third
-	if len(fields) <= start {
-		return 0
-	}
-	ticks, _ := strconv.ParseUint(fields[start], 10, 64)
-	return ticks
-}

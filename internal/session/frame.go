@@ -84,13 +84,6 @@ func problemOf(err error) problem {
 	return p
 }
 
-func (p problem) err() error {
-	if 0 < p.Is && p.Is <= len(sentinels) {
-		return &distant{p.Text, sentinels[p.Is-1]}
-	}
-	return errors.New(p.Text)
-}
-
 // distant is an error of another process.
 type distant struct {
 	text string
@@ -143,6 +136,34 @@ func readFrame(from io.Reader, limit uint32) (kind byte, payload []byte, err err
 	payload = make([]byte, length)
 	_, err = io.ReadFull(from, payload)
 	return head[0], payload, err
+}
+
+// readInfo reads the answer to an order or a request.
+func readInfo(conn net.Conn) (Info, error) {
+	kind, payload, err := readFrame(conn, frameLimit)
+	if err != nil {
+		return Info{}, fmt.Errorf("hear from host: %w", err)
+	}
+	return infoOf(kind, payload)
+}
+
+func infoOf(kind byte, payload []byte) (info Info, err error) {
+	switch kind {
+	case frameInfo:
+		err = json.Unmarshal(payload, &info)
+	case frameProblem:
+		var p problem
+		if err = json.Unmarshal(payload, &p); err != nil {
+			break
+		}
+		err = errors.New(p.Text)
+		if 0 < p.Is && p.Is <= len(sentinels) {
+			err = &distant{p.Text, sentinels[p.Is-1]}
+		}
+	default:
+		err = errFrame
+	}
+	return info, err
 }
 
 // inFolder is a path of a file in an open folder that is short however deep the folder is: the

@@ -103,9 +103,10 @@ func (h *host) begin(ctx context.Context, exec process.Executor, leave func() er
 	h.detector = terminal.NewDetector(terminal.DetectorConfig{Issue: c.Issue, Prompt: c.Prompt, Code: c.Code, Rows: int(size.Rows),
 		Columns: int(size.Columns), Say: func(w terminal.Word) { h.hear(ctx, w, Marked) }, Left: h.leave})
 	h.redacting = h.redactor.Writer(writerFunc(h.keep))
+	self, _ := process.Current() // where it isn't told, zero
 	digest := sha256.Sum256([]byte(h.token))
 	h.info = Info{Version: documentVersion, Issue: c.Issue, Name: c.name(), Agent: c.Agent, Mode: c.Mode, TmuxSocket: c.TmuxSocket, ID: rand.Text(),
-		TokenDigest: hex.EncodeToString(digest[:]), HostPID: os.Getpid(), HostStart: startOfSelf(), StartedAt: h.clock().UTC()}
+		TokenDigest: hex.EncodeToString(digest[:]), HostPID: os.Getpid(), HostStart: self.Start, StartedAt: h.clock().UTC()}
 	if err := errors.Join(h.save(ctx, func(*Info) {}), h.publish(ctx, h.store, h.info)); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,8 @@ import (
 	"signalbox/internal/redact"
 	"signalbox/internal/session/terminal"
 	"signalbox/internal/store"
+
+	"golang.org/x/sys/unix"
 )
 
 // HostName is the name (the last part of the zeroth argument) under which this program is to call Host.
@@ -102,12 +105,26 @@ func Host(ctx context.Context, args []string, c HostConfig) int {
 	return 0
 }
 
+// hostGC is the garbage, in percent of what is in use, that a host lets pile up: there are many
+// of them and each has little to do.
+const hostGC = 25
+
 func hostSession(ctx context.Context, args []string, c HostConfig) error {
 	if len(args) != 2 || filepath.Base(args[1]) != args[1] {
 		return errors.New("started by hand; it is a part of signalbox")
 	}
-	if err := settleIn(args[0]); err != nil {
-		return err
+	// Make the process one that nothing ties to who started it.
+	unix.Umask(0o077)
+	debug.SetGCPercent(hostGC)
+	if err := os.Chdir(args[0]); err != nil {
+		return fmt.Errorf("enter folder of session: %w", err)
+	}
+	log, err := os.OpenFile(logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, privateFile)
+	if err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	if err := errors.Join(unix.Dup3(int(log.Fd()), 2, 0), log.Close()); err != nil {
+		return fmt.Errorf("open log: %w", err)
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", args[1])
 	if err != nil {

@@ -37,3 +37,24 @@ func (in *input) close() {
 	in.closed = true
 	in.arrived.Broadcast()
 }
+
+func (h *host) typeIn(p []byte) error {
+	if h.order.Config.Mode == Headless {
+		return ErrNoTerminal
+	}
+	h.detecting.Lock()
+	h.detector.Typed(p)
+	h.detecting.Unlock()
+	// Type all of p or, if the agent hasn't read for a long time, nothing.
+	h.input.mu.Lock()
+	defer h.input.mu.Unlock()
+	if h.input.closed {
+		return ErrNotRunning
+	}
+	if len(h.input.queue)+len(p) > inputLimit {
+		return ErrBusy
+	}
+	h.input.queue = append(h.input.queue, p...)
+	h.input.arrived.Signal()
+	return nil
+}

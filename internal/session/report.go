@@ -90,7 +90,14 @@ func (h *host) takeReport(ctx context.Context, conn net.Conn) {
 	if err != nil {
 		return
 	}
-	if reason := h.refuses(said); reason != "" {
+	digest, reason := sha256.Sum256([]byte(said.Token)), ""
+	switch {
+	case subtle.ConstantTimeCompare([]byte(hex.EncodeToString(digest[:])), []byte(h.info.TokenDigest)) != 1:
+		reason = "its token is not this session's"
+	case said.Kind != terminal.Complete && said.Kind != terminal.Error && said.Kind != terminal.Progress:
+		reason = "it is neither complete nor error nor progress"
+	}
+	if reason != "" {
 		if h.refusals.Add(1) <= refusalsLimit {
 			h.log.Warn("refused a report", "reason", reason)
 			if err := h.save(context.WithoutCancel(ctx), func(i *Info) { i.note("a report was refused: " + reason) }); err != nil {
@@ -102,17 +109,6 @@ func (h *host) takeReport(ctx context.Context, conn net.Conn) {
 	}
 	h.hear(ctx, terminal.Word{Kind: said.Kind, Message: said.Message}, Reported)
 	_ = out.send(frameInfo, nil)
-}
-
-func (h *host) refuses(said report) string {
-	digest := sha256.Sum256([]byte(said.Token))
-	if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(digest[:])), []byte(h.info.TokenDigest)) != 1 {
-		return "its token is not this session's"
-	}
-	if said.Kind != terminal.Complete && said.Kind != terminal.Error && said.Kind != terminal.Progress {
-		return "it is neither complete nor error nor progress"
-	}
-	return ""
 }
 
 // Instructions tell the agent how to report, by our own program, named as a shell reads it; code is

@@ -144,8 +144,11 @@ func (h *host) reply(out *frames, err error) {
 	_ = out.sendJSON(frameInfo, info)
 }
 
-// seat lets somebody join at the terminal. A program that draws is made to draw again: what of it is not
-// shown, the colours for one, comes with that.
+// redrawPause is how long the terminal is a row smaller, for its program to notice.
+const redrawPause = 100 * time.Millisecond
+
+// seat lets somebody join at the terminal. A program that draws is made to draw all of its screen, as programs do
+// when the size has changed: what of it is not shown, the colours for one, comes with that.
 func (h *host) seat(size process.TerminalSize) *reader {
 	h.detecting.Lock()
 	before := h.size
@@ -154,28 +157,17 @@ func (h *host) seat(size process.TerminalSize) *reader {
 	r := h.raw.join()
 	h.detecting.Lock()
 	defer h.detecting.Unlock()
-	if h.detector.Drawn() && h.size == before {
-		h.redraw()
+	if smaller := h.size; h.detector.Drawn() && smaller == before && smaller.Rows > 1 {
+		smaller.Rows--
+		h.passSize(smaller)
+		time.AfterFunc(redrawPause, func() {
+			h.detecting.Lock()
+			size := h.size
+			h.detecting.Unlock()
+			h.passSize(size)
+		})
 	}
 	return r
-}
-
-// redrawPause is how long the terminal is a row smaller, for its program to notice.
-const redrawPause = 100 * time.Millisecond
-
-// redraw makes the program draw all of its screen, as programs do when the size has changed.
-func (h *host) redraw() {
-	smaller := h.size
-	if smaller.Rows--; smaller.Rows == 0 {
-		return
-	}
-	h.passSize(smaller)
-	time.AfterFunc(redrawPause, func() {
-		h.detecting.Lock()
-		size := h.size
-		h.detecting.Unlock()
-		h.passSize(size)
-	})
 }
 
 // passOn passes on what is printed until the session ends or the client leaves.
@@ -239,27 +231,6 @@ func pass(out *frames, p passing) (err error) {
 		err = out.sendJSON(frameInfo, p.state)
 	}
 	return err
-}
-
-func (h *host) typeIn(p []byte) error {
-	if h.order.Config.Mode == Headless {
-		return ErrNoTerminal
-	}
-	h.detecting.Lock()
-	h.detector.Typed(p)
-	h.detecting.Unlock()
-	// Type all of p or, if the agent hasn't read for a long time, nothing.
-	h.input.mu.Lock()
-	defer h.input.mu.Unlock()
-	if h.input.closed {
-		return ErrNotRunning
-	}
-	if len(h.input.queue)+len(p) > inputLimit {
-		return ErrBusy
-	}
-	h.input.queue = append(h.input.queue, p...)
-	h.input.arrived.Signal()
-	return nil
 }
 
 // setSize follows the terminal that attached or changed last.

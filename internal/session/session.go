@@ -1,9 +1,11 @@
+// Package session owns sessions: one agent's process for one issue, held by a small host process
+// that owns its terminal, records what it prints, finds out what it came to, and serves whoever
+// attaches or watches. It refuses to know why an agent runs, and what follows from its end.
 package session
 
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -227,11 +229,4 @@ type Sessions struct {
 	Quiet time.Duration
 	// AllowNetworkFS is as in store.Config, for the host's.
 	AllowNetworkFS bool
-}
-
-func (s *Sessions) program() (string, error) {
-	if s.Program != "" {
-		return s.Program, nil
-	}
-	return os.Executable()
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -120,7 +119,10 @@ func (s *Sessions) makeDir(name string) (string, error) {
 
 // launch starts the host. ended is called at its end, which may be before it asked for its order.
 func (s *Sessions) launch(ctx context.Context, c Config, dir, socket string, ended func()) error {
-	program, err := s.program()
+	program, err := s.Program, error(nil)
+	if program == "" {
+		program, err = os.Executable()
+	}
 	if err != nil {
 		return fmt.Errorf("find host of session: %w", err)
 	}
@@ -166,30 +168,6 @@ func inherited() []string {
 	return slices.DeleteFunc(os.Environ(), func(assignment string) bool {
 		return strings.HasPrefix(assignment, "SIGNALBOX_PROCESS=") || strings.HasPrefix(assignment, "SIGNALBOX_SESSION_")
 	})
-}
-
-// readInfo reads the answer to an order or a request.
-func readInfo(conn net.Conn) (Info, error) {
-	kind, payload, err := readFrame(conn, frameLimit)
-	if err != nil {
-		return Info{}, fmt.Errorf("hear from host: %w", err)
-	}
-	return infoOf(kind, payload)
-}
-
-func infoOf(kind byte, payload []byte) (info Info, err error) {
-	switch kind {
-	case frameInfo:
-		err = json.Unmarshal(payload, &info)
-	case frameProblem:
-		var p problem
-		if err = json.Unmarshal(payload, &p); err == nil {
-			err = p.err()
-		}
-	default:
-		err = errFrame
-	}
-	return info, err
 }
 
 // reconcile writes down the end of a session whose host was killed, and ends what it left.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -116,11 +117,7 @@ const quietTime = 300 * time.Millisecond
 
 // quiet waits for more, and reports whether none came.
 func (x *Session) quiet(conn net.Conn, printed *bufio.Reader) bool {
-	pause := x.of.Quiet
-	if pause == 0 {
-		pause = quietTime
-	}
-	_ = conn.SetReadDeadline(x.of.Clock().Add(pause))
+	_ = conn.SetReadDeadline(x.of.Clock().Add(cmp.Or(x.of.Quiet, quietTime)))
 	_, err := printed.Peek(1)
 	_ = conn.SetReadDeadline(time.Time{})
 	return errors.Is(err, os.ErrDeadlineExceeded)

@@ -1,3 +1,7 @@
+// Package terminal owns what a terminal makes of the bytes a program prints: the
+// emulated screen, escape sequences, modes and keys, and the markers by which an
+// agent says there that its work is complete or can't be done. It refuses to
+// know sessions: it reads bytes and holds no process.
 package terminal
 
 import (
@@ -184,7 +188,13 @@ func (d *Detector) ended(y int) {
 	if !strings.Contains(at.text, MarkerStart) {
 		return
 	}
-	word, ok := d.judge(d.above(at.first), at.text)
+	context := d.context.clone()
+	for y := 0; y < at.first; {
+		above := d.line(y)
+		context.pass([]byte(above.text))
+		y = above.next
+	}
+	word, ok := d.judge(context, at.text)
 	switch {
 	case !ok:
 	case d.echoes[word.Kind] > 0:

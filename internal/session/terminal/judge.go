@@ -35,18 +35,7 @@ func (d *Detector) line(y int) line {
 	return line{text: string(text), first: first, next: next}
 }
 
-// above is the context of the line that begins in row y.
-func (d *Detector) above(y int) passage {
-	context := d.context.clone()
-	for at := 0; at < y; {
-		l := d.line(at)
-		context.pass([]byte(l.text))
-		at = l.next
-	}
-	return context
-}
-
-// judge reports the word that a line says.
+// judge reports the word that a line says below its context.
 func (d *Detector) judge(above passage, text string) (Word, bool) {
 	if !strings.Contains(text, MarkerStart) {
 		return Word{}, false

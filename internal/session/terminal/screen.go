@@ -106,20 +106,14 @@ func (s *Screen) Write(p []byte) {
 			}
 			p = p[1:]
 		default:
-			n := printable(p)
+			n := 1
+			for n < len(p) && ' ' <= p[n] && p[n] < 0x7f {
+				n++
+			}
 			s.print(p[:n])
 			p = p[n:]
 		}
 	}
-}
-
-func printable(p []byte) int {
-	for i, b := range p {
-		if b < ' ' || b >= 0x7f {
-			return i
-		}
-	}
-	return len(p)
 }
 
 // character takes one byte of a character, and prints it once it is whole.

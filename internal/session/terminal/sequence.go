@@ -30,20 +30,14 @@ func (q *sequence) drop() {
 	q.clear()
 }
 
-// isText reports whether the sequence is one that has a text, and that has begun.
-func (q *sequence) isText() bool {
-	switch q.state {
-	case parser.OscStringState, parser.DcsStringState, parser.SosStringState, parser.PmStringState, parser.ApcStringState:
-		return true
-	}
-	return false
-}
-
 // advance takes one byte. Of a text, those above 0x7f are parts of characters in UTF-8, although one of
 // them, 0x9c, once ended it.
 func (q *sequence) advance(b byte) {
-	if b >= 0x80 && q.isText() {
-		return
+	switch q.state {
+	case parser.OscStringState, parser.DcsStringState, parser.SosStringState, parser.PmStringState, parser.ApcStringState:
+		if b >= 0x80 {
+			return
+		}
 	}
 	state, action := parser.Table.Transition(q.state, b)
 	if q.state != state && q.state == parser.EscapeState || b == '\x1b' {
