@@ -31,6 +31,13 @@ func (p *Project) containerDriver(c clone.Config) environment.Driver {
 	if !slices.ContainsFunc(e.Variables, isPath) {
 		variables = slices.DeleteFunc(variables, isPath)
 	}
+	// The program that speaks to Docker is the one beside our own, else the one in PATH; empty if there is none.
+	speaks := filepath.Join(filepath.Dir(self), engine.Name)
+	if info, err := os.Stat(speaks); err != nil || !info.Mode().IsRegular() {
+		if speaks, err = exec.LookPath(engine.Name); err != nil {
+			speaks = ""
+		}
+	}
 	var docker []string
 	for _, name := range dockerVariables {
 		if value := p.Env(name); value != "" {
@@ -40,7 +47,7 @@ func (p *Project) containerDriver(c clone.Config) environment.Driver {
 	return container.New(container.Config{
 		Clone: c, Variables: variables, ReadOnly: p.shown(), Image: e.Image, Dockerfile: e.Dockerfile,
 		Network: e.Network, Egress: c.Egress, Proxy: c.Proxy, Roots: c.Roots, Limits: p.Limits(), Capabilities: e.Capabilities,
-		Program: self, Docker: dockerProgram(self), DockerEnv: docker, Logger: p.Log,
+		Program: self, Docker: speaks, DockerEnv: docker, Logger: p.Log,
 	})
 }
 
@@ -63,18 +70,4 @@ func (p *Project) shown() []string {
 		_, err := os.Stat(path)
 		return err != nil
 	})
-}
-
-// dockerProgram is the program that speaks to Docker: the one beside our own, else the one in
-// PATH; empty if there is none.
-func dockerProgram(self string) string {
-	beside := filepath.Join(filepath.Dir(self), engine.Name)
-	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-		return beside
-	}
-	path, err := exec.LookPath(engine.Name)
-	if err != nil {
-		return ""
-	}
-	return path
 }

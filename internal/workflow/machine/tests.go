@@ -109,19 +109,6 @@ func (m *machine) stillFails(e workflow.TestsEnded) bool {
 	return true
 }
 
-// failsAlike: the same commands fail and say the same, times and counts apart.
-func (m *machine) failsAlike(e workflow.TestsEnded) bool {
-	if !m.stillFails(e) {
-		return false
-	}
-	for _, f := range e.AllFailures() {
-		if before := m.run.Details.Tested.Of(f.Command); withoutDigits(before.Summary) != withoutDigits(f.Summary) {
-			return false
-		}
-	}
-	return true
-}
-
 // withoutDigits is what a command printed, without the first line, which says how long it took.
 func withoutDigits(summary string) string {
 	_, printed, _ := strings.Cut(summary, "\n")
@@ -148,13 +135,24 @@ func (m *machine) slowBefore(e workflow.TestsEnded) bool {
 }
 
 // autofixes is how often a change goes back because its tests fail. Where they fail as they did before anything
-// was changed, one more attempt is all that could be of use.
+// was changed, one more attempt is all that could be of use: the same commands fail and say the same, times and counts apart.
 func (m *machine) autofixes(e workflow.TestsEnded) int {
 	j := &m.run.Details
-	if j.BaseFails() && (j.SetUp.Failure() != "" || m.failsAlike(e)) {
-		return min(1, j.Settings.Limits.Autofix)
+	limit := j.Settings.Limits.Autofix
+	if !j.BaseFails() {
+		return limit
 	}
-	return j.Settings.Limits.Autofix
+	if j.SetUp.Failure() == "" {
+		if !m.stillFails(e) {
+			return limit
+		}
+		for _, f := range e.AllFailures() {
+			if before := j.Tested.Of(f.Command); withoutDigits(before.Summary) != withoutDigits(f.Summary) {
+				return limit
+			}
+		}
+	}
+	return min(1, limit)
 }
 
 // mustPass: the last step of the implementation, a refactoring and a mend must
