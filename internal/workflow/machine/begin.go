@@ -16,12 +16,6 @@ func (m *machine) dependenciesChecked(e workflow.DependenciesChecked) {
 	m.order(workflow.Action{Kind: workflow.CreateBranch})
 }
 
-func (m *machine) branchCreated(e workflow.BranchCreated) {
-	j := &m.run.Details
-	j.BaseCommit, j.Head, j.StepBase, j.BranchAt = e.BaseCommit, e.BaseCommit, e.BaseCommit, e.BaseCommit
-	m.advance("")
-}
-
 // environmentCreated sets the environment up and runs the tests in it as far as no model is needed for that, before a
 // planner is paid. Without a planner the set-up itself comes before anything that is paid.
 func (m *machine) environmentCreated(e workflow.EnvironmentCreated) {

@@ -112,24 +112,26 @@ func (m *machine) apply(event workflow.Event) bool {
 
 // outcome dispatches what an action brought.
 func (m *machine) outcome(event workflow.Event) {
+	j := &m.run.Details
 	if e, ok := event.(interface{ Answers() workflow.Outcome }); ok && m.answered.Kind == workflow.CallAgent {
 		failed, _ := event.(workflow.AgentFailed)
 		// Of what the day's budget kept from being begun there is no call to book.
-		if call := cmp.Or(e.Answers().Call, m.run.Details.Calling); call != nil || failed.Code != workflow.AgentDaySpentCode {
+		if call := cmp.Or(e.Answers().Call, j.Calling); call != nil || failed.Code != workflow.AgentDaySpentCode {
 			m.account(m.answered.Role, cmp.Or(call, &workflow.Call{}))
 		}
 	}
 	switch m.answered.Kind {
 	case workflow.CallAgent, workflow.RunTests, workflow.RenewEnvironment, workflow.DropWork:
-		m.run.Details.SessionBase = "" // they begin with Head
+		j.SessionBase = "" // they begin with Head
 	}
 	switch e := event.(type) {
 	case workflow.DependenciesChecked:
 		m.dependenciesChecked(e)
 	case workflow.BranchCreated:
-		m.branchCreated(e)
+		j.BaseCommit, j.Head, j.StepBase, j.BranchAt = e.BaseCommit, e.BaseCommit, e.BaseCommit, e.BaseCommit
+		m.advance("")
 	case workflow.EnvironmentDetected:
-		m.run.Details.Detection = &e.Detection
+		j.Detection = &e.Detection
 		m.order(workflow.Action{Kind: workflow.CreateEnvironment})
 	case workflow.EnvironmentCreated:
 		m.environmentCreated(e)
@@ -146,7 +148,7 @@ func (m *machine) outcome(event workflow.Event) {
 	case workflow.EnvironmentRenewed:
 		m.environmentRenewed(e)
 	case workflow.SetUpAdopted:
-		m.run.Details.SetUp.Loose = e.Loose
+		j.SetUp.Loose = e.Loose
 		m.runBaseTests()
 	case workflow.EnvironmentKept:
 		m.environmentKept(e)
@@ -173,7 +175,9 @@ func (m *machine) outcome(event workflow.Event) {
 	case workflow.BaseMerged:
 		m.baseMerged(e)
 	case workflow.Merged:
-		m.merged(e)
+		j.MergeCommit = e.Commit
+		m.say("merged as %s, putting the environment away", wording.ShortID(e.Commit))
+		m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
 	case workflow.BaseMoved:
 		m.enter(workflow.CIWatch)
 	case workflow.HeadMoved:

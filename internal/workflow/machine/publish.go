@@ -99,12 +99,6 @@ func (m *machine) openMerge() {
 	m.order(workflow.Action{Kind: workflow.MergePullRequest})
 }
 
-func (m *machine) merged(e workflow.Merged) {
-	m.run.Details.MergeCommit = e.Commit
-	m.say("merged as %s, putting the environment away", wording.ShortID(e.Commit))
-	m.order(workflow.Action{Kind: workflow.RemoveEnvironment})
-}
-
 func (m *machine) environmentRemoved(e workflow.EnvironmentRemoved) {
 	j := &m.run.Details
 	j.KeptRef = cmp.Or(e.KeptRef, j.KeptRef)

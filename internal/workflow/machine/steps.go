@@ -47,26 +47,24 @@ func (m *machine) currentStep() *workflow.Step {
 func (m *machine) callImplementer(reason string) {
 	j := &m.run.Details
 	a := workflow.Action{Role: workflow.Implementer, Reason: reason}
+	doing := ""
 	if step := m.currentStep(); step != nil {
 		a.StepID, a.Attempt = step.StepID, step.Attempt
-		m.say("%s %s: %s", step.StepID, step.Title, attemptNote(j.Phase.Position().Doing, step.Attempt))
+		doing = fmt.Sprintf("%s %s: %s", a.StepID, step.Title, j.Phase.Position().Doing)
 	} else {
 		j.MendAttempt++
 		a.StepID, a.Attempt = fixID(j.Mends), j.MendAttempt
-		m.say("%s: %s", a.StepID, attemptNote(wording.Count(len(j.Findings), "finding")+" to mend", a.Attempt))
+		doing = fmt.Sprintf("%s: %s to mend", a.StepID, wording.Count(len(j.Findings), "finding"))
 	}
+	if a.Attempt > 1 {
+		doing += fmt.Sprintf(", attempt %d", a.Attempt)
+	}
+	m.say("%s", doing)
 	m.run.Stage = workflow.StageImplementing
 	m.call(a)
 }
 
 func fixID(n int) string { return fmt.Sprintf("R%02d", n) }
-
-func attemptNote(doing string, attempt int) string {
-	if attempt > 1 {
-		return fmt.Sprintf("%s, attempt %d", doing, attempt)
-	}
-	return doing
-}
 
 // workAgain sends the change in hand back to the implementer with the reason.
 func (m *machine) workAgain(reason string) {
