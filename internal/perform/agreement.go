@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"context"
 	"errors"
 
 	"signalbox/internal/redact"
@@ -17,10 +18,10 @@ type Agreements interface {
 }
 
 // findAgreement looks for an earlier consent. What cannot be read is none: then a person is asked.
-func (x *execution) findAgreement(o workflow.Outcome) workflow.Event {
+func (x *execution) findAgreement(_ context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	event := workflow.AgreementFound{Outcome: o}
 	if x.Agreements == nil {
-		return event
+		return event, nil
 	}
 	content := x.run.Details.SetUp.Content()
 	agreed, err := x.Agreements.SetUpAgreed(content)
@@ -28,19 +29,19 @@ func (x *execution) findAgreement(o workflow.Outcome) workflow.Event {
 	if agreed && err == nil {
 		event.Content = content
 	}
-	return event
+	return event, nil
 }
 
 // keepAgreement remembers the consent that the document has. That it cannot be kept costs a question, not the run.
-func (x *execution) keepAgreement(o workflow.Outcome) workflow.Event {
+func (x *execution) keepAgreement(_ context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	err := errors.New("nothing remembers agreements here")
 	if x.Agreements != nil {
 		s := x.run.Details.SetUp
 		err = x.Agreements.AgreeToSetUp(s.Agreed.Content, s.Shown())
 	}
 	if err == nil {
-		return workflow.AgreementKept{Outcome: o}
+		return workflow.AgreementKept{Outcome: o}, nil
 	}
 	x.logged("keep agreement", err)
-	return workflow.AgreementKept{Outcome: o, Problem: redact.Line(x.Redact.String(err.Error()), 200)}
+	return workflow.AgreementKept{Outcome: o, Problem: redact.Line(x.Redact.String(err.Error()), 200)}, nil
 }

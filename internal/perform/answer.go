@@ -18,7 +18,9 @@ import (
 // role's contract, or what is wrong with it.
 func (x *execution) answer(o workflow.Outcome, a workflow.Action, text, log string) workflow.Event {
 	if a.Role == workflow.Implementer {
-		return workflow.Implemented{Outcome: o, Summary: redact.Line(x.Redact.String(lastLine(text)), 200), LogPath: log}
+		text = strings.TrimSpace(text)
+		last := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+		return workflow.Implemented{Outcome: o, Summary: redact.Line(x.Redact.String(last), 200), LogPath: log}
 	}
 	data, err := agent.JSON(text)
 	if err == nil {
@@ -51,9 +53,4 @@ func (x *execution) masked(data []byte) []byte {
 			return []byte(x.Redact.String(string(data)))
 		}
 	}
-}
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }

@@ -44,7 +44,7 @@ func (x *execution) clearTests(ctx context.Context, env environment.Environment)
 }
 
 // adoptSetUp makes what the set-up made the environment's own, before tests leave more beside it.
-func (x *execution) adoptSetUp(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) adoptSetUp(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	env, err := x.environment(ctx)
 	if err != nil {
 		return nil, err
@@ -57,16 +57,6 @@ func (x *execution) adoptSetUp(ctx context.Context, o workflow.Outcome) (workflo
 // emptied is an environment that can tell that there is nothing to keep of it.
 type emptied interface {
 	Empty(ctx context.Context) (bool, error)
-}
-
-// nothingToKeep: without a set-up only what the tests left could be kept, and they left nothing.
-func (x *execution) nothingToKeep(ctx context.Context, env environment.Environment) bool {
-	e, ok := env.(emptied)
-	if !ok || x.run.Details.SetUp != nil {
-		return false
-	}
-	empty, err := e.Empty(ctx)
-	return err == nil && empty
 }
 
 // What tests came to on commits of the project is remembered for later runs that begin there.
@@ -163,11 +153,7 @@ func names(text, test string) bool {
 }
 
 // told are failures as the document may hold them: redacted, cleaned and short.
-func (x *execution) told(failures []workflow.TestFailure) []workflow.TestFailure {
-	return toldBy(x.Redact, failures)
-}
-
-func toldBy(r *redact.Redactor, failures []workflow.TestFailure) []workflow.TestFailure {
+func told(r *redact.Redactor, failures []workflow.TestFailure) []workflow.TestFailure {
 	for i := range failures {
 		f := &failures[i]
 		f.Summary = shorten(redact.Clean(r.String(f.Summary)), messageLimit)
@@ -178,8 +164,10 @@ func toldBy(r *redact.Redactor, failures []workflow.TestFailure) []workflow.Test
 	return failures
 }
 
-// fromBase tells a run that goes on from its base branch where that is now, and what is configured.
-func (x *execution) fromBase(ctx context.Context, a *workflow.Admitted) error {
+// Admit implements engine.Performer. It tells a run that goes on from its base branch where that is now, and what is configured.
+func (p *Performer) Admit(ctx context.Context, run workflow.Run, a *workflow.Admitted) error {
+	a.Isolation, a.Ceiling = p.Isolation, p.Places.PerRun
+	x := p.of(run)
 	if !x.run.Details.FromBase {
 		return nil
 	}

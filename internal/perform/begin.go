@@ -30,7 +30,7 @@ func (x *execution) theRequest(ctx context.Context) (forge.Request, error) {
 	return request, nil
 }
 
-func (x *execution) checkDependencies(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) checkDependencies(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	request, err := x.theRequest(ctx)
 	if err != nil {
 		return nil, err
@@ -56,11 +56,15 @@ var errNameTaken = errors.New(`the branch "signalbox" is in the way of branches 
 
 // createBranch puts the run's branch on the base branch's present commit. What
 // an earlier run of the same request left there is kept on a ref first.
-func (x *execution) createBranch(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
-	if err := x.mayStart(ctx); err != nil {
-		return nil, err
-	}
+func (x *execution) createBranch(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	j := x.run.Details
+	if !j.Preparing { // a session merges nothing, so it's asked none of them
+		for _, p := range x.preconditions() {
+			if err := p.met(ctx, j.Base); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if _, err := x.Repo.Resolve(ctx, "refs/heads/signalbox"); err == nil {
 		return nil, errNameTaken
 	}
@@ -73,24 +77,18 @@ func (x *execution) createBranch(ctx context.Context, o workflow.Outcome) (workf
 	case errors.Is(err, git.ErrNotFound):
 		err = x.Repo.CreateBranch(ctx, j.Branch, base)
 	case err == nil && at != base:
-		err = x.moveBranch(ctx, at, base)
+		var merged bool
+		if merged, err = x.Repo.IsAncestor(ctx, at, base); err == nil && !merged { // what only the branch has is kept
+			err = x.Places.SaveWork(ctx, &x.run, at)
+		}
+		if err == nil {
+			err = x.Repo.UpdateRef(ctx, x.branchRef(), base, at)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create branch %q: %w", j.Branch, err)
 	}
 	return workflow.BranchCreated{Outcome: o, BaseCommit: base}, nil
-}
-
-// moveBranch puts the run's branch on another commit; what only it had is kept.
-func (x *execution) moveBranch(ctx context.Context, from, to string) error {
-	merged, err := x.Repo.IsAncestor(ctx, from, to)
-	if err == nil && !merged {
-		err = x.Places.SaveWork(ctx, &x.run, from)
-	}
-	if err != nil {
-		return err
-	}
-	return x.Repo.UpdateRef(ctx, x.branchRef(), to, from)
 }
 
 // createEnvironment makes the environment and registers it. One that cannot be
@@ -114,7 +112,11 @@ func (x *execution) createEnvironment(ctx context.Context, o workflow.Outcome, a
 		return nil, errors.Join(fmt.Errorf("register environment %s: %w", spec.ID, err), x.Environments.Remove(ctx, spec))
 	}
 	if env.Isolation() != isolationContainer {
-		if err := x.agentsStart(ctx, onlyLooking(env)); err != nil {
+		inside := process.Executor(env)
+		if l, ok := env.(looks); ok {
+			inside = onlooker{l}
+		}
+		if err := x.agentsStart(ctx, inside); err != nil {
 			return nil, err
 		}
 	}
@@ -127,14 +129,7 @@ type looks interface {
 	Look(ctx context.Context, c process.Command) (process.Result, error)
 }
 
-// onlyLooking is where an environment runs commands that are to change nothing in it, if it can.
-func onlyLooking(env environment.Environment) process.Executor {
-	if l, ok := env.(looks); ok {
-		return onlooker{l}
-	}
-	return env
-}
-
+// onlooker runs the commands that are to change nothing.
 type onlooker struct{ at looks }
 
 func (o onlooker) Exec(ctx context.Context, c process.Command) (process.Result, error) {
@@ -185,7 +180,7 @@ var designFiles = []string{"AGENTS.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "D
 // designLimit is how much of one document a planner is shown, in bytes.
 const designLimit = 16 << 10
 
-func (x *execution) readDesign(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) readDesign(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	documents, err := x.design(ctx)
 	if err != nil {
 		return nil, err

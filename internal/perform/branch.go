@@ -10,6 +10,7 @@ import (
 	"signalbox/internal/place"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
+	"signalbox/internal/workflow/policy"
 )
 
 // branchAt is the commit that the run's branch is at; empty when there is no such branch.
@@ -24,9 +25,10 @@ func (x *execution) branchAt(ctx context.Context) (string, error) {
 	return at, nil
 }
 
-// lookAtBranch finds out whether a person moved the branch. What they put there is on a ref first, whatever is then
-// decided about it.
-func (x *execution) lookAtBranch(ctx context.Context) (workflow.Event, error) {
+// Look implements engine.Performer. It finds out whether a person moved the branch. What they put there is on a ref first,
+// whatever is then decided about it.
+func (p *Performer) Look(ctx context.Context, run workflow.Run) (workflow.Event, error) {
+	x := p.of(run)
 	j := x.run.Details
 	if j.Head == "" || j.EnvRemoved || !x.run.UnderWay() {
 		return nil, nil //nolint:nilnil // there is nothing to tell
@@ -68,22 +70,22 @@ func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.Bran
 		return e, nil
 	}
 	if err = x.Places.SaveWork(ctx, &x.run, at); err == nil && e.OnTop {
-		err = x.wholeFacts(ctx, at, &e)
+		e.Whole, e.Concerns, e.Tests, err = x.wholeFacts(ctx, at)
 	}
 	e.Concerns = append(e.Concerns, x.concernsOfMessages(commits)...)
 	return e, err
 }
 
-func (x *execution) wholeFacts(ctx context.Context, at string, e *workflow.BranchMoved) error {
+// wholeFacts are the files of the whole change at a commit, what in it may worry a person, and the tests that it touches.
+func (x *execution) wholeFacts(ctx context.Context, at string) (files []policy.FileChange, concerns []policy.Concern, tests []policy.TestFile, err error) {
 	whole, err := x.whole(ctx, at)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	e.Whole = x.fileChanges(ctx, whole)
-	if e.Concerns, err = x.concerns(ctx, whole); err == nil {
-		e.Tests, err = x.testFiles(ctx, whole)
+	if concerns, err = x.concerns(ctx, whole); err == nil {
+		tests, err = x.testFiles(ctx, whole)
 	}
-	return err
+	return x.fileChanges(ctx, whole), concerns, tests, err
 }
 
 // whole is the change with a person's commits. What they merged of the base branch is no part of it.

@@ -71,7 +71,7 @@ func (x *execution) converse(ctx context.Context, program agent.Agent, a workflo
 	calling, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	c := &call{execution: x, key: a.Key, name: store.LogName(string(a.Role), x.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, allowed: allowed, end: end}
-	limits, budget := x.run.Details.Settings.Limits, allowed.both()
+	limits, budget := x.run.Details.Settings.Limits, allowed.run.Within(allowed.day)
 	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(), Private: env.Private(),
 		Env: place.Variables(&x.run), StepID: a.StepID, Attempt: a.Attempt, Round: x.run.Details.Used.ReviewRounds + 1, Log: logged{log, end},
 		Transcript: c.heard, InFlight: c.inFlight, Ask: c.asker(a.Role), Budget: agent.Budget{Tokens: budget.Tokens, CostUSD: float64(budget.CostMicroUSD) / 1e6}, Conversation: x.conversation(a.Role, program.Name()),

@@ -86,7 +86,7 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	if run.Details.SetUp.NeedsAgreement() { // the workflow asks before it comes here; what proves a change trusts nothing to that
 		return Verdict{}, errNotAgreed
 	}
-	if s := run.Details.SetUp; s != nil && s.Status == workflow.SetUpSucceeded {
+	if s := run.Details.SetUp; s == nil || s.Status == workflow.SetUpSucceeded {
 		err := t.setUp(ctx, env, run, c.Commit, variables, seconds(limits.SetUpTotalSec), log)
 		var cutOff *place.CutOffError
 		switch {
@@ -95,10 +95,8 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 		case err != nil:
 			return Verdict{LogPath: path}, err
 		}
-		env = place.Activated{Environment: env}
-	} else if s == nil {
-		if err := t.warm(ctx, env, run, c.Commit); err != nil {
-			return Verdict{}, err
+		if s != nil {
+			env = place.Activated{Environment: env}
 		}
 	}
 	commands := testCommands(&run.Details.Settings, true, t.Ask)
@@ -106,28 +104,19 @@ func (t CandidateTester) test(ctx context.Context, env environment.Environment, 
 	if err != nil {
 		return Verdict{Command: v.command, LogPath: path, Duration: v.took}, err
 	}
-	if known := run.Details.AgreedExcuses(toldBy(t.Redact, v.failures)); len(known) > 0 {
+	if known := run.Details.AgreedExcuses(told(t.Redact, v.failures)); len(known) > 0 {
 		return Verdict{Passed: true, Known: known, Command: v.command, LogPath: path, Duration: v.took}, nil
 	}
 	return Verdict{Passed: v.passed, Unsettled: v.unsettled, Command: v.command, LogPath: path, Duration: v.took,
 		Summary: shorten(redact.Clean(t.Redact.String(v.summary)), messageLimit)}, nil
 }
 
-// warm begins with the build caches that tests of the base left, where nothing is set up.
-func (t CandidateTester) warm(ctx context.Context, env environment.Environment, run *workflow.Run, commit string) error {
-	found, err := t.Detect(ctx, commit, run.Details.Language())
-	if err != nil {
-		return fmt.Errorf("look at the candidate's files: %w", err)
-	}
-	_, err = env.Restore(ctx, commit, place.Fingerprint(env, run.Details.Base, setUpOrNone(run), found.Locks))
-	return err
-}
-
 // setUp begins with what is kept of a set-up of the candidate's own lock files, which may
-// differ from the run's, and otherwise repeats what succeeded in the run.
+// differ from the run's, and otherwise repeats what succeeded in the run. Where nothing is set up, it begins with the
+// build caches that tests of the base left.
 func (t CandidateTester) setUp(ctx context.Context, env environment.Environment, run *workflow.Run, commit string,
 	variables []string, total time.Duration, log io.Writer) error {
-	s := run.Details.SetUp
+	s := setUpOrNone(run)
 	found, err := t.Detect(ctx, commit, run.Details.Language())
 	if err != nil {
 		return fmt.Errorf("look at the candidate's files: %w", err)
@@ -138,7 +127,7 @@ func (t CandidateTester) setUp(ctx context.Context, env environment.Environment,
 			return err
 		}
 	}
-	if warm {
+	if warm || run.Details.SetUp == nil {
 		return nil
 	}
 	return place.SetUpAgain(ctx, env, s.Commands, variables, total, log)

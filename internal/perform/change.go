@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/git"
-	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/policy"
 )
@@ -103,30 +101,4 @@ func (x *execution) fileChanges(ctx context.Context, changes []git.Change) (file
 			Added: c.Added, Deleted: c.Deleted, Size: c.Size})
 	}
 	return files
-}
-
-// commitMessage says which step of which request a commit is.
-func (x *execution) commitMessage(ctx context.Context, a workflow.Action) string {
-	title, body := "", ""
-	for _, s := range x.run.Steps {
-		if s.StepID == a.StepID {
-			title = redact.Line(s.Title, 68)
-			if s.Summary != "" && s.Summary != s.Title {
-				body = redact.Line(s.Summary, 200)
-			}
-		}
-	}
-	if title == "" {
-		title = "Fix what was found"
-		var lines []string
-		for _, f := range x.run.Details.Findings {
-			lines = append(lines, "- "+redact.Line(f.Line1(), 200))
-		}
-		body = strings.Join(lines, "\n")
-	}
-	message := title + "\n\n"
-	if body != "" {
-		message += body + "\n\n"
-	}
-	return message + fmt.Sprintf("Signalbox-Request: %s\nSignalbox-Step: %s\n", x.run.RequestID, a.StepID) + x.trailers(ctx, workflow.Implementer)
 }

@@ -40,44 +40,32 @@ type look struct{ limit, left time.Duration }
 // testCommands are the project's tests with what the settings know of them, and the service that has to be asked beside them;
 // end-to-end tests come last, if all are wanted.
 func testCommands(s *workflow.Settings, all bool, ask func(workflow.HealthCheck) process.Command) []command {
-	commands := unitCommands(s, ask)
+	commands := shellCommands(s.TestCommands())
+	if service := s.Service(); service != nil {
+		commands = append(commands, command{name: service.Title(), Command: ask(*service)})
+	}
+	if s.Check != nil && s.Check.TimeLimitMS != 0 {
+		only := &look{s.Check.Limit(), s.Check.Limit()}
+		for i := s.Looking(); i < len(commands); i++ {
+			commands[i].look = only
+		}
+	}
 	if all {
 		commands = append(commands, shellCommands(s.TestsE2E)...)
 	}
 	return commands
 }
 
-func unitCommands(s *workflow.Settings, ask func(workflow.HealthCheck) process.Command) []command {
-	commands := shellCommands(s.TestCommands())
-	if service := s.Service(); service != nil {
-		commands = append(commands, command{name: service.Title(), Command: ask(*service)})
-	}
-	if s.Check == nil || s.Check.TimeLimitMS == 0 {
-		return commands
-	}
-	only := &look{s.Check.Limit(), s.Check.Limit()}
-	for i := s.Looking(); i < len(commands); i++ {
-		commands[i].look = only
-	}
-	return commands
-}
-
-// limit is how long the command may take, of which a project's own tests may take total.
-func (c *command) limit(total time.Duration) time.Duration {
-	if c.look == nil {
-		return total
-	}
-	return max(c.look.left, 1)
-}
-
+// shellCommands are a project's own one-line commands, read by sh. Each is one argument, never put together from parts.
 func shellCommands(lines []string) (commands []command) {
 	for _, line := range lines {
-		commands = append(commands, command{name: line, Command: process.Command{Args: shell(line)}})
+		commands = append(commands, command{name: line, Command: process.Command{Args: []string{"sh", "-c", line}}})
 	}
 	return commands
 }
 
-// runCommands runs commands one after the other until one fails, or, where all is set, all of them.
+// runCommands runs commands one after the other until one fails, or, where all is set, all of them. A project's own tests may
+// take total.
 func runCommands(ctx context.Context, env process.Executor, commands []command, variables []string, total time.Duration, all bool, log io.Writer) (verdict, error) {
 	v := verdict{passed: true}
 	var names []string
@@ -89,7 +77,11 @@ func runCommands(ctx context.Context, env process.Executor, commands []command, 
 		out := &tail{limit: readOutput}
 		_, _ = fmt.Fprintf(log, "$ %s\n", c.name)
 		both := io.MultiWriter(log, out)
-		c.Env, c.Stdout, c.Stderr, c.Total, c.OutputLimit = variables, both, both, c.limit(total), commandOutputLimit
+		limit := total
+		if c.look != nil {
+			limit = max(c.look.left, 1)
+		}
+		c.Env, c.Stdout, c.Stderr, c.Total, c.OutputLimit = variables, both, both, limit, commandOutputLimit
 		result, err := env.Exec(ctx, c.Command)
 		if err == nil && ctx.Err() != nil {
 			err = ctx.Err()
@@ -134,18 +126,14 @@ func (v *verdict) ended(c *command, result process.Result, out *tail) {
 	f.Tests = f.Tests[:min(len(f.Tests), mostNames)]
 	shown := &tail{limit: shownOutput}
 	_, _ = shown.Write([]byte(out.String()))
-	f.Summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), c.ending(result), shown.marked())
+	ending := place.Ending(result)
+	if c.look != nil && result.Ending == process.TimedOut { // its own limit may only be what the look's other parts left
+		ending += fmt.Sprintf("; the health check has to end within %s", c.look.limit)
+	}
+	f.Summary = fmt.Sprintf("%s: %s\n%s", redact.Line(c.name, 200), ending, shown.marked())
 	v.passed, v.unsettled = false, v.unsettled || f.Unsettled
 	v.failures = append(v.failures, f)
 	if v.summary == "" {
 		v.summary = f.Summary
 	}
-}
-
-// ending is how the command ended, in words; one that was ended as the last part of a look names the whole look's limit.
-func (c *command) ending(r process.Result) string {
-	if c.look != nil && r.Ending == process.TimedOut {
-		return fmt.Sprintf("%s; the health check has to end within %s", place.Ending(r), c.look.limit)
-	}
-	return place.Ending(r)
 }

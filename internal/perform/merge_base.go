@@ -13,7 +13,7 @@ import (
 
 // mergeBase merges the base branch of now into the change, with conflict markers where the two conflict. Performed
 // again after a crash it makes a commit of its own; nothing refers to the first.
-func (x *execution) mergeBase(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) mergeBase(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	j := x.run.Details
 	base, err := x.Repo.Resolve(ctx, "refs/heads/"+j.Base)
 	if err != nil {
@@ -34,16 +34,10 @@ func (x *execution) mergeBase(ctx context.Context, o workflow.Outcome) (workflow
 	if event.Commit, err = x.Repo.CommitTree(ctx, tree, []string{j.Head, base}, message, place.Merger, x.Clock.Now()); err != nil {
 		return nil, err
 	}
-	whole, err := x.whole(ctx, event.Commit)
-	if err != nil {
+	if event.Whole, event.Concerns, event.Tests, err = x.wholeFacts(ctx, event.Commit); err != nil {
 		return nil, err
 	}
-	event.Whole = x.fileChanges(ctx, whole)
-	if event.Concerns, err = x.concerns(ctx, whole); err != nil {
-		return nil, err
-	}
-	event.Tests, err = x.testFiles(ctx, whole)
-	return event, err
+	return event, nil
 }
 
 // maxMarked is how much of a file is searched for conflict markers, in bytes.

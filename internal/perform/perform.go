@@ -147,17 +147,6 @@ func (p *Performer) Sweep(ctx context.Context, run workflow.Run) error {
 	return err
 }
 
-// Admit implements engine.Performer.
-func (p *Performer) Admit(ctx context.Context, run workflow.Run, a *workflow.Admitted) error {
-	a.Isolation, a.Ceiling = p.Isolation, p.Places.PerRun
-	return p.of(run).fromBase(ctx, a)
-}
-
-// Look implements engine.Performer.
-func (p *Performer) Look(ctx context.Context, run workflow.Run) (workflow.Event, error) {
-	return p.of(run).lookAtBranch(ctx)
-}
-
 // Perform implements engine.Performer.
 func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Action, progress engine.Progress) workflow.Event {
 	x := p.of(run)
@@ -173,11 +162,6 @@ func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Ac
 	return workflow.ActionFailed{Outcome: workflow.Outcome{Key: a.Key, Presence: &x.presence}, Error: x.failure(a, err)}
 }
 
-// Project implements engine.Performer: environments.json, the issue status, report.md, errors.json and the branch.
-func (p *Performer) Project(ctx context.Context, run workflow.Run) error {
-	return p.of(run).project(ctx)
-}
-
 func (x *execution) logged(doing string, err error) {
 	if err != nil {
 		x.Logger.Warn(doing, "run", x.run.RunID, "err", err)
@@ -185,12 +169,3 @@ func (x *execution) logged(doing string, err error) {
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
-
-// prepared reports whether the run has come to the environment that it was admitted for, and stops there: how it goes
-// on then, the session says.
-func prepared(run *workflow.Run) bool {
-	if !run.Details.Preparing || run.Details.EnvID == "" || run.Details.EnvRemoved {
-		return false
-	}
-	return run.State == workflow.Running || run.Error != nil && run.Error.ReasonCode == workflow.PreparedCode
-}

@@ -27,9 +27,10 @@ type shown struct {
 	once    bool
 }
 
-// project brings everything that is read off the run up to date: environments.json, the
+// Project implements engine.Performer. It brings everything that is read off the run up to date: environments.json, the
 // issue status, report.md, errors.json and the branch. At start all are written anew.
-func (x *execution) project(ctx context.Context) error {
+func (p *Performer) Project(ctx context.Context, run workflow.Run) error {
+	x := p.of(run)
 	err := errors.Join(x.projectStatus(ctx), x.projectEnvironment(ctx), x.projectReport(ctx), x.projectBranch(ctx))
 	x.shown.once = true
 	if err != nil {
@@ -57,8 +58,10 @@ func (x *execution) projectComment(ctx context.Context) error {
 }
 
 func (x *execution) projectStatus(ctx context.Context) error {
-	if prepared(&x.run) {
-		return nil // the session says how it goes on
+	j := &x.run.Details
+	if j.Preparing && j.EnvID != "" && !j.EnvRemoved &&
+		(x.run.State == workflow.Running || x.run.Error != nil && x.run.Error.ReasonCode == workflow.PreparedCode) {
+		return nil // the run has come to the environment that it was admitted for: the session says how it goes on
 	}
 	status := registry.IssueStatusOf(&x.run)
 	same := x.shown.status
@@ -68,20 +71,16 @@ func (x *execution) projectStatus(ctx context.Context) error {
 	}
 	x.shown.status = status
 	return x.Store.IssueStatus(status.Issue).Update(ctx, func(s *registry.IssueStatus) error {
-		if x.standsAside(s) {
+		// A session went on in the run's environment after the run stood still. What it said stands until the run
+		// moves, and a run that is given up undoes no success.
+		givenUp := j.Canceling || x.run.State == workflow.Canceled
+		if x.run.State.Ended() && s.Timestamp.After(*x.run.EndedAt) || givenUp && s.Status == registry.IssueComplete {
 			return nil
 		}
 		status.Unknown = s.Unknown
 		*s = status
 		return nil
 	})
-}
-
-// standsAside: a session went on in the run's environment after the run stood still. What it said
-// stands until the run moves, and a run that is given up undoes no success.
-func (x *execution) standsAside(s *registry.IssueStatus) bool {
-	givenUp := x.run.Details.Canceling || x.run.State == workflow.Canceled
-	return x.run.State.Ended() && s.Timestamp.After(*x.run.EndedAt) || givenUp && s.Status == registry.IssueComplete
 }
 
 func (x *execution) projectEnvironment(ctx context.Context) error {
@@ -149,7 +148,7 @@ func (x *execution) projectReport(ctx context.Context) error {
 }
 
 // projectBranch moves the branch to the last recorded commit from where the document says that it may
-// be moved. Where somebody else put it is looked at before the next action: see lookAtBranch.
+// be moved. Where somebody else put it is looked at before the next action: see Look.
 func (x *execution) projectBranch(ctx context.Context) error {
 	j := x.run.Details
 	if j.Head == "" || j.Head == j.BranchAt || j.EnvRemoved {

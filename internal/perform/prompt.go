@@ -2,6 +2,7 @@ package perform
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -32,14 +33,6 @@ func PromptTemplate(role workflow.Role, text string) (*template.Template, error)
 		return nil, fmt.Errorf("read prompt for %s: %w", role, err)
 	}
 	return t, nil
-}
-
-// template is the project's own prompt for a role, or ours.
-func (x *execution) template(role workflow.Role) *template.Template {
-	if t := x.Prompts[role]; t != nil {
-		return t
-	}
-	return prompts().Lookup(string(role) + ".md")
 }
 
 // promptRun is a run as a project's templates know it.
@@ -90,13 +83,18 @@ func (x *execution) prompt(ctx context.Context, a workflow.Action) (string, erro
 		b.Step, err = x.planned(ctx, a.StepID)
 	case workflow.Reviewer:
 		b.Flags = x.run.Details.Flags
-		b.Diff, err = x.diff(ctx)
+		diff := limited{left: diffLimit}
+		err = x.Repo.Patch(ctx, x.run.Details.BaseCommit, x.run.Details.Head, &diff)
+		if b.Diff = diff.String(); diff.cut {
+			b.Diff += "\n(cut here: see the rest with git diff in the working directory)\n"
+		}
 	}
 	if err != nil {
 		return "", err
 	}
 	var text bytes.Buffer
-	if err := x.template(a.Role).Execute(&text, b); err != nil {
+	written := cmp.Or(x.Prompts[a.Role], prompts().Lookup(string(a.Role)+".md")) // the project's own, or ours
+	if err := written.Execute(&text, b); err != nil {
 		return "", fmt.Errorf("write prompt for %s: %w", a.Role, err)
 	}
 	return x.Redact.String(text.String()), nil
@@ -122,18 +120,6 @@ func (x *execution) planned(ctx context.Context, id string) (workflow.PlannedSte
 // diffLimit is how much of a change a reviewer is shown in the prompt, in
 // bytes; the whole is in the working directory's history.
 const diffLimit = 200 << 10
-
-func (x *execution) diff(ctx context.Context) (string, error) {
-	var text limited
-	text.left = diffLimit
-	if err := x.Repo.Patch(ctx, x.run.Details.BaseCommit, x.run.Details.Head, &text); err != nil {
-		return "", err
-	}
-	if text.cut {
-		return text.String() + "\n(cut here: see the rest with git diff in the working directory)\n", nil
-	}
-	return text.String(), nil
-}
 
 // limited keeps the first bytes written to it.
 type limited struct {

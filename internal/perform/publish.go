@@ -13,7 +13,7 @@ import (
 )
 
 // openPullRequest offers the change, if the branch still is what was tested and approved.
-func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	j := x.run.Details
 	if at, err := x.branchAt(ctx); err != nil {
 		return nil, err
@@ -29,8 +29,12 @@ func (x *execution) openPullRequest(ctx context.Context, o workflow.Outcome) (wo
 	return workflow.PullRequestOpened{Outcome: o, Number: pr.Number, URL: pr.URL, CompareURL: pr.CompareURL}, nil
 }
 
+func (x *execution) closePullRequest(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
+	return workflow.PullRequestClosed{Outcome: o}, x.Forge.ClosePullRequest(ctx, x.run.Details.PullRequest.Number)
+}
+
 // watchChecks waits for the verdict on the merge candidate, and no longer than the limit.
-func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	limited, cancel := context.WithTimeout(ctx, seconds(x.run.Details.Settings.Limits.ChecksTotalSec))
 	defer cancel()
 	check, err := x.Forge.Checks(limited, x.run.Details.PullRequest.Number)
@@ -55,7 +59,7 @@ func (x *execution) watchChecks(ctx context.Context, o workflow.Outcome) (workfl
 	return event, nil
 }
 
-func (x *execution) merge(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) merge(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	pr := x.run.Details.PullRequest
 	merged, err := x.Forge.Merge(ctx, pr.Number, forge.Check{Base: pr.Checked.Base, Head: pr.Checked.Head,
 		Tree: pr.Checked.Tree, State: forge.CheckPassed}, x.Redact.Text(x.mergeMessage(ctx)))
@@ -74,7 +78,7 @@ func (x *execution) merge(ctx context.Context, o workflow.Outcome) (workflow.Eve
 // removeEnvironment deletes the environment and the branch. The branch's last
 // commit, and what was not recorded yet, stay reachable from a ref (DESIGN
 // decision 7).
-func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) removeEnvironment(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	kept, err := x.keepWork(ctx)
 	if err != nil {
 		return nil, err
@@ -128,7 +132,7 @@ func (x *execution) keepWork(ctx context.Context) (string, error) {
 	return place.KeptRef(&x.run, commit), nil
 }
 
-func (x *execution) closeRequest(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) closeRequest(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	request, err := x.theRequest(ctx)
 	if err != nil {
 		return nil, err

@@ -3,14 +3,17 @@ package perform
 import (
 	"context"
 	"fmt"
+	"path"
 
+	"signalbox/internal/forge"
+	"signalbox/internal/lazy"
 	"signalbox/internal/place"
 	"signalbox/internal/redact"
 	"signalbox/internal/workflow"
 )
 
 // detectEnvironment reads the project's files at the commit where the branch begins.
-func (x *execution) detectEnvironment(ctx context.Context, o workflow.Outcome) (workflow.Event, error) {
+func (x *execution) detectEnvironment(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
 	request, err := x.theRequest(ctx)
 	if err != nil {
 		return nil, err
@@ -31,7 +34,11 @@ func (x *execution) renewEnvironment(ctx context.Context, o workflow.Outcome, a 
 	if err != nil {
 		return nil, err
 	}
-	key := place.Fingerprint(env, x.run.Details.Base, setUpOrNone(&x.run), x.locks())
+	locks := ""
+	if d := x.run.Details.Detection; d != nil {
+		locks = d.Locks
+	}
+	key := place.Fingerprint(env, x.run.Details.Base, setUpOrNone(&x.run), locks)
 	if a.Reason != "" {
 		if err := env.Evict(ctx, key); err != nil {
 			return nil, fmt.Errorf("forget environment %.12s: %w", key, err)
@@ -61,13 +68,6 @@ func setUpOrNone(run *workflow.Run) *workflow.SetUp {
 	return &workflow.SetUp{Name: run.Details.EnvironmentName()}
 }
 
-func (x *execution) locks() string {
-	if x.run.Details.Detection == nil {
-		return ""
-	}
-	return x.run.Details.Detection.Locks
-}
-
 // keepEnvironment makes what the set-up left part of the environment and keeps it for later
 // ones. That it cannot be kept costs time, not correctness.
 func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a workflow.Action) (workflow.Event, error) {
@@ -86,8 +86,13 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 	} else if j.SetUp != nil {
 		event.Loose = x.untracked(ctx, env)
 	}
-	if err != nil || x.nothingToKeep(ctx, env) {
+	if err != nil {
 		return event, err
+	}
+	if e, ok := env.(emptied); ok && j.SetUp == nil { // only what the tests left could be kept
+		if empty, err := e.Empty(ctx); err == nil && empty {
+			return event, nil
+		}
 	}
 	x.presence.Content = ""
 	if err := env.Snapshot(ctx, key); err != nil {
@@ -98,4 +103,36 @@ func (x *execution) keepEnvironment(ctx context.Context, o workflow.Outcome, a w
 		event.Problem = redact.Line(x.Redact.String(err.Error()), 200)
 	}
 	return event, nil
+}
+
+// sourceFile is a source file's name in a text, and what its language is called by its extension.
+var (
+	sourceFile  = lazy.Pattern(`[\w-]\.(?:go|py|js|jsx|ts|tsx|java|kt)\b`)
+	extensionOf = map[string]string{".go": "go", ".py": "python", ".js": "javascript", ".jsx": "javascript", ".ts": "javascript", ".tsx": "javascript",
+		".java": "java", ".kt": "java"}
+)
+
+// taskLanguage is the language that a request says it is about, or the one of most source files that it names; empty if
+// it names none, or as many of two.
+func taskLanguage(r forge.Request) string {
+	if r.Language != "" {
+		return r.Language
+	}
+	named := map[string]int{}
+	for _, name := range sourceFile().FindAllString(r.Title+"\n"+r.Body, -1) {
+		named[extensionOf[path.Ext(name)]]++
+	}
+	best, most, tied := "", 0, false
+	for language, n := range named {
+		switch {
+		case n > most:
+			best, most, tied = language, n, false
+		case n == most:
+			tied = true
+		}
+	}
+	if tied {
+		return ""
+	}
+	return best
 }

@@ -15,9 +15,6 @@ type allowance struct {
 	midnight time.Time
 }
 
-// both is the narrower of the two.
-func (a allowance) both() workflow.Spending { return a.run.Within(a.day) }
-
 // reached says what a call that used so much has reached: a code and, for people, which budget;
 // empty if none.
 func (a allowance) reached(u workflow.Usage) (code, budget string) {

@@ -56,19 +56,6 @@ func (p *Performer) Obstacles(ctx context.Context, base string, quiet bool) (fou
 	return found
 }
 
-// mayStart is the first precondition that does not hold. A session merges nothing and is asked none of them.
-func (x *execution) mayStart(ctx context.Context) error {
-	if x.run.Details.Preparing {
-		return nil
-	}
-	for _, p := range x.preconditions() {
-		if err := p.met(ctx, x.run.Details.Base); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // leastRoom is the free space below which nothing begins, in bytes: as much as the largest file that a change may add.
 const leastRoom = 50 << 20
 

@@ -38,16 +38,12 @@ func (x *execution) runTests(ctx context.Context, o workflow.Outcome, a workflow
 		return nil, err
 	}
 	event := workflow.TestsEnded{Outcome: o, Passed: verdict.passed, Commit: x.run.Details.Head, Command: verdict.command,
-		LogPath: path, DurationMS: verdict.took.Milliseconds(), Summary: x.clean(verdict.summary), Failures: x.told(verdict.failures)}
+		LogPath: path, DurationMS: verdict.took.Milliseconds(), Summary: x.clean(verdict.summary), Failures: told(x.Redact, verdict.failures)}
 	if base {
 		err = errors.Join(x.remember(ctx, event), x.askedFor(ctx, event.Failures), x.clearTests(ctx, env))
 	}
 	return event, err
 }
-
-// shell lets a project's own one-line command be read by sh. It is one
-// argument, never put together from parts.
-func shell(command string) []string { return []string{"sh", "-c", command} }
 
 // tail keeps the last bytes written to it.
 type tail struct {

@@ -46,7 +46,7 @@ func (c *call) heard(e agent.Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.Time = c.Clock.Now().UTC()
-	e.Text, e.Tool = c.documented(e.Text), redact.Line(c.Redact.String(e.Tool), 200)
+	e.Text, e.Tool = redact.Clean(c.Redact.String(redact.Clean(e.Text))), redact.Line(c.Redact.String(e.Tool), 200)
 	if err := c.write(e); err != nil {
 		c.end(fmt.Errorf("write transcript: %w", err))
 	}
@@ -106,11 +106,6 @@ func (c *call) close() error {
 		return nil
 	}
 	return c.file.Close()
-}
-
-// documented is a text as documents hold it.
-func (c *call) documented(text string) string {
-	return redact.Clean(c.Redact.String(redact.Clean(text)))
 }
 
 // uses counts while the agent works, and ends it where a budget is reached.

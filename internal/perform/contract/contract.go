@@ -45,8 +45,14 @@ func (e *breachError) Error() string {
 // Read turns an answer into the role's fact. An answer that breaches the contract is an error, of which Problems says what is wrong.
 func Read(o workflow.Outcome, role workflow.Role, data []byte, log string) (workflow.Event, error) {
 	data = namedEnvironment(data)
-	if err := keeps(role, data); err != nil {
+	schemas, err := contracts()
+	if err != nil {
 		return nil, err
+	}
+	if breaches, err := schemas[role].Check(data); err != nil {
+		return nil, err
+	} else if len(breaches) > 0 {
+		return nil, &breachError{breaches}
 	}
 	switch role {
 	case workflow.Planner:
@@ -57,11 +63,11 @@ func Read(o workflow.Outcome, role workflow.Role, data []byte, log string) (work
 		return workflow.PlanAnswered{Outcome: o, Plan: plan, LogPath: log}, inOrder(plan)
 	case workflow.Reviewer:
 		var review workflow.Review
-		err := json.Unmarshal(data, &review)
+		err = json.Unmarshal(data, &review)
 		return workflow.ReviewAnswered{Outcome: o, Review: review, LogPath: log}, err
 	}
 	var repair workflow.Repair
-	err := json.Unmarshal(data, &repair)
+	err = json.Unmarshal(data, &repair)
 	return workflow.RepairAnswered{Outcome: o, Repair: repair, LogPath: log}, err
 }
 
@@ -89,18 +95,6 @@ func inOrder(plan workflow.Plan) error {
 		}
 	}
 	return nil
-}
-
-func keeps(role workflow.Role, data []byte) error {
-	schemas, err := contracts()
-	if err != nil {
-		return err
-	}
-	breaches, err := schemas[role].Check(data)
-	if err == nil && len(breaches) > 0 {
-		err = &breachError{breaches}
-	}
-	return err
 }
 
 // maxProblems is how many problems an agent is told of at once.

@@ -97,18 +97,14 @@ func Evidence(r *workflow.Run) string {
 	var b strings.Builder
 	b.WriteString("Tests that Signalbox ran itself, on commits that it recorded itself:\n\n| | commit | tree | command | result | time |\n|---|---|---|---|---|---|\n")
 	for _, e := range j.Evidence {
-		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | %s | `%s` | %s | %s |\n", e.Purpose, e.Commit, tree(e.Tree),
+		tree := "the commit's" // a step's own tests run on that, and it isn't repeated
+		if e.Tree != "" {
+			tree = fmt.Sprintf("`%.10s`", e.Tree)
+		}
+		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | %s | `%s` | %s | %s |\n", e.Purpose, e.Commit, tree,
 			strings.ReplaceAll(cell(e.Command, 120), "`", "'"), result(&e), time.Duration(e.DurationMS)*time.Millisecond)
 	}
 	return b.String()
-}
-
-// tree is the id of a content; a step's own tests run on the commit's, which is not repeated.
-func tree(id string) string {
-	if id == "" {
-		return "the commit's"
-	}
-	return fmt.Sprintf("`%.10s`", id)
 }
 
 // result says how tests ended. Those that failed before the change count among the passed ones only by name.
