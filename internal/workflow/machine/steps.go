@@ -47,7 +47,7 @@ func (m *machine) currentStep() *workflow.Step {
 func (m *machine) callImplementer(reason string) {
 	j := &m.run.Details
 	a := workflow.Action{Role: workflow.Implementer, Reason: reason}
-	doing := ""
+	var doing string
 	if step := m.currentStep(); step != nil {
 		a.StepID, a.Attempt = step.StepID, step.Attempt
 		doing = fmt.Sprintf("%s %s: %s", a.StepID, step.Title, j.Phase.Position().Doing)
