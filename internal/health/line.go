@@ -52,6 +52,8 @@ func inWord(b byte) bool {
 	return b == '_' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
 }
 
+// normalWord returns a word without what changes from one failure to the next: empty for a date, a duration or a unit, <n> for a number that only
+// counts. before and after are its neighbors in lower case.
 func normalWord(word, before, after string) string {
 	switch {
 	case word == "", isMonth(word) && (inDate(before) || inDate(after)), number(word) && (isMonth(before) || isMonth(after)):

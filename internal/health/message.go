@@ -33,6 +33,7 @@ func NormalMessage(head, said string) string {
 	return strings.Join(lines[:min(len(lines), signatureLines)], "\n")
 }
 
+// normalLines returns the normal form of each line once, in the order of the text.
 func normalLines(text string) (lines []string) {
 	known := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -49,6 +50,7 @@ var errorWords = []string{"error", "fail", "panic", "fatal", "refused", "denied"
 	"undefined", "no space", "unable", "exception", "assert", "expected", "want", "timeout", "timed out", "unreachable", "status", "signal",
 	"exit code", "out of memory", "time limit", "deadline", "broken", "unknown", "invalid", "missing", "symbol"}
 
+// tells reports whether a line names an error.
 func tells(line string) bool {
 	line = strings.ToLower(line)
 	return slices.ContainsFunc(errorWords, func(word string) bool { return strings.Contains(line, word) })
@@ -84,6 +86,7 @@ func withoutPlace(word string) string {
 	}
 }
 
+// normalName does the same for a word that may be a path or an address: it keeps what would be the same on another machine.
 func normalName(word string) string {
 	if strings.Contains(word, "\\") && strings.Contains(word, ":") {
 		word = "/users/" + strings.ReplaceAll(word, "\\", "/")
@@ -146,6 +149,7 @@ func normalParts(word string) string {
 	return out.String()
 }
 
+// normalPart replaces a part of a word if it is an id, an address, a long number or a random name.
 func normalPart(part string) string {
 	digits := 0
 	for _, r := range part {

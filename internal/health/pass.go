@@ -76,6 +76,7 @@ func (h *State) repair(errorID string) *Repair {
 	return &p.Repairs[i]
 }
 
+// judged reports whether the current pass has an outcome for the error.
 func (h *State) judged(errorID string) bool {
 	p := h.Loop.Pass
 	return p != nil && slices.ContainsFunc(p.Repairs, func(r Repair) bool { return r.ErrorID == errorID && r.Outcome != "" })
