@@ -139,21 +139,8 @@ func testLoginShell(t *testing.T, s *site) {
 }
 
 func testDaemon(t *testing.T, s *site) {
-	mark := fmt.Sprintf("100000.%d", uniqueNumber())
+	mark := fmt.Sprintf("100000.%d", mathrand.Int64())
 	s.must(t, `mkfifo "$TMPDIR/up" && { setsid sh -c 'echo up >"$TMPDIR/up"; exec sleep '"$1" >/dev/null 2>&1 & } && read -r line <"$TMPDIR/up"`, mark)
-	if pids := running(t, mark); len(pids) != 0 {
-		t.Errorf("still running: %v", pids)
-	}
-}
-
-// uniqueName returns the name of what only one test has.
-func uniqueName() string { return rand.Text()[:12] }
-
-func uniqueNumber() int64 { return mathrand.Int64() }
-
-// running lists the processes with mark in their command line.
-func running(t *testing.T, mark string) (pids []string) {
-	t.Helper()
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		t.Fatal(err)
@@ -161,11 +148,13 @@ func running(t *testing.T, mark string) (pids []string) {
 	for _, path := range lines {
 		// A process that ended since is not running.
 		if line, err := os.ReadFile(path); err == nil && bytes.Contains(line, []byte(mark)) {
-			pids = append(pids, path)
+			t.Errorf("still running: %s", path)
 		}
 	}
-	return pids
 }
+
+// uniqueName returns the name of what only one test has.
+func uniqueName() string { return rand.Text()[:12] }
 
 // counter counts and forgets.
 type counter int64

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -30,7 +29,7 @@ func testWritesOutside(t *testing.T, s *site) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "signalbox-test-" + strconv.FormatInt(uniqueNumber(), 10)
+	name := "signalbox-test-" + uniqueName()
 	for _, dir := range []string{
 		s.Project.Root, s.Project.Root + "/.git", s.Project.Root + "/.git/objects", s.Project.Root + "/.worktrees",
 		other.folder(), home, "/etc", "/usr", "/opt", "/run", "/var", "/var/tmp", "/tmp", "/dev/shm", "/",

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"signalbox/internal/environment/egress"
-	"signalbox/internal/process"
 )
 
 // networkTests need Harness.Connected.
@@ -41,7 +40,7 @@ func testFullNetwork(t *testing.T, s *site) {
 	if s.OwnSystem {
 		address = net.JoinHostPort(ownAddress(t), "0") // its loopback interface is its own
 	}
-	equal(t, "a server", s.connected(t, egress.Full).probe(t, "tcp", greet(t, "tcp", address)), reached)
+	equal(t, "a server", probe(t, s.connected(t, egress.Full), "tcp", greet(t, "tcp", address)), reached)
 }
 
 // ownAddress is one that this machine has in some network.
@@ -71,19 +70,20 @@ func registry(t *testing.T) (address string) {
 func testNamedHosts(t *testing.T, s *site) {
 	named, other := registry(t), registry(t)
 	c := s.connected(t, egress.Registries, named)
-	for probe, address := range map[string]string{"http": "http://" + named + "/", "proxy": "http://" + named + "/"} {
-		equal(t, probe, c.probe(t, probe, address), reached)
+	for _, way := range []string{"http", "proxy"} {
+		equal(t, way, probe(t, c, way, "http://"+named+"/"), reached)
 	}
-	if got := c.probe(t, "proxy", "http://"+other+"/"); !strings.Contains(got, "403 Forbidden: signalbox: blocked: "+other+" is not in environment.allow") {
+	if got := probe(t, c, "proxy", "http://"+other+"/"); !strings.Contains(got, "403 Forbidden: signalbox: blocked: "+other+" is not in environment.allow") {
 		t.Errorf("another host: %s", got)
 	}
 }
 
 func testBlockedHosts(t *testing.T, s *site) {
 	c := s.connected(t, egress.Registries)
-	self, env := probeProgram(t), probeEnvironment("http", "http://example.org/")
 	var stdout, stderr bytes.Buffer
-	r, err := c.Exec(t.Context(), process.Command{Args: []string{self}, Env: env, Reads: []string{self}, Stdout: &stdout, Stderr: &stderr})
+	asking := probeCommand(t, "http", "http://example.org/")
+	asking.Stdout, asking.Stderr = &stdout, &stderr
+	r, err := c.Exec(t.Context(), asking)
 	if err != nil || !r.OK() {
 		t.Fatal(r, err)
 	}
@@ -95,17 +95,16 @@ func testMustReach(t *testing.T, s *site) {
 	for _, network := range []string{egress.Full, egress.Registries, egress.None} {
 		meant, other := greet(t, "tcp", "127.0.0.1:0"), greet(t, "tcp", "127.0.0.1:0")
 		c := s.connected(t, network)
-		equal(t, network+" without", c.probe(t, "tcp", meant) == reached, network == egress.Full && !s.OwnSystem)
-		c.reaches = []string{meant}
-		equal(t, network+": what it must reach", c.probe(t, "tcp", meant), reached)
-		equal(t, network+": what is beside it", c.probe(t, "tcp", other) == reached, network == egress.Full && !s.OwnSystem)
+		equal(t, network+" without", probe(t, c, "tcp", meant) == reached, network == egress.Full && !s.OwnSystem)
+		equal(t, network+": what it must reach", probe(t, c, "tcp", meant, meant), reached)
+		equal(t, network+": what is beside it", probe(t, c, "tcp", other, meant) == reached, network == egress.Full && !s.OwnSystem)
 	}
 }
 
 func testLoopback(t *testing.T, s *site) {
 	for _, network := range []string{egress.None, egress.Registries} {
 		c := s.connected(t, network)
-		equal(t, network, c.probe(t, "loopback", ""), reached)
+		equal(t, network, probe(t, c, "loopback", ""), reached)
 	}
 }
 

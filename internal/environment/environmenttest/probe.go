@@ -2,7 +2,6 @@ package environmenttest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,26 +50,21 @@ func init() {
 
 // probes try to reach something; nil means that they did.
 var probes = map[string]func(argument string) error{
-	"file":     probeFile,
+	"file":     func(path string) error { _, err := os.Stat(path); return err },
 	"read":     probeRead,
 	"loopback": probeLoopback,
 	"write":    probeWrite,
 	"tcp":      probeTCP,
 	"unix":     probeUnix,
-	"http":     probeHTTP,
+	"http":     func(address string) error { return ask(http.ProxyFromEnvironment, address) }, // as tools do
 	"proxy":    probeProxy,
 	"key":      probeKey,
 	"trace":    func(pid string) error { return onProcess(pid, unix.PtraceAttach) },
 	"signal":   func(pid string) error { return onProcess(pid, func(p int) error { return unix.Kill(p, 0) }) },
 	"mount":    func(string) error { return unix.Mount("none", "/tmp", "tmpfs", 0, "") },
 	"device":   probeDevice,
-	"setting":  probeSetting,
+	"setting":  func(string) error { return unix.Sethostname([]byte("other")) },
 	"rights":   probeRights,
-}
-
-func probeFile(path string) error {
-	_, err := os.Stat(path)
-	return err
 }
 
 // probeRead wants content: an empty file in the place of one is nothing.
@@ -125,9 +119,6 @@ func probeUnix(address string) error {
 	return conn.Close()
 }
 
-// probeHTTP asks in the way tools do, as the variables say.
-func probeHTTP(address string) error { return ask(http.ProxyFromEnvironment, address) }
-
 // probeProxy asks the proxy for what tools would never ask it.
 func probeProxy(address string) error {
 	proxy, err := url.Parse(os.Getenv("HTTP_PROXY"))
@@ -175,8 +166,6 @@ func probeDevice(string) error {
 	return unix.Mknod(os.Getenv("TMPDIR")+"/device", unix.S_IFCHR|0o600, zero)
 }
 
-func probeSetting(string) error { return unix.Sethostname([]byte("other")) }
-
 // probeRights makes a user namespace, in which a program has every capability.
 func probeRights(string) error {
 	c := exec.Command("/bin/true")
@@ -184,40 +173,25 @@ func probeRights(string) error {
 	return c.Run()
 }
 
-// probe runs a probe inside and returns what it said.
-func (s *site) probe(t *testing.T, name, argument string) string {
+// probe runs a probe by in, process.Host to show that there is something to be reached, and returns what it said.
+func probe(t *testing.T, in process.Executor, name, argument string, reaches ...string) string {
 	t.Helper()
-	self := probeProgram(t)
 	var said bytes.Buffer
-	r, err := s.Exec(t.Context(), process.Command{
-		Args: []string{self}, Env: probeEnvironment(name, argument), Reads: []string{self}, Stdout: &said, Total: 5 * time.Minute, Reaches: s.reaches,
-	})
+	c := probeCommand(t, name, argument)
+	c.Stdout, c.Total, c.Reaches = &said, 5*time.Minute, reaches
+	r, err := in.Exec(t.Context(), c)
 	if err != nil || !r.OK() {
-		t.Fatalf("probe %s %s: %+v, %v, %s", name, argument, r, err, said.String())
+		t.Fatalf("probe %s %s by %T: %+v, %v, %s", name, argument, in, r, err, said.String())
 	}
 	return said.String()
 }
 
-// probeHere returns probe on this machine, to show that there is something to be reached.
-func probeHere(ctx context.Context, t *testing.T, name, argument string) string {
-	t.Helper()
-	var said bytes.Buffer
-	r, err := process.Run(ctx, process.Command{Args: []string{probeProgram(t)}, Env: probeEnvironment(name, argument), Stdout: &said, Total: 5 * time.Minute})
-	if err != nil || !r.OK() {
-		t.Fatalf("probe %s %s here: %+v, %v, %s", name, argument, r, err, said.String())
-	}
-	return said.String()
-}
-
-func probeProgram(t *testing.T) string {
+func probeCommand(t *testing.T, name, argument string) process.Command {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return self
-}
-
-func probeEnvironment(name, argument string) []string {
-	return []string{probeVariable + "=" + name, argumentVariable + "=" + argument, "GORACE=atexit_sleep_ms=0"}
+	env := []string{probeVariable + "=" + name, argumentVariable + "=" + argument, "GORACE=atexit_sleep_ms=0"}
+	return process.Command{Args: []string{self}, Env: env, Reads: []string{self}}
 }

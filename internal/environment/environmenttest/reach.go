@@ -42,11 +42,11 @@ func (s *site) expectRefusals(t *testing.T, attempts []attempt) {
 	t.Helper()
 	for _, a := range attempts {
 		if a.shown {
-			if got := probeHere(t.Context(), t, a.probe, a.argument); got != reached {
+			if got := probe(t, process.Host{}, a.probe, a.argument); got != reached {
 				t.Errorf("%s cannot be reached even from this machine, so nothing is proven: %s", a.what, got)
 			}
 		}
-		if got := s.probe(t, a.probe, a.argument); got == reached {
+		if got := probe(t, s, a.probe, a.argument); got == reached {
 			t.Errorf("%s was reached", a.what)
 		}
 	}

@@ -150,8 +150,7 @@ func testHostile(t *testing.T, s *site) {
 	for name, script := range s.sampled(hostile) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &site{Harness: s.Harness, spec: s.Project.Spec("h" + strings.ToLower(uniqueName()))}
-			s.Environment = s.make(t, s.spec)
+			s := s.another(t, "h"+strings.ToLower(uniqueName()))
 			canary := filepath.Join(t.TempDir(), "canary")
 			s.must(t, "mkdir -p .git/hooks .git/info && "+script, canary)
 			_ = os.Remove(canary) // without isolation the script's own git may have fired it

@@ -46,8 +46,7 @@ func testResetDamage(t *testing.T, s *site) {
 	for name, script := range s.sampled(all) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &site{Harness: s.Harness, spec: s.Project.Spec("d" + strings.ToLower(uniqueName()))}
-			s.Environment = s.make(t, s.spec)
+			s := s.another(t, "d"+strings.ToLower(uniqueName()))
 			s.must(t, script+"\ntrue", filepath.Join(t.TempDir(), "canary"))
 			s.must(t, `rm -f "$HOME/.gitconfig"`)
 			if err := s.Reset(t.Context(), s.spec.Commit, ""); err != nil {

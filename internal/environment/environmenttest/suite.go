@@ -6,10 +6,13 @@ package environmenttest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"math/rand/v2"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	"signalbox/internal/environment"
@@ -61,8 +64,6 @@ type site struct {
 	Harness
 	environment.Environment
 	spec environment.Spec
-	// reaches is what probes must be able to reach.
-	reaches []string
 }
 
 type conformance struct {
@@ -170,4 +171,19 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 	if got != want {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
+}
+
+// Killed reports whether c, which performs an operation and kills itself at some instant, was killed; otherwise it
+// must have ended well.
+func Killed(t *testing.T, operation string, at int, c *exec.Cmd) bool {
+	t.Helper()
+	said, err := c.CombinedOutput()
+	if err == nil {
+		return false
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("%s killed at %d: %v: %s", operation, at, err, said)
+	}
+	return true
 }

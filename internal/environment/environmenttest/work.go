@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,36 +38,18 @@ func testFresh(t *testing.T, s *site) {
 	equal(t, "remotes, tags and hooks", s.must(t, "git remote; git tag; ls .git/hooks 2>/dev/null || true"), "")
 	equal(t, "alternates", s.must(t, "test ! -e .git/objects/info/alternates; echo $?"), "0\n")
 	s.must(t, "git commit --quiet --allow-empty --message='the agent can commit'")
-	for _, file := range s.objects(t) {
-		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, theirs := range s.projectObjects(t) {
-			if os.SameFile(info, theirs) {
-				t.Errorf("%s is the project's own file", file)
-			}
+	projects := objects(t, s.Project.Root)
+	for _, object := range objects(t, s.found(t, s.Environment, s.spec)) {
+		if slices.ContainsFunc(projects, func(theirs fs.FileInfo) bool { return os.SameFile(object, theirs) }) {
+			t.Errorf("%s is the project's own file", object.Name())
 		}
 	}
 }
 
-func (s *site) objects(t *testing.T) (files []string) {
+// objects are the files of the objects in a checkout's repository.
+func objects(t *testing.T, checkout string) (infos []fs.FileInfo) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(s.found(t, s.Environment, s.spec), ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil || len(files) == 0 {
-		t.Fatalf("the clone has %d objects: %v", len(files), err)
-	}
-	return files
-}
-
-func (s *site) projectObjects(t *testing.T) (infos []fs.FileInfo) {
-	t.Helper()
-	err := filepath.WalkDir(filepath.Join(s.Project.Root, ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(checkout, ".git", "objects"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -74,8 +57,8 @@ func (s *site) projectObjects(t *testing.T) (infos []fs.FileInfo) {
 		infos = append(infos, info)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(infos) == 0 {
+		t.Fatalf("the repository in %s has %d objects: %v", checkout, len(infos), err)
 	}
 	return infos
 }
