@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"signalbox/internal/environment/container/engine"
 	"signalbox/internal/environment/execserver"
-	"signalbox/internal/redact"
 )
 
 func (e *Environment) start(ctx context.Context) (c engine.Container, err error) {
@@ -55,7 +53,7 @@ func (e *Environment) connect(ctx context.Context, c engine.Container, wait time
 		if !errors.Is(err, execserver.ErrUnavailable) {
 			return err
 		}
-		if !alive(c.First) {
+		if _, errGone := os.Stat(filepath.Join("/proc", fmt.Sprint(c.First))); c.First <= 0 || errGone != nil {
 			return fmt.Errorf("%w: its first process ended", err)
 		}
 		select {
@@ -64,20 +62,4 @@ func (e *Environment) connect(ctx context.Context, c engine.Container, wait time
 		case <-time.After(upPoll):
 		}
 	}
-}
-
-// alive reports whether there is a process with this id.
-func alive(pid int) bool {
-	_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(pid)))
-	return pid > 0 && err == nil
-}
-
-// said returns what the container's first process printed, for an error's end.
-func (e *Environment) said(ctx context.Context) string {
-	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpLogs, Name: e.driver.containerName(e.id)})
-	if err != nil || a.Logs == "" {
-		return ""
-	}
-	lines := strings.Split(strings.TrimSpace(a.Logs), "\n")
-	return fmt.Sprintf(": it said %q", redact.Cut(lines[len(lines)-1], engine.Shown))
 }

@@ -35,7 +35,9 @@ func (e *Environment) Exec(ctx context.Context, c process.Command) (process.Resu
 			return process.Result{}, hint(err)
 		}
 	}
-	c.Dir, c.Env, c.Reads, c.Writes = dir, e.variables(c.Env), nil, nil
+	c.Dir, c.Reads, c.Writes = dir, nil, nil
+	c.Env = lastOfEach(slices.Concat([]string{"PATH=" + defaultPath}, e.state.Env, e.driver.config.Variables,
+		[]string{"HOME=" + home}, c.Env, []string{"SIGNALBOX_ENV_ID=" + e.id, "SIGNALBOX_ENV_DIR=" + e.Dir()}))
 	result, err := e.connected(ctx, c, func(c process.Command) (process.Result, error) {
 		result, err := e.exec(ctx, c)
 		if unusable(err) {
@@ -138,13 +140,6 @@ func inside(dir string) (string, error) {
 		return "", fmt.Errorf("run in %q: want a folder of the environment", dir)
 	}
 	return path.Join(workspace, relative), nil
-}
-
-// variables returns the whole environment of a command: what the image sets, the allow-list, where its
-// places are, and the command's own.
-func (e *Environment) variables(own []string) []string {
-	return lastOfEach(slices.Concat([]string{"PATH=" + defaultPath}, e.state.Env, e.driver.config.Variables,
-		[]string{"HOME=" + home}, own, []string{"SIGNALBOX_ENV_ID=" + e.id, "SIGNALBOX_ENV_DIR=" + e.Dir()}))
 }
 
 // lastOfEach drops an assignment that a later one replaces.

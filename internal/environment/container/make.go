@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/environment/clone"
+	"signalbox/internal/environment/container/engine"
 	"signalbox/internal/environment/execserver"
+	"signalbox/internal/redact"
 )
 
 // Make implements environment.Driver. It uses an existing container if it is the right one, starts it if it isn't running, and replaces it if it
@@ -44,12 +47,6 @@ func (d *Driver) Attach(ctx context.Context, s environment.Spec) (environment.En
 	}
 	e.guest = true
 	return e, nil
-}
-
-// opened returns an environment whose work folder exists.
-func (d *Driver) opened(made environment.Environment, id string) (*Environment, error) {
-	e := &Environment{driver: d, clone: made.(*clone.Environment), id: id}
-	return e, e.load()
 }
 
 // settle decides on the image and brings the container up.
@@ -90,7 +87,13 @@ func (e *Environment) bringUp(ctx context.Context) error {
 		}
 		problems = append(problems, err)
 	}
-	return fmt.Errorf("%w: %w%s", ErrCannotStart, problems[len(problems)-1], e.said(ctx))
+	said := "" // by the container's first process
+	a, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpLogs, Name: e.driver.containerName(e.id)})
+	if err == nil && a.Logs != "" {
+		lines := strings.Split(strings.TrimSpace(a.Logs), "\n")
+		said = fmt.Sprintf(": it said %q", redact.Cut(lines[len(lines)-1], engine.Shown))
+	}
+	return fmt.Errorf("%w: %w%s", ErrCannotStart, problems[len(problems)-1], said)
 }
 
 // use connects to the container as it is.

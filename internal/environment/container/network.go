@@ -26,14 +26,6 @@ const (
 // egressFolder holds the proxy's socket.
 func (e *Environment) egressFolder() string { return filepath.Join(e.private(), "egress") }
 
-// forwarding returns the arguments with which the exec server leads the policy's addresses to the proxy.
-func (e *Environment) forwarding() []string {
-	if e.driver.config.Network != egress.Registries {
-		return nil
-	}
-	return append([]string{filepath.Join(egressInside, egressSocket)}, e.driver.config.Egress.Addresses()...)
-}
-
 // connected runs a command with a way to the proxy, if that is the policy, and says at the end of
 // its standard error what was refused.
 func (e *Environment) connected(ctx context.Context, c process.Command, run func(process.Command) (process.Result, error)) (process.Result, error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"signalbox/internal/environment"
+	"signalbox/internal/environment/cache"
 	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/container/engine"
 	"signalbox/internal/lazy"
@@ -27,6 +28,21 @@ func (d *Driver) Remove(ctx context.Context, s environment.Spec) error {
 		return fmt.Errorf("remove saved container of environment %s: %w", s.ID, hint(err))
 	}
 	return d.clone.Remove(ctx, withoutImage(s))
+}
+
+// List returns what is kept for later environments, most recently used first. Its sizes are those of
+// the work folders; the images share most of theirs.
+func (d *Driver) List(ctx context.Context) ([]cache.Entry, error) { return d.clone.List(ctx) }
+
+// Prune deletes what is kept as the clone driver does, and the images with it.
+func (d *Driver) Prune(ctx context.Context, limit int64, dry bool) ([]cache.Entry, error) {
+	gone, err := d.clone.Prune(ctx, limit, dry)
+	if !dry {
+		for _, entry := range gone {
+			err = errors.Join(err, d.dropImage(ctx, d.kept(entry.Key)))
+		}
+	}
+	return gone, hint(err)
 }
 
 func (d *Driver) removeContainer(ctx context.Context, name string) error {
@@ -75,11 +91,8 @@ func (d *Driver) sweepImages(ctx context.Context) error {
 			}
 		}
 	}
-	return errors.Join(err, d.sweepUnnamed(ctx))
-}
-
-func (d *Driver) sweepUnnamed(ctx context.Context) error {
-	ours, err := d.engine.Do(ctx, engine.Order{Op: engine.OpImages, Labels: map[string]string{labelProject: d.config.Clone.Root}})
+	ours, errOurs := d.engine.Do(ctx, engine.Order{Op: engine.OpImages, Labels: map[string]string{labelProject: d.config.Clone.Root}})
+	err = errors.Join(err, errOurs)
 	for _, i := range ours.Images {
 		if len(i.Names) == 0 || i.Names[0] == "<none>:<none>" {
 			err = errors.Join(err, d.dropImage(ctx, i.ID))

@@ -86,34 +86,29 @@ func (e *Environment) Snapshot(ctx context.Context, key string) error {
 }
 
 func (e *Environment) keep(ctx context.Context, key string) error {
+	d := e.driver
 	if key != "" {
-		if err := e.keepImage(ctx, key); err != nil {
+		changed, err := e.changed(ctx)
+		if err != nil {
+			return err
+		}
+		order := engine.Order{Op: engine.OpTag, Name: e.state.Image, To: d.kept(key)}
+		if changed {
+			order = engine.Order{Op: engine.OpCommit, Name: d.containerName(e.id), To: d.kept(key), Labels: d.labels(e.id)}
+		}
+		if _, err := d.engine.Do(ctx, order); err != nil {
 			return err
 		}
 	}
 	// The snapshot may be the very folders that the container shows, and must not be written again.
 	e.server = nil
-	if _, err := e.driver.engine.Do(ctx, engine.Order{Op: engine.OpStop, Name: e.driver.containerName(e.id)}); err != nil {
+	if _, err := d.engine.Do(ctx, engine.Order{Op: engine.OpStop, Name: d.containerName(e.id)}); err != nil {
 		return err
 	}
 	if err := e.clone.Snapshot(ctx, key); err != nil {
 		return err
 	}
 	return e.bringUp(ctx)
-}
-
-func (e *Environment) keepImage(ctx context.Context, key string) error {
-	d := e.driver
-	changed, err := e.changed(ctx)
-	if err != nil {
-		return err
-	}
-	order := engine.Order{Op: engine.OpTag, Name: e.state.Image, To: d.kept(key)}
-	if changed {
-		order = engine.Order{Op: engine.OpCommit, Name: d.containerName(e.id), To: d.kept(key), Labels: d.labels(e.id)}
-	}
-	_, err = d.engine.Do(ctx, order)
-	return err
 }
 
 // changed reports whether the container's own file system differs from its image.

@@ -1,8 +1,6 @@
 package container
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -40,13 +38,16 @@ func (e *Environment) spec() *engine.Spec {
 	d := e.driver
 	s := &engine.Spec{
 		Name: d.containerName(e.id), Image: e.state.Image,
-		Program: append([]string{programInside, runFolder}, e.forwarding()...),
+		Program: []string{programInside, runFolder},
 		User:    fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid()),
 		Mounts:  e.mounts(), Network: "bridge", Capabilities: d.config.Capabilities,
 		Memory: d.config.Limits.Memory, CPUs: d.config.Limits.CPUs, Processes: int64(d.config.Limits.Processes),
 	}
 	if d.config.Network != egress.Full {
 		s.Network = "none"
+	}
+	if d.config.Network == egress.Registries { // the exec server leads the policy's addresses to the proxy
+		s.Program = append(append(s.Program, filepath.Join(egressInside, egressSocket)), d.config.Egress.Addresses()...)
 	}
 	config := digest(s)
 	s.Labels = d.labels(e.id)
@@ -76,8 +77,7 @@ func digest(s *engine.Spec) string {
 	if err != nil {
 		return "" // no part of it can fail to be encoded
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return hash(string(data))
 }
 
 func (d *Driver) containerName(id string) string { return "signalbox-" + d.project + "-" + id }
@@ -99,21 +99,18 @@ func (e *Environment) mounts() []engine.Mount {
 	return list
 }
 
-// shows reports whether a host path is visible inside as asked.
-func (e *Environment) shows(want engine.Mount) bool {
-	return slices.ContainsFunc(e.mounts(), func(m engine.Mount) bool {
-		return m.Source == m.Target && within(want.Target, m.Target) && (want.ReadOnly || !m.ReadOnly)
-	})
-}
-
 // requests returns the mounts that a command asks for and the container does not have.
 func (e *Environment) requests(reads, writes []string) (missing []engine.Mount, err error) {
+	shown := e.mounts()
 	for i, path := range slices.Concat(reads, writes) {
 		m := engine.Mount{Source: filepath.Clean(path), Target: filepath.Clean(path), ReadOnly: i < len(reads)}
 		if err := e.driver.mayShow(path); err != nil {
 			return nil, fmt.Errorf("show %q in the container: %w", path, err)
 		}
-		if !e.shows(m) && !slices.Contains(missing, m) {
+		visible := slices.ContainsFunc(shown, func(have engine.Mount) bool {
+			return have.Source == have.Target && within(m.Target, have.Target) && (m.ReadOnly || !have.ReadOnly)
+		})
+		if !visible && !slices.Contains(missing, m) {
 			missing = append(missing, m)
 		}
 	}
@@ -126,7 +123,13 @@ func (d *Driver) mayShow(path string) error {
 		return fmt.Errorf("want an absolute path")
 	}
 	path = filepath.Clean(path)
-	for _, secret := range append(d.sockets(), d.config.Clone.Root, d.config.Clone.State, "/var/lib/docker", "/proc", "/sys", "/dev") {
+	secrets := []string{"/run/docker.sock", "/var/run/docker.sock"}
+	for _, entry := range d.config.DockerEnv {
+		if socket, found := strings.CutPrefix(entry, "DOCKER_HOST=unix://"); found {
+			secrets = append(secrets, filepath.Clean(socket))
+		}
+	}
+	for _, secret := range append(secrets, d.config.Clone.Root, d.config.Clone.State, "/var/lib/docker", "/proc", "/sys", "/dev") {
 		if within(secret, path) {
 			return fmt.Errorf("it contains %s", secret)
 		}
@@ -139,17 +142,6 @@ func (d *Driver) mayShow(path string) error {
 		return fmt.Errorf("want a file or a folder")
 	}
 	return nil
-}
-
-// sockets returns where Docker's may be.
-func (d *Driver) sockets() []string {
-	list := []string{"/run/docker.sock", "/var/run/docker.sock"}
-	for _, entry := range d.config.DockerEnv {
-		if path, found := strings.CutPrefix(entry, "DOCKER_HOST=unix://"); found {
-			list = append(list, filepath.Clean(path))
-		}
-	}
-	return list
 }
 
 // within reports whether path is dir or below it. Both are clean and absolute.

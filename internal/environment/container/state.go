@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"signalbox/internal/environment"
 	"signalbox/internal/environment/cache"
+	"signalbox/internal/environment/clone"
 	"signalbox/internal/environment/container/engine"
 )
 
@@ -36,18 +38,20 @@ func (e *Environment) runFolder() string { return filepath.Join(e.private(), "ru
 
 func (e *Environment) stateFile() string { return filepath.Join(e.private(), "container.json") }
 
-func (e *Environment) load() error {
+// opened returns an environment whose work folder exists, with what its container is made from.
+func (d *Driver) opened(made environment.Environment, id string) (*Environment, error) {
+	e := &Environment{driver: d, clone: made.(*clone.Environment), id: id}
 	data, err := os.ReadFile(e.stateFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return e, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read what the container is made from: %w", err)
+		return nil, fmt.Errorf("read what the container is made from: %w", err)
 	}
 	if err := json.Unmarshal(data, &e.state); err != nil {
-		return fmt.Errorf("parse %s: %w", e.stateFile(), err)
+		return nil, fmt.Errorf("parse %s: %w", e.stateFile(), err)
 	}
-	return nil
+	return e, nil
 }
 
 // save replaces the file in one step.

@@ -82,15 +82,11 @@ func (d *Daemon) Stop(t testing.TB, signal syscall.Signal) {
 	timer := time.AfterFunc(daemonWait, func() { _ = d.process.Process.Kill() })
 	defer timer.Stop()
 	_ = d.process.Wait() // its exit code says nothing
-	if signal == syscall.SIGKILL {
-		d.endContainerd(t)
+	if signal != syscall.SIGKILL {
+		return
 	}
-}
-
-// endContainerd kills the processes that a killed daemon left beside the containers. If they aren't reaped, the next daemon takes them for running
-// ones.
-func (d *Daemon) endContainerd(t testing.TB) {
-	t.Helper()
+	// A killed daemon leaves processes beside the containers. If they aren't reaped, the next daemon takes them for
+	// running ones.
 	file := filepath.Join(d.dir, "exec", "containerd", "containerd.pid")
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -37,22 +37,18 @@ func Main(ctx context.Context, in io.Reader, out, errout io.Writer) int {
 
 func answer(ctx context.Context, o engine.Order) engine.Answer {
 	a, err := do(ctx, o)
-	if err == nil {
-		return a
-	}
-	return engine.Answer{Fault: fault(err), Message: err.Error()}
-}
-
-func fault(err error) engine.Fault {
+	fault := engine.FaultOther
 	switch {
+	case err == nil:
+		return a
 	case errdefs.IsNotFound(err):
-		return engine.FaultNotFound
+		fault = engine.FaultNotFound
 	case errdefs.IsConflict(err) || errdefs.IsAlreadyExists(err):
-		return engine.FaultConflict
+		fault = engine.FaultConflict
 	case client.IsErrConnectionFailed(err) || errors.Is(err, os.ErrPermission) || errors.Is(err, errRemote):
-		return engine.FaultNoDaemon
+		fault = engine.FaultNoDaemon
 	}
-	return engine.FaultOther
+	return engine.Answer{Fault: fault, Message: err.Error()}
 }
 
 // errRemote: the daemon is on another machine, which does not have the folders to be shown.
@@ -70,16 +66,7 @@ func do(ctx context.Context, o engine.Order) (a engine.Answer, err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	d := daemon{c}
-	perform := d.performer(o.Op)
-	if perform == nil {
-		return a, fmt.Errorf("unknown order %q", o.Op)
-	}
-	err = perform(ctx, o, &a)
-	return a, err
-}
-
-func (d daemon) performer(op engine.Op) func(context.Context, engine.Order, *engine.Answer) error {
-	return map[engine.Op]func(context.Context, engine.Order, *engine.Answer) error{
+	perform := map[engine.Op]func(context.Context, engine.Order, *engine.Answer) error{
 		engine.OpVersion:     d.version,
 		engine.OpImage:       d.image,
 		engine.OpImages:      d.images,
@@ -95,7 +82,12 @@ func (d daemon) performer(op engine.Op) func(context.Context, engine.Order, *eng
 		engine.OpChanged:     d.changed,
 		engine.OpCommit:      d.commit,
 		engine.OpLogs:        d.logs,
-	}[op]
+	}[o.Op]
+	if perform == nil {
+		return a, fmt.Errorf("unknown order %q", o.Op)
+	}
+	err = perform(ctx, o, &a)
+	return a, err
 }
 
 func (d daemon) version(ctx context.Context, _ engine.Order, a *engine.Answer) error {

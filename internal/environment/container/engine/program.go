@@ -43,22 +43,19 @@ const (
 // Do performs an order. The error wraps ErrNotFound, ErrConflict or ErrNoDaemon if it is one of these.
 func (e Engine) Do(ctx context.Context, o Order) (Answer, error) {
 	a, err := e.do(ctx, o)
-	if err != nil {
-		return Answer{}, fmt.Errorf("docker %s: %w", strings.TrimSpace(string(o.Op)+" "+o.subject()), err)
+	if err == nil {
+		return a, nil
 	}
-	return a, nil
-}
-
-func (o Order) subject() string {
+	subject := o.Name
 	switch {
 	case o.Spec != nil:
-		return "container " + o.Spec.Name
+		subject = "container " + o.Spec.Name
 	case o.Build != nil:
-		return "image from " + o.Build.Dockerfile
+		subject = "image from " + o.Build.Dockerfile
 	case o.To != "":
-		return o.Name + " as " + o.To
+		subject += " as " + o.To
 	}
-	return o.Name
+	return Answer{}, fmt.Errorf("docker %s: %w", strings.TrimSpace(string(o.Op)+" "+subject), err)
 }
 
 // Shown is how many bytes of a program's output an error contains. An ellipsis marks an omission.
