@@ -28,15 +28,12 @@ func LogName(role, step string, attempt int) string {
 // WritePlan makes plan the run's planning.json and returns its path.
 func (s *Store) WritePlan(ctx context.Context, ref workflow.RunRef, plan *workflow.Plan) (string, error) {
 	data, err := s.encode(plan, indented)
-	if err != nil {
-		return "", writeError(path.Join(RunDir(ref), planFile), err)
-	}
-	return s.writeArtifact(ctx, ref, planFile, data)
+	return s.writeArtifact(ctx, ref, planFile, data, err)
 }
 
 // WriteReport makes report the run's report.md and returns its path.
 func (s *Store) WriteReport(ctx context.Context, ref workflow.RunRef, report []byte) (string, error) {
-	return s.writeArtifact(ctx, ref, reportFile, []byte(s.masked(string(report))))
+	return s.writeArtifact(ctx, ref, reportFile, []byte(s.masked(string(report))), nil)
 }
 
 // WriteErrors makes problem the run's errors.json and returns its path; nil takes the file away.
@@ -45,18 +42,19 @@ func (s *Store) WriteErrors(ctx context.Context, ref workflow.RunRef, problem *w
 		return "", s.inRun(ctx, ref, func(f *folder) error { return f.remove(errorsFile) })
 	}
 	data, err := s.encode(problem, indented)
-	if err != nil {
-		return "", writeError(path.Join(RunDir(ref), errorsFile), err)
-	}
-	return s.writeArtifact(ctx, ref, errorsFile, data)
+	return s.writeArtifact(ctx, ref, errorsFile, data, err)
 }
 
-func (s *Store) writeArtifact(ctx context.Context, ref workflow.RunRef, name string, data []byte) (string, error) {
-	err := s.inRun(ctx, ref, func(f *folder) error { return f.put(name, data, publicFile) })
-	if err != nil {
+// writeArtifact writes what was encoded, unless that went wrong.
+func (s *Store) writeArtifact(ctx context.Context, ref workflow.RunRef, name string, data []byte, encoding error) (string, error) {
+	at := path.Join(RunDir(ref), name)
+	if encoding != nil {
+		return "", writeError(at, encoding)
+	}
+	if err := s.inRun(ctx, ref, func(f *folder) error { return f.put(name, data, publicFile) }); err != nil {
 		return "", err
 	}
-	return path.Join(RunDir(ref), name), nil
+	return at, nil
 }
 
 // inRun acts in the run's folder under the lock of its documents.

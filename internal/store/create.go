@@ -79,10 +79,3 @@ func (s *Store) fillRun(parent *folder, name string, run *workflow.Run) error {
 	}
 	return nil
 }
-
-func (s *Store) masked(text string) string {
-	if s.redact == nil {
-		return text
-	}
-	return s.redact(text)
-}

@@ -59,6 +59,26 @@ func (d *Document[T]) Load(ctx context.Context) (T, error) {
 	return value, err
 }
 
+// Update changes the document under its lock, so that no other update is lost,
+// and returns when the change is durable. change must not use this document
+// itself, and has no effect if it returns an error. Equal bytes are not written
+// again.
+func (d *Document[T]) Update(ctx context.Context, change func(*T) error) error {
+	return d.locked(ctx, func(f *folder) error {
+		old, value, err := d.read(f)
+		if errors.Is(err, fs.ErrNotExist) && d.initial != nil {
+			old, value, err = nil, d.begun(), nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := change(&value); err != nil {
+			return err
+		}
+		return d.write(f, old, &value)
+	})
+}
+
 func (d *Document[T]) read(f *folder) ([]byte, T, error) {
 	var none T
 	data, err := f.read(d.name)
@@ -69,18 +89,11 @@ func (d *Document[T]) read(f *folder) ([]byte, T, error) {
 	if err != nil {
 		return nil, none, err
 	}
-	value, err := d.understand(data)
-	return data, value, err
-}
-
-// understand is parse with the document's name to the error.
-func (d *Document[T]) understand(data []byte) (value T, err error) {
-	value, err = d.parse(data)
+	value, err := d.parse(data)
 	if err != nil {
-		var none T
-		return none, broken(d.Path(), data, err)
+		return data, none, broken(d.Path(), data, err)
 	}
-	return value, nil
+	return data, value, nil
 }
 
 // readFormer reads the document where an older program left it. That file is

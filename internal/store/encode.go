@@ -37,3 +37,10 @@ func (s *Store) encode(value any, extra ...json.Options) ([]byte, error) {
 
 // indented is how documents are laid out; lines of a log are not.
 var indented = jsontext.WithIndent("  ")
+
+func (s *Store) masked(text string) string {
+	if s.redact == nil {
+		return text
+	}
+	return s.redact(text)
+}

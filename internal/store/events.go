@@ -3,9 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -56,26 +54,7 @@ func (w *RunWriter) append(event Transition) error {
 	return nil
 }
 
-// openEvents opens events.jsonl and mends its end: a torn last line is taken
-// off, and the line that a crash between the two writes of a transition left
-// out is added.
-func (w *RunWriter) openEvents(run *workflow.Run) error {
-	file, _, err := w.folder.openRegular(eventsFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, publicFile)
-	if err != nil {
-		return err
-	}
-	w.events = file
-	last, err := w.repairEvents()
-	if err != nil {
-		return fmt.Errorf("mend %s: %w", w.folder.join(eventsFile), err)
-	}
-	if last >= run.Details.Transition {
-		return nil
-	}
-	return w.append(transitionOf(run, workflow.EventRecovered))
-}
-
-// repairEvents returns the number of the last line, 0 if there is none that can be read.
+// repairEvents takes off a torn last line. It returns the number of the last whole one, 0 if there is none that can be read.
 func (w *RunWriter) repairEvents() (int, error) {
 	size, err := w.events.Seek(0, io.SeekEnd)
 	if err != nil {

@@ -101,10 +101,10 @@ func lost(at string, t reflect.Type, was, is jsontext.Value) string {
 		t = t.Elem()
 	}
 	if t != nil && t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]() && was.Kind() == '{' {
-		return lostMember(at, t, membersOf(was), membersOf(is))
+		return lostMember(at, t, partsOf[map[string]jsontext.Value](was), partsOf[map[string]jsontext.Value](is))
 	}
 	if t != nil && t.Kind() == reflect.Slice && was.Kind() == '[' {
-		before, after := entriesOf(was), entriesOf(is)
+		before, after := partsOf[[]jsontext.Value](was), partsOf[[]jsontext.Value](is)
 		if len(before) != len(after) {
 			return fmt.Sprintf("%s: %d entries became %d", at, len(before), len(after))
 		}
@@ -161,9 +161,9 @@ func saysNothing(v jsontext.Value) bool {
 		var n float64
 		return json.Unmarshal(v, &n) == nil && n == 0
 	case '[':
-		return len(entriesOf(v)) == 0
+		return len(partsOf[[]jsontext.Value](v)) == 0
 	}
-	for _, member := range membersOf(v) {
+	for _, member := range partsOf[map[string]jsontext.Value](v) {
 		if !saysNothing(member) {
 			return false
 		}

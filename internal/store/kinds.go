@@ -46,17 +46,6 @@ func KindOf(path string, data []byte) (Kind, bool) {
 			return kind, true
 		}
 	}
-	return kindByContent(data)
-}
-
-func (k Kind) file() string {
-	if k == KindEvents {
-		return eventsFile
-	}
-	return string(k) + ".json"
-}
-
-func kindByContent(data []byte) (Kind, bool) {
 	value, err := jsontext.NewDecoder(bytes.NewBuffer(data)).ReadValue()
 	if err != nil {
 		return "", false
@@ -75,6 +64,13 @@ func kindByContent(data []byte) (Kind, bool) {
 		}
 	}
 	return "", false
+}
+
+func (k Kind) file() string {
+	if k == KindEvents {
+		return eventsFile
+	}
+	return string(k) + ".json"
 }
 
 // anyDocument is a Document of any type.

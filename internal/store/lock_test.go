@@ -8,12 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"signalbox/internal/engine"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"signalbox/internal/engine"
 
 	"golang.org/x/sys/unix"
 )

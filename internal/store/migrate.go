@@ -136,7 +136,7 @@ func difference(pointer string, was, is jsontext.Value) (mends []Fix) {
 	if was.Kind() == is.Kind() {
 		switch was.Kind() {
 		case '{':
-			before, after := membersOf(was), membersOf(is)
+			before, after := partsOf[map[string]jsontext.Value](was), partsOf[map[string]jsontext.Value](is)
 			for _, name := range slices.Sorted(maps.Keys(after)) {
 				at := pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 				if old, ok := before[name]; ok {
@@ -147,7 +147,7 @@ func difference(pointer string, was, is jsontext.Value) (mends []Fix) {
 			}
 			return mends
 		case '[':
-			before, after := entriesOf(was), entriesOf(is)
+			before, after := partsOf[[]jsontext.Value](was), partsOf[[]jsontext.Value](is)
 			for i := range min(len(before), len(after)) {
 				mends = append(mends, difference(pointer+"/"+strconv.Itoa(i), before[i], after[i])...)
 			}
@@ -161,12 +161,8 @@ func difference(pointer string, was, is jsontext.Value) (mends []Fix) {
 	return []Fix{{pointer, was, is}}
 }
 
-func membersOf(object jsontext.Value) (members map[string]jsontext.Value) {
-	_ = json.Unmarshal(object, &members) // it was read before
-	return members
-}
-
-func entriesOf(array jsontext.Value) (entries []jsontext.Value) {
-	_ = json.Unmarshal(array, &entries)
-	return entries
+// partsOf are the members of an object, or the entries of a list.
+func partsOf[T any](value jsontext.Value) (parts T) {
+	_ = json.Unmarshal(value, &parts) // it was read before
+	return parts
 }

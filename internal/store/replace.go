@@ -61,11 +61,3 @@ func (f *folder) put(name string, data []byte, perm fs.FileMode) error {
 	}
 	return file.Close()
 }
-
-// keep puts data at name unless something is there.
-func (f *folder) keep(name string, data []byte, perm fs.FileMode) error {
-	if _, err := f.stat(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return f.put(name, data, perm)
-}

@@ -61,7 +61,14 @@ func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", statusDir, err)
 	}
-	all := statusEntries(names)
+	var all []IssueStatusEntry
+	for _, name := range names {
+		base, isJSON := strings.CutSuffix(name, ".json")
+		if issue, err := strconv.Atoi(base); isJSON && err == nil && issue >= 1 && base == strconv.Itoa(issue) {
+			all = append(all, IssueStatusEntry{Issue: issue})
+		}
+	}
+	slices.SortFunc(all, func(a, b IssueStatusEntry) int { return a.Issue - b.Issue })
 	readers := runtime.GOMAXPROCS(0)
 	var reading sync.WaitGroup
 	for first := range readers {
@@ -74,16 +81,4 @@ func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
 	reading.Wait()
 	// One that was removed since it was listed has no status.
 	return slices.DeleteFunc(all, func(e IssueStatusEntry) bool { return errors.Is(e.Err, fs.ErrNotExist) }), ctx.Err()
-}
-
-// statusEntries are those of the names that are an issue's, by its number.
-func statusEntries(names []string) (all []IssueStatusEntry) {
-	for _, name := range names {
-		base, isJSON := strings.CutSuffix(name, ".json")
-		if issue, err := strconv.Atoi(base); isJSON && err == nil && issue >= 1 && base == strconv.Itoa(issue) {
-			all = append(all, IssueStatusEntry{Issue: issue})
-		}
-	}
-	slices.SortFunc(all, func(a, b IssueStatusEntry) int { return a.Issue - b.Issue })
-	return all
 }

@@ -129,7 +129,10 @@ func (s *Store) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	defer private.close()
-	if err := private.keep(ignoreName, []byte(ignoreFile), privateFile); err != nil {
+	if _, err = private.stat(ignoreName); errors.Is(err, fs.ErrNotExist) {
+		err = private.put(ignoreName, []byte(ignoreFile), privateFile)
+	}
+	if err != nil {
 		return err
 	}
 	if s.locks, err = s.makeFolder(locksDir, privateMode); err != nil {

@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
+
 	"signalbox/internal/lazy"
 	"signalbox/internal/process"
-	"strconv"
 )
 
 var temporaryName = lazy.Pattern(`^\.tmp-([0-9]{1,10})-([0-9]{1,20})-[0-9]{1,20}-`)

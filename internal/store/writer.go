@@ -65,22 +65,32 @@ func (s *Store) OpenRun(ctx context.Context, ref workflow.RunRef) (engine.Writer
 	return w, run, nil
 }
 
-func (w *RunWriter) open(ctx context.Context) (workflow.Run, error) {
+func (w *RunWriter) open(ctx context.Context) (run workflow.Run, err error) {
 	if err := w.lock.acquire(ctx); err != nil {
-		return workflow.Run{}, fmt.Errorf("lock run %s: %w", w.ref, err)
+		return run, fmt.Errorf("lock run %s: %w", w.ref, err)
 	}
 	defer func() { _ = w.lock.release() }()
 	for _, dir := range []string{w.folder.path, w.folder.join(patchesDir)} {
 		if err := w.store.sweep(dir); err != nil {
-			return workflow.Run{}, err
+			return run, err
 		}
 	}
 	if err := w.lookAgain(); err != nil {
-		return workflow.Run{}, err
+		return run, err
 	}
-	run := *w.theirs
+	run = *w.theirs
 	w.theirs, w.seen = nil, run.Signals.Clone()
-	return run, w.openEvents(&run)
+	if w.events, _, err = w.folder.openRegular(eventsFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, publicFile); err != nil {
+		return run, err
+	}
+	last, err := w.repairEvents()
+	if err != nil {
+		return run, fmt.Errorf("mend %s: %w", w.folder.join(eventsFile), err)
+	}
+	if last < run.Details.Transition { // a crash between the two writes of a transition left its line out
+		err = w.append(transitionOf(&run, workflow.EventRecovered))
+	}
+	return run, err
 }
 
 // Close gives the writer's descriptors back.

@@ -30,7 +30,7 @@ type offsetFlaw struct {
 func (f *offsetFlaw) Error() string { return f.err.Error() }
 func (f *offsetFlaw) Unwrap() error { return f.err }
 
-// place is the line and the column that err is about.
+// Position is the line and the column that err is about.
 func Position(data []byte, err error) (line, column int) {
 	if f := (*offsetFlaw)(nil); errors.As(err, &f) {
 		return position(data, f.offset)

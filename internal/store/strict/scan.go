@@ -93,13 +93,21 @@ func (s scanner) object(t reflect.Type) error {
 	members := membersOfType(t)
 	for s.dec.PeekKind() != '}' {
 		before := s.dec.InputOffset()
-		name, err := s.name()
+		if s.dec.PeekKind() != '"' { // what is no text is refused by its token
+			_, err := s.dec.ReadToken()
+			return s.flaw(err)
+		}
+		quoted, err := s.dec.ReadValue()
 		if err != nil {
 			return s.flaw(err)
 		}
-		member, known := members[string(name[1:len(name)-1])]
-		if !known {
-			if member, err = otherMemberType(t, name); err != nil {
+		member, known := members[string(quoted[1:len(quoted)-1])]
+		if !known { // not one of ours letter for letter
+			name, err := jsontext.AppendUnquote(nil, quoted)
+			if err == nil {
+				member, err = MemberType(t, string(name))
+			}
+			if err != nil {
 				return s.flawAt(next(s.data, before), err)
 			}
 		}
@@ -109,24 +117,6 @@ func (s scanner) object(t reflect.Type) error {
 	}
 	_, err := s.dec.ReadToken()
 	return err
-}
-
-// otherMemberType is memberType of a name that is not one of ours letter for letter.
-func otherMemberType(t reflect.Type, quoted jsontext.Value) (reflect.Type, error) {
-	name, err := jsontext.AppendUnquote(nil, quoted)
-	if err != nil {
-		return nil, err
-	}
-	return MemberType(t, string(name))
-}
-
-// name is quoted. What is no text is refused by its token.
-func (s scanner) name() (jsontext.Value, error) {
-	if s.dec.PeekKind() == '"' {
-		return s.dec.ReadValue()
-	}
-	_, err := s.dec.ReadToken()
-	return nil, err
 }
 
 // MemberType is the Go type that the object's member will be decoded into, nil for one that is only kept.

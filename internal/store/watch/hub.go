@@ -1,3 +1,6 @@
+// Package watch shares one inotify instance among any number of subscriptions to
+// folders, and polls for those that the kernel has no watch left for. It tells
+// that something may have changed, and never what: a reader looks.
 package watch
 
 import (
@@ -85,9 +88,15 @@ func (h *Hub) Add(sub *Subscription, folder string) error {
 		h.folders[folder] = map[*Subscription]bool{}
 	}
 	h.folders[folder][sub] = true
-	if err != nil {
-		h.poll(sub, err)
+	if err == nil {
+		return nil
 	}
+	if len(h.polled) == 0 {
+		h.Log.Warn("files cannot be watched for now and are looked at again and again instead", "every", h.Every, "err", err)
+		h.stop = make(chan struct{})
+		go h.pollUntil(h.stop)
+	}
+	h.polled[sub] = true
 	return nil
 }
 
@@ -127,16 +136,6 @@ var exhaustion = []error{unix.EMFILE, unix.ENFILE, unix.ENOSPC}
 // exhausted reports whether the kernel has no instance, descriptor or watch left.
 func exhausted(err error) bool {
 	return slices.ContainsFunc(exhaustion, func(target error) bool { return errors.Is(err, target) })
-}
-
-// poll begins to poll for a subscription that cannot be watched.
-func (h *Hub) poll(sub *Subscription, why error) {
-	if len(h.polled) == 0 {
-		h.Log.Warn("files cannot be watched for now and are looked at again and again instead", "every", h.Every, "err", why)
-		h.stop = make(chan struct{})
-		go h.pollUntil(h.stop)
-	}
-	h.polled[sub] = true
 }
 
 func (h *Hub) pollUntil(stop <-chan struct{}) {
