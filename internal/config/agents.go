@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
+
+	"signalbox/internal/lazy"
 
 	"go.yaml.in/yaml/v3"
 )

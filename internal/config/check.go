@@ -3,10 +3,11 @@ package config
 import (
 	"fmt"
 	"reflect"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"signalbox/internal/lazy"
 
 	"go.yaml.in/yaml/v3"
 )

@@ -5,10 +5,11 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
 	"time"
+
+	"signalbox/internal/lazy"
 )
 
 // Health says what "signalbox heal" checks in the project, and how often.

@@ -12,35 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // maxSize is the largest file that is read, in bytes.
 const maxSize = 1 << 20
-
-// Lines is one line or a list of them.
-type Lines []string
-
-// UnmarshalYAML accepts a string or a list of strings.
-func (l *Lines) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind == yaml.ScalarNode {
-		*l = nil
-		if node.Value != "" {
-			*l = Lines{node.Value}
-		}
-		return nil
-	}
-	var list []string
-	if err := node.Decode(&list); err != nil {
-		return fmt.Errorf("line %d: want a line or a list of lines", node.Line)
-	}
-	if i := slices.IndexFunc(list, func(line string) bool { return strings.TrimSpace(line) == "" }); i >= 0 {
-		return fmt.Errorf("line %d: number %d is empty", node.Content[i].Line, i+1)
-	}
-	*l = list
-	return nil
-}
 
 // Load reads the file at path over the defaults, then the environment over both. A missing file is no error: found says whether there was one.
 func Load(path string, getenv func(string) string) (c Config, found bool, err error) {

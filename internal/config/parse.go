@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"signalbox/internal/lazy"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"signalbox/internal/lazy"
 
 	"go.yaml.in/yaml/v3"
 )

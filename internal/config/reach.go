@@ -173,19 +173,14 @@ func (r reachRule) values(v reflect.Value) (values []string) {
 	for i := range v.Len() {
 		values = append(values, fmt.Sprint(v.Index(i).Interface()))
 	}
-	if r.whole {
-		return []string{listed(values)}
+	if !r.whole {
+		return values
 	}
-	return values
-}
-
-// listed returns a list as one text, as the file could contain it.
-func listed(values []string) string {
-	var text strings.Builder
+	var text strings.Builder // the list as the file could contain it
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(values) // texts only, and a builder never fails
-	return strings.TrimSpace(text.String())
+	return []string{strings.TrimSpace(text.String())}
 }
 
 // WithoutReach returns the settings for a user who has agreed to nothing: settings that affect the machine are at their defaults, and agents and

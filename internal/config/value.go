@@ -1,11 +1,15 @@
 package config
 
 import (
+	"fmt"
 	"math"
 	"reflect"
-	"signalbox/internal/lazy"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"signalbox/internal/lazy"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -30,9 +34,10 @@ func scalar(t reflect.Type, value string) string {
 		t = t.Elem()
 	}
 	switch {
-	case t == duration && tooLong(value):
-		return "a time that is shorter: " + strings.TrimSuffix(time.Duration(math.MaxInt64).Truncate(time.Hour).String(), "0m0s") + " is the longest"
 	case t == duration:
+		if _, err := time.ParseDuration(digits().ReplaceAllString(value, "1")); err == nil { // smaller numbers would make it one
+			return "a time that is shorter: " + strings.TrimSuffix(time.Duration(math.MaxInt64).Truncate(time.Hour).String(), "0m0s") + " is the longest"
+		}
 		return "a time such as 90s, 10m or 2h"
 	case t.Kind() == reflect.String:
 		return "text"
@@ -44,10 +49,46 @@ func scalar(t reflect.Type, value string) string {
 	return "a whole number"
 }
 
-// tooLong reports whether a text would be a duration if its numbers were smaller.
-func tooLong(value string) bool {
-	_, err := time.ParseDuration(digits().ReplaceAllString(value, "1"))
-	return err == nil
+var digits = lazy.Pattern(`[0-9]+`)
+
+// Bytes is a size in bytes, written as a number with K, M, G or T (powers of 1024) or without.
+type Bytes int64
+
+// UnmarshalYAML reads "20G".
+func (b *Bytes) UnmarshalYAML(node *yaml.Node) error {
+	number, unit := strings.TrimSuffix(node.Value, "B"), 0
+	if n := len(number); n > 0 {
+		if unit = strings.IndexByte("KMGT", number[n-1]) + 1; unit > 0 {
+			number = number[:n-1]
+		}
+	}
+	size, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || size < 0 || size > math.MaxInt64>>(10*unit) {
+		return fmt.Errorf("line %d: %q is no size: want a number, with K, M, G or T behind it", node.Line, node.Value)
+	}
+	*b = Bytes(size << (10 * unit))
+	return nil
 }
 
-var digits = lazy.Pattern(`[0-9]+`)
+// Lines is one line or a list of them.
+type Lines []string
+
+// UnmarshalYAML accepts a string or a list of strings.
+func (l *Lines) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*l = nil
+		if node.Value != "" {
+			*l = Lines{node.Value}
+		}
+		return nil
+	}
+	var list []string
+	if err := node.Decode(&list); err != nil {
+		return fmt.Errorf("line %d: want a line or a list of lines", node.Line)
+	}
+	if i := slices.IndexFunc(list, func(line string) bool { return strings.TrimSpace(line) == "" }); i >= 0 {
+		return fmt.Errorf("line %d: number %d is empty", node.Content[i].Line, i+1)
+	}
+	*l = list
+	return nil
+}

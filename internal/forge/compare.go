@@ -2,9 +2,10 @@ package forge
 
 import (
 	"net/url"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 // hosted is the address of a repository's pages. Each kind of forge has its own path for the difference between two commits.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
@@ -30,15 +31,11 @@ type CheckSandboxes struct {
 
 const checkID = "health"
 
-// variables are what every command there is told. The first finds what a killed Signalbox left in this
-// project, and says nothing of where that is.
-func (l CheckSandboxes) variables() []string {
-	return append([]string{fmt.Sprintf("%s=%s-%.6x", RunVariable, checkID, sha256.Sum256([]byte(l.Root)))}, PortVariables(0)...)
-}
-
 // Open makes the place at a commit, a full id. There is one at a time. Close removes it.
 func (l CheckSandboxes) Open(ctx context.Context, commit string) (place *CheckSandbox, err error) {
-	variables := l.variables()
+	// Every command there is told these. The first finds what a killed Signalbox left in this project, and says nothing of
+	// where that is.
+	variables := append([]string{fmt.Sprintf("%s=%s-%.6x", RunVariable, checkID, sha256.Sum256([]byte(l.Root)))}, PortVariables(0)...)
 	if _, err := process.SweepOrphans(ctx, variables[0]); err != nil {
 		l.Logger.Warn("end processes of an earlier look", "err", err)
 	}
@@ -70,7 +67,7 @@ func (l CheckSandboxes) Open(ctx context.Context, commit string) (place *CheckSa
 
 // setUp begins with what was kept for the same set-up, or sets up, verifies and keeps that.
 func (l CheckSandboxes) setUp(ctx context.Context, env *CheckSandbox, s *workflow.SetUp, commit, locks string) error {
-	key, total := Fingerprint(env, l.Base, s, locks), seconds(l.Settings.Limits.SetUpTotalSec)
+	key, total := Fingerprint(env, l.Base, s, locks), time.Duration(l.Settings.Limits.SetUpTotalSec)*time.Second
 	warm, err := env.Restore(ctx, commit, key)
 	if err != nil {
 		return fmt.Errorf("prepare environment: %w", err)

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
+
 	"signalbox/internal/environment"
 	"signalbox/internal/git"
 	"signalbox/internal/workflow"
-	"slices"
-	"strings"
 )
 
 // KeptRef is where a commit is kept that would otherwise be reachable from nowhere.

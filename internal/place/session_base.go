@@ -129,35 +129,28 @@ func (p *Places) note(ctx context.Context, writer engine.Writer, run *workflow.R
 func (p *Places) together(ctx context.Context, run *workflow.Run, needed []Needed) (head string, err error) {
 	head = run.Details.Head
 	for _, n := range needed {
-		behind, err := p.Repo.IsAncestor(ctx, n.Commit, head)
-		if err != nil || behind {
-			if err != nil {
-				return "", err
-			}
+		if behind, err := p.Repo.IsAncestor(ctx, n.Commit, head); err != nil {
+			return "", err
+		} else if behind {
 			continue
 		}
-		ahead, err := p.Repo.IsAncestor(ctx, head, n.Commit)
-		if err == nil && ahead {
+		if ahead, err := p.Repo.IsAncestor(ctx, head, n.Commit); err != nil {
+			return "", err
+		} else if ahead {
 			head = n.Commit
 			continue
 		}
-		if err == nil {
-			head, err = p.merged(ctx, run, head, n)
-		}
+		tree, conflicts, err := p.Repo.MergeTree(ctx, head, n.Commit)
 		if err != nil {
+			return "", err
+		}
+		if len(conflicts) > 0 {
+			return "", fmt.Errorf("%w: that of #%d conflicts with the rest in %s", ErrWorkConflicts, n.Number, redact.Line(strings.Join(conflicts, ", "), 300))
+		}
+		message := fmt.Sprintf("Begin request %s with the work of %d\n", run.Ref(), n.Number)
+		if head, err = p.Repo.CommitTree(ctx, tree, []string{head, n.Commit}, message, Merger, p.Now()); err != nil {
 			return "", err
 		}
 	}
 	return head, nil
-}
-
-func (p *Places) merged(ctx context.Context, run *workflow.Run, head string, n Needed) (string, error) {
-	tree, conflicts, err := p.Repo.MergeTree(ctx, head, n.Commit)
-	if err != nil {
-		return "", err
-	}
-	if len(conflicts) > 0 {
-		return "", fmt.Errorf("%w: that of #%d conflicts with the rest in %s", ErrWorkConflicts, n.Number, redact.Line(strings.Join(conflicts, ", "), 300))
-	}
-	return p.Repo.CommitTree(ctx, tree, []string{head, n.Commit}, fmt.Sprintf("Begin request %s with the work of %d\n", run.Ref(), n.Number), Merger, p.Now())
 }

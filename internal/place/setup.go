@@ -7,11 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"syscall"
+	"time"
+
 	"signalbox/internal/environment"
 	"signalbox/internal/process"
 	"signalbox/internal/workflow"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -107,5 +108,3 @@ func Ending(r process.Result) string {
 func Unsettled(r process.Result) bool {
 	return r.Ending != process.Exited || r.Signal == unix.SignalName(syscall.SIGKILL) || r.ExitCode == 128+int(syscall.SIGKILL)
 }
-
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

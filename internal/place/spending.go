@@ -78,29 +78,24 @@ func (p *Place) Spend(ctx context.Context, used agent.Usage) (reached string, er
 	return reached, nil
 }
 
-// Today is what the day leaves to one more call; reached says, for people, that it leaves nothing.
+// Today is what the day leaves to one more call; reached says, for people, that it leaves nothing. What the agents of all
+// runs, and the sessions in their environments, used is read off the runs: a sum kept beside them could be wrong after a crash.
 func (p *Places) Today(ctx context.Context) (left workflow.Spending, reached string, err error) {
 	if p.PerDay == (workflow.Spending{}) {
 		return left, "", nil
 	}
-	spent, err := p.spentOn(ctx, workflow.DateOf(p.Now()))
+	runs, err := p.Store.Runs(ctx)
+	if err != nil {
+		err = fmt.Errorf("sum up what agents used today: %w", err)
+	}
+	date, spent := workflow.DateOf(p.Now()), workflow.Spending{}
+	for _, run := range runs {
+		spent = spent.Plus(run.Run.SpentOn(date))
+	}
 	if reached = spent.Reaches(p.PerDay, "limits.per_day"); reached != "" {
 		reached = "the day's agents have used " + reached
 	}
 	return spent.Left(p.PerDay), reached, err
-}
-
-// spentOn is what the agents of all runs, and the sessions in their environments, used on a day. It is read off the runs: a sum kept beside
-// them could be wrong after a crash.
-func (p *Places) spentOn(ctx context.Context, date string) (sum workflow.Spending, err error) {
-	runs, err := p.Store.Runs(ctx)
-	if err != nil {
-		return sum, fmt.Errorf("sum up what agents used today: %w", err)
-	}
-	for _, run := range runs {
-		sum = sum.Plus(run.Run.SpentOn(date))
-	}
-	return sum, nil
 }
 
 // Usage is an agent's reckoning in the words of documents; money is rounded to millionths.

@@ -82,11 +82,19 @@ func splitFrontMatter(data []byte) (header, body []byte, err error) {
 	return header[:end], data[min(end+len(mark), len(data)):], nil
 }
 
+// lineBefore matches decoder errors that are one line too low: the parser counts from 0, and so does the scanner when a tab indents.
+var lineBefore = lazy.Pattern(`^yaml: line (\d+): (did not find expected|found a tab character that violates)`)
+
 func parseMapping(header []byte) (*yaml.Node, error) {
 	var document, more yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(header))
 	if err := decoder.Decode(&document); err != nil {
-		return nil, fmt.Errorf("front matter: %s", onItsLine(err))
+		says := err.Error()
+		if found := lineBefore().FindStringSubmatch(says); found != nil {
+			n, _ := strconv.Atoi(found[1])
+			says = strings.Replace(says, "line "+found[1], "line "+strconv.Itoa(n+1), 1)
+		}
+		return nil, fmt.Errorf("front matter: %s", says)
 	}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, refuse(max(more.Line, 1), "the front matter is more than one YAML document")
@@ -97,19 +105,12 @@ func parseMapping(header []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// lineBefore matches decoder errors that are one line too low: the parser counts from 0, and so does the scanner when a tab indents.
-var lineBefore = lazy.Pattern(`^yaml: line (\d+): (did not find expected|found a tab character that violates)`)
-
-func onItsLine(err error) string {
-	says := err.Error()
-	if found := lineBefore().FindStringSubmatch(says); found != nil {
-		n, _ := strconv.Atoi(found[1])
-		return strings.Replace(says, "line "+found[1], "line "+strconv.Itoa(n+1), 1)
-	}
-	return says
-}
-
 func readKeys(mapping *yaml.Node, request *forge.Request) error {
+	keys := map[string]func(*yaml.Node) error{
+		"id": into(&request.ID, line), "number": into(&request.Number, number), "title": into(&request.Title, line),
+		"base": into(&request.Base, branch), "tests": into(&request.Tests, commands), "labels": into(&request.Labels, list),
+		"language": into(&request.Language, line), "area": into(&request.Area, line), "depends_on": into(&request.DependsOn, references),
+	}
 	seen := map[string]bool{}
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
@@ -117,39 +118,24 @@ func readKeys(mapping *yaml.Node, request *forge.Request) error {
 			return refuse(key.Line, "key %q is there twice", key.Value)
 		}
 		seen[key.Value] = true
-		if err := readKey(key, value, request); err != nil {
+		read, known := keys[key.Value]
+		if !known {
+			return refuse(key.Line, "unknown key %q", key.Value)
+		}
+		if err := read(value); err != nil {
 			return err
 		}
 	}
+	request.Title, request.Area = clean(request.Title), clean(request.Area)
 	return nil
 }
 
-func readKey(key, value *yaml.Node, request *forge.Request) (err error) {
-	switch key.Value {
-	case "id":
-		request.ID, err = line(value)
-	case "number":
-		request.Number, err = number(value)
-	case "title":
-		request.Title, err = line(value)
-		request.Title = clean(request.Title)
-	case "base":
-		request.Base, err = branch(value)
-	case "tests":
-		request.Tests, err = commands(value)
-	case "labels":
-		request.Labels, err = list(value)
-	case "language":
-		request.Language, err = line(value)
-	case "area":
-		request.Area, err = line(value)
-		request.Area = clean(request.Area)
-	case "depends_on":
-		request.DependsOn, err = references(value)
-	default:
-		err = refuse(key.Line, "unknown key %q", key.Value)
+// into has a key's value read into a field.
+func into[T any](field *T, read func(*yaml.Node) (T, error)) func(*yaml.Node) error {
+	return func(value *yaml.Node) (err error) {
+		*field, err = read(value)
+		return err
 	}
-	return err
 }
 
 // complete checks the required keys and derives the number from the id.

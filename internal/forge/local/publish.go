@@ -38,7 +38,14 @@ func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error
 	if err != nil || !there {
 		return "", err
 	}
-	return head, f.pushBranch(ctx, p, head)
+	pushed, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))
+	if err != nil || pushed == head {
+		return head, err
+	}
+	if err := f.replaceable(ctx, pushed, head, p.Published); err != nil {
+		return head, fmt.Errorf("push branch %q to %q: %w", p.Branch, Remote, err)
+	}
+	return head, f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: head, Old: pushed})
 }
 
 // compareURL returns the page of the remote's forge that shows the published change; empty if there is none. Both commits are on the remote, and
@@ -56,18 +63,6 @@ func (f *Forge) compareURL(ctx context.Context, base, published string) string {
 		return ""
 	}
 	return forge.CompareURL(remote.URL, at, published)
-}
-
-func (f *Forge) pushBranch(ctx context.Context, p pull, head string) error {
-	ref := branchRef(p.Branch)
-	present, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))
-	if err != nil || present == head {
-		return err
-	}
-	if err := f.replaceable(ctx, present, head, p.Published); err != nil {
-		return fmt.Errorf("push branch %q to %q: %w", p.Branch, Remote, err)
-	}
-	return f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: head, Old: present})
 }
 
 // pushBase moves the remote's base branch to commit, if that loses nothing there. If the remote lacks commits of our base branch, it gets them too:

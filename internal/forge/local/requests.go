@@ -127,8 +127,8 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 		return nil, nil, fmt.Errorf("list the requests: %w", err)
 	}
 	for _, entry := range entries {
-		if !isRequestFile(entry.Name()) {
-			continue
+		if !strings.HasSuffix(entry.Name(), ".md") || strings.HasPrefix(entry.Name(), ".") {
+			continue // no request's, or an editor's hidden file
 		}
 		path := requestsFolder + "/" + entry.Name()
 		request, err := f.read.request(folder, entry.Name(), f.now())
@@ -144,11 +144,6 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 	}
 	requests, doubles := withoutDoubles(requests)
 	return requests, append(broken, doubles...), nil
-}
-
-// isRequestFile reports whether a name is a request's, and not an editor's hidden file.
-func isRequestFile(name string) bool {
-	return strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, ".")
 }
 
 // withoutDoubles sorts by number and removes all files that claim the same id or number: guessing which is meant could run the wrong request.
