@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Ask is the range of what one request may use: at least its own input, at most what the vendor may bill.
@@ -49,36 +50,45 @@ func (a *Allowance) Used() Spending {
 
 // Reserve implements Budget.
 func (a *Allowance) Reserve(ctx context.Context, want Ask) (Hold, error) {
+	return inTurn(ctx, a.turn, 0, func() (Hold, chan struct{}, error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		set, ok, err := a.account.grant(want)
+		if !ok || err != nil {
+			return nil, a.freed, err
+		}
+		a.account.used.Requests++
+		a.account.held = a.account.held.add(set)
+		a.account.holds++
+		return &held{allowance: a, set: set}, nil, nil
+	})
+}
+
+// inTurn tries to reserve, as the only one who has the turn, until it succeeds, fails or ctx ends: anew when something was freed
+// and, where poll is not zero, after so long.
+func inTurn(ctx context.Context, turn chan struct{}, poll time.Duration, try func() (Hold, chan struct{}, error)) (Hold, error) {
 	select {
-	case a.turn <- struct{}{}:
+	case turn <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	defer func() { <-a.turn }()
+	defer func() { <-turn }()
 	for {
-		hold, freed, err := a.try(want)
+		hold, freed, err := try()
 		if hold != nil || err != nil {
 			return hold, err
 		}
+		var look <-chan time.Time
+		if poll > 0 {
+			look = time.After(poll)
+		}
 		select {
 		case <-freed:
+		case <-look:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
-}
-
-func (a *Allowance) try(want Ask) (Hold, chan struct{}, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	set, ok, err := a.account.grant(want)
-	if !ok || err != nil {
-		return nil, a.freed, err
-	}
-	a.account.used.Requests++
-	a.account.held = a.account.held.add(set)
-	a.account.holds++
-	return &held{allowance: a, set: set}, nil, nil
 }
 
 // held is a Hold of an Allowance.

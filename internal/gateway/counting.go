@@ -17,7 +17,8 @@ func (s *Session) reserve(ctx context.Context, x *exchange, body []byte) error {
 	text, encoded := sizes(body)
 	input := max(text/shortToken+encoded/pictureBytes, leastReserved)
 	x.most = tokens{input: input, written: input, output: x.wants.output}.bounded()
-	want := Ask{Least: of(x.wants.least(body)), Most: of(x.most)}
+	least := text / longToken
+	want := Ask{Least: of(tokens{input: least, read: least}.bounded()), Most: of(x.most)}
 	for _, b := range s.budgets {
 		hold, err := b.Reserve(ctx, want)
 		if err != nil {

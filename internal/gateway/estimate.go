@@ -63,10 +63,3 @@ func isEncoded(s []byte) bool {
 	}
 	return true
 }
-
-// least and most return what a request may use before anything of its answer is known.
-func (w wants) least(body []byte) tokens {
-	text, _ := sizes(body)
-	input := text / longToken
-	return tokens{input: input, read: input}.bounded()
-}

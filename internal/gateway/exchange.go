@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -169,7 +170,9 @@ func (x *exchange) lost(ctx context.Context, how string, err error) (over bool) 
 	if !x.route.answers {
 		return false
 	}
-	if why := misled(err); why != "" && (x.session.config.Source != "" || !isUnknownName(err)) {
+	// An unknown name of a vendor's own server is a passing failure of a name server.
+	var unknown *net.DNSError
+	if why := misled(err); why != "" && (x.session.config.Source != "" || !errors.As(err, &unknown)) {
 		return x.session.wentWrong(verdict{agent.Fail(agent.NoRoute, "%s cannot be reached: %s: %s", x.session.server(), text, why), hopeless})
 	}
 	return x.session.wentWrong(verdict{agent.Fail(agent.Unreachable, "%s %s: %s", x.session.server(), how, text), passing})

@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"log/slog"
 	"net"
@@ -108,7 +109,7 @@ func (g *Gateway) Start(ctx context.Context) error {
 		Handler: http.HandlerFunc(g.serve), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadTimeout: requestTimeout, IdleTimeout: keepTimeout, MaxHeaderBytes: maxHeader,
 		// net/http logs disconnecting clients, and may quote what they sent.
-		ErrorLog: log.New(discard{}, "", 0),
+		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	stop := context.AfterFunc(ctx, func() { _ = g.server.Close() })
 	g.serving.Go(func() {
@@ -120,17 +121,21 @@ func (g *Gateway) Start(ctx context.Context) error {
 	return nil
 }
 
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
 // Close ends every session and returns when nothing of the gateway is running.
 func (g *Gateway) Close() error {
 	if g.server == nil {
 		return nil
 	}
 	err := g.server.Close()
-	for _, s := range g.open() {
+	var open []*Session
+	g.mu.Lock()
+	for _, s := range g.sessions {
+		if s != nil {
+			open = append(open, s)
+		}
+	}
+	g.mu.Unlock()
+	for _, s := range open {
 		s.Close()
 	}
 	g.serving.Wait()
@@ -141,15 +146,4 @@ func (g *Gateway) Close() error {
 		return fmt.Errorf("close gateway: %w", err)
 	}
 	return nil
-}
-
-func (g *Gateway) open() (sessions []*Session) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, s := range g.sessions {
-		if s != nil {
-			sessions = append(sessions, s)
-		}
-	}
-	return sessions
 }

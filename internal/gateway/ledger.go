@@ -52,27 +52,7 @@ const ledgerPoll = 200 * time.Millisecond
 
 // Reserve implements Budget.
 func (l *Ledger) Reserve(ctx context.Context, want Ask) (Hold, error) {
-	select {
-	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	defer func() { <-l.turn }()
-	for {
-		hold, freed, err := l.try(ctx, want)
-		if hold != nil || err != nil {
-			return hold, err
-		}
-		look := time.NewTimer(ledgerPoll)
-		select {
-		case <-freed:
-		case <-look.C:
-		case <-ctx.Done():
-			look.Stop()
-			return nil, context.Cause(ctx)
-		}
-		look.Stop()
-	}
+	return inTurn(ctx, l.turn, ledgerPoll, func() (Hold, chan struct{}, error) { return l.try(ctx, want) })
 }
 
 func (l *Ledger) try(ctx context.Context, want Ask) (hold Hold, freed chan struct{}, err error) {

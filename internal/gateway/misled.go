@@ -37,12 +37,6 @@ func misled(err error) string {
 	return ""
 }
 
-// isUnknownName reports whether a host name is unknown. For a vendor's own server that is a passing failure of a name server.
-func isUnknownName(err error) bool {
-	var dns *net.DNSError
-	return errors.As(err, &dns)
-}
-
 // reachWait is how long Reach waits for an answer.
 const reachWait = 5 * time.Second
 

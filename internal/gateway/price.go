@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"math"
+
 	"signalbox/internal/lazy"
 )
 

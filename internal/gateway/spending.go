@@ -59,12 +59,15 @@ func (a account) grant(want Ask) (set Spending, ok bool, err error) {
 	if err := a.over(0); err != nil {
 		return set, false, err
 	}
-	all := a.used.add(a.held)
-	if a.holds == 0 {
-		if err := a.tooFew(want.Least); err != nil {
-			return set, false, err
-		}
+	// Its own input is billed in any case.
+	switch least, left := want.Least, a.budget.sub(a.used); {
+	case a.holds > 0:
+	case a.budget.Tokens > 0 && least.Tokens > left.Tokens:
+		return set, false, a.spent("the next request sends about %d tokens, and %d of %d are left", least.Tokens, left.Tokens, a.budget.Tokens)
+	case a.budget.CostMicroUSD > 0 && least.CostMicroUSD > left.CostMicroUSD:
+		return set, false, a.spent("the next request costs at least $%.6f, and $%.6f of $%.6f are left", dollars(least.CostMicroUSD), dollars(left.CostMicroUSD), dollars(a.budget.CostMicroUSD))
 	}
+	all := a.used.add(a.held)
 	set = want.Most
 	for _, part := range []struct {
 		budget, taken int64
@@ -79,18 +82,6 @@ func (a account) grant(want Ask) (set Spending, ok bool, err error) {
 		*part.set = part.budget - part.taken
 	}
 	return set, true, nil
-}
-
-// tooFew returns an error if less is left than the request's own input, which is billed in any case.
-func (a account) tooFew(least Spending) error {
-	left := a.budget.sub(a.used)
-	switch {
-	case a.budget.Tokens > 0 && least.Tokens > left.Tokens:
-		return a.spent("the next request sends about %d tokens, and %d of %d are left", least.Tokens, left.Tokens, a.budget.Tokens)
-	case a.budget.CostMicroUSD > 0 && least.CostMicroUSD > left.CostMicroUSD:
-		return a.spent("the next request costs at least $%.6f, and $%.6f of $%.6f are left", dollars(least.CostMicroUSD), dollars(left.CostMicroUSD), dollars(a.budget.CostMicroUSD))
-	}
-	return nil
 }
 
 // over returns an error for the first limit exceeded by at least this many. Requests are counted when they begin, so they can't exceed theirs

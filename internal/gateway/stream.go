@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -109,3 +110,34 @@ func (s *Session) touch() {
 	}
 	s.used.Last = now
 }
+
+// scrubber replaces the API key in passing data: a server named by a person may echo what it was sent. It holds back only bytes that may begin the
+// key.
+type scrubber struct {
+	key  []byte
+	held []byte
+}
+
+var masked = []byte("[key]")
+
+// pass returns the bytes of p, and those held back before, that may go on. The result is valid until the next call.
+func (s *scrubber) pass(p []byte) []byte {
+	if len(s.key) == 0 {
+		return p
+	}
+	if len(s.held) > 0 {
+		p = append(s.held, p...)
+	}
+	if bytes.Contains(p, s.key) {
+		p = bytes.ReplaceAll(p, s.key, masked)
+	}
+	keep := min(len(s.key)-1, len(p)) // bytes at the end that may begin the key
+	for keep > 0 && !bytes.HasSuffix(p, s.key[:keep]) {
+		keep--
+	}
+	s.held = bytes.Clone(p[len(p)-keep:])
+	return p[:len(p)-keep]
+}
+
+// rest returns the bytes that were held back and turned out to be no key.
+func (s *scrubber) rest() []byte { return s.held }

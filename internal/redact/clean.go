@@ -9,21 +9,15 @@ import (
 // whole, control characters except newline and tab, and characters that turn the direction of
 // writing, have no width, or are tags. What is not UTF-8 becomes U+FFFD.
 func Clean(s string) string {
-	if plainText(s) {
+	visible := 0
+	for visible < len(s) && visibleASCII.has(s[visible]) {
+		visible++
+	}
+	if visible == len(s) { // as of most text
 		return s
 	}
 	out, _ := new(cleaner).pass(make([]byte, 0, len(s)), []byte(s), false, true)
 	return string(out)
-}
-
-// plainText reports whether s has only visible characters of ASCII, newlines and tabs, as most text has.
-func plainText(s string) bool {
-	for i := range len(s) {
-		if !visibleASCII.has(s[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // appendUnseen appends what Clean leaves of something unseen: of a control character in eight bits,
@@ -76,4 +70,15 @@ func Joined(s string, limit int) string {
 		}
 	}
 	return Line(strings.ReplaceAll(strings.Join(lines, " · "), ": · ", ": "), limit)
+}
+
+// Fenced sets a stranger's text apart, in a Markdown fence longer than any in it, after
+// taking out what a reader cannot see.
+func Fenced(text string) string {
+	text = Clean(text)
+	fence := "````"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }

@@ -3,10 +3,11 @@ package redact
 import (
 	"bytes"
 	"fmt"
-	"signalbox/internal/lazy"
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"signalbox/internal/lazy"
 )
 
 // binaryLength is how far git looks for a zero byte, by which it knows a file that is no text.

@@ -29,12 +29,6 @@ func cuttable(value string) map[string]bool {
 	return map[string]bool{value: true, quoted(value, false): true, quoted(value, true): true}
 }
 
-func (t *table) addRests(text string) {
-	for from := 1; from <= len(text)-cutLength; from++ {
-		t.rests[text[from]] = append(t.rests[text[from]], rest{text[from:], len(text)})
-	}
-}
-
 // in returns how many bytes of the form text starts with, if they are to be hidden. decided is false if that depends on the bytes that follow.
 func (f *form) in(text []byte, final bool) (n int, decided bool) {
 	n = common(f.text, text)

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"html"
 	"net/url"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"signalbox/internal/lazy"
 )
 
 const (
@@ -171,19 +172,12 @@ func base64Forms(v string) (all []string) {
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		whole := encoding.EncodeToString([]byte(v))
 		all = append(all, whole, strings.TrimRight(whole, "="), wrapped(whole, 76), wrapped(whole, 64))
-		for before := range 3 {
-			all = append(all, middle(encoding, v, before))
+		for before := range 3 { // the digits that v alone decides when so many bytes precede it in their group of three
+			digits := encoding.WithPadding(base64.NoPadding).EncodeToString(append(make([]byte, before), v...))
+			all = append(all, digits[(before*8+5)/6:(before+len(v))*8/6])
 		}
 	}
 	return all
-}
-
-// middle returns those digits of v's base64 that v alone decides when so many bytes precede it in
-// their group of three.
-func middle(encoding *base64.Encoding, v string, before int) string {
-	digits := encoding.WithPadding(base64.NoPadding).EncodeToString(append(make([]byte, before), v...))
-	first, end := (before*8+5)/6, (before+len(v))*8/6
-	return digits[first:end]
 }
 
 func wrapped(text string, width int) string {

@@ -2,8 +2,8 @@ package redact
 
 import (
 	"bytes"
+
 	"signalbox/internal/lazy"
-	"strings"
 )
 
 // pattern is a well-known kind of secret. It starts with a prefix, lies on one line as far as the
@@ -22,13 +22,6 @@ type pattern struct {
 	kind string
 	// closes ends what goes on by its class.
 	closes bool
-}
-
-func (p *pattern) starts(text []byte) bool {
-	if p.fold {
-		return strings.EqualFold(string(text), p.prefix[:len(text)])
-	}
-	return string(text) == p.prefix[:len(text)]
 }
 
 var (
@@ -137,3 +130,10 @@ func hidePassword(window []byte) (span, bool) {
 	}
 	return span{from: found[2], to: found[3]}, true
 }
+
+// namedValue is a value behind the name of a secret: password=…, ?token=…, "api_key": "…", Authorization: Bearer ….
+var namedValue = lazy.Pattern(`(?i)((?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|authorization)[\w-]{0,20}["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token)\s)?)[^\s"'&;,]{4,}`)
+
+// Named returns s without the values after a secret's name. It is for programs' logs. In code or prose it would hide too much, so a Redactor does
+// not do it.
+func Named(s string) string { return namedValue().ReplaceAllString(s, "${1}"+Replacement) }

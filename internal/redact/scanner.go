@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // scanner reads a text byte by byte. Its decision at a byte depends on what came before and on a bounded number of bytes after it, never on how the
 // text was split into pieces. So a stream and a whole text have the same result.
@@ -162,7 +165,8 @@ func (s *scanner) tell(of named, kind string, rest []byte) {
 
 // match returns the span of p if it starts here, and false when that cannot be said yet.
 func (s *scanner) match(p *pattern, text []byte, final bool) (_ *span, decided bool) {
-	if start := min(len(text), len(p.prefix)); !p.starts(text[:start]) {
+	start := text[:min(len(text), len(p.prefix))]
+	if p.fold && !strings.EqualFold(string(start), p.prefix[:len(start)]) || !p.fold && string(start) != p.prefix[:len(start)] {
 		return nil, true
 	}
 	window := text[:min(len(text), p.window)]

@@ -27,7 +27,13 @@ type table struct {
 func newTable(secrets []named) *table {
 	t := &table{named: secrets}
 	for i := range patterns {
-		t.addPattern(&patterns[i])
+		p := &patterns[i]
+		t.patterns[p.prefix[0]] = append(t.patterns[p.prefix[0]], p)
+		t.starts.add(p.prefix)
+		if first := upper(p.prefix[0]); p.fold && first != p.prefix[0] {
+			t.patterns[first] = append(t.patterns[first], p)
+			t.starts.addFolded(p.prefix)
+		}
 	}
 	known := map[string]bool{}
 	for _, secret := range secrets {
@@ -39,20 +45,11 @@ func newTable(secrets []named) *table {
 			known[text] = true
 			t.forms[text[0]] = append(t.forms[text[0]], form{text, secret, cut[text]})
 			t.starts.add(text)
-			if cut[text] {
-				t.addRests(text)
+			for from := 1; cut[text] && from <= len(text)-cutLength; from++ {
+				t.rests[text[from]] = append(t.rests[text[from]], rest{text[from:], len(text)})
 			}
 		}
 	}
 	t.starts.add(ellipsis)
 	return t
-}
-
-func (t *table) addPattern(p *pattern) {
-	t.patterns[p.prefix[0]] = append(t.patterns[p.prefix[0]], p)
-	t.starts.add(p.prefix)
-	if first := upper(p.prefix[0]); p.fold && first != p.prefix[0] {
-		t.patterns[first] = append(t.patterns[first], p)
-		t.starts.addFolded(p.prefix)
-	}
 }
