@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -8,29 +10,45 @@ import (
 	"strings"
 )
 
-// Complete returns s checked, with the usual program if it names none. further are permissions that only some drivers support.
-func (s Settings) Complete(usual string, further ...Permissions) (Settings, error) {
-	if s.Program == "" {
-		s.Program = usual
-	}
-	if err := s.validate(further); err != nil {
-		return Settings{}, fmt.Errorf("configure agent %q: %w", s.Name, err)
-	}
-	return s, nil
+// Driver is what the drivers of vendors' programs have in common; each embeds it.
+type Driver struct {
+	Settings Settings
+	program  Program
 }
 
-func (s Settings) validate(further []Permissions) error {
+// NewDriver checks the settings. p is the program that they configure, which is Args[0] if they name none. further are permissions that only some
+// drivers support. Check reports whether the program exists.
+func NewDriver(s Settings, p Program, further ...Permissions) (Driver, error) {
+	s.Program = cmp.Or(s.Program, p.Args[0])
+	var err error
 	switch {
 	case s.Name == "":
-		return errors.New("it needs a name")
+		err = errors.New("it needs a name")
 	case strings.Contains(s.Program, "/") && !filepath.IsAbs(s.Program):
-		return fmt.Errorf("program %q is neither absolute nor a plain name", s.Program)
+		err = fmt.Errorf("program %q is neither absolute nor a plain name", s.Program)
 	case s.Permissions == Ask && !slices.Contains(further, Ask):
-		return fmt.Errorf("permissions %q: %w", Ask, ErrCannotAsk)
+		err = fmt.Errorf("permissions %q: %w", Ask, ErrCannotAsk)
 	case !slices.Contains([]Permissions{Everything, Edits, ReadOnly, Ask}, s.Permissions):
-		return fmt.Errorf("there are no permissions %q", s.Permissions)
+		err = fmt.Errorf("there are no permissions %q", s.Permissions)
 	case strings.HasPrefix(s.Model, "-"):
-		return errors.New("a model's name does not begin with a dash")
+		err = errors.New("a model's name does not begin with a dash")
 	}
-	return nil
+	if err != nil {
+		return Driver{}, fmt.Errorf("configure agent %q: %w", s.Name, err)
+	}
+	p.Agent, p.Args = s.Name, []string{s.Program}
+	return Driver{Settings: s, program: p}, nil
+}
+
+// Name implements Agent.
+func (d Driver) Name() string { return d.Settings.Name }
+
+// Check implements Agent.
+func (d Driver) Check(ctx context.Context) (version string, err error) { return d.program.Version(ctx) }
+
+// Located returns the program with its path on this machine, for a call to add arguments, variables and more to it.
+func (d Driver) Located() Program {
+	p := d.program
+	p.Args, p.Env = slices.Clone(p.Args), slices.Clone(p.Env)
+	return p.Located()
 }

@@ -8,9 +8,10 @@ import (
 
 func TestSettingsNameTheUsualProgram(t *testing.T) {
 	t.Parallel()
-	got, err := agent.Settings{Name: "a", Permissions: agent.Edits}.Complete("pi")
-	if err != nil || got.Program != "pi" || got.Name != "a" || got.Permissions != agent.Edits {
-		t.Errorf("Complete = %+v, %v", got, err)
+	d, err := agent.NewDriver(agent.Settings{Name: "a", Permissions: agent.Edits}, agent.Program{Args: []string{"pi"}})
+	got := d.Settings
+	if err != nil || got.Program != "pi" || d.Name() != "a" || got.Permissions != agent.Edits {
+		t.Errorf("NewDriver = %+v, %v", got, err)
 	}
 }
 
@@ -23,7 +24,7 @@ func TestSettingsThatDoNotHoldAreRefused(t *testing.T) {
 		"a relative program": {Name: "a", Permissions: agent.Edits, Program: "./pi"},
 		"a flag for a model": {Name: "a", Permissions: agent.Edits, Model: "--help"},
 	} {
-		if _, err := wrong.Complete("pi"); err == nil {
+		if _, err := agent.NewDriver(wrong, agent.Program{Args: []string{"pi"}}); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}

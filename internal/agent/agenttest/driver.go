@@ -3,6 +3,8 @@ package agenttest
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +73,22 @@ func (d Driver) Command(t *testing.T, s agent.Settings, task agent.Task) process
 	var got executor
 	d.run(t, s, task, &got)
 	return process.Command(got)
+}
+
+// CommandLine holds what the driver would run for a task to these arguments, and to no key among them.
+func (d Driver) CommandLine(t *testing.T, s agent.Settings, task agent.Task, args ...string) process.Command {
+	t.Helper()
+	s.Program = "/opt/" + MissingProgram
+	got := d.Command(t, s, task)
+	want := append([]string{s.Program}, args...)
+	// A shell script that prepares the program's files may come first.
+	if at := len(got.Args) - len(want); at < 0 || at > 0 && got.Args[0] != "/bin/sh" || !slices.Equal(got.Args[at:], want) {
+		t.Errorf("Args = %q, want %q", got.Args, want)
+	}
+	if task.Endpoint != nil && strings.Contains(strings.Join(got.Args, " "), task.Endpoint.Key) {
+		t.Errorf("Args = %q tell the key", got.Args)
+	}
+	return got
 }
 
 // executor keeps what is to be run, and runs nothing.

@@ -12,12 +12,6 @@ import (
 	"signalbox/internal/process"
 )
 
-const (
-	// usualName is the program where the settings name none, title its name for people.
-	usualName = "claude"
-	title     = "Claude Code"
-)
-
 // Oldest is the first version that was seen to work: 2.0.1 takes every argument that it is given here, and
 // 1.0.67 refuses --setting-sources. Both were installed and started. Install is the command that installs it.
 const (
@@ -26,52 +20,47 @@ const (
 )
 
 // Agent is the driver.
-type Agent struct {
-	settings agent.Settings
-}
+type Agent struct{ agent.Driver }
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName, agent.Ask)
+	env := slices.Concat(quiet, settings.Env)
+	if !settings.ProjectSettings {
+		env = append(env, "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1")
+	}
+	driver, err := agent.NewDriver(settings, agent.Program{Title: "Claude Code", Oldest: Oldest, Install: Install, Args: []string{"claude"},
+		Env: env}, agent.Ask)
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{settings}, nil
+	return &Agent{driver}, nil
 }
-
-// Name implements agent.Agent.
-func (a *Agent) Name() string { return a.settings.Name }
 
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	if task.Terminal {
 		return a.atTerminal(task).Run(ctx, task, exec)
 	}
-	program := a.program().Located()
-	args := slices.Concat([]string{"--print", "--output-format=stream-json", "--verbose"}, modes[a.settings.Permissions], reporting(task.Reports))
-	if !a.settings.ProjectSettings {
+	program := a.Located()
+	args := slices.Concat([]string{"--print", "--output-format=stream-json", "--verbose"}, modes[a.Settings.Permissions], reporting(task.Reports))
+	if !a.Settings.ProjectSettings {
 		args = append(args, usersOwn...)
 	}
-	if a.settings.Model != "" {
-		args = append(args, "--model="+a.settings.Model)
+	if a.Settings.Model != "" {
+		args = append(args, "--model="+a.Settings.Model)
 	}
 	if c := task.Conversation; c != nil && agent.ValidConversation(c.ID) {
 		args = append(args, "--resume="+c.ID)
 	}
-	program.Args = append(program.Args, append(args, a.settings.Args...)...)
+	program.Args = append(program.Args, append(args, a.Settings.Args...)...)
 	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
 	program.Stdin, program.Reader = strings.NewReader(task.Prompt), newReader(task.Conversation)
-	if a.settings.Permissions == agent.Ask {
+	if a.Settings.Permissions == agent.Ask {
 		text := map[string]string{"type": "text", "text": task.Prompt}
 		prompt := map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{text}}}
 		program.Stdin, program.Reader = bytes.NewReader(said(prompt)), newAsking(task.Conversation, task.Dir)
 	}
 	return program.Run(ctx, task, exec)
-}
-
-// Check implements agent.Agent.
-func (a *Agent) Check(ctx context.Context) (version string, err error) {
-	return a.program().Version(ctx)
 }
 
 // quiet configures a program without a person at it: Signalbox decides what it may do unasked and how often it retries.
@@ -80,14 +69,6 @@ var quiet = []string{
 	"CLAUDE_CODE_MAX_RETRIES=1",
 	// As root it skips permissions only if it is told that this is a sandbox.
 	"IS_SANDBOX=1",
-}
-
-func (a *Agent) program() agent.Program {
-	p := agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
-	if !a.settings.ProjectSettings {
-		p.Env = append(p.Env, "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1")
-	}
-	return p
 }
 
 // usersOwn ignores the repository's settings: hooks, MCP servers and key helpers are programs that would start without asking. That ignores

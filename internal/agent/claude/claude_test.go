@@ -98,12 +98,7 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.settings.Program = "/opt/" + agenttest.MissingProgram
-			got := driver.Command(t, test.settings, test.task)
-			want := append([]string{test.settings.Program, "--print", "--output-format=stream-json", "--verbose"}, test.args...)
-			if !slices.Equal(got.Args, want) {
-				t.Errorf("Args = %q, want %q", got.Args, want)
-			}
+			got := driver.CommandLine(t, test.settings, test.task, append([]string{"--print", "--output-format=stream-json", "--verbose"}, test.args...)...)
 			for _, variable := range test.env {
 				if !slices.Contains(got.Env, variable) {
 					t.Errorf("Env = %q lacks %q", got.Env, variable)

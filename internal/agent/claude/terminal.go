@@ -13,22 +13,22 @@ const settingsFile = "~/.claude.json"
 
 // atTerminal is it with its own interface.
 func (a *Agent) atTerminal(task agent.Task) agent.Program {
-	program := a.program().Located()
-	mode := modes[a.settings.Permissions]
-	switch a.settings.Permissions {
+	program := a.Located()
+	mode := modes[a.Settings.Permissions]
+	switch a.Settings.Permissions {
 	case agent.Ask: // at the terminal; without a mode it would decide by itself what to ask
 		mode = mode[:1]
 	case agent.ReadOnly: // by default it would wait at the terminal for an answer; the oldest versions refuse this mode
 		mode = slices.Concat([]string{"--permission-mode=dontAsk"}, mode[1:])
 	}
 	program.Args = slices.Concat(program.Args, mode, reporting(task.Reports))
-	if !a.settings.ProjectSettings {
+	if !a.Settings.ProjectSettings {
 		program.Args = append(program.Args, usersOwn...)
 	}
-	if a.settings.Model != "" {
-		program.Args = append(program.Args, "--model="+a.settings.Model)
+	if a.Settings.Model != "" {
+		program.Args = append(program.Args, "--model="+a.Settings.Model)
 	}
-	program.Args = slices.Concat(program.Args, a.settings.Args, []string{"--", task.Prompt})
+	program.Args = slices.Concat(program.Args, a.Settings.Args, []string{"--", task.Prompt})
 	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
 	// Claude Code asks three things at its first start: who the user is, whether to use the key (it
 	// compares the key's end), and whether the folder is trusted. These are the answers.

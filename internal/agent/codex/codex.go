@@ -14,12 +14,6 @@ import (
 	"signalbox/internal/process"
 )
 
-const (
-	// usualName is the program where the settings name none, title its name for people.
-	usualName = "codex"
-	title     = "Codex"
-)
-
 // Oldest is the oldest version that was seen to work, with a scripted model: 0.121.0 refuses --ignore-user-config.
 // Install is the command that installs it.
 const (
@@ -28,33 +22,29 @@ const (
 )
 
 // Agent is the driver.
-type Agent struct {
-	settings agent.Settings
-}
+type Agent struct{ agent.Driver }
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName, agent.Ask)
+	driver, err := agent.NewDriver(settings, agent.Program{Title: "Codex", Oldest: Oldest, Install: Install, Args: []string{"codex"},
+		Env: slices.Concat(settings.Env, []string{zone})}, agent.Ask)
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{settings}, nil
+	return &Agent{driver}, nil
 }
-
-// Name implements agent.Agent.
-func (a *Agent) Name() string { return a.settings.Name }
 
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	if task.Terminal {
 		// Codex first asks about a folder that isn't trusted yet.
-		program := a.program().Located()
+		program := a.Located()
 		program.Args = append(program.Args, "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
-		program.Args = slices.Concat(program.Args, trust(task.Dir), modes[a.settings.Permissions], endpoint(task.Endpoint))
-		if a.settings.Model != "" {
-			program.Args = append(program.Args, "--model="+a.settings.Model)
+		program.Args = slices.Concat(program.Args, trust(task.Dir), modes[a.Settings.Permissions], endpoint(task.Endpoint))
+		if a.Settings.Model != "" {
+			program.Args = append(program.Args, "--model="+a.Settings.Model)
 		}
-		program.Args = slices.Concat(program.Args, a.settings.Args, []string{"--", task.Prompt})
+		program.Args = slices.Concat(program.Args, a.Settings.Args, []string{"--", task.Prompt})
 		if task.Endpoint != nil {
 			program.Env = append(program.Env, keyVariable+"="+task.Endpoint.Key)
 		}
@@ -63,30 +53,21 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	if f, err := a.fenced(ctx, task, exec); f != nil || err != nil {
 		return agent.Result{Failure: f}, err
 	}
-	program := a.program().Located()
+	program := a.Located()
 	program.Args = append(program.Args, a.arguments(task)...)
 	if task.Endpoint != nil {
 		program.Env = append(program.Env, keyVariable+"="+task.Endpoint.Key)
 	}
 	program.Stdin, program.Reader = strings.NewReader(task.Prompt), newReader(task.Conversation)
-	if a.settings.Permissions == agent.Ask {
-		talk := newAsking(a.settings.Model, task)
+	if a.Settings.Permissions == agent.Ask {
+		talk := newAsking(a.Settings.Model, task)
 		program.Stdin, program.Reader = bytes.NewReader(talk.begun()), talk
 	}
 	return program.Run(ctx, task, exec)
 }
 
-// Check implements agent.Agent.
-func (a *Agent) Check(ctx context.Context) (version string, err error) {
-	return a.program().Version(ctx)
-}
-
 // It tells when a limit ends as an hour without a zone, so it is given one.
 const zone = "TZ=UTC"
-
-func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program}, Env: slices.Concat(a.settings.Env, []string{zone})}
-}
 
 // modes are the arguments for each kind of permissions. A resumed conversation forgets its sandbox, and accepts it only as a setting. Everything
 // means no sandbox of its own, because one can't be made inside another. Ask is for a terminal; its strictest rule allows only reading without
@@ -104,28 +85,28 @@ var quiet = []string{"-c", "check_for_update_on_startup=false", "-c", "analytics
 	"-c", "features.unbounded_connection_retries=false"}
 
 func (a *Agent) arguments(task agent.Task) []string {
-	if a.settings.Permissions == agent.Ask {
+	if a.Settings.Permissions == agent.Ask {
 		// Start Codex as a server. The model may not type into a running command, because Codex would not ask about that input.
 		args := slices.Concat([]string{"app-server"}, quiet, []string{"-c", "features.unified_exec_tty=false",
 			"-c", "features.default_mode_request_user_input=true", "-c", "suppress_unstable_features_warning=true"}, endpoint(task.Endpoint))
-		if a.settings.ProjectSettings {
+		if a.Settings.ProjectSettings {
 			args = append(args, trust(task.Dir)...)
 		}
-		return append(args, a.settings.Args...)
+		return append(args, a.Settings.Args...)
 	}
 	args, c := []string{"exec"}, task.Conversation
 	resume := c != nil && agent.ValidConversation(c.ID)
 	if resume {
 		args = append(args, "resume")
 	}
-	args = slices.Concat(args, []string{"--json", "--skip-git-repo-check"}, quiet, modes[a.settings.Permissions])
+	args = slices.Concat(args, []string{"--json", "--skip-git-repo-check"}, quiet, modes[a.Settings.Permissions])
 	if task.Endpoint != nil { // beside no configuration of a person's
 		args = append(append(args, "--ignore-user-config"), endpoint(task.Endpoint)...)
 	}
-	if a.settings.Model != "" {
-		args = append(args, "--model="+a.settings.Model)
+	if a.Settings.Model != "" {
+		args = append(args, "--model="+a.Settings.Model)
 	}
-	args = append(args, a.settings.Args...)
+	args = append(args, a.Settings.Args...)
 	if resume {
 		args = append(args, c.ID)
 	}

@@ -18,11 +18,11 @@ const probeWait = 30 * time.Second
 // cannot be made, as within most sandboxes, every command is blocked, which no event tells: the model
 // would answer without having seen a file, and Codex end well.
 func (a *Agent) fenced(ctx context.Context, task agent.Task, exec process.Executor) (*agent.Failure, error) {
-	if a.settings.Permissions == agent.Everything || a.settings.Permissions == agent.Ask {
+	if a.Settings.Permissions == agent.Everything || a.Settings.Permissions == agent.Ask {
 		return nil, nil
 	}
-	program := a.program().Located()
-	program.Args = slices.Concat(program.Args, []string{"sandbox"}, modes[a.settings.Permissions], []string{"--", "true"})
+	program := a.Located()
+	program.Args = slices.Concat(program.Args, []string{"sandbox"}, modes[a.Settings.Permissions], []string{"--", "true"})
 	task.Role, task.Log, task.Transcript, task.Total = "implementer", io.Discard, nil, probeWait // who owes no answer
 	result, err := program.Run(ctx, task, exec)
 	if err != nil || result.Failure == nil || result.Failure.Code != agent.Crashed {
@@ -34,5 +34,5 @@ func (a *Agent) fenced(ctx context.Context, task agent.Task, exec process.Execut
 		return nil, nil
 	}
 	return agent.Fail(agent.Unavailable, "permissions %q need Codex's own sandbox, which cannot be made here: set them to %q: %s",
-		a.settings.Permissions, agent.Everything, said), nil
+		a.Settings.Permissions, agent.Everything, said), nil
 }

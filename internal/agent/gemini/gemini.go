@@ -7,18 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"signalbox/internal/agent"
 	"signalbox/internal/agent/acp"
 	"signalbox/internal/process"
-)
-
-const (
-	// usualName is the program where the settings name none, title its name for people.
-	usualName = "gemini"
-	title     = "Gemini CLI"
 )
 
 // Oldest is the oldest version that was seen to work, with a scripted model: 0.45.2 forgets
@@ -30,57 +23,56 @@ const (
 )
 
 // Agent is the driver.
-type Agent struct {
-	settings agent.Settings
-}
+type Agent struct{ agent.Driver }
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName, agent.Ask)
+	driver, err := agent.NewDriver(settings, agent.Program{Title: "Gemini CLI", Oldest: Oldest, Install: Install, Args: []string{"gemini"},
+		Env: slices.Concat([]string{trusted, "GEMINI_TELEMETRY_ENABLED=false"}, settings.Env)}, agent.Ask)
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{settings}, nil
+	return &Agent{driver}, nil
 }
-
-// Name implements agent.Agent.
-func (a *Agent) Name() string { return a.settings.Name }
 
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
 	if task.Terminal {
-		program := a.program(true).Located()
-		program.Args = append(program.Args, "--approval-mode="+modes[a.settings.Permissions])
-		if a.settings.Model != "" {
-			program.Args = append(program.Args, "--model="+a.settings.Model)
+		program := a.Located()
+		program.Args = append(program.Args, "--approval-mode="+modes[a.Settings.Permissions])
+		if a.Settings.Model != "" {
+			program.Args = append(program.Args, "--model="+a.Settings.Model)
 		}
-		program.Args = slices.Concat(program.Args, a.settings.Args, []string{"--prompt-interactive=" + task.Prompt})
+		program.Args = slices.Concat(program.Args, a.Settings.Args, []string{"--prompt-interactive=" + task.Prompt})
 		if task.Endpoint != nil {
 			program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
 			program.Files = files(task)
 		}
 		return program.Run(ctx, task, exec)
 	}
-	program := a.program(a.settings.Permissions != agent.Ask || a.settings.ProjectSettings).Located()
+	program := a.Located()
+	if a.Settings.Permissions == agent.Ask && !a.Settings.ProjectSettings {
+		program.Env[slices.Index(program.Env, trusted)] = "GEMINI_CLI_TRUST_WORKSPACE=false"
+	}
 	c := task.Conversation
-	args := []string{"--output-format=stream-json", "--approval-mode=" + modes[a.settings.Permissions]}
-	if a.settings.Permissions == agent.Ask { // the conversation is said in the talk
+	args := []string{"--output-format=stream-json", "--approval-mode=" + modes[a.Settings.Permissions]}
+	if a.Settings.Permissions == agent.Ask { // the conversation is said in the talk
 		args[0], c = "--acp", nil
 	}
-	if a.settings.Model != "" {
-		args = append(args, "--model="+a.settings.Model)
+	if a.Settings.Model != "" {
+		args = append(args, "--model="+a.Settings.Model)
 	}
 	if c != nil && agent.ValidConversation(c.ID) {
 		args = append(args, "--resume="+c.ID)
 	}
-	program.Args = append(program.Args, append(args, a.settings.Args...)...)
+	program.Args = append(program.Args, append(args, a.Settings.Args...)...)
 	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{}
-	if a.settings.Permissions == agent.Ask {
+	if a.Settings.Permissions == agent.Ask {
 		// Gemini CLI would take a prompt that begins like one of its own commands for that command.
 		if begin := strings.TrimSpace(task.Prompt); strings.HasPrefix(begin, "/") || strings.HasPrefix(begin, "$") {
 			task.Prompt = "Your task:\n" + task.Prompt
 		}
-		talk := acp.New(dialect, a.settings.Model, task)
+		talk := acp.New(dialect, a.Settings.Model, task)
 		program.Stdin, program.Reader = bytes.NewReader(talk.Begin()), talk
 	}
 	if task.Endpoint != nil {
@@ -90,16 +82,8 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	return program.Run(ctx, task, exec)
 }
 
-// Check implements agent.Agent.
-func (a *Agent) Check(ctx context.Context) (version string, err error) {
-	return a.program(true).Version(ctx)
-}
-
-// In an untrusted folder it may do nothing without asking, and ignores the folder's settings.
-func (a *Agent) program(trusting bool) agent.Program {
-	return agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program},
-		Env: slices.Concat([]string{"GEMINI_CLI_TRUST_WORKSPACE=" + strconv.FormatBool(trusting), "GEMINI_TELEMETRY_ENABLED=false"}, a.settings.Env)}
-}
+// trusted: in an untrusted folder it may do nothing without asking, and ignores the folder's settings.
+const trusted = "GEMINI_CLI_TRUST_WORKSPACE=true"
 
 // modes are its own names for what it may do without asking. Without a person to ask, its requests are denied.
 var modes = map[agent.Permissions]string{agent.Everything: "yolo", agent.Edits: "auto_edit", agent.ReadOnly: "plan", agent.Ask: "default"}

@@ -17,12 +17,6 @@ import (
 	"signalbox/internal/process"
 )
 
-const (
-	// usualName is the program where the settings name none, title its name for people.
-	usualName = "opencode"
-	title     = "opencode"
-)
-
 // Oldest is the oldest version that was seen to work, with a scripted model: 1.14.34 does not say what it asks to be
 // allowed.
 // Install is the command that installs it.
@@ -32,49 +26,44 @@ const (
 )
 
 // Agent is the driver.
-type Agent struct {
-	settings agent.Settings
-}
+type Agent struct{ agent.Driver }
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName, agent.Ask)
+	env := slices.Concat(quiet, settings.Env)
+	if !settings.ProjectSettings {
+		env = append(env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
+	}
+	driver, err := agent.NewDriver(settings, agent.Program{Title: "opencode", Oldest: Oldest, Install: Install, Args: []string{"opencode"},
+		Env: env}, agent.Ask)
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{settings}, nil
+	return &Agent{driver}, nil
 }
-
-// Name implements agent.Agent.
-func (a *Agent) Name() string { return a.settings.Name }
 
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
-	program := a.program().Located()
+	program := a.Located()
 	config, err := a.config(task)
 	if err != nil {
 		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
 	}
 	program.Env = slices.Concat(program.Env, []string{"OPENCODE_CONFIG_CONTENT=" + config}, led(task.Endpoint))
 	if task.Terminal {
-		if a.settings.Model != "" {
-			program.Args = append(program.Args, "--model="+a.settings.Model)
+		if a.Settings.Model != "" {
+			program.Args = append(program.Args, "--model="+a.Settings.Model)
 		}
-		program.Args = slices.Concat(program.Args, a.settings.Args, []string{"--prompt=" + task.Prompt})
+		program.Args = slices.Concat(program.Args, a.Settings.Args, []string{"--prompt=" + task.Prompt})
 		return program.Run(ctx, task, exec)
 	}
 	program.Args = append(program.Args, a.arguments(task.Conversation)...)
-	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{model: a.settings.Model}
-	if a.settings.Permissions == agent.Ask {
-		talk := acp.New(dialect, a.settings.Model, task)
+	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{model: a.Settings.Model}
+	if a.Settings.Permissions == agent.Ask {
+		talk := acp.New(dialect, a.Settings.Model, task)
 		program.Stdin, program.Reader = bytes.NewReader(talk.Begin()), talk
 	}
 	return program.Run(ctx, task, exec)
-}
-
-// Check implements agent.Agent.
-func (a *Agent) Check(ctx context.Context) (version string, err error) {
-	return a.program().Version(ctx)
 }
 
 // quiet configures a program without a person at it. Otherwise it would download language servers from their vendors.
@@ -82,29 +71,21 @@ var quiet = []string{
 	"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1",
 }
 
-func (a *Agent) program() agent.Program {
-	p := agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program}, Env: slices.Concat(quiet, a.settings.Env)}
-	if !a.settings.ProjectSettings {
-		p.Env = append(p.Env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
-	}
-	return p
-}
-
 // arguments include logging of warnings to standard error: the only sign of a limit for which it waits silently. The number of its retries can't be
 // configured.
 func (a *Agent) arguments(c *agent.Conversation) []string {
 	logs := []string{"--print-logs", "--log-level=WARN"}
-	if a.settings.Permissions == agent.Ask { // model and conversation are said in the talk
-		return slices.Concat([]string{"acp"}, logs, a.settings.Args)
+	if a.Settings.Permissions == agent.Ask { // model and conversation are said in the talk
+		return slices.Concat([]string{"acp"}, logs, a.Settings.Args)
 	}
 	args := append([]string{"run", "--format=json"}, logs...)
-	if a.settings.Model != "" {
-		args = append(args, "--model="+a.settings.Model)
+	if a.Settings.Model != "" {
+		args = append(args, "--model="+a.Settings.Model)
 	}
 	if c != nil && agent.ValidConversation(c.ID) {
 		args = append(args, "--session="+c.ID)
 	}
-	return append(args, a.settings.Args...)
+	return append(args, a.Settings.Args...)
 }
 
 // permissions are what it may do without asking. Any request for permission would be rejected and end its work, so the settings leave nothing to
@@ -126,10 +107,10 @@ func looking(rest string) map[string]string {
 func (a *Agent) config(task agent.Task) (string, error) {
 	// Of the patterns that match a command, the last one counts; the star comes before all others.
 	all := map[string]any{}
-	for name, verdict := range permissions[a.settings.Permissions] {
+	for name, verdict := range permissions[a.Settings.Permissions] {
 		all[name] = verdict
 	}
-	rest := cmp.Or(permissions[a.settings.Permissions]["bash"], permissions[a.settings.Permissions]["*"])
+	rest := cmp.Or(permissions[a.Settings.Permissions]["bash"], permissions[a.Settings.Permissions]["*"])
 	if len(task.Reports) > 0 && rest != "allow" {
 		commands := map[string]string{"*": rest}
 		for _, command := range task.Reports {
@@ -141,18 +122,18 @@ func (a *Agent) config(task agent.Task) (string, error) {
 	if !task.Terminal { // no one reads the session title, and asking the model for one is another paid request
 		config["agent"] = map[string]any{"title": map[string]any{"disable": true}}
 	}
-	if a.settings.Permissions == agent.Ask && a.settings.Model != "" {
-		config["model"] = a.settings.Model
+	if a.Settings.Permissions == agent.Ask && a.Settings.Model != "" {
+		config["model"] = a.Settings.Model
 	}
-	if !a.settings.ProjectSettings {
+	if !a.Settings.ProjectSettings {
 		config["instructions"] = []string{path.Join(task.Dir, "AGENTS.md"), path.Join(task.Dir, "CLAUDE.md")}
 	}
 	if e := task.Endpoint; e != nil {
-		provider, model, ok := strings.Cut(a.settings.Model, "/")
+		provider, model, ok := strings.Cut(a.Settings.Model, "/")
 		if !ok || provider == "" || model == "" {
-			return "", fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.settings.Model)
+			return "", fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.Settings.Model)
 		}
-		config["model"], config["small_model"] = a.settings.Model, a.settings.Model
+		config["model"], config["small_model"] = a.Settings.Model, a.Settings.Model
 		config["enabled_providers"] = []string{provider}
 		config["provider"] = map[string]any{provider: endpoint(e, provider, model)}
 	}

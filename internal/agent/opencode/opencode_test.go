@@ -1,7 +1,6 @@
 package opencode_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -60,12 +59,7 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.settings.Program = "/opt/" + agenttest.MissingProgram
-			got := driver.Command(t, test.settings, test.task)
-			want := append([]string{test.settings.Program, "run", "--format=json", "--print-logs", "--log-level=WARN"}, test.args...)
-			if !slices.Equal(got.Args, want) {
-				t.Errorf("Args = %q, want %q", got.Args, want)
-			}
+			got := driver.CommandLine(t, test.settings, test.task, append([]string{"run", "--format=json", "--print-logs", "--log-level=WARN"}, test.args...)...)
 			config := variable(got.Env, "OPENCODE_CONFIG_CONTENT")
 			for _, part := range append(test.config, `"agent":{"title":{"disable":true}}`) {
 				if !strings.Contains(config, part) {

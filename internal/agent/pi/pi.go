@@ -13,12 +13,6 @@ import (
 	"signalbox/internal/process"
 )
 
-const (
-	// usualName is the program where the settings name none, title its name for people.
-	usualName = "pi"
-	title     = "pi"
-)
-
 // Oldest is the oldest version that was seen to work, with a scripted model; it had the name @mariozechner/pi-coding-agent.
 // Install is the command that installs it.
 const (
@@ -27,43 +21,39 @@ const (
 )
 
 // Agent is the driver.
-type Agent struct {
-	settings agent.Settings
-}
+type Agent struct{ agent.Driver }
 
 // New checks the settings. Whether the program is there is Check's answer.
 func New(settings agent.Settings) (*Agent, error) {
-	settings, err := settings.Complete(usualName)
+	driver, err := agent.NewDriver(settings, agent.Program{Title: "pi", Oldest: Oldest, Install: Install, Args: []string{"pi"},
+		Env: slices.Concat([]string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"}, settings.Env)})
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{settings}, nil
+	return &Agent{driver}, nil
 }
-
-// Name implements agent.Agent.
-func (a *Agent) Name() string { return a.settings.Name }
 
 // Run implements agent.Agent.
 func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
-	program := a.program().Located()
+	program := a.Located()
 	if task.Terminal {
 		// Pi would take a prompt that begins with a dash or an at sign for an option or a file. A space before it changes nothing else.
-		args := slices.Clone(tools[a.settings.Permissions])
-		if a.settings.Model != "" {
-			args = append(args, "--model", a.settings.Model)
+		args := slices.Clone(tools[a.Settings.Permissions])
+		if a.Settings.Model != "" {
+			args = append(args, "--model", a.Settings.Model)
 		}
-		program.Args = append(program.Args, append(slices.Concat(args, a.settings.Args), " "+task.Prompt)...)
+		program.Args = append(program.Args, append(slices.Concat(args, a.Settings.Args), " "+task.Prompt)...)
 	} else {
-		args := slices.Concat([]string{"--print", "--mode", "json"}, tools[a.settings.Permissions])
-		if a.settings.Model != "" {
-			args = append(args, "--model", a.settings.Model)
+		args := slices.Concat([]string{"--print", "--mode", "json"}, tools[a.Settings.Permissions])
+		if a.Settings.Model != "" {
+			args = append(args, "--model", a.Settings.Model)
 		}
 		if task.Conversation != nil && agent.ValidConversation(task.Conversation.ID) {
 			args = append(args, "--session", task.Conversation.ID)
 		}
-		program.Args = append(program.Args, append(args, a.settings.Args...)...)
+		program.Args = append(program.Args, append(args, a.Settings.Args...)...)
 		program.Stdin = strings.NewReader(task.Prompt)
-		program.Reader = &reader{model: a.settings.Model}
+		program.Reader = &reader{model: a.Settings.Model}
 	}
 	if task.Endpoint != nil {
 		if err := a.lead(&program, task.Endpoint); err != nil {
@@ -71,16 +61,6 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 		}
 	}
 	return program.Run(ctx, task, exec)
-}
-
-// Check implements agent.Agent.
-func (a *Agent) Check(ctx context.Context) (version string, err error) {
-	return a.program().Version(ctx)
-}
-
-func (a *Agent) program() agent.Program {
-	return agent.Program{Agent: a.settings.Name, Title: title, Oldest: Oldest, Install: Install, Args: []string{a.settings.Program},
-		Env: slices.Concat([]string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"}, a.settings.Env)}
 }
 
 // tools are those that it has: it asks for no permission, so what it may not do it cannot.
@@ -97,9 +77,9 @@ const folder = "~/.signalbox/pi"
 // speak as OpenAI's chat does. It does not try again by itself, because it would also wait hours for
 // a limit and say nothing.
 func (a *Agent) lead(p *agent.Program, e *agent.Endpoint) error {
-	provider, model, ok := strings.Cut(a.settings.Model, "/")
+	provider, model, ok := strings.Cut(a.Settings.Model, "/")
 	if !ok || provider == "" || model == "" {
-		return fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.settings.Model)
+		return fmt.Errorf("model %q is no \"provider/model\", by which it is told what to speak", a.Settings.Model)
 	}
 	models, err := json.Marshal(map[string]any{"providers": map[string]any{provider: endpoint(e, provider, model)}})
 	if err != nil {
