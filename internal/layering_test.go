@@ -32,7 +32,8 @@ var packages = map[string][]string{
 	"config":                      {"permission"}, // whose patterns it takes
 	"agreement":                   {},             // what a person agreed to, kept outside every repository
 	"forge":                       {},
-	"git":                         {"flock", "process", "redact"},
+	"git":                         {"flock", "git/gitcmd", "process", "redact"},
+	"git/gitcmd":                  {"flock", "process", "redact"},
 	"agent":                       {"process", "redact"},
 	"environment":                 {"process"},
 	"agent/*":                     {"agent", "process"},
@@ -111,7 +112,7 @@ var packages = map[string][]string{
 	"cli/issue":    {"app", "cli/command", "cli/display", "problem", "redact", "registry", "store", "wire"},
 	"cli/run":      {"app", "cli/command", "cli/display", "commandline", "forge", "problem", "process", "redact", "registry", "wire", "workflow"},
 	"cli/session":  {"agent", "app", "app/sessions", "cli/command", "cli/display", "commandline", "problem", "redact", "registry", "session", "session/terminal", "wire", "workflow"},
-	"cli":          {"app", "app/doctor", "app/starter", "cli/command", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
+	"cli":          {"app", "app/doctor", "app/starter", "cli/command", "cli/document", "cli/env", "cli/heal", "cli/issue", "cli/run", "cli/session", "commandline", "config", "engine", "git/gitcmd", "notify", "problem", "process", "redact", "session", "session/terminal", "wire"},
 	"cmd/*":        {"*"},
 }
 

@@ -18,7 +18,7 @@ import (
 	"signalbox/internal/cli/issue"
 	"signalbox/internal/cli/run"
 	"signalbox/internal/cli/session"
-	"signalbox/internal/git"
+	"signalbox/internal/git/gitcmd"
 	"signalbox/internal/problem"
 )
 
@@ -26,7 +26,7 @@ import (
 func Main(ctx context.Context, args []string, s command.Streams) int {
 	ctx, stop := told(ctx)
 	defer stop()
-	ctx, endGit := git.Scope(ctx)
+	ctx, endGit := gitcmd.Scope(ctx)
 	defer endGit()
 	a := command.NewInvocation(s)
 	root := newRoot(a)

@@ -19,7 +19,7 @@ const (
 // Where it reports false git has to be asked.
 func (r *Repo) isBehind(ctx context.Context, ancestor, commit string) bool {
 	for _, cut := range []string{"shallow", "info/grafts"} { // git's idea of a parent differs from the commit's
-		if _, err := os.Lstat(filepath.Join(r.gitDir, cut)); !os.IsNotExist(err) {
+		if _, err := os.Lstat(filepath.Join(r.git.GitDir, cut)); !os.IsNotExist(err) {
 			return false
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // Blobs hands over the contents of objects one after the other, each once, in the order of ids. Of a
@@ -25,8 +27,8 @@ func (r *Repo) Blobs(ctx context.Context, ids []string, limit int, each func(id 
 		ids = ids[read:] // a process of its own says what is wrong
 	}
 	reader := &blobReader{limit: limit, each: each}
-	c := call{args: []string{"cat-file", "--batch", "--buffer"}, config: []string{bigFile}, input: strings.Join(ids, "\n") + "\n", stdout: reader, limit: slow}
-	if _, err := r.run(ctx, c); err != nil {
+	c := gitcmd.Call{Args: []string{"cat-file", "--batch", "--buffer"}, Config: []string{bigFile}, Input: strings.Join(ids, "\n") + "\n", Stdout: reader, Limit: gitcmd.Slow}
+	if _, err := r.git.Run(ctx, c); err != nil {
 		return fmt.Errorf("read contents: %w", err)
 	}
 	if reader.told != len(ids) {
@@ -40,7 +42,7 @@ const fewBlobs = 100
 
 // fewBlobs reads through the dialog, and returns how many contents were handed over.
 func (r *Repo) fewBlobs(ctx context.Context, ids []string, limit int, each func(id string, content []byte)) (read int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, slow)
+	ctx, cancel := context.WithTimeout(ctx, gitcmd.Slow)
 	defer cancel()
 	for i, id := range ids {
 		content, err := r.beginning(ctx, "blob", id, int64(limit))
@@ -93,7 +95,7 @@ func (b *blobReader) Write(p []byte) (int, error) {
 func (b *blobReader) begin(line string) (err error) {
 	fields := strings.Fields(line)
 	if len(fields) != 3 || fields[1] != "blob" {
-		return fmt.Errorf("git printed %q for a content", clean(line))
+		return fmt.Errorf("git printed %q for a content", gitcmd.Clean(line))
 	}
 	b.left, err = strconv.ParseInt(fields[2], 10, 64)
 	b.id, b.head, b.content = fields[0], b.head[:0], b.content[:0]

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // Change is one file that differs between two commits.
@@ -75,12 +77,12 @@ func (r *Repo) rawChanges(ctx context.Context, from, to string) ([]Change, error
 // compare has git compare two commits, and count lines where counted.
 func (r *Repo) compare(ctx context.Context, from, to string, counted bool) ([]Change, error) {
 	args := []string{"diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}
-	c := call{config: []string{bigFile}}
+	c := gitcmd.Call{Config: []string{bigFile}}
 	if counted {
-		args, c.limit = append(args, "--numstat"), slow
+		args, c.Limit = append(args, "--numstat"), gitcmd.Slow
 	}
-	c.args = append(args, from, to, "--")
-	out, err := r.run(ctx, c)
+	c.Args = append(args, from, to, "--")
+	out, err := r.git.Run(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
 	}
@@ -107,7 +109,7 @@ func parseRaw(out []byte) (changes []Change, rest []string, err error) {
 		}
 		record := strings.Fields(words)
 		if len(record) != 5 || i+1 == len(fields) {
-			return nil, nil, fmt.Errorf("git printed the record %q", clean(fields[i]))
+			return nil, nil, fmt.Errorf("git printed the record %q", gitcmd.Clean(fields[i]))
 		}
 		changes = append(changes, Change{
 			Path: fields[i+1], OldMode: record[0], NewMode: record[1], OldID: record[2], NewID: record[3],
@@ -124,7 +126,7 @@ func countLines(changes []Change, records []string) error {
 	for i := range changes {
 		fields := strings.SplitN(records[i], "\t", 3)
 		if len(fields) != 3 || fields[2] != changes[i].Path {
-			return fmt.Errorf("git printed the count %q", clean(records[i]))
+			return fmt.Errorf("git printed the count %q", gitcmd.Clean(records[i]))
 		}
 		changes[i].Added, changes[i].Deleted = lines(fields[0]), lines(fields[1])
 	}
@@ -151,7 +153,7 @@ func (r *Repo) sizes(ctx context.Context, changes []Change) error {
 			err = ErrNotFound
 		}
 		if err != nil {
-			return fmt.Errorf("measure %q: %w", clean(c.Path), err)
+			return fmt.Errorf("measure %q: %w", gitcmd.Clean(c.Path), err)
 		}
 		c.Size = o.Size
 	}
@@ -169,7 +171,7 @@ func (r *Repo) Patch(ctx context.Context, from, to string, w io.Writer) error {
 		"--no-color", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
 		from, to, "--",
 	}
-	if _, err := r.run(ctx, call{args: args, config: []string{bigFile}, stdout: w, limit: slow}); err != nil {
+	if _, err := r.git.Run(ctx, gitcmd.Call{Args: args, Config: []string{bigFile}, Stdout: w, Limit: gitcmd.Slow}); err != nil {
 		return fmt.Errorf("make patch from %s to %s: %w", from, to, err)
 	}
 	return nil

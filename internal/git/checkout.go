@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // ErrCheckout: local changes in a checkout stand in the way. The error is a *CheckoutError.
@@ -57,8 +59,8 @@ func (r *Repo) SyncCheckout(ctx context.Context, branchRef, old, id string) erro
 			return fmt.Errorf("update checkout %s: %w", c.dir, err)
 		}
 		// A git that was killed when all was done left one that no later git here meets.
-		if lock := filepath.Join(r.gitDir, "index.lock"); c.dir == r.root && isThere(lock) {
-			r.removeStaleLock(ctx, lock)
+		if lock := filepath.Join(r.git.GitDir, "index.lock"); c.dir == r.git.Root && isThere(lock) {
+			r.git.RemoveStaleLock(ctx, lock)
 		}
 		return nil
 	})
@@ -69,7 +71,7 @@ func (r *Repo) withCheckouts(ctx context.Context, branchRef, old, id string, do 
 	if err := errors.Join(checkRef(branchRef), checkIDs(old, id)); err != nil {
 		return fmt.Errorf("update checkout: %w", err)
 	}
-	unlock, err := r.hold(ctx, "signalbox-checkout.lock")
+	unlock, err := r.git.Hold(ctx, "signalbox-checkout.lock")
 	if err != nil {
 		return err
 	}
@@ -140,7 +142,7 @@ func (r *Repo) checkouts(ctx context.Context, branchRef, old, id string) ([]*che
 
 // linked reports whether Root is not the main work tree.
 func (r *Repo) linked() bool {
-	link, err := os.ReadFile(filepath.Join(r.root, ".git"))
+	link, err := os.ReadFile(filepath.Join(r.git.Root, ".git"))
 	return err == nil && strings.Contains(string(link), "/worktrees/")
 }
 
@@ -148,12 +150,12 @@ type worktree struct{ dir, branch string }
 
 // worktrees lists the work trees that are there, with the branch that each has checked out.
 func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
-	if _, err := os.Lstat(filepath.Join(r.gitDir, "worktrees")); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(r.git.GitDir, "worktrees")); errors.Is(err, os.ErrNotExist) {
 		if branch, ok := r.readHead(); ok { // Root is the only one
-			return []worktree{{dir: r.root, branch: branch}}, nil
+			return []worktree{{dir: r.git.Root, branch: branch}}, nil
 		}
 	}
-	out, err := r.run(ctx, call{args: []string{"worktree", "list", "--porcelain", "-z"}})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
 	if err != nil {
 		return nil, fmt.Errorf("list work trees: %w", err)
 	}
@@ -174,8 +176,8 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 			}
 		}
 		// Where .git is a file (a submodule, --separate-git-dir) git names its folder for the main work tree.
-		if first && place.dir == r.gitDir && !r.linked() {
-			place.dir = r.root
+		if first && place.dir == r.git.GitDir && !r.linked() {
+			place.dir = r.git.Root
 		}
 		first = false
 		if usable {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // stageDir is where new files are written before they are renamed into their
@@ -123,7 +125,7 @@ func (c *checkout) writeStaged(ctx context.Context, files []Change) error {
 		return err
 	}
 	defer c.removeScratchIndex()
-	_, err := c.repo.run(ctx, c.scratch("checkout-index", "--all", "--prefix="+stageDir+"/files/"))
+	_, err := c.repo.git.Run(ctx, c.scratch("checkout-index", "--all", "--prefix="+stageDir+"/files/"))
 	return err
 }
 
@@ -169,11 +171,11 @@ func (c *checkout) stage(ctx context.Context) error {
 		fmt.Fprintf(&entries, "%s %s\t%s\x00", f.NewMode, f.NewID, f.Path)
 	}
 	args := []string{"update-index", "-z", "--index-info"}
-	if _, err := c.repo.run(ctx, call{args: args, input: entries.String(), dir: c.dir, user: true, limit: slow}); err != nil {
+	if _, err := c.repo.git.Run(ctx, gitcmd.Call{Args: args, Input: entries.String(), Dir: c.dir, User: true, Limit: gitcmd.Slow}); err != nil {
 		return err
 	}
-	_, err := c.repo.run(ctx, call{args: []string{"update-index", "-q", "--refresh"}, dir: c.dir, user: true, limit: slow})
-	if failed := (*commandError)(nil); errors.As(err, &failed) && failed.signal == "" {
+	_, err := c.repo.git.Run(ctx, gitcmd.Call{Args: []string{"update-index", "-q", "--refresh"}, Dir: c.dir, User: true, Limit: gitcmd.Slow})
+	if failed := (*gitcmd.Error)(nil); errors.As(err, &failed) && failed.Signal == "" {
 		return nil // a filter of a file that is none of ours may fail here; without the times nothing is wrong
 	}
 	return err

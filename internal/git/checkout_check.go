@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // check finds what stands in the way, and remembers what is still to do.
@@ -77,7 +79,7 @@ func (c *checkout) inIndex(ctx context.Context) ([]Change, error) {
 		return known.entries, nil
 	}
 	args := []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", c.old, "--"}
-	out, err := c.repo.run(ctx, call{args: args, dir: c.dir, user: true})
+	out, err := c.repo.git.Run(ctx, gitcmd.Call{Args: args, Dir: c.dir, User: true})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func (c *checkout) inIndex(ctx context.Context) ([]Change, error) {
 // indexState is what tells an index that was replaced, as git does it; nil where it is not known where that is.
 func (c *checkout) indexState() *indexState {
 	var s syscall.Stat_t
-	if c.dir != c.repo.root || c.repo.linked() || syscall.Lstat(filepath.Join(c.repo.gitDir, "index"), &s) != nil {
+	if c.dir != c.repo.git.Root || c.repo.linked() || syscall.Lstat(filepath.Join(c.repo.git.GitDir, "index"), &s) != nil {
 		return nil
 	}
 	return &indexState{c.old, s.Dev, s.Ino, s.Size, s.Mtim, s.Ctim}
@@ -123,11 +125,11 @@ func (c *checkout) differing(ctx context.Context, side func(Change) (mode, id st
 	}
 	defer c.removeScratchIndex()
 	// It compares contents, and exits 1 when some differ.
-	_, err := c.repo.run(ctx, c.scratch("update-index", "-q", "--refresh"))
-	if err != nil && !exited(err, 1) {
+	_, err := c.repo.git.Run(ctx, c.scratch("update-index", "-q", "--refresh"))
+	if err != nil && !gitcmd.Exited(err, 1) {
 		return nil, err
 	}
-	out, err := c.repo.run(ctx, c.scratch("diff-files", "--name-only", "-z"))
+	out, err := c.repo.git.Run(ctx, c.scratch("diff-files", "--name-only", "-z"))
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +178,8 @@ func other(f Change, id string) string {
 func (c *checkout) scratchIndex(ctx context.Context, entries string) error {
 	c.removeScratchIndex()
 	fill := c.scratch("update-index", "-z", "--index-info")
-	fill.input = entries
-	_, err := c.repo.run(ctx, fill)
+	fill.Input = entries
+	_, err := c.repo.git.Run(ctx, fill)
 	return err
 }
 
@@ -187,13 +189,13 @@ func (c *checkout) removeScratchIndex() {
 }
 
 func (c *checkout) scratchPath() string {
-	return filepath.Join(c.repo.gitDir, "signalbox-checkout.index")
+	return filepath.Join(c.repo.git.GitDir, "signalbox-checkout.index")
 }
 
-func (c *checkout) scratch(args ...string) call {
-	return call{
-		args: args, config: []string{"core.splitIndex=false", "core.untrackedCache=false"},
-		dir: c.dir, env: []string{"GIT_INDEX_FILE=" + c.scratchPath()}, user: true, limit: slow,
+func (c *checkout) scratch(args ...string) gitcmd.Call {
+	return gitcmd.Call{
+		Args: args, Config: []string{"core.splitIndex=false", "core.untrackedCache=false"},
+		Dir: c.dir, Env: []string{"GIT_INDEX_FILE=" + c.scratchPath()}, User: true, Limit: gitcmd.Slow,
 	}
 }
 

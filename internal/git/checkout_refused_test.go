@@ -150,3 +150,19 @@ func TestSyncCheckoutLeavesSubmodulesAlone(t *testing.T) {
 		t.Error("the submodule was touched")
 	}
 }
+
+// To git such a filter is "the remote end", which hung up.
+func TestALongRunningFilterThatDoesNotStartIsNoNetwork(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.write(".gitattributes", "*.bin filter=lfs\n")
+	p.write("a.bin", "a\n")
+	p.commit("first")
+	p.git("config", "filter.lfs.process", "no-such-filter process")
+	p.git("config", "filter.lfs.clean", "cat")
+	p.git("config", "filter.lfs.smudge", "cat")
+	p.git("config", "filter.lfs.required", "true")
+	if err := p.open().CheckFilters(t.Context()); !errors.Is(err, git.ErrFilter) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // Identity is who is named as author and committer.
@@ -34,8 +36,8 @@ func (r *Repo) IsAncestor(ctx context.Context, ancestor, commit string) (bool, e
 	case r.isBehind(ctx, commit, ancestor):
 		return false, nil
 	}
-	_, err := r.run(ctx, call{args: []string{"merge-base", "--is-ancestor", ancestor, commit}})
-	if exited(err, 1) {
+	_, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"merge-base", "--is-ancestor", ancestor, commit}})
+	if gitcmd.Exited(err, 1) {
 		return false, nil
 	}
 	if err != nil {
@@ -55,7 +57,7 @@ func (r *Repo) MergeBase(ctx context.Context, one, other string) (string, error)
 	case r.isBehind(ctx, other, one):
 		return other, nil
 	}
-	return r.one(ctx, call{args: []string{"merge-base", one, other}}, "find common ancestor of "+one+" and "+other)
+	return r.one(ctx, gitcmd.Call{Args: []string{"merge-base", one, other}}, "find common ancestor of "+one+" and "+other)
 }
 
 // TreeOf is the tree of a commit. ErrNotFound if there is no such commit.
@@ -66,7 +68,7 @@ func (r *Repo) TreeOf(ctx context.Context, commit string) (string, error) {
 	if o, err := r.info(ctx, commit+"^{tree}"); err == nil && o.Type == "tree" {
 		return o.ID, nil
 	}
-	c := call{args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{tree}"}}
+	c := gitcmd.Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{tree}"}}
 	return r.one(ctx, c, "find tree of "+commit)
 }
 
@@ -92,19 +94,19 @@ func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, me
 		args = append(args, "-p", parent)
 	}
 	date := fmt.Sprintf("@%d +0000", when.Unix())
-	c := call{
-		args: append(args, "-F", "-", tree), input: strings.ToValidUTF8(message, "\uFFFD"),
-		config: []string{"i18n.commitEncoding=utf-8"},
-		env: []string{
+	c := gitcmd.Call{
+		Args: append(args, "-F", "-", tree), Input: strings.ToValidUTF8(message, "\uFFFD"),
+		Config: []string{"i18n.commitEncoding=utf-8"},
+		Env: []string{
 			"GIT_AUTHOR_NAME=" + who.Name, "GIT_AUTHOR_EMAIL=" + who.Email, "GIT_AUTHOR_DATE=" + date,
 			"GIT_COMMITTER_NAME=" + committer.Name, "GIT_COMMITTER_EMAIL=" + committer.Email, "GIT_COMMITTER_DATE=" + date,
 		},
 	}
 	if signs {
-		c.user, c.dir, c.limit = true, r.root, signPatience
-		c.env = append(c.env, signingVariables()...)
+		c.User, c.Dir, c.Limit = true, r.git.Root, signPatience
+		c.Env = append(c.Env, gitcmd.Inherited(signingVariables...)...)
 	}
-	out, err := r.run(ctx, c)
+	out, err := r.git.Run(ctx, c)
 	if err != nil && signs {
 		err = signingFailed(err)
 	}
@@ -132,8 +134,8 @@ func (r *Repo) MergeTree(ctx context.Context, base, head string) (tree string, c
 		return "", nil, err
 	}
 	args := []string{"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, head}
-	out, err := r.run(ctx, call{args: args, env: env, limit: slow})
-	if err != nil && !exited(err, 1) {
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Env: env, Limit: gitcmd.Slow})
+	if err != nil && !gitcmd.Exited(err, 1) {
 		return "", nil, fmt.Errorf("merge %s into %s: %w", head, base, err)
 	}
 	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
@@ -182,7 +184,7 @@ func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, e
 	if err != nil {
 		return nil, fmt.Errorf("list commits: %w", err)
 	}
-	out, err := r.run(ctx, call{args: append(args, "--"), config: []string{"i18n.logOutputEncoding=utf-8"}})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: append(args, "--"), Config: []string{"i18n.logOutputEncoding=utf-8"}})
 	if err != nil {
 		return nil, fmt.Errorf("list commits of %s: %w", to, err)
 	}
@@ -207,7 +209,7 @@ func (r *Repo) MergeWithSecondParent(ctx context.Context, base, head string) (st
 		return "", fmt.Errorf("find merge: %w", err)
 	}
 	args := []string{"rev-list", "--first-parent", "--min-parents=2", "--parents", base, "^" + head, "--"}
-	out, err := r.run(ctx, call{args: args})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args})
 	if err != nil {
 		return "", fmt.Errorf("find merge of %s: %w", head, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // setting is one line of a configuration: the key as git writes it, with the name of its section and variable in
@@ -42,11 +44,11 @@ func (r *Repo) settings(ctx context.Context) ([]setting, error) {
 	c := r.config
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	info, err := os.Stat(filepath.Join(r.gitDir, "config"))
+	info, err := os.Stat(filepath.Join(r.git.GitDir, "config"))
 	if err == nil && c.size == info.Size() && c.mtime.Equal(info.ModTime()) {
 		return c.read, nil
 	}
-	out, listErr := r.run(ctx, call{args: []string{"config", "-z", "--list", "--show-scope"}, dir: r.root, user: true})
+	out, listErr := r.git.Run(ctx, gitcmd.Call{Args: []string{"config", "-z", "--list", "--show-scope"}, Dir: r.git.Root, User: true})
 	if listErr != nil {
 		return nil, listErr
 	}
@@ -78,7 +80,7 @@ func (r *Repo) NamesPrograms(ctx context.Context) (keys []string, err error) {
 	}
 	for _, s := range settings {
 		if slices.ContainsFunc(programKeys, func(end string) bool { return strings.HasSuffix(strings.ToLower(s.key), end) }) {
-			keys = append(keys, clean(s.key))
+			keys = append(keys, gitcmd.Clean(s.key))
 		}
 	}
 	return keys, nil

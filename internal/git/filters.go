@@ -8,8 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"signalbox/internal/lazy"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
+	"signalbox/internal/lazy"
 )
 
 // ErrFilter: a filter that the user's git requires for some files (git LFS, say) fails. Trying again does not help.
@@ -29,7 +31,7 @@ func (r *Repo) CheckFilters(ctx context.Context) error {
 		return err
 	}
 	for _, name := range habits.required {
-		out, err := r.run(ctx, call{args: []string{"ls-files", "-z", "--", ":(attr:filter=" + name + ")"}, dir: r.root, user: true, patterns: true})
+		out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-files", "-z", "--", ":(attr:filter=" + name + ")"}, Dir: r.git.Root, User: true, Patterns: true})
 		if err != nil {
 			return fmt.Errorf("look for files of filter %q: %w", name, err)
 		}
@@ -37,12 +39,12 @@ func (r *Repo) CheckFilters(ctx context.Context) error {
 		if file == "" {
 			continue
 		}
-		_, err = r.run(ctx, call{args: []string{"hash-object", "--stdin", "--path", file}, dir: r.root, user: true})
+		_, err = r.git.Run(ctx, gitcmd.Call{Args: []string{"hash-object", "--stdin", "--path", file}, Dir: r.git.Root, User: true})
 		if errors.Is(err, ErrNoAnswer) {
 			err = fmt.Errorf("%w: %w", ErrFilter, err)
 		}
 		if err != nil {
-			return fmt.Errorf("filter %q of %q: %w", name, clean(file), filterFailed(err))
+			return fmt.Errorf("filter %q of %q: %w", name, gitcmd.Clean(file), filterFailed(err))
 		}
 	}
 	return nil
@@ -50,8 +52,8 @@ func (r *Repo) CheckFilters(ctx context.Context) error {
 
 // filterFailed tells a filter that fails from other failures of a checkout.
 func filterFailed(err error) error {
-	var failed *commandError
-	if errors.As(err, &failed) && filterWords().MatchString(failed.stderr) {
+	var failed *gitcmd.Error
+	if errors.As(err, &failed) && filterWords().MatchString(failed.Stderr) {
 		return fmt.Errorf("%w: %w", ErrFilter, err)
 	}
 	return err
@@ -59,7 +61,7 @@ func filterFailed(err error) error {
 
 // Filtered returns those of paths that the user's git passes through a filter, and the filter's name.
 func (r *Repo) Filtered(ctx context.Context, paths []string) (map[string]string, error) {
-	root, err := os.OpenRoot(r.root)
+	root, err := os.OpenRoot(r.git.Root)
 	if err != nil {
 		return nil, fmt.Errorf("open checkout: %w", err)
 	}
@@ -67,7 +69,7 @@ func (r *Repo) Filtered(ctx context.Context, paths []string) (map[string]string,
 	if !r.mayFilter(root, paths) {
 		return nil, nil
 	}
-	out, err := r.run(ctx, call{args: []string{"check-attr", "--stdin", "-z", "filter"}, input: strings.Join(paths, "\x00") + "\x00", dir: r.root, user: true})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"check-attr", "--stdin", "-z", "filter"}, Input: strings.Join(paths, "\x00") + "\x00", Dir: r.git.Root, User: true})
 	if err != nil {
 		return nil, fmt.Errorf("look for filters: %w", err)
 	}
@@ -84,7 +86,7 @@ func (r *Repo) Filtered(ctx context.Context, paths []string) (map[string]string,
 // there are none, as nearly everywhere, nothing is spent.
 func (r *Repo) mayFilter(root *os.Root, paths []string) bool {
 	names := func(data []byte, err error) bool { return err == nil && bytes.Contains(data, []byte("filter")) }
-	if names(os.ReadFile(filepath.Join(r.gitDir, "info", "attributes"))) {
+	if names(os.ReadFile(filepath.Join(r.git.GitDir, "info", "attributes"))) {
 		return true
 	}
 	looked := map[string]bool{}

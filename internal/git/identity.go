@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"signalbox/internal/lazy"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"signalbox/internal/git/gitcmd"
+	"signalbox/internal/lazy"
 )
 
 var (
@@ -84,7 +85,7 @@ var (
 // ok is false where git has to be asked.
 func (r *Repo) plainUser(ctx context.Context) (who Identity, ok bool) {
 	all, err := r.settings(ctx)
-	if err != nil || len(set("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")) > 0 {
+	if err != nil || len(gitcmd.Inherited("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")) > 0 {
 		return who, false
 	}
 	for _, s := range all {
@@ -102,9 +103,9 @@ func (r *Repo) plainUser(ctx context.Context) (who Identity, ok bool) {
 
 // identity asks git for one of the user's identities.
 func (r *Repo) identity(ctx context.Context, which string) (Identity, error) {
-	out, err := r.run(ctx, call{args: []string{"var", which}, config: []string{"user.useConfigOnly=true"}, dir: r.root, user: true, person: true})
-	if failed := (*commandError)(nil); errors.As(err, &failed) && failed.signal == "" {
-		return Identity{}, fmt.Errorf("%w (%s)", ErrNoIdentity, failed.message)
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"var", which}, Config: []string{"user.useConfigOnly=true"}, Dir: r.git.Root, User: true, Person: true})
+	if failed := (*gitcmd.Error)(nil); errors.As(err, &failed) && failed.Signal == "" {
+		return Identity{}, fmt.Errorf("%w (%s)", ErrNoIdentity, failed.Message)
 	}
 	if err != nil {
 		return Identity{}, fmt.Errorf("find out who you are: %w", err)
@@ -167,33 +168,17 @@ func (r *Repo) CommitAs(ctx context.Context, tree string, parents []string, mess
 	return r.commitTree(ctx, tree, parents, message, user, when, signs)
 }
 
-// personalVariables are what git takes an identity from before any file.
-func personalVariables() []string {
-	return set("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL")
-}
-
 // signingVariables are what programs need that sign, and ask for a passphrase.
-func signingVariables() []string {
-	return set("GNUPGHOME", "GPG_TTY", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
-}
-
-func set(names ...string) (env []string) {
-	for _, name := range names {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
-}
+var signingVariables = []string{"GNUPGHOME", "GPG_TTY", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
 
 // signingFailed tells a signature that cannot be made from other failures of commit-tree.
 func signingFailed(err error) error {
-	var failed *commandError
+	var failed *gitcmd.Error
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: no signature within %s: does the key's passphrase have to be typed?", ErrSigning, signPatience)
 	}
 	if errors.As(err, &failed) {
-		return fmt.Errorf("%w: %s", ErrSigning, clean(strings.ReplaceAll(strings.TrimSpace(failed.stderr), "\n", "; ")))
+		return fmt.Errorf("%w: %s", ErrSigning, gitcmd.Clean(strings.ReplaceAll(strings.TrimSpace(failed.Stderr), "\n", "; ")))
 	}
 	return err
 }

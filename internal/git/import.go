@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // Everything that is brought in is put below it, out of the way of the user's branches and tags.
@@ -29,7 +31,7 @@ func (r *Repo) FetchObjects(ctx context.Context, fromGitDir, id, ref string, kno
 	}
 	found, err := r.Resolve(ctx, id)
 	if err == nil {
-		_, err = r.run(ctx, call{args: []string{"update-ref", "-m", "signalbox", "--no-deref", "--", ref, found}})
+		_, err = r.git.Run(ctx, gitcmd.Call{Args: []string{"update-ref", "-m", "signalbox", "--no-deref", "--", ref, found}})
 	}
 	if err != nil {
 		return fmt.Errorf("import %s as %s: %w", id, ref, err)
@@ -50,14 +52,14 @@ func (r *Repo) bring(ctx context.Context, fromGitDir, id string, known []string)
 	for _, commit := range known {
 		wanted += "^" + commit + "\n"
 	}
-	if _, err := r.run(ctx, call{args: []string{"pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset"},
-		from: fromGitDir, input: wanted, stdout: pack, limit: slow}); err != nil {
+	if _, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset"},
+		From: fromGitDir, Input: wanted, Stdout: pack, Limit: gitcmd.Slow}); err != nil {
 		return err
 	}
 	if _, err := pack.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read a pack: %w", err)
 	}
-	if _, err := r.run(ctx, call{args: []string{"index-pack", "--stdin", "--fix-thin", "--strict"}, stdin: pack, limit: slow}); err != nil {
+	if _, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"index-pack", "--stdin", "--fix-thin", "--strict"}, Stdin: pack, Limit: gitcmd.Slow}); err != nil {
 		return err
 	}
 	args := []string{"rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"}
@@ -66,7 +68,7 @@ func (r *Repo) bring(ctx context.Context, fromGitDir, id string, known []string)
 	} else if remote != "" {
 		args = append(args, "--exclude-promisor-objects")
 	}
-	_, err = r.run(ctx, call{args: args, input: id + "\n", limit: slow})
+	_, err = r.git.Run(ctx, gitcmd.Call{Args: args, Input: id + "\n", Limit: gitcmd.Slow})
 	return err
 }
 

@@ -2,8 +2,9 @@ package git
 
 import (
 	"fmt"
-	"signalbox/internal/lazy"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 var (

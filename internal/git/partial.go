@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // ErrIncomplete: the repository is a partial clone, and what it lacks cannot be fetched. Trying again
@@ -25,7 +27,7 @@ func (r *Repo) Complete(ctx context.Context, commit string) error {
 		return err
 	}
 	for range maxRounds {
-		out, err := r.run(ctx, call{args: []string{"rev-list", "--objects", "--quiet", "--missing=print", commit, "--"}, limit: slow})
+		out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"rev-list", "--objects", "--quiet", "--missing=print", commit, "--"}, Limit: gitcmd.Slow})
 		if err != nil {
 			return fmt.Errorf("look for missing objects: %w", err)
 		}
@@ -39,9 +41,9 @@ func (r *Repo) Complete(ctx context.Context, commit string) error {
 			return nil
 		}
 		// This is how git itself fetches one missing object.
-		_, err = r.run(ctx, call{args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no",
-			"--no-auto-maintenance", "--filter=blob:none", "--stdin", "--", remote}, input: missing.String(), dir: r.root, user: true, limit: slow,
-			config: []string{"fetch.negotiationAlgorithm=noop"}})
+		_, err = r.git.Run(ctx, gitcmd.Call{Args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no",
+			"--no-auto-maintenance", "--filter=blob:none", "--stdin", "--", remote}, Input: missing.String(), Dir: r.git.Root, User: true, Limit: gitcmd.Slow,
+			Config: []string{"fetch.negotiationAlgorithm=noop"}})
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrIncomplete, err)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // Remote is another repository that this one knows by a name.
@@ -67,7 +69,7 @@ func (r *Repo) RemoteRef(ctx context.Context, remote, ref string) (string, error
 	if err := checkRemote(remote); err != nil {
 		return "", fmt.Errorf("ask remote: %w", err)
 	}
-	out, err := r.run(ctx, call{args: []string{"ls-remote", "--quiet", "--", remote, ref}, dir: r.root, user: true, limit: slow})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-remote", "--quiet", "--", remote, ref}, Dir: r.git.Root, User: true, Limit: gitcmd.Slow})
 	if err != nil {
 		return "", fmt.Errorf("ask remote %s for %s: %w", remote, ref, err)
 	}
@@ -104,7 +106,7 @@ func (r *Repo) Push(ctx context.Context, remote string, p Push) error {
 		"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
 		"--force-with-lease=" + p.Ref + ":" + old, "--", remote, p.ID + ":" + p.Ref,
 	}
-	out, err := r.run(ctx, call{args: args, dir: r.root, user: true, limit: slow})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true, Limit: gitcmd.Slow})
 	if err != nil {
 		return fmt.Errorf("push %s to %s: %w", p.Ref, remote, refusal(string(out), err))
 	}
@@ -119,7 +121,7 @@ func (r *Repo) MayPush(ctx context.Context, remote, ref, id string) error {
 	}
 	args := []string{"push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
 		"--", remote, id + ":" + ref}
-	out, err := r.run(ctx, call{args: args, dir: r.root, user: true, limit: brief})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true, Limit: brief})
 	if err != nil {
 		return fmt.Errorf("try to push %s to %s: %w", ref, remote, refusal(string(out), err))
 	}
@@ -136,7 +138,7 @@ func (r *Repo) DeleteRemoteRef(ctx context.Context, remote, ref, old string) err
 	}
 	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
 		"--force-with-lease=" + ref + ":" + old, "--", remote, ":" + ref}
-	out, err := r.run(ctx, call{args: args, dir: r.root, user: true, limit: slow})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true, Limit: gitcmd.Slow})
 	if err != nil {
 		return fmt.Errorf("delete %s of %s: %w", ref, remote, refusal(string(out), err))
 	}
@@ -163,7 +165,7 @@ func refusal(out string, err error) error {
 		if len(fields) != 3 || fields[0] != "!" {
 			continue
 		}
-		reason := clean(fields[2])
+		reason := gitcmd.Clean(fields[2])
 		// The last three are a push by somebody else that came between the remote's answer and ours.
 		for _, moved := range []string{"stale info", "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "incorrect old value"} {
 			if strings.Contains(reason, moved) {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // ErrUnsure: what is in the work tree cannot be held against what git has recorded, so it may have come with a commit.
@@ -65,7 +67,7 @@ func (r *Repo) Recorded(ctx context.Context, paths ...string) (places []map[stri
 // plainFile refuses a file of the work tree that git would record under another path, or not at all. One that is not
 // there is as good as plain.
 func (r *Repo) plainFile(path string) error {
-	at := r.root
+	at := r.git.Root
 	for part := range strings.SplitSeq(path, "/") {
 		entries, err := os.ReadDir(at)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -92,8 +94,8 @@ func (r *Repo) plainFile(path string) error {
 
 // objects reads blobs by name, without those that are not there. What is missing in a partial clone is not fetched.
 func (r *Repo) objects(ctx context.Context, names []string) (map[string][]byte, error) {
-	out, err := r.run(ctx, call{args: []string{"cat-file", "--batch"}, input: strings.Join(names, "\n") + "\n", dir: r.root,
-		env: []string{"GIT_NO_LAZY_FETCH=1"}, config: []string{bigFile}, limit: recordedLimit})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"cat-file", "--batch"}, Input: strings.Join(names, "\n") + "\n", Dir: r.git.Root,
+		Env: []string{"GIT_NO_LAZY_FETCH=1"}, Config: []string{bigFile}, Limit: recordedLimit})
 	if err != nil {
 		return nil, fmt.Errorf("read what is recorded: %w", err)
 	}
@@ -109,7 +111,7 @@ func (r *Repo) objects(ctx context.Context, names []string) (map[string][]byte, 
 			size, _ = strconv.Atoi(fields[2])
 		}
 		if size < 0 || size >= len(out) {
-			return nil, fmt.Errorf("%w: git says of %q: %s", ErrUnsure, name, clean(string(head)))
+			return nil, fmt.Errorf("%w: git says of %q: %s", ErrUnsure, name, gitcmd.Clean(string(head)))
 		}
 		if fields[1] != "blob" {
 			return nil, fmt.Errorf("%w: %q is a %s", ErrUnsure, name, fields[1])
@@ -122,7 +124,7 @@ func (r *Repo) objects(ctx context.Context, names []string) (map[string][]byte, 
 // unchangedByAttributes refuses files whose content in the work tree a checkout makes different from the recorded one.
 func (r *Repo) unchangedByAttributes(ctx context.Context, paths []string) error {
 	args := append([]string{"check-attr", "-z", "filter", "ident", "working-tree-encoding", "--"}, paths...)
-	out, err := r.run(ctx, call{args: args, dir: r.root, limit: recordedLimit})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, Limit: recordedLimit})
 	if err != nil {
 		return fmt.Errorf("look for attributes: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // Ref is a name and the object it points to.
@@ -55,8 +57,8 @@ func (r *Repo) checkedOut(ctx context.Context) (string, error) {
 	if ref, ok := r.readHead(); ok {
 		return ref, nil
 	}
-	out, err := r.run(ctx, call{args: []string{"symbolic-ref", "--quiet", "HEAD"}, dir: r.root})
-	if err != nil && !exited(err, 1) {
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}, Dir: r.git.Root})
+	if err != nil && !gitcmd.Exited(err, 1) {
 		return "", err
 	}
 	return strings.TrimSpace(string(out)), nil
@@ -65,10 +67,10 @@ func (r *Repo) checkedOut(ctx context.Context) (string, error) {
 // readHead reads HEAD where it is a file as gitrepository-layout describes it, and that of Root: a linked work tree has
 // its own. ok is false where git has to be asked.
 func (r *Repo) readHead() (ref string, ok bool) {
-	if _, err := os.Lstat(filepath.Join(r.gitDir, "reftable")); err == nil || r.linked() {
+	if _, err := os.Lstat(filepath.Join(r.git.GitDir, "reftable")); err == nil || r.linked() {
 		return "", false
 	}
-	path := filepath.Join(r.gitDir, "HEAD")
+	path := filepath.Join(r.git.GitDir, "HEAD")
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return "", false
 	}
@@ -86,15 +88,15 @@ func (r *Repo) readHead() (ref string, ok bool) {
 // Resolve returns the full id of the commit that ref leads to: a full ref name,
 // a full id, or HEAD (of Root). ErrNotFound if there is none.
 func (r *Repo) Resolve(ctx context.Context, ref string) (string, error) {
-	c := call{args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}}
+	c := gitcmd.Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}}
 	if ref == "HEAD" {
-		c.dir = r.root
+		c.Dir = r.git.Root
 	} else if !ValidID(ref) {
 		if err := checkRef(ref); err != nil {
 			return "", fmt.Errorf("resolve: %w", err)
 		}
 	}
-	if c.dir == "" {
+	if c.Dir == "" {
 		o, err := r.info(ctx, ref+"^{commit}")
 		switch {
 		case err == nil && o.Type == "commit":
@@ -107,16 +109,16 @@ func (r *Repo) Resolve(ctx context.Context, ref string) (string, error) {
 }
 
 // one runs a look-up that prints one object id, or fails quietly when there is none.
-func (r *Repo) one(ctx context.Context, c call, doing string) (string, error) {
-	out, err := r.run(ctx, c)
+func (r *Repo) one(ctx context.Context, c gitcmd.Call, doing string) (string, error) {
+	out, err := r.git.Run(ctx, c)
 	id := strings.TrimSpace(string(out))
 	switch {
-	case exited(err, 1):
+	case gitcmd.Exited(err, 1):
 		return "", fmt.Errorf("%s: %w", doing, ErrNotFound)
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", doing, err)
 	case !ValidID(id):
-		return "", fmt.Errorf("%s: git printed %q, which is no object id", doing, clean(id))
+		return "", fmt.Errorf("%s: git printed %q, which is no object id", doing, gitcmd.Clean(id))
 	}
 	return id, nil
 }
@@ -129,7 +131,7 @@ func (r *Repo) Refs(ctx context.Context, prefix string) ([]Ref, error) {
 			return nil, fmt.Errorf("list refs: %w", err)
 		}
 	}
-	out, err := r.run(ctx, call{args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "--", prefix}})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "--", prefix}})
 	if err != nil {
 		return nil, fmt.Errorf("list refs below %s: %w", prefix, err)
 	}
@@ -185,7 +187,7 @@ func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	if there, err := r.isThere(ctx, ref); err == nil && !there {
 		return nil
 	}
-	if _, err := r.run(ctx, call{args: []string{"update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref}}); err != nil {
+	if _, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref}}); err != nil {
 		return fmt.Errorf("drop ref %s: %w", ref, err)
 	}
 	return nil
@@ -193,7 +195,7 @@ func (r *Repo) DropRef(ctx context.Context, ref string) error {
 
 // isThere reports whether there is anything of ref: what it points to, or a lock.
 func (r *Repo) isThere(ctx context.Context, ref string) (bool, error) {
-	if _, err := os.Lstat(filepath.Join(r.gitDir, ref+".lock")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(r.git.GitDir, ref+".lock")); !errors.Is(err, os.ErrNotExist) {
 		return true, err
 	}
 	o, err := r.info(ctx, ref)
@@ -212,7 +214,7 @@ func (r *Repo) changeRef(ctx context.Context, ref, old, id string) error {
 	if id == "" {
 		args = []string{"update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref, old}
 	}
-	_, err := r.run(ctx, call{args: args})
+	_, err := r.git.Run(ctx, gitcmd.Call{Args: args})
 	if err == nil {
 		return nil
 	}
@@ -225,10 +227,22 @@ func (r *Repo) changeRef(ctx context.Context, ref, old, id string) error {
 
 // present is the object that ref points to, whatever its type; empty if there is none.
 func (r *Repo) present(ctx context.Context, ref string) (string, error) {
-	c := call{args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref}}
+	c := gitcmd.Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref}}
 	id, err := r.one(ctx, c, "resolve "+ref)
 	if errors.Is(err, ErrNotFound) {
 		return "", nil
 	}
 	return id, err
+}
+
+// ReleaseMoved removes what a git that was killed right behind the move of ref
+// left: where ref is checked out, git holds HEAD's lock too, for its reflog, and
+// gives it back last. A lock that may be a live git's stays.
+func (r *Repo) ReleaseMoved(ctx context.Context, ref string) {
+	for _, name := range []string{"HEAD", ref} {
+		path := filepath.Join(r.git.GitDir, name+".lock")
+		if _, err := os.Lstat(path); err == nil {
+			r.git.RemoveStaleLock(ctx, path)
+		}
+	}
 }

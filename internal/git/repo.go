@@ -15,6 +15,8 @@ import (
 
 	"signalbox/internal/lazy"
 	"signalbox/internal/process"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 var (
@@ -32,7 +34,12 @@ var (
 	// ErrRefMoved: a ref is not where the caller expected it; look again before deciding.
 	ErrRefMoved = errors.New("the ref is not at the expected commit")
 	// ErrLocked: another git program holds a lock in the repository. Trying again later helps.
-	ErrLocked = errors.New("the repository is locked by another git program")
+	ErrLocked = gitcmd.ErrLocked
+	// ErrNoAnswer: git did not end within the time that its command may take.
+	ErrNoAnswer = gitcmd.ErrNoAnswer
+	// ErrUnreachable: a remote was not reached, or the connection ended before the answer did. Trying again later
+	// may help.
+	ErrUnreachable = gitcmd.ErrUnreachable
 	// ErrRejected: the remote refused a push for a reason of its own (a protected branch, a
 	// hook). Trying again does not help.
 	ErrRejected = errors.New("the remote refused the push")
@@ -46,15 +53,11 @@ const minMajor, minMinor = 2, 38
 // Repo is a repository that belongs to the user: its configuration is trusted,
 // the content of its commits is not. It is safe for concurrent use.
 type Repo struct {
-	exec       process.Executor
-	root       string
-	gitDir     string
+	git        *gitcmd.Runner
 	objectsDir string
-	// trusted: another user owns the repository, and the user's safe.directory names it, or everything.
-	trusted bool
 
 	// asked is the git that answers questions for as long as the repository is in use.
-	asked    *dialog
+	asked    *gitcmd.Dialog
 	personal *personal
 	config   *configuration
 	compared *compared
@@ -63,7 +66,7 @@ type Repo struct {
 // Open finds the repository around dir. In a linked work tree Root is that
 // tree's top folder and GitDir is what all work trees share.
 func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, error) {
-	r := &Repo{exec: executor}
+	r := &Repo{git: &gitcmd.Runner{Exec: executor}}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)
@@ -75,8 +78,8 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 		return nil, fmt.Errorf("open repository %s: %w", dir, notRepository(dir, err))
 	}
 	r.config, r.personal, r.compared = &configuration{}, &personal{}, &compared{}
-	r.asked = r.dialog([]string{bigFile}, "cat-file", "--batch-command")
-	runtime.AddCleanup(r, func(d *dialog) { d.close() }, r.asked)
+	r.asked = r.git.NewDialog("-c", bigFile, "cat-file", "--batch-command")
+	runtime.AddCleanup(r, (*gitcmd.Dialog).Close, r.asked)
 	return r, nil
 }
 
@@ -84,25 +87,25 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 // Whether another owner's repository is to be trusted is the user's own git to say; only that answer is taken over.
 func (r *Repo) locate(ctx context.Context, dir string) error {
 	ask := func(what ...string) (string, error) {
-		out, err := r.run(ctx, call{args: append([]string{"rev-parse", "--path-format=absolute"}, what...), dir: dir, user: r.trusted})
+		out, err := r.git.Run(ctx, gitcmd.Call{Args: append([]string{"rev-parse", "--path-format=absolute"}, what...), Dir: dir, User: r.git.Trusted})
 		return strings.TrimSuffix(string(out), "\n"), err
 	}
 	wanted := []string{"--show-toplevel", "--git-common-dir", "--git-path", "objects"}
 	all, err := ask(wanted...)
 	if notYours(err) {
-		r.trusted = true
+		r.git.Trusted = true
 		all, err = ask(wanted...)
 	}
 	if places := strings.Split(all, "\n"); err != nil || len(places) == 3 {
 		if err == nil {
-			r.root, r.gitDir, r.objectsDir = places[0], places[1], places[2]
+			r.git.Root, r.git.GitDir, r.objectsDir = places[0], places[1], places[2]
 		}
 		return err
 	}
-	if r.root, err = ask("--show-toplevel"); err != nil {
+	if r.git.Root, err = ask("--show-toplevel"); err != nil {
 		return err
 	}
-	if r.gitDir, err = ask("--git-common-dir"); err != nil {
+	if r.git.GitDir, err = ask("--git-common-dir"); err != nil {
 		return err
 	}
 	r.objectsDir, err = ask("--git-path", "objects")
@@ -110,7 +113,7 @@ func (r *Repo) locate(ctx context.Context, dir string) error {
 }
 
 func (r *Repo) checkVersion(ctx context.Context, dir string) error {
-	out, err := r.run(ctx, call{args: []string{"version"}, dir: dir})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"version"}, Dir: dir})
 	if errors.Is(err, process.ErrNotFound) {
 		return ErrNoGit
 	}
@@ -124,7 +127,7 @@ func (r *Repo) checkVersion(ctx context.Context, dir string) error {
 func supported(printed string) error {
 	fields := strings.Fields(printed)
 	if len(fields) < 3 {
-		return fmt.Errorf("%w: it calls itself %q", ErrTooOld, clean(printed))
+		return fmt.Errorf("%w: it calls itself %q", ErrTooOld, gitcmd.Clean(printed))
 	}
 	numbers := strings.SplitN(fields[2], ".", 3)
 	major, err := strconv.Atoi(numbers[0])
@@ -133,7 +136,7 @@ func supported(printed string) error {
 		minor, err = strconv.Atoi(numbers[1])
 	}
 	if err != nil || major < minMajor || major == minMajor && minor < minMinor {
-		return fmt.Errorf("%w: this is %s, Signalbox needs %d.%d or newer", ErrTooOld, clean(fields[2]), minMajor, minMinor)
+		return fmt.Errorf("%w: this is %s, Signalbox needs %d.%d or newer", ErrTooOld, gitcmd.Clean(fields[2]), minMajor, minMinor)
 	}
 	return nil
 }
@@ -151,33 +154,33 @@ var ownedDir = lazy.Pattern(`(?s)detected dubious ownership in repository at '(.
 
 // notYours reports whether git refused a repository for its owner.
 func notYours(err error) bool {
-	var failed *commandError
-	return errors.As(err, &failed) && strings.HasPrefix(failed.message, "fatal: detected dubious ownership")
+	var failed *gitcmd.Error
+	return errors.As(err, &failed) && strings.HasPrefix(failed.Message, "fatal: detected dubious ownership")
 }
 
 // notRepository keeps git's words where they say more.
 func notRepository(dir string, err error) error {
-	var failed *commandError
+	var failed *gitcmd.Error
 	if errors.As(err, &failed) && notYours(err) {
-		if named := ownedDir().FindStringSubmatch(failed.stderr); named != nil {
+		if named := ownedDir().FindStringSubmatch(failed.Stderr); named != nil {
 			dir = named[1]
 		}
 		return &NotYoursError{Dir: dir}
 	}
-	if errors.As(err, &failed) && failed.code == 128 {
-		if strings.HasPrefix(failed.message, "fatal: not a git repository") {
+	if errors.As(err, &failed) && failed.Code == 128 {
+		if strings.HasPrefix(failed.Message, "fatal: not a git repository") {
 			return ErrNotRepository
 		}
-		return fmt.Errorf("%w (%s)", ErrNotRepository, failed.message)
+		return fmt.Errorf("%w (%s)", ErrNotRepository, failed.Message)
 	}
 	return err
 }
 
 // Root is the top folder of the work tree, an absolute path.
-func (r *Repo) Root() string { return r.root }
+func (r *Repo) Root() string { return r.git.Root }
 
 // GitDir is the folder that holds refs and configuration, shared by all work trees.
-func (r *Repo) GitDir() string { return r.gitDir }
+func (r *Repo) GitDir() string { return r.git.GitDir }
 
 // ObjectsDir is the folder that holds the objects.
 func (r *Repo) ObjectsDir() string { return r.objectsDir }

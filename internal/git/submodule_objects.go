@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // reading is a call that reads objects, also in further folders. Of a repository to which these belong nothing else takes
 // part, above all not its configuration, and what is missing is not fetched.
-func reading(objects []string, args ...string) call {
-	c := call{args: args, limit: slow}
+func reading(objects []string, args ...string) gitcmd.Call {
+	c := gitcmd.Call{Args: args, Limit: gitcmd.Slow}
 	if len(objects) == 0 {
 		return c
 	}
@@ -22,7 +24,7 @@ func reading(objects []string, args ...string) call {
 	for _, dir := range objects {
 		listed = append(listed, Listed(dir))
 	}
-	c.env = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + strings.Join(listed, ":"), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1"}
+	c.Env = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + strings.Join(listed, ":"), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1"}
 	return c
 }
 
@@ -43,8 +45,8 @@ func (r *Repo) SubmoduleObjects(chain ...Submodule) (found []string) {
 	for _, s := range chain {
 		kept = filepath.Join(kept, "modules", filepath.FromSlash(s.Name))
 	}
-	if kept = filepath.Join(kept, "objects"); holds(r.gitDir, kept) {
-		found = append(found, filepath.Join(r.gitDir, kept))
+	if kept = filepath.Join(kept, "objects"); holds(r.git.GitDir, kept) {
+		found = append(found, filepath.Join(r.git.GitDir, kept))
 	}
 	return found
 }
@@ -71,8 +73,8 @@ func (r *Repo) TreeIn(ctx context.Context, objects, commit string) (string, erro
 	}
 	data := head{limit: maxCommit}
 	c := reading([]string{objects}, "cat-file", "commit", commit)
-	c.stdout = &data
-	if _, err := r.run(ctx, c); err != nil {
+	c.Stdout = &data
+	if _, err := r.git.Run(ctx, c); err != nil {
 		if ctx.Err() != nil {
 			return "", err
 		}
@@ -119,13 +121,13 @@ func (r *Repo) copyTree(ctx context.Context, objects, tree, into string) error {
 		return fmt.Errorf("write a pack: %w", err)
 	}
 	c := reading([]string{objects}, "pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset")
-	c.input, c.stdout = tree+"\n", pack
-	if _, err := r.run(ctx, c); err != nil {
+	c.Input, c.Stdout = tree+"\n", pack
+	if _, err := r.git.Run(ctx, c); err != nil {
 		return err
 	}
 	if _, err := pack.Seek(0, 0); err != nil {
 		return fmt.Errorf("read a pack: %w", err)
 	}
-	_, err = r.run(ctx, call{args: []string{"index-pack", "--stdin", "--strict"}, from: into, stdin: pack, limit: slow})
+	_, err = r.git.Run(ctx, gitcmd.Call{Args: []string{"index-pack", "--stdin", "--strict"}, From: into, Stdin: pack, Limit: gitcmd.Slow})
 	return err
 }

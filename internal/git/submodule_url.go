@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // OriginURL is the address that relative addresses of submodules begin from: that of the remote "origin", or of the only
@@ -41,7 +43,7 @@ func SubmoduleURL(parent, address string) (string, error) {
 		return address, nil
 	}
 	if parent == "" {
-		return "", fmt.Errorf("%w address %q: it is relative, and the repository has no remote", ErrInvalid, clean(address))
+		return "", fmt.Errorf("%w address %q: it is relative, and the repository has no remote", ErrInvalid, gitcmd.Clean(address))
 	}
 	base, rest := strings.TrimRight(parent, "/"), address
 	for {
@@ -56,7 +58,7 @@ func SubmoduleURL(parent, address string) (string, error) {
 		rest = after
 		cut := strings.LastIndexByte(base, '/')
 		if cut < 0 || strings.HasSuffix(base[:cut], "/") || strings.HasSuffix(base[:cut], ":") {
-			return "", fmt.Errorf("%w address %q: it leads above %q", ErrInvalid, clean(address), clean(parent))
+			return "", fmt.Errorf("%w address %q: it leads above %q", ErrInvalid, gitcmd.Clean(address), gitcmd.Clean(parent))
 		}
 		base = base[:cut]
 	}

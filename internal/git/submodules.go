@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // Submodule is a folder of a commit in which git shows another repository.
@@ -50,7 +52,7 @@ func (r *Repo) Submodules(ctx context.Context, tree string, objects ...string) (
 }
 
 func (r *Repo) submodules(ctx context.Context, tree string, objects []string) ([]Submodule, error) {
-	out, err := r.run(ctx, reading(objects, "ls-tree", "-l", "-z", "--full-tree", tree, "--", modulesFile))
+	out, err := r.git.Run(ctx, reading(objects, "ls-tree", "-l", "-z", "--full-tree", tree, "--", modulesFile))
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +63,8 @@ func (r *Repo) submodules(ctx context.Context, tree string, objects []string) ([
 	if files[0].Size > maxModulesFile {
 		return nil, fmt.Errorf("%w %s: it has %d bytes", ErrInvalid, modulesFile, files[0].Size)
 	}
-	out, err = r.run(ctx, reading(objects, "config", "--blob="+tree+":"+modulesFile, "--no-includes", "-z", "--get-regexp", `^submodule\.`))
-	if exited(err, 1) { // nothing matches
+	out, err = r.git.Run(ctx, reading(objects, "config", "--blob="+tree+":"+modulesFile, "--no-includes", "-z", "--get-regexp", `^submodule\.`))
+	if gitcmd.Exited(err, 1) { // nothing matches
 		return nil, nil
 	}
 	if err != nil {
@@ -112,7 +114,7 @@ func (r *Repo) gitlinked(ctx context.Context, tree string, objects []string, nam
 	if len(named) == 0 {
 		return nil, nil
 	}
-	out, err := r.run(ctx, reading(objects, args...))
+	out, err := r.git.Run(ctx, reading(objects, args...))
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +126,7 @@ func (r *Repo) gitlinked(ctx context.Context, tree string, objects []string, nam
 		}
 		i := slices.IndexFunc(named, func(s Submodule) bool { return s.Path == path })
 		if i < 0 || !ValidID(fields[2]) || len(fields[2]) != len(tree) {
-			return nil, fmt.Errorf("%w %s: submodule %q", ErrInvalid, modulesFile, clean(path))
+			return nil, fmt.Errorf("%w %s: submodule %q", ErrInvalid, modulesFile, gitcmd.Clean(path))
 		}
 		s := named[i]
 		s.Commit = fields[2]
@@ -140,7 +142,7 @@ func (s Submodule) check() error {
 		parts := strings.FieldsFunc(value, func(c rune) bool { return c == '/' || c == '\\' })
 		if !fs.ValidPath(value) || value == "." || value[0] == '-' || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) ||
 			slices.Contains(parts, "..") || slices.ContainsFunc(parts, isGitFolder) {
-			return fmt.Errorf("%w %s: the submodule %q at %q leads out of its folder", ErrInvalid, modulesFile, clean(s.Name), clean(s.Path))
+			return fmt.Errorf("%w %s: the submodule %q at %q leads out of its folder", ErrInvalid, modulesFile, gitcmd.Clean(s.Name), gitcmd.Clean(s.Path))
 		}
 	}
 	return nil

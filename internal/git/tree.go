@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"signalbox/internal/git/gitcmd"
 )
 
 // TreeFile is one regular file of a commit.
@@ -28,7 +30,7 @@ func (r *Repo) listTree(ctx context.Context, commit string, paths ...string) ([]
 		return nil, fmt.Errorf("list files: %w", err)
 	}
 	args := append([]string{"ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--"}, paths...)
-	out, err := r.run(ctx, call{args: args})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args})
 	if err != nil {
 		return nil, fmt.Errorf("list files of %s: %w", commit, err)
 	}
@@ -48,14 +50,14 @@ func parseTree(out string) (files []TreeFile, err error) {
 			if record == "" {
 				continue
 			}
-			return nil, fmt.Errorf("git printed the record %q", clean(record))
+			return nil, fmt.Errorf("git printed the record %q", gitcmd.Clean(record))
 		}
 		if fields[0] != Regular && fields[0] != Executable {
 			continue
 		}
 		size, err := strconv.ParseInt(fields[3], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("git printed the record %q", clean(record))
+			return nil, fmt.Errorf("git printed the record %q", gitcmd.Clean(record))
 		}
 		files = append(files, TreeFile{Path: path, ID: fields[2], Size: size})
 	}
@@ -65,7 +67,7 @@ func parseTree(out string) (files []TreeFile, err error) {
 // ReadBlob returns the first limit bytes of a regular file of a commit, as
 // stored: no filter or line ending takes part. fs.ErrNotExist if there is none.
 func (r *Repo) ReadBlob(ctx context.Context, commit, path string, limit int64) ([]byte, error) {
-	absent := fmt.Errorf("read %q of %s: %w", clean(path), commit, fs.ErrNotExist)
+	absent := fmt.Errorf("read %q of %s: %w", gitcmd.Clean(path), commit, fs.ErrNotExist)
 	if !fs.ValidPath(path) || path == "." {
 		return nil, absent
 	}
@@ -84,8 +86,8 @@ func (r *Repo) readObject(ctx context.Context, id string, limit int64) ([]byte, 
 		return data, nil
 	}
 	out := head{limit: limit}
-	c := call{args: []string{"cat-file", "blob", id}, config: []string{bigFile}, stdout: &out}
-	if _, err := r.run(ctx, c); err != nil {
+	c := gitcmd.Call{Args: []string{"cat-file", "blob", id}, Config: []string{bigFile}, Stdout: &out}
+	if _, err := r.git.Run(ctx, c); err != nil {
 		return nil, fmt.Errorf("read object %s: %w", id, err)
 	}
 	return out.kept, nil
@@ -142,7 +144,7 @@ func (c *Content) Read(ctx context.Context, name string, limit int64) ([]byte, e
 	}
 	id, ok := c.ids[name]
 	if !ok {
-		return nil, fmt.Errorf("read %q of %s: %w", clean(name), c.commit, fs.ErrNotExist)
+		return nil, fmt.Errorf("read %q of %s: %w", gitcmd.Clean(name), c.commit, fs.ErrNotExist)
 	}
 	return c.repo.readObject(ctx, id, limit)
 }
@@ -151,16 +153,16 @@ func (c *Content) Read(ctx context.Context, name string, limit int64) ([]byte, e
 // they are deleted or no regular files, and untracked ones that are not ignored.
 func (r *Repo) WorkFiles(ctx context.Context) ([]string, error) {
 	args := []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"}
-	out, err := r.run(ctx, call{args: args, dir: r.root, user: true})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true})
 	if err != nil {
-		return nil, fmt.Errorf("list files of %s: %w", r.root, err)
+		return nil, fmt.Errorf("list files of %s: %w", r.git.Root, err)
 	}
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
 }
 
 // Tracked lists what the index has at or below a path, a submodule as itself.
 func (r *Repo) Tracked(ctx context.Context, path string) ([]string, error) {
-	out, err := r.run(ctx, call{args: []string{"ls-files", "-z", "--cached", "--deduplicate", "--", path}, dir: r.root, user: true})
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-files", "-z", "--cached", "--deduplicate", "--", path}, Dir: r.git.Root, User: true})
 	if err != nil {
 		return nil, fmt.Errorf("list tracked files below %s: %w", path, err)
 	}

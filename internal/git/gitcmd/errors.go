@@ -1,4 +1,4 @@
-package git
+package gitcmd
 
 import (
 	"errors"
@@ -9,33 +9,36 @@ import (
 	"signalbox/internal/redact"
 )
 
+// ErrLocked: another git program holds a lock in the repository. Trying again later helps.
+var ErrLocked = errors.New("the repository is locked by another git program")
+
 // ErrNoAnswer: git did not end within the time that its command may take.
 var ErrNoAnswer = errors.New("no answer")
 
-// commandError is git ending with something else than success.
-type commandError struct {
+// Error is git ending with something else than success.
+type Error struct {
 	subcommand string
-	code       int
-	signal     string
-	message    string
-	stderr     string
+	Code       int
+	Signal     string // the name of the signal that ended it, if one did
+	Message    string // what of Stderr says what went wrong, harmless in a log line
+	Stderr     string // the last of it
 }
 
-func (e *commandError) Error() string {
+func (e *Error) Error() string {
 	switch {
-	case e.signal != "":
-		return fmt.Sprintf("git %s: ended by %s", e.subcommand, e.signal)
-	case e.message != "":
-		return fmt.Sprintf("git %s: %s", e.subcommand, e.message)
+	case e.Signal != "":
+		return fmt.Sprintf("git %s: ended by %s", e.subcommand, e.Signal)
+	case e.Message != "":
+		return fmt.Sprintf("git %s: %s", e.subcommand, e.Message)
 	default:
-		return fmt.Sprintf("git %s: exit status %d", e.subcommand, e.code)
+		return fmt.Sprintf("git %s: exit status %d", e.subcommand, e.Code)
 	}
 }
 
-// exited tells whether err is git's own exit with code, which some subcommands use as an answer.
-func exited(err error, code int) bool {
-	var failed *commandError
-	return errors.As(err, &failed) && failed.signal == "" && failed.code == code
+// Exited reports whether err is git's own exit with code, which some subcommands use as an answer.
+func Exited(err error, code int) bool {
+	var failed *Error
+	return errors.As(err, &failed) && failed.Signal == "" && failed.Code == code
 }
 
 // complaint is what of stderr says what went wrong: the lines that git marks as
@@ -44,7 +47,7 @@ func complaint(stderr string) string {
 	last := ""
 	var marked []string
 	for line := range strings.Lines(stderr) {
-		line = clean(line)
+		line = Clean(line)
 		if line != "" {
 			last = line
 		}
@@ -53,13 +56,13 @@ func complaint(stderr string) string {
 		}
 	}
 	if len(marked) > 0 {
-		return clean(strings.Join(marked, "; "))
+		return Clean(strings.Join(marked, "; "))
 	}
 	return last
 }
 
-// clean makes text from a repository or a remote harmless in a log line.
-func clean(text string) string {
+// Clean makes text from a repository or a remote harmless in a log line.
+func Clean(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == unicode.ReplacementChar {
 			return -1

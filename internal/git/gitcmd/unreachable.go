@@ -1,18 +1,14 @@
-package git
+package gitcmd
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
 // ErrUnreachable: a remote was not reached, or the connection ended before the answer did. Trying again later
 // may help.
 var ErrUnreachable = errors.New("the remote cannot be reached")
-
-// Is makes errors.Is(err, ErrUnreachable) true for what git, ssh and curl say of a network.
-func (e *commandError) Is(target error) bool {
-	return target == ErrUnreachable && speaksOfTheNetwork(e.stderr)
-}
 
 // networkWords are what git, ssh and curl print, in lower case, when the network or the other side has passing trouble.
 var networkWords = []string{
@@ -30,17 +26,9 @@ var refusals = []string{
 	"could not read username", "could not read password", "host key verification failed",
 }
 
-func speaksOfTheNetwork(stderr string) bool {
-	stderr = strings.ToLower(stderr)
-	for _, words := range refusals {
-		if strings.Contains(stderr, words) {
-			return false
-		}
-	}
-	for _, words := range networkWords {
-		if strings.Contains(stderr, words) {
-			return true
-		}
-	}
-	return false
+// Is makes errors.Is(err, ErrUnreachable) true for what git, ssh and curl say of a network.
+func (e *Error) Is(target error) bool {
+	stderr := strings.ToLower(e.Stderr)
+	said := func(words string) bool { return strings.Contains(stderr, words) }
+	return target == ErrUnreachable && !slices.ContainsFunc(refusals, said) && slices.ContainsFunc(networkWords, said)
 }

@@ -1,4 +1,4 @@
-package git
+package gitcmd
 
 import (
 	"context"
@@ -27,30 +27,30 @@ const (
 var lockMessage = lazy.Pattern(`Unable to create '(.+\.lock)': File exists`)
 
 func lockInTheWay(err error) (path string, locked bool) {
-	var failed *commandError
+	var failed *Error
 	if !errors.As(err, &failed) {
 		return "", false
 	}
-	found := lockMessage().FindStringSubmatch(failed.stderr)
+	found := lockMessage().FindStringSubmatch(failed.Stderr)
 	if found == nil {
 		return "", false
 	}
 	return found[1], true
 }
 
-// removeStaleLock removes a lock file that a killed git left in our git
+// RemoveStaleLock removes a lock file that a killed git left in our git
 // folder. It must be older than this process, up to startSlack, no live process may
 // have it open, and no git that is as old may be at work in the repository:
 // "git commit" keeps its lock, closed, while a person writes the message.
 //
 // Only one process looks at a time: another one's new lock would have the name
 // of the old one that was just judged.
-func (r *Repo) removeStaleLock(ctx context.Context, path string) bool {
-	inside, err := filepath.Rel(r.gitDir, path)
+func (r *Runner) RemoveStaleLock(ctx context.Context, path string) bool {
+	inside, err := filepath.Rel(r.GitDir, path)
 	if err != nil || !filepath.IsLocal(inside) {
 		return false
 	}
-	unlock, err := r.hold(ctx, "signalbox-stale.lock")
+	unlock, err := r.Hold(ctx, "signalbox-stale.lock")
 	if err != nil {
 		return false
 	}
@@ -64,13 +64,9 @@ func (r *Repo) removeStaleLock(ctx context.Context, path string) bool {
 	if err != nil || !ok || !info.Mode().IsRegular() || !info.ModTime().Before(wallClock(own)) {
 		return false
 	}
-	places, err := r.worktrees(ctx)
+	folders, err := r.folders(ctx)
 	if err != nil {
 		return false
-	}
-	folders := []string{r.gitDir}
-	for _, place := range places {
-		folders = append(folders, place.dir)
 	}
 	if heldByLiveProcess(path, own, folders) {
 		return false
@@ -78,22 +74,25 @@ func (r *Repo) removeStaleLock(ctx context.Context, path string) bool {
 	return os.Remove(path) == nil
 }
 
-// ReleaseMoved removes what a git that was killed right behind the move of ref
-// left: where ref is checked out, git holds HEAD's lock too, for its reflog, and
-// gives it back last. A lock that may be a live git's stays.
-func (r *Repo) ReleaseMoved(ctx context.Context, ref string) {
-	for _, name := range []string{"HEAD", ref} {
-		path := filepath.Join(r.gitDir, name+".lock")
-		if _, err := os.Lstat(path); err == nil {
-			r.removeStaleLock(ctx, path)
+// folders are those in which a git may be at work on the repository: its own, and every work tree.
+func (r *Runner) folders(ctx context.Context) ([]string, error) {
+	found := []string{r.GitDir, r.Root}
+	if _, err := os.Lstat(filepath.Join(r.GitDir, "worktrees")); errors.Is(err, os.ErrNotExist) {
+		return found, nil // Root is the only work tree
+	}
+	out, err := r.start(ctx, Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
+	for line := range strings.SplitSeq(string(out), "\x00") {
+		if dir, ok := strings.CutPrefix(line, "worktree "); ok {
+			found = append(found, dir)
 		}
 	}
+	return found, err
 }
 
-// hold holds a lock file of ours in the git folder. The file stays, since
+// Hold holds a lock file of ours in the git folder. The file stays, since
 // removing it would let two hold it.
-func (r *Repo) hold(ctx context.Context, name string) (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(r.gitDir, name), os.O_CREATE|os.O_RDWR, 0o600)
+func (r *Runner) Hold(ctx context.Context, name string) (unlock func(), err error) {
+	file, err := os.OpenFile(filepath.Join(r.GitDir, name), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
