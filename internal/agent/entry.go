@@ -1,6 +1,12 @@
 package agent
 
-import "time"
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"signalbox/internal/redact"
+)
 
 // Entry is one event of a conversation, in the same words for every agent: one line of its transcript. The agent's original words are in its raw
 // output.
@@ -61,5 +67,16 @@ const (
 // EntryRunes is the longest text of an entry, in characters: enough for a person to read, not for a whole file.
 const EntryRunes = 4000
 
-// Text returns s as an entry holds it: without control characters except line ends and tabs, and shortened.
-func Text(s string) string { return cleaned(s, EntryRunes) }
+// Text returns s as an entry holds it: without control, format and other invisible characters except line ends and tabs, and shortened.
+func Text(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(redact.Clean(s)))
+	if runes := []rune(s); len(runes) > EntryRunes {
+		s = string(runes[:EntryRunes-1]) + "…"
+	}
+	return s
+}

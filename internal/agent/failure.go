@@ -17,20 +17,6 @@ func Fail(code FailureCode, format string, a ...any) *Failure {
 	return &Failure{Code: code, Message: line(fmt.Sprintf(format, a...))}
 }
 
-// cleaned returns s without control, format and other invisible characters, except line ends and tabs.
-func cleaned(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, strings.TrimSpace(redact.Clean(s)))
-	if runes := []rune(s); len(runes) > limit {
-		s = string(runes[:limit-1]) + "…"
-	}
-	return s
-}
-
 // line returns s on one line, without control, format and other invisible characters.
 func line(s string) string {
 	s = strings.Map(func(r rune) rune {

@@ -35,7 +35,21 @@ func (p Program) Installation() (Installation, error) {
 	if err != nil || len(interpreter) == 0 {
 		return i, err
 	}
-	return i.behind(p, interpreter)
+	// A system interpreter is left to the script's first line, because a container has its own.
+	found, err = Program{Agent: p.Agent, Args: interpreter, Env: p.Env}.Find()
+	if err != nil {
+		return Installation{}, fmt.Errorf("find interpreter of program %s: %w", path, err)
+	}
+	if ofSystem(found) {
+		return i, nil
+	}
+	by, err := filepath.EvalSymlinks(found)
+	if err != nil {
+		return Installation{}, fmt.Errorf("follow links of interpreter %s: %w", found, err)
+	}
+	i.Args = slices.Concat([]string{by}, interpreter[1:], i.Args)
+	i.Reads = slices.Concat(i.Reads, belongings(by))
+	return i, nil
 }
 
 // Within reports whether the program, or the interpreter of its script, is in a folder after resolving all links. A missing program is in none.
@@ -72,24 +86,6 @@ func (p Program) Located() Program {
 		p.Reads = slices.Concat(p.Reads, i.Reads)
 	}
 	return p
-}
-
-// behind puts a script's interpreter before it. A system interpreter is left to the script's first line, because a container has its own.
-func (i Installation) behind(p Program, interpreter []string) (Installation, error) {
-	found, err := Program{Agent: p.Agent, Args: interpreter, Env: p.Env}.Find()
-	if err != nil {
-		return Installation{}, fmt.Errorf("find interpreter of program %s: %w", i.Args[0], err)
-	}
-	if ofSystem(found) {
-		return i, nil
-	}
-	path, err := filepath.EvalSymlinks(found)
-	if err != nil {
-		return Installation{}, fmt.Errorf("follow links of interpreter %s: %w", found, err)
-	}
-	i.Args = slices.Concat([]string{path}, interpreter[1:], i.Args)
-	i.Reads = slices.Concat(i.Reads, belongings(path))
-	return i, nil
 }
 
 // belongings returns the files that a program needs at run time, itself included.

@@ -61,6 +61,11 @@ func (p Program) Run(ctx context.Context, task Task, exec process.Executor) (Res
 
 // command returns the parts of the command that are the same for every program.
 func (p Program) command(task Task) process.Command {
+	var reaches []string
+	if task.Endpoint != nil {
+		host, _, _ := strings.Cut(strings.TrimPrefix(task.Endpoint.URL, "http://"), "/")
+		reaches = []string{host}
+	}
 	return process.Command{
 		Args:        p.arguments(task),
 		Dir:         task.Dir,
@@ -71,7 +76,7 @@ func (p Program) command(task Task) process.Command {
 		OutputLimit: task.OutputLimit,
 		Reads:       slices.Concat(p.reads(), task.Reads),
 		Writes:      task.Writes,
-		Reaches:     task.Endpoint.address(),
+		Reaches:     reaches,
 	}
 }
 

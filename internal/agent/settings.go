@@ -10,6 +10,38 @@ import (
 	"strings"
 )
 
+// Settings is one agent's part of the configuration. Every driver understands all of its fields.
+type Settings struct {
+	// Name is the agent's name in the configuration.
+	Name string
+	// Program is the program's name or absolute path; empty means the usual name.
+	Program string
+	// Model is the agent's own name for a model; empty means its default.
+	Model string
+	// Permissions says what the agent may do without asking.
+	Permissions Permissions
+	// Args are additional arguments, put before the prompt; Env are additional variables, KEY=value.
+	Args []string
+	Env  []string
+	// ProjectSettings applies the settings for the agent that the repository contains. They can start programs and allow tools. A driver whose
+	// program can't ignore them applies them anyway.
+	ProjectSettings bool
+}
+
+// Permissions says what an agent may do without asking.
+type Permissions string
+
+const (
+	// Everything allows all tools. It suits an environment that is a sandbox already.
+	Everything Permissions = "everything"
+	// Edits allows changing files. Anything the agent's own rules would ask about is denied.
+	Edits Permissions = "edits"
+	// ReadOnly allows reading only.
+	ReadOnly Permissions = "read-only"
+	// Ask has the agent put every use that its own rules don't allow to Task.Ask, and wait for the answer.
+	Ask Permissions = "ask"
+)
+
 // Driver is what the drivers of vendors' programs have in common; each embeds it.
 type Driver struct {
 	Settings Settings

@@ -35,12 +35,6 @@ func (s *silence) passed() {
 	}
 }
 
-func (s *silence) heard() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.restart()
-}
-
 func (s *silence) restart() {
 	if s.timer != nil && s.held == 0 {
 		s.timer.Reset(s.limit)
@@ -72,6 +66,8 @@ type hearing struct {
 }
 
 func (h hearing) Write(p []byte) (int, error) {
-	h.heard()
+	h.mu.Lock()
+	h.restart()
+	h.mu.Unlock()
 	return h.to.Write(p)
 }

@@ -28,20 +28,15 @@ func (p Program) unseen(said string) *Failure {
 		name = found[1]
 	}
 	if found != nil || said == "" {
-		why = p.remedy(name)
+		why = fmt.Sprintf("%q is not found where it runs: install it there", name)
+		if path := p.missing(name); path != "" {
+			why = path + " is not seen where it runs: name it, or its folder, in environment.read"
+		}
 		if said != "" {
 			why += " (" + said + ")"
 		}
 	}
 	return Fail(Unavailable, "program %q of agent %q cannot be started: %s", p.Args[0], p.Agent, why)
-}
-
-// remedy returns advice on how to make a program available.
-func (p Program) remedy(name string) string {
-	if path := p.missing(name); path != "" {
-		return path + " is not seen where it runs: name it, or its folder, in environment.read"
-	}
-	return fmt.Sprintf("%q is not found where it runs: install it there", name)
 }
 
 // complaint finds the program's name in a message that it can't be run.

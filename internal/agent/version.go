@@ -27,7 +27,7 @@ func (p Program) Version(ctx context.Context) (version string, err error) {
 		return "", fmt.Errorf("make a HOME for agent %q: %w", p.Agent, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	end, text, err := p.askVersion(ctx, thisMachine{}, process.Command{Args: installation.Args, Dir: home,
+	end, text, err := p.askVersion(ctx, process.Host{}, process.Command{Args: installation.Args, Dir: home,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home}})
 	return p.version(ctx, end, text, err)
 }
@@ -96,13 +96,6 @@ func (p Program) version(ctx context.Context, end process.Result, text string, e
 		err = fmt.Errorf("%s with code %d: %s", end.Ending, end.ExitCode, lastLine(text))
 	}
 	return "", fmt.Errorf("ask agent %q for its version: %w", p.Agent, err)
-}
-
-// thisMachine runs commands directly on this machine.
-type thisMachine struct{}
-
-func (thisMachine) Exec(ctx context.Context, c process.Command) (process.Result, error) {
-	return process.Run(ctx, c)
 }
 
 // firstLine returns the first line of text with anything visible.

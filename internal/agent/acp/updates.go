@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"strings"
 
 	"signalbox/internal/agent"
 )
@@ -47,4 +48,24 @@ func (t *Talk) updated(params json.RawMessage) []agent.Entry {
 		return append(t.flush(), t.worked(u.Use)...)
 	}
 	return nil
+}
+
+// saying is what is said at the moment, of the message with this id, and the last message, which is the
+// answer. Spoke is whether there was one since the last tool.
+type saying struct {
+	message   strings.Builder
+	messageID string
+	answer    string
+	spoke     bool
+}
+
+// flush tells the message that was said in pieces.
+func (t *Talk) flush() []agent.Entry {
+	text := t.message.String()
+	t.message.Reset()
+	if text == "" {
+		return nil
+	}
+	t.answer = text
+	return []agent.Entry{{Kind: agent.Said, Text: agent.Text(text)}}
 }

@@ -90,14 +90,6 @@ func inWords(message string) *agent.Failure {
 	return agent.Fail(code, "%s", message)
 }
 
-// lost returns the failure of a conversation that it no longer has. Which stream tells it depends on its version.
-func lost(said string) *agent.Failure {
-	if _, id, found := strings.Cut(said, "No conversation found with session ID:"); found {
-		return agent.Fail(agent.Lost, "Claude Code does not know conversation %s any more", id)
-	}
-	return nil
-}
-
 func containsAny(text string, parts []string) bool {
 	for _, part := range parts {
 		if strings.Contains(text, part) {

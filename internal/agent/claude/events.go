@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"signalbox/internal/agent"
@@ -137,8 +138,9 @@ func (r *reader) End(_ process.Result, stderr string) agent.Ending {
 		ending.Whole, ending.Answer = true, r.result.Answer
 		return ending
 	}
-	if gone := lost(said); gone != nil {
-		ending.Failure, ending.Conversation = gone, nil
+	// Which stream tells of a conversation that it no longer has depends on its version.
+	if _, id, found := strings.Cut(said, "No conversation found with session ID:"); found {
+		ending.Failure, ending.Conversation = agent.Fail(agent.Lost, "Claude Code does not know conversation %s any more", id), nil
 	}
 	return ending
 }

@@ -30,10 +30,21 @@ func (r *request) asks(dir string) (all []agent.Question) {
 	for _, q := range r.questions {
 		all = append(all, q.Ask(r.tool))
 	}
-	if all == nil {
-		return []agent.Question{{Kind: agent.Permission, Tool: r.tool, Subject: subject(r.input, dir), Text: wanted(r.input)}}
+	if all != nil {
+		return all
 	}
-	return all
+	var of struct {
+		Command  string `json:"command"`
+		File     string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+		Path     string `json:"path"`
+		URL      string `json:"url"`
+	}
+	subject := "" // what a rule about the tool is about
+	if json.Unmarshal(r.input, &of) == nil {
+		subject = cmp.Or(of.Command, agent.Below(dir, cmp.Or(of.File, of.Notebook, of.Path)), of.URL)
+	}
+	return []agent.Question{{Kind: agent.Permission, Tool: r.tool, Subject: subject, Text: wanted(r.input)}}
 }
 
 // answered returns the response that the request has once its questions are answered; nil is not yet.
@@ -47,31 +58,12 @@ func (r *request) answered(number int, a agent.Answer) any {
 	if r.left--; r.left > 0 {
 		return nil
 	}
-	return map[string]any{"behavior": "allow", "updatedInput": r.completed()}
-}
-
-// completed returns the tool's input, with the answers in it.
-func (r *request) completed() any {
-	if len(r.questions) == 0 {
-		return r.input
+	input := any(r.input)
+	if len(r.questions) > 0 {
+		fields := map[string]any{}
+		_ = json.Unmarshal(r.input, &fields) // an object, or it had no questions
+		fields["answers"] = r.answers
+		input = fields
 	}
-	fields := map[string]any{}
-	_ = json.Unmarshal(r.input, &fields) // an object, or it had no questions
-	fields["answers"] = r.answers
-	return fields
-}
-
-// subject returns what a rule about a tool is about.
-func subject(input json.RawMessage, dir string) string {
-	var of struct {
-		Command  string `json:"command"`
-		File     string `json:"file_path"`
-		Notebook string `json:"notebook_path"`
-		Path     string `json:"path"`
-		URL      string `json:"url"`
-	}
-	if json.Unmarshal(input, &of) != nil {
-		return ""
-	}
-	return cmp.Or(of.Command, agent.Below(dir, cmp.Or(of.File, of.Notebook, of.Path)), of.URL)
+	return map[string]any{"behavior": "allow", "updatedInput": input}
 }

@@ -50,8 +50,10 @@ func (a *asking) wished(m jsonrpc.Message) *request {
 		}
 	case "item/tool/requestUserInput":
 		r.allowed, r.denied = map[string]any{"answers": r.answers}, map[string]any{"answers": map[string]any{}}
-		for _, q := range w.asked() {
-			r.inquiries, r.questions = append(r.inquiries, q), append(r.questions, q.Ask(personTool))
+		for _, q := range w.Questions {
+			if !q.Secret && len(r.inquiries) < maxInquiries { // what is secret is not for our files
+				r.inquiries, r.questions = append(r.inquiries, q), append(r.questions, q.Ask(personTool))
+			}
 		}
 	default:
 		return nil

@@ -95,16 +95,6 @@ func (w wish) ofPatch(changes []change, dir string) (all []agent.Question) {
 	return []agent.Question{w.reasoned(agent.Question{Kind: agent.Permission, Tool: patchTool, Subject: list, Text: list, Altered: true})}
 }
 
-// asked returns the questions to a person. What is secret is not for our files, and left out.
-func (w wish) asked() (all []inquiry) {
-	for _, q := range w.Questions {
-		if !q.Secret && len(all) < maxInquiries {
-			all = append(all, q)
-		}
-	}
-	return all
-}
-
 // answered returns the response that the request has once its questions are answered; nil is not yet.
 func (r *request) answered(number int, a agent.Answer) any {
 	if a.Verdict == agent.Denied {

@@ -11,9 +11,18 @@ import (
 // shells are those whose "-c" is what it says. The model names the shell, and could name any program.
 var shells = []string{"/bin/bash", "/bin/sh", "/bin/dash", "/bin/zsh", "/usr/bin/bash", "/usr/bin/sh", "/usr/bin/dash", "/usr/bin/zsh"}
 
-// script returns the text that a command has a shell run, or else the command as it is.
+// script returns the text that a command has a shell run, or else the command as it is. It takes apart what words
+// were put together to for a shell, unless a shell would do more than that.
 func script(command string) string {
-	if words, ok := split(command); ok && len(words) == 3 && slices.Contains(shells, words[0]) && (words[1] == "-lc" || words[1] == "-c") {
+	var words []string
+	for rest := strings.TrimLeft(command, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+		word, after, whole := cut(rest)
+		if !whole {
+			return command
+		}
+		words, rest = append(words, word), after
+	}
+	if len(words) == 3 && slices.Contains(shells, words[0]) && (words[1] == "-lc" || words[1] == "-c") {
 		return words[2]
 	}
 	return command
@@ -24,31 +33,15 @@ func placed(script, cwd, dir string) string {
 	if cwd == "" || path.Clean(cwd) == path.Clean(dir) {
 		return script
 	}
-	return "cd " + quoted(agent.Below(dir, cwd)) + " && " + script
-}
-
-func quoted(word string) string {
-	if word != "" && strings.Trim(word, plain) == "" {
-		return word
+	folder := agent.Below(dir, cwd)
+	if folder == "" || strings.Trim(folder, plain) != "" {
+		folder = "'" + strings.ReplaceAll(folder, "'", `'\''`) + "'"
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return "cd " + folder + " && " + script
 }
 
 // plain are the characters that need no quotes in a shell, and mean themselves.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-./:=@_,%"
-
-// split takes apart what words were put together to for a shell. It is not ok where a shell would do more
-// than to take them apart.
-func split(command string) (words []string, ok bool) {
-	for command = strings.TrimLeft(command, " "); command != ""; command = strings.TrimLeft(command, " ") {
-		word, rest, whole := cut(command)
-		if !whole {
-			return nil, false
-		}
-		words, command = append(words, word), rest
-	}
-	return words, true
-}
 
 // cut takes the word off with which text begins.
 func cut(text string) (first, rest string, ok bool) {

@@ -49,7 +49,10 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	if err != nil {
 		return agent.Result{Failure: agent.Fail(agent.Unavailable, "agent %q: %v", a.Name(), err)}, nil
 	}
-	program.Env = slices.Concat(program.Env, []string{"OPENCODE_CONFIG_CONTENT=" + config}, led(task.Endpoint))
+	program.Env = append(program.Env, "OPENCODE_CONFIG_CONTENT="+config)
+	if e := task.Endpoint; e != nil { // its own plugins are for logins, which need them
+		program.Env = append(program.Env, keyVariable+"="+e.Key, "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
+	}
 	if task.Terminal {
 		if a.Settings.Model != "" {
 			program.Args = append(program.Args, "--model="+a.Settings.Model)
@@ -157,11 +160,3 @@ func endpoint(e *agent.Endpoint, provider, model string) map[string]any {
 
 // keyVariable holds the key: the configuration is read by the agent's tools, too, and shown by some.
 const keyVariable = "SIGNALBOX_MODEL_KEY"
-
-// led returns the variables for an endpoint. Its own plugins are for logins, which need them.
-func led(e *agent.Endpoint) []string {
-	if e == nil {
-		return nil
-	}
-	return []string{keyVariable + "=" + e.Key, "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
-}

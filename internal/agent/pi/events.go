@@ -100,7 +100,9 @@ func (r *reader) ended(raw json.RawMessage) (entries []agent.Entry) {
 	if r.answer != "" {
 		entries = append(entries, agent.Entry{Kind: agent.Said, Text: agent.Text(r.answer)})
 	}
-	if spent := m.Usage.spent(); spent != (agent.Usage{}) {
+	cached := m.Usage.CacheRead + m.Usage.CacheWrite
+	spent := agent.Usage{InputTokens: m.Usage.Input + cached, CachedTokens: cached, OutputTokens: m.Usage.Output, CostUSD: m.Usage.Cost.Total}
+	if spent != (agent.Usage{}) {
 		r.usage = r.usage.Add(spent)
 		entries = append(entries, agent.Entry{Kind: agent.Used, Usage: &spent})
 	}
