@@ -91,7 +91,10 @@ func (p Protocol) play(b Behavior) (code int) {
 			write(os.Stdout, p.Say("chatter"))
 		}
 	case Floods:
-		return p.flood()
+		for range FloodBytes / len(floodLine) {
+			code |= write(os.Stdout, floodLine)
+		}
+		return code + write(os.Stdout, p.Answer(AnswerText))
 	case Echoes:
 		prompt, err := io.ReadAll(os.Stdin)
 		return failed(err) + write(os.Stdout, p.Say(string(prompt))+p.Answer(string(prompt)))
@@ -115,13 +118,6 @@ func (p Protocol) hang() int {
 
 // floodLine is no line of any protocol: what is measured is not how fast JSON is read.
 var floodLine = strings.Repeat("x", 1<<16-1) + "\n"
-
-func (p Protocol) flood() (code int) {
-	for range FloodBytes / len(floodLine) {
-		code |= write(os.Stdout, floodLine)
-	}
-	return code + write(os.Stdout, p.Answer(AnswerText))
-}
 
 func (p Protocol) leave() int {
 	said, err := exec.Command("sh", "-c", Daemon).Output()

@@ -53,24 +53,21 @@ func New(config Config) (*Agent, error) {
 	if config.Prompt == "" {
 		config.Prompt = Stdin
 	}
-	if err := config.validate(); err != nil {
+	var err error
+	switch c := config; {
+	case c.Name == "":
+		err = errors.New("it needs a name")
+	case len(c.Command) == 0 || c.Command[0] == "":
+		err = errors.New("it needs a command")
+	case strings.Contains(c.Command[0], "/") && !filepath.IsAbs(c.Command[0]):
+		err = fmt.Errorf("program %q is neither absolute nor a plain name", c.Command[0])
+	case c.Prompt != Stdin && c.Prompt != Argument:
+		err = fmt.Errorf("prompt %q is neither %q nor %q", c.Prompt, Stdin, Argument)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("configure agent %q: %w", config.Name, err)
 	}
 	return &Agent{config}, nil
-}
-
-func (c Config) validate() error {
-	switch {
-	case c.Name == "":
-		return errors.New("it needs a name")
-	case len(c.Command) == 0 || c.Command[0] == "":
-		return errors.New("it needs a command")
-	case strings.Contains(c.Command[0], "/") && !filepath.IsAbs(c.Command[0]):
-		return fmt.Errorf("program %q is neither absolute nor a plain name", c.Command[0])
-	case c.Prompt != Stdin && c.Prompt != Argument:
-		return fmt.Errorf("prompt %q is neither %q nor %q", c.Prompt, Stdin, Argument)
-	}
-	return nil
 }
 
 func (a *Agent) Name() string { return a.config.Name }
@@ -81,9 +78,16 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 		program.Stdin = strings.NewReader(task.Prompt)
 		return program.Run(ctx, task, exec)
 	}
-	if err := fits(task.Prompt); err != nil {
+	unfit := ""
+	switch {
+	case len(task.Prompt) > MaxArgument:
+		unfit = fmt.Sprintf("%d bytes do not fit in an argument, which holds %d", len(task.Prompt), MaxArgument)
+	case strings.ContainsRune(task.Prompt, 0):
+		unfit = "an argument cannot hold a NUL"
+	}
+	if unfit != "" {
 		return agent.Result{Failure: &agent.Failure{Code: agent.Unavailable,
-			Message: fmt.Sprintf("agent %q cannot be given its prompt: %v; set prompt to %q", a.config.Name, err, Stdin)}}, nil
+			Message: fmt.Sprintf("agent %q cannot be given its prompt: %s; set prompt to %q", a.config.Name, unfit, Stdin)}}, nil
 	}
 	args, placed := []string{program.Args[0]}, false
 	for _, arg := range program.Args[1:] {
@@ -101,16 +105,6 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 
 func (a *Agent) program() agent.Program {
 	return agent.Program{Agent: a.config.Name, Args: a.config.Command, Env: a.config.Env}
-}
-
-func fits(prompt string) error {
-	if len(prompt) > MaxArgument {
-		return fmt.Errorf("%d bytes do not fit in an argument, which holds %d", len(prompt), MaxArgument)
-	}
-	if strings.ContainsRune(prompt, 0) {
-		return errors.New("an argument cannot hold a NUL")
-	}
-	return nil
 }
 
 // Check finds the program. It asks for no version: running an unknown program

@@ -1,11 +1,16 @@
 package modeltest
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"path"
+	"strconv"
+	"sync"
+	"sync/atomic"
 )
 
 // maxRequest bounds a request. Contexts of a million tokens are some MiB.
@@ -110,3 +115,30 @@ func (s *Server) reply(w http.ResponseWriter, x *exchange, status int, body any)
 	}
 	s.note(x)
 }
+
+// attempt is a turn that was asked for. Sessions have paths of their own.
+type attempt struct {
+	session string
+	prompt  [sha256.Size]byte
+	turn    int
+	title   bool
+}
+
+// attempts counts how often each was.
+type attempts struct {
+	mutex  sync.Mutex
+	counts map[attempt]int
+}
+
+func (a *attempts) next(requested string, c Conversation, turn int) int {
+	asked := attempt{path.Dir(requested), sha256.Sum256([]byte(c.Prompt)), turn, len(c.Tools) == 0}
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.counts[asked]++
+	return a.counts[asked]
+}
+
+// numbers makes ids that no other answer of the server has.
+type numbers struct{ last atomic.Int64 }
+
+func (n *numbers) next() string { return strconv.FormatInt(n.last.Add(1), 10) }

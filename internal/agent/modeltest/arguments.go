@@ -31,20 +31,15 @@ func (c Call) fill(s Schema) (string, error) {
 		if i < 0 {
 			return "", fmt.Errorf("none of its arguments is called one of %q", m.names)
 		}
-		values[m.names[i]] = s.shaped(m.names[i], m.value)
+		values[m.names[i]] = m.value
+		if s.Properties[m.names[i]].Type == "array" { // some tools take a command as a list of words
+			values[m.names[i]] = []string{"bash", "-c", m.value}
+		}
 	}
 	return s.completed(values)
 }
 
 func (s Schema) has(name string) bool { _, ok := s.Properties[name]; return ok }
-
-// shaped returns the value as the list of words that some tools take a command as.
-func (s Schema) shaped(name, value string) any {
-	if s.Properties[name].Type == "array" {
-		return []string{"bash", "-c", value}
-	}
-	return value
-}
 
 // completed is complete as JSON.
 func (s Schema) completed(values map[string]any) (string, error) {

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -86,11 +87,13 @@ func (s *Server) Unexpected() []Exchange {
 }
 
 func (s *Server) arrived(r *http.Request) *exchange {
+	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	key := cmp.Or(r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), bearer)
 	s.ledger.mutex.Lock()
 	defer s.ledger.mutex.Unlock()
 	s.ledger.total++
 	return &exchange{Exchange{Number: s.ledger.total, Arrived: s.config.Clock(), Method: r.Method, Path: r.URL.Path,
-		Headers: slices.Sorted(maps.Keys(r.Header)), Key: key(r)}}
+		Headers: slices.Sorted(maps.Keys(r.Header)), Key: key}}
 }
 
 // note keeps the exchange as it is now, and tells it.
@@ -104,15 +107,4 @@ func (s *Server) note(x *exchange) {
 	}
 	s.ledger.mutex.Unlock()
 	s.config.Observe(x.Exchange)
-}
-
-// key returns the API key of a request.
-func key(r *http.Request) string {
-	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	for _, key := range []string{r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), bearer} {
-		if key != "" {
-			return key
-		}
-	}
-	return ""
 }

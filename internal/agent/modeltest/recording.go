@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -45,9 +44,10 @@ func Recorded(t testing.TB, agent, name string) Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recording, err := decode(text)
-	if err != nil {
-		t.Fatalf("read recording of %s, %s: %v", agent, name, err)
+	head, stdout, _ := bytes.Cut(text, []byte("\n"))
+	recording := Recording{Stdout: stdout}
+	if err := json.Unmarshal(head, &recording); err != nil {
+		t.Fatalf("read first line of the recording of %s, %s: %v", agent, name, err)
 	}
 	return recording
 }
@@ -63,15 +63,6 @@ func Cases(t testing.TB, agent string) (names []string) {
 		names = append(names, strings.TrimSuffix(entry.Name(), ".jsonl"))
 	}
 	return names
-}
-
-func decode(text []byte) (r Recording, err error) {
-	head, stdout, _ := bytes.Cut(text, []byte("\n"))
-	if err := json.Unmarshal(head, &r); err != nil {
-		return Recording{}, fmt.Errorf("read its first line: %w", err)
-	}
-	r.Stdout = stdout
-	return r, nil
 }
 
 // Encode returns the content of the recording's file.

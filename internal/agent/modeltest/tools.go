@@ -30,8 +30,8 @@ func (c Call) in(dir string, offers []Offer) (call, error) {
 	if c.verb == tool {
 		return call{name: c.name, arguments: string(c.arguments)}, nil
 	}
-	if c.verb != run {
-		c.target = absolute(dir, c.target)
+	if c.verb != run && !path.IsAbs(c.target) {
+		c.target = path.Join(dir, c.target)
 	}
 	offer, found := pick(names[c.verb], offers)
 	if code, only := pick([]string{codeTool}, offers); !found && only {
@@ -68,13 +68,6 @@ func (c Call) in(dir string, offers []Offer) (call, error) {
 
 // codeTool takes JavaScript that calls the other tools. Codex offers nothing else to its default model.
 const codeTool = "exec"
-
-func absolute(dir, name string) string {
-	if path.IsAbs(name) {
-		return name
-	}
-	return path.Join(dir, name)
-}
 
 func pick(names []string, offers []Offer) (Offer, bool) {
 	for _, name := range names {

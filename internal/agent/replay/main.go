@@ -30,12 +30,15 @@ func Main(ctx context.Context, args []string, env func(string) string, stdin io.
 		return complain(stderr, err, exitFailed)
 	}
 	defer func() { _ = dir.Close() }()
-	err = entry.perform(ctx, stage{dir: dir, stdin: stdin, stdout: stdout, stderr: stderr})
-	if code := exiting(0); errors.As(err, &code) {
-		return int(code)
-	}
-	if err != nil {
-		return complain(stderr, err, exitFailed)
+	s := stage{dir: dir, stdin: stdin, stdout: stdout, stderr: stderr}
+	for _, step := range entry.Do {
+		err := step.action.perform(ctx, s)
+		if code := exiting(0); errors.As(err, &code) {
+			return int(code)
+		}
+		if err != nil {
+			return complain(stderr, fmt.Errorf("line %d: %s: %w", step.line, step.name, err), exitFailed)
+		}
 	}
 	return 0
 }
@@ -65,13 +68,4 @@ func entryFor(args []string, env func(string) string) (entry, error) {
 		}
 	}
 	return entry{}, fmt.Errorf("no entry matches role %q, step %q, attempt %d, round %d", role, step, attempt, round)
-}
-
-func (e entry) perform(ctx context.Context, s stage) error {
-	for _, step := range e.Do {
-		if err := step.action.perform(ctx, s); err != nil {
-			return fmt.Errorf("line %d: %s: %w", step.line, step.name, err)
-		}
-	}
-	return nil
 }
