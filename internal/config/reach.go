@@ -233,7 +233,11 @@ func walk(v, in reflect.Value, pattern, key string, visit func(leaf)) {
 		}
 	case kind == reflect.Map:
 		for _, name := range slices.SortedFunc(maps.Keys(mapOf(v)), strings.Compare) {
-			walk(mapOf(v)[name], v, pattern+".*", key+"."+quoted(name), visit)
+			shown := name
+			if !variableName().MatchString(strings.ReplaceAll(name, "-", "_")) { // it could be mistaken for part of a key
+				shown = fmt.Sprintf("%q", name)
+			}
+			walk(mapOf(v)[name], v, pattern+".*", key+"."+shown, visit)
 		}
 	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
 		for i := range v.Len() {
@@ -251,14 +255,6 @@ func mapOf(v reflect.Value) map[string]reflect.Value {
 		items[name.String()] = v.MapIndex(name)
 	}
 	return items
-}
-
-// quoted quotes a name that could be mistaken for part of a key.
-func quoted(name string) string {
-	if variableName().MatchString(strings.ReplaceAll(name, "-", "_")) {
-		return name
-	}
-	return fmt.Sprintf("%q", name)
 }
 
 func keyOfField(f reflect.StructField) string {

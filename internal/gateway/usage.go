@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"signalbox/internal/agent"
@@ -35,22 +36,14 @@ const maxModels = 50
 // otherModels is the name for the rest.
 const otherModels = "(others)"
 
-// known returns the name under which a model is counted.
+// known returns the name under which a model is counted. One that a request can't name is among the rest: names are printed later.
 func (u *usage) known(model string) string {
-	if _, there := u.Models[model]; there || len(u.Models) < maxModels && isModel(model) {
+	_, there := u.Models[model]
+	odd := strings.ContainsFunc(model, func(r rune) bool { return r <= ' ' || r > '~' })
+	if there || len(u.Models) < maxModels && model != "" && len(model) <= maxName && !odd {
 		return model
 	}
 	return otherModels
-}
-
-// isModel reports whether s may be a model's name in a request; it is printed later.
-func isModel(s string) bool {
-	for _, c := range []byte(s) {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return s != "" && len(s) <= maxName
 }
 
 // share is what one answer adds.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/workflow"
 )
 
@@ -43,14 +44,24 @@ var kinds = map[workflow.ActionKind]performing{
 	workflow.Wait:              {(*execution).waitUntil, "", ""},
 }
 
-// act performs one action. It may have been performed before, in part or
-// wholly, by a process that died: each looks first for what it would make.
-func (x *execution) act(ctx context.Context, a workflow.Action) (workflow.Event, error) {
-	kind, ok := kinds[a.Kind]
-	if !ok {
-		return nil, fmt.Errorf("perform %q: %w", a.Kind, errUnknownAction)
+// Perform implements engine.Performer. An action may have been performed before, in part or wholly, by a process that died: each
+// looks first for what it would make.
+func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Action, progress engine.Progress) workflow.Event {
+	x := p.of(run)
+	x.progress = progress
+	outcome := workflow.Outcome{Key: a.Key, Presence: &x.presence}
+	event, err := workflow.Event(nil), fmt.Errorf("perform %q: %w", a.Kind, errUnknownAction)
+	if kind, known := kinds[a.Kind]; known {
+		event, err = kind.perform(x, ctx, outcome, a)
 	}
-	return kind.perform(x, ctx, workflow.Outcome{Key: a.Key, Presence: &x.presence}, a)
+	switch {
+	case err == nil:
+		return event
+	case ctx.Err() != nil:
+		return nil
+	}
+	x.Logger.Warn("action failed", "run", run.RunID, "action", a.Key, "err", err)
+	return workflow.ActionFailed{Outcome: outcome, Error: x.failure(a, err)}
 }
 
 var errUnknownAction = errors.New("this version does not know the action: the run was saved by a newer one")

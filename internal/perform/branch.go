@@ -72,7 +72,14 @@ func (x *execution) branchFacts(ctx context.Context, at string) (e workflow.Bran
 	if err = x.Places.SaveWork(ctx, &x.run, at); err == nil && e.OnTop {
 		e.Whole, e.Concerns, e.Tests, err = x.wholeFacts(ctx, at)
 	}
-	e.Concerns = append(e.Concerns, x.concernsOfMessages(commits)...)
+	for _, c := range commits { // what they say is published with them; Signalbox masks its own messages
+		text := []byte(c.Message + "\n" + c.Author)
+		for _, f := range append(x.Redact.Find(text), redact.Concealed(text)...) {
+			found := x.concern("", f)
+			found.Commit = c.ID
+			e.Concerns = append(e.Concerns, found)
+		}
+	}
 	return e, err
 }
 

@@ -80,10 +80,18 @@ func (x *execution) converse(ctx context.Context, program agent.Agent, a workflo
 		err = context.Cause(calling)
 		c.heard(agent.Entry{Kind: agent.Over, Failed: true, Text: err.Error()})
 	}
-	if ctx.Err() != nil {
-		c.cutOff()
+	if ctx.Err() != nil { // no one waits for its end, so report what it used by now
+		c.mu.Lock()
+		if c.unreported {
+			c.report()
+		}
+		c.mu.Unlock()
 	}
-	if lost := errors.Join(log.Close(), c.close()); lost != nil { // what an agent finished is paid for, and is more than its log
+	lost := log.Close()
+	if c.file != nil {
+		lost = errors.Join(lost, c.file.Close())
+	}
+	if lost != nil { // what an agent finished is paid for, and is more than its log
 		x.Logger.Warn("the end of a call's log is lost", "run", x.run.RunID, "log", path, "err", lost)
 	}
 	return result, c.cameTo(result), path, err

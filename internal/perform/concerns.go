@@ -78,19 +78,6 @@ func (x *execution) concerns(ctx context.Context, changes []git.Change) (all []p
 	return all, nil
 }
 
-// concernsOfMessages looks at what a person's commits say, which is published with them. Signalbox masks its own messages.
-func (x *execution) concernsOfMessages(commits []git.Commit) (all []policy.Concern) {
-	for _, c := range commits {
-		text := []byte(c.Message + "\n" + c.Author)
-		for _, f := range append(x.Redact.Find(text), redact.Concealed(text)...) {
-			found := x.concern("", f)
-			found.Commit = c.ID
-			all = append(all, found)
-		}
-	}
-	return all
-}
-
 func (x *execution) concern(path string, f redact.Found) policy.Concern {
 	c := policy.Concern{Kind: policy.LikelySecret, What: f.Kind, Path: x.Redact.Line(path, 200), Line: f.Line}
 	switch {

@@ -147,21 +147,6 @@ func (p *Performer) Sweep(ctx context.Context, run workflow.Run) error {
 	return err
 }
 
-// Perform implements engine.Performer.
-func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Action, progress engine.Progress) workflow.Event {
-	x := p.of(run)
-	x.progress = progress
-	event, err := x.act(ctx, a)
-	switch {
-	case err == nil:
-		return event
-	case ctx.Err() != nil:
-		return nil
-	}
-	x.Logger.Warn("action failed", "run", run.RunID, "action", a.Key, "err", err)
-	return workflow.ActionFailed{Outcome: workflow.Outcome{Key: a.Key, Presence: &x.presence}, Error: x.failure(a, err)}
-}
-
 func (x *execution) logged(doing string, err error) {
 	if err != nil {
 		x.Logger.Warn(doing, "run", x.run.RunID, "err", err)

@@ -29,7 +29,13 @@ type precondition struct {
 
 // preconditions are what can be found out without an environment, the cheapest first.
 func (p *Performer) preconditions() []precondition {
-	return []precondition{{"disk", p.hasRoom, false}, {"identity", p.knowsUser, false}, {"submodules", p.hasSubmodules, false}, {"signature", p.canSign, true}, {"filters", p.canFilter, true}, {"merge", p.mayMerge, true}}
+	knowsUser := func(ctx context.Context, _ string) error {
+		_, err := p.Repo.User(ctx) // whose name the run's commits carry
+		return err
+	}
+	canFilter := func(ctx context.Context, _ string) error { return p.Repo.CheckFilters(ctx) } // those that the user's git requires for files of the checkout
+	return []precondition{{"disk", p.hasRoom, false}, {"identity", knowsUser, false}, {"submodules", p.hasSubmodules, false},
+		{"signature", p.canSign, true}, {"filters", canFilter, true}, {"merge", p.mayMerge, true}}
 }
 
 // Obstacle is what would stop every run that is merged into a base branch, before it begins.
@@ -72,12 +78,6 @@ func (p *Performer) hasRoom(context.Context, string) error {
 		return fmt.Errorf("%d MiB are free below %s, and a run needs %d at least: %w", free>>20, root, leastRoom>>20, syscall.ENOSPC)
 	}
 	return nil
-}
-
-// knowsUser finds out whether git knows the user, whose name the run's commits carry.
-func (p *Performer) knowsUser(ctx context.Context, _ string) error {
-	_, err := p.Repo.User(ctx)
-	return err
 }
 
 // checksSubmodules is a driver that knows which submodules of a commit its environments could not have.
@@ -138,9 +138,6 @@ func (p *Performer) canSign(ctx context.Context, base string) error {
 	}
 	return err
 }
-
-// canFilter finds out whether the filters work that the user's git requires for files of the checkout.
-func (p *Performer) canFilter(ctx context.Context, _ string) error { return p.Repo.CheckFilters(ctx) }
 
 // mayMerge asks the forge whether the merge at the run's end is possible as things stand.
 func (p *Performer) mayMerge(ctx context.Context, base string) error {

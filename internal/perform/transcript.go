@@ -78,15 +78,6 @@ func (c *call) inFlight(u agent.Usage) {
 	}
 }
 
-// cutOff reports what a call used whose end nobody waits for.
-func (c *call) cutOff() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.unreported {
-		c.report()
-	}
-}
-
 func (c *call) write(e agent.Entry) (err error) {
 	if c.file == nil {
 		if c.file, err = c.Store.CreateTranscript(workflow.RefOf(&c.run), c.name); err != nil {
@@ -99,13 +90,6 @@ func (c *call) write(e agent.Entry) (err error) {
 	}
 	_, err = c.file.Write(append(line, '\n'))
 	return err
-}
-
-func (c *call) close() error {
-	if c.file == nil {
-		return nil
-	}
-	return c.file.Close()
 }
 
 // uses counts while the agent works, and ends it where a budget is reached.

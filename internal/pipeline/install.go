@@ -40,15 +40,6 @@ func Install(dir string, wanted []File, force, dry bool) (files []Installed, err
 		return nil, fmt.Errorf("open project: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	files, err = compared(root, wanted)
-	if err == nil && !dry {
-		err = writeAll(root, files, force)
-	}
-	return files, err
-}
-
-// compared says of each file what the project has in its place.
-func compared(root *os.Root, wanted []File) (files []Installed, err error) {
 	for _, file := range wanted {
 		w := Installed{Path: file.Path, Found: Different, content: file.Content}
 		present, err := root.ReadFile(file.Path)
@@ -62,7 +53,10 @@ func compared(root *os.Root, wanted []File) (files []Installed, err error) {
 		}
 		files = append(files, w)
 	}
-	return files, nil
+	if dry {
+		return files, nil
+	}
+	return files, writeAll(root, files, force)
 }
 
 // writeAll puts each file in its place as a whole, or none if one is there that says something else.

@@ -27,7 +27,7 @@ const (
 // forms returns value in the forms in which programs print it, or nothing when it is too short.
 func forms(value string) (all []string) {
 	value = strings.TrimSpace(value)
-	if len(value) < MinLength || commonWord(value) {
+	if len(value) < MinLength || slices.Contains(commonWords, strings.ToLower(value)) {
 		return nil
 	}
 	if seen := Clean(value); seen != value { // as a view has it
@@ -49,17 +49,11 @@ func forms(value string) (all []string) {
 	return all
 }
 
-// commonWord reports whether the value of a variable with a secret's name is only a choice, which occurs in much output: SECRET_BACKEND=production.
-// Values like "true" and "8080" are too short to count anyway.
-func commonWord(value string) bool {
-	switch strings.ToLower(value) {
-	case "default", "enabled", "disabled", "required", "optional", "production", "development", "staging", "testing",
-		"localhost", "127.0.0.1", "0.0.0.0", "undefined", "unknown", "system", "basic", "bearer", "keyring", "keychain", "libsecret",
-		"manager", "database", "kubernetes", "docker", "github", "gitlab", "google", "process", "native", "always":
-		return true
-	}
-	return false
-}
+// commonWords are values of variables with a secret's name that are only a choice, which occurs in much output:
+// SECRET_BACKEND=production. Values like "true" and "8080" are too short to count anyway.
+var commonWords = []string{"default", "enabled", "disabled", "required", "optional", "production", "development", "staging", "testing",
+	"localhost", "127.0.0.1", "0.0.0.0", "undefined", "unknown", "system", "basic", "bearer", "keyring", "keychain", "libsecret",
+	"manager", "database", "kubernetes", "docker", "github", "gitlab", "google", "process", "native", "always"}
 
 func escaped(v string) []string {
 	query, path, hexadecimal := url.QueryEscape(v), url.PathEscape(v), hex.EncodeToString([]byte(v))

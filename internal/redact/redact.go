@@ -135,7 +135,11 @@ func (w *writer) wholeWords(text []byte, final bool) []byte {
 		text = append(w.word, text...)
 		w.word = nil
 	}
-	if final || !w.holdsWord() {
+	var next []byte // what follows, as far as it's held
+	for i := len(w.stages) - 1; i >= 0 && len(next) == 0; i-- {
+		next = w.stages[i].holds()
+	}
+	if final || len(next) == 0 || !wordBytes.has(next[0]) {
 		return text
 	}
 	begin, least := len(text), sequenceEnd(text)
@@ -161,14 +165,4 @@ func sequenceEnd(text []byte) int {
 		end++
 	}
 	return min(end, len(text))
-}
-
-// holdsWord reports whether what follows the text that was passed on is a letter, say.
-func (w *writer) holdsWord() bool {
-	for i := len(w.stages) - 1; i >= 0; i-- {
-		if held := w.stages[i].holds(); len(held) > 0 {
-			return wordBytes.has(held[0])
-		}
-	}
-	return false
 }

@@ -44,7 +44,13 @@ func (v *view) pass(out, text []byte, ascii, final bool) ([]byte, bool) {
 	}
 	out, done := v.scanner.scan(out, v.seen, final)
 	v.seen = append(v.seen[:0], v.seen[done:]...)
-	v.scanner.moveMarks(done)
+	if marks := v.scanner.marks; len(marks) > 0 { // of those that are gone, what was unseen goes too
+		gone := marks[0].from
+		v.scanner.unseen = append(v.scanner.unseen[:0], v.scanner.unseen[gone:]...)
+		for i, m := range marks {
+			marks[i] = mark{m.at - done, m.from - gone, m.to - gone}
+		}
+	}
 	return out, ascii
 }
 
@@ -125,18 +131,6 @@ func (s *scanner) copyPlain(out, text []byte, from, to int) []byte {
 		out, from = s.show(out, at, true), at
 	}
 	return append(out, text[from:to]...)
-}
-
-// moveMarks rebases the marks to a later byte and drops the invisible text of the marks that are gone.
-func (s *scanner) moveMarks(by int) {
-	if len(s.marks) == 0 {
-		return
-	}
-	gone := s.marks[0].from
-	s.unseen = append(s.unseen[:0], s.unseen[gone:]...)
-	for i := range s.marks {
-		s.marks[i] = mark{s.marks[i].at - by, s.marks[i].from - gone, s.marks[i].to - gone}
-	}
 }
 
 // hidden searches for secrets that begin in what is not seen, such as a window's title, and so escape a view. Everything else passes unread.

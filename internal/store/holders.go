@@ -18,7 +18,6 @@ import (
 	"signalbox/internal/engine"
 	"signalbox/internal/flock"
 	"signalbox/internal/lazy"
-	"signalbox/internal/process"
 	"signalbox/internal/workflow"
 )
 
@@ -62,11 +61,6 @@ func (s *Store) newRecord(owner engine.Owner, epoch int64) LockRecord {
 	now := s.clock().UTC()
 	return LockRecord{Epoch: epoch, Owner: owner.Name, RunID: owner.RunID, Host: s.self.Host, BootID: s.self.BootID,
 		PID: s.self.PID, PIDStart: s.self.Start, AcquiredAt: now, RenewedAt: now, TTLSec: max(ttl, 1)}
-}
-
-// live reports whether the record's holder is a running process of this machine.
-func (s *Store) live(r LockRecord) bool {
-	return r.ReleasedAt == nil && r.BootID == s.self.BootID && process.Lives(r.PID, r.PIDStart)
 }
 
 // holdsFromAfar reports whether the record's holder is on a machine whose flock

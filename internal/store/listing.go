@@ -21,26 +21,17 @@ type RunSummary struct {
 // Runs reads every run, by request and then from the oldest to the newest. What
 // else is in the folder is not looked at.
 func (s *Store) Runs(ctx context.Context) ([]RunSummary, error) {
-	requests, err := s.list(runsDir)
+	refs, err := s.allRuns(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []RunSummary
-	for _, request := range requests {
-		refs, err := s.runsOf(request.Name())
-		if errors.Is(err, ErrName) || !request.IsDir() {
-			continue
-		}
-		if err != nil {
+	for _, ref := range refs {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, ref := range refs {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			run, err := s.Stage(ref).Load(ctx)
-			all = append(all, RunSummary{ref, run, err})
-		}
+		run, err := s.Stage(ref).Load(ctx)
+		all = append(all, RunSummary{ref, run, err})
 	}
 	slices.SortFunc(all, func(a, b RunSummary) int {
 		return cmp.Or(cmp.Compare(a.Ref.RequestID, b.Ref.RequestID), cmp.Compare(a.Ref.RunID, b.Ref.RunID))
@@ -60,6 +51,25 @@ func (s *Store) LatestRun(ctx context.Context, requestID string) (RunSummary, er
 	latest := slices.MaxFunc(refs, func(a, b workflow.RunRef) int { return cmp.Compare(a.RunID, b.RunID) })
 	run, err := s.Stage(latest).Load(ctx)
 	return RunSummary{latest, run, err}, nil
+}
+
+// allRuns names every run that is there.
+func (s *Store) allRuns(ctx context.Context) (all []workflow.RunRef, err error) {
+	requests, err := s.list(runsDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, request := range requests {
+		refs, err := s.runsOf(request.Name())
+		if errors.Is(err, ErrName) || !request.IsDir() {
+			continue
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		all = append(all, refs...)
+	}
+	return all, nil
 }
 
 func (s *Store) runsOf(requestID string) ([]workflow.RunRef, error) {

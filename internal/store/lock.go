@@ -11,6 +11,7 @@ import (
 
 	"signalbox/internal/engine"
 	"signalbox/internal/flock"
+	"signalbox/internal/process"
 )
 
 // Lock is a lock that is held: an flock, which the kernel frees with the
@@ -101,8 +102,11 @@ func (s *Store) take(ctx context.Context, name string, owner engine.Owner) (*Loc
 	var held *HeldError
 	for range takeAttempts {
 		lock, err := s.tryTake(name, owner)
-		if !errors.As(err, &held) || s.live(held.Holder) {
+		if !errors.As(err, &held) {
 			return lock, err
+		}
+		if r := held.Holder; r.ReleasedAt == nil && r.BootID == s.self.BootID && process.Lives(r.PID, r.PIDStart) {
+			return nil, err
 		}
 		select {
 		case <-time.After(takePause):
@@ -113,19 +117,16 @@ func (s *Store) take(ctx context.Context, name string, owner engine.Owner) (*Loc
 	return nil, held
 }
 
-func (s *Store) tryTake(name string, owner engine.Owner) (*Lock, error) {
+func (s *Store) tryTake(name string, owner engine.Owner) (lock *Lock, err error) {
 	file, _, err := s.locks.openRegular(name, os.O_RDWR|os.O_CREATE, privateFile)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := s.takeFile(file, name, owner)
-	if err != nil {
-		return nil, errors.Join(err, flock.Release(file))
-	}
-	return lock, nil
-}
-
-func (s *Store) takeFile(file *os.File, name string, owner engine.Owner) (*Lock, error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, flock.Release(file))
+		}
+	}()
 	got, err := flock.Try(file)
 	if err != nil {
 		return nil, err
@@ -146,8 +147,7 @@ func (s *Store) takeFile(file *os.File, name string, owner engine.Owner) (*Lock,
 	if err := errors.Join(writeRecord(file, record), file.Sync()); err != nil {
 		return nil, writeError(path.Join(locksDir, name), err)
 	}
-	lock := &Lock{store: s, name: name, file: file, record: record,
-		lost: make(chan struct{}), stop: make(chan struct{})}
+	lock = &Lock{store: s, name: name, file: file, record: record, lost: make(chan struct{}), stop: make(chan struct{})}
 	go lock.renewUntilReleased()
 	return lock, nil
 }

@@ -49,26 +49,17 @@ func (s *Store) Documents(ctx context.Context) ([]Place, error) {
 			all = append(all, Place{at, KindStatus})
 		}
 	}
-	requests, err := s.list(runsDir)
+	refs, err := s.allRuns(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, request := range requests {
-		refs, err := s.runsOf(request.Name())
-		if errors.Is(err, ErrName) || !request.IsDir() {
-			continue
-		}
+	for _, ref := range refs {
+		found, err := s.present(Place{RunDir(ref) + "/" + stageFile, KindStage},
+			Place{RunDir(ref) + "/" + planFile, KindPlanning}, Place{RunDir(ref) + "/" + errorsFile, KindErrors})
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		for _, ref := range refs {
-			found, err := s.present(Place{RunDir(ref) + "/" + stageFile, KindStage},
-				Place{RunDir(ref) + "/" + planFile, KindPlanning}, Place{RunDir(ref) + "/" + errorsFile, KindErrors})
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, found...)
-		}
+		all = append(all, found...)
 	}
 	slices.SortFunc(all, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
 	return all, nil

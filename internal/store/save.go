@@ -64,31 +64,24 @@ func (w *RunWriter) check(run *workflow.Run) error {
 	if len(run.Steps) == 0 {
 		return nil
 	}
-	plan, err := w.currentPlan()
-	if err != nil || plan == nil {
+	at, err := w.folder.stat(planFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is none yet
+	}
+	if err != nil {
 		return err
 	}
-	if err := run.FollowsPlan(*plan); err != nil {
+	if w.plan == nil || at != w.planAt { // read again only when it is another file
+		_, plan, err := w.store.Plan(w.ref).read(w.folder)
+		if err != nil {
+			return err
+		}
+		w.plan, w.planAt = &plan, at
+	}
+	if err := run.FollowsPlan(*w.plan); err != nil {
 		return fmt.Errorf("%w: %w", ErrPlanChanged, err)
 	}
 	return nil
-}
-
-// currentPlan is planning.json, nil if there is none yet; read again only when it is another file.
-func (w *RunWriter) currentPlan() (*workflow.Plan, error) {
-	at, err := w.folder.stat(planFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil || w.plan != nil && at == w.planAt {
-		return w.plan, err
-	}
-	_, plan, err := w.store.Plan(w.ref).read(w.folder)
-	if err != nil {
-		return nil, err
-	}
-	w.plan, w.planAt = &plan, at
-	return w.plan, nil
 }
 
 func (w *RunWriter) write(run *workflow.Run) error {

@@ -46,7 +46,13 @@ func (s *Store) sweep(dir string) error {
 		return err
 	}
 	for _, entry := range entries {
-		if !abandoned(entry.Name()) {
+		m := temporaryName().FindStringSubmatch(entry.Name())
+		if m == nil {
+			continue
+		}
+		pid, errPID := strconv.Atoi(m[1])
+		start, errStart := strconv.ParseUint(m[2], 10, 64)
+		if errPID != nil || errStart != nil || process.Lives(pid, start) {
 			continue
 		}
 		name := path.Join(dir, entry.Name())
@@ -56,17 +62,6 @@ func (s *Store) sweep(dir string) error {
 		s.log.Info("swept what a dead writer left", "path", name)
 	}
 	return nil
-}
-
-// abandoned reports whether name is a temporary of ours whose writer is gone.
-func abandoned(name string) bool {
-	m := temporaryName().FindStringSubmatch(name)
-	if m == nil {
-		return false
-	}
-	pid, errPID := strconv.Atoi(m[1])
-	start, errStart := strconv.ParseUint(m[2], 10, 64)
-	return errPID == nil && errStart == nil && !process.Lives(pid, start)
 }
 
 // list reads a folder below the project root; one that is not there is empty.

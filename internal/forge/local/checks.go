@@ -21,17 +21,24 @@ func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	if err != nil {
 		return forge.Check{}, err
 	}
-	candidate, err := f.candidate(ctx, p)
+	// The candidate merges the head with the present base, and moves no ref.
+	base, tree, err := f.mergeTree(ctx, p)
 	if err != nil {
 		return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
 	}
-	check, known := verdictOn(p.Checks, candidate.Tree)
+	message := fmt.Sprintf("Candidate of pull request %d\n", number)
+	commit, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, message, candidates, f.now())
+	if err != nil {
+		return forge.Check{}, fmt.Errorf("check pull request %d: commit the candidate: %w", number, err)
+	}
+	check, known := verdictOn(p.Checks, tree)
 	if !known {
+		candidate := Candidate{Pull: number, Request: p.Request, Base: base, Head: p.Head, Tree: tree, Commit: commit}
 		if check, err = f.check(ctx, candidate); err != nil {
 			return forge.Check{}, fmt.Errorf("check pull request %d: %w", number, err)
 		}
 	}
-	check.Base, check.Head = candidate.Base, candidate.Head
+	check.Base, check.Head = base, p.Head
 	return check, nil
 }
 
@@ -92,20 +99,6 @@ func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Che
 		p.Checks = append(p.Checks, check)
 		return nil
 	})
-}
-
-// candidate merges the pull request's head with the present base, without moving any ref.
-func (f *Forge) candidate(ctx context.Context, p pull) (Candidate, error) {
-	base, tree, err := f.mergeTree(ctx, p)
-	if err != nil {
-		return Candidate{}, err
-	}
-	message := fmt.Sprintf("Candidate of pull request %d\n", p.Number)
-	commit, err := f.repo.CommitTree(ctx, tree, []string{base, p.Head}, message, candidates, f.now())
-	if err != nil {
-		return Candidate{}, fmt.Errorf("commit the candidate: %w", err)
-	}
-	return Candidate{Pull: p.Number, Request: p.Request, Base: base, Head: p.Head, Tree: tree, Commit: commit}, nil
 }
 
 // mergeTree returns the base branch's present commit and the tree of merging head into it.

@@ -107,26 +107,19 @@ func (f *Forge) nextRequest(ctx context.Context, last int) (id string, number in
 	}
 	for number = last + 1; ; number++ {
 		id = fmt.Sprintf("RQ-%s-%03d", f.now().Format("20060102"), number)
-		free, err := f.free(ctx, openedRequest{ID: id, Number: number})
-		if err != nil {
+		// It's free if no note about a deleted request has it, and no file, even an unreadable one.
+		_, err := f.note(number).Load(ctx)
+		if errors.Is(err, fs.ErrNotExist) {
+			_, err = os.Lstat(filepath.Join(f.root, requestsFolder, openedRequest{ID: id}.name()))
+		}
+		free := errors.Is(err, fs.ErrNotExist)
+		if err != nil && !free {
 			return "", 0, err
 		}
 		if free && !used[id] {
 			return id, number, nil
 		}
 	}
-}
-
-// free reports whether a number is unused: no file has it, even an unreadable one, and no note about a deleted request does.
-func (f *Forge) free(ctx context.Context, r openedRequest) (bool, error) {
-	_, err := f.note(r.Number).Load(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = os.Lstat(filepath.Join(f.root, requestsFolder, r.name()))
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	return false, err
 }
 
 // writeRequest creates the whole file under its name unless the name exists. The caller holds the lock of the opened record, so no other process

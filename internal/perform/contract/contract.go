@@ -60,7 +60,12 @@ func Read(o workflow.Outcome, role workflow.Role, data []byte, log string) (work
 		if err := json.Unmarshal(data, &plan); err != nil {
 			return nil, err
 		}
-		return workflow.PlanAnswered{Outcome: o, Plan: plan, LogPath: log}, inOrder(plan)
+		for i, step := range plan.Actions.Steps { // which a schema cannot say
+			if want := fmt.Sprintf("S%02d", i+1); step.StepID != want {
+				return nil, fmt.Errorf("action_plan.steps[%d].step_id is %q; number the steps from S01 without gaps, so this one is %q", i, step.StepID, want)
+			}
+		}
+		return workflow.PlanAnswered{Outcome: o, Plan: plan, LogPath: log}, nil
 	case workflow.Reviewer:
 		var review workflow.Review
 		err = json.Unmarshal(data, &review)
@@ -85,16 +90,6 @@ func namedEnvironment(data []byte) []byte {
 		return data
 	}
 	return named
-}
-
-// inOrder checks what a schema cannot say: ids count up from S01.
-func inOrder(plan workflow.Plan) error {
-	for i, step := range plan.Actions.Steps {
-		if want := fmt.Sprintf("S%02d", i+1); step.StepID != want {
-			return fmt.Errorf("action_plan.steps[%d].step_id is %q; number the steps from S01 without gaps, so this one is %q", i, step.StepID, want)
-		}
-	}
-	return nil
 }
 
 // maxProblems is how many problems an agent is told of at once.

@@ -59,8 +59,12 @@ func steps(r *workflow.Run, p func(string, ...any)) {
 		p("\n## Steps\n\n| | step | status | attempt | change | tests |\n|---|---|---|---|---|---|")
 	}
 	for _, s := range r.Steps {
+		files := fmt.Sprintf("%d files", s.DiffStat.FilesChanged)
+		if s.DiffStat.FilesChanged == 1 {
+			files = "1 file"
+		}
 		p("| %s | %s | %s | %d | %s, +%d −%d | %s |", s.StepID, cell(s.Title, 100), s.Status, s.Attempt,
-			files(s.DiffStat.FilesChanged), s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Words())
+			files, s.DiffStat.LinesAdded, s.DiffStat.LinesDeleted, s.Test.Words())
 	}
 	if len(r.Details.Findings) > 0 {
 		p("\n## Found and not fixed yet\n")
@@ -81,13 +85,6 @@ func cell(text string, limit int) string {
 	return strings.ReplaceAll(redact.Line(text, limit), "|", `\|`)
 }
 
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
-}
-
 // Evidence is what was proven, on which commit: for the report and the pull request.
 func Evidence(r *workflow.Run) string {
 	j := &r.Details
@@ -101,21 +98,17 @@ func Evidence(r *workflow.Run) string {
 		if e.Tree != "" {
 			tree = fmt.Sprintf("`%.10s`", e.Tree)
 		}
+		result := "failed"
+		switch {
+		case len(e.Known) > 0: // those that failed before the change count among the passed ones only by name
+			result = "failed as before the change: " + cell(strings.Join(e.Known, ", "), 300)
+		case e.Passed:
+			result = "passed"
+		}
 		_, _ = fmt.Fprintf(&b, "| %s | `%.10s` | %s | `%s` | %s | %s |\n", e.Purpose, e.Commit, tree,
-			strings.ReplaceAll(cell(e.Command, 120), "`", "'"), result(&e), time.Duration(e.DurationMS)*time.Millisecond)
+			strings.ReplaceAll(cell(e.Command, 120), "`", "'"), result, time.Duration(e.DurationMS)*time.Millisecond)
 	}
 	return b.String()
-}
-
-// result says how tests ended. Those that failed before the change count among the passed ones only by name.
-func result(e *workflow.Evidence) string {
-	switch {
-	case len(e.Known) > 0:
-		return "failed as before the change: " + cell(strings.Join(e.Known, ", "), 300)
-	case e.Passed:
-		return "passed"
-	}
-	return "failed"
 }
 
 // Tested is the part of the merge message that says what proves the change.
