@@ -10,6 +10,9 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
+// fewBlobs is up to how many contents are asked for one by one.
+const fewBlobs = 100
+
 // Blobs hands over the contents of objects one after the other, each once, in the order of ids. Of a
 // content longer than limit bytes only the beginning is given. What each is given holds until it returns.
 func (r *Repo) Blobs(ctx context.Context, ids []string, limit int, each func(id string, content []byte)) error {
@@ -20,11 +23,19 @@ func (r *Repo) Blobs(ctx context.Context, ids []string, limit int, each func(id 
 		return fmt.Errorf("read contents: %w", err)
 	}
 	if len(ids) <= fewBlobs {
-		read, err := r.fewBlobs(ctx, ids, limit, each)
-		if err == nil {
+		few, cancel := context.WithTimeout(ctx, gitcmd.Slow)
+		defer cancel()
+		for len(ids) > 0 {
+			content, err := r.beginning(few, "blob", ids[0], int64(limit))
+			if err != nil {
+				break // a process of its own says what is wrong
+			}
+			each(ids[0], content)
+			ids = ids[1:]
+		}
+		if len(ids) == 0 {
 			return nil
 		}
-		ids = ids[read:] // a process of its own says what is wrong
 	}
 	reader := &blobReader{limit: limit, each: each}
 	c := gitcmd.Call{Args: []string{"cat-file", "--batch", "--buffer"}, Config: []string{bigFile}, Input: strings.Join(ids, "\n") + "\n", Stdout: reader, Limit: gitcmd.Slow}
@@ -35,23 +46,6 @@ func (r *Repo) Blobs(ctx context.Context, ids []string, limit int, each func(id 
 		return fmt.Errorf("read contents: git gave %d of %d", reader.told, len(ids))
 	}
 	return nil
-}
-
-// fewBlobs is up to how many contents are asked for one by one.
-const fewBlobs = 100
-
-// fewBlobs reads through the dialog, and returns how many contents were handed over.
-func (r *Repo) fewBlobs(ctx context.Context, ids []string, limit int, each func(id string, content []byte)) (read int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, gitcmd.Slow)
-	defer cancel()
-	for i, id := range ids {
-		content, err := r.beginning(ctx, "blob", id, int64(limit))
-		if err != nil {
-			return i, err
-		}
-		each(id, content)
-	}
-	return len(ids), nil
 }
 
 // blobReader takes apart what cat-file --batch prints: "<id> blob <size> LF", the content, LF.
@@ -86,7 +80,8 @@ func (b *blobReader) Write(p []byte) (int, error) {
 		b.content = append(b.content, p[:min(n, int64(b.keep-len(b.content)))]...)
 		p, b.left = p[n:], b.left-n
 		if b.left == 0 {
-			b.end()
+			b.each(b.id, b.content)
+			b.id, b.told = "", b.told+1
 		}
 	}
 	return written, nil
@@ -102,9 +97,4 @@ func (b *blobReader) begin(line string) (err error) {
 	b.keep = int(min(b.left, int64(b.limit)))
 	b.left++ // the newline after it
 	return err
-}
-
-func (b *blobReader) end() {
-	b.each(b.id, b.content)
-	b.id, b.told = "", b.told+1
 }

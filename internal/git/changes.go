@@ -40,42 +40,25 @@ const bigFile = "core.bigFileThreshold=16m"
 // file is one deleted and one added. No attribute of the content takes part, so
 // a change cannot call itself binary to hide.
 func (r *Repo) Changes(ctx context.Context, from, to string) ([]Change, error) {
-	trees, err := r.treesOf(ctx, from, to)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
-	}
-	if known := r.compared.find(trees, true); known != nil {
-		return known, nil
-	}
-	changes, err := r.compare(ctx, from, to, true)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.sizes(ctx, changes); err != nil {
-		return nil, err
-	}
-	r.compared.keep(trees, changes, true)
-	return changes, nil
+	return r.compare(ctx, from, to, true)
 }
 
-// rawChanges compares trees without looking into files.
-func (r *Repo) rawChanges(ctx context.Context, from, to string) ([]Change, error) {
-	trees, err := r.treesOf(ctx, from, to)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+// compare compares two commits, or finds what it said of their trees before. Only with counted it looks into files.
+func (r *Repo) compare(ctx context.Context, from, to string, counted bool) (changes []Change, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("compare %s with %s: %w", from, to, err)
+		}
+	}()
+	var trees [2]string
+	for i, commit := range []string{from, to} {
+		if trees[i], err = r.TreeOf(ctx, commit); err != nil {
+			return nil, err
+		}
 	}
-	if known := r.compared.find(trees, false); known != nil {
+	if known := r.compared.find(trees, counted); known != nil {
 		return known, nil
 	}
-	changes, err := r.compare(ctx, from, to, false)
-	if err == nil {
-		r.compared.keep(trees, changes, false)
-	}
-	return changes, err
-}
-
-// compare has git compare two commits, and count lines where counted.
-func (r *Repo) compare(ctx context.Context, from, to string, counted bool) ([]Change, error) {
 	args := []string{"diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}
 	c := gitcmd.Call{Config: []string{bigFile}}
 	if counted {
@@ -84,15 +67,16 @@ func (r *Repo) compare(ctx context.Context, from, to string, counted bool) ([]Ch
 	c.Args = append(args, from, to, "--")
 	out, err := r.git.Run(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+		return nil, err
 	}
 	changes, counts, err := parseRaw(out)
 	if err == nil && counted {
-		err = countLines(changes, counts)
+		err = r.measure(ctx, changes, counts)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+		return nil, err
 	}
+	r.compared.keep(trees, changes, counted)
 	return changes, nil
 }
 
@@ -118,33 +102,24 @@ func parseRaw(out []byte) (changes []Change, rest []string, err error) {
 	return changes, nil, nil
 }
 
-// countLines reads "<added> TAB <deleted> TAB path" records, one for each change in its order.
-func countLines(changes []Change, records []string) error {
+// measure gives changes their lines and sizes. Of lines git printed "<added> TAB <deleted> TAB path" records, one for
+// each change in its order, with "-" for a binary file.
+func (r *Repo) measure(ctx context.Context, changes []Change, records []string) error {
 	if len(records) != len(changes) {
 		return fmt.Errorf("git counted the lines of %d files of %d", len(records), len(changes))
 	}
 	for i := range changes {
-		fields := strings.SplitN(records[i], "\t", 3)
-		if len(fields) != 3 || fields[2] != changes[i].Path {
+		c, fields := &changes[i], strings.SplitN(records[i], "\t", 3)
+		if len(fields) != 3 || fields[2] != c.Path {
 			return fmt.Errorf("git printed the count %q", gitcmd.Clean(records[i]))
 		}
-		changes[i].Added, changes[i].Deleted = lines(fields[0]), lines(fields[1])
-	}
-	return nil
-}
-
-// lines reads a count of numstat, which is "-" for a binary file.
-func lines(field string) int {
-	n, err := strconv.Atoi(field)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-func (r *Repo) sizes(ctx context.Context, changes []Change) error {
-	for i := range changes {
-		c := &changes[i]
+		for j, count := range []*int{&c.Added, &c.Deleted} {
+			n, err := strconv.Atoi(fields[j])
+			if err != nil {
+				n = -1
+			}
+			*count = n
+		}
 		if c.NewMode == Absent || c.NewMode == Gitlink {
 			continue
 		}

@@ -118,7 +118,7 @@ func (r *Repo) checkouts(ctx context.Context, branchRef, old, id string) ([]*che
 	if err != nil {
 		return nil, err
 	}
-	changes, err := r.rawChanges(ctx, old, id)
+	changes, err := r.compare(ctx, old, id, false)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}

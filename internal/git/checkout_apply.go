@@ -136,27 +136,22 @@ func (c *checkout) place(f Change) error {
 	if err := c.root.MkdirAll(path.Dir(f.Path), 0o777); err != nil {
 		return err
 	}
-	if c.isDir(f.Path) {
-		if err := c.removeFolders(f.Path); err != nil {
+	if c.isDir(f.Path) { // the empty folders that are left where a file is to be; a file in one of them stops it
+		var folders []string
+		err := fs.WalkDir(c.root.FS(), f.Path, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				folders = append(folders, path)
+			}
+			return err
+		})
+		for i := len(folders) - 1; i >= 0 && err == nil; i-- {
+			err = c.root.Remove(folders[i])
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return c.root.Rename(stageDir+"/files/"+f.Path, f.Path)
-}
-
-// removeFolders removes the empty folders that are left where a file is to be; a file in one of them stops it.
-func (c *checkout) removeFolders(dir string) error {
-	var folders []string
-	err := fs.WalkDir(c.root.FS(), dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			folders = append(folders, path)
-		}
-		return err
-	})
-	for i := len(folders) - 1; i >= 0 && err == nil; i-- {
-		err = c.root.Remove(folders[i])
-	}
-	return err
 }
 
 // stage puts the new entries into the index, then lets git note the times of

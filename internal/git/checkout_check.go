@@ -1,10 +1,7 @@
 package git
 
 import (
-	"context"
-	"crypto/sha1" //nolint:gosec // see stored
-	"crypto/sha256"
-	"encoding/hex"
+	"context" //nolint:gosec // see stored
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,7 +69,12 @@ func (c *checkout) checkIndex(ctx context.Context) (staged map[string]bool, err 
 // inIndex is what the index has otherwise than the old commit. A merge asks before it begins and again right before it
 // writes: an index that was not replaced in between says the same.
 func (c *checkout) inIndex(ctx context.Context) ([]Change, error) {
-	known, state := &c.repo.compared.index, c.indexState()
+	var state *indexState // what tells an index that was replaced, as git does it; nil where it is not known where that is
+	var s syscall.Stat_t
+	if c.dir == c.repo.git.Root && !c.repo.linked() && syscall.Lstat(filepath.Join(c.repo.git.GitDir, "index"), &s) == nil {
+		state = &indexState{c.old, s.Dev, s.Ino, s.Size, s.Mtim, s.Ctim}
+	}
+	known := &c.repo.compared.index
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if state != nil && known.of != nil && *known.of == *state {
@@ -90,15 +92,6 @@ func (c *checkout) inIndex(ctx context.Context) ([]Change, error) {
 	return entries, err
 }
 
-// indexState is what tells an index that was replaced, as git does it; nil where it is not known where that is.
-func (c *checkout) indexState() *indexState {
-	var s syscall.Stat_t
-	if c.dir != c.repo.git.Root || c.repo.linked() || syscall.Lstat(filepath.Join(c.repo.git.GitDir, "index"), &s) != nil {
-		return nil
-	}
-	return &indexState{c.old, s.Dev, s.Ino, s.Size, s.Mtim, s.Ctim}
-}
-
 // differing names the files of one side that the checkout has otherwise. It
 // asks git, with an index of that side alone, since only git knows how the
 // user's line endings and filters make a file from a blob.
@@ -110,7 +103,7 @@ func (c *checkout) differing(ctx context.Context, side func(Change) (mode, id st
 			switch c.stored(f.Path, mode) {
 			case id:
 				continue
-			case other(f, id):
+			case f.OldID, f.NewID: // the other side
 				otherwise[f.Path] = true
 				continue
 			}
@@ -157,21 +150,7 @@ func (c *checkout) stored(path, mode string) string {
 	if err != nil {
 		return ""
 	}
-	hash := sha1.New() //nolint:gosec // git's name for a content, compared with git's own
-	if len(c.old) == 64 {
-		hash = sha256.New()
-	}
-	_, _ = fmt.Fprintf(hash, "blob %d\x00", len(data))
-	_, _ = hash.Write(data)
-	return hex.EncodeToString(hash.Sum(nil))
-}
-
-// other is the id of a change's other side.
-func other(f Change, id string) string {
-	if id == f.OldID {
-		return f.NewID
-	}
-	return f.OldID
+	return objectName("blob", data, len(c.old))
 }
 
 // scratchIndex makes an index that holds the given entries and nothing else.
@@ -238,18 +217,14 @@ func (c *checkout) free(path string) bool {
 	if err != nil {
 		return missing(err)
 	}
-	return info.IsDir() && c.holdsOnlyChanged(path)
-}
-
-func (c *checkout) holdsOnlyChanged(dir string) bool {
-	err := fs.WalkDir(c.root.FS(), dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	if !info.IsDir() {
+		return false
+	}
+	err = fs.WalkDir(c.root.FS(), path, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && !c.changed[path] {
+			err = fs.ErrExist
 		}
-		if !entry.IsDir() && !c.changed[path] {
-			return fs.ErrExist
-		}
-		return nil
+		return err
 	})
 	return err == nil
 }

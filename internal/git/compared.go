@@ -1,7 +1,6 @@
 package git
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"syscall"
@@ -52,11 +51,4 @@ func (c *compared) keep(trees [2]string, changes []Change, counted bool) {
 	if len(changes) > 0 && len(changes) <= comparedLimit && (counted || c.trees != trees || !c.counted) {
 		c.trees, c.changes, c.counted = trees, slices.Clone(changes), counted
 	}
-}
-
-func (r *Repo) treesOf(ctx context.Context, from, to string) (trees [2]string, err error) {
-	if trees[0], err = r.TreeOf(ctx, from); err == nil {
-		trees[1], err = r.TreeOf(ctx, to)
-	}
-	return trees, err
 }

@@ -20,7 +20,13 @@ const importPrefix = "refs/signalbox/"
 // seen; no configuration, tag, submodule or hook of the other takes part. The commits of known are in both already, so
 // their history is left out. Doing it again is no error.
 func (r *Repo) FetchObjects(ctx context.Context, fromGitDir, id, ref string, known ...string) error {
-	if err := errors.Join(checkImport(fromGitDir, id, ref), checkIDs(known...)); err != nil {
+	if !filepath.IsAbs(fromGitDir) {
+		return fmt.Errorf("import: %w path %q: it must be absolute", ErrInvalid, fromGitDir)
+	}
+	if !strings.HasPrefix(ref, importPrefix) {
+		return fmt.Errorf("import: %w ref %q: it must be below %s", ErrInvalid, ref, importPrefix)
+	}
+	if err := errors.Join(checkRef(ref), checkIDs(id), checkIDs(known...)); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	if at, err := r.Resolve(ctx, ref); err == nil && at == id {
@@ -70,14 +76,4 @@ func (r *Repo) bring(ctx context.Context, fromGitDir, id string, known []string)
 	}
 	_, err = r.git.Run(ctx, gitcmd.Call{Args: args, Input: id + "\n", Limit: gitcmd.Slow})
 	return err
-}
-
-func checkImport(fromGitDir, id, ref string) error {
-	if !filepath.IsAbs(fromGitDir) {
-		return fmt.Errorf("%w path %q: it must be absolute", ErrInvalid, fromGitDir)
-	}
-	if !strings.HasPrefix(ref, importPrefix) {
-		return fmt.Errorf("%w ref %q: it must be below %s", ErrInvalid, ref, importPrefix)
-	}
-	return errors.Join(checkRef(ref), checkIDs(id))
 }

@@ -47,16 +47,6 @@ func (r *Repo) info(ctx context.Context, name string) (o object, err error) {
 // maxInline is the size up to which a file is read through the dialog, which has to read all of it.
 const maxInline = 4 << 20
 
-// contents is the first limit bytes of a small object; ok is false for every other one.
-func (r *Repo) contents(ctx context.Context, id string, limit int64) (data []byte, ok bool, err error) {
-	o, err := r.info(ctx, id)
-	if err != nil || o.Type != "blob" || o.Size > maxInline {
-		return nil, false, err
-	}
-	data, err = r.beginning(ctx, "blob", id, limit)
-	return data, err == nil, err
-}
-
 // beginning is the first limit bytes of an object of that type. All of it passes through the dialog.
 func (r *Repo) beginning(ctx context.Context, kind, id string, limit int64) (data []byte, err error) {
 	err = r.asked.Exchange(ctx, "contents "+id+"\n", func(out *bufio.Reader) error {

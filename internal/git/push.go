@@ -33,7 +33,10 @@ func (r *Repo) Remotes(ctx context.Context) ([]Remote, error) {
 		if len(remotes) > 0 && remotes[len(remotes)-1].Name == name {
 			continue
 		}
-		remotes = append(remotes, Remote{Name: name, URL: url, Local: isLocal(url)})
+		// To git, a colon before the first slash means host:path.
+		first, _, _ := strings.Cut(url, "/")
+		local := strings.HasPrefix(url, "file://") || filepath.IsAbs(url) || !strings.Contains(first, ":")
+		remotes = append(remotes, Remote{Name: name, URL: url, Local: local})
 	}
 	return remotes, nil
 }
@@ -50,15 +53,6 @@ func (r *Repo) Remote(ctx context.Context, name string) (Remote, error) {
 		}
 	}
 	return Remote{}, fmt.Errorf("remote %q: %w", name, ErrNotFound)
-}
-
-// isLocal follows git: a colon before the first slash means host:path.
-func isLocal(url string) bool {
-	if strings.HasPrefix(url, "file://") || filepath.IsAbs(url) {
-		return true
-	}
-	first, _, _ := strings.Cut(url, "/")
-	return !strings.Contains(first, ":")
 }
 
 // RemoteRef asks the remote for the object that ref is at. ErrNotFound if it has no such ref.

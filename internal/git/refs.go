@@ -184,22 +184,15 @@ func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	if err := checkRef(ref); err != nil {
 		return fmt.Errorf("drop ref: %w", err)
 	}
-	if there, err := r.isThere(ctx, ref); err == nil && !there {
-		return nil
+	if _, err := os.Lstat(filepath.Join(r.git.GitDir, ref+".lock")); errors.Is(err, os.ErrNotExist) {
+		if o, err := r.info(ctx, ref); err == nil && o.Type == "" {
+			return nil
+		}
 	}
 	if _, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"update-ref", "-m", "signalbox", "--no-deref", "-d", "--", ref}}); err != nil {
 		return fmt.Errorf("drop ref %s: %w", ref, err)
 	}
 	return nil
-}
-
-// isThere reports whether there is anything of ref: what it points to, or a lock.
-func (r *Repo) isThere(ctx context.Context, ref string) (bool, error) {
-	if _, err := os.Lstat(filepath.Join(r.git.GitDir, ref+".lock")); !errors.Is(err, os.ErrNotExist) {
-		return true, err
-	}
-	o, err := r.info(ctx, ref)
-	return o.Type != "", err
 }
 
 // changeRef brings ref from old to id; an empty id deletes it. A lost race is told from other failures by
@@ -218,21 +211,13 @@ func (r *Repo) changeRef(ctx context.Context, ref, old, id string) error {
 	if err == nil {
 		return nil
 	}
-	present, findErr := r.present(ctx, ref)
-	if findErr == nil && present != old {
+	// The object that ref points to, whatever its type; empty if there is none.
+	c := gitcmd.Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref}}
+	present, findErr := r.one(ctx, c, "resolve "+ref)
+	if (findErr == nil || errors.Is(findErr, ErrNotFound)) && present != old {
 		return fmt.Errorf("update ref %s: %w", ref, ErrRefMoved)
 	}
 	return fmt.Errorf("update ref %s: %w", ref, err)
-}
-
-// present is the object that ref points to, whatever its type; empty if there is none.
-func (r *Repo) present(ctx context.Context, ref string) (string, error) {
-	c := gitcmd.Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref}}
-	id, err := r.one(ctx, c, "resolve "+ref)
-	if errors.Is(err, ErrNotFound) {
-		return "", nil
-	}
-	return id, err
 }
 
 // ReleaseMoved removes what a git that was killed right behind the move of ref

@@ -120,14 +120,9 @@ func (r *Repo) checkVersion(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return supported(string(out))
-}
-
-// supported judges what "git version" prints: "git version 2.39.5 (Apple Git-154)".
-func supported(printed string) error {
-	fields := strings.Fields(printed)
+	fields := strings.Fields(string(out)) // "git version 2.39.5 (Apple Git-154)"
 	if len(fields) < 3 {
-		return fmt.Errorf("%w: it calls itself %q", ErrTooOld, gitcmd.Clean(printed))
+		return fmt.Errorf("%w: it calls itself %q", ErrTooOld, gitcmd.Clean(string(out)))
 	}
 	numbers := strings.SplitN(fields[2], ".", 3)
 	major, err := strconv.Atoi(numbers[0])

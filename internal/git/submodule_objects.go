@@ -45,21 +45,16 @@ func (r *Repo) SubmoduleObjects(chain ...Submodule) (found []string) {
 	for _, s := range chain {
 		kept = filepath.Join(kept, "modules", filepath.FromSlash(s.Name))
 	}
-	if kept = filepath.Join(kept, "objects"); holds(r.git.GitDir, kept) {
+	kept = filepath.Join(kept, "objects")
+	root, err := os.OpenRoot(r.git.GitDir) // a link that leads out of it, which a commit may bring, leads to nothing
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = root.Close() }()
+	if info, err := root.Stat(kept); err == nil && info.IsDir() {
 		found = append(found, filepath.Join(r.git.GitDir, kept))
 	}
 	return found
-}
-
-// holds reports whether there is such a folder below dir. A link that leads out of dir, which a commit may bring, leads to none.
-func holds(dir, folder string) bool {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = root.Close() }()
-	info, err := root.Stat(folder)
-	return err == nil && info.IsDir()
 }
 
 // maxCommit is far beyond what a message needs.

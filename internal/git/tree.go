@@ -21,11 +21,8 @@ type TreeFile struct {
 
 // TreeFiles lists the regular files of a commit by path. Symbolic links and
 // submodules are left out: following either leads out of what the commit holds.
-func (r *Repo) TreeFiles(ctx context.Context, commit string) ([]TreeFile, error) {
-	return r.listTree(ctx, commit)
-}
-
-func (r *Repo) listTree(ctx context.Context, commit string, paths ...string) ([]TreeFile, error) {
+// With paths it lists only what is at or below these.
+func (r *Repo) TreeFiles(ctx context.Context, commit string, paths ...string) ([]TreeFile, error) {
 	if err := checkIDs(commit); err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
 	}
@@ -71,7 +68,7 @@ func (r *Repo) ReadBlob(ctx context.Context, commit, path string, limit int64) (
 	if !fs.ValidPath(path) || path == "." {
 		return nil, absent
 	}
-	files, err := r.listTree(ctx, commit, path)
+	files, err := r.TreeFiles(ctx, commit, path)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +79,10 @@ func (r *Repo) ReadBlob(ctx context.Context, commit, path string, limit int64) (
 }
 
 func (r *Repo) readObject(ctx context.Context, id string, limit int64) ([]byte, error) {
-	if data, ok, err := r.contents(ctx, id, limit); err == nil && ok {
-		return data, nil
+	if o, err := r.info(ctx, id); err == nil && o.Type == "blob" && o.Size <= maxInline {
+		if data, err := r.beginning(ctx, "blob", id, limit); err == nil {
+			return data, nil
+		}
 	}
 	out := head{limit: limit}
 	c := gitcmd.Call{Args: []string{"cat-file", "blob", id}, Config: []string{bigFile}, Stdout: &out}

@@ -85,11 +85,15 @@ func (r *Runner) Run(ctx context.Context, c Call) ([]byte, error) {
 	defer retry.Stop()
 	for range lockTries {
 		out, err := r.start(ctx, c)
-		path, locked := lockInTheWay(err)
-		switch {
-		case !locked:
+		var failed *Error
+		if !errors.As(err, &failed) {
 			return out, err
-		case r.RemoveStaleLock(ctx, path):
+		}
+		lock := lockMessage().FindStringSubmatch(failed.Stderr)
+		if lock == nil {
+			return out, err
+		}
+		if r.RemoveStaleLock(ctx, lock[1]) {
 			continue
 		}
 		select {
@@ -130,7 +134,7 @@ func (r *Runner) start(ctx context.Context, c Call) ([]byte, error) {
 	if err != nil && result.Started.IsZero() {
 		return nil, err
 	}
-	return out.Bytes(), errors.Join(judge(ctx, c, result, errs.String()), err)
+	return out.Bytes(), errors.Join(judge(ctx, c, result, string(errs.kept)), err)
 }
 
 func judge(ctx context.Context, c Call, result process.Result, stderr string) error {

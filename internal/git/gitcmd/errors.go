@@ -88,5 +88,3 @@ func (t *tail) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
-
-func (t *tail) String() string { return string(t.kept) }

@@ -26,18 +26,6 @@ const (
 
 var lockMessage = lazy.Pattern(`Unable to create '(.+\.lock)': File exists`)
 
-func lockInTheWay(err error) (path string, locked bool) {
-	var failed *Error
-	if !errors.As(err, &failed) {
-		return "", false
-	}
-	found := lockMessage().FindStringSubmatch(failed.Stderr)
-	if found == nil {
-		return "", false
-	}
-	return found[1], true
-}
-
 // RemoveStaleLock removes a lock file that a killed git left in our git
 // folder. It must be older than this process, up to startSlack, no live process may
 // have it open, and no git that is as old may be at work in the repository:
