@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
-	"time"
 
 	"signalbox/internal/process"
 )
@@ -45,14 +45,10 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 	i := &inbox{first: c.Stdin}
 	i.more = sync.NewCond(&i.mu)
 	t := &talk{Dialogue: dialogue, task: task, end: end, input: i, more: make(chan struct{}, 1)}
-	s := &silence{limit: c.Idle, end: func() { end(errSilent) }}
-	if c.Idle > 0 {
-		s.timer = time.AfterFunc(c.Idle, s.passed)
-	}
-	t.silence = s
+	t.silence = process.NewDeadline(c.Idle, func() { end(errSilent) })
 	t.deadline = process.NewDeadline(c.Total, func() { end(errTooLong) })
 	c.Stdin, c.Idle, c.Total = t.input, 0, 0
-	c.Stdout, c.Stderr = t.silence.hearing(c.Stdout), t.silence.hearing(c.Stderr)
+	c.Stdout, c.Stderr = hearing{t.silence, c.Stdout}, hearing{t.silence, c.Stderr}
 	var answering sync.WaitGroup
 	answering.Go(func() {
 		for {
@@ -70,7 +66,7 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 	ended = func(result *process.Result, err error) error {
 		cause := context.Cause(running)
 		end(nil)
-		t.silence.hold()
+		t.silence.Hold()
 		t.deadline.Hold()
 		t.input.close()
 		answering.Wait()
@@ -87,4 +83,18 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 		return errors.Join(err, cause)
 	}
 	return running, func(line []byte) ([]Entry, bool) { return t.read(running, line) }, ended
+}
+
+// errSilent ends a call that printed nothing for too long, errTooLong one that ran for too long.
+var errSilent, errTooLong = errors.New("the agent printed nothing for too long"), errors.New("the agent worked for too long")
+
+// hearing is a writer that restarts an idle deadline on each write.
+type hearing struct {
+	silence *process.Deadline
+	to      io.Writer
+}
+
+func (h hearing) Write(p []byte) (int, error) {
+	h.silence.Restart()
+	return h.to.Write(p)
 }

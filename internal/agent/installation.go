@@ -95,12 +95,14 @@ func belongings(path string) []string {
 		return []string{strings.Join(parts[:at+1], "/")}
 	}
 	dir := filepath.Dir(path)
-	switch lib := filepath.Join(filepath.Dir(dir), "lib"); {
+	lib := filepath.Join(filepath.Dir(dir), "lib")
+	libInfo, errLib := os.Stat(lib)
+	switch {
 	case within(path, "/nix/store"):
 		return []string{"/nix/store"} // public packages that refer to each other
 	case ofSystem(path):
 		return []string{path}
-	case filepath.Base(dir) == "bin" && isDir(lib):
+	case filepath.Base(dir) == "bin" && errLib == nil && libInfo.IsDir():
 		return []string{path, lib}
 	case ownFolder(dir):
 		return []string{dir}
@@ -132,11 +134,6 @@ func ofSystem(path string) bool {
 // within reports whether path is dir or below it. Both must be clean and absolute.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // interpreterOf returns the interpreter, with its arguments, that a script's first line names; nil if the file isn't a script. Like the kernel, it

@@ -18,11 +18,10 @@ var ErrPesters = errors.New("it asks more than anybody can answer")
 // talk is a running Dialogue with a program.
 type talk struct {
 	Dialogue
-	task    Task
-	input   *inbox
-	silence *silence
-	// deadline pauses while a person thinks: that is no work, and has its own limit.
-	deadline *process.Deadline
+	task  Task
+	input *inbox
+	// silence and deadline pause while a person thinks: that is no work, and has its own limit.
+	silence, deadline *process.Deadline
 	// end ends the call.
 	end context.CancelCauseFunc
 
@@ -79,7 +78,7 @@ func (t *talk) put(ctx context.Context, q Question) Entry {
 	w := &asked{Question: q}
 	w.ctx, w.withdraw = context.WithCancel(ctx)
 	t.waiting = append(t.waiting, w)
-	t.silence.hold()
+	t.silence.Hold()
 	t.deadline.Hold()
 	select {
 	case t.more <- struct{}{}:
@@ -118,6 +117,7 @@ func (t *talk) answer(ctx context.Context, w *asked) {
 			t.task.tell(entry)
 		}
 	}
-	t.silence.release()
+	t.silence.Restart()
+	t.silence.Release()
 	t.deadline.Release()
 }

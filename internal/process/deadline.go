@@ -5,9 +5,11 @@ import (
 	"time"
 )
 
-// Deadline is a total deadline that can pause, for a program that waits for a person. Command.Total never pauses.
+// Deadline is a deadline that can pause, for a program that waits for a person: a total one or, with Restart, an idle
+// one. Command.Total and Command.Idle never pause.
 type Deadline struct {
-	end func()
+	limit time.Duration
+	end   func()
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -20,13 +22,15 @@ type Deadline struct {
 
 // NewDeadline calls end after limit, in which it was not held; zero is no limit.
 func NewDeadline(limit time.Duration, end func()) *Deadline {
-	d := &Deadline{left: limit, since: time.Now(), end: end}
+	d := &Deadline{limit: limit, left: limit, since: time.Now(), end: end}
 	if limit > 0 {
 		d.timer = time.AfterFunc(limit, d.passed)
 	}
 	return d
 }
 
+// passed runs when the timer fires, possibly just as the deadline is held or restarted. Being held prevents the end; a
+// restart does not: it was late, if only by that moment.
 func (d *Deadline) passed() {
 	d.mu.Lock()
 	running := d.held == 0
@@ -55,5 +59,15 @@ func (d *Deadline) Release() {
 	if d.timer != nil && d.held == 0 {
 		d.since = time.Now()
 		d.timer.Reset(max(0, d.left))
+	}
+}
+
+// Restart gives the deadline its whole limit again. One that is held begins with that once it is released.
+func (d *Deadline) Restart() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left, d.since = d.limit, time.Now()
+	if d.timer != nil && d.held == 0 {
+		d.timer.Reset(d.limit)
 	}
 }

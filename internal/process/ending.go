@@ -47,8 +47,9 @@ func (p *program) end(ctx context.Context, tag string) error {
 	select {
 	case <-p.exited:
 		err = errors.Join(err, p.reap())
-		p.starved = p.group.killed()
-		return errors.Join(err, p.group.end(ctx))
+		var errGroup error
+		p.starved, errGroup = p.group.end(ctx)
+		return errors.Join(err, errGroup)
 	case <-time.After(killWait):
 		return errors.Join(err, fmt.Errorf("end process %d: %w", p.process.Pid, ErrUnkillable))
 	}

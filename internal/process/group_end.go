@@ -16,34 +16,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killed reports whether the OOM killer struck in the group.
-func (g *group) killed() bool {
+// end kills whatever is left in the group and removes it. Nothing leaves a group by itself, so
+// this also finds who left the process group and forgot the environment. starved reports whether the OOM killer struck in it.
+func (g *group) end(ctx context.Context) (starved bool, err error) {
 	if g == nil {
-		return false
+		return false, nil
 	}
 	for parent, dir := range g.dirs {
 		file := "memory.oom_control"
 		if parent.unified {
 			file = "memory.events"
 		}
-		if kills, ok := oomKills(filepath.Join(dir, file)); ok && kills > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// end kills whatever is left in the group and removes it. Nothing leaves a group by itself, so
-// this also finds who left the process group and forgot the environment.
-func (g *group) end(ctx context.Context) error {
-	if g == nil {
-		return nil
+		kills, known := oomKills(filepath.Join(dir, file))
+		starved = starved || known && kills > 0
 	}
 	var errs []error
 	for _, dir := range slices.Sorted(maps.Values(g.dirs)) {
 		errs = append(errs, empty(ctx, dir))
 	}
-	return errors.Join(append(errs, g.remove())...)
+	return starved, errors.Join(append(errs, g.remove())...)
 }
 
 // empty kills the group's processes until it has none.
