@@ -19,10 +19,6 @@ type asking struct {
 	requests pending.Requests[*request]
 }
 
-func newAsking(resumed *agent.Conversation, dir string) *asking {
-	return &asking{reader: newReader(resumed), dir: dir}
-}
-
 // control is a line that is about what it may do, not about the conversation.
 type control struct {
 	Type      string `json:"type"`
@@ -56,16 +52,11 @@ func (a *asking) Line(line []byte) (entries []agent.Entry, keep bool) {
 			a.next.Ask = append(a.next.Ask, a.requests.Put(c.RequestID, r, r.asks(a.dir))...)
 		}
 	case "control_cancel_request":
-		a.drop(c.RequestID)
+		a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(c.RequestID)...)
 	case "result":
 		a.next.Over = true
 	}
 	return entries, keep
-}
-
-// drop lets go of a request with those of its questions that wait.
-func (a *asking) drop(id string) {
-	a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(id)...)
 }
 
 // Answered implements agent.Dialogue.
@@ -76,7 +67,7 @@ func (a *asking) Answered(q agent.Question, answer agent.Answer) {
 	}
 	if response := r.answered(number, answer); response != nil {
 		a.tell("success", id, "response", response)
-		a.drop(id)
+		a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(id)...)
 	}
 }
 

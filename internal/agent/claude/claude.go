@@ -54,11 +54,11 @@ func (a *Agent) Run(ctx context.Context, task agent.Task, exec process.Executor)
 	}
 	program.Args = append(program.Args, append(args, a.Settings.Args...)...)
 	program.Env = slices.Concat(program.Env, endpoint(task.Endpoint))
-	program.Stdin, program.Reader = strings.NewReader(task.Prompt), newReader(task.Conversation)
+	program.Stdin, program.Reader = strings.NewReader(task.Prompt), &reader{resumed: task.Conversation}
 	if a.Settings.Permissions == agent.Ask {
 		text := map[string]string{"type": "text", "text": task.Prompt}
 		prompt := map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{text}}}
-		program.Stdin, program.Reader = bytes.NewReader(said(prompt)), newAsking(task.Conversation, task.Dir)
+		program.Stdin, program.Reader = bytes.NewReader(said(prompt)), &asking{reader: &reader{resumed: task.Conversation}, dir: task.Dir}
 	}
 	return program.Run(ctx, task, exec)
 }

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +29,6 @@ type reader struct {
 	// called is what its tools were to do, by their calls, which it denies by their ids alone.
 	called map[string]string
 }
-
-func newReader(resumed *agent.Conversation) *reader { return &reader{resumed: resumed} }
 
 // Line implements agent.Reader.
 func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
@@ -70,7 +69,7 @@ func (r *reader) Line(line []byte) ([]agent.Entry, bool) {
 		r.result = &e.result
 		if e.Subtype != "success" {
 			r.result.IsError = true
-			r.result.Answer = cmp.Or(r.result.Answer, firstOf(e.Errors), e.Subtype)
+			r.result.Answer = cmp.Or(slices.Concat([]string{r.result.Answer}, e.Errors[:min(1, len(e.Errors))], []string{e.Subtype})...)
 		}
 		for _, d := range e.Denials {
 			r.denied.Add(d.Tool)

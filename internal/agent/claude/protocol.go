@@ -107,10 +107,3 @@ func wanted(input json.RawMessage) string {
 	}
 	return short.String()
 }
-
-func firstOf(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}

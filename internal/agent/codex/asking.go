@@ -62,11 +62,6 @@ func (a *asking) wished(m jsonrpc.Message) *request {
 	return r
 }
 
-// drop lets go of a request with those of its questions that wait.
-func (a *asking) drop(id string) {
-	a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(id)...)
-}
-
 // Answered implements agent.Dialogue. A denial has no words in this protocol, so they are said in the
 // midst of the turn, before it goes on.
 func (a *asking) Answered(q agent.Question, answer agent.Answer) {
@@ -86,7 +81,7 @@ func (a *asking) Answered(q agent.Question, answer agent.Answer) {
 		}
 	}
 	a.peer.Respond(r.message, response)
-	a.drop(id)
+	a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(id)...)
 }
 
 // Turn implements agent.Dialogue.

@@ -112,7 +112,7 @@ func (a *asking) told(m jsonrpc.Message) []agent.Entry {
 	case "warning":
 		return []agent.Entry{{Kind: agent.Warned, Text: agent.Text(n.Message)}}
 	case "serverRequest/resolved":
-		a.drop(string(n.RequestID))
+		a.next.Withdrawn = append(a.next.Withdrawn, a.requests.Drop(string(n.RequestID))...)
 	case "turn/completed":
 		a.next.Over = true
 		switch n.Turn.Status {

@@ -158,27 +158,20 @@ func cancels(t *testing.T, s *session) {
 	}
 }
 
-func looks(t *testing.T, s *session) {
-	s.denied(t, agent.ReadOnly, modeltest.Write("hello.txt", "hello\n"))
-}
-
-// edits runs a shell in a shell: some take a command that only writes a file for an edit.
-func edits(t *testing.T, s *session) {
-	s.denied(t, agent.Edits, modeltest.Run("sh -c 'echo hello >hello.txt'"))
-}
-
 // denied wants that a call is not made, and that the agent says so. The model may not even be
 // offered the tool: then there is nothing to deny.
-func (s *session) denied(t *testing.T, permissions agent.Permissions, call modeltest.Call) {
-	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(call), modeltest.Say("I could not.")}})
-	result := s.run(t, permissions, s.task(server.URL))
-	if _, err := os.Stat(filepath.Join(s.work, "hello.txt")); err == nil {
-		t.Error("it did it")
-	}
-	if offered := len(server.Unexpected()) == 0; offered && len(result.Denied) == 0 && !s.fences {
-		t.Errorf("it does not say what it was denied\n%s", s.log.String())
-	} else if !offered {
-		t.Logf("it was not offered: %s", server.Unexpected()[0].Problem)
+func denied(permissions agent.Permissions, call modeltest.Call) func(*testing.T, *session) {
+	return func(t *testing.T, s *session) {
+		server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(call), modeltest.Say("I could not.")}})
+		result := s.run(t, permissions, s.task(server.URL))
+		if _, err := os.Stat(filepath.Join(s.work, "hello.txt")); err == nil {
+			t.Error("it did it")
+		}
+		if offered := len(server.Unexpected()) == 0; offered && len(result.Denied) == 0 && !s.fences {
+			t.Errorf("it does not say what it was denied\n%s", s.log.String())
+		} else if !offered {
+			t.Logf("it was not offered: %s", server.Unexpected()[0].Problem)
+		}
 	}
 }
 
@@ -205,21 +198,5 @@ func (s *session) fails(t *testing.T, result agent.Result, want agent.FailureCod
 	t.Helper()
 	if f := result.Failure; f == nil || f.Code != want {
 		t.Errorf("Failure = %+v, want %s\n%s", f, want, s.log.String())
-	}
-}
-
-// speaks wants the work done over an API.
-func speaks(api modeltest.API) func(*testing.T, *session) {
-	return func(t *testing.T, s *session) {
-		server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Write("hello.txt", "hello\n")), modeltest.Say(written)}})
-		if result := s.run(t, agent.Edits, s.task(server.URL)); result.Failure != nil || result.Answer != written {
-			t.Errorf("answer %q\n%s", result.Answer, s.log.String())
-		}
-		for _, x := range server.Answers() {
-			if x.Conversation.API != api {
-				t.Errorf("request %d is one of %s, want %s", x.Number, x.Conversation.API, api)
-			}
-		}
-		s.asked(t, server)
 	}
 }

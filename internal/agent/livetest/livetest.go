@@ -51,7 +51,17 @@ func With[A agent.Agent](of func(agent.Settings) (A, error), model string) Make 
 
 // Speaks holds a driver whose model is another to the API that it is spoken to in.
 func Speaks(t *testing.T, name string, api modeltest.API, make Make) {
-	speaks(api)(t, newSession(t, installed(t, name), make))
+	s := newSession(t, installed(t, name), make)
+	server := s.serve(t, modeltest.Script{Turns: []modeltest.Turn{modeltest.Do(modeltest.Write("hello.txt", "hello\n")), modeltest.Say(written)}})
+	if result := s.run(t, agent.Edits, s.task(server.URL)); result.Failure != nil || result.Answer != written {
+		t.Errorf("answer %q\n%s", result.Answer, s.log.String())
+	}
+	for _, x := range server.Answers() {
+		if x.Conversation.API != api {
+			t.Errorf("request %d is one of %s, want %s", x.Number, x.Conversation.API, api)
+		}
+	}
+	s.asked(t, server)
 }
 
 // Trait is what one program does otherwise than most.
@@ -84,9 +94,10 @@ func Run(t *testing.T, name string, make Make, traits ...Trait) {
 	t.Run("a model that falls silent", live(hangs))
 	t.Run("a limit of hours is told or ends at the idle deadline", live(waits))
 	t.Run("what it started ends with it when it is canceled", live(cancels))
-	t.Run("who may only look writes nothing", live(looks))
+	t.Run("who may only look writes nothing", live(denied(agent.ReadOnly, modeltest.Write("hello.txt", "hello\n"))))
 	if !slices.Contains(traits, Fences) {
-		t.Run("who may edit runs nothing", live(edits))
+		// A shell in a shell: some take a command that only writes a file for an edit.
+		t.Run("who may edit runs nothing", live(denied(agent.Edits, modeltest.Run("sh -c 'echo hello >hello.txt'"))))
 	}
 	t.Run("a prompt of 300 KiB arrives whole", live(large))
 	t.Run("it tells its version", func(t *testing.T) {

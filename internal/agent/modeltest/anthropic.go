@@ -57,7 +57,7 @@ func (anthropic) whole(a answer) any {
 		content = append(content, object{"type": "tool_use", "id": call.id, "name": call.name, "input": json.RawMessage(call.arguments)})
 	}
 	message := a.message(content)
-	message["stop_reason"] = a.stopReason()
+	message["stop_reason"] = a.ends("tool_use", "end_turn")
 	return message
 }
 
@@ -69,13 +69,6 @@ func (a answer) message(content []object) object {
 		"stop_reason": nil, "stop_sequence": nil, "usage": object{
 			"input_tokens": a.usage.Input - a.usage.Cached, "cache_read_input_tokens": a.usage.Cached,
 			"cache_creation_input_tokens": 0, "output_tokens": a.usage.Output}}
-}
-
-func (a answer) stopReason() string {
-	if len(a.calls) > 0 {
-		return "tool_use"
-	}
-	return "end_turn"
 }
 
 func (anthropic) events(a answer) iter.Seq[event] {
@@ -104,7 +97,7 @@ func (anthropic) events(a answer) iter.Seq[event] {
 		for _, call := range a.calls {
 			block(object{"type": "tool_use", "id": call.id, "name": call.name, "input": object{}}, "input_json_delta", "partial_json", call.arguments)
 		}
-		emit("message_delta", object{"delta": object{"stop_reason": a.stopReason(), "stop_sequence": nil},
+		emit("message_delta", object{"delta": object{"stop_reason": a.ends("tool_use", "end_turn"), "stop_sequence": nil},
 			"usage": object{"output_tokens": a.usage.Output}})
 		emit("message_stop", object{})
 	}

@@ -52,7 +52,7 @@ func (chat) whole(a answer) any {
 	for i, call := range a.calls {
 		calls = append(calls, call.delta(i, call.arguments))
 	}
-	return a.completion("chat.completion", object{"index": 0, "finish_reason": a.finishReason(),
+	return a.completion("chat.completion", object{"index": 0, "finish_reason": a.ends("tool_calls", "stop"),
 		"message": object{"role": "assistant", "content": a.text, "tool_calls": calls}})
 }
 
@@ -68,13 +68,6 @@ func (a answer) completion(kind string, choices ...object) object {
 			"total_tokens": a.usage.Input + a.usage.Output, "prompt_tokens_details": object{"cached_tokens": a.usage.Cached}}
 	}
 	return completion
-}
-
-func (a answer) finishReason() string {
-	if len(a.calls) > 0 {
-		return "tool_calls"
-	}
-	return "stop"
 }
 
 func (c call) delta(index int, arguments string) object {
@@ -98,7 +91,7 @@ func (chat) events(a answer) iter.Seq[event] {
 				say(object{"tool_calls": []object{{"index": i, "function": object{"arguments": piece}}}})
 			}
 		}
-		emit(object{"index": 0, "delta": object{}, "finish_reason": a.finishReason()})
+		emit(object{"index": 0, "delta": object{}, "finish_reason": a.ends("tool_calls", "stop")})
 		emit()
 		_ = ok && yield(event{data: "[DONE]"})
 	}

@@ -31,6 +31,14 @@ type answer struct {
 	created int64 // Unix seconds
 }
 
+// ends returns the word for why the answer ends: its calls, or that all is said.
+func (a answer) ends(byCalls, said string) string {
+	if len(a.calls) > 0 {
+		return byCalls
+	}
+	return said
+}
+
 // event is one server-sent event. Data is marshaled as JSON, unless it is a string. A bare one is
 // its data alone.
 type event struct {

@@ -1,9 +1,7 @@
 package pi
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"signalbox/internal/agent"
@@ -76,11 +74,3 @@ func until(problem string, now time.Time) time.Time {
 
 // lost are its words for a conversation that it does not have, or not of this folder.
 var lost = []string{"No session found matching", "Session found in different project", "Stored session working directory does not exist"}
-
-// notBegun returns the failure of a conversation that did not begin, which it tells in no event.
-func notBegun(stderr string) *agent.Failure {
-	if slices.ContainsFunc(lost, func(words string) bool { return strings.Contains(stderr, words) }) {
-		return agent.Fail(agent.Lost, "pi does not know the conversation any more")
-	}
-	return nil
-}

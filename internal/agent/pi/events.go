@@ -3,6 +3,8 @@ package pi
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"signalbox/internal/agent"
@@ -130,8 +132,8 @@ func (r *reader) End(end process.Result, stderr string) agent.Ending {
 	case r.failure != nil:
 	case r.reason == "stop" && (r.over || end.OK()):
 		e.Whole, e.Answer = true, r.answer
-	case r.session == "":
-		e.Failure = notBegun(stderr)
+	case r.session == "" && slices.ContainsFunc(lost, func(words string) bool { return strings.Contains(stderr, words) }):
+		e.Failure = agent.Fail(agent.Lost, "pi does not know the conversation any more") // which it tells in no event
 	}
 	return e
 }

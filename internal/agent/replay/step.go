@@ -43,15 +43,37 @@ func (s *step) UnmarshalYAML(node *yaml.Node) error {
 var actions = map[string]func(*yaml.Node) (action, error){
 	"print":  as(func(text string) (action, error) { return printing(text + "\n"), nil }),
 	"answer": readAnswer,
-	"patch":  as(newPatch),
+	"patch": as(func(diff string) (action, error) {
+		return patching(diff), want(strings.TrimSpace(diff) != "", "it is empty")
+	}),
 	"write":  as(func(files map[string]string) (action, error) { return writing(files), nil }),
 	"delete": readDelete,
-	"delay":  as(newDelay),
-	"run":    as(newCommand),
-	"exit":   as(newExit),
-	"crash":  as(newCrash),
-	"hang":   as(newHang),
-	"flood":  as(newFlood),
+	"delay": as(func(text string) (action, error) {
+		delay, err := time.ParseDuration(text)
+		return delaying(delay), err
+	}),
+	"run": as(func(args []string) (action, error) {
+		return running(args), want(len(args) > 0, "it needs a program")
+	}),
+	"exit": as(func(code int) (action, error) {
+		return exiting(code), want(0 <= code && code <= 255, "%d is outside 0 to 255", code)
+	}),
+	"crash": as(func(name string) (action, error) {
+		signal, known := signals[name]
+		return crashing(signal), want(known, "%q is not SIGKILL, SIGTERM, SIGINT or SIGHUP", name)
+	}),
+	"hang": as(func(yes bool) (action, error) { return hanging{}, want(yes, "it can only be true") }),
+	"flood": as(func(size int64) (action, error) {
+		return flooding(size), want(size >= 0, "%d bytes are less than none", size)
+	}),
+}
+
+// want returns an error that says what is wrong, unless it holds.
+func want(holds bool, wrong string, a ...any) error {
+	if holds {
+		return nil
+	}
+	return fmt.Errorf(wrong, a...)
 }
 
 // as reads a node as a T and makes an action of it.
@@ -93,56 +115,8 @@ func readDelete(node *yaml.Node) (action, error) {
 	return as(func(paths []string) (action, error) { return deleting(paths), nil })(node)
 }
 
-func newPatch(diff string) (action, error) {
-	if strings.TrimSpace(diff) == "" {
-		return nil, errors.New("it is empty")
-	}
-	return patching(diff), nil
-}
-
-func newDelay(text string) (action, error) {
-	delay, err := time.ParseDuration(text)
-	return delaying(delay), err
-}
-
-func newCommand(args []string) (action, error) {
-	if len(args) == 0 {
-		return nil, errors.New("it needs a program")
-	}
-	return running(args), nil
-}
-
-func newExit(code int) (action, error) {
-	if code < 0 || code > 255 {
-		return nil, fmt.Errorf("%d is outside 0 to 255", code)
-	}
-	return exiting(code), nil
-}
-
 // Signals by which a Go program really ends; for the others its runtime prints
 // a trace and exits with a code instead.
 var signals = map[string]syscall.Signal{
 	"SIGKILL": syscall.SIGKILL, "SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT, "SIGHUP": syscall.SIGHUP,
-}
-
-func newCrash(name string) (action, error) {
-	signal, known := signals[name]
-	if !known {
-		return nil, fmt.Errorf("%q is not SIGKILL, SIGTERM, SIGINT or SIGHUP", name)
-	}
-	return crashing(signal), nil
-}
-
-func newHang(yes bool) (action, error) {
-	if !yes {
-		return nil, errors.New("it can only be true")
-	}
-	return hanging{}, nil
-}
-
-func newFlood(size int64) (action, error) {
-	if size < 0 {
-		return nil, fmt.Errorf("%d bytes are less than none", size)
-	}
-	return flooding(size), nil
 }
