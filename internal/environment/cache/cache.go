@@ -15,8 +15,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"signalbox/internal/lazy"
 	"time"
+
+	"signalbox/internal/flock"
+	"signalbox/internal/lazy"
 )
 
 // Entry is one base. Its maker writes it once, with Describe.
@@ -173,5 +175,12 @@ func (c *Cache) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the cache's folder: %w", err)
 	}
-	return lock(ctx, filepath.Join(c.Dir, ".lock"))
+	f, err := os.OpenFile(filepath.Join(c.Dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the cache: %w", err)
+	}
+	if err := flock.Wait(ctx, f); err != nil {
+		return nil, fmt.Errorf("lock the cache: %w", err)
+	}
+	return func() { _ = flock.Release(f) }, nil
 }

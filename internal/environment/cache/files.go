@@ -1,26 +1,11 @@
 package cache
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"signalbox/internal/flock"
 )
-
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock the cache: %w", err)
-	}
-	if err := flock.Wait(ctx, f); err != nil {
-		return nil, fmt.Errorf("lock the cache: %w", err)
-	}
-	return func() { _ = flock.Release(f) }, nil
-}
 
 func writeDurably(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

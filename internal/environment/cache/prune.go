@@ -24,7 +24,19 @@ func (c *Cache) Prune(ctx context.Context, limit int64, dry bool, users func() (
 	if err != nil || dry {
 		return gone, err
 	}
-	return gone, c.sweep(ctx)
+	names, err := c.named(condemned) // now, or before a crash
+	if err != nil {
+		return gone, err
+	}
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return gone, err
+		}
+		if err := c.Remove(filepath.Join(c.Dir, name)); err != nil {
+			return gone, fmt.Errorf("delete base %s: %w", name, err)
+		}
+	}
+	return gone, nil
 }
 
 // condemn renames what is to be deleted, because deleting takes long and needs no lock.
@@ -37,7 +49,17 @@ func (c *Cache) condemn(limit int64, dry bool, users func() (map[string][]string
 	if err != nil {
 		return nil, err
 	}
-	gone := surplus(entries, used, limit)
+	var total int64
+	for _, e := range entries {
+		total += e.Bytes
+	}
+	var gone []Entry
+	for _, e := range slices.Backward(entries) { // least recently used first
+		if len(used[e.ID]) == 0 && (e.Forgotten || total > limit) {
+			gone = append(gone, e)
+			total -= e.Bytes
+		}
+	}
 	if dry {
 		return gone, nil
 	}
@@ -47,21 +69,6 @@ func (c *Cache) condemn(limit int64, dry bool, users func() (map[string][]string
 		}
 	}
 	return gone, c.condemnUnfinished(used)
-}
-
-// surplus returns the entries to delete. entries are sorted, most recently used first.
-func surplus(entries []Entry, used map[string][]string, limit int64) (gone []Entry) {
-	var total int64
-	for _, e := range entries {
-		total += e.Bytes
-	}
-	for _, e := range slices.Backward(entries) {
-		if len(used[e.ID]) == 0 && (e.Forgotten || total > limit) {
-			gone = append(gone, e)
-			total -= e.Bytes
-		}
-	}
-	return gone
 }
 
 const (
@@ -88,23 +95,6 @@ func (c *Cache) condemnUnfinished(used map[string][]string) error {
 func (c *Cache) putAside(id, path string) error {
 	if err := os.Rename(path, filepath.Join(c.Dir, condemned+id)); err != nil {
 		return fmt.Errorf("put base %s aside: %w", id, err)
-	}
-	return nil
-}
-
-// sweep deletes what was renamed, now or before a crash.
-func (c *Cache) sweep(ctx context.Context) error {
-	names, err := c.named(condemned)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := c.Remove(filepath.Join(c.Dir, name)); err != nil {
-			return fmt.Errorf("delete base %s: %w", name, err)
-		}
 	}
 	return nil
 }

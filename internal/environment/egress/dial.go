@@ -50,9 +50,15 @@ func (s *session) permitted(ctx context.Context, host string, port uint16) ([]ne
 	if trust == refused {
 		return nil, s.refused(name(host, port), "is not in environment.allow")
 	}
-	found, err := s.resolve(ctx, host)
+	ip, err := netip.ParseAddr(host)
+	found := []netip.Addr{ip}
 	if err != nil {
-		return nil, err
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		found, err = s.config.Resolve(ctx, host)
+		if err != nil || len(found) == 0 {
+			return nil, fmt.Errorf("could not resolve host %s: %w", host, errors.Join(err))
+		}
 	}
 	var permitted []netip.Addr
 	for _, ip := range found {
@@ -67,22 +73,21 @@ func (s *session) permitted(ctx context.Context, host string, port uint16) ([]ne
 	return permitted, nil
 }
 
+// refused reports a host at its first refusal.
 func (s *session) refused(host, why string) error {
-	s.refuse(host)
+	s.mu.Lock()
+	first := !s.seen[host] && len(s.seen) < maxRefused
+	if first {
+		s.seen[host] = true
+	}
+	s.mu.Unlock()
+	if first {
+		s.config.Logger.Warn("network request blocked", "host", host, "setting", "environment.allow")
+		if s.blocked != nil {
+			s.blocked(host)
+		}
+	}
 	return &refusal{host: host, why: why}
-}
-
-func (s *session) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return []netip.Addr{ip}, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	found, err := s.config.Resolve(ctx, host)
-	if err != nil || len(found) == 0 {
-		return nil, fmt.Errorf("could not resolve host %s: %w", host, errors.Join(err))
-	}
-	return found, nil
 }
 
 func (s *session) connect(ctx context.Context, address netip.AddrPort) (net.Conn, error) {
@@ -92,14 +97,14 @@ func (s *session) connect(ctx context.Context, address netip.AddrPort) (net.Conn
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	idle := &idleConn{Conn: conn, clock: s.config.Clock}
+	idle := &idleConn{duplex: duplex{conn}, clock: s.config.Clock}
 	idle.extend()
 	return idle, nil
 }
 
 // idleConn is closed for reading and writing when nothing moves for idleTimeout.
 type idleConn struct {
-	net.Conn
+	duplex
 	clock func() time.Time
 }
 
@@ -123,6 +128,3 @@ func (c *idleConn) extend() {
 	// A connection that cannot get one is closed already.
 	_ = c.SetDeadline(c.clock().Add(idleTimeout))
 }
-
-// CloseWrite passes on that one side has no more to say.
-func (c *idleConn) CloseWrite() error { return closeWrite(c.Conn) }

@@ -95,25 +95,20 @@ func through(ctx context.Context, proxy net.Conn, target string) (net.Conn, erro
 	reader := bufio.NewReader(proxy)
 	_, err := fmt.Fprintf(proxy, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
 	if err == nil {
-		err = granted(textproto.NewReader(reader))
+		var line string
+		answer := textproto.NewReader(reader)
+		if line, err = answer.ReadLine(); err == nil {
+			_, err = answer.ReadMIMEHeader()
+		}
+		if err == nil && !strings.HasPrefix(line, "HTTP/1.1 200 ") {
+			err = fmt.Errorf("ask the proxy for a tunnel: %s", line)
+		}
 	}
 	if err != nil {
 		_ = proxy.Close()
 		return nil, err
 	}
-	return &buffered{Conn: proxy, reader: reader}, nil
-}
-
-// granted reads the answer to CONNECT.
-func granted(r *textproto.Reader) error {
-	line, err := r.ReadLine()
-	if err == nil {
-		_, err = r.ReadMIMEHeader()
-	}
-	if err == nil && !strings.HasPrefix(line, "HTTP/1.1 200 ") {
-		err = fmt.Errorf("ask the proxy for a tunnel: %s", line)
-	}
-	return err
+	return &buffered{duplex: duplex{proxy}, reader: reader}, nil
 }
 
 // listen listens at every address, in the network namespace of the calling thread.

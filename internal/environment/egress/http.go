@@ -97,19 +97,16 @@ func (s *session) connectTunnel(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = client.SetDeadline(time.Time{})
 	_, _ = io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n")
-	tunnel(s.ctx, &buffered{Conn: client, reader: buffer.Reader}, server)
+	tunnel(s.ctx, &buffered{duplex: duplex{client}, reader: buffer.Reader}, server)
 }
 
 // buffered is a connection of which the first bytes were read already.
 type buffered struct {
-	net.Conn
+	duplex
 	reader *bufio.Reader
 }
 
 func (b *buffered) Read(p []byte) (int, error) { return b.reader.Read(p) }
-
-// CloseWrite passes on that one side has no more to say.
-func (b *buffered) CloseWrite() error { return closeWrite(b.Conn) }
 
 func answer(w http.ResponseWriter, err error) { http.Error(w, "signalbox: "+reason(err), status(err)) }
 

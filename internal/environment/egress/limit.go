@@ -31,7 +31,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		<-l.places
 		return nil, err
 	}
-	return &counted{Conn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
+	return &counted{duplex: duplex{conn}, leave: sync.OnceFunc(func() { <-l.places })}, nil
 }
 
 // Close implements net.Listener.
@@ -47,7 +47,7 @@ func (l *limited) drain() {
 
 // counted gives its place back when it is closed.
 type counted struct {
-	net.Conn
+	duplex
 	leave func()
 }
 
@@ -56,6 +56,3 @@ func (c *counted) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
 }
-
-// CloseWrite passes on that one side has no more to say.
-func (c *counted) CloseWrite() error { return closeWrite(c.Conn) }

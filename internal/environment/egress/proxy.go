@@ -103,20 +103,3 @@ type session struct {
 	mu      sync.Mutex
 	seen    map[string]bool
 }
-
-// refuse reports a host that was refused, at the first time.
-func (s *session) refuse(host string) {
-	s.mu.Lock()
-	first := !s.seen[host] && len(s.seen) < maxRefused
-	if first {
-		s.seen[host] = true
-	}
-	s.mu.Unlock()
-	if !first {
-		return
-	}
-	s.config.Logger.Warn("network request blocked", "host", host, "setting", "environment.allow")
-	if s.blocked != nil {
-		s.blocked(host)
-	}
-}

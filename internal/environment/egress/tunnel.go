@@ -25,6 +25,11 @@ func tunnel(ctx context.Context, a, b net.Conn) {
 	passing.Wait()
 }
 
+// duplex is a connection that passes on that one side has no more to say.
+type duplex struct{ net.Conn }
+
+func (d duplex) CloseWrite() error { return closeWrite(d.Conn) }
+
 // closeWrite says to the other side that no more comes, and still hears it.
 func closeWrite(c net.Conn) error {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {

@@ -59,7 +59,7 @@ func (s *session) dialThrough(ctx context.Context, out *url.URL, host string, po
 	if err != nil {
 		return nil, fmt.Errorf("through this machine's proxy %s: %w", out.Host, err)
 	}
-	idle := &idleConn{Conn: conn, clock: s.config.Clock}
+	idle := &idleConn{duplex: duplex{conn}, clock: s.config.Clock}
 	idle.extend()
 	return idle, nil
 }
@@ -123,7 +123,7 @@ func (s *session) connectThrough(ctx context.Context, out *url.URL, target strin
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("it answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	}
-	return &buffered{Conn: conn, reader: reader}, nil
+	return &buffered{duplex: duplex{conn}, reader: reader}, nil
 }
 
 // passing sends plain requests, through this machine's proxy where there is one.

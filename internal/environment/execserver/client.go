@@ -65,7 +65,13 @@ func (c *Client) exec(ctx context.Context, command process.Command) (process.Res
 		clock = time.Now
 	}
 	call := &call{command: command, conn: conn, frames: &frames{to: conn}, clock: clock, started: clock()}
-	if err := call.frames.sendJSON(kindOrder, orderOf(command, mounts)); err != nil {
+	o := order{Version: Version, Mounts: mounts, Args: command.Args, Dir: command.Dir, Env: command.Env, Input: command.Stdin != nil,
+		Out: command.Stdout != nil, Err: command.Stderr != nil, Merged: same(command.Stdout, command.Stderr),
+		Idle: command.Idle, Total: command.Total, Grace: command.Grace, Limit: command.OutputLimit, Reaches: command.Reaches}
+	if command.Terminal != nil {
+		o.Terminal = &command.Terminal.Size
+	}
+	if err := call.frames.sendJSON(kindOrder, o); err != nil {
 		return process.Result{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return call.await(ctx)
@@ -125,15 +131,6 @@ func (c *Client) identities() (mounts []Mount, err error) {
 		mounts = append(mounts, Mount{Path: inside, Device: stat.Dev, Inode: stat.Ino})
 	}
 	return mounts, nil
-}
-
-func orderOf(c process.Command, mounts []Mount) order {
-	o := order{Version: Version, Mounts: mounts, Args: c.Args, Dir: c.Dir, Env: c.Env, Input: c.Stdin != nil,
-		Out: c.Stdout != nil, Err: c.Stderr != nil, Merged: same(c.Stdout, c.Stderr), Idle: c.Idle, Total: c.Total, Grace: c.Grace, Limit: c.OutputLimit, Reaches: c.Reaches}
-	if c.Terminal != nil {
-		o.Terminal = &c.Terminal.Size
-	}
-	return o
 }
 
 // same compares two writers, of which some kinds cannot be compared.

@@ -2,7 +2,9 @@ package execserver
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
+	"signalbox/internal/process"
 )
 
 // input is the server's side of standard input. The client sends at most window unread frames, and then the end, so filling it never blocks.
@@ -13,18 +15,29 @@ type input struct {
 	rest   []byte
 }
 
-func newInput(ctx context.Context, f *frames) *input {
-	return &input{ctx: ctx, frames: f, queue: make(chan []byte, window+1)}
-}
-
-// put reports whether the frame was allowed.
-func (i *input) put(payload []byte) bool {
-	select {
-	case i.queue <- append([]byte{}, payload...):
-		return true
-	default:
+// take takes one frame that may come while a command runs, and reports whether there may be more.
+func (r *reader) take(in *input, sizes chan process.TerminalSize) bool {
+	k, payload, err := r.next()
+	switch {
+	case err != nil:
 		return false
+	case k == kindInput:
+		select {
+		case in.queue <- append([]byte{}, payload...):
+			return true
+		default:
+			return false // more than the window allows
+		}
+	case k == kindSize && len(payload) == 4:
+		size := process.TerminalSize{Rows: binary.BigEndian.Uint16(payload), Columns: binary.BigEndian.Uint16(payload[2:])}
+		select {
+		case <-sizes: // only the last one counts
+		default:
+		}
+		sizes <- size
+		return true
 	}
+	return false
 }
 
 // Read implements io.Reader.

@@ -28,24 +28,22 @@ var errOutside = errors.New("the exec server works as the first process of a con
 // their memory or take their descriptors is because neither is dumpable; that they cannot pose
 // as the server is because the client asks the kernel who listens.
 func Main(ctx context.Context, args []string) int {
-	err := run(ctx, args)
+	var err error
+	switch {
+	case len(args) == 0 || len(args) == 2:
+		err = fmt.Errorf("got %d arguments", len(args))
+	case args[0] == serve:
+		err = serveInherited(ctx, args[1:])
+	case os.Getpid() != 1:
+		err = errOutside
+	default:
+		err = first(args[0], args[1:])
+	}
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintf(os.Stderr, "%s: %v\n", Name, err)
 	return 1
-}
-
-func run(ctx context.Context, args []string) error {
-	switch {
-	case len(args) == 0 || len(args) == 2:
-		return fmt.Errorf("got %d arguments", len(args))
-	case args[0] == serve:
-		return serveInherited(ctx, args[1:])
-	case os.Getpid() != 1:
-		return errOutside
-	}
-	return first(args[0], args[1:])
 }
 
 // hide keeps processes of the same user out of this one.
@@ -79,11 +77,6 @@ func first(dir string, forward []string) error {
 	if err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	return bury(server.Pid)
-}
-
-// bury returns when the process pid ended.
-func bury(pid int) error {
 	for {
 		var status unix.WaitStatus
 		ended, err := unix.Wait4(-1, &status, 0, nil)
@@ -91,7 +84,7 @@ func bury(pid int) error {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return fmt.Errorf("wait for the server: %w", err)
-		case ended == pid:
+		case ended == server.Pid:
 			return fmt.Errorf("the server ended with status %#x", int(status))
 		}
 	}

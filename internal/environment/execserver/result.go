@@ -3,6 +3,7 @@ package execserver
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"signalbox/internal/lazy"
@@ -29,7 +30,8 @@ func (c *call) end(payload []byte) (process.Result, error) {
 	if err := json.Unmarshal(payload, &e); err != nil {
 		return c.lost(fmt.Errorf("%w: %w", errFrame, err))
 	}
-	if !e.possible() {
+	if !slices.Contains(endings, e.Ending) || e.ExitCode < -1 || e.ExitCode > 255 || !signalPattern().MatchString(e.Signal) ||
+		e.Duration < 0 || e.CPU < 0 || e.MaxRSS < 0 {
 		return c.lost(errFrame)
 	}
 	result := process.Result{ExitCode: e.ExitCode, Signal: e.Signal, Ending: e.Ending, Started: c.started, Duration: e.Duration,
@@ -38,15 +40,6 @@ func (c *call) end(payload []byte) (process.Result, error) {
 		return result, fmt.Errorf("in the container: %s", clean(e.Problem))
 	}
 	return result, nil
-}
-
-func (e end) possible() bool {
-	known := false
-	for _, ending := range endings {
-		known = known || e.Ending == ending
-	}
-	return known && e.ExitCode >= -1 && e.ExitCode <= 255 && signalPattern().MatchString(e.Signal) &&
-		e.Duration >= 0 && e.CPU >= 0 && e.MaxRSS >= 0
 }
 
 func (c *call) failed(payload []byte) (process.Result, error) {

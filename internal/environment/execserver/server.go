@@ -2,6 +2,7 @@ package execserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"signalbox/internal/environment/egress"
 	"signalbox/internal/process"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -61,8 +64,9 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	to, from := &frames{to: conn}, &reader{from: conn}
 	// The deadline is one of the connection, so the clock that it is compared with is the system's.
 	timer := time.AfterFunc(orderWait, func() { _ = conn.Close() })
-	o, err := readOrder(from)
-	if !timer.Stop() || err != nil {
+	k, payload, err := from.next()
+	var o order
+	if !timer.Stop() || err != nil || k != kindOrder || json.Unmarshal(payload, &o) != nil {
 		return
 	}
 	if why := o.stale(); why != "" {
@@ -76,9 +80,27 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	s.perform(ctx, cancel, o, to, from)
 }
 
+// stale says what here is not as the client means it to be.
+func (o order) stale() string {
+	if o.Version != Version {
+		return "the exec server has version " + Version
+	}
+	for _, m := range o.Mounts {
+		var stat unix.Stat_t
+		if err := unix.Stat(m.Path, &stat); err != nil {
+			return fmt.Sprintf("look at %s: %v", m.Path, err)
+		}
+		if stat.Dev != m.Device || stat.Ino != m.Inode {
+			return m.Path + " is another folder"
+		}
+	}
+	return ""
+}
+
 // perform runs a valid order until it ends or the client disconnects.
 func (s *Server) perform(ctx context.Context, cancel func(), o order, to *frames, from *reader) {
-	in, sizes := newInput(ctx, to), make(chan process.TerminalSize, 1)
+	in := &input{ctx: ctx, frames: to, queue: make(chan []byte, window+1)}
+	sizes := make(chan process.TerminalSize, 1)
 	go func() {
 		defer cancel()
 		for from.take(in, sizes) {
@@ -96,15 +118,11 @@ func (s *Server) perform(ctx context.Context, cancel func(), o order, to *frames
 		_ = to.sendJSON(kindFailed, failure{Message: err.Error()})
 		return
 	}
-	_ = to.sendJSON(kindEnd, endOf(result, err))
-}
-
-func endOf(r process.Result, err error) end {
-	e := end{r.ExitCode, r.Signal, r.Ending, r.Duration, r.Truncated, r.CPU, r.MaxRSS, ""}
+	e := end{result.ExitCode, result.Signal, result.Ending, result.Duration, result.Truncated, result.CPU, result.MaxRSS, ""}
 	if err != nil {
 		e.Problem = err.Error()
 	}
-	return e
+	_ = to.sendJSON(kindEnd, e)
 }
 
 func (s *Server) run(ctx context.Context, o order, to *frames, in *input, sizes <-chan process.TerminalSize) (process.Result, error) {
@@ -117,7 +135,15 @@ func (s *Server) run(ctx context.Context, o order, to *frames, in *input, sizes 
 		return process.Result{}, err
 	}
 	c := process.Command{Args: o.Args, Dir: o.Dir, Env: o.Env, Idle: o.Idle, Total: o.Total, Grace: o.Grace, OutputLimit: o.Limit}
-	c.Stdout, c.Stderr = o.outputs(to)
+	if o.Out {
+		c.Stdout = &stream{to, kindOut}
+	}
+	switch {
+	case o.Merged:
+		c.Stderr = c.Stdout
+	case o.Err:
+		c.Stderr = &stream{to, kindErr}
+	}
 	if o.Input {
 		c.Stdin = in
 	}
