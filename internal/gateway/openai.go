@@ -8,8 +8,9 @@ import (
 
 // responses is OpenAI's Responses API, chat its Chat Completions, which many others speak, too.
 type (
-	responses struct{}
-	chat      struct{}
+	responses struct{ openAI }
+	chat      struct{ openAI }
+	openAI    struct{}
 )
 
 type response struct {
@@ -111,10 +112,7 @@ type chatMessage struct {
 	} `json:"tool_calls"`
 }
 
-func (responses) refusal(status int, message string) any { return openAIRefusal(status, message) }
-func (chat) refusal(status int, message string) any      { return openAIRefusal(status, message) }
-
-func openAIRefusal(status int, message string) any {
+func (openAI) refusal(status int, message string) any {
 	kind, code := "invalid_request_error", any(nil)
 	switch status {
 	case 401:

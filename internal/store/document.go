@@ -153,24 +153,16 @@ func (d *Document[T]) RemoveIf(ctx context.Context, wanted func(*T) bool) (remov
 }
 
 func (d *Document[T]) write(f *folder, old []byte, value *T) error {
-	data, err := d.encode(value)
-	if err != nil {
-		return err
-	}
-	return d.put(f, old, data)
-}
-
-func (d *Document[T]) encode(value *T) ([]byte, error) {
 	if d.check != nil {
 		if err := d.check(value); err != nil {
-			return nil, fmt.Errorf("update %s: %w", d.Path(), err)
+			return fmt.Errorf("update %s: %w", d.Path(), err)
 		}
 	}
 	data, err := d.store.encode(value, indented)
 	if err != nil {
-		return nil, writeError(d.Path(), err)
+		return writeError(d.Path(), err)
 	}
-	return data, nil
+	return d.put(f, old, data)
 }
 
 // put makes data the document. Equal bytes are not written again, but made durable: whoever

@@ -42,7 +42,11 @@ func KindOf(path string, data []byte) (Kind, bool) {
 	}
 	base := filepath.Base(path)
 	for _, kind := range Kinds {
-		if kind != KindStatus && (base == kind.file() || base == kind.file()+".bak") {
+		file := string(kind) + ".json"
+		if kind == KindEvents {
+			file = eventsFile
+		}
+		if kind != KindStatus && (base == file || base == file+".bak") {
 			return kind, true
 		}
 	}
@@ -64,13 +68,6 @@ func KindOf(path string, data []byte) (Kind, bool) {
 		}
 	}
 	return "", false
-}
-
-func (k Kind) file() string {
-	if k == KindEvents {
-		return eventsFile
-	}
-	return string(k) + ".json"
 }
 
 // anyDocument is a Document of any type.

@@ -133,7 +133,7 @@ var testStart = time.Date(2026, 11, 20, 10, 11, 12, 0, time.UTC)
 func newRun() workflow.Run {
 	run := workflow.Run{Version: workflow.RunVersion, RequestID: testRef.RequestID, RunID: testRef.RunID,
 		State: workflow.Queued, Stage: workflow.StageInit, Title: "Add a button", StartedAt: testStart, UpdatedAt: testStart,
-		Artifacts: ArtifactsOf(testRef, "requests/RQ-1.md")}
+		Artifacts: workflow.Artifacts{RequestPath: "requests/RQ-1.md", ReportMD: RunDir(testRef) + "/" + reportFile, LogsDir: RunDir(testRef) + "/" + logsDir}}
 	run.Details.Number, run.Details.Transition = 1, 1
 	return run
 }

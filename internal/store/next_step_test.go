@@ -114,7 +114,7 @@ func holdSame[T any](t *testing.T, d *Document[T], old []byte, stop func(*T) *wo
 	if lines := commandline.Lines(e); len(lines) < 2 || !slices.Equal(lines, e.Actions) {
 		t.Errorf("it says %q where the document says %q", lines, e.Actions)
 	}
-	next, err := d.encode(&value)
+	next, err := d.store.encode(&value, indented)
 	if err != nil {
 		t.Fatal(err)
 	}

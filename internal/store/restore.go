@@ -68,11 +68,7 @@ func (d *Document[T]) BeginAnew(ctx context.Context) (kept string, err error) {
 			return err
 		}
 		value := d.initial()
-		data, err := d.encode(&value)
-		if err != nil {
-			return err
-		}
-		return d.put(f, nil, data)
+		return d.write(f, nil, &value)
 	})
 	return kept, err
 }

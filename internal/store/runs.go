@@ -32,11 +32,6 @@ var (
 // RunDir is a run's folder, a slash path below the project root.
 func RunDir(ref workflow.RunRef) string { return runsDir + "/" + ref.RequestID + "/" + ref.RunID }
 
-// ArtifactsOf are the paths that every run has from its start (R6).
-func ArtifactsOf(r workflow.RunRef, requestPath string) workflow.Artifacts {
-	return workflow.Artifacts{RequestPath: requestPath, ReportMD: RunDir(r) + "/" + reportFile, LogsDir: RunDir(r) + "/" + logsDir}
-}
-
 // validateRun returns ErrName for what is not a run's name: nothing is done with its parts as names of folders.
 func validateRun(r workflow.RunRef) error {
 	if err := validateRequestID(r.RequestID); err != nil {

@@ -38,22 +38,17 @@ func Decode[T any](data []byte, version string) (T, error) {
 		return value, err
 	}
 	if err := json.Unmarshal(data, &value, exactNumbers); err != nil {
-		return value, semanticFlaw(err)
+		e := (*json.SemanticError)(nil)
+		if !errors.As(err, &e) {
+			return value, &Flaw{err: err}
+		}
+		reason := fmt.Errorf("%s: not %s", e.JSONPointer, wanted(e.GoType)) // in a document's words, not in Go's
+		if e.Err != nil {
+			reason = fmt.Errorf("%w: %w", reason, e.Err)
+		}
+		return value, &Flaw{string(e.JSONPointer), reason}
 	}
 	return value, nil
-}
-
-// semanticFlaw says in a document's words what the decoder says in Go's.
-func semanticFlaw(err error) error {
-	e := (*json.SemanticError)(nil)
-	if !errors.As(err, &e) {
-		return &Flaw{err: err}
-	}
-	reason := fmt.Errorf("%s: not %s", e.JSONPointer, wanted(e.GoType))
-	if e.Err != nil {
-		reason = fmt.Errorf("%w: %w", reason, e.Err)
-	}
-	return &Flaw{string(e.JSONPointer), reason}
 }
 
 // wanted is what a document must have where the Go type stands.
