@@ -42,12 +42,15 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 		return ctx, p.Reader.Line, func(_ *process.Result, err error) error { return err }
 	}
 	running, end := context.WithCancelCause(ctx)
-	i := &inbox{first: c.Stdin}
-	i.more = sync.NewCond(&i.mu)
-	t := &talk{Dialogue: dialogue, task: task, end: end, input: i, more: make(chan struct{}, 1)}
+	t := &talk{Dialogue: dialogue, task: task, end: end, input: process.NewQueue(maxTold), more: make(chan struct{}, 1)}
 	t.silence = process.NewDeadline(c.Idle, func() { end(errSilent) })
 	t.deadline = process.NewDeadline(c.Total, func() { end(errTooLong) })
-	c.Stdin, c.Idle, c.Total = t.input, 0, 0
+	if c.Stdin != nil {
+		c.Stdin = io.MultiReader(c.Stdin, t.input)
+	} else {
+		c.Stdin = t.input
+	}
+	c.Idle, c.Total = 0, 0
 	c.Stdout, c.Stderr = hearing{t.silence, c.Stdout}, hearing{t.silence, c.Stderr}
 	var answering sync.WaitGroup
 	answering.Go(func() {
@@ -68,7 +71,7 @@ func (p Program) listen(ctx context.Context, task Task, c *process.Command) (run
 		end(nil)
 		t.silence.Hold()
 		t.deadline.Hold()
-		t.input.close()
+		t.input.Close()
 		answering.Wait()
 		switch {
 		case ctx.Err() != nil || cause == nil || result.Ending != process.Stopped:

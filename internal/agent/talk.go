@@ -15,11 +15,17 @@ const maxQuestions = 100
 // ErrPesters: the program asks more questions than a person can answer.
 var ErrPesters = errors.New("it asks more than anybody can answer")
 
+// maxTold is how much may wait to be read by a program, in bytes.
+const maxTold = 4 * maxLine
+
+// ErrDeaf: the program does not read its standard input.
+var ErrDeaf = errors.New("it does not read what it is told")
+
 // talk is a running Dialogue with a program.
 type talk struct {
 	Dialogue
 	task  Task
-	input *inbox
+	input *process.Queue
 	// silence and deadline pause while a person thinks: that is no work, and has its own limit.
 	silence, deadline *process.Deadline
 	// end ends the call.
@@ -48,8 +54,8 @@ func (t *talk) read(ctx context.Context, line []byte) (entries []Entry, keep boo
 // follow performs the Dialogue's Turn.
 func (t *talk) follow(ctx context.Context) (entries []Entry) {
 	turn := t.Turn()
-	if err := t.input.put(turn.Tell); err != nil {
-		t.end(err)
+	if err := t.input.Put(turn.Tell); errors.Is(err, process.ErrQueueFull) {
+		t.end(ErrDeaf)
 	}
 	for _, w := range t.waiting {
 		if slices.Contains(turn.Withdrawn, w.ID) {
@@ -60,7 +66,7 @@ func (t *talk) follow(ctx context.Context) (entries []Entry) {
 		entries = append(entries, t.put(ctx, Asked(q)))
 	}
 	if turn.Over {
-		t.input.close()
+		t.input.Close()
 	}
 	return entries
 }

@@ -85,7 +85,7 @@ type host struct {
 	text     *record
 	undrawn  int64 // how much was recorded before it drew
 
-	input   *input
+	input   *process.Queue // what is typed into the agent's terminal
 	resize  chan process.TerminalSize
 	nudging sync.Mutex
 	// refusals counts reports that were not this session's.
@@ -154,10 +154,8 @@ func newHost(ctx context.Context, conn net.Conn, dir string, c HostConfig) (*hos
 	if err == nil && kind != frameOrder {
 		err = errFrame
 	}
-	in := &input{}
-	in.arrived.L = &in.mu
 	h := &host{dir: dir, clock: c.Clock, publish: c.Publish, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), token: rand.Text(),
-		raw: newTerminals(), clean: audience{clock: c.Clock, before: terminal.NewModes()}, input: in, resize: make(chan process.TerminalSize, 1), ended: make(chan struct{})}
+		raw: newTerminals(), clean: audience{clock: c.Clock, before: terminal.NewModes()}, input: process.NewQueue(inputLimit), resize: make(chan process.TerminalSize, 1), ended: make(chan struct{})}
 	if err == nil {
 		err = json.Unmarshal(payload, &h.order)
 	}

@@ -2,10 +2,12 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"signalbox/internal/process"
 	"signalbox/internal/redact"
 )
 
@@ -13,6 +15,8 @@ const (
 	// nudgePause is between the text and Enter: agents take an Enter that comes with the text for a part of it.
 	nudgePause = 500 * time.Millisecond
 	nudgeLimit = 16 << 10
+	// inputLimit bounds what was typed and not read by the agent.
+	inputLimit = 64 << 10
 	pasteBegin = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
 	enter      = "\r"
@@ -42,6 +46,23 @@ func (h *host) nudge(ctx context.Context, text string) error {
 		if err := h.typeIn([]byte(enter)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// typeIn types all of p or nothing.
+func (h *host) typeIn(p []byte) error {
+	if h.order.Config.Mode == Headless {
+		return ErrNoTerminal
+	}
+	h.detecting.Lock()
+	h.detector.Typed(p)
+	h.detecting.Unlock()
+	switch err := h.input.Put(p); {
+	case errors.Is(err, process.ErrQueueClosed):
+		return ErrNotRunning
+	case err != nil: // the agent hasn't read for a long time
+		return ErrBusy
 	}
 	return nil
 }

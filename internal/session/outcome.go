@@ -141,7 +141,7 @@ func (h *host) save(ctx context.Context, change func(*Info)) error {
 
 // finish tells what the session came to, once nothing of the agent's tree is left.
 func (h *host) finish(ctx context.Context, result process.Result, failure error) {
-	h.input.close()
+	h.input.Close()
 	if err := h.redacting.Close(); err != nil {
 		h.log.Error("pass on output", "error", err)
 	}
