@@ -46,7 +46,9 @@ func Reason(r process.Result, output string) string {
 // judge reads the output backwards, because tools print last why they gave up: the last line with a cause decides. A warning or a retry decides
 // only if the output ends with it, because then the tool was ended while it still tried; if other lines follow, the failure has another cause.
 func judge(r process.Result, lines []line) verdict {
-	if outOfMemory(r) {
+	// The kernel kills a command for memory. A SIGKILL that wasn't ours is the kernel's; where there is a control group, its counters prove it. A
+	// shell or a sandbox reports the signal as exit code 128 + 9.
+	if r.Ending == process.NoMemory || r.Ending == process.Exited && (r.Signal == "SIGKILL" || r.ExitCode == 137) {
 		return verdict{class: Fatal}
 	}
 	atEnd := true
@@ -58,10 +60,4 @@ func judge(r process.Result, lines []line) verdict {
 		atEnd = atEnd && m.weight == inPassing
 	}
 	return verdict{class: Fixable, weight: consequence}
-}
-
-// outOfMemory reports whether the kernel killed the command for memory. A SIGKILL that wasn't ours is the kernel's; where there is a control group,
-// its counters prove it. A shell or a sandbox reports the signal as exit code 128 + 9.
-func outOfMemory(r process.Result) bool {
-	return r.Ending == process.NoMemory || r.Ending == process.Exited && (r.Signal == "SIGKILL" || r.ExitCode == 137)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"signalbox/internal/process"
 )
@@ -108,3 +109,17 @@ var ErrNoIsolation = errors.New("commands cannot be isolated from this machine")
 // ErrNoContainer: no container can be made or started, because of the engine, the image or a limit. The wrapping error says what a person can do;
 // trying again does not help.
 var ErrNoContainer = errors.New("no container can be started")
+
+// SubmoduleError: files of submodules are unavailable, so a commit can't be worked on. Trying again helps only if Passing is set.
+type SubmoduleError struct {
+	// Problems are one sentence each, and name the submodule.
+	Problems []string
+	// Hosts are those that environment.allow would have to name.
+	Hosts []string
+	// Closed: the network is closed altogether.
+	Closed bool
+	// Passing: a network or a server does not answer.
+	Passing bool
+}
+
+func (e *SubmoduleError) Error() string { return strings.Join(e.Problems, "; ") }

@@ -2,8 +2,9 @@ package environment
 
 import (
 	"regexp"
-	"signalbox/internal/lazy"
 	"sync"
+
+	"signalbox/internal/lazy"
 )
 
 // message is one thing that tools print.

@@ -2,10 +2,11 @@ package environment
 
 import (
 	"regexp"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
 	"sync"
+
+	"signalbox/internal/lazy"
 )
 
 // Tests is what the output of a test command says about the tests.

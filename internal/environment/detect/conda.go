@@ -3,9 +3,10 @@ package detect
 import (
 	"cmp"
 	"errors"
-	"signalbox/internal/lazy"
 
 	"go.yaml.in/yaml/v3"
+
+	"signalbox/internal/lazy"
 )
 
 // channel::name constraint
@@ -21,33 +22,27 @@ func (s *survey) conda(f *File, text []byte) error {
 	if p.Dependencies == nil {
 		return errors.New("no conda file: it has no list of dependencies")
 	}
-	for i := range p.Dependencies {
-		s.condaDependency(f, &p.Dependencies[i])
-	}
-	return nil
-}
-
-func (s *survey) condaDependency(f *File, node *yaml.Node) {
-	if node.Kind == yaml.ScalarNode {
-		match := condaSpec().FindStringSubmatch(node.Value)
-		if match == nil {
-			return
-		}
-		if match[1] == Python {
-			s.want(f, map[string]string{Python: match[2]})
-		}
-		s.depend(f, "conda", match[1], match[2])
-		return
-	}
-	// Read by hand: each decoding of a part would follow as many aliases as one of the whole.
-	for i := 1; i < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
-		if node.Content[i-1].Value != "pip" || node.Content[i].Kind != yaml.SequenceNode {
+	for _, node := range p.Dependencies {
+		if node.Kind == yaml.ScalarNode {
+			if match := condaSpec().FindStringSubmatch(node.Value); match != nil {
+				if match[1] == Python {
+					s.want(f, map[string]string{Python: match[2]})
+				}
+				s.depend(f, "conda", match[1], match[2])
+			}
 			continue
 		}
-		for _, text := range node.Content[i].Content {
-			s.depends(f, text.Value)
+		// Read by hand: each decoding of a part would follow as many aliases as one of the whole.
+		for i := 1; i < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
+			if node.Content[i-1].Value != "pip" || node.Content[i].Kind != yaml.SequenceNode {
+				continue
+			}
+			for _, text := range node.Content[i].Content {
+				s.depends(f, text.Value)
+			}
 		}
 	}
+	return nil
 }
 
 // condaSetUp makes one environment in a folder of the project, whatever name

@@ -35,7 +35,11 @@ func (s *survey) copilotSteps(f *File, text []byte) error {
 	}
 	d := Description{Versions: map[string]string{}}
 	for _, step := range job.Steps {
-		maps.Copy(d.Versions, s.want(f, step.versions()))
+		// The version of actions/setup-go is its go-version, and so on.
+		action, _, _ := strings.Cut(step.Uses, "@")
+		if tool, isSetUp := strings.CutPrefix(path.Base(action), "setup-"); isSetUp {
+			maps.Copy(d.Versions, s.want(f, map[string]string{tool: step.With[tool+"-version"].Value}))
+		}
 		if command, why := step.command(); why != "" {
 			s.note("%s: left out the step %q: %s", f.Path, short(step.Run), why)
 		} else if command != "" {
@@ -63,15 +67,4 @@ func (c *copilotStep) command() (command, why string) {
 		return "", "its folder is not in the project"
 	}
 	return apart(c.Run, path.Clean(c.Directory)), ""
-}
-
-// versions of actions/setup-go are its go-version, and so on.
-func (c *copilotStep) versions() map[string]string {
-	action, _, _ := strings.Cut(c.Uses, "@")
-	tool, isSetUp := strings.CutPrefix(path.Base(action), "setup-")
-	value, given := c.With[tool+"-version"]
-	if !isSetUp || !given {
-		return nil
-	}
-	return map[string]string{tool: value.Value}
 }

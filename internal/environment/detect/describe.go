@@ -3,11 +3,12 @@ package detect
 import (
 	"fmt"
 	"regexp"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"signalbox/internal/lazy"
 )
 
 const (

@@ -116,7 +116,12 @@ func Detect(ctx context.Context, files Files, catalogue []Environment, language 
 			return Result{}, fmt.Errorf("detect environment: %w", err)
 		}
 	}
-	chosen := s.choose(catalogue, language)
+	c := newChoice(s, catalogue)
+	chosen, reason := c.decide(language)
+	if language != "" && c.spoken(language).Name == "" {
+		s.note("no environment is known for the language %q", short(language))
+	}
+	s.result.Environment, s.result.Reason, s.result.Default = cmp.Or(chosen.Name, catalogue[0].Name), reason, c.silent
 	s.result.Image = chosen.Image
 	s.planSetUp(chosen)
 	s.leaveParts(chosen, catalogue)
@@ -139,14 +144,4 @@ func (r Result) Locks() map[string]string {
 		}
 	}
 	return locks
-}
-
-func (s *survey) choose(catalogue []Environment, language string) Environment {
-	c := newChoice(s, catalogue)
-	chosen, reason := c.decide(language)
-	if language != "" && c.spoken(language).Name == "" {
-		s.note("no environment is known for the language %q", short(language))
-	}
-	s.result.Environment, s.result.Reason, s.result.Default = cmp.Or(chosen.Name, catalogue[0].Name), reason, c.silent
-	return chosen
 }

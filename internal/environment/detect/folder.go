@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"syscall"
 )
 
@@ -36,7 +37,7 @@ func (f Folder) List(ctx context.Context) (names []string, err error) {
 			return err
 		case err != nil:
 			return fs.SkipDir // a folder that is not readable tells nothing
-		case entry.IsDir() && name != "." && heavy(path.Base(name)):
+		case entry.IsDir() && name != "." && slices.Contains(heavy, path.Base(name)):
 			return fs.SkipDir
 		case len(names) == maxListed:
 			return errManyFiles
@@ -52,9 +53,7 @@ func (f Folder) List(ctx context.Context) (names []string, err error) {
 }
 
 // heavy folders are large, and nothing in them is asked for.
-func heavy(folder string) bool {
-	return folder == ".git" || folder == "node_modules" || folder == "venv" || folder == ".venv"
-}
+var heavy = []string{".git", "node_modules", "venv", ".venv"}
 
 // Read returns the first limit bytes of a regular file.
 func (f Folder) Read(_ context.Context, name string, limit int64) ([]byte, error) {

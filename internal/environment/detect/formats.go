@@ -81,6 +81,7 @@ func baseNames() map[string]format {
 
 func formatOf(name string, baseNames map[string]format) (format, bool) {
 	dir, base := path.Split(name)
+	stem, isText := strings.CutSuffix(base, ".txt")
 	switch {
 	case name == ".devcontainer.json", name == ".devcontainer/devcontainer.json":
 		return format{kind: "devcontainer.json", parse: (*survey).devcontainer}, true
@@ -88,7 +89,8 @@ func formatOf(name string, baseNames map[string]format) (format, bool) {
 		return format{kind: "copilot-setup-steps.yml", parse: (*survey).copilotSteps}, true
 	case strings.HasPrefix(name, ".") && dir != "" && base != "Dockerfile":
 		return format{}, false
-	case isRequirements(dir, base):
+	case isText && (strings.HasPrefix(stem, "requirements") || strings.HasSuffix(stem, "-requirements") || path.Base(dir) == "requirements"):
+		// requirements.txt, requirements-dev.txt, test-requirements.txt, requirements/dev.txt
 		return format{kind: "requirements.txt", environment: Python, manifest: true, lines: true, parse: (*survey).requirements}, true
 	}
 	f, known := baseNames[base]
@@ -96,12 +98,6 @@ func formatOf(name string, baseNames map[string]format) (format, bool) {
 		f.kind = base
 	}
 	return f, known
-}
-
-// isRequirements: requirements.txt, requirements-dev.txt, test-requirements.txt, requirements/dev.txt.
-func isRequirements(dir, base string) bool {
-	name, text := strings.CutSuffix(base, ".txt")
-	return text && (strings.HasPrefix(name, "requirements") || strings.HasSuffix(name, "-requirements") || path.Base(dir) == "requirements")
 }
 
 // passed are folders whose files are not the project's own, or are made, or

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"errors"
+	"path"
 
 	"golang.org/x/mod/modfile"
 )
@@ -16,7 +17,7 @@ func (s *survey) goMod(f *File, text []byte) error {
 		return errors.New("names no module")
 	}
 	m := s.module(f.Path)
-	m.vendored = s.has(join(m.dir, "vendor/modules.txt"))
+	m.vendored = s.has(path.Join(m.dir, "vendor/modules.txt"))
 	for _, r := range mod.Require {
 		if r.Indirect {
 			m.indirect++

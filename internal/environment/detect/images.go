@@ -3,11 +3,12 @@ package detect
 import (
 	"errors"
 	"maps"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"signalbox/internal/lazy"
 )
 
 var from = lazy.Pattern(`(?mi)^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$`)

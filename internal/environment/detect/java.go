@@ -5,9 +5,11 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"signalbox/internal/lazy"
+	"path"
 	"slices"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 func (s *survey) pom(f *File, text []byte) error {
@@ -28,16 +30,13 @@ func (s *survey) pom(f *File, text []byte) error {
 		return err
 	}
 	for _, dependency := range p.Dependencies {
-		s.depend(f, "maven", trimmed(dependency.Group, ":", dependency.Artifact), strings.TrimSpace(dependency.Version))
+		name := strings.TrimSpace(dependency.Group) + ":" + strings.TrimSpace(dependency.Artifact)
+		s.depend(f, "maven", strings.Trim(name, ":"), strings.TrimSpace(dependency.Version))
 	}
 	for _, version := range []string{p.Release, p.Java, p.Source} {
 		s.want(f, map[string]string{Java: strings.TrimPrefix(strings.TrimSpace(version), "1.")})
 	}
 	return nil
-}
-
-func trimmed(group, separator, artifact string) string {
-	return strings.Trim(strings.TrimSpace(group)+separator+strings.TrimSpace(artifact), separator)
 }
 
 // charset reads the encodings that old poms are in: each byte is a character.
@@ -91,13 +90,13 @@ func (s *survey) javaSetUp() (p plan) {
 			continue
 		}
 		built = append(built, m.dir)
-		if made := m.output(); !s.ignores(m.dir, made) {
-			s.note("%s is not in %s: what the set-up makes there becomes part of a change", made, join(m.dir, ".gitignore"))
-		}
-		program, fetch, check := s.wrapper(m.dir, "gradle", "gradlew", gradleJar), gradleFetch, gradleCheck
+		program, fetch, check, made := s.wrapper(m.dir, "gradle", "gradlew", gradleJar), gradleFetch, gradleCheck, "build"
 		source := cmp.Or(m.manifests["settings.gradle"], m.manifests["build.gradle"])
 		if pom := m.manifests["pom.xml"]; pom != "" {
-			program, fetch, check, source = s.wrapper(m.dir, "mvn", "mvnw", mavenWrapped), mavenFetch, mavenCheck, pom
+			program, fetch, check, made, source = s.wrapper(m.dir, "mvn", "mvnw", mavenWrapped), mavenFetch, mavenCheck, "target", pom
+		}
+		if !s.ignores(m.dir, made) {
+			s.note("%s is not in %s: what the set-up makes there becomes part of a change", made, path.Join(m.dir, ".gitignore"))
 		}
 		p.commands = append(p.commands, inside(m.dir, program+" "+fetch))
 		p.checks = append(p.checks, inside(m.dir, program+" "+check))
@@ -106,18 +105,10 @@ func (s *survey) javaSetUp() (p plan) {
 	return p
 }
 
-// output returns the folder that a build writes to.
-func (m *module) output() string {
-	if m.manifests["pom.xml"] != "" {
-		return "target"
-	}
-	return "build"
-}
-
 // wrapper returns the project's own script for the program, where it is whole. It is
 // started by sh because it is often committed without the right to be executed.
 func (s *survey) wrapper(dir, program, script, needs string) string {
-	if s.has(join(dir, script)) && s.has(join(dir, needs)) {
+	if s.has(path.Join(dir, script)) && s.has(path.Join(dir, needs)) {
 		return "sh ./" + script
 	}
 	return program

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ func (s *survey) packageJSON(f *File, text []byte) error {
 			s.depend(f, "npm", name, constraint)
 		}
 	}
-	m.workspaces = p.Workspaces != nil || s.has(join(m.dir, "pnpm-workspace.yaml"))
+	m.workspaces = p.Workspaces != nil || s.has(path.Join(m.dir, "pnpm-workspace.yaml"))
 	manager, _ := p.PackageManager.(string)
 	m.packageManager, m.managerVersion, _ = strings.Cut(manager, "@")
 	if engines, isMap := p.Engines.(map[string]any); isMap {
@@ -57,7 +58,7 @@ func (s *survey) nodeInstall(m *module) (command, source string) {
 		if m.packageManager != "" && m.packageManager != manager.name {
 			continue
 		}
-		lock := join(m.dir, manager.lock)
+		lock := path.Join(m.dir, manager.lock)
 		switch {
 		case !s.locked(lock) && m.packageManager != "" && command == "":
 			command = manager.open

@@ -1,10 +1,12 @@
 package detect
 
 import (
+	"cmp"
 	"path"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 // Not more folders than this are set up each by itself.
@@ -17,15 +19,6 @@ type plan struct {
 	checks, proofs []string
 	source         []string
 	left           []plan // folders of the same kind that the setup leaves out
-}
-
-func (p *plan) add(q plan) {
-	for _, command := range q.commands {
-		if !slices.Contains(p.commands, command) { // the same tool for two folders
-			p.commands = append(p.commands, command)
-		}
-	}
-	p.source = append(p.source, q.source...)
 }
 
 func (p *plan) verification() []Verification {
@@ -103,10 +96,7 @@ func (s *survey) modules(kinds ...string) (found []*module) {
 		}
 	}
 	slices.SortFunc(found, func(a, b *module) int {
-		if depth := a.depth() - b.depth(); depth != 0 {
-			return depth
-		}
-		return strings.Compare(a.dir, b.dir)
+		return cmp.Or(depth(path.Join(a.dir, "x"))-depth(path.Join(b.dir, "x")), strings.Compare(a.dir, b.dir))
 	})
 	if over := len(found) - maxModules; over > 0 {
 		s.note("%d folders with %s are not set up: only the first %d are", over, kinds[0], maxModules)
@@ -115,18 +105,9 @@ func (s *survey) modules(kinds ...string) (found []*module) {
 	return found
 }
 
-func (m *module) depth() int {
-	if m.dir == "." {
-		return 0
-	}
-	return 1 + strings.Count(m.dir, "/")
-}
-
 func below(dir, parent string) bool {
 	return parent == "." && dir != "." || strings.HasPrefix(dir, parent+"/")
 }
-
-func join(dir, name string) string { return path.Join(dir, name) }
 
 // inside returns a command in a folder of the project; the shell stays where it is.
 func inside(dir, command string) string {

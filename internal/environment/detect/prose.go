@@ -1,9 +1,10 @@
 package detect
 
 import (
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 // The names of targets and tasks that set up, the most telling first, and that check.

@@ -2,8 +2,9 @@ package detect
 
 import (
 	"path"
-	"signalbox/internal/lazy"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 var requirement = lazy.Pattern(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(.*)$`)

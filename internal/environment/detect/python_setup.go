@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -33,7 +34,12 @@ func (s *survey) pythonSetUp() (p plan) {
 		}
 	}
 	for _, q := range s.pythonInstalls(all) {
-		p.add(q)
+		for _, command := range q.commands {
+			if !slices.Contains(p.commands, command) { // the same tool for two folders
+				p.commands = append(p.commands, command)
+			}
+		}
+		p.source = append(p.source, q.source...)
 	}
 	if len(p.commands) == 0 {
 		return plan{}
@@ -58,15 +64,15 @@ func (s *survey) pythonInstall(m *module) plan {
 		}
 		return p
 	}
-	from := func(p plan, base string) plan { p.source = []string{join(m.dir, base)}; return p }
+	from := func(p plan, base string) plan { p.source = []string{path.Join(m.dir, base)}; return p }
 	switch {
-	case s.locked(join(m.dir, "uv.lock")) && m.project:
+	case s.locked(path.Join(m.dir, "uv.lock")) && m.project:
 		return from(in("uv", "uv sync --active --inexact --frozen"), "uv.lock")
-	case m.poetry && s.locked(join(m.dir, "poetry.lock")):
+	case m.poetry && s.locked(path.Join(m.dir, "poetry.lock")):
 		return from(in("poetry", "poetry install --no-interaction"), "poetry.lock")
 	case m.poetry && !m.project:
 		return from(in("poetry", "poetry install --no-interaction"), "pyproject.toml")
-	case m.manifests["Pipfile"] != "" && s.locked(join(m.dir, "Pipfile.lock")):
+	case m.manifests["Pipfile"] != "" && s.locked(path.Join(m.dir, "Pipfile.lock")):
 		return from(in("pipenv", "pipenv sync --dev"), "Pipfile.lock")
 	case m.manifests["Pipfile"] != "":
 		return from(in("pipenv", "pipenv install --dev"), "Pipfile")
@@ -78,8 +84,9 @@ func (s *survey) pythonInstall(m *module) plan {
 // its tests can import it.
 func (s *survey) pipInstall(m *module) (p plan) {
 	for _, base := range slices.Concat([]string{"requirements.txt"}, testRequirements) {
-		name := join(m.dir, base)
-		if s.understood(name) && s.asking[name] {
+		name := path.Join(m.dir, base)
+		understood := slices.ContainsFunc(s.result.Files, func(f File) bool { return f.Path == name && f.Manifest })
+		if understood && s.asking[name] {
 			p.commands = append(p.commands, "pip install -r "+word(name))
 			p.source = append(p.source, name)
 		}
@@ -105,9 +112,4 @@ func (s *survey) pipInstall(m *module) (p plan) {
 		}
 	}
 	return p
-}
-
-// understood reports whether a manifest was read without a problem.
-func (s *survey) understood(name string) bool {
-	return slices.ContainsFunc(s.result.Files, func(f File) bool { return f.Path == name && f.Manifest })
 }

@@ -83,7 +83,7 @@ func newSurvey(files Files, names []string) *survey {
 			s.known[name] = true
 		}
 	}
-	slices.SortStableFunc(s.found, func(a, b candidate) int { return strings.Count(a.name, "/") - strings.Count(b.name, "/") })
+	slices.SortStableFunc(s.found, func(a, b candidate) int { return depth(a.name) - depth(b.name) })
 	if over := len(s.found) - maxFiles; over > 0 {
 		s.note("left out %d files that tell of environments: only the first %d are read", over, maxFiles)
 		s.found = s.found[:maxFiles]
@@ -96,6 +96,9 @@ func passedOver(name string) bool {
 	dirs := strings.Split(path.Dir(name), "/")
 	return len(dirs) > maxDepth || dirs[0] != "." && slices.ContainsFunc(dirs, leaveOut)
 }
+
+// depth is how many folders are above a file.
+func depth(name string) int { return strings.Count(name, "/") }
 
 // plainName is a path that can be part of a command once it is quoted.
 var plainName = lazy.Pattern(`^(?:[\pL\pN_.@+][\pL\pN_.@+ -]*/)*[\pL\pN_.@+][\pL\pN_.@+ -]*$`)

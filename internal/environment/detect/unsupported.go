@@ -4,7 +4,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 )
 
 // unsupported are the manifests of kinds without a setup here. Skipping them silently would look as if nothing were needed.
@@ -37,5 +36,3 @@ func (s *survey) noteUnsupported() {
 		s.note("%s speaks for %s, of which no set-up is known: write it into environment.set_up", outermost[kind], kind)
 	}
 }
-
-func depth(name string) int { return strings.Count(name, "/") }

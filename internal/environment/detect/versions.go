@@ -3,9 +3,10 @@ package detect
 import (
 	"cmp"
 	"maps"
-	"signalbox/internal/lazy"
 	"slices"
 	"strings"
+
+	"signalbox/internal/lazy"
 )
 
 // wish is a version of a tool that one file asks for.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+
 	"signalbox/internal/process"
 )
 
