@@ -23,7 +23,7 @@ const maxTokens = 1 << 20
 
 // begin copies the login inside, after recording the loan.
 func (l *Loan) begin() error {
-	person, err := os.ReadFile(l.person())
+	person, err := os.ReadFile(l.login.person())
 	if errors.Is(err, fs.ErrNotExist) { // the agent may have another way to its model
 		return nil
 	}
@@ -38,7 +38,7 @@ func (l *Loan) begin() error {
 
 // exchange brings both files to the same tokens. A change by the user (their own agent's renewal, a login or a logout) wins over a change inside.
 func (l *Loan) exchange() error {
-	person, err := os.ReadFile(l.person())
+	person, err := os.ReadFile(l.login.person())
 	if errors.Is(err, fs.ErrNotExist) { // logged out
 		return nil
 	}
@@ -51,7 +51,7 @@ func (l *Loan) exchange() error {
 		}
 		return l.note(person) // not earlier: Settle must not mistake the old content for something newer
 	}
-	back, err := readInside(l.inside, l.tokens())
+	back, err := readInside(l.inside, l.login.tokens())
 	if err != nil || bytes.Equal(back, l.handed) { // a missing file, or something that isn't a file, has no tokens
 		return nil
 	}
@@ -59,7 +59,7 @@ func (l *Loan) exchange() error {
 	if !changed {
 		return nil
 	}
-	if err := replace(l.person(), merged); err != nil {
+	if err := replace(l.login.person(), merged); err != nil {
 		return err
 	}
 	l.at, l.handed = merged, back
@@ -68,13 +68,13 @@ func (l *Loan) exchange() error {
 
 // hand writes the content of the user's file to the copy.
 func (l *Loan) hand(person []byte) error {
-	fresh := l.tokens() + ".new"
+	fresh := l.login.tokens() + ".new"
 	err := l.inside.RemoveAll(fresh)
 	if err == nil {
 		err = l.inside.WriteFile(fresh, person, 0o600)
 	}
 	if err == nil {
-		err = l.inside.Rename(fresh, l.tokens())
+		err = l.inside.Rename(fresh, l.login.tokens())
 	}
 	if err != nil {
 		return fmt.Errorf("copy login: %w", err)
@@ -84,8 +84,6 @@ func (l *Loan) hand(person []byte) error {
 }
 
 // person returns the path of the user's file, with a link resolved.
-func (l *Loan) person() string { return l.login.person() }
-
 func (l Login) person() string {
 	path := filepath.Join(l.Home, l.Folder, l.File)
 	if real, err := filepath.EvalSymlinks(path); err == nil {

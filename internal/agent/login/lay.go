@@ -11,7 +11,7 @@ import (
 
 // lay puts the settings inside and replaces what an earlier call left there: settings planted by one role must not affect the next.
 func (l *Loan) lay() error {
-	if err := makeFolder(l.inside, filepath.Dir(l.tokens())); err != nil {
+	if err := makeFolder(l.inside, filepath.Dir(l.login.tokens())); err != nil {
 		return err
 	}
 	for _, pattern := range l.login.Settings {

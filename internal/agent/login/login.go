@@ -115,7 +115,7 @@ func (l *Loan) Return() error {
 	l.ended.Wait()
 	err := l.exchange()
 	if err == nil {
-		err = forget(l.keep, l.inside, l.tokens())
+		err = forget(l.keep, l.inside, l.login.tokens())
 	}
 	if err != nil {
 		return fmt.Errorf("bring back login ~/%s: %w", l.login.Folder, err)
@@ -130,9 +130,7 @@ func (l *Loan) close() {
 	l.unlock()
 }
 
-// tokens returns the path of the copy, below inside.
-func (l *Loan) tokens() string { return l.login.tokens() }
-
+// tokens returns the path of the tokens below HOME, and of their copy below inside.
 func (l Login) tokens() string { return filepath.Join(l.Folder, l.File) }
 
 // openInside opens the part that the agent sees. A repository may contain a link in its place, through which a deletion would hit the user's files.
@@ -178,7 +176,7 @@ type record struct {
 const recordFile = "loan.json"
 
 func (l *Loan) note(at []byte) error {
-	text, err := json.Marshal(record{Person: l.person(), Copy: l.tokens(), At: digest(at)})
+	text, err := json.Marshal(record{Person: l.login.person(), Copy: l.login.tokens(), At: digest(at)})
 	if err != nil {
 		return err
 	}
