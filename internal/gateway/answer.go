@@ -3,7 +3,6 @@ package gateway
 import (
 	"compress/gzip"
 	"context"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -16,48 +15,41 @@ const maxProblem = 1 << 20
 // answer passes on the vendor's answer.
 func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, response *http.Response) {
 	x.silence.Reset(x.session.gateway.config.Idle)
-	body, err := plain(response)
-	switch {
-	case err != nil:
-		x.failed(w, r, response, &problem{status: http.StatusBadGateway, message: err.Error()}, nil)
-	case response.StatusCode >= http.StatusMultipleChoices:
+	body := io.Reader(response.Body)
+	switch response.Header.Get("Content-Encoding") {
+	case "", "identity":
+	case "gzip": // some servers compress even if not asked to
+		body = &gunzip{from: response.Body}
+	default:
+		message := "its answer is in an encoding that was not asked for"
+		x.failed(w, r, response, &problem{status: http.StatusBadGateway, message: message}, nil)
+		return
+	}
+	if response.StatusCode >= http.StatusMultipleChoices {
 		text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // half an error is reported as it is
 		s := scrubber{key: []byte(x.session.config.Key)}
 		text = append(append([]byte(nil), s.pass(text)...), s.rest()...)
 		x.refused = !slices.Contains(givenUp, response.StatusCode)
 		x.failed(w, r, response, told(response.StatusCode, text), text)
-	default:
-		x.session.handBack(w.Header(), response.Header)
-		w.WriteHeader(response.StatusCode)
-		kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-		isEvents := kind == "text/event-stream"
-		var err error
-		if x.route.answers {
-			err = x.follow(ctx, w, r, body, isEvents)
-		} else {
-			err = x.pass(ctx, w, body, func([]byte) error { return nil })
-		}
-		if err != nil {
-			panic(http.ErrAbortHandler) // half an answer must not look complete
-		}
+		return
+	}
+	x.session.handBack(w.Header(), response.Header)
+	w.WriteHeader(response.StatusCode)
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	isEvents := kind == "text/event-stream"
+	var err error
+	if x.route.answers {
+		err = x.follow(ctx, w, r, body, isEvents)
+	} else {
+		err = x.pass(ctx, w, body, func([]byte) error { return nil })
+	}
+	if err != nil {
+		panic(http.ErrAbortHandler) // half an answer must not look complete
 	}
 }
 
 // givenUp are the statuses of a proxy before a vendor's server that stopped waiting. The server itself may still be working, and billing.
 var givenUp = []int{http.StatusGatewayTimeout, 522, 524}
-
-var errEncoding = errors.New("its answer is in an encoding that was not asked for")
-
-// plain returns the body of an answer as text. Some servers compress even if not asked to.
-func plain(response *http.Response) (io.Reader, error) {
-	switch response.Header.Get("Content-Encoding") {
-	case "", "identity":
-		return response.Body, nil
-	case "gzip":
-		return &gunzip{from: response.Body}, nil
-	}
-	return nil, errEncoding
-}
 
 // gunzip starts reading only when it is read, because the first bytes of an answer may take long.
 type gunzip struct {

@@ -48,7 +48,12 @@ func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 			model = name
 		}
 	}
-	result.Usage, result.Model = seen(r, result.Usage), cmp.Or(model, result.Model)
+	result.Model = cmp.Or(model, result.Model)
+	if r.Requests > 0 {
+		own := result.Usage.CostUSD
+		result.Usage = r.Usage
+		result.Usage.CostUSD = cmp.Or(r.Usage.CostUSD, own) // the agent's own estimate if the gateway knows no price
+	}
 	if f := s.Failure(); f != nil && (result.Failure != nil || f.Code == agent.Overspent || f.Code == agent.DaySpent) {
 		result.Failure = f
 		if whole != nil { // the agent only knows that its session was ended
@@ -90,14 +95,4 @@ func (s *Session) withoutCounted(transcript func(agent.Entry)) func(agent.Entry)
 			transcript(agent.Entry{Time: e.Time, Kind: agent.Used, Usage: &agent.Usage{CostUSD: e.Usage.CostUSD}})
 		}
 	}
-}
-
-// seen returns what the gateway counted. If it knows no price, the cost is the agent's own estimate.
-func seen(r Report, own agent.Usage) agent.Usage {
-	if r.Requests == 0 {
-		return own
-	}
-	used := r.Usage
-	used.CostUSD = cmp.Or(used.CostUSD, own.CostUSD)
-	return used
 }

@@ -68,14 +68,7 @@ func (s *scanner) scanTo(out, text []byte, to int, final bool) (_ []byte, done i
 		if len(s.marks) > 0 { // what is unseen within a secret goes with it
 			out = s.show(out, done, !open || !hide)
 		}
-		switch {
-		case !hide:
-			out = append(out, text[done])
-		case !s.hiding:
-			out = append(out, Replacement...)
-		}
-		s.previous, s.hiding = text[done], hide
-		s.advance()
+		out = s.take(out, text[done], hide)
 		done++
 	}
 	if final || len(s.spans) == 0 {
@@ -88,14 +81,7 @@ func (s *scanner) scanTo(out, text []byte, to int, final bool) (_ []byte, done i
 func (s *scanner) endSpans(out, text []byte) (_ []byte, done int) {
 	for ; done < len(text) && len(s.spans) > 0; done++ {
 		hide := s.covered(text[done])
-		switch {
-		case !hide:
-			out = append(out, text[done])
-		case !s.hiding:
-			out = append(out, Replacement...)
-		}
-		s.previous, s.hiding = text[done], hide
-		s.advance()
+		out = s.take(out, text[done], hide)
 	}
 	return out, done
 }
@@ -197,8 +183,15 @@ func (s *scanner) covered(b byte) (covered bool) {
 	return covered
 }
 
-// advance moves to the next byte and drops the spans that are over.
-func (s *scanner) advance() {
+// take appends the byte b, or what replaces a secret that it begins, moves to the next byte and drops the spans that are over.
+func (s *scanner) take(out []byte, b byte, hide bool) []byte {
+	switch {
+	case !hide:
+		out = append(out, b)
+	case !s.hiding:
+		out = append(out, Replacement...)
+	}
+	s.previous, s.hiding = b, hide
 	s.opening--
 	open := s.spans[:0]
 	for _, p := range s.spans {
@@ -209,4 +202,5 @@ func (s *scanner) advance() {
 		}
 	}
 	s.spans = open
+	return out
 }

@@ -46,7 +46,7 @@ func Decode[T any](data []byte, version string) (T, error) {
 		if e.Err != nil {
 			reason = fmt.Errorf("%w: %w", reason, e.Err)
 		}
-		return value, &Flaw{string(e.JSONPointer), reason}
+		return value, &Flaw{pointer: string(e.JSONPointer), err: reason}
 	}
 	return value, nil
 }
@@ -84,7 +84,7 @@ func checkVersion(data []byte, version string) error {
 		Version string `json:"version"`
 	}
 	if json.Unmarshal(data, &head) == nil && head != nil && head.Version != version {
-		return &Flaw{"/version", fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
+		return &Flaw{pointer: "/version", err: fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
 	}
 	return nil
 }

@@ -12,30 +12,24 @@ import (
 )
 
 // Flaw is why a document is broken, before its path is known. The pointer says
-// where; empty means the whole document.
+// where; empty means the whole document. A flaw of the text, which no pointer
+// can name, has an offset instead.
 type Flaw struct {
 	pointer string
 	err     error
+	ofText  bool
+	offset  int64
 }
 
 func (f *Flaw) Error() string { return f.err.Error() }
 func (f *Flaw) Unwrap() error { return f.err }
 
-// offsetFlaw is a flaw of the text, which no pointer can name.
-type offsetFlaw struct {
-	offset int64
-	err    error
-}
-
-func (f *offsetFlaw) Error() string { return f.err.Error() }
-func (f *offsetFlaw) Unwrap() error { return f.err }
-
 // Position is the line and the column that err is about.
 func Position(data []byte, err error) (line, column int) {
-	if f := (*offsetFlaw)(nil); errors.As(err, &f) {
-		return position(data, f.offset)
-	}
 	if f := (*Flaw)(nil); errors.As(err, &f) {
+		if f.ofText {
+			return position(data, f.offset)
+		}
 		return Locate(data, f.pointer)
 	}
 	if e := (*workflow.InvalidError)(nil); errors.As(err, &e) {

@@ -45,12 +45,12 @@ func (s scanner) flawAt(offset int64, err error) error {
 		} else {
 			err = e.Err
 		}
-		return &offsetFlaw{e.ByteOffset, err}
+		return &Flaw{err: err, ofText: true, offset: e.ByteOffset}
 	}
 	if errors.Is(err, io.EOF) {
 		err = errors.New("empty document")
 	}
-	return &offsetFlaw{offset, err}
+	return &Flaw{err: err, ofText: true, offset: offset}
 }
 
 func (s scanner) value(t reflect.Type) error {
