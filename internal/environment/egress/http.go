@@ -3,6 +3,7 @@ package egress
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -24,10 +26,17 @@ const (
 
 // serveHTTP is the proxy itself.
 func (s *session) serveHTTP(l net.Listener) error {
-	transport, closing := newPassing(s)
-	defer closing()
+	transport := func() *http.Transport {
+		return &http.Transport{DisableCompression: true, IdleConnTimeout: keepTimeout, MaxIdleConns: maxConnections, ResponseHeaderTimeout: idleTimeout}
+	}
+	direct, through := transport(), transport()
+	direct.DialContext = s.dialAddress
+	through.Proxy = func(r *http.Request) (*url.URL, error) { return s.config.Proxy(r.URL) }
+	through.TLSClientConfig = &tls.Config{RootCAs: s.config.Roots}
+	defer direct.CloseIdleConnections()
+	defer through.CloseIdleConnections()
 	forward := &httputil.ReverseProxy{
-		Rewrite: func(*httputil.ProxyRequest) {}, Transport: transport, FlushInterval: -1,
+		Rewrite: func(*httputil.ProxyRequest) {}, Transport: &passing{s, direct, through}, FlushInterval: -1,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { answer(w, err) }, ErrorLog: silent,
 	}
 	server := &http.Server{

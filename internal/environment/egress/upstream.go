@@ -133,18 +133,6 @@ type passing struct {
 	through http.RoundTripper
 }
 
-// newPassing returns one; close lets go of its connections.
-func newPassing(s *session) (p *passing, closing func()) {
-	transport := func() *http.Transport {
-		return &http.Transport{DisableCompression: true, IdleConnTimeout: keepTimeout, MaxIdleConns: maxConnections, ResponseHeaderTimeout: idleTimeout}
-	}
-	direct, through := transport(), transport()
-	direct.DialContext = s.dialAddress
-	through.Proxy = func(r *http.Request) (*url.URL, error) { return s.config.Proxy(r.URL) }
-	through.TLSClientConfig = &tls.Config{RootCAs: s.config.Roots}
-	return &passing{s, direct, through}, func() { direct.CloseIdleConnections(); through.CloseIdleConnections() }
-}
-
 // RoundTrip implements http.RoundTripper.
 func (p *passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	port := r.URL.Port()

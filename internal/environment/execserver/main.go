@@ -96,7 +96,8 @@ func serveInherited(ctx context.Context, forward []string) error {
 	// The kernel records which process called listen. If that isn't the first process of a namespace, this is no container, and killing every
 	// process would end others.
 	owner, err := unix.GetsockoptUcred(inherited, unix.SOL_SOCKET, unix.SO_PEERCRED)
-	if err != nil || owner.Pid != 1 || os.Getppid() != 1 || inInitialNamespace() {
+	namespace, unread := os.Readlink("/proc/self/ns/pid")
+	if err != nil || owner.Pid != 1 || os.Getppid() != 1 || unread != nil || namespace == initialNamespace {
 		return errors.Join(errOutside, err)
 	}
 	if err := hide(); err != nil {
@@ -117,12 +118,9 @@ func serveInherited(ctx context.Context, forward []string) error {
 	return <-ended
 }
 
-// inInitialNamespace reports whether process ids are the machine's: the kernel numbers the
-// first namespace of processes alike everywhere.
-func inInitialNamespace() bool {
-	link, err := os.Readlink("/proc/self/ns/pid")
-	return err != nil || link == "pid:[4026531836]"
-}
+// initialNamespace is where process ids are the machine's: the kernel numbers the first
+// namespace of processes alike everywhere.
+const initialNamespace = "pid:[4026531836]"
 
 // endAll ends every process of the container but the first one and this one: what left its
 // group and forgot its environment as well.
