@@ -28,7 +28,7 @@ func Open(ctx context.Context, o *Opener) (*App, error) {
 // Trusted returns the project with its whole configuration. Where that needs the user's agreement they are asked; the project
 // is then opened anew, with what the files say at that moment.
 func (p *App) Trusted(ctx context.Context) (*App, error) {
-	if p.Trust.Standing != wire.StandsWithheld || p.WithoutAgents {
+	if p.Trust.Standing != wire.TrustWithheld || p.WithoutAgents {
 		p.Obeys = true
 		return p, nil
 	}
@@ -37,7 +37,7 @@ func (p *App) Trusted(ctx context.Context) (*App, error) {
 		return nil, err
 	}
 	again, err := Open(ctx, p.Opener)
-	if err == nil && again.Trust.Standing == wire.StandsWithheld {
+	if err == nil && again.Trust.Standing == wire.TrustWithheld {
 		err = errors.Join(again.Untrusted(), again.Store.Close())
 	}
 	p.Obeys = err == nil

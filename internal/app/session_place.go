@@ -59,7 +59,7 @@ func enterSession(ctx context.Context, front func(string) *Opener, words string)
 	if err == nil {
 		err = p.ConfigError
 	}
-	if err == nil && p.Trust.Standing == wire.StandsWithheld {
+	if err == nil && p.Trust.Standing == wire.TrustWithheld {
 		err = p.Untrusted()
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func (p *App) ReviewTrust(ctx context.Context) (TrustReview, error) {
 	if err != nil {
 		return TrustReview{}, err
 	}
-	withheld := p.Trust.Standing == wire.StandsWithheld
+	withheld := p.Trust.Standing == wire.TrustWithheld
 	review := TrustReview{Project: p.Root, Trusted: !withheld, Standing: p.Trust.Standing, Settings: []TrustedSetting{}, Files: append([]string{}, files...)}
 	for _, r := range p.Trust.List {
 		review.Settings = append(review.Settings, TrustedSetting{r, withheld && !slices.Contains(p.Trust.Before, wire.TrustItems([]config.Reach{r})[0])})

@@ -49,7 +49,7 @@ func giveTrust(ctx context.Context, a *command.Invocation, show, yes bool) error
 		return err
 	}
 	defer func() { _ = p.Store.Close() }()
-	withheld := p.Trust.Standing == wire.StandsWithheld
+	withheld := p.Trust.Standing == wire.TrustWithheld
 	switch {
 	case show || !withheld:
 	case yes:
@@ -63,7 +63,7 @@ func giveTrust(ctx context.Context, a *command.Invocation, show, yes bool) error
 		return err
 	}
 	if withheld && !show {
-		p.Trust.Standing = wire.StandsAgreed
+		p.Trust.Standing = wire.TrustAgreed
 	}
 	if a.JSON {
 		review, err := p.ReviewTrust(ctx)
@@ -78,7 +78,7 @@ func giveTrust(ctx context.Context, a *command.Invocation, show, yes bool) error
 
 // sayTrust says how things are, with the list unless it was shown already.
 func sayTrust(ctx context.Context, p *command.Project, list bool) {
-	if p.Trust.Standing == wire.StandsEmpty {
+	if p.Trust.Standing == wire.TrustEmpty {
 		p.Print("nothing in this project's files reaches beyond the sandbox: there is nothing to agree to\n")
 		return
 	}
@@ -86,9 +86,9 @@ func sayTrust(ctx context.Context, p *command.Project, list bool) {
 		command.ShowTrust(ctx, p.Project, p.Out)
 	}
 	p.Print("%s\n", map[wire.TrustStanding]string{
-		wire.StandsAgreed:   "you agreed to exactly this",
-		wire.StandsOwn:      "no commit brought this: it is yours, and counts",
-		wire.StandsWithheld: "you have not agreed to this, so it does not count; agree: signalbox trust",
+		wire.TrustAgreed:   "you agreed to exactly this",
+		wire.TrustOwn:      "no commit brought this: it is yours, and counts",
+		wire.TrustWithheld: "you have not agreed to this, so it does not count; agree: signalbox trust",
 	}[p.Trust.Standing])
 }
 

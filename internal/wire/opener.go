@@ -39,8 +39,8 @@ type Opener struct {
 	LooksAtTrust bool
 }
 
-// HealthTime is what time it is for the self-healing loop, whose waits are longer than anybody would watch.
-func (a *Opener) HealthTime() time.Time {
+// Now is what time it is for the self-healing loop, whose waits are longer than anybody would watch.
+func (a *Opener) Now() time.Time {
 	if a.Clock != nil {
 		return a.Clock()
 	}

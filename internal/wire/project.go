@@ -64,7 +64,7 @@ func (a *Opener) Open(ctx context.Context) (*Project, error) {
 		return nil, err
 	}
 	p.Redact = redact.New(p.Secrets())
-	if p.Trust.Standing != StandsWithheld {
+	if p.Trust.Standing != TrustWithheld {
 		brought, err := p.includedSecrets(ctx)
 		if err != nil { // a run cannot bring them either, and says so
 			p.Warn("the secrets in what %s matches are not known: %v", IncludeName, err)
@@ -97,7 +97,7 @@ func (p *Project) Configure(ctx context.Context) error {
 		if p.Trust, err = p.judgeTrust(ctx, data); err != nil {
 			return err
 		}
-		if p.Trust.Standing == StandsWithheld {
+		if p.Trust.Standing == TrustWithheld {
 			p.Config, err = config.ParseWithheld(path, data, p.Env, p.usedBy(source{}).unsandboxed)
 		} else {
 			p.Config, err = config.Parse(path, data, p.Env)
@@ -105,13 +105,13 @@ func (p *Project) Configure(ctx context.Context) error {
 	}
 	if err != nil {
 		p.Config = config.Default()
-		p.ConfigError = &problem.Error{Err: err, Hint: MendConfiguration}
+		p.ConfigError = &problem.Error{Err: err, Hint: FixConfiguration}
 	}
 	return nil
 }
 
-// MendConfiguration is what to do about a file whose settings do not hold.
-const MendConfiguration = `fix the file; "signalbox init --print" shows a commented one`
+// FixConfiguration is what to do about a file whose settings do not hold.
+const FixConfiguration = `fix the file; "signalbox init --print" shows a commented one`
 
 // Host runs programs on this machine and logs which, and how long each took.
 func (a *Opener) Host() process.Host {
@@ -132,7 +132,7 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 	if p.ConfigError != nil {
 		return nil, p.ConfigError
 	}
-	if p.Trust.Standing == StandsWithheld && !p.WithoutAgents {
+	if p.Trust.Standing == TrustWithheld && !p.WithoutAgents {
 		return nil, p.Untrusted()
 	}
 	p.Obeys = true

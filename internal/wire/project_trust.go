@@ -28,16 +28,16 @@ const trustVariable = "SIGNALBOX_TRUST"
 type TrustStanding string
 
 const (
-	// StandsEmpty: nothing in the project's files reaches this machine.
-	StandsEmpty TrustStanding = "nothing"
-	// StandsGiven: whoever typed the command said so, for this command alone.
-	StandsGiven TrustStanding = "option"
-	// StandsAgreed: the user agreed to exactly this.
-	StandsAgreed TrustStanding = "agreed"
-	// StandsOwn: no commit brought it, so the user wrote it.
-	StandsOwn TrustStanding = "own"
-	// StandsWithheld: it came with a commit, or may have, and the user has not agreed to it.
-	StandsWithheld TrustStanding = "withheld"
+	// TrustEmpty: nothing in the project's files reaches this machine.
+	TrustEmpty TrustStanding = "nothing"
+	// TrustGiven: whoever typed the command said so, for this command alone.
+	TrustGiven TrustStanding = "option"
+	// TrustAgreed: the user agreed to exactly this.
+	TrustAgreed TrustStanding = "agreed"
+	// TrustOwn: no commit brought it, so the user wrote it.
+	TrustOwn TrustStanding = "own"
+	// TrustWithheld: it came with a commit, or may have, and the user has not agreed to it.
+	TrustWithheld TrustStanding = "withheld"
 )
 
 // trust is what of a project's files reaches this machine, and whether that counts.
@@ -136,15 +136,15 @@ func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error
 	include, unread := p.included()
 	s, err := p.parseSource(settings, include)
 	if err != nil { // of which nothing counts
-		return trust{Standing: StandsEmpty}, nil //nolint:nilerr // it is told where the settings are read
+		return trust{Standing: TrustEmpty}, nil //nolint:nilerr // it is told where the settings are read
 	}
 	how := p.usedBy(s)
 	t := trust{List: s.list(how), Doubt: unread}
 	switch {
 	case len(t.List) == 0 && unread == nil:
-		t.Standing = StandsEmpty
+		t.Standing = TrustEmpty
 	case given && !p.LooksAtTrust:
-		t.Standing = StandsGiven
+		t.Standing = TrustGiven
 	default:
 		return p.weigh(ctx, s, how, t), nil
 	}
@@ -153,14 +153,14 @@ func (p *Project) judgeTrust(ctx context.Context, settings []byte) (trust, error
 
 // weigh looks for the user's agreement, and then for whose file it is. What cannot be found out counts as a stranger's.
 func (p *Project) weigh(ctx context.Context, s source, how filesUse, t trust) trust {
-	t.Standing = StandsWithheld
+	t.Standing = TrustWithheld
 	book, err := agreement.Open(p.Root, p.Env)
 	if t.Doubt = errors.Join(t.Doubt, err); t.Doubt != nil {
 		return t
 	}
 	agreed, err := agreedTo(book, s, how)
 	if agreed {
-		t.Standing = StandsAgreed
+		t.Standing = TrustAgreed
 		return t
 	}
 	own, unsure := p.ownFiles(ctx, book, how, t.List)
@@ -170,7 +170,7 @@ func (p *Project) weigh(ctx context.Context, s source, how filesUse, t trust) tr
 		}
 		return t
 	}
-	t.Standing = StandsOwn
+	t.Standing = TrustOwn
 	if err := p.agree(book, t.List, "written"); err != nil { // committed later, it asks nothing here
 		p.Log.Debug("what the user wrote is not remembered", "error", err)
 	}

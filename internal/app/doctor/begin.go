@@ -29,7 +29,7 @@ func (p *examination) lookAtBeginning(ctx context.Context, add func(Finding)) {
 		}
 		add(f)
 	}
-	if p.Trust.Standing == wire.StandsWithheld { // else it is said of the agents
+	if p.Trust.Standing == wire.TrustWithheld { // else it is said of the agents
 		wrong("repository", p.InMainTree())
 	}
 	if p.ConfigError == nil {

@@ -50,18 +50,18 @@ func (p *examination) lookAtConfig(add func(Finding)) bool {
 // lookAtTrust reports whether the settings count. Where they do not, a run asks first, or ends.
 func (p *examination) lookAtTrust(add func(Finding)) bool {
 	switch p.Trust.Standing {
-	case wire.StandsWithheld:
+	case wire.TrustWithheld:
 		says := []string{"what the project's files do to this machine does not count before you agree to it, so agents, isolation, network and health are not looked at:"}
 		for _, r := range p.Trust.List {
 			says = append(says, "  "+wire.Visible(r.Key)+": "+wire.Visible(r.Value))
 		}
 		add(Finding{"trust", VerdictMissing, strings.Join(says, "\n"), "signalbox trust"})
-	case wire.StandsOwn:
+	case wire.TrustOwn:
 		add(Finding{What: "trust", Verdict: VerdictOK, Says: "no commit brought what the project's files do to this machine: it is yours"})
-	case wire.StandsAgreed:
+	case wire.TrustAgreed:
 		add(Finding{What: "trust", Verdict: VerdictOK, Says: "you agreed to what the project's files do to this machine (signalbox trust --show)"})
 	}
-	return p.Trust.Standing != wire.StandsWithheld
+	return p.Trust.Standing != wire.TrustWithheld
 }
 
 func (p *examination) lookAtPrompts(add func(Finding)) {

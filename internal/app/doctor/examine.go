@@ -46,7 +46,7 @@ func Examine(ctx context.Context, project *app.App) []Finding {
 		p.lookAtBroughtSettings(ctx, add)
 		p.lookAtStart(ctx, add)
 	}
-	if p.Trust.Standing != wire.StandsWithheld {
+	if p.Trust.Standing != wire.TrustWithheld {
 		p.lookAtHealth(ctx, add)
 	}
 	p.lookAtPrompts(add)

@@ -41,8 +41,8 @@ func (s *Standing) Gate(every time.Duration, now time.Time) health.Gate {
 	return gate
 }
 
-// Stands reads where the loop of o's project stands.
-func Stands(ctx context.Context, o *app.Opener) (at Standing, err error) {
+// Load reads where the loop of o's project stands.
+func Load(ctx context.Context, o *app.Opener) (at Standing, err error) {
 	s, err := o.OpenStoreToRead(ctx)
 	if err != nil {
 		return at, err
@@ -53,7 +53,7 @@ func Stands(ctx context.Context, o *app.Opener) (at Standing, err error) {
 	}
 	h, restoration, err := s.Health().LoadOrBackup(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
-		at.State = health.New(o.HealthTime())
+		at.State = health.New(o.Now())
 		return at, nil
 	}
 	at.State, at.Begun, at.Broken = h, true, Restoration{Broken: restoration.Broken, Backup: restoration.Backup}
@@ -89,12 +89,12 @@ func StatusOf(ctx context.Context, o *app.Opener) (s Status, err error) {
 	if s.Past, err = Past(ctx, o); err != nil {
 		return s, err
 	}
-	if s.Standing, err = Stands(ctx, o); err != nil {
+	if s.Standing, err = Load(ctx, o); err != nil {
 		return s, err
 	}
 	configured, known, unsettled := settings(o)
 	s.Unsettled = unsettled
-	s.Gate = s.Standing.Gate(configured.Every, o.HealthTime())
+	s.Gate = s.Standing.Gate(configured.Every, o.Now())
 	if known && len(configured.Checks) == 0 && s.Gate.Decision == health.GateGo {
 		s.Gate = health.Gate{Decision: health.GateStop, Reason: heal.ErrNoChecks.Error() + "; " + sayWhatToLookAt}
 	}
@@ -123,7 +123,7 @@ func settings(o *app.Opener) (settings config.Health, known bool, err error) {
 	}
 	all, found, err := config.Load(filepath.Join(root, config.Name), o.Env)
 	if err != nil {
-		return settings, false, &problem.Error{Err: err, Hint: wire.MendConfiguration}
+		return settings, false, &problem.Error{Err: err, Hint: wire.FixConfiguration}
 	}
 	return all.Health, found, nil
 }

@@ -114,7 +114,7 @@ func Record(ctx context.Context, o *app.Opener, fact health.Fact) (r Recorded, e
 		}
 		return doc.Update(ctx, func(state *health.State) error {
 			r.Was = state.LastHealthStatus
-			_, err := state.Record(fact, o.HealthTime())
+			_, err := state.Record(fact, o.Now())
 			r.State = *state
 			return err
 		})

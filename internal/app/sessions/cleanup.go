@@ -81,22 +81,22 @@ func (s *Sessions) Orphaned(ctx context.Context, issue int) (bool, error) {
 	return len(registry.OrphanedIssues([]int{issue}, folders)) > 0, err
 }
 
-// PutAway is what was removed of a session, and what was kept.
-type PutAway struct {
+// Removed is what was removed of a session, and what was kept.
+type Removed struct {
 	// StatusKept: somebody may wait for the status, which stays for some days.
 	StatusKept bool
-	// Canceled: its run had not ended, and was given up. KeptRef is where git finds what lay in the environment, Aside what was set
-	// aside earlier.
+	// Canceled: its run had not ended, and was given up. KeptRef is where git finds what lay in the environment, Saved what was saved
+	// earlier.
 	Canceled bool
 	KeptRef  string
-	Aside    []string
+	Saved    []string
 	// Branch was removed, since Within has all of it; both are empty where it was not.
 	Branch, Within string
 }
 
-// MayPutAway finds the run of an ended session; ok is false where it has none. A change that waits for a person's decision is not
+// MayRemove finds the run of an ended session; ok is false where it has none. A change that waits for a person's decision is not
 // taken away from them.
-func (s *Sessions) MayPutAway(ctx context.Context, x Over) (run store.RunSummary, ok bool, err error) {
+func (s *Sessions) MayRemove(ctx context.Context, x Over) (run store.RunSummary, ok bool, err error) {
 	found, err := s.Find(ctx, strconv.Itoa(x.Info.Issue))
 	if problem.CodeOf(err) == problem.NotFound {
 		return found, false, nil
@@ -107,10 +107,10 @@ func (s *Sessions) MayPutAway(ctx context.Context, x Over) (run store.RunSummary
 	return found, true, err
 }
 
-// PutAway removes a session: it gives up its run if that is not over, which removes the environment, and removes the run's branch
+// Remove removes a session: it gives up its run if that is not over, which removes the environment, and removes the run's branch
 // if nothing would be lost with it. Its record goes last: cut off before, all is done again. With status, the issue's status goes too.
-func (s *Sessions) PutAway(ctx context.Context, x Over, status bool) (put PutAway, err error) {
-	found, ok, err := s.MayPutAway(ctx, x)
+func (s *Sessions) Remove(ctx context.Context, x Over, status bool) (put Removed, err error) {
+	found, ok, err := s.MayRemove(ctx, x)
 	if err == nil && ok {
 		err = s.giveUp(ctx, found, &put)
 	}
@@ -125,7 +125,7 @@ func (s *Sessions) PutAway(ctx context.Context, x Over, status bool) (put PutAwa
 	return put, wire.Explained(err)
 }
 
-func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *PutAway) (err error) {
+func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *Removed) (err error) {
 	run := found.Run
 	if put.Canceled = !run.State.Final(); put.Canceled {
 		if run, err = s.cancel(ctx, found); err != nil {
@@ -135,14 +135,14 @@ func (s *Sessions) giveUp(ctx context.Context, found store.RunSummary, put *PutA
 			return &StoppedError{run}
 		}
 	}
-	put.KeptRef, put.Aside = run.Details.KeptRef, slices.Clone(run.Details.Aside)
-	if put.KeptRef == "" && len(put.Aside) == 0 { // somebody may have removed its environment
+	put.KeptRef, put.Saved = run.Details.KeptRef, slices.Clone(run.Details.Aside)
+	if put.KeptRef == "" && len(put.Saved) == 0 { // somebody may have removed its environment
 		kept, err := s.Places().KeptOf(ctx, &run)
 		if err != nil {
 			return wire.Explained(err)
 		}
 		for _, ref := range kept {
-			put.Aside = append(put.Aside, ref.Name)
+			put.Saved = append(put.Saved, ref.Name)
 		}
 	}
 	put.Branch, put.Within, err = s.removeBranch(ctx, &run)

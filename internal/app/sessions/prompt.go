@@ -26,7 +26,7 @@ the work.
 // config is the session of a run, which may not be known yet.
 func (s *Sessions) config(request forge.Request, how Start, run workflow.RunRef) (session.Config, error) {
 	at := app.SessionPlace{Root: s.Root, Name: session.Name("", request.Number), Run: run, Agent: how.Agent, Program: how.Program, Unsandboxed: s.Overrides.Unsandboxed,
-		Trusted: s.Trust.Standing == wire.StandsGiven, Headless: how.Mode == session.Headless, Grant: how.Grant}
+		Trusted: s.Trust.Standing == wire.TrustGiven, Headless: how.Mode == session.Headless, Grant: how.Grant}
 	prompt := how.Prompt
 	if prompt == "" {
 		t, err := perform.PromptTemplate(workflow.Implementer, sessionPrompt)

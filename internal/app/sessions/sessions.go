@@ -25,9 +25,9 @@ import (
 type Sessions struct {
 	*app.App
 	Hosts *session.Sessions
-	// Upon, if there is one, is told before a session begins with work of other requests that is not merged yet.
-	Upon func(number int, needed []int)
-	now  func() time.Time
+	// OnUnmerged, if set, is told before a session begins with work of other requests that is not merged yet.
+	OnUnmerged func(number int, needed []int)
+	now        func() time.Time
 	// laying is held while such work is put together: what two sessions need may be the same.
 	laying sync.Mutex
 }

@@ -45,13 +45,13 @@ func (s *Sessions) layNeeded(ctx context.Context, request forge.Request, run *wo
 		return &problem.Error{Err: fmt.Errorf("start session of request %d: %w", request.Number, err),
 			Hint: fmt.Sprintf("merge what it depends on first; what is kept of it: git for-each-ref refs/signalbox/kept/%d", needed[len(needed)-1].Number)}
 	}
-	if laid && s.Upon != nil {
+	if laid && s.OnUnmerged != nil {
 		var names []int
 		for _, n := range needed {
 			names = append(names, n.Number)
 		}
 		slices.Sort(names)
-		s.Upon(request.Number, names)
+		s.OnUnmerged(request.Number, names)
 	}
 	return wire.Explained(err)
 }

@@ -27,7 +27,7 @@ func ShowTrust(ctx context.Context, p *wire.Project, w io.Writer) {
 	for _, r := range p.Trust.List {
 		_, _ = fmt.Fprint(w, p.TrustLine(r))
 	}
-	if len(p.Trust.Before) > 0 && p.Trust.Standing == wire.StandsWithheld {
+	if len(p.Trust.Before) > 0 && p.Trust.Standing == wire.TrustWithheld {
 		_, _ = fmt.Fprintln(w, "(+ is new since you last agreed)")
 	}
 	files, err := p.IncludedFiles(ctx)

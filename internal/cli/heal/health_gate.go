@@ -43,12 +43,12 @@ func newHealthGate(a *command.Invocation) *cobra.Command {
 }
 
 func gate(ctx context.Context, a *command.Invocation, every time.Duration) error {
-	at, err := healing.Stands(ctx, a.Opener)
+	at, err := healing.Load(ctx, a.Opener)
 	tellRestored(a, at.Broken, "deciding by")
 	if err != nil {
 		return err
 	}
-	gate := at.Gate(every, a.Opener.HealthTime())
+	gate := at.Gate(every, a.Opener.Now())
 	if err := writeOutputs(a, gate, at.State); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func newHealthShow(a *command.Invocation) *cobra.Command {
 			if a.JSON {
 				return a.PrintJSON(h)
 			}
-			printHealth(a, h, h.Gate(0, a.Opener.HealthTime()))
+			printHealth(a, h, h.Gate(0, a.Opener.Now()))
 			printCriticalAdvice(a, h)
 			return nil
 		},

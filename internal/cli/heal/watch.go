@@ -45,7 +45,7 @@ const unknownEvery = 5 * time.Minute
 func healWatch(ctx context.Context, a *command.Invocation, every time.Duration) error {
 	known := unknownEvery
 	for ctx.Err() == nil {
-		started := a.Opener.HealthTime()
+		started := a.Opener.Now()
 		report, err := watchOnce(ctx, a, every)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func watchOnce(ctx context.Context, a *command.Invocation, every time.Duration) 
 
 // untilNext is how long to wait for the next pass: counted from the beginning of this one, or from now if it came to nothing.
 func untilNext(a *command.Invocation, report *heal.Report, every time.Duration, started time.Time) time.Duration {
-	now := a.Opener.HealthTime()
+	now := a.Opener.Now()
 	if report.Result == "" {
 		return every
 	}

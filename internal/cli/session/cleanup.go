@@ -115,14 +115,14 @@ func (c *sessionCleanup) run(ctx context.Context, refs []string) error {
 func (c *sessionCleanup) one(ctx context.Context, p *command.Project, all *sessions.Sessions, x sessions.Over) error {
 	removed := removal{Issue: x.Info.Issue, Name: x.Info.Name, Done: !c.dry, StatusKept: !c.all, KeptRefs: []string{}}
 	if c.dry {
-		if _, _, err := all.MayPutAway(ctx, x); err != nil {
+		if _, _, err := all.MayRemove(ctx, x); err != nil {
 			return err
 		}
 		c.put = append(c.put, removed)
 		c.Print("would put away #%d: %s\n", x.Info.Issue, endOfSession(&x.Info))
 		return nil
 	}
-	put, err := all.PutAway(ctx, x, c.all)
+	put, err := all.Remove(ctx, x, c.all)
 	var stopped *sessions.StoppedError
 	if errors.As(err, &stopped) {
 		return sayStopped(p, stopped)
@@ -130,7 +130,7 @@ func (c *sessionCleanup) one(ctx context.Context, p *command.Project, all *sessi
 	if put.Canceled {
 		c.sayKept(put.KeptRef, "the work is kept on a ref")
 	}
-	for _, ref := range put.Aside {
+	for _, ref := range put.Saved {
 		c.sayKept(ref, "what was kept earlier")
 	}
 	if put.Branch != "" {
@@ -139,7 +139,7 @@ func (c *sessionCleanup) one(ctx context.Context, p *command.Project, all *sessi
 	if err != nil {
 		return err
 	}
-	removed.StatusKept, removed.KeptRefs = put.StatusKept, append(removed.KeptRefs, put.Aside...)
+	removed.StatusKept, removed.KeptRefs = put.StatusKept, append(removed.KeptRefs, put.Saved...)
 	if put.KeptRef != "" {
 		removed.KeptRefs = append(removed.KeptRefs, put.KeptRef)
 	}

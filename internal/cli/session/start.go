@@ -110,7 +110,7 @@ func openForSessions(ctx context.Context, a *command.Invocation) (*command.Proje
 	}
 	all, err := sessions.Ready(ctx, p.App)
 	if err == nil {
-		all.Upon = func(n int, needed []int) {
+		all.OnUnmerged = func(n int, needed []int) {
 			p.Say(fmt.Sprintf("#%d begins with the work of %s, which is not merged yet", n, sessions.Numbers(needed)))
 		}
 	}
