@@ -10,7 +10,8 @@ func TestTheLayerTestNoticesBrokenRules(t *testing.T) {
 	for _, test := range []struct {
 		name, file, code, want string
 	}{
-		{"what is allowed", "internal/perform/x.go", `import "m/internal/store"`, ""},
+		{"what is allowed", "internal/perform/x.go", `import "m/internal/engine"`, ""},
+		{"an action that knows where documents are", "internal/perform/x.go", `import "m/internal/store"`, "allows perform only"},
 		{"a pattern compiled late, anywhere", "internal/redact/x.go", `import "m/internal/lazy"`, ""},
 		{"a driver's port", "internal/agent/claude/x.go", `import "m/internal/agent"`, ""},
 		{"a package without a row", "internal/queue/x.go", ``, "not in the layer table"},

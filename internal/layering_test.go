@@ -86,11 +86,11 @@ var packages = map[string][]string{
 	"permission":                          {},                                                                                    // answers strangers' questions by patterns: text alone
 	"engine":                              {"workflow", "workflow/machine"},                                                      // documents, locks and side effects are interfaces of its own: it knows no file and no program
 	"engine/enginetest":                   {"engine", "workflow", "workflow/machine", "workflow/policy"},
-	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "lazy", "perform/contract", "perform/report", "perform/testcount", "permission", "place", "process", "redact", "registry", "store", "workflow", "workflow/policy"},
+	"perform":                             {"agent", "commandline", "engine", "environment", "forge", "git", "lazy", "perform/contract", "perform/report", "perform/testcount", "permission", "place", "process", "redact", "registry", "workflow", "workflow/policy"},
 	"perform/contract":                    {"redact", "schema", "workflow"},
 	"perform/report":                      {"commandline", "redact", "workflow"},
 	"perform/testcount":                   {"git", "workflow/policy"},
-	"place":                               {"agent", "engine", "environment", "git", "process", "redact", "registry", "store", "workflow", "workflow/machine"},
+	"place":                               {"agent", "engine", "environment", "git", "process", "redact", "registry", "workflow", "workflow/machine"},
 	"notify":                              {"process"}, // tells people elsewhere; what is worth telling is workflow's
 	"tui":                                 {"workflow", "store", "engine"},
 	"web":                                 {"workflow", "store", "engine"},

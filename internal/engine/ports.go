@@ -17,6 +17,22 @@ type Runs interface {
 	WatchRun(ctx context.Context, ref workflow.RunRef) (<-chan struct{}, error)
 }
 
+// RunSummary is a run as a listing shows it. Err says why it can't be read.
+type RunSummary struct {
+	Ref workflow.RunRef
+	Run workflow.Run
+	Err error
+}
+
+// Document is one document beside the runs that several programs change, such as a status that others read.
+type Document[T any] interface {
+	// Load reads the document. fs.ErrNotExist: there is none.
+	Load(ctx context.Context) (T, error)
+	// Update changes the document under its lock and returns when the change is durable. An error of change
+	// leaves the document as it was.
+	Update(ctx context.Context, change func(*T) error) error
+}
+
 // Writer saves one run. There is one per run at a time.
 type Writer interface {
 	// Save makes run the document: durable when Save returns, or not there at all. It merges what others wrote

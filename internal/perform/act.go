@@ -67,7 +67,7 @@ func (p *Performer) Perform(ctx context.Context, run workflow.Run, a workflow.Ac
 var errUnknownAction = errors.New("this version does not know the action: the run was saved by a newer one")
 
 func (x *execution) writePlan(ctx context.Context, o workflow.Outcome, _ workflow.Action) (workflow.Event, error) {
-	path, err := x.Store.WritePlan(ctx, workflow.RefOf(&x.run), x.run.Details.Plan)
+	path, err := x.Artifacts.WritePlan(ctx, workflow.RefOf(&x.run), x.run.Details.Plan)
 	return workflow.PlanWritten{Outcome: o, Path: path}, err
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"signalbox/internal/environment"
 	"signalbox/internal/redact"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -59,8 +58,8 @@ type emptied interface {
 	Empty(ctx context.Context) (bool, error)
 }
 
-// What tests came to on commits of the project is remembered for later runs that begin there.
-type baseRecord struct {
+// Baseline is what tests came to on commits of the project, for later runs that begin there.
+type Baseline struct {
 	Tested []baseTested `json:"tested"`
 }
 
@@ -69,15 +68,8 @@ type baseTested struct {
 	Check workflow.BaseCheck `json:"check"`
 }
 
-const (
-	baseKind, baseID = "base", "tested"
-	// mostRemembered is how many commits and environments are remembered.
-	mostRemembered = 50
-)
-
-func (x *execution) baseRecord() *store.Document[baseRecord] {
-	return store.Record[baseRecord](x.Store, baseKind, baseID)
-}
+// mostRemembered is how many commits and environments are remembered.
+const mostRemembered = 50
 
 // remember notes what the tests came to on the base, for later runs that set up alike.
 func (x *execution) remember(ctx context.Context, e workflow.TestsEnded) error {
@@ -86,7 +78,7 @@ func (x *execution) remember(ctx context.Context, e workflow.TestsEnded) error {
 		return nil
 	}
 	tests := x.run.Details.Settings.AllTestNames()
-	return x.baseRecord().Update(ctx, func(r *baseRecord) error {
+	return x.Baseline.Update(ctx, func(r *Baseline) error {
 		r.Tested = slices.DeleteFunc(r.Tested, func(t baseTested) bool { return t.is(&b, tests) })
 		r.Tested = append(r.Tested, baseTested{tests, b})
 		r.Tested = r.Tested[max(0, len(r.Tested)-mostRemembered):]
@@ -100,7 +92,7 @@ func (t *baseTested) is(b *workflow.BaseCheck, tests []string) bool {
 
 // remembered is what an earlier run found out of the tests on the run's base in an environment of that fingerprint; nil if none did.
 func (x *execution) remembered(ctx context.Context, fingerprint string) (*workflow.BaseCheck, error) {
-	record, err := x.baseRecord().Load(ctx)
+	record, err := x.Baseline.Load(ctx)
 	if err != nil {
 		x.logged("read what tests came to before", err)
 		return nil, nil //nolint:nilnil // they run again

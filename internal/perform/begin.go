@@ -139,7 +139,7 @@ func (o onlooker) Exec(ctx context.Context, c process.Command) (process.Result, 
 func (x *execution) register(ctx context.Context, spec environment.Spec) error {
 	now := x.Clock.Now().UTC()
 	j := x.run.Details
-	return x.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+	return x.Places.Registry.Update(ctx, func(doc *registry.Environments) error {
 		if slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == spec.ID }) {
 			return nil
 		}

@@ -9,8 +9,6 @@ import (
 	"signalbox/internal/agent"
 	"signalbox/internal/environment"
 	"signalbox/internal/place"
-	"signalbox/internal/redact"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -64,13 +62,14 @@ func (x *execution) callAgent(ctx context.Context, o workflow.Outcome, a workflo
 // converse lets the agent work with everything it prints in a log and what happens in a transcript
 // beside it. What the call came to is known even where the result is an error.
 func (x *execution) converse(ctx context.Context, program agent.Agent, a workflow.Action, prompt string, allowed allowance, env environment.Environment) (agent.Result, workflow.Call, string, error) {
-	log, path, err := x.log(string(a.Role), x.stepOf(a), a.Attempt)
+	name := logName(string(a.Role), x.stepOf(a), a.Attempt)
+	log, path, err := openLog(x.Artifacts, x.Redact, workflow.RefOf(&x.run), name)
 	if err != nil {
 		return agent.Result{}, workflow.Call{}, "", err
 	}
 	calling, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	c := &call{execution: x, key: a.Key, name: store.LogName(string(a.Role), x.stepOf(a), a.Attempt), soFar: workflow.Call{Agent: program.Name()}, allowed: allowed, end: end}
+	c := &call{execution: x, key: a.Key, name: name, soFar: workflow.Call{Agent: program.Name()}, allowed: allowed, end: end}
 	limits, budget := x.run.Details.Settings.Limits, allowed.run.Within(allowed.day)
 	result, err := program.Run(calling, agent.Task{Key: a.Key, Role: string(a.Role), Prompt: prompt, Dir: env.Dir(), Private: env.Private(),
 		Env: place.Variables(&x.run), StepID: a.StepID, Attempt: a.Attempt, Round: x.run.Details.Used.ReviewRounds + 1, Log: logged{log, end},
@@ -158,34 +157,6 @@ func (x *execution) stepOf(a workflow.Action) string {
 		return a.StepID
 	}
 	return string(x.run.Details.Phase.Step())
-}
-
-// log opens a log of the run. Secrets and all that acts on a terminal are taken out before anything reaches it: what is
-// printed with cat puts nothing together again.
-func (x *execution) log(role, step string, attempt int) (io.WriteCloser, string, error) {
-	return openLog(x.Store, x.Redact, workflow.RefOf(&x.run), role, step, attempt)
-}
-
-func openLog(s *store.Store, r *redact.Redactor, ref workflow.RunRef, role, step string, attempt int) (io.WriteCloser, string, error) {
-	file, path, err := s.CreateLog(ref, store.LogName(role, step, attempt))
-	if err != nil {
-		return nil, "", fmt.Errorf("open log: %w", err)
-	}
-	return closers{r.CleanWriter(file), file}, path, nil
-}
-
-// closers writes to the first and closes both, the first one first.
-type closers struct {
-	io.WriteCloser
-	file io.Closer
-}
-
-func (c closers) Close() error {
-	if err := c.WriteCloser.Close(); err != nil {
-		_ = c.file.Close()
-		return err
-	}
-	return c.file.Close()
 }
 
 // messageLimit is how much of a program's words goes into the documents, in runes.

@@ -7,18 +7,22 @@ import (
 	"io"
 	"time"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/environment"
 	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
 // CandidateTester runs a project's own tests on a merge candidate in a fresh
 // environment: the checks of a forge that has none of its own.
 type CandidateTester struct {
-	Store        *store.Store
+	// Runs finds the newest run of a request; fs.ErrNotExist if it has none.
+	Runs interface {
+		LatestRun(ctx context.Context, requestID string) (engine.RunSummary, error)
+	}
+	Artifacts    Artifacts
 	Environments environment.Driver
 	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
 	Detect func(ctx context.Context, commit, language string) (workflow.Detection, error)
@@ -53,7 +57,7 @@ type Verdict struct {
 // Test runs the set-up and the tests of the request's latest run. An error
 // means that there is no verdict.
 func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err error) {
-	latest, err := t.Store.LatestRun(ctx, c.RequestID)
+	latest, err := t.Runs.LatestRun(ctx, c.RequestID)
 	if err = errors.Join(err, latest.Err); err != nil {
 		return v, fmt.Errorf("find run of %s: %w", c.RequestID, err)
 	}
@@ -76,7 +80,7 @@ func (t CandidateTester) Test(ctx context.Context, c Candidate) (v Verdict, err 
 }
 
 func (t CandidateTester) test(ctx context.Context, env environment.Environment, run *workflow.Run, c Candidate) (Verdict, error) {
-	log, path, err := openLog(t.Store, t.Redact, workflow.RefOf(run), "check", fmt.Sprintf("%.12s", c.Tree), 1)
+	log, path, err := openLog(t.Artifacts, t.Redact, workflow.RefOf(run), logName("check", fmt.Sprintf("%.12s", c.Tree), 1))
 	if err != nil {
 		return Verdict{}, err
 	}

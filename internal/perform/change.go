@@ -53,7 +53,7 @@ func (x *execution) recordChange(ctx context.Context, o workflow.Outcome, a work
 	if event.Tests, err = x.testFiles(ctx, whole); err != nil {
 		return nil, err
 	}
-	event.PatchPath, err = x.Store.WritePatch(workflow.RefOf(&x.run), a.StepID+".patch", func(out io.Writer) error {
+	event.PatchPath, err = x.Artifacts.WritePatch(workflow.RefOf(&x.run), a.StepID+".patch", func(out io.Writer) error {
 		masked := x.Redact.Writer(out)
 		return errors.Join(x.Repo.Patch(ctx, base, change.Commit, masked), masked.Close())
 	})

@@ -25,6 +25,7 @@ import (
 	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
@@ -321,10 +322,10 @@ func (o *outside) process(ctx context.Context, l *life) *Performer {
 	}
 	o.exec.life = l
 	d := driver{ports: p}
-	return New(Config{Store: o.store, Repo: o.repo, Forge: hub{ports: p}, Environments: d, Redact: redact.New(nil), Isolation: "bubblewrap",
-		Places: place.New(place.Config{Store: o.store, Repo: o.repo, Environments: d, Now: time.Now}), Clock: engine.Clock{Now: time.Now, After: time.After},
-		Agreements: agreed{},
-		Agents:     map[workflow.Role]agent.Agent{workflow.Planner: worker{p}, workflow.Implementer: worker{p}, workflow.Reviewer: worker{p}}})
+	return New(Config{Artifacts: o.store, Sessions: o.store.Sessions, Baseline: store.Record[Baseline](o.store, "base", "tested"), Repo: o.repo, Forge: hub{ports: p}, Environments: d, Redact: redact.New(nil), Isolation: "bubblewrap",
+		Places: place.New(place.Config{Runs: o.store, Locks: o.store, Registry: o.store.Environments(), Repo: o.repo, Environments: d, Now: time.Now}), Clock: engine.Clock{Now: time.Now, After: time.After},
+		IssueStatus: func(issue int) engine.Document[registry.IssueStatus] { return o.store.IssueStatus(issue) }, Agreements: agreed{},
+		Agents: map[workflow.Role]agent.Agent{workflow.Planner: worker{p}, workflow.Implementer: worker{p}, workflow.Reviewer: worker{p}}})
 }
 
 // dying performs each action in processes that die: at the first call of a port, at the second, and so on, until one

@@ -14,7 +14,6 @@ import (
 	"signalbox/internal/forge"
 	"signalbox/internal/git"
 	"signalbox/internal/process"
-	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 )
 
@@ -29,6 +28,7 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	var uncallable *AgentError
 	var submodule *environment.SubmoduleError
 	var unfinished *forge.UnfinishedError
+	var broken interface{ Place() string } // a document that can't be read, whatever keeps it
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NoSpaceCode, false, workflow.CategoryEnvironment
@@ -106,13 +106,9 @@ func (x *execution) failure(a workflow.Action, err error) workflow.Error {
 	case errors.Is(err, forge.ErrNotFound):
 		e.ReasonCode, e.Retryable, e.Category = workflow.NotFoundCode, false, workflow.CategoryInput
 		advise(workflow.NextStep{Text: "see what is missing", Verb: workflow.VerbList})
-	case errors.Is(err, store.ErrBroken):
-		var broken *store.BrokenError
-		e.ReasonCode, e.Retryable, e.Category = workflow.BrokenDocumentCode, false, workflow.CategoryInput
-		if errors.As(err, &broken) {
-			e.Title = "a document cannot be read"
-			advise(workflow.Advice("it is kept as it is; fix it, or move it away: " + broken.Place()))
-		}
+	case errors.As(err, &broken):
+		e.ReasonCode, e.Retryable, e.Category, e.Title = workflow.BrokenDocumentCode, false, workflow.CategoryInput, "a document cannot be read"
+		advise(workflow.Advice("it is kept as it is; fix it, or move it away: " + broken.Place()))
 	case errors.Is(err, fs.ErrPermission):
 		e.ReasonCode, e.Retryable = workflow.NoPermissionCode, false
 		advise(workflow.NextStep{Text: "let yourself read and write it", Program: x.accessTo(err)})

@@ -21,17 +21,23 @@ import (
 	"signalbox/internal/place"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
-	"signalbox/internal/store"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
 // Config is what actions are carried out with. All but Detect, Settings, Program, Named, MayCall, Prompts, Redact and Logger are required.
 type Config struct {
-	Store        *store.Store
+	Artifacts    Artifacts
 	Repo         *git.Repo
 	Forge        forge.Forge
 	Environments environment.Driver
 	Places       *place.Places
+	// IssueStatus is the document that tells other programs how an issue is doing.
+	IssueStatus func(issue int) engine.Document[registry.IssueStatus]
+	// Baseline remembers what tests came to, for later runs.
+	Baseline engine.Document[Baseline]
+	// Sessions lists the project's sessions by name.
+	Sessions func(ctx context.Context) ([]string, error)
 	// Detect reads what the project's files at a commit say of its environment; language is the task's, empty if it has none.
 	Detect func(ctx context.Context, commit, language string) (workflow.Detection, error)
 	// Settings are what the configuration says now of a run for the request; nil leaves every run its own.

@@ -70,7 +70,7 @@ func (x *execution) projectStatus(ctx context.Context) error {
 		return nil
 	}
 	x.shown.status = status
-	return x.Store.IssueStatus(status.Issue).Update(ctx, func(s *registry.IssueStatus) error {
+	return x.IssueStatus(status.Issue).Update(ctx, func(s *registry.IssueStatus) error {
 		// A session went on in the run's environment after the run stood still. What it said stands until the run
 		// moves, and a run that is given up undoes no success.
 		givenUp := j.Canceling || x.run.State == workflow.Canceled
@@ -96,7 +96,7 @@ func (x *execution) projectEnvironment(ctx context.Context) error {
 	if x.run.Details.EnvID == "" && !ok && !x.registered(ctx, id) {
 		return nil
 	}
-	return x.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+	return x.Places.Registry.Update(ctx, func(doc *registry.Environments) error {
 		i := slices.IndexFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id })
 		switch {
 		case i < 0 && ok:
@@ -116,7 +116,7 @@ func (x *execution) registered(ctx context.Context, id string) bool {
 	if x.run.Details.Epoch == 0 {
 		return false // it was never admitted
 	}
-	doc, err := x.Store.Environments().Load(ctx)
+	doc, err := x.Places.Registry.Load(ctx)
 	return err == nil && slices.ContainsFunc(doc.Environments, func(e registry.Environment) bool { return e.EnvID == id })
 }
 
@@ -134,7 +134,7 @@ func sameEntry(shown, entry *registry.Environment, ok bool) bool {
 func (x *execution) projectReport(ctx context.Context) error {
 	text := report.Of(&x.run)
 	if text != x.shown.report {
-		if _, err := x.Store.WriteReport(ctx, workflow.RefOf(&x.run), []byte(text)); err != nil {
+		if _, err := x.Artifacts.WriteReport(ctx, workflow.RefOf(&x.run), []byte(text)); err != nil {
 			return err
 		}
 		x.shown.report = text
@@ -143,7 +143,7 @@ func (x *execution) projectReport(ctx context.Context) error {
 		return nil
 	}
 	x.shown.errors = x.run.Error
-	_, err := x.Store.WriteErrors(ctx, workflow.RefOf(&x.run), x.run.Error)
+	_, err := x.Artifacts.WriteErrors(ctx, workflow.RefOf(&x.run), x.run.Error)
 	return err
 }
 

@@ -105,7 +105,7 @@ func (x *execution) planned(ctx context.Context, id string) (workflow.PlannedSte
 	if x.run.Artifacts.PlanningJSON == nil {
 		return workflow.PlannedStep{}, nil
 	}
-	plan, err := x.Store.Plan(workflow.RefOf(&x.run)).Load(ctx)
+	plan, err := x.Artifacts.LoadPlan(ctx, workflow.RefOf(&x.run))
 	if err != nil {
 		return workflow.PlannedStep{}, fmt.Errorf("read plan: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"signalbox/internal/permission"
 	"signalbox/internal/place"
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
 	"signalbox/internal/workflow/machine"
@@ -41,6 +42,7 @@ func (c *clock) after(d time.Duration) <-chan time.Time {
 type calling struct {
 	*Performer
 	root  string
+	store *store.Store
 	ref   workflow.RunRef
 	clock *clock
 	log   *bytes.Buffer
@@ -79,11 +81,12 @@ func startCalling(t *testing.T, rules permission.Rules) *calling {
 	if err := s.CreateRun(t.Context(), &run); err != nil {
 		t.Fatal(err)
 	}
-	c.ref = workflow.RefOf(&run)
+	c.store, c.ref = s, workflow.RefOf(&run)
 	at := engine.Clock{Now: func() time.Time { return c.clock.now }, After: c.clock.after}
 	log := slog.New(slog.NewTextHandler(c.log, nil))
-	c.Performer = New(Config{Store: s, Redact: redact.New(map[string]string{"TOKEN": "s3cret-s3cret"}), Clock: at, Places: place.New(place.Config{Store: s}),
-		Rules: map[workflow.Role]permission.Rules{workflow.Implementer: rules}, Logger: log})
+	c.Performer = New(Config{Artifacts: s, Redact: redact.New(map[string]string{"TOKEN": "s3cret-s3cret"}), Clock: at, Places: place.New(place.Config{Runs: s, Locks: s, Registry: s.Environments()}),
+		IssueStatus: func(issue int) engine.Document[registry.IssueStatus] { return s.IssueStatus(issue) },
+		Rules:       map[workflow.Role]permission.Rules{workflow.Implementer: rules}, Logger: log})
 	c.Forge = noForge{}
 	e := engine.New(engine.Config{Runs: s, Locks: s, Performer: c, Clock: at, Logger: log})
 	carrying, stop := context.WithCancel(t.Context())
@@ -170,7 +173,7 @@ func TestWhatIsAllowedForTheRestOfTheRunIsNotAskedAgainInTheSameCall(t *testing.
 	c := startCalling(t, permission.Rules{Deny: []string{"Bash(git *)"}})
 	told := c.asks(t.Context(), vet)
 	<-c.clock.waits
-	err := c.Store.Signal(t.Context(), c.ref, func(s *workflow.Signals) error {
+	err := c.store.Signal(t.Context(), c.ref, func(s *workflow.Signals) error {
 		for _, answer := range []workflow.Answer{{Question: "Q7", Verdict: workflow.AnswerDeny}, {Question: "Q1", Verdict: workflow.AnswerText, Text: "?"},
 			{Question: "Q1", Verdict: workflow.AnswerAllow, Always: true}, {Question: "Q1", Verdict: workflow.AnswerDeny}} {
 			s.Commands = append(s.Commands, workflow.Command{ID: answer.Question + string(answer.Verdict), Kind: workflow.CommandAnswer, Answer: &answer, By: "ada"})
@@ -211,7 +214,7 @@ func TestAQuestionThatItsAgentWithdrawsIsNotShownAnyMore(t *testing.T) {
 		told <- err
 	}()
 	<-c.clock.waits
-	shown, err := c.Store.Stage(c.ref).Load(t.Context())
+	shown, err := c.store.Stage(c.ref).Load(t.Context())
 	if asked := shown.Details.Question; err != nil || asked == nil || strings.Contains(asked.Text+asked.Subject, "s3cret") || !asked.Altered || asked.Always != "" {
 		t.Errorf("%+v, %v", asked, err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -51,18 +49,14 @@ func (x *execution) visited(ctx context.Context) (bool, error) {
 	if x.presence.Entered {
 		return false, nil
 	}
-	names, err := x.Store.Sessions(ctx)
+	names, err := x.Sessions(ctx)
 	return slices.Contains(names, registry.SessionName(x.run.Details.Number)), err
 }
 
 // keepLeft sets aside what lies in an environment that is made again: an agent that failed may have left it.
 func (x *execution) keepLeft(ctx context.Context, a workflow.Action) error {
-	dir, err := x.Store.Abs(x.run.Details.EnvPath)
-	if err != nil {
+	if exists, err := x.Places.Exists(&x.run); err != nil || !exists || x.presence.Content == x.run.Details.Head || x.presence.TestedAt == x.run.Details.Head {
 		return err
-	}
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || x.presence.Content == x.run.Details.Head || x.presence.TestedAt == x.run.Details.Head {
-		return nil
 	}
 	env, head, err := x.Places.Left(ctx, &x.run)
 	if err == nil {

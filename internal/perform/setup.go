@@ -20,7 +20,7 @@ func (x *execution) runSetUp(ctx context.Context, o workflow.Outcome, a workflow
 	if err != nil {
 		return nil, err
 	}
-	log, path, err := x.log("setup", "command", a.Attempt)
+	log, path, err := openLog(x.Artifacts, x.Redact, workflow.RefOf(&x.run), logName("setup", "command", a.Attempt))
 	if err != nil {
 		return nil, err
 	}

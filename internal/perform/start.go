@@ -66,10 +66,7 @@ func (p *Performer) Obstacles(ctx context.Context, base string, quiet bool) (fou
 const leastRoom = 50 << 20
 
 func (p *Performer) hasRoom(context.Context, string) error {
-	root, err := p.Store.Abs(".")
-	if err != nil {
-		return err
-	}
+	root := p.Repo.Root()
 	var disk unix.Statfs_t
 	if err := unix.Statfs(root, &disk); err != nil {
 		return fmt.Errorf("look for free space below %s: %w", root, err)

@@ -22,7 +22,7 @@ func (x *execution) runTests(ctx context.Context, o workflow.Outcome, a workflow
 		return nil, err
 	}
 	x.presence.Content, x.presence.TestedAt = "", x.run.Details.Head
-	log, path, err := x.log(string(a.Purpose)+"-tests", x.stepOf(a), max(a.Attempt, 1))
+	log, path, err := openLog(x.Artifacts, x.Redact, workflow.RefOf(&x.run), logName(string(a.Purpose)+"-tests", x.stepOf(a), max(a.Attempt, 1)))
 	if err != nil {
 		return nil, err
 	}

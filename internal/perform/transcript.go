@@ -80,7 +80,7 @@ func (c *call) inFlight(u agent.Usage) {
 
 func (c *call) write(e agent.Entry) (err error) {
 	if c.file == nil {
-		if c.file, err = c.Store.CreateTranscript(workflow.RefOf(&c.run), c.name); err != nil {
+		if c.file, err = c.Artifacts.CreateTranscript(workflow.RefOf(&c.run), c.name); err != nil {
 			return err
 		}
 	}

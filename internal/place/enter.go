@@ -30,7 +30,7 @@ var ErrNoEnvironment = errors.New("the run has no environment")
 // made again.
 func (p *Places) Enter(ctx context.Context, run workflow.Run, owner string) (at *Place, err error) {
 	at = &Place{places: p, run: run}
-	at.lock, err = p.Store.LockRequest(ctx, run.RequestID, engine.Owner{Name: owner, RunID: run.RunID})
+	at.lock, err = p.Locks.LockRequest(ctx, run.RequestID, engine.Owner{Name: owner, RunID: run.RunID})
 	if err != nil && !errors.Is(err, engine.ErrHeld) {
 		return nil, err
 	}

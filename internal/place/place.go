@@ -4,20 +4,25 @@
 package place
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
 	"time"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/environment"
 	"signalbox/internal/git"
-	"signalbox/internal/store"
+	"signalbox/internal/registry"
 	"signalbox/internal/workflow"
 )
 
 // Config is what places are entered with. PerRun, PerDay and Logger are optional.
 type Config struct {
-	Store        *store.Store
+	Runs  Runs
+	Locks engine.Locks
+	// Registry lists the environments for other programs (environments.json).
+	Registry     engine.Document[registry.Environments]
 	Repo         *git.Repo
 	Environments environment.Driver
 	// PerRun is what the agents of one run may use until a person is asked; nil leaves to each run what
@@ -26,6 +31,13 @@ type Config struct {
 	PerDay workflow.Spending
 	Now    func() time.Time
 	Logger *slog.Logger
+}
+
+// Runs are a project's runs, to open one as its engine does and to read them all.
+type Runs interface {
+	engine.Runs
+	LoadRun(ctx context.Context, ref workflow.RunRef) (workflow.Run, error)
+	Runs(ctx context.Context) ([]engine.RunSummary, error)
 }
 
 // Places are the environments of a project's runs.

@@ -27,7 +27,7 @@ func (p *Places) Remove(ctx context.Context, ref workflow.RunRef, force bool) (k
 	if kept, err = p.remove(ctx, &run, force); err != nil {
 		return kept, fmt.Errorf("remove the environment of run %s: %w", ref, err)
 	}
-	return kept, p.Store.Environments().Update(ctx, func(doc *registry.Environments) error {
+	return kept, p.Registry.Update(ctx, func(doc *registry.Environments) error {
 		if err := doc.Remove(run.Details.EnvID); !errors.Is(err, registry.ErrNoEnvironment) {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -79,17 +80,23 @@ func (p *Places) Left(ctx context.Context, run *workflow.Run) (environment.Envir
 	return env, other.Made.Commit, err
 }
 
+// Exists reports whether the folder of the run's environment is there.
+func (p *Places) Exists(run *workflow.Run) (bool, error) {
+	dir, err := filepath.Localize(Spec(run).Dir)
+	if err != nil {
+		return false, fmt.Errorf("environment of run %s: path %q is not inside the project: %w", run.RunID, Spec(run).Dir, err)
+	}
+	_, err = os.Lstat(filepath.Join(p.Repo.Root(), dir))
+	return !errors.Is(err, fs.ErrNotExist), nil
+}
+
 // Unrecorded is the head with what lies in the environment unrecorded on top of
 // it. A folder that is gone holds nothing: made again, it would look like work
 // that was taken back.
 func (p *Places) Unrecorded(ctx context.Context, run *workflow.Run) (commit string, err error) {
 	j := run.Details
-	dir, err := p.Store.Abs(Spec(run).Dir)
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || j.Head == "" {
-		return j.Head, nil
+	if exists, err := p.Exists(run); err != nil || !exists || j.Head == "" {
+		return j.Head, err
 	}
 	env, head, err := p.Left(ctx, run)
 	if err != nil {

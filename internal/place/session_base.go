@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"signalbox/internal/engine"
@@ -44,9 +42,9 @@ func (p *Places) WorkOf(ctx context.Context, run workflow.Run) (commit string, e
 	if run.Details.EnvID == "" {
 		return "", nil
 	}
-	if dir, err := p.Store.Abs(Spec(&run).Dir); err != nil {
+	if exists, err := p.Exists(&run); err != nil {
 		return "", err
-	} else if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+	} else if !exists {
 		return p.removedWork(ctx, &run)
 	}
 	if commit, err = p.Unrecorded(ctx, &run); err != nil || commit == run.Details.BaseCommit {
@@ -57,11 +55,11 @@ func (p *Places) WorkOf(ctx context.Context, run workflow.Run) (commit string, e
 
 // hold takes the request's lock and reads the run anew.
 func (p *Places) hold(ctx context.Context, ref workflow.RunRef, owner string) (engine.Lock, workflow.Run, error) {
-	lock, err := p.Store.LockRequest(ctx, ref.RequestID, engine.Owner{Name: owner, RunID: ref.RunID})
+	lock, err := p.Locks.LockRequest(ctx, ref.RequestID, engine.Owner{Name: owner, RunID: ref.RunID})
 	if err != nil {
 		return nil, workflow.Run{}, err
 	}
-	run, err := p.Store.Stage(ref).Load(ctx)
+	run, err := p.Runs.LoadRun(ctx, ref)
 	if err != nil {
 		return nil, run, errors.Join(err, lock.Release())
 	}
@@ -95,7 +93,7 @@ func (p *Places) BeginSession(ctx context.Context, ref workflow.RunRef, needed [
 	if err != nil || base == head {
 		return false, err
 	}
-	writer, run, err := p.Store.OpenRun(ctx, ref)
+	writer, run, err := p.Runs.OpenRun(ctx, ref)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
 	}

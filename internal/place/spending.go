@@ -37,7 +37,7 @@ func (p *Places) MaySpend(ctx context.Context, run *workflow.Run, grant bool) er
 // may use. grant: a person grants the run's budgets anew.
 func (p *Place) Begin(ctx context.Context, grant bool) (agent.Budget, error) {
 	var err error
-	if p.writer, p.run, err = p.places.Store.OpenRun(ctx, workflow.RefOf(&p.run)); err != nil {
+	if p.writer, p.run, err = p.places.Runs.OpenRun(ctx, workflow.RefOf(&p.run)); err != nil {
 		return agent.Budget{}, fmt.Errorf("%w: %w", engine.ErrNotSaved, err)
 	}
 	if err := p.places.MaySpend(ctx, &p.run, grant); err != nil {
@@ -84,7 +84,7 @@ func (p *Places) Today(ctx context.Context) (left workflow.Spending, reached str
 	if p.PerDay == (workflow.Spending{}) {
 		return left, "", nil
 	}
-	runs, err := p.Store.Runs(ctx)
+	runs, err := p.Runs.Runs(ctx)
 	if err != nil {
 		err = fmt.Errorf("sum up what agents used today: %w", err)
 	}

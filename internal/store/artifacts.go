@@ -20,11 +20,6 @@ var (
 	patchName = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`)
 )
 
-// LogName is the name of the log of one attempt of one role at one step (R18).
-func LogName(role, step string, attempt int) string {
-	return fmt.Sprintf("%s.%s.%d.log", role, step, attempt)
-}
-
 // WritePlan makes plan the run's planning.json and returns its path.
 func (s *Store) WritePlan(ctx context.Context, ref workflow.RunRef, plan *workflow.Plan) (string, error) {
 	data, err := s.encode(plan, indented)

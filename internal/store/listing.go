@@ -8,15 +8,12 @@ import (
 	"io/fs"
 	"slices"
 
+	"signalbox/internal/engine"
 	"signalbox/internal/workflow"
 )
 
 // RunSummary is one run of a listing; Err says why it cannot be read.
-type RunSummary struct {
-	Ref workflow.RunRef
-	Run workflow.Run
-	Err error
-}
+type RunSummary = engine.RunSummary
 
 // Runs reads every run, by request and then from the oldest to the newest. What
 // else is in the folder is not looked at.
@@ -31,7 +28,7 @@ func (s *Store) Runs(ctx context.Context) ([]RunSummary, error) {
 			return nil, err
 		}
 		run, err := s.Stage(ref).Load(ctx)
-		all = append(all, RunSummary{ref, run, err})
+		all = append(all, RunSummary{Ref: ref, Run: run, Err: err})
 	}
 	slices.SortFunc(all, func(a, b RunSummary) int {
 		return cmp.Or(cmp.Compare(a.Ref.RequestID, b.Ref.RequestID), cmp.Compare(a.Ref.RunID, b.Ref.RunID))
@@ -50,7 +47,7 @@ func (s *Store) LatestRun(ctx context.Context, requestID string) (RunSummary, er
 	}
 	latest := slices.MaxFunc(refs, func(a, b workflow.RunRef) int { return cmp.Compare(a.RunID, b.RunID) })
 	run, err := s.Stage(latest).Load(ctx)
-	return RunSummary{latest, run, err}, nil
+	return RunSummary{Ref: latest, Run: run, Err: err}, nil
 }
 
 // allRuns names every run that is there.

@@ -110,6 +110,11 @@ func (s *Store) Plan(ref workflow.RunRef) *Document[workflow.Plan] {
 	return &Document[workflow.Plan]{store: s, dir: RunDir(ref), name: planFile, file: publicFile, err: validateRun(ref)}
 }
 
+// LoadPlan reads a run's planning.json.
+func (s *Store) LoadPlan(ctx context.Context, ref workflow.RunRef) (workflow.Plan, error) {
+	return s.Plan(ref).Load(ctx)
+}
+
 // Signal changes a run's signals on behalf of a person or a UI, and nothing else of the run (R8).
 func (s *Store) Signal(ctx context.Context, ref workflow.RunRef, change func(*workflow.Signals) error) error {
 	return s.Stage(ref).Update(ctx, func(run *workflow.Run) error { return change(&run.Signals) })

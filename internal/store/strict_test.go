@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -199,7 +200,7 @@ func TestHostileNamesReachNoFile(t *testing.T) {
 		_, _, open := s.OpenRun(t.Context(), ref)
 		_, lock := s.LockRequest(t.Context(), id, engine.Owner{})
 		_, latest := s.LatestRun(t.Context(), id)
-		_, _, log := s.CreateLog(testRef, LogName("implementer", id, 1))
+		_, _, log := s.CreateLog(testRef, "implementer."+id+".1.log")
 		_, patch := s.WritePatch(testRef, id, nil)
 		record := Record[struct{}](s, "../"+id, "x").Update(t.Context(), func(*struct{}) error { return nil })
 		for name, err := range map[string]error{"load": load, "open": open, "lock": lock, "latest": latest, "patch": patch, "record": record} {
@@ -228,7 +229,7 @@ func TestALogThatIsNoPlainFileIsRefused(t *testing.T) {
 		func(name string) error { return os.Link(filepath.Join(s.path, "secret"), name) },
 		func(name string) error { return os.Symlink(filepath.Join(s.path, "secret"), name) },
 	} {
-		name := LogName("implementer", "S01", i)
+		name := "implementer.S01." + strconv.Itoa(i) + ".log"
 		if err := place(filepath.Join(logs, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -254,7 +254,7 @@ func TestArtifactsAreWhereTheRunSaysTheyAre(t *testing.T) {
 	s := openStore(t)
 	createRun(t, s)
 	for range 2 {
-		log, path, err := s.CreateLog(testRef, LogName("implementer", "S01", 1))
+		log, path, err := s.CreateLog(testRef, "implementer.S01.1.log")
 		if err != nil || path != RunDir(testRef)+"/logs/implementer.S01.1.log" {
 			t.Fatalf("%s, %v", path, err)
 		}

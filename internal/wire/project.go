@@ -25,8 +25,17 @@ import (
 	"signalbox/internal/problem"
 	"signalbox/internal/process"
 	"signalbox/internal/redact"
+	"signalbox/internal/registry"
 	"signalbox/internal/store"
 	"signalbox/internal/workflow"
+)
+
+// The store keeps in files what the engine and the actions know by interfaces alone.
+var (
+	_ engine.Runs       = (*store.Store)(nil)
+	_ engine.Locks      = (*store.Store)(nil)
+	_ place.Runs        = (*store.Store)(nil)
+	_ perform.Artifacts = (*store.Store)(nil)
 )
 
 // Project is an opened project with its drivers.
@@ -122,7 +131,7 @@ func (a *Opener) Host() process.Host {
 }
 
 func (p *Project) testCandidate(ctx context.Context, c local.Candidate) (local.Verdict, error) {
-	tester := perform.CandidateTester{Store: p.Store, Environments: p.Environments, Detect: p.Detect, Redact: p.Redact, Ask: p.Ask}
+	tester := perform.CandidateTester{Runs: p.Store, Artifacts: p.Store, Environments: p.Environments, Detect: p.Detect, Redact: p.Redact, Ask: p.Ask}
 	v, err := tester.Test(ctx, perform.Candidate{RequestID: c.Request, Pull: c.Pull, Commit: c.Commit, Tree: c.Tree})
 	return local.Verdict{Passed: v.Passed, Unsettled: v.Unsettled, Known: v.Known, Command: v.Command, LogPath: v.LogPath, Summary: v.Summary, Duration: v.Duration}, err
 }
@@ -161,7 +170,9 @@ func (p *Project) Runner(ctx context.Context, observe func(workflow.Run)) (*engi
 
 // Engine is one whose actions are carried out with c, and with what belongs to the project.
 func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.Engine {
-	c.Store, c.Repo, c.Forge, c.Environments, c.Detect, c.Redact, c.Logger = p.Store, p.Repo, p.Forge, p.Environments, p.Detect, p.Redact, p.Log
+	c.Repo, c.Forge, c.Environments, c.Detect, c.Redact, c.Logger = p.Repo, p.Forge, p.Environments, p.Detect, p.Redact, p.Log
+	c.Artifacts, c.Sessions, c.Baseline = p.Store, p.Store.Sessions, store.Record[perform.Baseline](p.Store, "base", "tested")
+	c.IssueStatus = func(issue int) engine.Document[registry.IssueStatus] { return p.Store.IssueStatus(issue) }
 	c.Clock = engine.Clock{Now: time.Now, After: time.After}
 	c.Isolation = p.Config.Environment.Sandbox
 	if p.Config.Environment.Driver == config.DriverContainer {
@@ -176,7 +187,8 @@ func (p *Project) Engine(c perform.Config, observe func(workflow.Run)) *engine.E
 func (p *Project) Places() *place.Places {
 	l := Limits(p.Config.Limits)
 	perRun := &workflow.Spending{Tokens: l.Tokens, CostMicroUSD: l.CostMicroUSD, Calls: l.Calls}
-	return place.New(place.Config{Store: p.Store, Repo: p.Repo, Environments: p.Environments, PerRun: perRun, PerDay: p.PerDay(), Now: time.Now, Logger: p.Log})
+	return place.New(place.Config{Runs: p.Store, Locks: p.Store, Registry: p.Store.Environments(), Repo: p.Repo, Environments: p.Environments,
+		PerRun: perRun, PerDay: p.PerDay(), Now: time.Now, Logger: p.Log})
 }
 
 // Commits is what the configuration says of commits.

@@ -58,7 +58,7 @@ func (p *examination) obstacles(ctx context.Context, base string, add func(Findi
 	shows := p.Obeys
 	p.Obeys = !quiet
 	defer func() { p.Obeys = shows }()
-	r := perform.New(perform.Config{Store: p.Store, Repo: p.Repo, Environments: p.Driver(), Forge: p.Forge, Commits: p.Commits(), Redact: p.Redact, Logger: p.Log})
+	r := perform.New(perform.Config{Repo: p.Repo, Environments: p.Driver(), Forge: p.Forge, Commits: p.Commits(), Redact: p.Redact, Logger: p.Log})
 	return r.Obstacles(ctx, base, quiet)
 }
 
