@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// MaxAnswer is how many bytes of an answer's end are kept. A plan of a hundred steps is under 100 KiB.
+// MaxAnswer is how many bytes of an answer's end are kept. A plan of a hundred steps is under 100 KiB. The end counts, because models think aloud
+// before they answer.
 const MaxAnswer = 1 << 20
 
 var (
-	// ErrNoJSON: nothing in the answer begins like a JSON object.
+	// ErrNoJSON: nothing in the answer begins like a JSON object. The caller may ask the agent again, in the same conversation.
 	ErrNoJSON = errors.New("the answer holds no JSON object")
-	// ErrBrokenJSON: the answer's JSON object is cut off or invalid.
+	// ErrBrokenJSON: the answer's JSON object is cut off, invalid, or larger than MaxAnswer. The error's text says where, for the agent to correct it.
 	ErrBrokenJSON = errors.New("the answer's JSON object is broken")
 )
 
@@ -56,6 +57,7 @@ func JSON(answer string) ([]byte, error) {
 	return found, nil
 }
 
+// object returns why text is not one JSON object.
 func object(text []byte) error {
 	if !bytes.HasPrefix(text, []byte("{")) {
 		return errors.New("it does not begin with {")
@@ -64,7 +66,8 @@ func object(text []byte) error {
 	return json.Unmarshal(text, &raw)
 }
 
-// lastObject returns the last part of text that begins like a JSON object, up to its closing brace or, without one, to the end.
+// lastObject returns the last part of text that begins like a JSON object, up to its closing brace or, without one, to the end. A brace begins one if a
+// quote follows, because prose and code have braces too. An object without keys is no answer of any role.
 func lastObject(text []byte) []byte {
 	var last []byte
 	for {
@@ -82,7 +85,8 @@ func lastObject(text []byte) []byte {
 	}
 }
 
-// objectLength returns the position after the brace that closes the object at the start of text, ignoring braces in strings.
+// objectLength returns the position after the brace that closes the object at the start of text, ignoring braces in strings. It doesn't check the
+// syntax: what it cuts out is decoded later.
 func objectLength(text []byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

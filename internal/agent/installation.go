@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Installation is a program as it is installed on this machine.
+// Installation is a program as it is installed on this machine: what a sandbox on the same machine must show of it, and how it is started there.
 type Installation struct {
 	// Args start the program: its path with all links resolved, after its interpreter's path unless that is part of the system.
 	Args []string
@@ -20,7 +20,8 @@ type Installation struct {
 	Reads []string
 }
 
-// Installation finds the program and the files that belong to it.
+// Installation finds the program and the files that belong to it. A script's interpreter belongs to it too: agents written in JavaScript come with, or
+// depend on, a Node that is often outside of the system's folders (nvm, Homebrew, mise).
 func (p Program) Installation() (Installation, error) {
 	found, err := p.Find()
 	if err != nil {
@@ -52,7 +53,8 @@ func (p Program) Installation() (Installation, error) {
 	return i, nil
 }
 
-// Within reports whether the program, or the interpreter of its script, is in a folder after resolving all links. A missing program is in none.
+// Within reports whether the program, or the interpreter of its script, is in a folder after resolving all links. A missing program is in none. It
+// protects against a repository that brings the program that is to work on it: such a program would start before anyone saw it.
 func (p Program) Within(dir string) bool {
 	found, err := p.Find()
 	if err != nil {
@@ -69,6 +71,7 @@ func (p Program) Within(dir string) bool {
 	return err == nil && resolvedWithin(by, dir)
 }
 
+// resolvedWithin is within after resolving all links of both. A path that can't be resolved counts as it is.
 func resolvedWithin(path, dir string) bool {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path = resolved
@@ -79,7 +82,8 @@ func resolvedWithin(path, dir string) bool {
 	return within(path, dir)
 }
 
-// Located returns p with its program's path on this machine. A missing program keeps its name: it may be in a container's image.
+// Located returns p with its program's path on this machine, and shows its files to a sandbox. A missing program keeps its name: it may be in a
+// container's image.
 func (p Program) Located() Program {
 	if i, err := p.Installation(); err == nil {
 		p.Args = slices.Concat(i.Args, p.Args[1:])
@@ -88,11 +92,12 @@ func (p Program) Located() Program {
 	return p
 }
 
-// belongings returns the files that a program needs at run time, itself included.
+// belongings returns the files that a program needs at run time, itself included, as npm, Nix, and installers with a bin and a lib folder lay them
+// out.
 func belongings(path string) []string {
 	parts := strings.Split(path, "/")
 	if at := slices.Index(parts, "node_modules"); at > 0 {
-		return []string{strings.Join(parts[:at+1], "/")}
+		return []string{strings.Join(parts[:at+1], "/")} // npm puts what a package depends on beside it
 	}
 	dir := filepath.Dir(path)
 	lib := filepath.Join(filepath.Dir(dir), "lib")
@@ -102,6 +107,7 @@ func belongings(path string) []string {
 		return []string{"/nix/store"} // public packages that refer to each other
 	case ofSystem(path):
 		return []string{path}
+	// A bin folder beside a lib folder: the layout of a prefix, such as that of Node's own archive.
 	case filepath.Base(dir) == "bin" && errLib == nil && libInfo.IsDir():
 		return []string{path, lib}
 	case ownFolder(dir):
@@ -125,7 +131,7 @@ func ownFolder(dir string) bool {
 	return !within(home, dir)
 }
 
-// ofSystem reports whether path is in a folder that every sandbox has, its own or the machine's.
+// ofSystem reports whether path is in a folder that every sandbox has, its own or the machine's. Which it is, only the sandbox knows.
 func ofSystem(path string) bool {
 	return slices.ContainsFunc([]string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"},
 		func(dir string) bool { return within(path, dir) })
@@ -136,8 +142,8 @@ func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// interpreterOf returns the interpreter, with its arguments, that a script's first line names; nil if the file isn't a script. Like the kernel, it
-// reads at most 256 bytes.
+// interpreterOf returns the interpreter, with its arguments, that a script's first line names; nil if the file isn't a script. Like the kernel
+// (BINPRM_BUF_SIZE), it reads at most 256 bytes, so a binary costs nothing.
 func interpreterOf(path string) ([]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -153,6 +159,7 @@ func interpreterOf(path string) ([]string, error) {
 	if !isScript || len(words) == 0 {
 		return nil, nil
 	}
+	// "#!/usr/bin/env -S node --flag" names node: env and its option only look the name up.
 	for len(words) > 1 && (filepath.Base(words[0]) == "env" || words[0] == "-S") {
 		words = words[1:]
 	}

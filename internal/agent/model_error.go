@@ -7,13 +7,15 @@ import (
 )
 
 // ModelError returns the meaning of an error from a model's server, by its HTTP status (zero if unknown) and its words. It serves agents that pass
-// on any vendor's words. An unknown error is Crashed.
+// on any vendor's words: opencode and pi with every server, Codex and Gemini CLI with their vendor's. The words are those of modeltest's recordings
+// and of the vendors' references for errors. An unknown error is Crashed.
 func ModelError(status int, words string) FailureCode {
 	for _, meaning := range meanings() {
 		if meaning.words.MatchString(words) {
 			return meaning.code
 		}
 	}
+	// 402 means that the account needs a person, like a wrong key; 413 is how servers in front of a model refuse what is too long.
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusPaymentRequired:
 		return Unauthorized
@@ -28,6 +30,7 @@ func ModelError(status int, words string) FailureCode {
 	case status >= http.StatusBadRequest:
 		return Refused
 	}
+	// Without a status only words are left. They are vague, so they count last: "connect" is in many sentences.
 	for _, meaning := range wordless() {
 		if meaning.words.MatchString(words) {
 			return meaning.code
@@ -36,6 +39,7 @@ func ModelError(status int, words string) FailureCode {
 	return Crashed
 }
 
+// meaning is what an error means whose words match.
 type meaning struct {
 	words *regexp.Regexp
 	code  FailureCode
@@ -52,7 +56,7 @@ var (
 				`input token count.*exceeds|context.?window.?exceeds|contextoverflow|request_too_large`), Overflowed},
 		}
 	})
-	// wordless are for errors without a status.
+	// wordless are for errors without a status: a failed connection, or an error within a stream, which begins with status 200.
 	wordless = sync.OnceValue(func() []meaning {
 		return []meaning{
 			{regexp.MustCompile(`(?i)authentication_error|invalid.{0,9}api.?key|unauthenticated|no api key|permission_error`), Unauthorized},

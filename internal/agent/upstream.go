@@ -12,16 +12,20 @@ import (
 	"strings"
 )
 
-// Person is the user's own setup for the agents on this machine: variables, and files of HOME. It never reads from a repository.
+// Person is the user's own setup for the agents on this machine: variables, and files of HOME. It never reads from a repository. Drivers use it to
+// find the server that the user already chose for a program, so that Signalbox sends requests to the same one.
 type Person struct {
+	// Home is the user's home folder; empty means that there are no files.
 	Home string
-	Env  func(name string) string
+	// Env returns a variable of this process, empty if it is not set.
+	Env func(name string) string
 }
 
 // maxSettings is the largest settings file that is read, in bytes.
 const maxSettings = 1 << 20
 
-// File returns the content of a file below HOME, or nil if it doesn't exist.
+// File returns the content of a file below HOME, or nil if it doesn't exist. It reads at most maxSettings bytes. The error names the file as the user
+// knows it ("~/…").
 func (p Person) File(name string) ([]byte, error) {
 	if p.Home == "" {
 		return nil, nil
@@ -41,7 +45,8 @@ func (p Person) File(name string) ([]byte, error) {
 	return text, nil
 }
 
-// JSON reads a file below HOME, which may contain comments and trailing commas. If the file doesn't exist, into is unchanged.
+// JSON reads a file below HOME, which may contain comments and trailing commas. If the file doesn't exist or is empty, into is unchanged. A file that
+// is no JSON is an error: the program would ignore it or refuse to start, and either surprises the user.
 func (p Person) JSON(name string, into any) error {
 	text, err := p.File(name)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
@@ -53,7 +58,8 @@ func (p Person) JSON(name string, into any) error {
 	return nil
 }
 
-// plainJSON removes comments, and commas before a closing bracket.
+// plainJSON removes comments, and commas before a closing bracket, which agents accept in their settings (opencode calls such a file opencode.jsonc).
+// It checks nothing else: the decoder finds what is wrong.
 func plainJSON(text []byte) (plain []byte) {
 	comma := -1 // position of the last comma followed only by space
 	for i := 0; i < len(text); i++ {
@@ -97,21 +103,22 @@ func plainJSON(text []byte) (plain []byte) {
 	return plain
 }
 
-// Upstream is the server that the user's own settings give an agent in place of its vendor's. The zero value is the vendor's server with its usual
-// key.
+// Upstream is the server that the user's own settings give an agent in place of its vendor's: a company's proxy, a gateway such as LiteLLM, or a model
+// on this machine. The zero value is the vendor's server with its usual key.
 type Upstream struct {
-	// URL is the server. From names the setting that says so ("ANTHROPIC_BASE_URL"), for people.
+	// URL is the server; empty means the vendor's. From names the setting that says so ("ANTHROPIC_BASE_URL"), for people.
 	URL, From string
-	// Key is the key itself; KeyFrom names the setting that holds it. Bearer: it is sent as "Authorization: Bearer".
+	// Key is the key itself, which only the gateway gets; KeyFrom names the setting that holds it. Bearer: it is sent as "Authorization: Bearer".
 	Key, KeyFrom string
 	Bearer       bool
-	// Headers are added to every request. Their values may be secret.
+	// Headers are added to every request. Their values may be secret, so they are never logged.
 	Headers map[string]string
-	// Problem says why Signalbox can't follow the settings; Next is what the user can type instead.
+	// Problem says why Signalbox can't follow the settings, for example because a program makes the key; Next is what the user can type instead. Then
+	// the agent isn't started: it would reach another server than the user means.
 	Problem, Next string
 }
 
-// Keyed sets the key to the first of the variables that isn't empty, and reports whether there was one.
+// Keyed sets the key to the first of the variables that isn't empty, unless it has one, and reports whether it has one now.
 func (u *Upstream) Keyed(p Person, variables ...string) bool {
 	for _, name := range variables {
 		if value := p.Env(name); value != "" && u.Key == "" {
@@ -121,13 +128,13 @@ func (u *Upstream) Keyed(p Person, variables ...string) bool {
 	return u.Key != ""
 }
 
-// On reports whether a variable is switched on, by the rules that agents use.
+// On reports whether a variable is switched on, by the rules that agents use: anything but empty, "0", "false", "no" and "off".
 func (p Person) On(name string) bool {
 	value := strings.ToLower(p.Env(name))
 	return value != "" && value != "0" && value != "false" && value != "no" && value != "off"
 }
 
-// Headers parses "Name: value" lines.
+// Headers parses "Name: value" lines, the format of ANTHROPIC_CUSTOM_HEADERS. Lines of another form are skipped.
 func Headers(lines string) map[string]string {
 	headers := map[string]string{}
 	for line := range strings.Lines(lines) {

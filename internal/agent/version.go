@@ -9,10 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/semver"
+
+	"signalbox/internal/lazy"
 	"signalbox/internal/process"
 )
 
-// versionWait is many times what the slowest program needs on an idle machine (Gemini CLI: 2 s).
+// versionWait is many times what the slowest program needs on an idle machine (Gemini CLI: 2 s). A program that ignores "--version" and waits for
+// input ends here.
 const versionWait = 30 * time.Second
 
 // Version asks the program on this machine for its version: the first line on standard output, or otherwise on standard error. The program gets an
@@ -32,11 +36,13 @@ func (p Program) Version(ctx context.Context) (version string, err error) {
 	return p.version(ctx, end, text, err)
 }
 
-// VersionIn asks the program for its version where exec runs commands. If the program is missing there, the error names what is missing.
+// VersionIn asks the program for its version where exec runs commands: in the environment, before anything is paid for. If the program is missing
+// there, the error names what is missing, and wraps ErrUnseen. HOME is the environment's own.
 func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version string, err error) {
 	located := p.Located()
 	end, text, err := p.askVersion(ctx, exec, process.Command{Args: located.Args, Reads: located.reads()})
 	switch {
+	// If ctx ended, the start says nothing about the program.
 	case ctx.Err() == nil && err != nil:
 		return "", unseenError{located.unseen(err.Error()).Message, err}
 	case err == nil && notStarted(end):
@@ -45,7 +51,8 @@ func (p Program) VersionIn(ctx context.Context, exec process.Executor) (version 
 	return p.version(ctx, end, text, err)
 }
 
-// FindIn looks for a program where exec runs commands, without starting it. The error names what is missing.
+// FindIn looks for a program where exec runs commands, without starting it, as package command needs: an unknown program may not know "--version".
+// The error names what is missing, and wraps ErrUnseen.
 func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
 	c := process.Command{Args: []string{"sh", "-c", `command -v "$1"`, "sh", p.Args[0]}, Reads: p.reads(), Total: versionWait, OutputLimit: lastBytes}
 	c.Env = Task{}.environ(p.Env)
@@ -60,10 +67,10 @@ func (p Program) FindIn(ctx context.Context, exec process.Executor) error {
 	return nil
 }
 
-// ErrUnseen: the program can't be started where it is to work.
+// ErrUnseen: the program can't be started where it is to work. The error's text names what is missing there.
 var ErrUnseen = errors.New("cannot be started")
 
-// unseenError is ErrUnseen with what is missing and how the start ended.
+// unseenError is ErrUnseen with what is missing and how the start ended; cause may be nil.
 type unseenError struct {
 	says  string
 	cause error
@@ -71,11 +78,10 @@ type unseenError struct {
 
 func (e unseenError) Error() string { return e.says }
 
-func (e unseenError) Is(target error) bool { return target == ErrUnseen }
+func (e unseenError) Unwrap() []error { return []error{ErrUnseen, e.cause} }
 
-func (e unseenError) Unwrap() error { return e.cause }
-
-// askVersion runs c, which makes the program print its version.
+// askVersion runs c, which makes the program print its version, and returns both of its streams: programs differ in the one that they use. Telemetry
+// is off, because looking at a program must not count as using it (https://consoledonottrack.com).
 func (p Program) askVersion(ctx context.Context, exec process.Executor, c process.Command) (end process.Result, text string, err error) {
 	said, problems := tail{limit: lastBytes}, tail{limit: lastBytes}
 	c.Args, c.Stdout, c.Stderr = slices.Concat(c.Args, []string{"--version"}), &said, &problems
@@ -85,11 +91,21 @@ func (p Program) askVersion(ctx context.Context, exec process.Executor, c proces
 	return end, said.marked() + "\n" + problems.marked(), err
 }
 
-// version parses the output of askVersion.
-func (p Program) version(ctx context.Context, end process.Result, text string, err error) (string, error) {
+// version parses the output of askVersion: the version is its first line with anything visible. A version that is too old is returned along with the
+// error that says so.
+func (p Program) version(ctx context.Context, end process.Result, text string, err error) (version string, _ error) {
 	switch {
 	case err == nil && end.OK():
-		return firstLine(text), p.young(text)
+		for part := range strings.Lines(text) {
+			if version = line(part); version != "" {
+				break
+			}
+		}
+		found := number().FindString(text)
+		if p.Oldest == "" || found == "" || !semver.IsValid("v"+found) || semver.Compare("v"+found, "v"+p.Oldest) >= 0 {
+			return version, nil
+		}
+		return version, fmt.Errorf("%s %s of agent %q %w: Signalbox needs %s or newer%s", p.Title, found, p.Agent, ErrTooOld, p.Oldest, p.upgrading())
 	case err == nil && ctx.Err() != nil:
 		err = ctx.Err()
 	case err == nil:
@@ -98,12 +114,38 @@ func (p Program) version(ctx context.Context, end process.Result, text string, e
 	return "", fmt.Errorf("ask agent %q for its version: %w", p.Agent, err)
 }
 
-// firstLine returns the first line of text with anything visible.
-func firstLine(text string) string {
-	for part := range strings.Lines(text) {
-		if l := line(part); l != "" {
-			return l
+// ErrTooOld: the program does not know the arguments that its driver uses.
+var ErrTooOld = errors.New("is too old")
+
+// number finds the version in a program's output. Output without one passes: a wrapper may print anything.
+var number = lazy.Pattern(`\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
+
+// upgrading returns the end of a message that tells a person how to update the program; empty if that is unknown.
+func (p Program) upgrading() string {
+	if p.Install == "" {
+		return ""
+	}
+	return ": " + p.Install + "@latest"
+}
+
+// misunderstood matches what command-line libraries print about unknown arguments: commander and yargs (JavaScript), clap (Rust), and the programs'
+// own words.
+var misunderstood = lazy.Pattern(`(?i)unknown (option|argument|flag|command)|unexpected argument|unrecognized (option|argument|subcommand)|` +
+	`argument '[^']*' is invalid|invalid value '[^']*' for|Invalid values:`)
+
+// refused returns the failure of a program that ended at once because of its arguments, or nil. Trying again would end the same way. A program that
+// began a conversation or used tokens knew its arguments: there the same words are a tool's.
+func (p Program) refused(end process.Result, e Ending, stderr string) *Failure {
+	words := misunderstood().FindString(stderr)
+	if end.Ending != process.Exited || end.OK() || e.Conversation != nil || e.Usage != (Usage{}) || words == "" {
+		return nil
+	}
+	why := lastLine(stderr)
+	for l := range strings.Lines(stderr) {
+		if misunderstood().MatchString(l) {
+			why = line(l)
+			break
 		}
 	}
-	return ""
+	return Fail(Unavailable, "agent %q does not know its arguments: %s. If it is old, update it%s", p.Agent, why, p.upgrading())
 }
