@@ -12,13 +12,9 @@ import (
 
 func newAgents(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "agents",
-		Short: "List the coding agents on this machine and how they reach their models",
-		Long: "List the agents that Signalbox supports, with their versions and with how they reach their models: an API key in its\n" +
-			"usual variable, or a login of their own.",
-		Example: "  signalbox agents\n  signalbox agents --json",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return listAgents(c.Context(), a) },
+		Use:  "agents",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return listAgents(c.Context(), a) },
 	}
 }
 

@@ -46,12 +46,7 @@ func Commands() *cobra.Command { return newRoot(command.NewInvocation(command.St
 func newRoot(a *command.Invocation) *cobra.Command {
 	var verbose bool
 	root := &cobra.Command{
-		Use:   "signalbox",
-		Short: "Carry an issue to a merged change by driving coding agents",
-		Long: "Signalbox carries a request (a file requests/*.md) to a merged change. It plans, isolates, lets your coding agent\n" +
-			"work, tests exactly what it recorded, asks for your approval and merges. Kill it at any instant: it continues\n" +
-			"where it was.\n\n" + command.ExitCodes,
-		Example:       "  signalbox init\n  signalbox run 42\n  signalbox status 42\n  signalbox approve 42",
+		Use:           "signalbox",
 		SilenceErrors: true, SilenceUsage: true,
 		Version: thisBuild().String(),
 		Args:    unknownCommand,
@@ -72,14 +67,10 @@ func newRoot(a *command.Invocation) *cobra.Command {
 	root.AddCommand(newInit(a), newTrust(a), newDoctor(a), newAgents(a), newNotify(a), newDemo(a), newVersion(a), newReport(a), newReplayAgent(a),
 		session.New(a), env.New(a), issue.New(a), heal.New(a), heal.NewHealth(a), document.New(a))
 	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Example = "  source <(signalbox completion bash)\n  signalbox completion fish | source"
-		}
-	}
 	group(root)
 	helpOfCommands(root)
 	strict(root)
+	fillHelp(root, helpTexts())
 	return root
 }
 

@@ -21,12 +21,8 @@ import (
 
 func newDemo(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "demo [FOLDER]",
-		Short: "See it work: create a small Go repository with a failing test and fix it",
-		Long: "Make a small real Go repository with a test that really fails and a request that describes it, and carry the\n" +
-			"request to a merged change, with a script in the place of the agent. Needs git and Go; the folder is kept.",
-		Example: "  signalbox demo\n  signalbox demo /tmp/demo",
-		Args:    cobra.MaximumNArgs(1),
+		Use:  "demo [FOLDER]",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := ""
 			if len(args) > 0 {

@@ -15,12 +15,8 @@ import (
 
 func newDoctor(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "doctor",
-		Short: "Check what works here, what's missing and how to fix it",
-		Long: "Check what works here, what's missing and how to fix it. Nothing is changed. The remote origin is asked whether it would take a push " +
-			"(git push --dry-run, at most 20 seconds), unless push is never.",
-		Example: "  signalbox doctor\n  signalbox doctor --json",
-		RunE:    func(c *cobra.Command, _ []string) error { return examine(c.Context(), a) },
+		Use:  "doctor",
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c.Context(), a) },
 	}
 }
 

@@ -16,11 +16,7 @@ import (
 func newInit(a *command.Invocation) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
-		Use:   "init",
-		Short: "Prepare a repository: commented configuration, example request",
-		Long: "Write .signalbox/config.yaml and requests/example.md.txt, and hide Signalbox's own files from git through the\n" +
-			"repository's exclude file. What is there already is left as it is.",
-		Example: "  signalbox init\n  signalbox init --print",
+		Use: "init",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if show && a.JSON {
 				return &problem.Error{Err: errors.New("--print prints YAML, not JSON"), Hint: command.UsageHint(c), Code: problem.Usage}

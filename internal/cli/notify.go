@@ -14,12 +14,8 @@ import (
 
 func newNotify(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "notify",
-		Short: "Send a test notification in every configured way",
-		Long: "Send one notification by every way under \"notify\" in " + config.Name + ". Runs send theirs when they need you and when\n" +
-			"they end, once each; what you stopped yourself is not told.",
-		Example: "  signalbox notify",
-		Args:    cobra.NoArgs,
+		Use:  "notify",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := a.Open(c.Context())
 			if err == nil {

@@ -14,17 +14,8 @@ import (
 func newTrust(a *command.Invocation) *cobra.Command {
 	var how struct{ show, revoke, yes bool }
 	c := &cobra.Command{
-		Use:   "trust",
-		Short: "Review what this project's files do to your machine, and agree",
-		Long: "A repository that you cloned brings its own .signalbox/config.yaml and .worktreeinclude. What in them starts a program,\n" +
-			"uses a key, opens a path, a variable or a host, or merges unasked counts only after you agreed to exactly that list, once\n" +
-			"for each project on this machine. When a pull changes the list you are asked again, and see what is new. What you wrote\n" +
-			"yourself and have not committed is never asked about.\n\n" +
-			"Your agreement is kept in $XDG_STATE_HOME/signalbox/trust (usually ~/.local/state), never in the repository. Commands that\n" +
-			"need it ask at a terminal and end with exit code 10 in a script; --trust, or SIGNALBOX_TRUST=1, agrees for one command.\n" +
-			"--json: project, trusted, standing (nothing, own, agreed, withheld), settings (key, value, why, new) and files.",
-		Example: "  signalbox trust --show\n  signalbox trust\n  signalbox trust --yes\n  signalbox trust --revoke\n  signalbox trust --show --json | jq -r '.settings[] | select(.new).key'",
-		Args:    cobra.NoArgs,
+		Use:  "trust",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			a.Opener.LooksAtTrust = true
 			if how.revoke {

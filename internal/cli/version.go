@@ -62,9 +62,7 @@ func (b build) String() string {
 
 func newVersion(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version, the commit and its date",
-		Example: "  signalbox version\n  signalbox version --json",
+		Use: "version",
 		RunE: func(*cobra.Command, []string) error {
 			if a.JSON {
 				return a.PrintJSON(thisBuild())
@@ -78,7 +76,6 @@ func newVersion(a *command.Invocation) *cobra.Command {
 func newReplayAgent(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    wire.ReplayAgentName + " SCRIPT",
-		Short:  "Act as the scripted agent (used by the replay driver)",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -14,13 +14,9 @@ import (
 
 func newDocumentCat(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "cat FILE",
-		Short: "Print a document without secrets and control characters",
-		Long: "Print a document, indented, with secrets replaced and control characters written as escapes. A file that is no JSON is\n" +
-			"printed as cleaned text, and the exit code is 1.",
-		Example: "  signalbox document cat environments.json\n  signalbox document cat runs/RQ-20261120-001/*/stage.json | jq .error",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return cat(a, args[0]) },
+		Use:  "cat FILE",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return cat(a, args[0]) },
 	}
 }
 

@@ -12,11 +12,7 @@ import (
 
 func New(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "document",
-		Short: "Check, migrate, print and watch the documents",
-		Long: "The documents (stage.json, planning.json, errors.json, events.jsonl, environments.json, .worktrees/.status/*.json and\n" +
-			"state.json) are a public interface: any program may read them at any moment, and docs/documents.md says how to write one.",
-		Example: "  signalbox document validate environments.json\n  signalbox document schema stage\n  signalbox document migrate --dry-run",
+		Use: "document",
 	}
 	c.AddCommand(newDocumentValidate(a), newDocumentSchema(a), newDocumentMigrate(a), newDocumentCat(a), newDocumentWatch(a))
 	return c

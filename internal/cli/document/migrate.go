@@ -17,13 +17,8 @@ import (
 func newDocumentMigrate(a *command.Invocation) *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
-		Use:   "migrate",
-		Short: "Bring documents of older versions up to date",
-		Long: "Read every document of the project. Rewrite, in place and under its lock, each one that lacks keys or holds a known error\n" +
-			"of an older writer (phase 9 of pr-create, phase 11 of merge-cleanup, the category INTERNAL). Keys of other programs stay.\n" +
-			"Exit code 1: a document can't be read. It's left as it is, and the others are fixed.",
-		Example: "  signalbox document migrate --dry-run\n  signalbox document migrate\n  signalbox document migrate --json",
-		RunE:    func(c *cobra.Command, _ []string) error { return migrate(c.Context(), a, dryRun) },
+		Use:  "migrate",
+		RunE: func(c *cobra.Command, _ []string) error { return migrate(c.Context(), a, dryRun) },
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be fixed")
 	return c

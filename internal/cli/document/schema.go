@@ -13,8 +13,6 @@ import (
 func newDocumentSchema(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "schema [NAME]",
-		Short:             "Print a document's JSON Schema (2020-12), or list them",
-		Example:           "  signalbox document schema\n  signalbox document schema environments > environments.schema.json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {

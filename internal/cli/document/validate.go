@@ -22,13 +22,7 @@ import (
 func newDocumentValidate(a *command.Invocation) *cobra.Command {
 	var kind string
 	c := &cobra.Command{
-		Use:   "validate FILE...",
-		Short: "Check documents, and say where and why they're invalid",
-		Long: "Check documents as strictly as Signalbox reads them, against their schema, and a stage.json against the planning.json\n" +
-			"beside it. Which document a file is, is told by its name or else by what is in it; - is standard input.\n" +
-			"Exit code 0: all are valid. 1: one is not.",
-		Example: "  signalbox document validate environments.json\n  signalbox document validate runs/*/*/stage.json\n" +
-			"  jq . plan.json | signalbox document validate --kind planning -",
+		Use:  "validate FILE...",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return validateDocuments(a, store.Kind(kind), args) },
 	}

@@ -18,14 +18,7 @@ import (
 
 func newDocumentWatch(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "watch [PATH...]",
-		Short: "Print a line of JSON for each change of a document",
-		Long: "Follow the project's documents, or those at PATH or below it, also in runs that begin meanwhile: one line of JSON per change,\n" +
-			`{"path", "at", "kind"} and "document" (what is there now), "error" (why it cannot be read) or "removed": true. A document that is` + "\n" +
-			"replaced faster than it can be read is told once. A line on standard error says that nothing is missed from there on.\n" +
-			"Logs (events.jsonl) are not told: every transition is a change of stage.json.",
-		Example: "  signalbox document watch\n  signalbox document watch environments.json runs/RQ-20261120-001\n" +
-			"  signalbox document watch | jq -r 'select(.kind == \"stage\") | .document.progress.message'",
+		Use:  "watch [PATH...]",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return watchDocuments(c.Context(), a, args) },
 	}

@@ -12,12 +12,8 @@ import (
 func newEnvAdd(a *command.Invocation) *cobra.Command {
 	var area string
 	c := &cobra.Command{
-		Use:   "add ENV_ID ISSUE BRANCH TITLE",
-		Short: "Register a new environment",
-		Long: "Register an environment as active, at env-create. Registering the same one again changes nothing; the same id for\n" +
-			"another issue or branch is refused. An environment that cannot be registered must be torn down by who made it.",
-		Example: "  signalbox env add abc-123 42 feature/auth \"User authentication\"\n  signalbox env add abc-123 42 feature/auth \"User auth\" --area backend",
-		Args:    cobra.ExactArgs(4),
+		Use:  "add ENV_ID ISSUE BRANCH TITLE",
+		Args: cobra.ExactArgs(4),
 		RunE: func(c *cobra.Command, args []string) error {
 			issue, err := parseNumber("an issue", args[1])
 			if err != nil {

@@ -2,7 +2,6 @@ package env
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -21,12 +20,7 @@ func newEnvBlock(a *command.Invocation) *cobra.Command {
 	}
 	var details string
 	c := &cobra.Command{
-		Use:   "block ENV_ID REASON DESCRIPTION [SUGGESTED_ACTION]",
-		Short: "Mark an environment as blocked until a person acts",
-		Long: "Block an environment. REASON is one of " + strings.Join(reasons[:3], ", ") + ",\n" + strings.Join(reasons[3:], ", ") +
-			". What the reason usually asks for is suggested unless\nsomething better is.",
-		Example: "  signalbox env block abc-123 design_ambiguity \"user ids are int and uuid\" \"choose one in the design\"\n" +
-			"  signalbox env block abc-123 resource_limit \"the disk is full\" --context '{\"free_mb\": 12}'",
+		Use:               "block ENV_ID REASON DESCRIPTION [SUGGESTED_ACTION]",
 		Args:              cobra.RangeArgs(3, 4),
 		ValidArgsFunction: offerEnvironments(a, reasons...),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -12,9 +12,7 @@ import (
 
 func newEnvBlocked(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "blocked",
-		Short:   "List blocked environments: why, since when, how to unblock them",
-		Example: "  signalbox env blocked\n  signalbox env blocked --json | jq -r '.[].reason'",
+		Use: "blocked",
 		RunE: func(c *cobra.Command, _ []string) error {
 			doc, err := environments.Read(c.Context(), a.Opener)
 			if err != nil {

@@ -15,11 +15,7 @@ import (
 
 func newEnvCache(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "cache",
-		Short: "List and delete cached environments",
-		Long: "A verified environment is kept for the next run with the same fingerprint. environment.cache says how much disk that may\n" +
-			"take; the least recently used goes first. What an environment stands on is never deleted.",
-		Example: "  signalbox env cache list\n  signalbox env cache prune --dry-run",
+		Use: "cache",
 	}
 	c.AddCommand(newEnvCacheList(a), newEnvCachePrune(a))
 	return c
@@ -27,12 +23,8 @@ func newEnvCache(a *command.Invocation) *cobra.Command {
 
 func newEnvCacheList(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List cached environments, most recently used first",
-		Long: "Print one line for each: key, size, when it was last begun from, the environment that it was made in, and those that\n" +
-			"stand on it (or -); with tabs between them when it is not a terminal that reads.",
-		Example: "  signalbox env cache list\n  signalbox env cache list --json | jq '[.[].bytes] | add'",
-		Args:    cobra.NoArgs,
+		Use:  "list",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := a.Open(c.Context())
 			if err != nil {

@@ -15,13 +15,9 @@ import (
 func newEnvCachePrune(a *command.Invocation) *cobra.Command {
 	var dry, all bool
 	c := &cobra.Command{
-		Use:   "prune",
-		Short: "Delete cached environments over the limit, least recently used first",
-		Long: "Delete what is kept until the rest takes no more than environment.cache, and what was forgotten or cut off. What an\n" +
-			"environment stands on stays, and is named. With --json print what was deleted, a list.",
-		Example: "  signalbox env cache prune\n  signalbox env cache prune --all --dry-run",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return pruneCache(c.Context(), a, dry, all) },
+		Use:  "prune",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return pruneCache(c.Context(), a, dry, all) },
 	}
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would be deleted")
 	c.Flags().BoolVar(&all, "all", false, "delete everything that nothing stands on")

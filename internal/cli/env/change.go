@@ -13,51 +13,44 @@ import (
 
 // entryChange is a command that does one thing to an entry of environments.json: its first argument names the entry.
 type entryChange struct {
-	use, short, long, example string
-	args                      int
-	change                    func(a *command.Invocation, e *registry.Environment, args []string, now time.Time) error
+	use    string
+	args   int
+	change func(a *command.Invocation, e *registry.Environment, args []string, now time.Time) error
 }
 
 var entryChanges = []entryChange{
-	{use: "touch ENV_ID", args: 1, short: "Say that an environment was opened just now", example: "touch abc-123",
+	{use: "touch ENV_ID", args: 1,
 		change: func(_ *command.Invocation, e *registry.Environment, _ []string, now time.Time) error {
 			e.Touch(now)
 			return nil
 		}},
-	{use: "mark-merged ENV_ID", args: 1, short: "Record that the pull request was merged", example: "mark-merged abc-123",
-		long: "Record the merge: the environment is merged, at merge-cleanup, and \"signalbox env cleanup\" deletes it after 7 days.",
+	{use: "mark-merged ENV_ID", args: 1,
 		change: func(_ *command.Invocation, e *registry.Environment, _ []string, now time.Time) error {
 			e.MarkMerged(now)
 			return nil
 		}},
-	{use: "mark-abandoned ENV_ID", args: 1, short: "Record that the work was given up, or its pull request closed unmerged", example: "mark-abandoned abc-123",
-		long: "Record the end: the environment is abandoned, and the next \"signalbox env cleanup\" deletes it.",
+	{use: "mark-abandoned ENV_ID", args: 1,
 		change: func(_ *command.Invocation, e *registry.Environment, _ []string, now time.Time) error {
 			return e.MarkAbandoned(now)
 		}},
-	{use: "unblock ENV_ID", args: 1, short: "Say that nothing stands in the way any more", example: "unblock abc-123",
-		long: "Take the block away: the environment is what it was before, pr_created if it has a pull request, else active.",
+	{use: "unblock ENV_ID", args: 1,
 		change: func(a *command.Invocation, e *registry.Environment, _ []string, _ time.Time) error {
 			if !e.Unblock() {
 				a.Warn("it was not blocked")
 			}
 			return nil
 		}},
-	{use: "add-finding ENV_ID FINDING", args: 2, short: "Add a review finding that is to be resolved", example: `add-finding abc-123 "parse.go: reads past the end"`,
-		long: "Add a finding to pending_issues, as one line. One that is there already is not added twice.",
+	{use: "add-finding ENV_ID FINDING", args: 2,
 		change: func(_ *command.Invocation, e *registry.Environment, args []string, _ time.Time) error {
 			_, err := e.AddFinding(args[1])
 			return err
 		}},
-	{use: "resolve-finding ENV_ID FINDING", args: 2, short: "Take out a review finding that is resolved",
-		example: "resolve-finding abc-123 \"parse.go: reads past the end\"\n  signalbox env resolve-finding abc-123 parse.go",
-		long: "Take a finding out of pending_issues. FINDING is its text, or the beginning that only one has. Places in the list are\n" +
-			"no names: another process may change them meanwhile.",
+	{use: "resolve-finding ENV_ID FINDING", args: 2,
 		change: func(_ *command.Invocation, e *registry.Environment, args []string, _ time.Time) error {
 			_, err := e.ResolveFinding(args[1])
 			return err
 		}},
-	{use: "clear-findings ENV_ID", args: 1, short: "Take out all review findings", example: "clear-findings abc-123",
+	{use: "clear-findings ENV_ID", args: 1,
 		change: func(_ *command.Invocation, e *registry.Environment, _ []string, _ time.Time) error {
 			e.ClearFindings()
 			return nil
@@ -68,7 +61,7 @@ var entryChanges = []entryChange{
 func newEnvChanges(a *command.Invocation) (all []*cobra.Command) {
 	for _, x := range entryChanges {
 		c := &cobra.Command{
-			Use: x.use, Short: x.short, Long: x.long, Example: "  signalbox env " + x.example, Args: cobra.ExactArgs(x.args), ValidArgsFunction: offerEnvironments(a),
+			Use: x.use, Args: cobra.ExactArgs(x.args), ValidArgsFunction: offerEnvironments(a),
 			RunE: func(c *cobra.Command, args []string) error {
 				return changeEnvironment(c.Context(), a, args[0], func(e *registry.Environment, now time.Time) error { return x.change(a, e, args, now) })
 			},

@@ -21,13 +21,8 @@ import (
 func newEnvCleanup(a *command.Invocation) *cobra.Command {
 	clean := &envCleanup{Invocation: a}
 	c := &cobra.Command{
-		Use:   "cleanup",
-		Short: "Delete environments that were merged 7 days ago or abandoned; list unused ones",
-		Long: "Delete the environment and the entry of what was merged 7 days ago or is abandoned, after its work is on a ref. What is\n" +
-			"unused for 30 days is listed, never deleted. It asks before it deletes what it cannot prove to be wanted gone: entries\n" +
-			"whose environment another tool made, and those of runs that are not over. What a living run holds stays.",
-		Example: "  signalbox env cleanup --dry-run\n  signalbox env cleanup\n  signalbox env cleanup --yes",
-		RunE:    func(c *cobra.Command, _ []string) error { return clean.run(c.Context()) },
+		Use:  "cleanup",
+		RunE: func(c *cobra.Command, _ []string) error { return clean.run(c.Context()) },
 	}
 	c.Flags().BoolVarP(&clean.dry, "dry-run", "n", false, "only say what would be done")
 	c.Flags().BoolVarP(&clean.yes, "yes", "y", false, "answer every question with yes")

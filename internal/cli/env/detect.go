@@ -13,14 +13,7 @@ import (
 func newEnvDetect(a *command.Invocation) *cobra.Command {
 	var language string
 	c := &cobra.Command{
-		Use:   "detect",
-		Short: "Show the setup a run would begin with, and which files say so",
-		Long: "Look at the files of the project as they are now, tracked or not but never ignored, and print what tells of an\n" +
-			"environment, which one is chosen and why, and the set-up that a run would begin with: the configuration's\n" +
-			"(environment.set_up), else what the project describes itself, else what its lock files and manifests need. Parts of\n" +
-			"the project that it passes by are named. Nothing is run. A run does the same with the commit that it starts from.\n\n" +
-			"With --json set_up is the set-up of a run; everything else is what was detected.",
-		Example: "  signalbox env detect\n  signalbox env detect --language typescript\n  signalbox env detect --json | jq -r '.set_up.setup_commands[]'",
+		Use: "detect",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return detectEnvironment(c.Context(), a, language)
 		},

@@ -16,13 +16,7 @@ import (
 
 func New(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "env",
-		Short: "Manage environments and environments.json",
-		Long: "An environment is the isolated place where a run's agent, set-up and tests work. In environments.json each has one\n" +
-			"entry: its issue, branch, pull request, phase, block and open review findings. Runs keep their own entries; these\n" +
-			"commands keep everybody's, also without any run and outside of git.",
-		Example: "  signalbox env detect\n  signalbox env exec 42 -- go test ./...\n  signalbox env logs 42\n" +
-			"  signalbox env add abc-123 42 feature/auth \"User auth\"\n  signalbox env resume-action abc-123",
+		Use: "env",
 	}
 	for _, group := range []struct {
 		id, title string

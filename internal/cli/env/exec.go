@@ -17,12 +17,7 @@ import (
 
 func newEnvExec(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "exec ENV -- PROGRAM [ARGUMENT]...",
-		Short: "Run a program in an environment, the way its tests run",
-		Long: "Run a program inside a run's environment, with the same isolation and with what its setup activated, in its work folder.\n" +
-			"The exit code is the program's. ENV is an environment's id or its issue's number. If the run is stopped, it can't be\n" +
-			"resumed before the program has ended.",
-		Example:           "  signalbox env exec 42 -- go test ./...\n  signalbox env exec 42 -- sh -c 'git log --oneline | head'",
+		Use:               "exec ENV -- PROGRAM [ARGUMENT]...",
 		Args:              cobra.MatchAll(dashed, cobra.MinimumNArgs(2)),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {

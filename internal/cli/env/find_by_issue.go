@@ -14,12 +14,8 @@ import (
 
 func newEnvFindByIssue(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "find-by-issue ISSUE",
-		Short: "Find the environments of an issue, best one first",
-		Long: "Print the environments of an issue as \"signalbox env list\" does, or as a JSON list: first what is not over, and of\n" +
-			"that what was used last.",
-		Example: "  signalbox env find-by-issue 42\n  signalbox env find-by-issue 42 --json | jq -r '.[0].env_id'",
-		Args:    cobra.ExactArgs(1),
+		Use:  "find-by-issue ISSUE",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return findEnvironments(c.Context(), a, "an issue", args[0], (*registry.Environments).ByIssue)
 		},

@@ -22,10 +22,7 @@ var environmentStatuses = []string{string(registry.EnvironmentActive), string(re
 func newEnvList(a *command.Invocation) *cobra.Command {
 	var only string
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "List environments",
-		Long:    "Print one line for each environment: id, issue, status, phase and step, pull request (or -), branch, title; with\ntabs between them when it is not a terminal that reads. --json prints the document.",
-		Example: "  signalbox env list\n  signalbox env list --status blocked\n  signalbox env list --json | jq '.environments[].env_id'",
+		Use: "list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if only != "" && !slices.Contains(environmentStatuses, only) {
 				return &problem.Error{Err: fmt.Errorf("status is %q", only), Hint: "want one of " + strings.Join(environmentStatuses, ", "), Code: problem.Usage}

@@ -19,13 +19,7 @@ import (
 func newEnvLogs(a *command.Invocation) *cobra.Command {
 	var follow, names bool
 	c := &cobra.Command{
-		Use:   "logs ENV [LOG]",
-		Short: "Print the log of an environment's setup",
-		Long: "Print the logs of an environment's setup and verification, in order, or the one you name: the command, how it ended,\n" +
-			"how it failed before, and what it printed, without control characters. A log holds all attempts of its command, one\n" +
-			"after the other. --list prints one line for each log: name, purpose, how it ended, command; --json prints the same and\n" +
-			"the path of each log. \"signalbox logs\" has everything else that ran there.",
-		Example:           "  signalbox env logs 42\n  signalbox env logs 42 --list\n  signalbox env logs 42 setup.command.1.log",
+		Use:               "logs ENV [LOG]",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -16,11 +16,7 @@ import (
 
 func newEnvPorts(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "ports [ENV]",
-		Short: "Show an environment's own TCP ports",
-		Long: "Every environment has ten TCP ports of its own, always the same for the same issue. Its programs are told by\n" +
-			"SIGNALBOX_PORT (the first) and SIGNALBOX_PORT_RANGE (first-last).",
-		Example:           "  signalbox env ports\n  signalbox env ports 42 --json",
+		Use:               "ports [ENV]",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE:              func(c *cobra.Command, args []string) error { return ports(c.Context(), a, args) },

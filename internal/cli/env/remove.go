@@ -15,14 +15,7 @@ import (
 func newEnvRemove(a *command.Invocation) *cobra.Command {
 	var force, all bool
 	c := &cobra.Command{
-		Use:   "remove ENV_ID",
-		Short: "Delete an environment and its entry; its work is kept on a ref",
-		Long: "Delete a run's environment and its entry, after everything in it is on a ref below refs/signalbox/kept/. One in which\n" +
-			"a run is alive is refused. The beginning of an id is enough where no other has it. Of an environment that another\n" +
-			"tool made only the entry is removed: delete the environment with that tool first.\n\n" +
-			"For root the folders of an environment are mounted, so they have to be removed before the project's folder can be\n" +
-			"deleted: --all removes those of all runs. A run that waits makes its own again when it goes on.",
-		Example: "  signalbox env remove abc-123\n  signalbox env remove --all",
+		Use: "remove ENV_ID",
 		Args: func(c *cobra.Command, args []string) error {
 			if all {
 				if len(args) > 0 {

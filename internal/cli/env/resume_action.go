@@ -21,13 +21,7 @@ func newEnvResumeAction(a *command.Invocation) *cobra.Command {
 	var pr string
 	states := []string{string(registry.PRNone), string(registry.PROpen), string(registry.PRMerged), string(registry.PRClosed)}
 	c := &cobra.Command{
-		Use:   "resume-action ENV_ID|ISSUE",
-		Short: "Say how to recover an abandoned environment",
-		Long: "Print the one action that goes on with the work: create_new where there is no entry, notify_human where a person is\n" +
-			"needed, else the action of its phase and step. A number that is no environment's id is an issue's. The pull\n" +
-			"request's state is looked up where it can be; otherwise give it. Where that makes the entry's status another one, the\n" +
-			"command that records it is printed too. Nothing is changed.",
-		Example:           "  signalbox env resume-action abc-123\n  signalbox env resume-action 42\n  signalbox env resume-action abc-123 --pr-state merged\n  signalbox env resume-action abc-123 --json | jq -r .action",
+		Use:               "resume-action ENV_ID|ISSUE",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {

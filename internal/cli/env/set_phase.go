@@ -17,11 +17,7 @@ func newEnvSetPhase(a *command.Invocation) *cobra.Command {
 		steps = append(steps, string(row.Step))
 	}
 	return &cobra.Command{
-		Use:   "set-phase ENV_ID [PHASE] STEP",
-		Short: "Record the phase of the work",
-		Long: "Record the step that is worked on; its number follows from its name. A number alone, or before the name as older\n" +
-			"scripts give it, is taken too; where both disagree the name stands, and that is said.",
-		Example:           "  signalbox env set-phase abc-123 tdd-green\n  signalbox env set-phase abc-123 5\n  signalbox env set-phase abc-123 5 tdd-green",
+		Use:               "set-phase ENV_ID [PHASE] STEP",
 		Args:              cobra.RangeArgs(2, 3),
 		ValidArgsFunction: offerEnvironments(a, steps...),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -16,12 +16,7 @@ import (
 
 func newEnvShell(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "shell ENV",
-		Short: "Open a shell in an environment, as its agent sees it",
-		Long: "Open a shell inside a run's environment, with the same isolation and with what its setup activated. ENV is an\n" +
-			"environment's id or its issue's number. If the run is stopped, it can't be resumed before the shell has ended. What you\n" +
-			"leave in the files is kept on a ref when the run is resumed, but isn't part of its change.",
-		Example:           "  signalbox env shell 42",
+		Use:               "shell ENV",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {

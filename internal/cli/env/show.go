@@ -15,9 +15,6 @@ import (
 func newEnvShow(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ENV_ID",
-		Short:             "Print everything known about an environment",
-		Long:              "Print everything known about an environment. The beginning of its id is enough where no other has it.",
-		Example:           "  signalbox env show abc-123\n  signalbox env show abc-123 --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: offerEnvironments(a),
 		RunE: func(c *cobra.Command, args []string) error {

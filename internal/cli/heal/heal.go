@@ -23,16 +23,8 @@ import (
 func New(a *command.Invocation) *cobra.Command {
 	var unattended bool
 	c := &cobra.Command{
-		Use:   "heal",
-		Short: "Check the project's health and have an agent fix what fails",
-		Long: "One pass of the self-healing loop: look at every health check of the configuration (health.checks), and for each\n" +
-			"error open a request, once, and carry it to a merged change that the check passed on. Facts go into state.json;\n" +
-			"\"heal gate\" (in CI) or \"heal watch\" decides whether a pass is due. The next pass continues one that was cut\n" +
-			"off. docs/healing.md has the rest.\n\n" +
-			"Exit codes:\n  0  healthy, or repaired\n  1  unknown: nothing failed, but nothing shows that all is well, because a check could not be looked at;\n     or an error ended the pass, or stood in the way of a request where all else went well\n  3  a repair waits for your approval, for an agent that can be used, or until what is in its way is gone; or the state is\n     critical: only a person goes on\n" +
-			"  4  a repair failed; the next one waits 300 seconds\n  5  another process is at it\n  9  cooldown: a repair failed less than 300 seconds ago, nothing was done",
-		Example: "  signalbox heal\n  signalbox heal gate && signalbox heal\n  signalbox heal --json | jq -r .result\n  signalbox heal watch --every 5m",
-		RunE:    func(c *cobra.Command, _ []string) error { return runHeal(c.Context(), a, unattended) },
+		Use:  "heal",
+		RunE: func(c *cobra.Command, _ []string) error { return runHeal(c.Context(), a, unattended) },
 	}
 	command.AddRunFlags(a, c)
 	c.Flags().BoolVar(&unattended, "unattended", false, "in a folder that is thrown away afterwards, as in CI: what waits for an approval counts as failed")
@@ -43,7 +35,6 @@ func New(a *command.Invocation) *cobra.Command {
 // newHealGate is "health gate" where a loop looks for it, with the interval of the configuration.
 func newHealGate(a *command.Invocation) *cobra.Command {
 	c := newHealthGate(a)
-	c.Example = "  signalbox heal gate && signalbox heal\n  signalbox heal gate --check-every 15m --json"
 	every, decide := c.Flags().Lookup("check-every"), c.RunE
 	every.Usage += "; health.every of the configuration, unless given"
 	c.RunE = func(c *cobra.Command, args []string) error {

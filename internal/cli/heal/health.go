@@ -17,12 +17,7 @@ import (
 
 func NewHealth(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "health",
-		Short: "Read and write the self-healing loop's state.json",
-		Long: "Two layers share the file. The control layer, in CI, only reads it and asks \"health gate\" whether a pass is due.\n" +
-			"The repair layer looks, repairs, and reports facts with \"health record\"; it decides nothing.",
-		Example: "  signalbox health gate && ./heal.sh\n  signalbox health record error-detected --error-id db --summary 'connection refused'\n" +
-			"  signalbox health record fix-failed",
+		Use: "health",
 	}
 	c.AddCommand(newHealthShow(a), newHealthInit(a), newHealthValidate(a), newHealthGate(a), newHealthRecord(a), newHealthEscalate(a), newHealthRestore(a))
 	return c

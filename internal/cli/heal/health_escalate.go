@@ -9,11 +9,7 @@ import (
 
 func newHealthEscalate(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "escalate",
-		Short: "Open the request about a critical state, unless it's already open",
-		Long: "\"health record\" does this by itself. It is for what stood in its way: a kill, a full disk, a forge that was not\n" +
-			"there. Once for each critical time, however often it is called.",
-		Example: "  signalbox health escalate",
+		Use: "escalate",
 		RunE: func(c *cobra.Command, _ []string) error {
 			state, request, err := healing.Escalate(c.Context(), a.Opener)
 			if err == nil && a.JSON {

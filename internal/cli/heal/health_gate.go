@@ -23,14 +23,7 @@ import (
 func newHealthGate(a *command.Invocation) *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
-		Use:   "gate",
-		Short: "Tell whether a pass of the self-healing loop is due, and why",
-		Long: "Read state.json and decide; nothing is written but GitHub Actions outputs, where $GITHUB_OUTPUT names a file:\n" +
-			"decision, reason, until, go, look and the document's own keys. Without state.json a pass is due. In a critical state\n" +
-			"\"look\" says that the next look is due, which repairs nothing.\n\n" +
-			"Exit codes:\n  0  go: a repair or a health check is due\n  3  critical: only a person goes on\n  8  stop: nothing is due, or a pass is running\n" +
-			"  9  cooldown: a repair failed less than 300 seconds ago",
-		Example: "  signalbox health gate && ./heal.sh\n  signalbox health gate --check-every 15m --json",
+		Use: "gate",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if every <= 0 {
 				return &problem.Error{Err: fmt.Errorf("--check-every is %s", every), Hint: "want a time above zero", Code: problem.Usage}

@@ -10,11 +10,7 @@ import (
 func newHealthInit(a *command.Invocation) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use:   "init",
-		Short: "Create state.json with all totals at zero",
-		Long: "Begin state.json. One that is there, or whose state.json.bak is, is not touched,\n" +
-			"unless --force; then it is kept as state.json.former-<time>.",
-		Example: "  signalbox health init",
+		Use: "init",
 		RunE: func(c *cobra.Command, _ []string) error {
 			kept, err := healing.Begin(c.Context(), a.Opener, force)
 			if err == nil && a.JSON {

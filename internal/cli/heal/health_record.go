@@ -16,16 +16,7 @@ import (
 func newHealthRecord(a *command.Invocation) *cobra.Command {
 	var fact health.Fact
 	c := &cobra.Command{
-		Use:   "record FACT",
-		Short: "Report a fact of the self-healing loop",
-		Long: "Report what the repair layer found or did:\n\n" +
-			"  healthy         a look found nothing; while an error is open, the next look verifies it\n  error-detected  a look found the error --error-id\n  fix-attempted   a repair was begun\n" +
-			"  fix-succeeded   it went well; the next pass verifies it\n  fix-failed      it went wrong; the next one waits 300 seconds\n" +
-			"  rearmed         a person acted on a critical state: repairs begin again; nothing in any other state\n\n" +
-			"The third failure in a row makes the state critical and opens a request about it, once. A state.json that\n" +
-			"cannot be read is restored first.",
-		Example: "  signalbox health record healthy\n  signalbox health record error-detected --error-id db --summary 'connection refused'\n" +
-			"  signalbox health record fix-attempted\n  signalbox health record fix-failed",
+		Use:       "record FACT",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: factWords(),
 		RunE: func(c *cobra.Command, args []string) error {

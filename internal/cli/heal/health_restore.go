@@ -9,11 +9,7 @@ import (
 
 func newHealthRestore(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "restore",
-		Short: "Restore a broken state.json from state.json.bak, or create it anew",
-		Long: "Put state.json.bak in the place of a state.json that cannot be read, or begin anew where that one cannot be\n" +
-			"read either; the totals go on. The broken file is kept as state.json.broken-<time>.",
-		Example: "  signalbox health restore",
+		Use: "restore",
 		RunE: func(c *cobra.Command, _ []string) error {
 			restored, err := healing.Restore(c.Context(), a.Opener)
 			if err != nil {

@@ -9,9 +9,7 @@ import (
 
 func newHealthShow(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "show",
-		Short:   "Print the state of the self-healing loop",
-		Example: "  signalbox health show\n  signalbox health show --json | jq .retry_required",
+		Use: "show",
 		RunE: func(c *cobra.Command, _ []string) error {
 			h, err := healing.State(c.Context(), a.Opener)
 			if err != nil {

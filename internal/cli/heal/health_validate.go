@@ -10,9 +10,7 @@ import (
 
 func newHealthValidate(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "validate",
-		Short:   "Check that state.json is complete and consistent",
-		Example: "  signalbox health validate",
+		Use: "validate",
 		RunE: func(c *cobra.Command, _ []string) error {
 			h, err := healing.State(c.Context(), a.Opener)
 			if err != nil {

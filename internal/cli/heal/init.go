@@ -22,15 +22,9 @@ type healInit struct {
 func newHealInit(a *command.Invocation) *cobra.Command {
 	var o healInit
 	c := &cobra.Command{
-		Use:   "init",
-		Short: "Write the CI files for the self-healing loop",
-		Long: "Write a GitHub workflow with its composite action, or a job for GitLab CI: on a schedule the state of the last pass is\n" +
-			"brought back, the gate is asked, and where a pass is due it runs, its repair is pushed and the state kept for a week.\n" +
-			"All files or none are written: one that is there and says something else is left, unless --force. They are the\n" +
-			"project's from then on. docs/healing-in-ci.md says what they need.",
-		Example: "  signalbox heal init --github --dry-run\n  signalbox heal init --gitlab",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return initHeal(c.Context(), a, o) },
+		Use:  "init",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return initHeal(c.Context(), a, o) },
 	}
 	c.Flags().BoolVar(&o.github, "github", false, "for GitHub Actions")
 	c.Flags().BoolVar(&o.gitlab, "gitlab", false, "for GitLab CI")

@@ -20,12 +20,8 @@ import (
 func newHealLog(a *command.Invocation) *cobra.Command {
 	var last int
 	c := &cobra.Command{
-		Use:   "log",
-		Short: "Show past passes: what failed, what was tried, the result, the cost",
-		Long: "Show the passes of this machine's self-healing loop, oldest first: what failed, which request and run answered it,\n" +
-			"what that came to and what its agents used. Passes that found a healthy project healthy are not in it.",
-		Example: "  signalbox heal log\n  signalbox heal log --last 5\n  signalbox heal log --json | jq '.repairs.fixed'",
-		RunE:    func(c *cobra.Command, _ []string) error { return healLog(c.Context(), a, last) },
+		Use:  "log",
+		RunE: func(c *cobra.Command, _ []string) error { return healLog(c.Context(), a, last) },
 	}
 	c.Flags().IntVar(&last, "last", 20, "how many passes; 0 is all")
 	return c

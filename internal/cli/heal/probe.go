@@ -20,7 +20,6 @@ import (
 func newProbe(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    wire.ProbeName + " CHECK",
-		Short:  "Start a service and send it a request (used by health checks)",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE:   func(c *cobra.Command, args []string) error { return probeHere(c.Context(), a, args[0]) },

@@ -20,12 +20,8 @@ import (
 
 func newHealStatus(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "status",
-		Short: "Show the self-healing loop's state: health, open errors, past fixes",
-		Long: "Show state.json in words, the errors that are not known to be gone with their requests, and how many repairs\n" +
-			"succeeded at what cost. Exit code 0 whatever the health is; \"heal gate\" has one for each.",
-		Example: "  signalbox heal status\n  signalbox heal status --json | jq .state.last_health_status",
-		RunE:    func(c *cobra.Command, _ []string) error { return healStatus(c.Context(), a) },
+		Use:  "status",
+		RunE: func(c *cobra.Command, _ []string) error { return healStatus(c.Context(), a) },
 	}
 }
 

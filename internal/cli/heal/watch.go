@@ -18,12 +18,7 @@ import (
 func newHealWatch(a *command.Invocation) *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
-		Use:   "watch",
-		Short: "Run passes again and again, for a machine without CI",
-		Long: "Make a pass, as \"heal\" does, at once, and then whenever one is due: --every after the last began, or when a cooldown\n" +
-			"is over. Ends when it is interrupted. What stands in the way of a pass is told, and the next is made all the same. With --json\n" +
-			"one line for each pass.",
-		Example: "  signalbox heal watch --every 5m\n  signalbox heal watch --every 1m --json | jq -r .result",
+		Use: "watch",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("every") && every < least {
 				return &problem.Error{Err: fmt.Errorf("--every is %s", every), Hint: fmt.Sprintf("want at least %s", least), Code: problem.Usage}

@@ -15,12 +15,7 @@ func newIssueCleanup(a *command.Invocation) *cobra.Command {
 	clean := app.IssueCleanup{}
 	var orphans bool
 	c := &cobra.Command{
-		Use:   "cleanup --orphans",
-		Short: "Delete the status of issues without a folder",
-		Long: "Remove the records that \"signalbox issue orphans\" lists. Records that say complete or error are kept for 7 days, because\n" +
-			"a script may still wait for them (--all removes them too), and so are the records of runs that haven't ended.\n" +
-			"With keep_statuses in .signalbox/config.yaml every run removes records of that age.",
-		Example: "  signalbox issue cleanup --orphans --dry-run\n  signalbox issue cleanup --orphans",
+		Use: "cleanup --orphans",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !orphans {
 				return &problem.Error{Err: errors.New("what to clean up is not said"), Hint: "signalbox issue cleanup --orphans", Code: problem.Usage}

@@ -8,11 +8,8 @@ import (
 
 func newIssueError(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "error ISSUE",
-		Short:   "Print an issue's error message",
-		Long:    "Print the message as it was given; nothing where there is none.",
-		Example: "  signalbox issue error 42",
-		Args:    cobra.ExactArgs(1),
+		Use:  "error ISSUE",
+		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return offerIssues(a, c, args, begun)
 		},

@@ -10,12 +10,8 @@ import (
 
 func newIssueGet(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "get ISSUE",
-		Short: "Print an issue's status in one word",
-		Long: "Print running, complete or error, or unknown where nothing is written about the issue, which is\n" +
-			"an answer and no error: the exit code is 0.",
-		Example: "  signalbox issue get 42\n  while [ \"$(signalbox issue get 42)\" = running ]; do sleep 5; done",
-		Args:    cobra.ExactArgs(1),
+		Use:  "get ISSUE",
+		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return offerIssues(a, c, args, begun)
 		},

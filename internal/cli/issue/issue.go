@@ -17,11 +17,7 @@ import (
 
 func New(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "issue",
-		Short: "Read and write the status of issues: .worktrees/.status/<issue>.json",
-		Long: "One word for each issue, running, complete or error, in a file that scripts wait for. Runs write it too; these\n" +
-			"commands also work without any run and outside of git.",
-		Example: "  signalbox issue set 42 running\n  signalbox issue get 42\n  signalbox issue list --status error",
+		Use: "issue",
 	}
 	c.AddCommand(newIssueSet(a), newIssueGet(a), newIssueShow(a), newIssueError(a), newIssueList(a), newIssueRemove(a),
 		newIssueOrphans(a), newIssueCleanup(a), newIssueShellFunctions(a))

@@ -17,11 +17,7 @@ import (
 func newIssueList(a *command.Invocation) *cobra.Command {
 	var only string
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "List issues and their status by number",
-		Long: "Print one line for each issue: its number, a tab, its status. With --status only the numbers of those that have\n" +
-			"it. A file that cannot be read is named on standard error, the others are listed all the same.",
-		Example: "  signalbox issue list\n  signalbox issue list --status running\n  signalbox issue list --json",
+		Use: "list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("status") {
 				if _, err := registry.ParseIssueStatus(only); err != nil {

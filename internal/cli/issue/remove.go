@@ -9,11 +9,8 @@ import (
 
 func newIssueRemove(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "remove ISSUE",
-		Short:   "Delete an issue's status",
-		Long:    "Remove the issue's record. One that is not there is no error. The run of the issue, if there is one, is not touched.",
-		Example: "  signalbox issue remove 42",
-		Args:    cobra.ExactArgs(1),
+		Use:  "remove ISSUE",
+		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return offerIssues(a, c, args, begun)
 		},

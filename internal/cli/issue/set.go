@@ -14,12 +14,8 @@ import (
 func newIssueSet(a *command.Invocation) *cobra.Command {
 	var session string
 	c := &cobra.Command{
-		Use:   "set ISSUE STATUS [MESSAGE]",
-		Short: "Set an issue's status: running, complete or error",
-		Long: "Write the issue's status, durably. What was said before is replaced. The session is signalbox-issue-<n> unless\n" +
-			"one is named. An error takes a message. Bytes of a message that are no UTF-8 become U+FFFD; secrets are taken out.",
-		Example: "  signalbox issue set 42 running\n  signalbox issue set 42 error \"the tests failed\"\n  signalbox issue set 42 complete --session my-session",
-		Args:    cobra.RangeArgs(2, 3),
+		Use:  "set ISSUE STATUS [MESSAGE]",
+		Args: cobra.RangeArgs(2, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			n, err := app.ParseIssue(args[0])
 			if err != nil {

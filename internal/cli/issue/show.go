@@ -12,10 +12,8 @@ import (
 
 func newIssueShow(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "show ISSUE",
-		Short:   "Print everything recorded about an issue",
-		Example: "  signalbox issue show 42\n  signalbox issue show 42 --json",
-		Args:    cobra.ExactArgs(1),
+		Use:  "show ISSUE",
+		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return offerIssues(a, c, args, begun)
 		},

@@ -24,15 +24,7 @@ type answerFlags struct {
 func newAnswer(a *command.Invocation) *cobra.Command {
 	var f answerFlags
 	c := &cobra.Command{
-		Use:   "answer RUN [TEXT]",
-		Short: "Answer the question of an agent in a run or session",
-		Long: "Answer the question that \"signalbox status\" shows. An agent asks for permission (--allow or --deny, with TEXT as\n" +
-			"the reason, which it is told), lets you choose (--option, or TEXT), or wants TEXT. Without an answer the question is\n" +
-			"shown and, on a terminal, you are asked for one.\n\n" +
-			"--always allows exactly the same without being asked, for the same role, until the run or the session ends. Patterns\n" +
-			"for all of them belong into the configuration (docs/agents.md).",
-		Example: "  signalbox answer 42\n  signalbox answer 42 --allow\n  signalbox answer 42 --deny \"use the vendored copy\"\n" +
-			"  signalbox answer 42 --option 2\n  signalbox answer 42 --json | jq -r .text",
+		Use:  "answer RUN [TEXT]",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("option") && f.option < 1 {

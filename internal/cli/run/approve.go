@@ -11,12 +11,8 @@ func newApprove(a *command.Invocation) *cobra.Command {
 	var commit string
 	var noRun bool
 	c := &cobra.Command{
-		Use:   "approve RUN",
-		Short: "Approve the change of a waiting run, so that it's merged",
-		Long: "Agree to exactly the commit that the run shows. If the change moves afterwards, the approval is void and the\n" +
-			"run asks again.",
-		Example: "  signalbox approve 42\n  signalbox approve 42 --commit 1f2e3d4c5b",
-		Args:    cobra.ExactArgs(1),
+		Use:  "approve RUN",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return orderOrLeave(c.Context(), a, args[0], noRun, app.Approve(commit))
 		},

@@ -25,13 +25,8 @@ import (
 func newDiff(a *command.Invocation) *cobra.Command {
 	var stat, tool, noPager bool
 	c := &cobra.Command{
-		Use:   "diff RUN",
-		Short: "Show a run's change so far",
-		Long: "Show the difference between the commit a run began with and the last one it recorded: exactly what an approval\n" +
-			"agrees to. On a terminal it is coloured and shown in your pager ($PAGER, or less). Secrets are masked here\n" +
-			"and in the patches below the run's folder; to apply the change use git.",
-		Example: "  signalbox diff 42\n  signalbox diff 42 --stat\n  signalbox diff 42 --tool    # git difftool, with the tool you configured",
-		Args:    cobra.ExactArgs(1),
+		Use:  "diff RUN",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, found, err := a.OpenRun(c.Context(), args[0])
 			if err != nil {

@@ -16,10 +16,8 @@ import (
 
 func newList(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List requests and their latest runs",
-		Example: "  signalbox list\n  signalbox list --json",
-		RunE:    func(c *cobra.Command, _ []string) error { return list(c.Context(), a, false) },
+		Use:  "list",
+		RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, false) },
 	}
 }
 

@@ -24,12 +24,7 @@ import (
 func newNew(a *command.Invocation) *cobra.Command {
 	n := &newRequest{Invocation: a}
 	c := &cobra.Command{
-		Use:   "new [TITLE]",
-		Short: "Write a new request",
-		Long: "Write requests/<id>.md with a new id and number. On a terminal your editor ($VISUAL, $EDITOR) opens it to describe the\n" +
-			"change, unless --body or --from-file has the description. Without TITLE, the description's first line is the title.",
-		Example: "  signalbox new \"Count words whatever the space between them\"\n  signalbox new \"Fix the parser\" --body \"It drops the last line.\"\n" +
-			"  signalbox new --from-file notes.md --edit\n  git log -1 --format=%B | signalbox new --from-file -",
+		Use:  "new [TITLE]",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return n.write(c.Context(), strings.Join(args, "")) },
 	}

@@ -8,10 +8,8 @@ import (
 
 func newNote(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "note RUN TEXT",
-		Short:   "Add a note to a run",
-		Example: "  signalbox note 42 \"waiting for the API team until Thursday\"",
-		Args:    cobra.ExactArgs(2),
+		Use:  "note RUN TEXT",
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := a.Open(c.Context())
 			if err != nil {

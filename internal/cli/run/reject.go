@@ -14,10 +14,8 @@ import (
 func newReject(a *command.Invocation) *cobra.Command {
 	var noRun bool
 	c := &cobra.Command{
-		Use:     "reject RUN REASON",
-		Short:   "Send a change back to the agent with your comments",
-		Example: "  signalbox reject 42 \"keep the old flag as an alias\"",
-		Args:    cobra.ExactArgs(2),
+		Use:  "reject RUN REASON",
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
 				return &problem.Error{Err: errors.New("REASON is empty"), Hint: command.UsageHint(c), Code: problem.Usage}

@@ -9,10 +9,8 @@ import (
 
 func newRetry(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "retry RUN",
-		Short:   "Retry a failed run from the step that failed",
-		Example: "  signalbox retry 42",
-		Args:    cobra.ExactArgs(1),
+		Use:  "retry RUN",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return order(c.Context(), a, args[0], app.Retry())
 		},

@@ -12,13 +12,7 @@ import (
 
 func newRun(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "run REQUEST...",
-		Short: "Run requests until they're merged or need you",
-		Long: "Carry each request (its number, its id, or its file) to a merged change. A run that was cut off goes on\n" +
-			"where it was. Several requests run at once, as many as there are slots (max_parallel).\n\n" +
-			"It ends when the change is merged, or when a person is needed; then it says why and what to type.",
-		Example: "  signalbox run 42\n  signalbox run requests/fix-parser.md\n  signalbox run 42 --agent ./agent.sh --approve auto\n" +
-			"  signalbox run 41 42 43 --max-parallel 2",
+		Use:  "run REQUEST...",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return Requests(c.Context(), a, args) },
 	}

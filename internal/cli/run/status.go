@@ -13,11 +13,8 @@ import (
 
 func newStatus(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:     "status [RUN]",
-		Short:   "Show where a run is, why it stopped and what to type next",
-		Long:    "Without a run: every request's latest run, one line each. With one: where it is, its phases and steps, and, if it\nstopped, why and what to do.",
-		Example: "  signalbox status\n  signalbox status 42\n  signalbox status 42 --json | jq .signalbox.phase",
-		Args:    cobra.MaximumNArgs(1),
+		Use:  "status [RUN]",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return list(c.Context(), a, true)

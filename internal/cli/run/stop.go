@@ -11,12 +11,8 @@ import (
 func newStop(a *command.Invocation) *cobra.Command {
 	var cancel bool
 	c := &cobra.Command{
-		Use:   "stop RUN",
-		Short: "Stop a run within a second; with --cancel, give it up",
-		Long: "Make a run stand still: its agent and commands end within a second, its place is kept, and \"signalbox resume\"\n" +
-			"goes on. With --cancel the run is given up: its environment is removed, its work stays on a ref.",
-		Example: "  signalbox stop 42\n  signalbox stop 42 --cancel",
-		Args:    cobra.ExactArgs(1),
+		Use:  "stop RUN",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			a.Opener.WithoutAgents = true // a run can be stopped whatever else is agreed to
 			err := order(c.Context(), a, args[0], app.Stop(cancel))

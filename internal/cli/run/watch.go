@@ -17,14 +17,9 @@ import (
 
 func newWatch(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "watch [RUN...]",
-		Short: "Watch runs live until they stop",
-		Long: "Follow runs that other processes carry: redrawn on a terminal, with the agent's last words; one line per piece of\n" +
-			"news elsewhere, one JSON document per line with --json. Without a run: every one that is not at an end. A request\n" +
-			"without a run is waited for. Keys on a terminal: q leaves, and the runs go on; s twice stops the run.",
-		Example: "  signalbox watch\n  signalbox watch 42\n  signalbox watch 42 --json | jq -r .progress.message",
-		Args:    cobra.ArbitraryArgs,
-		RunE:    func(c *cobra.Command, args []string) error { return watch(c.Context(), a, args) },
+		Use:  "watch [RUN...]",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error { return watch(c.Context(), a, args) },
 	}
 }
 

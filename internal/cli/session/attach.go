@@ -17,11 +17,7 @@ import (
 
 func newSessionAttach(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "attach ISSUE",
-		Short: "Attach to a session's terminal; Ctrl-\\ detaches",
-		Long: "Show the agent's terminal here and type into it. Ctrl-\\ leaves, and the session goes on. Several may be attached;\n" +
-			"the terminal takes the size of who attached last. A session in tmux can be attached to with tmux, too.",
-		Example:           "  signalbox session attach 42",
+		Use:               "attach ISSUE",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: offerSessions(a, false, openedSession),
 		RunE: func(c *cobra.Command, args []string) error {

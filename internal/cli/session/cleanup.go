@@ -17,15 +17,7 @@ import (
 func newSessionCleanup(a *command.Invocation) *cobra.Command {
 	clean := &sessionCleanup{Invocation: a}
 	c := &cobra.Command{
-		Use:   "cleanup ISSUE... | --merged | --orphans",
-		Short: "Remove finished sessions: environment, branch, record, status",
-		Long: "Remove the sessions of the issues you name, of those whose change is merged (--merged), or of those that have no\n" +
-			"environment any more (--orphans). A run that hasn't ended is given up, and its environment is removed once everything in\n" +
-			"it is on a ref; the branch is removed if its commits are on that ref or merged. The status is kept for 7 days, because a\n" +
-			"script may wait for it (--all removes it). A running session is refused: stop it first. So is one whose run has a change\n" +
-			"that waits for approval: decide first.\n" +
-			"--json: issue, session, done, status_kept and kept_refs of each.",
-		Example:           "  signalbox session cleanup 42\n  signalbox session cleanup --merged --dry-run\n  signalbox session cleanup --orphans",
+		Use:               "cleanup ISSUE... | --merged | --orphans",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: offerSessions(a, true, overSession),
 		RunE:              func(c *cobra.Command, args []string) error { return clean.run(c.Context(), args) },

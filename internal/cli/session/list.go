@@ -19,13 +19,9 @@ import (
 
 func newSessionList(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List sessions: issue, status, agent, mode, start, message",
-		Long: "Print one line for each session that was started and not cleaned up. One whose process was killed is found and\n" +
-			"written down as an error by this.",
-		Example: "  signalbox session list\n  signalbox session list --json | jq '.[] | select(.status == \"running\") | .issue'",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return listSessions(c.Context(), a) },
+		Use:  "list",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return listSessions(c.Context(), a) },
 	}
 }
 

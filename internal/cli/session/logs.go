@@ -19,13 +19,7 @@ import (
 func newSessionLogs(a *command.Invocation) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
-		Use:   "logs ISSUE",
-		Short: "Print a session's output so far",
-		Long: "Print the session's record, without secrets and control characters; of very much output the beginning and the end. Of an\n" +
-			"agent that draws: the lines that stood on its screen, each once. --raw prints all of it, with the control characters, by\n" +
-			"which a terminal shows it as it was. To follow it: signalbox session watch.\n" +
-			"--json: one object a line, issue and line, as watch has them (not with --raw).",
-		Example:           "  signalbox session logs 42\n  signalbox session logs 42 --raw | less -R",
+		Use:               "logs ISSUE",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: offerSessions(a, false, anySession),
 		RunE:              func(c *cobra.Command, args []string) error { return sessionLogs(c.Context(), a, args[0], raw) },

@@ -16,11 +16,7 @@ import (
 
 func newSessionNudge(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "nudge ISSUE TEXT...",
-		Short: "Type a message to a session's agent and press Enter",
-		Long: "Type the text into the agent's terminal and, half a second later, Enter. A headless session has no terminal. Text\n" +
-			"with control characters is refused.",
-		Example:           "  signalbox session nudge 42 \"the tests are in ./check.sh\"",
+		Use:               "nudge ISSUE TEXT...",
 		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: offerSessions(a, false, openedSession),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -29,14 +29,8 @@ type batch struct {
 func newSessionRunBatch(a *command.Invocation) *cobra.Command {
 	b := &batch{Invocation: a}
 	c := &cobra.Command{
-		Use:   "run-batch ISSUE...",
-		Short: "Run headless sessions for several issues in dependency order",
-		Long: "Start a headless session for each issue as soon as all that it depends on (depends_on of its request) are complete, as\n" +
-			"many at once as max_parallel says. What is complete already is not done again; a session that runs is waited for. After\n" +
-			"a session that is an error nothing more is started, with --continue-on-error only nothing that depends on it. A\n" +
-			"session begins with the base branch and with what those did that it depends on, merged or not. Exit code 4: not all are complete.",
-		Example: "  signalbox session run-batch 41 42 43 --dry-run\n  signalbox session run-batch 41 42 43 --continue-on-error",
-		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: command.Requests(a),
+		Use:  "run-batch ISSUE...",
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: command.Requests(a),
 		RunE: func(c *cobra.Command, args []string) error { return b.run(c.Context(), args) },
 	}
 	c.Flags().BoolVarP(&b.dry, "dry-run", "n", false, "only print the order, in waves")

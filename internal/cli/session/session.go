@@ -19,12 +19,7 @@ import (
 
 func New(a *command.Invocation) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "session",
-		Short: "Work on issues with agents in interactive sessions",
-		Long: "A session is one agent at work on one issue, in the issue's environment, held by a small process that survives this\n" +
-			"command: it records what the agent prints, finds out what it came to, and keeps .worktrees/.status/<issue>.json.\n" +
-			"Nothing is merged by a session; \"signalbox run\" carries an issue to its merge.",
-		Example: "  signalbox session start 42\n  signalbox session attach 42\n  signalbox session wait 42\n  signalbox session run-batch 41 42 43 --dry-run",
+		Use: "session",
 	}
 	c.AddCommand(newSessionStart(a), newSessionList(a), newSessionAttach(a), newSessionWatch(a), newSessionWait(a), newSessionNudge(a),
 		newSessionStop(a), newSessionLogs(a), newSessionCleanup(a), newSessionRunBatch(a))

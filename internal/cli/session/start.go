@@ -29,14 +29,7 @@ type sessionStart struct {
 func newSessionStart(a *command.Invocation) *cobra.Command {
 	var how sessionStart
 	c := &cobra.Command{
-		Use:   "start ISSUE",
-		Short: "Start an agent in an issue's environment",
-		Long: "Start an agent that works on the request with this number, in its environment, which is made if it is not there. At a\n" +
-			"terminal the agent has its own interface in a terminal of its own (\"signalbox session attach\"), with --tmux in a window\n" +
-			"of tmux; otherwise, and with --headless, it works without anybody. The agent is told how to say that it is done; one\n" +
-			"that ends without a word is an error. While a run or another session works on the issue, it is refused (exit code 5).",
-		Example: "  signalbox session start 42\n  signalbox session start 42 --headless && signalbox session wait 42\n" +
-			"  signalbox session start 42 --tmux --agent codex --prompt \"only look, and say what you would do\"",
+		Use:               "start ISSUE",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: command.Requests(a),
 		RunE:              func(c *cobra.Command, args []string) error { return startSession(c.Context(), a, args[0], how) },

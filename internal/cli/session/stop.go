@@ -12,11 +12,7 @@ import (
 
 func newSessionStop(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "stop ISSUE...",
-		Short: "Stop sessions and everything their agents started",
-		Long: "End the agents of these issues, politely first. What they left in the files stays in the environment. A session\n" +
-			"that has not said what it came to is an error from here on. One that has ended is none to stop, and no error. --json: what each of them came to, as session list has it.",
-		Example:           "  signalbox session stop 42",
+		Use:               "stop ISSUE...",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: offerSessions(a, true, openedSession),
 		RunE:              func(c *cobra.Command, args []string) error { return stopSessions(c.Context(), a, args) },

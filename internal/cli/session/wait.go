@@ -20,12 +20,7 @@ func newSessionWait(a *command.Invocation) *cobra.Command {
 	var failFast bool
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use:   "wait [ISSUE...]",
-		Short: "Wait until sessions end",
-		Long: "Wait until each session is complete or ended in an error, and say which. Without an issue: all sessions that haven't\n" +
-			"ended. An agent's question is printed on standard error meanwhile; with --json as a line like those of watch.\n" +
-			"Exit code 0: all are complete; 4: one ended in an error; 1: the time is over.",
-		Example:           "  signalbox session wait 41 42\n  signalbox session wait --fail-fast --timeout 2h",
+		Use:               "wait [ISSUE...]",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: offerSessions(a, true, anySession),
 		RunE: func(c *cobra.Command, args []string) error {

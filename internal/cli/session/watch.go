@@ -16,11 +16,7 @@ import (
 
 func newSessionWatch(a *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:   "watch [ISSUE...]",
-		Short: "Watch the output of sessions until they end",
-		Long: "Print what the agents print from here on, after their last lines, and what they say of their work. Control characters\n" +
-			"are taken out. Without an issue: all sessions that have not ended. Watching changes nothing; any number may.",
-		Example:           "  signalbox session watch 42\n  signalbox session watch --json | jq -r '.session.status // empty'",
+		Use:               "watch [ISSUE...]",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: offerSessions(a, true, openedSession),
 		RunE:              func(c *cobra.Command, args []string) error { return watchSessions(c.Context(), a, args) },
