@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	// logName is <role>.<step>.<attempt>.log.
-	logName   = lazy.Pattern(`^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log$`)
+	// logName is <role>.<step>.<attempt>.log, or the transcript beside it.
+	logName   = lazy.Pattern(`^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[0-9]{1,6}\.log(\.transcript\.jsonl)?$`)
 	patchName = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.patch$`)
 )
 
@@ -28,66 +28,38 @@ func (s *Store) WritePlan(ctx context.Context, ref workflow.RunRef, plan *workfl
 
 // WriteReport makes report the run's report.md and returns its path.
 func (s *Store) WriteReport(ctx context.Context, ref workflow.RunRef, report []byte) (string, error) {
-	return s.writeArtifact(ctx, ref, reportFile, []byte(s.masked(string(report))), nil)
+	if s.redact != nil {
+		report = []byte(s.redact(string(report)))
+	}
+	return s.writeArtifact(ctx, ref, reportFile, report, nil)
 }
 
-// WriteErrors makes problem the run's errors.json and returns its path; nil takes the file away.
+// WriteErrors makes problem the run's errors.json and returns its path; nil removes the file.
 func (s *Store) WriteErrors(ctx context.Context, ref workflow.RunRef, problem *workflow.Error) (string, error) {
 	if problem == nil {
-		return "", s.inRun(ctx, ref, func(f *folder) error { return f.remove(errorsFile) })
+		return "", s.errors(ref).Remove(ctx)
 	}
 	data, err := s.encode(problem, indented)
 	return s.writeArtifact(ctx, ref, errorsFile, data, err)
 }
 
-// writeArtifact writes what was encoded, unless that went wrong.
+// writeArtifact writes data under the lock of the run's documents, unless encoding it failed.
 func (s *Store) writeArtifact(ctx context.Context, ref workflow.RunRef, name string, data []byte, encoding error) (string, error) {
 	at := path.Join(RunDir(ref), name)
 	if encoding != nil {
 		return "", writeError(at, encoding)
 	}
-	if err := s.inRun(ctx, ref, func(f *folder) error { return f.put(name, data, publicFile) }); err != nil {
+	document := Document[struct{}]{store: s, dir: RunDir(ref), name: name, err: validateRun(ref)}
+	if err := document.locked(ctx, func(f *folder) error { return f.put(name, data, publicFile) }); err != nil {
 		return "", err
 	}
 	return at, nil
 }
 
-// inRun acts in the run's folder under the lock of its documents.
-func (s *Store) inRun(ctx context.Context, ref workflow.RunRef, act func(*folder) error) error {
-	if err := validateRun(ref); err != nil {
-		return err
-	}
-	f, err := s.openFolder(RunDir(ref))
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	lock := &fileLock{folder: f, name: runLock, perm: publicFile}
-	defer lock.close()
-	if err := lock.acquire(ctx); err != nil {
-		return fmt.Errorf("lock run %s: %w", ref, err)
-	}
-	return act(f)
-}
-
-// CreateLog opens logs/<name> for appending, so that a repeated attempt hides
-// nothing, and returns its path. What is written is the caller's to redact.
+// CreateLog opens logs/<name> for appending, so that a
+// repeated attempt hides nothing, and returns its path. The caller redacts what it
+// writes.
 func (s *Store) CreateLog(ref workflow.RunRef, name string) (io.WriteCloser, string, error) {
-	return s.createLog(ref, name, "")
-}
-
-// CreateTranscript opens the transcript beside the log of that name, likewise.
-func (s *Store) CreateTranscript(ref workflow.RunRef, name string) (io.WriteCloser, error) {
-	file, _, err := s.createLog(ref, name, transcriptSuffix)
-	return file, err
-}
-
-// TranscriptPath is where the transcript beside a log is, whether or not there is one.
-func TranscriptPath(logPath string) string { return logPath + transcriptSuffix }
-
-const transcriptSuffix = ".transcript.jsonl"
-
-func (s *Store) createLog(ref workflow.RunRef, name, suffix string) (io.WriteCloser, string, error) {
 	dir := path.Join(RunDir(ref), logsDir)
 	if err := validateRun(ref); err != nil {
 		return nil, "", err
@@ -100,15 +72,23 @@ func (s *Store) createLog(ref workflow.RunRef, name, suffix string) (io.WriteClo
 		return nil, "", err
 	}
 	defer f.close()
-	file, _, err := f.openRegular(name+suffix, os.O_WRONLY|os.O_CREATE|os.O_APPEND, privateFile)
+	file, _, err := f.openRegular(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, privateFile)
 	if err != nil {
 		return nil, "", fmt.Errorf("open log: %w", err)
 	}
 	return file, path.Join(dir, name), nil
 }
 
-// WritePatch makes patches/<name> of what write gives and returns its path. What
-// is written is the caller's to redact.
+// CreateTranscript opens the transcript beside the log of that name, likewise.
+func (s *Store) CreateTranscript(ref workflow.RunRef, name string) (io.WriteCloser, error) {
+	file, _, err := s.CreateLog(ref, TranscriptPath(name))
+	return file, err
+}
+
+// TranscriptPath returns the name or path of the transcript beside a log, whether or not it exists.
+func TranscriptPath(log string) string { return log + ".transcript.jsonl" }
+
+// WritePatch writes patches/<name> and returns its path. write redacts the content.
 func (s *Store) WritePatch(ref workflow.RunRef, name string, write func(io.Writer) error) (string, error) {
 	dir := path.Join(RunDir(ref), patchesDir)
 	if err := validateRun(ref); err != nil {
@@ -129,7 +109,7 @@ func (s *Store) WritePatch(ref workflow.RunRef, name string, write func(io.Write
 	return path.Join(dir, name), file.Close()
 }
 
-// OpenArtifact opens a file that a document names, for reading: a regular one
+// OpenArtifact opens a file that a document names for reading: a regular file
 // below the project root, never through a link.
 func (s *Store) OpenArtifact(rel string) (*os.File, error) {
 	if _, err := s.Abs(rel); err != nil {
@@ -144,7 +124,7 @@ func (s *Store) OpenArtifact(rel string) (*os.File, error) {
 	return file, err
 }
 
-// openPart opens a folder of a run and makes it anew where it is missing, as git leaves out one that is empty.
+// openPart opens a folder of a run, and makes it if it is missing: git leaves out empty folders.
 func (s *Store) openPart(ref workflow.RunRef, name string, perm fs.FileMode) (*folder, error) {
 	run, err := s.openFolder(RunDir(ref))
 	if err != nil {

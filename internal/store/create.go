@@ -9,8 +9,8 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// CreateRun makes the run's folder with all that is there from the start. It
-// appears whole or not at all; an existing run is fs.ErrExist.
+// CreateRun makes the run's folder and its first files. The folder appears whole
+// or not at all; an existing run is fs.ErrExist.
 func (s *Store) CreateRun(ctx context.Context, run *workflow.Run) error {
 	ref := workflow.RefOf(run)
 	if err := errors.Join(validateRun(ref), ctx.Err()); err != nil {
@@ -40,7 +40,7 @@ func (s *Store) CreateRun(ctx context.Context, run *workflow.Run) error {
 	if err := parent.rename(temp, ref.RunID); err != nil {
 		return errors.Join(writeError(RunDir(ref), err), s.root.RemoveAll(parent.join(temp)))
 	}
-	if err := parent.sync(); err != nil {
+	if err := parent.dir.Sync(); err != nil {
 		return writeError(RunDir(ref), err)
 	}
 	return nil
@@ -64,13 +64,16 @@ func (s *Store) fillRun(parent *folder, name string, run *workflow.Run) error {
 		return writeError(eventsFile, err)
 	}
 	report := fmt.Sprintf("# %s: %s\n", run.RequestID, run.Title)
-	// One after the other: nothing is flushed again on a descriptor on which a flush went wrong.
+	if s.redact != nil {
+		report = s.redact(report)
+	}
+	// In order: nothing is flushed again on a descriptor whose flush failed.
 	for _, step := range []func() error{
 		func() error { return dir.mkdir(logsDir, privateMode) },
 		func() error { return dir.mkdir(patchesDir, publicDir) },
 		func() error { return dir.put(runLock, nil, publicFile) },
 		func() error { return dir.put(eventsFile, first, publicFile) },
-		func() error { return dir.put(reportFile, []byte(s.masked(report)), publicFile) },
+		func() error { return dir.put(reportFile, []byte(report), publicFile) },
 		func() error { return dir.put(stageFile, stage, publicFile) },
 	} {
 		if err := step(); err != nil {

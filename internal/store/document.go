@@ -11,40 +11,39 @@ import (
 	"signalbox/internal/store/strict"
 )
 
-// Document is one JSON file and the rules by which it is read and written. It
-// holds nothing open; make one where it is needed.
+// Document is one JSON file and the rules for reading and writing it. It holds
+// nothing open; make one where it is needed.
 type Document[T any] struct {
 	store     *Store
 	dir, name string
-	// former is the folder that is read while there is no file in dir; empty if there is none.
+	// former is the folder to read while there is no file in dir; empty if there is none.
 	former    string
 	file, mkd fs.FileMode
 	// lock is the name of its lock file in locksDir; a run's documents share the one in their folder.
 	lock string
-	// version is what the key "version" must say; empty for formats without one.
+	// version is the required value of the key "version"; empty for formats without one.
 	version string
-	// initial is what an Update starts from when there is no file; nil if it must exist.
+	// initial makes the value that an Update starts from when there is no file; nil if it must exist.
 	initial func() T
-	// mend repairs on load what older writers are known to have got wrong.
-	mend func(*T)
-	// check is what must hold before every write and after every read.
+	// fix corrects on load what older writers are known to have got wrong.
+	fix func(*T)
+	// check must hold before every write and after every read.
 	check func(*T) error
-	// backup: what is written is written to a second file before, so that neither is ever behind what the
-	// document said.
+	// backup: every write goes to a second file first, so that the backup is never behind the document.
 	backup bool
-	// ahead writes elsewhere what must be there before the document says it; nil if nothing must.
+	// ahead writes elsewhere what must be on disk before the document says it; nil if nothing must.
 	ahead func(data []byte) error
-	// anew is what a document takes over that begins in the place of a lost one; nil if nothing.
+	// anew restores into a new document what outlived a lost one; nil if nothing does.
 	anew func(*T)
 	// err: the document has no valid name; every use of it returns err.
 	err error
 }
 
-// Path is the document's slash path below the project root.
+// Path returns the document's slash path below the project root.
 func (d *Document[T]) Path() string { return path.Join(d.dir, d.name) }
 
 // Load reads the document. It takes no lock: a replaced document is whole at
-// every instant. One that is not there is fs.ErrNotExist.
+// every instant. A missing one is fs.ErrNotExist.
 func (d *Document[T]) Load(ctx context.Context) (T, error) {
 	var none T
 	if err := errors.Join(d.err, ctx.Err()); err != nil {
@@ -61,7 +60,7 @@ func (d *Document[T]) Load(ctx context.Context) (T, error) {
 
 // Update changes the document under its lock, so that no other update is lost,
 // and returns when the change is durable. change must not use this document
-// itself, and has no effect if it returns an error. Equal bytes are not written
+// itself, and has no effect if it returns an error. Equal bytes aren't written
 // again.
 func (d *Document[T]) Update(ctx context.Context, change func(*T) error) error {
 	return d.locked(ctx, func(f *folder) error {
@@ -79,41 +78,36 @@ func (d *Document[T]) Update(ctx context.Context, change func(*T) error) error {
 	})
 }
 
-func (d *Document[T]) read(f *folder) ([]byte, T, error) {
-	var none T
-	data, err := f.read(d.name)
+// read returns the document's bytes and its value. If an older program left it in
+// the former folder, there are no bytes: that file is never written, and the next
+// update writes the document to its own place.
+func (d *Document[T]) read(f *folder) (data []byte, value T, err error) {
+	data, err = f.read(d.name)
 	if errors.Is(err, fs.ErrNotExist) && d.former != "" {
-		value, err := d.readFormer(err)
+		old, openErr := d.store.openFolder(d.former)
+		if openErr != nil { // no folder, a file, a link out of the project: no document of ours
+			return nil, value, err
+		}
+		defer old.close()
+		former := *d
+		former.dir, former.former = d.former, ""
+		_, found, formerErr := former.read(old)
+		if errors.Is(formerErr, fs.ErrNotExist) {
+			return nil, value, err
+		}
+		if formerErr == nil {
+			d.store.reportFixed(d.Path(), []string{"read from " + former.Path() + ", the place of an older tool"})
+		}
+		return nil, found, formerErr
+	}
+	if err != nil {
 		return nil, value, err
 	}
+	parsed, err := d.parse(data)
 	if err != nil {
-		return nil, none, err
+		return data, value, broken(d.Path(), data, err)
 	}
-	value, err := d.parse(data)
-	if err != nil {
-		return data, none, broken(d.Path(), data, err)
-	}
-	return data, value, nil
-}
-
-// readFormer reads the document where an older program left it. That file is
-// never written: the next update writes the document to its own place.
-func (d *Document[T]) readFormer(absent error) (none T, err error) {
-	f, err := d.store.openFolder(d.former)
-	if err != nil { // no folder, a file, a link out of the project: no document of ours
-		return none, absent
-	}
-	defer f.close()
-	former := *d
-	former.dir, former.former = d.former, ""
-	_, value, err := former.read(f)
-	if errors.Is(err, fs.ErrNotExist) {
-		return none, absent
-	}
-	if err == nil {
-		d.store.tell(d.Path(), []string{"read from " + former.Path() + ", the place of an older tool"})
-	}
-	return value, err
+	return data, parsed, nil
 }
 
 func (d *Document[T]) parse(data []byte) (T, error) {
@@ -121,8 +115,8 @@ func (d *Document[T]) parse(data []byte) (T, error) {
 	if err != nil {
 		return value, err
 	}
-	if d.mend != nil {
-		d.mend(&value)
+	if d.fix != nil {
+		d.fix(&value)
 	}
 	if d.check != nil {
 		err = d.check(&value)
@@ -130,13 +124,13 @@ func (d *Document[T]) parse(data []byte) (T, error) {
 	return value, err
 }
 
-// Remove takes the document away; one that is not there is no error.
+// Remove removes the document; a missing one is no error.
 func (d *Document[T]) Remove(ctx context.Context) error {
 	return d.locked(ctx, func(f *folder) error { return f.remove(d.name) })
 }
 
-// RemoveIf takes the document away if wanted, asked under its lock, says so. One
-// that is not there is not removed.
+// RemoveIf removes the document if wanted, called under its lock, returns true,
+// and reports whether it did. It leaves a missing one alone.
 func (d *Document[T]) RemoveIf(ctx context.Context, wanted func(*T) bool) (removed bool, err error) {
 	err = d.locked(ctx, func(f *folder) error {
 		_, value, err := d.read(f)
@@ -165,11 +159,11 @@ func (d *Document[T]) write(f *folder, old []byte, value *T) error {
 	return d.put(f, old, data)
 }
 
-// put makes data the document. Equal bytes are not written again, but made durable: whoever
-// wrote them may have died before they were.
+// put makes data the document. It doesn't write equal bytes again, but makes them durable:
+// their writer may have died before they were.
 func (d *Document[T]) put(f *folder, old, data []byte) error {
 	if bytes.Equal(old, data) {
-		if err := f.sync(); err != nil {
+		if err := f.dir.Sync(); err != nil {
 			return writeError(d.Path(), err)
 		}
 		return nil

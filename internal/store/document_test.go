@@ -105,7 +105,7 @@ func TestUnknownKeysSurviveOnEveryLevel(t *testing.T) {
 	}
 }
 
-func TestOldPhaseNumbersAreMendedByTheStepsName(t *testing.T) {
+func TestOldPhaseNumbersAreFixedByTheStepsName(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	write(t, s, "environments.json", `{"environments": [{"env_id": "a", "phase": 9, "step": "pr-create"},

@@ -6,26 +6,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"signalbox/internal/health"
 	"signalbox/internal/lazy"
 	"signalbox/internal/registry"
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
 // formerDir is where an older tool keeps environments.json.
 const formerDir = ".opencode"
 
-// Environments is environments.json (E1).
+// Environments returns environments.json (E1).
 func (s *Store) Environments() *Document[registry.Environments] {
 	return &Document[registry.Environments]{store: s, dir: ".", former: formerDir, name: "environments.json", file: publicFile,
 		mkd: publicDir, lock: "document.environments.lock", initial: func() registry.Environments { return registry.Environments{} },
-		mend: func(doc *registry.Environments) { s.tell("environments.json", doc.Fix()) }, check: checkEnvironments}
+		fix: func(doc *registry.Environments) { s.reportFixed("environments.json", doc.Fix()) }, check: checkEnvironments}
 }
 
-// tell says what was mended while a document was read.
-func (s *Store) tell(path string, notes []string) {
-	if s != nil && s.mended != nil && len(notes) > 0 {
-		s.mended(path, notes)
+// reportFixed reports what was fixed while a document was read.
+func (s *Store) reportFixed(path string, notes []string) {
+	if s != nil && s.fixed != nil && len(notes) > 0 {
+		s.fixed(path, notes)
 	}
 }
 
@@ -41,25 +44,25 @@ func checkEnvironments(doc *registry.Environments) error {
 	return nil
 }
 
-// Health is state.json (H1). What it says state.json.bak beside it says too, or what comes next (H5), and of
-// both the totals are kept (H4).
+// Health returns state.json (H1). state.json.bak beside it is the same or one write ahead (H5), and the
+// totals of both have a file of their own (H4).
 func (s *Store) Health() *Document[health.State] {
 	return &Document[health.State]{store: s, dir: ".", name: "state.json", file: publicFile, mkd: publicDir,
 		lock: "document.health.lock", initial: func() health.State { return health.New(s.clock()) },
-		check: (*health.State).Check, backup: true, ahead: s.keepTotals, anew: s.goOnWithTotals}
+		check: (*health.State).Check, backup: true, ahead: s.keepTotals, anew: s.restoreTotals}
 }
 
 var recordID = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// PrivateFolders are those below .signalbox which Signalbox alone writes, and believes what is in them.
+// PrivateFolders are the folders below .signalbox that only Signalbox writes, so that it trusts their content.
 var PrivateFolders = []string{"base", "environments", "heal", "locks", "merges", "numbers", "pulls", "requests", "sessions", "spending"}
 
-// Record is a driver's private document .signalbox/<kind>/<id>.json. It starts as the zero T.
+// Record returns a driver's private document .signalbox/<kind>/<id>.json. It starts as the zero T.
 func Record[T any](s *Store, kind, id string) *Document[T] {
 	return CheckedRecord[T](s, kind, id, nil)
 }
 
-// CheckedRecord is Record with what must hold before every write and after every read.
+// CheckedRecord is Record with a check that must hold before every write and after every read.
 func CheckedRecord[T any](s *Store, kind, id string, check func(*T) error) *Document[T] {
 	d := &Document[T]{store: s, dir: privateDir + "/" + kind, name: id + ".json", file: privateFile, mkd: privateMode,
 		lock: "document." + kind + ".lock", initial: func() T { var zero T; return zero }, check: check}
@@ -88,13 +91,13 @@ func (s *Store) Records(ctx context.Context, kind string) ([]string, error) {
 	return ids, ctx.Err()
 }
 
-// sessionName is an issue's: signalbox-issue-42, under whatever prefix a project has.
+// sessionName is that of an issue's session: signalbox-issue-42, or another prefix that a project sets.
 var sessionName = lazy.Pattern(`^[a-z][a-z0-9-]{0,40}-issue-[1-9][0-9]{0,9}$`)
 
-// SpendingDir is where the processes of a project keep what their agents use in a day, relative to Root.
+// SpendingDir is where a project's processes record what their agents use in a day, relative to Root.
 const SpendingDir = privateDir + "/spending"
 
-// SessionDir is the slash path of a session's folder below the project root.
+// SessionDir returns the slash path of a session's folder below the project root.
 func SessionDir(name string) (string, error) {
 	if !sessionName().MatchString(name) {
 		return "", fmt.Errorf("session %q: %w", name, ErrName)
@@ -102,7 +105,7 @@ func SessionDir(name string) (string, error) {
 	return privateDir + "/sessions/" + name, nil
 }
 
-// Session is the document of an agent's session, session.json in its folder.
+// Session returns the document of an agent's session, session.json in its folder.
 func Session[T any](s *Store, name string) *Document[T] {
 	dir, err := SessionDir(name)
 	return &Document[T]{store: s, dir: dir, name: "session.json", file: privateFile, mkd: privateMode, err: err,
@@ -123,4 +126,43 @@ func (s *Store) Sessions(ctx context.Context) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, ctx.Err()
+}
+
+// The totals of state.json have a file of their own: if neither state.json nor its backup can be read, the
+// loop begins anew and keeps its totals (H4, H5).
+const (
+	totalsDir  = privateDir + "/heal"
+	totalsFile = "totals.json"
+)
+
+// keepTotals writes the totals of a state.json that is about to be written, so that they are never behind it.
+func (s *Store) keepTotals(state []byte) error {
+	var totals health.Totals
+	if err := json.Unmarshal(state, &totals); err != nil {
+		return writeError(totalsDir+"/"+totalsFile, err)
+	}
+	data, err := s.encode(totals, indented)
+	if err != nil {
+		return writeError(totalsDir+"/"+totalsFile, err)
+	}
+	f, err := s.makeFolder(totalsDir, privateMode)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	return f.put(totalsFile, data, privateFile)
+}
+
+// restoreTotals gives a new state the totals of the one before. Unreadable totals are lost.
+func (s *Store) restoreTotals(h *health.State) {
+	f, err := s.openFolder(totalsDir)
+	if err != nil {
+		return
+	}
+	defer f.close()
+	if data, err := f.read(totalsFile); err == nil {
+		if totals, err := strict.Decode[health.Totals](data, ""); err == nil {
+			h.RestoreTotals(totals)
+		}
+	}
 }

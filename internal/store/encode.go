@@ -11,10 +11,10 @@ import (
 	"signalbox/internal/store/strict"
 )
 
-// encode writes a document as people read it: indented, its own names in the
-// order of its type, foreign ones after them in alphabetical order, so that
-// equal documents are equal bytes. Invalid UTF-8, which agents and tools do
-// print, becomes U+FFFD rather than an unwritable document.
+// encode writes a document for people to read: its own names in the order of its
+// type, foreign ones after them in alphabetical order, so that equal documents are
+// equal bytes. Invalid UTF-8, which agents and tools do print, becomes U+FFFD: a
+// document must stay writable.
 func (s *Store) encode(value any, extra ...json.Options) ([]byte, error) {
 	options := append([]json.Options{json.Deterministic(true), jsontext.AllowInvalidUTF8(true)}, extra...)
 	written := commandline.Published()
@@ -35,12 +35,5 @@ func (s *Store) encode(value any, extra ...json.Options) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// indented is how documents are laid out; lines of a log are not.
+// indented is the layout of documents, not of a log's lines.
 var indented = jsontext.WithIndent("  ")
-
-func (s *Store) masked(text string) string {
-	if s.redact == nil {
-		return text
-	}
-	return s.redact(text)
-}

@@ -13,7 +13,7 @@ import (
 func TestWhatAnOlderToolLeftIsReadAndMovesWithTheNextUpdate(t *testing.T) {
 	t.Parallel()
 	var said []string
-	s, err := Open(t.Context(), Config{Root: t.TempDir(), Mended: func(path string, notes []string) {
+	s, err := Open(t.Context(), Config{Root: t.TempDir(), Fixed: func(path string, notes []string) {
 		said = append(said, path+": "+strings.Join(notes, "; "))
 	}})
 	if err != nil {

@@ -7,39 +7,39 @@ import (
 	"signalbox/internal/store/strict"
 )
 
-// What a caller can do something about. A document that is not there matches
-// fs.ErrNotExist; a run that is there already matches fs.ErrExist.
+// Errors that a caller can act on. A missing document matches fs.ErrNotExist; a
+// run that already exists matches fs.ErrExist.
 var (
-	// ErrBroken: a document cannot be read strictly. It is on disk as it was; see BrokenError.
+	// ErrBroken: a document can't be read strictly. It is on disk unchanged; see BrokenError.
 	ErrBroken = errors.New("document is broken")
-	// ErrWrite: a document could not be written durably (reason code STAGE_WRITE_FAILED). The
-	// state on disk is the old or the new one, whole; only reading it again tells which.
+	// ErrWrite: a document could not be written durably (reason code STAGE_WRITE_FAILED). On
+	// disk is the old one or the new one, whole; only reading it again tells which.
 	ErrWrite = errors.New("document was not written durably")
 	// ErrLockLost: the lock file was replaced or taken over.
 	ErrLockLost = errors.New("lock was lost")
-	// ErrPlanChanged: planning.json is not the plan any more that the run follows.
-	ErrPlanChanged = errors.New("planning.json was changed by somebody else")
-	// ErrNetworkFS: locks cannot be trusted on the project's file system.
+	// ErrPlanChanged: planning.json is no longer the plan that the run follows.
+	ErrPlanChanged = errors.New("planning.json was changed by another program")
+	// ErrNetworkFS: locks can't be trusted on the project's file system.
 	ErrNetworkFS = errors.New("project is on a network file system")
 	// ErrReadOnly: nothing can be written on the project's file system, or the Store was opened to read only.
 	ErrReadOnly = errors.New("project cannot be written")
-	// ErrName: an id or a file name does not keep to its pattern.
+	// ErrName: an id or a file name doesn't match its pattern.
 	ErrName = errors.New("name is not allowed")
 )
 
-// BrokenError says which document is broken, where and why. It matches ErrBroken.
+// BrokenError is the document that is broken, the place and the reason. It matches ErrBroken.
 type BrokenError struct {
 	// Path is relative to the project root.
 	Path   string
 	Reason string
-	// Line and Column (in characters) count from 1; 0 when the file itself is meant, not what is in it.
+	// Line and Column (in characters) count from 1; 0 when the flaw is the file's, not its content's.
 	Line, Column int
 	Err          error
 }
 
 func (e *BrokenError) Error() string { return fmt.Sprintf("read %s: %s", e.Place(), e.Reason) }
 
-// Place is file:line:column.
+// Place returns file:line:column.
 func (e *BrokenError) Place() string {
 	if e.Line == 0 {
 		return e.Path

@@ -11,9 +11,9 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Transition is one line of events.jsonl: that a run moved, by what, and to
-// where. It is written after stage.json and not flushed: stage.json is the
-// truth, and after a power cut lines of the last seconds may be missing.
+// Transition is one line of events.jsonl: a move of a run, its cause and the new
+// state. It is written after stage.json and not flushed: stage.json is the truth,
+// and after a power cut the lines of the last seconds may be missing.
 type Transition struct {
 	// Seq is the run's transition number; a gap is a line lost to a power cut.
 	Seq int       `json:"seq"`
@@ -29,10 +29,10 @@ type Transition struct {
 	Actions []string `json:"actions"`
 }
 
-// eventsTail is how much of events.jsonl is looked at to find its last line, in bytes.
+// eventsTail is how much of events.jsonl is read to find its last line, in bytes.
 const eventsTail = 1 << 20
 
-// transitionOf is what the run says of the transition that event made.
+// transitionOf returns the run's transition that event made.
 func transitionOf(run *workflow.Run, event workflow.EventName) Transition {
 	j := run.Details
 	t := Transition{Seq: j.Transition, At: run.UpdatedAt, Event: event, State: run.State, Stage: run.Stage, Phase: j.Phase, Step: j.StepName,
@@ -54,7 +54,7 @@ func (w *RunWriter) append(event Transition) error {
 	return nil
 }
 
-// repairEvents takes off a torn last line. It returns the number of the last whole one, 0 if there is none that can be read.
+// repairEvents removes a torn last line. It returns the number of the last whole line, 0 if none can be read.
 func (w *RunWriter) repairEvents() (int, error) {
 	size, err := w.events.Seek(0, io.SeekEnd)
 	if err != nil {

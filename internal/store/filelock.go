@@ -9,8 +9,8 @@ import (
 	"signalbox/internal/flock"
 )
 
-// fileLock is an exclusive flock. Its file is never removed by us: whoever waits
-// on a removed file would hold a lock that nobody else sees.
+// fileLock is an exclusive flock. We never remove its file: a process waiting on a
+// removed file would hold a lock that no other process sees.
 type fileLock struct {
 	folder *folder
 	name   string
@@ -53,8 +53,8 @@ func (l *fileLock) close() {
 	}
 }
 
-// same reports whether file is what is at name now. If not, somebody removed or
-// replaced it, and a lock on it excludes nobody.
+// same reports whether file is the one at name now. If not, it was removed or
+// replaced, and a lock on it excludes no one.
 func (f *folder) same(name string, file *os.File) (bool, error) {
 	st, err := fstat(file)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"signalbox/internal/process"
 )
 
-// folder is an open directory below the project root. What is in it is reached
-// by single names relative to its descriptor and never through a link, which
-// os.Root alone does not promise: it follows links that stay inside.
+// folder is an open directory below the project root. Its files are reached by
+// single names relative to its descriptor and never through a link. os.Root alone
+// doesn't promise that: it follows links that stay inside.
 type folder struct {
 	dir *os.File
 	// path is relative to the project root.
 	path string
 	self process.Identity
-	// readOnly: nothing in it is opened to be written, made, renamed or removed.
+	// readOnly: nothing in it is opened for writing, made, renamed or removed.
 	readOnly bool
 }
 
@@ -50,15 +50,14 @@ func (s *Store) makeFolder(name string, perm fs.FileMode) (*folder, error) {
 	if err := parent.mkdir(path.Base(name), perm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	if err := parent.sync(); err != nil {
+	if err := parent.dir.Sync(); err != nil {
 		return nil, writeError(name, err)
 	}
 	return s.openFolder(name)
 }
 
-func (f *folder) fd() int     { return int(f.dir.Fd()) }
-func (f *folder) close()      { _ = f.dir.Close() }
-func (f *folder) sync() error { return f.dir.Sync() }
+func (f *folder) fd() int { return int(f.dir.Fd()) }
+func (f *folder) close()  { _ = f.dir.Close() }
 
 func (f *folder) mayWrite(op, name string) error {
 	if f.readOnly {
@@ -78,8 +77,8 @@ func (f *folder) open(name string, flag int, perm uint32) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.join(name)), nil
 }
 
-// openat is open for a descriptor that is closed before anybody else sees it:
-// an os.File costs two system calls and a finalizer.
+// openat is open for a descriptor that its caller closes itself: an os.File costs
+// two system calls and a finalizer.
 func (f *folder) openat(name string, flag int, perm uint32) (fd int, err error) {
 	if name == "" || name == "." || name == ".." || strings.IndexByte(name, '/') >= 0 || strings.IndexByte(name, 0) >= 0 {
 		return -1, fmt.Errorf("open %q in %s: %w", name, f.path, ErrName)
@@ -131,11 +130,11 @@ func (f *folder) unlink(name string) error {
 	return nil
 }
 
-// remove takes a document away durably; one that is not there is no error.
+// remove removes a document durably; a missing one is no error.
 func (f *folder) remove(name string) error {
 	err := f.unlink(name)
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // whoever removed it may have died before that was durable
-		err = f.sync()
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // its remover may have died before that was durable
+		err = f.dir.Sync()
 	}
 	if err != nil {
 		return writeError(f.join(name), err)
@@ -154,7 +153,7 @@ func identityOf(st unix.Stat_t) identity {
 	return identity{dev: uint64(st.Dev), ino: st.Ino, size: st.Size, mtime: st.Mtim, ctime: st.Ctim}
 }
 
-// stat identifies what is at name, the link itself if it is one.
+// stat identifies the file at name, or the link itself if it is one.
 func (f *folder) stat(name string) (identity, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

@@ -21,12 +21,11 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// LockRecord is what a lock file says of its holder. It is written in place,
-// through the locked descriptor; a reader may meet a torn one and takes it for
-// none.
+// LockRecord is the content of a lock file: its holder. It is written in place,
+// through the locked descriptor; a reader treats a torn record as none.
 type LockRecord struct {
-	// Epoch grows with every holder and never goes back. It stands first so that even a torn
-	// record gives it away.
+	// Epoch grows with every holder and never goes back. It comes first so that even a torn
+	// record shows it.
 	Epoch  int64  `json:"epoch"`
 	Owner  string `json:"owner"`
 	RunID  string `json:"run_id"`
@@ -41,7 +40,7 @@ type LockRecord struct {
 	ReleasedAt *time.Time `json:"released_at"`
 }
 
-// Holding is a lock that somebody holds now.
+// Holding is a lock that is held now.
 type Holding struct {
 	// Name is "request-RQ-1" or "slot-0".
 	Name   string
@@ -63,9 +62,9 @@ func (s *Store) newRecord(owner engine.Owner, epoch int64) LockRecord {
 		PID: s.self.PID, PIDStart: s.self.Start, AcquiredAt: now, RenewedAt: now, TTLSec: max(ttl, 1)}
 }
 
-// holdsFromAfar reports whether the record's holder is on a machine whose flock
-// we may not see and whose time is not over. On a file system of this machine
-// there is none: there the record of another boot is a holder who died with it.
+// holdsFromAfar reports whether the record's holder is on a machine whose flock we
+// may not see, and its TTL has not run out. A local file system has no such holder:
+// there, a record of another boot means that the holder died with it.
 func (s *Store) holdsFromAfar(r LockRecord) bool {
 	if r.PID == 0 || r.ReleasedAt != nil || r.BootID == s.self.BootID || r.Host == s.self.Host && !s.shared {
 		return false
@@ -73,8 +72,8 @@ func (s *Store) holdsFromAfar(r LockRecord) bool {
 	return s.clock().Before(r.RenewedAt.Add(time.Duration(r.TTLSec) * time.Second))
 }
 
-// readRecord reads a record as far as it is whole. One that the disk does not
-// give back is an error: taken for none, it would let the epoch go back.
+// readRecord reads a record as far as it is whole. An unreadable one is an error:
+// treating it as none would let the epoch go back.
 func readRecord(file *os.File) (LockRecord, error) {
 	buffer := make([]byte, maxRecord)
 	n, err := file.ReadAt(buffer, 0)
@@ -84,7 +83,7 @@ func readRecord(file *os.File) (LockRecord, error) {
 	line, _, _ := bytes.Cut(buffer[:n], []byte("\n"))
 	var record LockRecord
 	if json.Unmarshal(line, &record) != nil {
-		// What was read before the tear stands first: the epoch.
+		// The epoch comes first, before the tear.
 		return LockRecord{Epoch: record.Epoch}, nil
 	}
 	return record, nil
@@ -108,8 +107,8 @@ func writeRecord(file *os.File, record LockRecord) error {
 	return nil
 }
 
-// Holders lists who holds a request or a slot now, by name. A record whose
-// flock is free is nobody's, whatever it says.
+// Holders lists the held requests and slots, by name. A record whose flock is free
+// doesn't count.
 func (s *Store) Holders(ctx context.Context) ([]Holding, error) {
 	entries, err := s.list(locksDir)
 	if err != nil {
@@ -133,7 +132,7 @@ func (s *Store) Holders(ctx context.Context) ([]Holding, error) {
 	return all, nil
 }
 
-// Healing is who looks after the project's health now; nil if nobody does.
+// Healing returns the holder of the self-healing loop's lock; nil if no loop runs.
 func (s *Store) Healing(ctx context.Context) (*LockRecord, error) {
 	entries, err := s.list(locksDir)
 	if err != nil || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == healingLock }) {

@@ -11,14 +11,14 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Epoch is the lock's fencing token, higher than that of every holder before.
+// Epoch returns the lock's fencing token, higher than that of every earlier holder.
 func (l *Lock) Epoch() int64 { return l.record.Epoch }
 
-// Lost is closed when the lock turns out to be somebody else's. Its former
-// holder stops before it writes anything.
+// Lost returns a channel that is closed when another process turns out to have the
+// lock. The former holder stops before it writes anything.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 
-// View is the lock as stage.json shows it (R5).
+// View returns the lock as stage.json shows it (R5).
 func (l *Lock) View() workflow.Lock {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,9 +45,8 @@ func (l *Lock) renewUntilReleased() {
 	}
 }
 
-// Extend says in the record that the holder lives, and finds out whether it
-// still is the holder. It costs three system calls; before an effect that
-// cannot be taken back it is worth calling.
+// Extend renews the record and checks that the caller still holds the lock. It
+// costs three system calls; call it before an effect that can't be undone.
 func (l *Lock) Extend() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +73,7 @@ func (l *Lock) Extend() error {
 	return writeRecord(l.file, l.record)
 }
 
-// Release writes down that the lock is free and frees it. Only the first call does anything.
+// Release records that the lock is free and frees it. Only the first call does anything.
 func (l *Lock) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

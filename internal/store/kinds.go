@@ -21,12 +21,12 @@ type Kind string
 
 const (
 	KindStage        Kind = "stage"        // a run, R1–R17
-	KindPlanning     Kind = "planning"     // its plan, P3
-	KindErrors       Kind = "errors"       // why it stopped, R12
-	KindEvents       Kind = "events"       // its transitions, one line each
+	KindPlanning     Kind = "planning"     // a run's plan, P3
+	KindErrors       Kind = "errors"       // why a run stopped, R12
+	KindEvents       Kind = "events"       // a run's transitions, one per line
 	KindEnvironments Kind = "environments" // E1
-	KindStatus       Kind = "status"       // one issue's, S1
-	KindState        Kind = "state"        // the self-healing loop's, H1
+	KindStatus       Kind = "status"       // one issue's status, S1
+	KindState        Kind = "state"        // the state of the self-healing loop, H1
 )
 
 // Kinds lists every Kind.
@@ -34,7 +34,7 @@ var Kinds = []Kind{KindStage, KindPlanning, KindErrors, KindEvents, KindEnvironm
 
 var statusPath = lazy.Pattern(`(^|/)\.status/([1-9][0-9]{0,8})\.json$`)
 
-// KindOf tells a document's kind by its path, or else by what only that kind has.
+// KindOf returns a document's kind, judged by its path, or else by a key that only that kind has.
 func KindOf(path string, data []byte) (Kind, bool) {
 	path = filepath.ToSlash(path)
 	if statusPath().MatchString(path) {
@@ -84,12 +84,15 @@ func (d *Document[T]) parseAny(data []byte) (any, error) {
 
 func (d *Document[T]) load(ctx context.Context) (any, error) {
 	value, err := d.Load(ctx)
-	return &value, err
+	if err != nil {
+		return nil, err
+	}
+	return &value, nil
 }
 
-// document is how the file at path is read as a kind. Where the path says which
-// issue or run it is of, the document must agree; where it does not, the
-// document can be parsed, but not opened.
+// document returns the file at path as a document of a kind. If the path names the
+// issue or run, the document must agree; if it doesn't, the document can be parsed
+// but not opened.
 func (s *Store) document(kind Kind, path string) (anyDocument, error) {
 	ref, ofRun := runOf(path)
 	switch kind {
@@ -97,7 +100,7 @@ func (s *Store) document(kind Kind, path string) (anyDocument, error) {
 		if ofRun {
 			return s.Stage(ref), nil
 		}
-		return &Document[workflow.Run]{version: workflow.RunVersion, mend: fixRun, check: (*workflow.Run).Validate}, nil
+		return &Document[workflow.Run]{version: workflow.RunVersion, fix: fixRun, check: (*workflow.Run).Validate}, nil
 	case KindPlanning:
 		return s.Plan(ref), nil
 	case KindErrors:
@@ -118,7 +121,7 @@ func (s *Store) document(kind Kind, path string) (anyDocument, error) {
 	return nil, fmt.Errorf("kind %q of document: %w", kind, ErrName)
 }
 
-// runOf is the run that a path ending in runs/<request>/<run>/<file> is of.
+// runOf returns the run of a path that ends in runs/<request>/<run>/<file>.
 func runOf(path string) (workflow.RunRef, bool) {
 	parts := strings.Split(path, "/")
 	n := len(parts)

@@ -15,8 +15,8 @@ import (
 // RunSummary is one run of a listing; Err says why it cannot be read.
 type RunSummary = engine.RunSummary
 
-// Runs reads every run, by request and then from the oldest to the newest. What
-// else is in the folder is not looked at.
+// Runs reads every run, by request and then from the oldest to the newest. It
+// ignores anything else in the folder.
 func (s *Store) Runs(ctx context.Context) ([]RunSummary, error) {
 	refs, err := s.allRuns(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) LatestRun(ctx context.Context, requestID string) (RunSummary, er
 	return RunSummary{Ref: latest, Run: run, Err: err}, nil
 }
 
-// allRuns names every run that is there.
+// allRuns names every existing run.
 func (s *Store) allRuns(ctx context.Context) (all []workflow.RunRef, err error) {
 	requests, err := s.list(runsDir)
 	if err != nil {

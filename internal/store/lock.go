@@ -14,9 +14,9 @@ import (
 	"signalbox/internal/process"
 )
 
-// Lock is a lock that is held: an flock, which the kernel frees with the
-// process, and a record in its file for everybody who cannot see the flock. It
-// renews its record until Release.
+// Lock is a held lock: an flock, which the kernel frees with the process, and a
+// record in its file for every process that can't see the flock. It renews its
+// record until Release.
 type Lock struct {
 	store *Store
 	name  string
@@ -29,9 +29,9 @@ type Lock struct {
 	stop   chan struct{}
 }
 
-// HeldError: somebody else has the lock.
+// HeldError: another process has the lock.
 type HeldError struct {
-	// Holder is the zero LockRecord if they have not said yet who they are.
+	// Holder is the zero LockRecord if the holder hasn't written its record yet.
 	Holder LockRecord
 }
 
@@ -43,13 +43,13 @@ func (e *HeldError) Error() string {
 		return "lock is held by " + e.Holder.Owner
 	}
 	if e.Holder.PID == 0 {
-		return "lock is held by somebody who has not said yet who"
+		return "lock is held by a process that has not written its name yet"
 	}
 	return fmt.Sprintf("lock is held by %s (run %s, pid %d on %s)", e.Holder.Owner, e.Holder.RunID, e.Holder.PID, e.Holder.Host)
 }
 
 // LockRequest takes the lock of a request, so that it has one live run at most.
-// It does not wait: a *HeldError says who has it.
+// It doesn't wait: a *HeldError names the holder.
 func (s *Store) LockRequest(ctx context.Context, requestID string, owner engine.Owner) (engine.Lock, error) {
 	if err := validateRequestID(requestID); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func (s *Store) LockRequest(ctx context.Context, requestID string, owner engine.
 
 const healingLock = "healing.lock"
 
-// LockHealing takes the lock of the project's self-healing loop, so that nothing is looked at or repaired
-// twice at once. It does not wait: a *HeldError says who has it.
+// LockHealing takes the lock of the project's self-healing loop, so that no two loops check or repair
+// anything at once. It doesn't wait: a *HeldError names the holder.
 func (s *Store) LockHealing(ctx context.Context, owner string) (*Lock, error) {
 	lock, err := s.take(ctx, healingLock, engine.Owner{Name: owner})
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Store) LockHealing(ctx context.Context, owner string) (*Lock, error) {
 	return lock, nil
 }
 
-// TakeSlot takes one of the queue's slots. If none is free it returns no lock
-// and no error but the names of their owners.
+// TakeSlot takes one of the queue's slots. If none is free, it returns no lock and
+// no error, but the names of their owners.
 func (s *Store) TakeSlot(ctx context.Context, slots int, owner engine.Owner) (engine.Lock, []string, error) {
 	var holders []string
 	for i := range slots {
@@ -91,8 +91,8 @@ func (s *Store) TakeSlot(ctx context.Context, slots int, owner engine.Owner) (en
 	return nil, holders, nil
 }
 
-// A reader of Holders has the flock for some microseconds, which looks like a
-// holder who does not live. It is asked again, this often and after this long.
+// Holders takes the flock for some microseconds, which looks like a dead holder.
+// So a taker tries again, this often and after this long.
 const (
 	takeAttempts = 10
 	takePause    = 2 * time.Millisecond

@@ -17,9 +17,9 @@ import (
 
 // Fix is one value that a document of an older writer gets.
 type Fix struct {
-	// Pointer is a JSON Pointer (RFC 6901); empty for a document that is taken over from its former place.
+	// Pointer is a JSON Pointer (RFC 6901); empty for a document that moves here from its former place.
 	Pointer string `json:"pointer"`
-	// Was is nil where there was nothing.
+	// Was is nil if there was nothing.
 	Was jsontext.Value `json:"was,omitempty"`
 	Is  jsontext.Value `json:"is"`
 }
@@ -31,14 +31,14 @@ type Place struct {
 	Kind Kind   `json:"kind"`
 }
 
-// Documents lists the project's documents that are there, logs (events.jsonl) left out.
+// Documents lists the project's existing documents, except logs (events.jsonl).
 func (s *Store) Documents(ctx context.Context) ([]Place, error) {
 	all, err := s.present(Place{"environments.json", KindEnvironments}, Place{"state.json", KindState})
 	if err != nil {
 		return nil, err
 	}
 	if _, err := s.root.Lstat(formerDir + "/environments.json"); err == nil && !slices.Contains(all, Place{"environments.json", KindEnvironments}) {
-		all = append(all, Place{"environments.json", KindEnvironments}) // to be taken over
+		all = append(all, Place{"environments.json", KindEnvironments}) // its next update moves it
 	}
 	statuses, err := s.list(statusDir)
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *Store) present(places ...Place) (found []Place, err error) {
 	return found, nil
 }
 
-// Migrate says what the document's older writer left to mend: keys that are
-// missing, and values that are known to be wrong. With write it mends them.
+// Migrate returns what the document's older writer left to fix: missing keys, and
+// values that are known to be wrong. With write it fixes them.
 func (s *Store) Migrate(ctx context.Context, at Place, write bool) ([]Fix, error) {
 	document, err := s.document(at.Kind, at.Path)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Store) Migrate(ctx context.Context, at Place, write bool) ([]Fix, error
 	return document.migrate(ctx, write)
 }
 
-func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Fix, err error) {
+func (d *Document[T]) migrate(ctx context.Context, write bool) (fixes []Fix, err error) {
 	look := func(f *folder) error {
 		old, value, err := d.read(f)
 		if err != nil {
@@ -97,10 +97,10 @@ func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Fix, err
 		if err != nil {
 			return err
 		}
-		if mends = []Fix{{Is: bytes.TrimSpace(next)}}; old != nil {
-			mends = difference("", bytes.TrimSpace(old), bytes.TrimSpace(next))
+		if fixes = []Fix{{Is: bytes.TrimSpace(next)}}; old != nil {
+			fixes = difference("", bytes.TrimSpace(old), bytes.TrimSpace(next))
 		}
-		if !write || len(mends) == 0 {
+		if !write || len(fixes) == 0 {
 			return nil
 		}
 		return d.write(f, old, &value)
@@ -110,7 +110,7 @@ func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Fix, err
 	}
 	if write {
 		err = d.locked(ctx, look)
-		return mends, err
+		return fixes, err
 	}
 	f, err := d.store.openFolder(d.dir)
 	if err != nil {
@@ -118,12 +118,12 @@ func (d *Document[T]) migrate(ctx context.Context, write bool) (mends []Fix, err
 	}
 	defer f.close()
 	err = look(f)
-	return mends, err
+	return fixes, err
 }
 
-// difference is what was becomes. What is only said otherwise, or left out
-// because it says nothing, is none.
-func difference(pointer string, was, is jsontext.Value) (mends []Fix) {
+// difference returns the changes from was to is. A value that is only written
+// otherwise, or that is left out because it is empty, is no change.
+func difference(pointer string, was, is jsontext.Value) (fixes []Fix) {
 	if was.Kind() == is.Kind() {
 		switch was.Kind() {
 		case '{':
@@ -131,18 +131,18 @@ func difference(pointer string, was, is jsontext.Value) (mends []Fix) {
 			for _, name := range slices.Sorted(maps.Keys(after)) {
 				at := pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 				if old, ok := before[name]; ok {
-					mends = append(mends, difference(at, old, after[name])...)
+					fixes = append(fixes, difference(at, old, after[name])...)
 				} else {
-					mends = append(mends, Fix{Pointer: at, Is: after[name]})
+					fixes = append(fixes, Fix{Pointer: at, Is: after[name]})
 				}
 			}
-			return mends
+			return fixes
 		case '[':
 			before, after := partsOf[[]jsontext.Value](was), partsOf[[]jsontext.Value](is)
 			for i := range min(len(before), len(after)) {
-				mends = append(mends, difference(pointer+"/"+strconv.Itoa(i), before[i], after[i])...)
+				fixes = append(fixes, difference(pointer+"/"+strconv.Itoa(i), before[i], after[i])...)
 			}
-			return mends
+			return fixes
 		}
 	}
 	was, is = was.Clone(), is.Clone()
@@ -152,7 +152,7 @@ func difference(pointer string, was, is jsontext.Value) (mends []Fix) {
 	return []Fix{{pointer, was, is}}
 }
 
-// partsOf are the members of an object, or the entries of a list.
+// partsOf returns the members of an object, or the entries of a list.
 func partsOf[T any](value jsontext.Value) (parts T) {
 	_ = json.Unmarshal(value, &parts) // it was read before
 	return parts

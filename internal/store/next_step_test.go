@@ -88,7 +88,7 @@ func TestOldDocumentsLoseNothingToNextSteps(t *testing.T) {
 	s := openStore(t)
 	for _, run := range runs {
 		stage, errors := oldDocument(t, filepath.Join(dir, run.Name(), "stage.json")), oldDocument(t, filepath.Join(dir, run.Name(), "errors.json"))
-		d := &Document[workflow.Run]{store: s, version: workflow.RunVersion, mend: fixRun, check: (*workflow.Run).Validate}
+		d := &Document[workflow.Run]{store: s, version: workflow.RunVersion, fix: fixRun, check: (*workflow.Run).Validate}
 		holdSame(t, d, stage, func(r *workflow.Run) *workflow.Error { return r.Error })
 		holdSame(t, s.errors(testRef), errors, func(e *workflow.Error) *workflow.Error { return e })
 	}

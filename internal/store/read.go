@@ -12,8 +12,8 @@ import (
 	"signalbox/internal/store/strict"
 )
 
-// read reads a document: a regular file with one name, so that nobody who may
-// write in the project can make us read (or, later, replace) something else.
+// read reads a document: a regular file with one name, so that no program that
+// writes in the project can make us read (or, later, replace) something else.
 func (f *folder) read(name string) ([]byte, error) {
 	fd, err := f.openat(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -26,8 +26,8 @@ func (f *folder) read(name string) ([]byte, error) {
 	return data, err
 }
 
-// readOpen is read for a caller that wants to recognise the file later: while
-// it is open its inode is not given to another.
+// readOpen is read for a caller that wants to recognise the file later: while it
+// is open, no other file gets its inode.
 func (f *folder) readOpen(name string) (*os.File, []byte, identity, error) {
 	file, err := f.open(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -40,6 +40,8 @@ func (f *folder) readOpen(name string) (*os.File, []byte, identity, error) {
 	return file, data, identityOf(st), nil
 }
 
+// readRegular reads a file. It has ended when a read that had room for more
+// brought exactly its size: bytes appended later belong to another version.
 func (f *folder) readRegular(name string, fd int) ([]byte, unix.Stat_t, error) {
 	st, err := f.regular(name, fd)
 	if err == nil && st.Size > strict.MaxSize {
@@ -48,16 +50,7 @@ func (f *folder) readRegular(name string, fd int) ([]byte, unix.Stat_t, error) {
 	if err != nil {
 		return nil, st, err
 	}
-	data, err := readAll(fd, int(st.Size))
-	if err != nil {
-		return nil, st, &fs.PathError{Op: "read", Path: f.join(name), Err: err}
-	}
-	return data, st, nil
-}
-
-// readAll reads a file of size bytes. It has ended when a read that had room for
-// more brought just these: what is appended afterwards is of another version.
-func readAll(fd, size int) ([]byte, error) {
+	size := int(st.Size)
 	data := make([]byte, 0, size+1)
 	for len(data) <= strict.MaxSize {
 		n, err := unix.Read(fd, data[len(data):cap(data)])
@@ -65,19 +58,19 @@ func readAll(fd, size int) ([]byte, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, st, &fs.PathError{Op: "read", Path: f.join(name), Err: err}
 		}
 		data = data[:len(data)+n]
 		if n == 0 || len(data) == size {
-			return data, nil
+			break
 		}
 		data = slices.Grow(data, 1)
 	}
-	return data, nil
+	return data, st, nil
 }
 
-// openRegular refuses what is no regular file with at most one name; none is
-// left to one that was replaced since it was opened.
+// openRegular refuses anything but a regular file with at most one name. A file
+// that was replaced after it was opened has none.
 func (f *folder) openRegular(name string, flag int, perm uint32) (*os.File, unix.Stat_t, error) {
 	file, err := f.open(name, flag, perm)
 	if err != nil {

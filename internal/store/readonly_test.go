@@ -27,9 +27,10 @@ func TestReadOnlyStoreReadsAndLeavesTheFolderAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, written.path)
-	s, err := open(t.Context(), Config{Root: written.path, ReadOnly: true}, func(string) (unix.Statfs_t, error) {
-		return unix.Statfs_t{Flags: unix.ST_RDONLY, Type: unix.NFS_SUPER_MAGIC}, nil
-	})
+	s, err := Open(t.Context(), Config{Root: written.path, ReadOnly: true, statfs: func(_ string, st *unix.Statfs_t) error {
+		*st = unix.Statfs_t{Flags: unix.ST_RDONLY, Type: unix.NFS_SUPER_MAGIC}
+		return nil
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

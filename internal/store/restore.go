@@ -9,18 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Restoration is what became of a document that could not be read.
+// Restoration is what replaced a document that could not be read.
 type Restoration struct {
-	// Broken says what was wrong; nil when the document was sound, or neither it nor its backup was there.
+	// Broken is what was wrong; nil if the document was sound, or both it and its backup were missing.
 	Broken error
-	// Backup: the backup stands in its place; otherwise the document was begun anew.
+	// Backup: the backup replaces the document; otherwise it starts anew.
 	Backup bool
-	// Kept is where the broken file is now, below the project root; empty if it was gone.
+	// Kept is the new path of the broken file, below the project root; empty if the file was missing.
 	Kept string
 }
 
-// LoadOrBackup is Load, but a broken document is read from its backup, and one
-// without a sound backup is as at the beginning. It writes nothing.
+// LoadOrBackup is Load, but reads a broken document from its backup, and starts
+// anew if the backup isn't sound either. It writes nothing.
 func (d *Document[T]) LoadOrBackup(ctx context.Context) (T, Restoration, error) {
 	value, err := d.Load(ctx)
 	if !errors.Is(err, ErrBroken) && !errors.Is(err, fs.ErrNotExist) {
@@ -38,8 +38,8 @@ func (d *Document[T]) LoadOrBackup(ctx context.Context) (T, Restoration, error) 
 	return value, Restoration{Broken: err, Backup: backup}, nil
 }
 
-// Restore puts the backup, or the beginning, in the place of a broken document,
-// whose bytes are kept beside it under the time of this moment.
+// Restore replaces a broken document by its backup, or by an initial one, and
+// keeps the broken bytes beside it under the current time.
 func (d *Document[T]) Restore(ctx context.Context) (done Restoration, err error) {
 	err = d.locked(ctx, func(f *folder) error {
 		_, _, err := d.read(f)
@@ -52,7 +52,7 @@ func (d *Document[T]) Restore(ctx context.Context) (done Restoration, err error)
 			return writeError(d.Path(), failed)
 		}
 		done = Restoration{Broken: err, Backup: backup}
-		if done.Kept, err = d.keepAside(f, "broken"); ignoreAbsent(err) != nil {
+		if done.Kept, err = d.keepCopy(f, "broken"); ignoreAbsent(err) != nil {
 			return err
 		}
 		return d.put(f, nil, data)
@@ -60,11 +60,11 @@ func (d *Document[T]) Restore(ctx context.Context) (done Restoration, err error)
 	return done, err
 }
 
-// BeginAnew puts the beginning in the place of whatever is at the document's name, which is kept beside it
-// under the time of this moment; kept is empty if nothing was there.
+// BeginAnew puts an initial document at the document's name, and keeps the former file beside it under the
+// current time; kept is empty if there was none.
 func (d *Document[T]) BeginAnew(ctx context.Context) (kept string, err error) {
 	err = d.locked(ctx, func(f *folder) (err error) {
-		if kept, err = d.keepAside(f, "former"); ignoreAbsent(err) != nil {
+		if kept, err = d.keepCopy(f, "former"); ignoreAbsent(err) != nil {
 			return err
 		}
 		value := d.initial()
@@ -80,7 +80,7 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-// lost makes of a document that is gone, while its backup is sound, a broken one: nobody who begins anew leaves that.
+// lost treats a missing document with a sound backup as broken: starting anew never leaves that.
 func (d *Document[T]) lost(f *folder, err error) error {
 	if !d.backup || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -88,7 +88,7 @@ func (d *Document[T]) lost(f *folder, err error) error {
 	if _, sound := d.fallback(f); !sound {
 		return err
 	}
-	return broken(d.Path(), nil, errors.New("it is gone, and "+d.name+".bak is there"))
+	return broken(d.Path(), nil, errors.New("it is missing, but "+d.name+".bak exists"))
 }
 
 func (d *Document[T]) fallback(f *folder) (value T, backup bool) {
@@ -100,7 +100,7 @@ func (d *Document[T]) fallback(f *folder) (value T, backup bool) {
 	return d.begun(), false
 }
 
-// begun is a document that begins because the one before was lost, or because there was none.
+// begun returns an initial document, after the one before was lost or if there was none.
 func (d *Document[T]) begun() T {
 	value := d.initial()
 	if d.anew != nil {
@@ -109,9 +109,9 @@ func (d *Document[T]) begun() T {
 	return value
 }
 
-// keepAside gives what is at the document's name a second name. Its first one
-// is left to be replaced, so that at no instant there is nothing at all.
-func (d *Document[T]) keepAside(f *folder, word string) (string, error) {
+// keepCopy gives the file at the document's name a second name. The first one is
+// left to be replaced, so that the document is never missing.
+func (d *Document[T]) keepCopy(f *folder, word string) (string, error) {
 	at := d.store.clock().UTC().Format("20060102T150405Z")
 	for i := 1; ; i++ {
 		name := fmt.Sprintf("%s.%s-%s", d.name, word, at)
@@ -119,8 +119,12 @@ func (d *Document[T]) keepAside(f *folder, word string) (string, error) {
 			name = fmt.Sprintf("%s-%d", name, i)
 		}
 		err := unix.Linkat(f.fd(), d.name, f.fd(), name, 0)
-		if errors.Is(err, unix.EPERM) && f.isFolder(d.name) { // it has one name only, and no reader misses it
-			err = unix.Renameat2(f.fd(), d.name, f.fd(), name, unix.RENAME_NOREPLACE)
+		if errors.Is(err, unix.EPERM) {
+			var st unix.Stat_t
+			if unix.Fstatat(f.fd(), d.name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+				// A folder can't have two names, and no reader misses it.
+				err = unix.Renameat2(f.fd(), d.name, f.fd(), name, unix.RENAME_NOREPLACE)
+			}
 		}
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -128,11 +132,6 @@ func (d *Document[T]) keepAside(f *folder, word string) (string, error) {
 		if err != nil {
 			return "", writeError(f.join(name), err)
 		}
-		return f.join(name), f.sync()
+		return f.join(name), f.dir.Sync()
 	}
-}
-
-func (f *folder) isFolder(name string) bool {
-	var st unix.Stat_t
-	return unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR
 }

@@ -29,10 +29,10 @@ var (
 	runIDPattern     = lazy.Pattern(`^\d{8}-\d{6}-[0-9a-f]{6}$`)
 )
 
-// RunDir is a run's folder, a slash path below the project root.
+// RunDir returns a run's folder, a slash path below the project root.
 func RunDir(ref workflow.RunRef) string { return runsDir + "/" + ref.RequestID + "/" + ref.RunID }
 
-// validateRun returns ErrName for what is not a run's name: nothing is done with its parts as names of folders.
+// validateRun returns ErrName if r isn't a run's name: its parts become names of folders only after this.
 func validateRun(r workflow.RunRef) error {
 	if err := validateRequestID(r.RequestID); err != nil {
 		return err
@@ -60,10 +60,10 @@ func NewRunID(now time.Time, random io.Reader) (string, error) {
 	return now.UTC().Format("20060102-150405-") + hex.EncodeToString(part[:]), nil
 }
 
-// Stage is a run's stage.json. Only Signal and the run's RunWriter change it.
+// Stage returns a run's stage.json. Only Signal and the run's RunWriter change it.
 func (s *Store) Stage(ref workflow.RunRef) *Document[workflow.Run] {
 	return &Document[workflow.Run]{store: s, dir: RunDir(ref), name: stageFile, file: publicFile, version: workflow.RunVersion,
-		err: validateRun(ref), mend: fixRun, check: func(run *workflow.Run) error { return checkRun(ref, run) }}
+		err: validateRun(ref), fix: fixRun, check: func(run *workflow.Run) error { return checkRun(ref, run) }}
 }
 
 func checkRun(ref workflow.RunRef, run *workflow.Run) error {
@@ -74,7 +74,7 @@ func checkRun(ref workflow.RunRef, run *workflow.Run) error {
 	return run.Validate()
 }
 
-// fixRun gives errors of older writers a category that there is (SPEC, resolved contradictions), and steps that are data.
+// fixRun gives errors of older writers an existing category (SPEC, resolved contradictions) and next steps that are data.
 func fixRun(run *workflow.Run) {
 	fixError(run.Error)
 	for i := range run.Steps {
@@ -92,10 +92,10 @@ func fixError(e *workflow.Error) {
 	e.TakeActions()
 }
 
-// errors is a run's errors.json. WriteErrors changes it.
+// errors returns a run's errors.json. WriteErrors changes it.
 func (s *Store) errors(ref workflow.RunRef) *Document[workflow.Error] {
 	return &Document[workflow.Error]{store: s, dir: RunDir(ref), name: errorsFile, file: publicFile, err: validateRun(ref),
-		mend: fixError, check: checkError}
+		fix: fixError, check: checkError}
 }
 
 func checkError(e *workflow.Error) error {
@@ -105,7 +105,7 @@ func checkError(e *workflow.Error) error {
 	return nil
 }
 
-// Plan is a run's planning.json.
+// Plan returns a run's planning.json.
 func (s *Store) Plan(ref workflow.RunRef) *Document[workflow.Plan] {
 	return &Document[workflow.Plan]{store: s, dir: RunDir(ref), name: planFile, file: publicFile, err: validateRun(ref)}
 }

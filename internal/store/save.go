@@ -5,15 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"signalbox/internal/engine"
+	"signalbox/internal/store/strict"
 	"signalbox/internal/workflow"
 )
 
 // Save makes run the content of stage.json: durable when Save returns, or not
-// there at all. Signals and unknown keys that others wrote meanwhile are taken
-// over, into *run too. event is what moved the run. After ErrWrite and
-// engine.ErrFenced the writer is of no more use.
+// written at all. It adopts signals and unknown keys that others wrote meanwhile,
+// into *run too. event is what moved the run. After ErrWrite and engine.ErrFenced
+// the writer is useless.
 func (w *RunWriter) Save(ctx context.Context, run *workflow.Run, event workflow.EventName) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,7 +71,7 @@ func (w *RunWriter) check(run *workflow.Run) error {
 	}
 	at, err := w.folder.stat(planFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // there is none yet
+		return nil // no plan yet
 	}
 	if err != nil {
 		return err
@@ -101,4 +106,47 @@ func (w *RunWriter) write(run *workflow.Run) error {
 	w.keep(file, identityOf(st))
 	w.state, w.epoch, w.seen, w.theirs = run.State, run.Details.Epoch, run.Signals.Clone(), nil
 	return nil
+}
+
+// merge returns run with what others wrote since the last save.
+func (w *RunWriter) merge(run *workflow.Run) (workflow.Run, error) {
+	if w.theirs == nil {
+		return *run, nil
+	}
+	// Copied through JSON, because other copies of run may share what it points at.
+	data, err := json.Marshal(run, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return workflow.Run{}, writeError(w.folder.join(stageFile), err)
+	}
+	next, err := strict.Decode[workflow.Run](data, "")
+	if err != nil {
+		return workflow.Run{}, writeError(w.folder.join(stageFile), err)
+	}
+	adoptUnknown(reflect.ValueOf(&next), reflect.ValueOf(w.theirs))
+	next.Signals = workflow.MergeSignals(w.seen, run.Signals, w.theirs.Signals)
+	return next, nil
+}
+
+var unknownType = reflect.TypeFor[workflow.Unknown]()
+
+// adoptUnknown gives mine the unknown keys of theirs on every level: they belong
+// to other programs, which may add, change and remove them. Entries of two lists
+// match by position.
+func adoptUnknown(mine, theirs reflect.Value) {
+	switch {
+	case mine.Type() == unknownType:
+		mine.Set(theirs)
+	case mine.Kind() == reflect.Pointer && !mine.IsNil() && !theirs.IsNil():
+		adoptUnknown(mine.Elem(), theirs.Elem())
+	case mine.Kind() == reflect.Slice:
+		for i := range min(mine.Len(), theirs.Len()) {
+			adoptUnknown(mine.Index(i), theirs.Index(i))
+		}
+	case mine.Kind() == reflect.Struct:
+		for i := range mine.NumField() {
+			if field := mine.Field(i); field.CanSet() {
+				adoptUnknown(field, theirs.Field(i))
+			}
+		}
+	}
 }

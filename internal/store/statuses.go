@@ -15,7 +15,7 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// IssueStatus is .worktrees/.status/<issue>.json (S1).
+// IssueStatus returns .worktrees/.status/<issue>.json (S1).
 func (s *Store) IssueStatus(issue int) *Document[registry.IssueStatus] {
 	d := &Document[registry.IssueStatus]{store: s, dir: statusDir, name: strconv.Itoa(issue) + ".json", file: publicFile,
 		mkd: publicDir, lock: "document.issue-status.lock", initial: func() registry.IssueStatus { return registry.IssueStatus{Issue: issue} },
@@ -36,7 +36,7 @@ func checkIssueStatus(issue int, status *registry.IssueStatus) error {
 	return nil
 }
 
-// statusWords are those that a file may have.
+// statusWords are the words that a file may contain.
 var statusWords = []registry.IssueStatusWord{registry.IssueRunning, registry.IssueComplete, registry.IssueError}
 
 // IssueStatusEntry is one file of .worktrees/.status; Err if it is broken.
@@ -47,7 +47,7 @@ type IssueStatusEntry struct {
 }
 
 // IssueStatuses reads every issue's status, by number. All processors share the
-// files: opening one takes longer than decoding it.
+// work: opening a file takes longer than decoding it.
 func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
 	f, err := s.openFolder(statusDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,6 +79,6 @@ func (s *Store) IssueStatuses(ctx context.Context) ([]IssueStatusEntry, error) {
 		})
 	}
 	reading.Wait()
-	// One that was removed since it was listed has no status.
+	// A file that was removed since it was listed has no status.
 	return slices.DeleteFunc(all, func(e IssueStatusEntry) bool { return errors.Is(e.Err, fs.ErrNotExist) }), ctx.Err()
 }

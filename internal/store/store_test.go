@@ -29,8 +29,10 @@ func TestUnsafeFileSystemsAreRefusedBeforeAnythingIsMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			s, err := open(t.Context(), Config{Root: dir, AllowNetworkFS: c.allow},
-				func(string) (unix.Statfs_t, error) { return unix.Statfs_t{Type: c.typ, Flags: c.flags}, nil })
+			s, err := Open(t.Context(), Config{Root: dir, AllowNetworkFS: c.allow, statfs: func(_ string, st *unix.Statfs_t) error {
+				*st = unix.Statfs_t{Type: c.typ, Flags: c.flags}
+				return nil
+			}})
 			if !errors.Is(err, c.want) {
 				t.Fatal(err)
 			}

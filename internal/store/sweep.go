@@ -15,9 +15,9 @@ import (
 
 var temporaryName = lazy.Pattern(`^\.tmp-([0-9]{1,10})-([0-9]{1,20})-[0-9]{1,20}-`)
 
-// sweepShallow removes what dead writers left where every program writes. A
-// run's own folders are swept when the run is opened or its request gets
-// another, so that a start does not cost a look at every run there ever was.
+// sweepShallow removes what dead writers left where every program writes. A run's
+// own folders are swept when the run is opened or its request gets another run, so
+// that a start doesn't read the folder of every run there ever was.
 func (s *Store) sweepShallow(ctx context.Context) error {
 	folders := []string{".", privateDir, statusDir}
 	entries, err := s.list(privateDir)
@@ -64,7 +64,7 @@ func (s *Store) sweep(dir string) error {
 	return nil
 }
 
-// list reads a folder below the project root; one that is not there is empty.
+// list reads a folder below the project root; a missing one is empty.
 func (s *Store) list(dir string) ([]os.DirEntry, error) {
 	f, err := s.openFolder(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -121,5 +121,5 @@ func replaceCarelessly(f *folder, text string, flushFile, flushFolder bool) erro
 	if err := errors.Join(err, file.Close(), f.rename("next", strconv.Itoa(sweptIssue)+".json")); err != nil || !flushFolder {
 		return err
 	}
-	return f.sync()
+	return f.dir.Sync()
 }

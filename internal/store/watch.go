@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -13,12 +14,12 @@ import (
 
 // Watch signals that something at one of paths (slash paths below the project
 // root; of a folder: anything in it) may have changed since the last signal.
-// Signals coalesce: one that is not taken yet stands for all that follow. The
-// folder of a file must exist, the file need not. The channel is closed when
-// ctx ends. A holder that dies writes nothing, so a watch of locks misses it.
+// Signals coalesce: one that isn't taken yet covers all that follow. The folder of
+// a file must exist, the file need not. The channel is closed when ctx ends. A
+// holder that dies writes nothing, so a watch of locks misses it.
 //
-// All watches of a Store share one inotify instance. Where the kernel has none
-// left they are signaled a few times a second, changed or not.
+// All watches of a Store share one inotify instance. If the kernel has none left,
+// they get a signal a few times a second, changed or not.
 func (s *Store) Watch(ctx context.Context, paths ...string) (<-chan struct{}, error) {
 	watched, folders := map[string]bool{}, []string(nil)
 	for _, rel := range paths {
@@ -55,5 +56,11 @@ func (s *Store) WatchSlots(ctx context.Context) (<-chan struct{}, error) {
 	return s.Watch(ctx, locksDir)
 }
 
-// Watched says why the kernel would not tell of changes now, so that files are polled; nil if it would.
-func (s *Store) Watched() error { return watch.Try(s.root.Name()) }
+// Watched returns why the kernel would not report changes now, so that files are polled; nil if it would.
+func (s *Store) Watched() error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	return errors.Join(watcher.Add(s.root.Name()), watcher.Close())
+}

@@ -16,18 +16,18 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Change is a document that is there in another version than told before.
+// Change is a document in another version than the last one reported.
 type Change struct {
 	Place
-	// Document is what is there now; nil if Err says why it cannot be read, or if it is gone.
+	// Document is nil if it was removed, or if Err says why it can't be read.
 	Document any
 	Err      error
 }
 
-// WatchDocuments tells every change of the project's documents (of paths alone,
-// if there are any) that happens after it returned, in any number of runs that
-// begin meanwhile. A document that is replaced several times before it is looked
-// at is told once, as it is then. The channel is closed when ctx ends.
+// WatchDocuments reports every change of the project's documents (only of paths,
+// if there are any) after it returns, including runs that begin later. If a
+// document is replaced several times before the next look, it is reported once, in
+// its latest version. The channel is closed when ctx ends.
 func (s *Store) WatchDocuments(ctx context.Context, paths ...string) (<-chan Change, error) {
 	w := &documentWatch{store: s, paths: paths, seen: map[string]identity{}, changes: make(chan Change),
 		sub: &watch.Subscription{Collects: true, Concerns: func(fsnotify.Event) bool { return true }}}
@@ -59,31 +59,34 @@ func (w *documentWatch) run(ctx context.Context) {
 			err = w.look(ctx, true)
 		}
 		for _, name := range names {
-			err = errors.Join(err, w.follow(ctx, name))
+			rel, outside := w.store.Rel(name)
+			if outside != nil {
+				continue // an event about something else
+			}
+			if mayHoldDocuments(rel) {
+				w.addFolders(rel) // before the look: an event reports what comes later
+				err = errors.Join(err, w.look(ctx, true))
+			} else if kind, ok := placed(rel); ok {
+				w.compare(ctx, Place{rel, kind}, true)
+			}
 		}
 		if err != nil {
-			w.store.log.Warn("documents cannot be watched", "error", err)
+			w.store.log.Warn("documents can't be watched", "error", err)
 		}
 	}
 }
 
-func (w *documentWatch) follow(ctx context.Context, name string) error {
-	rel, err := w.store.Rel(name)
-	if err != nil {
-		return nil //nolint:nilerr // an event about something else
+// look compares every document with its reported version.
+func (w *documentWatch) look(ctx context.Context, report bool) error {
+	places, err := w.store.Documents(ctx)
+	for _, place := range places {
+		w.compare(ctx, place, report)
 	}
-	if mayHoldDocuments(rel) {
-		w.addFolders(rel) // before the look: what comes later is told by an event
-		return w.look(ctx, true)
-	}
-	if kind, ok := placed(rel); ok {
-		w.tell(ctx, Place{rel, kind}, true)
-	}
-	return nil
+	return err
 }
 
-// addFolders watches dir and all below it that may hold documents. One that
-// went meanwhile holds none.
+// addFolders watches dir and every folder below it that may hold documents. A
+// folder that was removed meanwhile holds none.
 func (w *documentWatch) addFolders(dir string) {
 	abs, err := w.store.Abs(dir)
 	if err != nil {
@@ -110,7 +113,7 @@ func mayHoldDocuments(dir string) bool {
 	return dir == "."
 }
 
-// placed is the kind of the project's document at path; of logs nothing is told.
+// placed returns the kind of the project's document at path; logs aren't reported.
 func placed(rel string) (Kind, bool) {
 	kind, ok := KindOf(rel, nil)
 	if !ok || kind == KindEvents || filepath.Ext(rel) != ".json" {
@@ -126,23 +129,17 @@ func placed(rel string) (Kind, bool) {
 	return kind, ok && strings.Count(rel, "/") == 3
 }
 
-// look compares every document with what was told of it.
-func (w *documentWatch) look(ctx context.Context, tell bool) error {
-	places, err := w.store.Documents(ctx)
-	if err != nil {
-		return err
-	}
-	for _, place := range places {
-		w.tell(ctx, place, tell)
-	}
-	return nil
-}
-
-func (w *documentWatch) tell(ctx context.Context, at Place, aloud bool) {
+// compare remembers the version of the document at a place, and reports it if it is another than before.
+func (w *documentWatch) compare(ctx context.Context, at Place, report bool) {
 	if len(w.paths) > 0 && !slices.ContainsFunc(w.paths, func(p string) bool { return p == at.Path || strict.Within(p, at.Path) }) {
 		return
 	}
-	is, err := w.store.identify(at.Path)
+	var is identity
+	f, err := w.store.openFolder(path.Dir(at.Path))
+	if err == nil {
+		is, err = f.stat(path.Base(at.Path))
+		f.close()
+	}
 	was, known := w.seen[at.Path]
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !known, err == nil && known && is == was:
@@ -152,40 +149,22 @@ func (w *documentWatch) tell(ctx context.Context, at Place, aloud bool) {
 	default:
 		w.seen[at.Path] = is
 	}
-	if !aloud {
+	if !report {
 		return
 	}
-	change := Change{Place: at}
-	if change.Err = err; err == nil {
-		change.Document, change.Err = w.store.read(ctx, at)
+	change := Change{Place: at, Err: err}
+	if err == nil {
+		var document anyDocument
+		if document, change.Err = w.store.document(at.Kind, at.Path); change.Err == nil {
+			change.Document, change.Err = document.load(ctx)
+		}
 	}
 	if errors.Is(change.Err, fs.ErrNotExist) {
-		change.Document, change.Err = nil, nil
+		change.Err = nil
 		delete(w.seen, at.Path)
 	}
 	select {
 	case w.changes <- change:
 	case <-ctx.Done():
 	}
-}
-
-func (s *Store) identify(name string) (identity, error) {
-	f, err := s.openFolder(path.Dir(name))
-	if err != nil {
-		return identity{}, err
-	}
-	defer f.close()
-	return f.stat(path.Base(name))
-}
-
-func (s *Store) read(ctx context.Context, at Place) (any, error) {
-	document, err := s.document(at.Kind, at.Path)
-	if err != nil {
-		return nil, err
-	}
-	value, err := document.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return value, nil
 }

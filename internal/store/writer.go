@@ -13,10 +13,9 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// RunWriter is the runner's way to save its run. Between two saves it keeps the
-// folder, the lock file and the last stage.json open, so that a transition costs
-// little more than the flushes it needs. There is one per run at a time: who
-// holds the request's lock.
+// RunWriter saves a run for its runner. Between two saves it keeps the folder, the
+// lock file and the last stage.json open, so that a transition costs little more
+// than its flushes. Each run has at most one, that of the request lock's holder.
 type RunWriter struct {
 	store  *Store
 	ref    workflow.RunRef
@@ -25,26 +24,26 @@ type RunWriter struct {
 	events *os.File
 
 	mu sync.Mutex
-	// current is stage.json as last read or written. It stays open: its inode is not used again
-	// before it is closed, so that another file can never be taken for it.
+	// current is stage.json as last read or written. It stays open: the kernel can't reuse its
+	// inode before it is closed, so that no other file is mistaken for it.
 	current *os.File
 	at      identity
 	// state and epoch are those of the last known stage.json.
 	state workflow.State
 	epoch int64
-	// seen are the signals that the runner knows of.
+	// seen are the signals that the runner knows.
 	seen workflow.Signals
-	// theirs is what somebody else wrote since our last save; nil if nobody did.
+	// theirs is what another process wrote since our last save; nil if none did.
 	theirs *workflow.Run
 	plan   *workflow.Plan
 	planAt identity
 	// failed is why a save could not be made durable. The kernel may have dropped what it could
-	// not write, so that no later success on these descriptors would prove anything.
+	// not write, so no later success on these descriptors would prove anything.
 	failed error
 }
 
-// OpenRun opens a run for its runner, who holds the request's lock, and mends
-// what a crash left: temporary files and the last line of events.jsonl.
+// OpenRun opens a run for its runner, who holds the request's lock, and cleans up
+// after a crash: temporary files and the last line of events.jsonl.
 func (s *Store) OpenRun(ctx context.Context, ref workflow.RunRef) (engine.Writer, workflow.Run, error) {
 	if err := validateRun(ref); err != nil {
 		return nil, workflow.Run{}, err
@@ -85,7 +84,7 @@ func (w *RunWriter) open(ctx context.Context) (run workflow.Run, err error) {
 	}
 	last, err := w.repairEvents()
 	if err != nil {
-		return run, fmt.Errorf("mend %s: %w", w.folder.join(eventsFile), err)
+		return run, fmt.Errorf("repair %s: %w", w.folder.join(eventsFile), err)
 	}
 	if last < run.Details.Transition { // a crash between the two writes of a transition left its line out
 		err = w.append(transitionOf(&run, workflow.EventRecovered))
@@ -93,7 +92,7 @@ func (w *RunWriter) open(ctx context.Context) (run workflow.Run, err error) {
 	return run, err
 }
 
-// Close gives the writer's descriptors back.
+// Close closes the writer's descriptors.
 func (w *RunWriter) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,9 +100,9 @@ func (w *RunWriter) Close() error {
 	return nil
 }
 
-// guard has the run to itself as long as its folder is open. The request's lock says so already, unless somebody removed
-// its file: whoever made another one would take a run over whose agent is at work. What a killed process
-// held may be held for a moment longer by a child of it that has not yet begun.
+// guard locks the run's folder for as long as it is open. The request's lock does so already, unless a person removed
+// its file: a process that made another one would take over a run whose agent is at work. A child that a killed process
+// has forked but not yet started may hold the folder a moment longer.
 func guard(ctx context.Context, dir *folder) error {
 	for range takeAttempts {
 		if got, err := flock.Try(dir.dir); got || err != nil {
@@ -118,8 +117,8 @@ func guard(ctx context.Context, dir *folder) error {
 	return &HeldError{LockRecord{Owner: "a process whose lock file was removed"}}
 }
 
-// Rest closes what the writer keeps open; the next Save or Refresh opens it again. A run that waits among a
-// thousand others rests.
+// Rest closes what the writer keeps open; the next Save or Refresh opens it again. A thousand waiting runs
+// would otherwise use up the descriptors.
 func (w *RunWriter) Rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +142,7 @@ func (w *RunWriter) rest() {
 	w.folder, w.lock, w.current, w.events = nil, nil, nil, nil
 }
 
-// wake opens what a writer that rests has closed.
+// wake opens what Rest closed.
 func (w *RunWriter) wake(ctx context.Context) error {
 	if w.folder != nil {
 		return nil
@@ -165,7 +164,7 @@ func (w *RunWriter) wake(ctx context.Context) error {
 	return nil
 }
 
-// lookAgain reads stage.json if it is not the file that we know.
+// lookAgain reads stage.json if another file has replaced the known one.
 func (w *RunWriter) lookAgain() error {
 	at, err := w.folder.stat(stageFile)
 	if err != nil {
@@ -195,9 +194,8 @@ func (w *RunWriter) keep(file *os.File, at identity) {
 	w.current, w.at = file, at
 }
 
-// Refresh takes over into run what others wrote (signals, and keys that we have
-// no word for) without saving, and reports whether there was anything. It costs
-// one stat if not.
+// Refresh adopts into run what others wrote (signals and unknown keys) without
+// saving, and reports whether there was anything. It costs one stat if not.
 func (w *RunWriter) Refresh(ctx context.Context, run *workflow.Run) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -199,7 +199,7 @@ func TestALineThatACrashLeftOutIsAdded(t *testing.T) {
 	}
 }
 
-func TestATornLastLineIsMended(t *testing.T) {
+func TestATornLastLineIsRemoved(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	w, run := createRun(t, s)

@@ -28,7 +28,7 @@ func (a *Opener) OpenStore(ctx context.Context) (*store.Store, error) {
 			return nil, err
 		}
 	}
-	s, err := store.Open(ctx, store.Config{Root: root, Redact: a.LateRedactor(root), Mended: a.Mended, Logger: a.Log})
+	s, err := store.Open(ctx, store.Config{Root: root, Redact: a.LateRedactor(root), Fixed: a.Mended, Logger: a.Log})
 	return s, Explained(err)
 }
 
@@ -39,7 +39,7 @@ func (a *Opener) OpenStoreToRead(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, store.Config{Root: root, ReadOnly: true, Mended: a.Mended, Logger: a.Log})
+	s, err := store.Open(ctx, store.Config{Root: root, ReadOnly: true, Fixed: a.Mended, Logger: a.Log})
 	return s, Explained(err)
 }
 

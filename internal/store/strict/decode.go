@@ -1,6 +1,6 @@
-// Package strict reads JSON documents strictly: it refuses whatever two readers
-// could understand differently, and says by line and column where. It knows JSON
-// and Go types, and no file.
+// Package strict reads JSON documents strictly: it refuses anything that two
+// readers could understand differently, and says where by line and column. It
+// knows JSON and Go types, but no files.
 package strict
 
 import (
@@ -25,14 +25,18 @@ const (
 	MaxDepth = 100
 )
 
-// Decode reads exactly one JSON object into a T and refuses whatever two
-// readers could understand differently: a name twice, a name that differs from
-// one of ours by case alone, invalid UTF-8, anything after the object. Its
-// errors are flaws.
+// Decode reads exactly one JSON object into a T and refuses anything that two
+// readers could understand differently: a repeated name, a name that differs from
+// one of ours by case alone, invalid UTF-8, anything after the object. Its errors
+// are flaws.
 func Decode[T any](data []byte, version string) (T, error) {
 	var value T
-	if err := checkVersion(data, version); err != nil {
-		return value, err
+	var head *struct {
+		Version string `json:"version"`
+	}
+	// The version comes first: about a document of another version nothing else is known to be wrong.
+	if version != "" && json.Unmarshal(data, &head) == nil && head != nil && head.Version != version {
+		return value, &Flaw{pointer: "/version", err: fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
 	}
 	if err := scan(data, reflect.TypeFor[T]()); err != nil {
 		return value, err
@@ -51,11 +55,11 @@ func Decode[T any](data []byte, version string) (T, error) {
 	return value, nil
 }
 
-// wanted is what a document must have where the Go type stands.
+// wanted describes the JSON value of a Go type.
 func wanted(t reflect.Type) string {
 	switch {
 	case t == nil:
-		return "what belongs here"
+		return "the right value"
 	case t == reflect.TypeFor[time.Time]():
 		return "a time (RFC 3339)"
 	}
@@ -72,21 +76,6 @@ func wanted(t reflect.Type) string {
 		return "a list"
 	}
 	return "an object"
-}
-
-// checkVersion comes first: of a document of another version nothing else is
-// known to be wrong.
-func checkVersion(data []byte, version string) error {
-	if version == "" {
-		return nil
-	}
-	var head *struct {
-		Version string `json:"version"`
-	}
-	if json.Unmarshal(data, &head) == nil && head != nil && head.Version != version {
-		return &Flaw{pointer: "/version", err: fmt.Errorf("%w: %q, and this program knows %q", ErrVersion, head.Version, version)}
-	}
-	return nil
 }
 
 // exactNumbers keeps a number in a free-form value (Error.Meta, Blocked.Context)

@@ -11,9 +11,9 @@ import (
 	"signalbox/internal/workflow"
 )
 
-// Flaw is why a document is broken, before its path is known. The pointer says
-// where; empty means the whole document. A flaw of the text, which no pointer
-// can name, has an offset instead.
+// Flaw is the reason why a document is broken, before its path is known. The
+// pointer is the place; empty means the whole document. A flaw of the text, which
+// no pointer can name, has an offset instead.
 type Flaw struct {
 	pointer string
 	err     error
@@ -24,7 +24,7 @@ type Flaw struct {
 func (f *Flaw) Error() string { return f.err.Error() }
 func (f *Flaw) Unwrap() error { return f.err }
 
-// Position is the line and the column that err is about.
+// Position returns the line and the column of err.
 func Position(data []byte, err error) (line, column int) {
 	if f := (*Flaw)(nil); errors.As(err, &f) {
 		if f.ofText {
@@ -38,9 +38,9 @@ func Position(data []byte, err error) (line, column int) {
 	return position(data, 0)
 }
 
-// Locate is the line and the column in a JSON document, counted from 1, of what
-// pointer names: of an object's member the name, of a list's entry its first
-// character. If it is not there, it is the nearest thing around it.
+// Locate returns the line and the column, counted from 1, of what pointer names in
+// a JSON document: of an object's member the name, of a list's entry its first
+// character. If it doesn't exist, Locate returns the nearest thing around it.
 func Locate(data []byte, pointer string) (line, column int) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
 	best, found := next(data, 0), -1
@@ -57,12 +57,12 @@ func Locate(data []byte, pointer string) (line, column int) {
 	return position(data, best)
 }
 
-// Within reports whether the value at pointer is the one at outer or inside of it.
+// Within reports whether the value at pointer is the one at outer or inside it.
 func Within(outer, pointer string) bool {
 	return outer == pointer || strings.HasPrefix(pointer, outer+"/")
 }
 
-// next is where the token after offset begins.
+// next returns where the token after offset begins.
 func next(data []byte, offset int64) int64 {
 	rest := data[min(offset, int64(len(data))):]
 	return int64(len(data) - len(bytes.TrimLeft(rest, " \t\r\n,:")))

@@ -35,13 +35,13 @@ func scan(data []byte, t reflect.Type) error {
 	return nil
 }
 
-// flaw is about the token that comes next.
+// flaw returns err as a flaw of the next token.
 func (s scanner) flaw(err error) error { return s.flawAt(next(s.data, s.dec.InputOffset()), err) }
 
 func (s scanner) flawAt(offset int64, err error) error {
 	if e := (*jsontext.SyntacticError)(nil); errors.As(err, &e) {
 		if errors.Is(e.Err, jsontext.ErrDuplicateName) {
-			err = fmt.Errorf("the name %s is there twice", e.JSONPointer)
+			err = fmt.Errorf("the name %s appears twice", e.JSONPointer)
 		} else {
 			err = e.Err
 		}
@@ -69,31 +69,26 @@ func (s scanner) value(t reflect.Type) error {
 	case '{':
 		return s.object(t)
 	case '[':
-		return s.array(t)
+		var entry reflect.Type
+		if t != nil && t.Kind() == reflect.Slice {
+			entry = t.Elem()
+		}
+		for s.dec.PeekKind() != ']' {
+			if err := s.value(entry); err != nil {
+				return err
+			}
+		}
+		_, err := s.dec.ReadToken()
+		return err
 	}
 	return nil
-}
-
-func (s scanner) array(t reflect.Type) error {
-	if t != nil && t.Kind() == reflect.Slice {
-		t = t.Elem()
-	} else {
-		t = nil
-	}
-	for s.dec.PeekKind() != ']' {
-		if err := s.value(t); err != nil {
-			return err
-		}
-	}
-	_, err := s.dec.ReadToken()
-	return err
 }
 
 func (s scanner) object(t reflect.Type) error {
 	members := membersOfType(t)
 	for s.dec.PeekKind() != '}' {
 		before := s.dec.InputOffset()
-		if s.dec.PeekKind() != '"' { // what is no text is refused by its token
+		if s.dec.PeekKind() != '"' { // reading its token refuses what is no text
 			_, err := s.dec.ReadToken()
 			return s.flaw(err)
 		}
@@ -102,7 +97,7 @@ func (s scanner) object(t reflect.Type) error {
 			return s.flaw(err)
 		}
 		member, known := members[string(quoted[1:len(quoted)-1])]
-		if !known { // not one of ours letter for letter
+		if !known { // not letter for letter
 			name, err := jsontext.AppendUnquote(nil, quoted)
 			if err == nil {
 				member, err = MemberType(t, string(name))
@@ -119,7 +114,7 @@ func (s scanner) object(t reflect.Type) error {
 	return err
 }
 
-// MemberType is the Go type that the object's member will be decoded into, nil for one that is only kept.
+// MemberType returns the Go type that the object's member will be decoded into, nil for one that is only kept.
 func MemberType(t reflect.Type, name string) (reflect.Type, error) {
 	members := membersOfType(t)
 	if typ, ok := members[name]; ok {
@@ -133,10 +128,10 @@ func MemberType(t reflect.Type, name string) (reflect.Type, error) {
 	return nil, nil
 }
 
-// knownMembers is what membersOfType found out: asking a type takes longer than reading a value of it.
+// knownMembers caches membersOfType: asking a type takes longer than reading a value of it.
 var knownMembers sync.Map // reflect.Type → map[string]reflect.Type
 
-// membersOfType is nil for what has no members of ours.
+// membersOfType returns nil for a type without members of ours.
 func membersOfType(t reflect.Type) map[string]reflect.Type {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil

@@ -1,6 +1,6 @@
 // Package watch shares one inotify instance among any number of subscriptions to
-// folders, and polls for those that the kernel has no watch left for. It tells
-// that something may have changed, and never what: a reader looks.
+// folders, and polls the folders for which the kernel has no watch left. It reports
+// that something may have changed, never how: the reader looks.
 package watch
 
 import (
@@ -8,7 +8,6 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,12 +17,12 @@ import (
 )
 
 // The kernel gives a user 128 inotify instances, for all programs together, and a limited number of
-// watches. So a Store has one instance, whatever the number of its subscriptions; and where the
-// kernel has none left, those that could not be watched are polled until it has.
+// watches. So a Store has one instance for all its subscriptions; while the kernel has none left,
+// the hub polls.
 const (
-	// PollEvery is short enough for "signalbox stop", which promises a second.
+	// PollEvery is short enough for "signalbox stop", which promises to act within a second.
 	PollEvery = 250 * time.Millisecond
-	// returnEvery is how many polls pass between two attempts to watch again.
+	// returnEvery is the number of polls between two attempts to watch again.
 	returnEvery = 40
 )
 
@@ -31,33 +30,33 @@ const (
 // while nothing is watched.
 type Hub struct {
 	Log   *slog.Logger
-	Every time.Duration // pollEvery
+	Every time.Duration // PollEvery, except in tests
 
 	mu      sync.Mutex
 	watcher *fsnotify.Watcher
 	// folders are the subscriptions of each watched folder, by its absolute path. The kernel watches
 	// a folder once, however many there are.
 	folders map[string]map[*Subscription]bool
-	// polled are those with a folder that cannot be watched now; stop ends the polling.
+	// polled are the subscriptions with a folder that can't be watched now; stop ends the polling.
 	polled map[*Subscription]bool
 	stop   chan struct{}
 }
 
-// Subscription is one party's interest in some folders.
+// Subscription is one reader's interest in some folders.
 type Subscription struct {
-	// Concerns says whether an event is of interest.
+	// Concerns reports whether an event is of interest.
 	Concerns func(fsnotify.Event) bool
 	// folders are absolute paths.
 	folders map[string]bool
-	// Signal says that something changed; what it was is in names, unless all may have.
+	// Signal reports that something changed: the files in names, or perhaps any file if all is set.
 	Signal chan struct{}
-	// Collects: names are wanted. all: events may have been lost.
+	// Collects: the reader wants names. all: events may have been lost.
 	Collects bool
 	names    map[string]bool
 	all      bool
 }
 
-// Subscribe begins a subscription without folders, which ends with ctx or by cancel; its signal is closed then.
+// Subscribe starts a subscription without folders. It ends with ctx or cancel, which close its Signal.
 func (h *Hub) Subscribe(ctx context.Context, sub *Subscription) (cancel func()) {
 	sub.folders, sub.names, sub.Signal = map[string]bool{}, map[string]bool{}, make(chan struct{}, 1)
 	forget := context.AfterFunc(ctx, func() { h.leave(sub) })
@@ -68,8 +67,8 @@ func (h *Hub) Subscribe(ctx context.Context, sub *Subscription) (cancel func()) 
 	}
 }
 
-// Add has a subscription told about what happens in a folder from now on. A folder that cannot be
-// watched for want of anything but the kernel's means is an error.
+// Add adds a folder to a subscription. A folder that can't be watched is an error, unless only the
+// kernel's resources are exhausted.
 func (h *Hub) Add(sub *Subscription, folder string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,7 +91,7 @@ func (h *Hub) Add(sub *Subscription, folder string) error {
 		return nil
 	}
 	if len(h.polled) == 0 {
-		h.Log.Warn("files cannot be watched for now and are looked at again and again instead", "every", h.Every, "err", err)
+		h.Log.Warn("files can't be watched now and are polled instead", "every", h.Every, "err", err)
 		h.stop = make(chan struct{})
 		go h.pollUntil(h.stop)
 	}
@@ -100,7 +99,7 @@ func (h *Hub) Add(sub *Subscription, folder string) error {
 	return nil
 }
 
-// watch has the kernel watch a folder: also one that is watched, for it may be another folder under the same name.
+// watch has the kernel watch a folder, even one that is watched: another folder may have taken its name.
 func (h *Hub) watch(folder string) error {
 	if h.watcher == nil {
 		watcher, err := fsnotify.NewWatcher()
@@ -113,29 +112,16 @@ func (h *Hub) watch(folder string) error {
 	return h.watcher.Add(folder)
 }
 
-// Try says why the kernel would not tell of changes of a folder now, so that it is polled; nil if it would.
-func Try(folder string) error {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return err
-	}
-	return errors.Join(watcher.Add(folder), watcher.Close())
-}
-
-// State reports how many folders are watched, whether by the kernel, and whether any is polled.
+// State reports how many folders are watched, whether the kernel watches any, and whether any is polled.
 func (h *Hub) State() (folders int, watching, polling bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.folders), h.watcher != nil, len(h.polled) > 0
 }
 
-// exhaustion is what the kernel says when it has no inotify instance (EMFILE), file (ENFILE), or watch
-// (ENOSPC) left to give.
-var exhaustion = []error{unix.EMFILE, unix.ENFILE, unix.ENOSPC}
-
-// exhausted reports whether the kernel has no instance, descriptor or watch left.
+// exhausted reports whether the kernel has no inotify instance (EMFILE), file (ENFILE) or watch (ENOSPC) left.
 func exhausted(err error) bool {
-	return slices.ContainsFunc(exhaustion, func(target error) bool { return errors.Is(err, target) })
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOSPC)
 }
 
 func (h *Hub) pollUntil(stop <-chan struct{}) {
@@ -158,7 +144,7 @@ func (h *Hub) pollUntil(stop <-chan struct{}) {
 	}
 }
 
-// tryToWatch ends the polling for those all of whose folders can be watched again.
+// tryToWatch ends the polling of each subscription whose folders can all be watched again.
 func (h *Hub) tryToWatch() {
 	for sub := range h.polled {
 		for folder := range sub.folders {
@@ -167,12 +153,12 @@ func (h *Hub) tryToWatch() {
 			}
 		}
 		sub.lost() // what happened since the last poll
-		h.polls(sub, false)
+		h.endPolling(sub, false)
 	}
 }
 
-// polls takes a subscription out of those that are polled.
-func (h *Hub) polls(sub *Subscription, ended bool) {
+// endPolling removes a subscription from the polled ones.
+func (h *Hub) endPolling(sub *Subscription, ended bool) {
 	if !h.polled[sub] {
 		return
 	}
@@ -194,11 +180,11 @@ func (h *Hub) leave(sub *Subscription) {
 		if len(h.folders[folder]) == 0 {
 			delete(h.folders, folder)
 			if h.watcher != nil {
-				_ = h.watcher.Remove(folder) // it may be gone, or was never watched
+				_ = h.watcher.Remove(folder) // it may not exist any more, or was never watched
 			}
 		}
 	}
-	h.polls(sub, true)
+	h.endPolling(sub, true)
 	sub.folders = nil
 	close(sub.Signal)
 	if len(h.folders) == 0 && h.watcher != nil {
@@ -207,7 +193,7 @@ func (h *Hub) leave(sub *Subscription) {
 	}
 }
 
-// forward tells the subscriptions what a watcher tells, until it is closed.
+// forward passes a watcher's events on to the subscriptions, until the watcher is closed.
 func (h *Hub) forward(watcher *fsnotify.Watcher) {
 	for {
 		select {
@@ -215,9 +201,9 @@ func (h *Hub) forward(watcher *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			h.tell(event)
+			h.report(event)
 		case _, ok := <-watcher.Errors:
-			// An overflow, most likely: events were lost, and any of them may have been anyone's.
+			// An overflow, most likely: the lost events may have concerned any subscription.
 			if !ok {
 				return
 			}
@@ -232,13 +218,13 @@ func (h *Hub) forward(watcher *fsnotify.Watcher) {
 	}
 }
 
-func (h *Hub) tell(event fsnotify.Event) {
+func (h *Hub) report(event fsnotify.Event) {
 	if event.Op == fsnotify.Chmod || strings.HasPrefix(filepath.Base(event.Name), ".tmp-") {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// What happens to a folder itself is told under its own name.
+	// An event about the folder itself has the folder's name.
 	for _, folder := range []string{filepath.Dir(event.Name), event.Name} {
 		for sub := range h.folders[folder] {
 			if sub.Concerns(event) {
@@ -263,7 +249,7 @@ func (s *Subscription) lost() {
 	s.happened("")
 }
 
-// Take returns what happened since it was last asked, or that anything may have.
+// Take returns the names that changed since the last call, or reports that any may have changed.
 func (h *Hub) Take(sub *Subscription) (names []string, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
