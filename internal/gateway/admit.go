@@ -3,8 +3,12 @@ package gateway
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+
+	"io"
 	"net/http"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // serve answers one request, from any process that can reach the port.
@@ -13,11 +17,20 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		turnAway(w, status)
 		return
 	}
-	s, path, status := g.find(r)
-	if status != 0 {
-		turnAway(w, status)
+	// The path begins with the session's token.
+	token, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	g.mu.Lock()
+	s, there := g.sessions[sha256.Sum256([]byte(token))]
+	g.mu.Unlock()
+	switch {
+	case !there || len(token) != secretLength:
+		turnAway(w, http.StatusNotFound)
+		return
+	case s == nil:
+		turnAway(w, http.StatusGone)
 		return
 	}
+	path = "/" + path
 	route, known := routeOf(r, path)
 	place, right := s.credential(r)
 	switch {
@@ -54,24 +67,6 @@ func (g *Gateway) stray(r *http.Request) int {
 	return 0
 }
 
-// find returns the session whose token begins the path, and the rest of the path.
-func (g *Gateway) find(r *http.Request) (s *Session, path string, status int) {
-	token, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if len(token) != secretLength {
-		return nil, "", http.StatusNotFound
-	}
-	g.mu.Lock()
-	s, there := g.sessions[sha256.Sum256([]byte(token))]
-	g.mu.Unlock()
-	switch {
-	case !there:
-		return nil, "", http.StatusNotFound
-	case s == nil:
-		return nil, "", http.StatusGone
-	}
-	return s, "/" + path, 0
-}
-
 // place is where a client puts its key.
 type place string
 
@@ -93,4 +88,37 @@ func (s *Session) credential(r *http.Request) (place, bool) {
 		}
 	}
 	return "", false
+}
+
+// statusOver is the status that ends every agent at once, in all of the recordings: a malformed request stays malformed. Some agents retry 401 and
+// 403 for minutes.
+const statusOver = http.StatusBadRequest
+
+// messageOver is the message an agent gets when its session was cut. It never varies, because some agents decide by words and numbers in an error
+// whether to retry or to shorten the conversation. The real reason is in Session.Failure.
+const messageOver = "Signalbox has ended this session. Stop here."
+
+// refuse answers in the format of the agent's vendor.
+func refuse(w http.ResponseWriter, d dialect, status int, message string) {
+	if d == nil {
+		turnAway(w, status)
+		return
+	}
+	body, err := json.Marshal(d.refusal(status, message), json.Deterministic(true))
+	if err != nil {
+		turnAway(w, http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+func refuseOver(w http.ResponseWriter, d dialect) {
+	refuse(w, d, statusOver, messageOver)
+}
+
+// drain reads the rest of a request. A client that is still sending when the connection closes sees a network error, and retries.
+func drain(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, maxRequest))
 }

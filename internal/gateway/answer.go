@@ -28,9 +28,9 @@ func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if response.StatusCode >= http.StatusMultipleChoices {
 		text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // half an error is reported as it is
 		s := scrubber{key: []byte(x.session.config.Key)}
-		text = append(append([]byte(nil), s.pass(text)...), s.rest()...)
-		x.refused = !slices.Contains(givenUp, response.StatusCode)
-		x.failed(w, r, response, told(response.StatusCode, text), text)
+		text = append(append([]byte(nil), s.pass(text)...), s.held...)
+		x.refused = !slices.Contains(proxyTimeouts, response.StatusCode)
+		x.failed(w, r, response, problemOf(response.StatusCode, text), text)
 		return
 	}
 	x.session.handBack(w.Header(), response.Header)
@@ -48,8 +48,8 @@ func (x *exchange) answer(ctx context.Context, w http.ResponseWriter, r *http.Re
 	}
 }
 
-// givenUp are the statuses of a proxy before a vendor's server that stopped waiting. The server itself may still be working, and billing.
-var givenUp = []int{http.StatusGatewayTimeout, 522, 524}
+// proxyTimeouts are the statuses of a proxy before a vendor's server that stopped waiting. The server itself may still be working, and billing.
+var proxyTimeouts = []int{http.StatusGatewayTimeout, 522, 524}
 
 // gunzip starts reading only when it is read, because the first bytes of an answer may take long.
 type gunzip struct {
@@ -70,7 +70,7 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 func (x *exchange) failed(w http.ResponseWriter, r *http.Request, response *http.Response, p *problem, text []byte) {
 	s := x.session
 	v := s.judge(p, response.Header)
-	over := x.route.answers && s.wentWrong(v)
+	over := x.route.answers && s.recordFailure(v)
 	switch {
 	case over, text == nil, response.StatusCode < http.StatusBadRequest:
 		for _, name := range requestIDs {

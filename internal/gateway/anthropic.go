@@ -2,9 +2,11 @@ package gateway
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// anthropic is the Messages API.
+// anthropic is the Messages API. A stream ends with message_stop; without it the answer is cut off. Its usage comes in two parts: message_start has
+// the input, message_delta the output so far.
 type anthropic struct{}
 
+// anthropicUsage counts input without what was read from a cache or written to one. A figure that is left out is unchanged, not zero.
 type anthropicUsage struct {
 	Input   *int64 `json:"input_tokens"`
 	Read    *int64 `json:"cache_read_input_tokens"`
@@ -39,7 +41,7 @@ func (anthropic) read(document []byte, r *reading) {
 	case "content_block_delta":
 		r.says(event.Delta.Text, event.Delta.JSON, event.Delta.Thinking)
 	case "message_delta":
-		r.tellAnthropic(event.Usage)
+		r.reportAnthropic(event.Usage)
 	case "message_stop":
 		r.whole, r.closed = true, true
 	case "message":
@@ -50,28 +52,29 @@ func (anthropic) read(document []byte, r *reading) {
 	}
 }
 
+// begins records the model and the first usage.
 func (r *reading) begins(m anthropicMessage) {
 	r.model = m.Model
-	r.tellAnthropic(m.Usage)
+	r.reportAnthropic(m.Usage)
 }
 
-// tellAnthropic records a usage. The one at the end of a stream leaves out what the one at its beginning reported.
-func (r *reading) tellAnthropic(u *anthropicUsage) {
+// reportAnthropic records a usage. The one at the end of a stream leaves out what the one at its beginning reported.
+func (r *reading) reportAnthropic(u *anthropicUsage) {
 	if u == nil {
 		return
 	}
-	t := r.told
+	t := r.reported
 	uncached := t.input - t.read - t.written
 	for _, figure := range []struct {
-		to   *int64
-		told *int64
+		to       *int64
+		reported *int64
 	}{{&uncached, u.Input}, {&t.read, u.Read}, {&t.written, u.Written}} {
-		if figure.told != nil {
-			*figure.to = believed(*figure.told)
+		if figure.reported != nil {
+			*figure.to = believed(*figure.reported)
 		}
 	}
 	t.input, t.output = uncached+t.read+t.written, u.Output
-	r.tell(t)
+	r.report(t)
 }
 
 func (anthropic) refusal(status int, message string) any {

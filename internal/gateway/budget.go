@@ -41,13 +41,6 @@ func NewAllowance(name string, budget, used Spending) *Allowance {
 	return &Allowance{turn: make(chan struct{}, 1), freed: make(chan struct{}), account: account{name: name, budget: budget, used: used}}
 }
 
-// Used returns what was spent, to be saved.
-func (a *Allowance) Used() Spending {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.account.used
-}
-
 // Reserve implements Budget.
 func (a *Allowance) Reserve(ctx context.Context, want Ask) (Hold, error) {
 	return inTurn(ctx, a.turn, 0, func() (Hold, chan struct{}, error) {

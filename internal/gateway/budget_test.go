@@ -73,10 +73,10 @@ func TestAStreamIsCutWhereItExceedsTheBudget(t *testing.T) {
 			}
 		}
 		server := modeltest.Start(t, config)
-		var told atomic.Int64
+		var reported atomic.Int64
 		s := open(t, start(t, gateway.Config{}), server.URL, func(c *gateway.SessionConfig) {
 			c.Budget.Tokens = 200_000
-			c.OnUsage = func(u agent.Usage) { told.Store(u.InputTokens + u.OutputTokens) }
+			c.OnUsage = func(u agent.Usage) { reported.Store(u.InputTokens + u.OutputTokens) }
 		})
 		got := c.ask(t, s.Endpoint(), true)
 		if got.broken == nil || len(got.body) > 1<<20 {
@@ -87,8 +87,8 @@ func TestAStreamIsCutWhereItExceedsTheBudget(t *testing.T) {
 		}
 		s.Close()
 		r := s.Report()
-		if r.Usage.OutputTokens < 190_000 || r.Usage.OutputTokens > 250_000 || r.Estimated < r.Usage.OutputTokens-1 || told.Load() != r.Usage.InputTokens+r.Usage.OutputTokens {
-			t.Errorf("%s: told %d, Report = %+v", c.api, told.Load(), r)
+		if r.Usage.OutputTokens < 190_000 || r.Usage.OutputTokens > 250_000 || r.Estimated < r.Usage.OutputTokens-1 || reported.Load() != r.Usage.InputTokens+r.Usage.OutputTokens {
+			t.Errorf("%s: told %d, Report = %+v", c.api, reported.Load(), r)
 		}
 	}
 }

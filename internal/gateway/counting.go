@@ -38,7 +38,7 @@ func (s *Session) reserve(ctx context.Context, x *exchange, body []byte) error {
 	s.used.Requests++
 	x.begun = true
 	s.mu.Unlock()
-	s.tellInFlight()
+	s.reportInFlight()
 	return nil
 }
 
@@ -53,28 +53,10 @@ func overspent(err error) *agent.Failure {
 	return agent.Fail(agent.Overspent, "%v", err)
 }
 
-// settle counts a finished request. If the request was sent and got no answer, no one knows what the vendor bills, so the whole reservation counts.
-func (s *Session) settle(x *exchange) {
-	if !x.route.answers {
-		return
-	}
-	s.mu.Lock()
-	unknown := x.sent.Load() && !x.refused && x.counted == share{}
-	x.begun = false
-	s.mu.Unlock()
-	if unknown {
-		_ = s.book(x, "", x.most, x.most.input+x.most.output) // it is over, so nothing is left to cut off
-	}
-	for _, h := range x.holds {
-		h.Release()
-	}
-	s.tellInFlight()
-}
-
 // tellInFlight reports what the running requests may still use.
-func (s *Session) tellInFlight() {
-	s.telling.Lock()
-	defer s.telling.Unlock()
+func (s *Session) reportInFlight() {
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	var sum agent.Usage
 	s.mu.Lock()
 	for x := range s.running {
@@ -104,7 +86,7 @@ func (s *Session) book(x *exchange, answered string, t tokens, guessed int64) er
 	s.mu.Lock()
 	before := x.counted
 	if now != before {
-		s.used.replace(s.used.known(x.model), before, now)
+		s.used.replace(x.model, before, now)
 	}
 	total := s.used.Usage
 	x.counted = now
@@ -150,15 +132,8 @@ func (s *Session) stopAll() {
 	}
 }
 
-// wentWell clears the failures before.
-func (s *Session) wentWell() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trouble, s.failed, s.objected = nil, 0, 0
-}
-
-// wentWrong records why an answer failed, and cuts the session if asking again is pointless.
-func (s *Session) wentWrong(v verdict) (over bool) {
+// recordFailure records why an answer failed, and cuts the session if asking again is pointless.
+func (s *Session) recordFailure(v verdict) (over bool) {
 	s.mu.Lock()
 	if s.trouble == nil {
 		s.trouble = v.failure

@@ -16,9 +16,9 @@ type dialect interface {
 // reading is what is known about one answer so far.
 type reading struct {
 	model string
-	// told is the usage as last reported; untold is true until the first report.
-	told   tokens
-	untold bool
+	// reported is the usage as last reported; unreported is true until the first report.
+	reported   tokens
+	unreported bool
 	// text counts the bytes of the answer since that report.
 	text int64
 	// whole: nothing of the answer is missing. closed: no agent waits for anything after it.
@@ -30,11 +30,12 @@ type reading struct {
 // bytesPerToken is a fair guess for English and code.
 const bytesPerToken = 4
 
-// tell records a usage that the vendor reports. It is cumulative in every API.
-func (r *reading) tell(t tokens) {
-	r.told, r.untold, r.text = t.bounded(), false, 0
+// report records a usage that the vendor reports. It is cumulative in every API.
+func (r *reading) report(t tokens) {
+	r.reported, r.unreported, r.text = t.bounded(), false, 0
 }
 
+// says counts the bytes of text that the vendor has not counted yet.
 func (r *reading) says(texts ...string) {
 	for _, text := range texts {
 		r.text += int64(len(text))
@@ -44,22 +45,22 @@ func (r *reading) says(texts ...string) {
 // count returns the best known count, and how much of it is a guess.
 func (r *reading) count() (t tokens, guessed int64) {
 	guessed = believed((r.text + bytesPerToken - 1) / bytesPerToken)
-	t = r.told
+	t = r.reported
 	t.output += guessed
 	return t, guessed
 }
 
-// suppose estimates the unreported part of a finished answer: its input, and, if the answer was cut off, everything it may have been billed for
+// estimateRest estimates the unreported part of a finished answer: its input, and, if the answer was cut off, everything it may have been billed for
 // unseen.
-func (r *reading) suppose(x *exchange) (guessed int64) {
+func (r *reading) estimateRest(x *exchange) (guessed int64) {
 	seen, _ := r.count()
-	if r.untold {
+	if r.unreported {
 		guessed = believed(int64(x.asked / bytesPerToken))
-		r.told.input = guessed
+		r.reported.input = guessed
 	}
 	cut := !r.whole && !r.closed && r.problem == nil
-	if unseen := x.most.output - seen.output; cut && unseen > 0 && (x.wants.hidden || r.untold && r.text == 0) {
-		r.told.output += unseen
+	if unseen := x.most.output - seen.output; cut && unseen > 0 && (x.wants.hidden || r.unreported && r.text == 0) {
+		r.reported.output += unseen
 		guessed += unseen
 	}
 	return guessed

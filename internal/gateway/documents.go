@@ -27,6 +27,7 @@ func (d *document) add(p []byte) {
 	}
 }
 
+// end passes on the document, and begins the next one.
 func (d *document) end() {
 	switch {
 	case d.size > maxDocument:
@@ -77,6 +78,7 @@ func (e *events) endLine() {
 	e.line, e.long = e.line[:0], 0
 }
 
+// take reads one whole line. An empty one ends the event.
 func (e *events) take(line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(line) == 0 {

@@ -86,7 +86,6 @@ func (s *Session) serve(w http.ResponseWriter, r *http.Request, to route, path s
 		}
 		return
 	}
-	defer s.settle(x)
 	x.asked = len(body)
 	x.send(ctx, w, r, body)
 	if errors.Is(context.Cause(ctx), errStopped) {
@@ -111,7 +110,23 @@ func (s *Session) enter(x *exchange) int {
 	return 0
 }
 
+// leave ends an exchange, and counts it if its usage was reserved. If the request was sent and got no answer, no one knows what the vendor bills, so
+// the whole reservation counts.
 func (s *Session) leave(x *exchange) {
+	s.mu.Lock()
+	begun := x.begun
+	unknown := begun && x.sent.Load() && !x.refused && x.counted == share{}
+	x.begun = false
+	s.mu.Unlock()
+	if unknown {
+		_ = s.book(x, "", x.most, x.most.input+x.most.output) // it is over, so nothing is left to cut off
+	}
+	for _, h := range x.holds {
+		h.Release()
+	}
+	if begun {
+		s.reportInFlight()
+	}
 	s.mu.Lock()
 	delete(s.running, x)
 	s.mu.Unlock()
@@ -123,7 +138,7 @@ func (x *exchange) send(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	s := x.session
 	asked := r.URL.Query()
 	kept := url.Values{}
-	for _, name := range questions {
+	for _, name := range queryParameters {
 		if values, ok := asked[name]; ok {
 			kept[name] = values
 		}
@@ -172,8 +187,8 @@ func (x *exchange) lost(ctx context.Context, how string, err error) (over bool) 
 	}
 	// An unknown name of a vendor's own server is a passing failure of a name server.
 	var unknown *net.DNSError
-	if why := misled(err); why != "" && (x.session.config.Source != "" || !errors.As(err, &unknown)) {
-		return x.session.wentWrong(verdict{agent.Fail(agent.NoRoute, "%s cannot be reached: %s: %s", x.session.server(), text, why), hopeless})
+	if why := lastingReason(err); why != "" && (x.session.config.Source != "" || !errors.As(err, &unknown)) {
+		return x.session.recordFailure(verdict{agent.Fail(agent.NoRoute, "%s cannot be reached: %s: %s", x.session.server(), text, why), hopeless})
 	}
-	return x.session.wentWrong(verdict{agent.Fail(agent.Unreachable, "%s %s: %s", x.session.server(), how, text), passing})
+	return x.session.recordFailure(verdict{agent.Fail(agent.Unreachable, "%s %s: %s", x.session.server(), how, text), passing})
 }

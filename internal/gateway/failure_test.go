@@ -160,7 +160,7 @@ func TestAnAnswerThatBreaksOffIsCountedAsFarAsItCame(t *testing.T) {
 				if usage.OutputTokens < 25*3 || usage.OutputTokens > 31*3 || guessed < 25*3 {
 					t.Errorf("Report = %+v", s.Report())
 				}
-				if told := c.api == modeltest.Anthropic; told != (usage.InputTokens == 1200) || usage.InputTokens == 0 {
+				if reported := c.api == modeltest.Anthropic; reported != (usage.InputTokens == 1200) || usage.InputTokens == 0 {
 					t.Errorf("Report = %+v", s.Report())
 				}
 			})

@@ -2,7 +2,7 @@ package gateway
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// gemini is Google's generateContent.
+// gemini is Google's generateContent. Every chunk of a stream is a whole document with the usage so far; the last one has a finishReason.
 type gemini struct{}
 
 func (gemini) read(document []byte, r *reading) {
@@ -43,7 +43,7 @@ func (gemini) read(document []byte, r *reading) {
 			t.output += believed(*u.Candidates)
 			text = 0
 		}
-		r.tell(t)
+		r.report(t)
 		r.text = text
 	}
 	if problem := problemIn(chunk.Error); problem != nil {
@@ -51,6 +51,7 @@ func (gemini) read(document []byte, r *reading) {
 	}
 }
 
+// geminiUsage counts hidden reasoning (thoughts) apart from the answer, and the results of Google's own tools apart from the prompt.
 type geminiUsage struct {
 	Prompt     int64  `json:"promptTokenCount"`
 	Tools      int64  `json:"toolUsePromptTokenCount"`

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,7 +29,7 @@ func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 	c := a.config
 	c.Name = fmt.Sprintf("%s as %s", a.Name(), task.Role)
 	c.Budget = Spending{Tokens: task.Budget.Tokens, CostMicroUSD: int64(task.Budget.CostUSD * 1e6)}
-	c.OnUsage, c.OnInFlight = telling(task.Transcript), task.InFlight
+	c.OnUsage, c.OnInFlight = usageEntries(task.Transcript), task.InFlight
 	s, err := a.gateway.Open(c)
 	if err != nil {
 		return agent.Result{}, err
@@ -63,8 +64,8 @@ func (a *Guarded) Run(ctx context.Context, task agent.Task, exec process.Executo
 	return result, nil
 }
 
-// telling reports to a transcript what was used since the last report.
-func telling(transcript func(agent.Entry)) func(agent.Usage) {
+// usageEntries returns a function that reports to a transcript what was used since the last report.
+func usageEntries(transcript func(agent.Entry)) func(agent.Usage) {
 	if transcript == nil {
 		return nil
 	}
@@ -95,4 +96,51 @@ func (s *Session) withoutCounted(transcript func(agent.Entry)) func(agent.Entry)
 			transcript(agent.Entry{Time: e.Time, Kind: agent.Used, Usage: &agent.Usage{CostUSD: e.Usage.CostUSD}})
 		}
 	}
+}
+
+// Counted returns an agent like a whose calls count in the ledger. If itself is true, the agent reports its own usage, because no gateway session
+// is between it and its model.
+func (l *Ledger) Counted(a agent.Agent, itself bool) agent.Agent { return &counted{a, l, itself} }
+
+type counted struct {
+	agent.Agent
+	ledger *Ledger
+	itself bool
+}
+
+// Run implements agent.Agent.
+func (a *counted) Run(ctx context.Context, task agent.Task, exec process.Executor) (agent.Result, error) {
+	switch err := a.ledger.Begin(ctx); {
+	case errors.Is(err, ErrSpent):
+		return agent.Result{Failure: overspent(err)}, nil
+	case err != nil:
+		return agent.Result{}, err
+	}
+	if !a.itself {
+		return a.Agent.Run(ctx, task, exec)
+	}
+	reported, whole := agent.Usage{}, task.Transcript
+	var problem error
+	var mu sync.Mutex
+	count := func(u agent.Usage) { // the caller holds mu
+		problem = errors.Join(problem, a.ledger.Add(context.WithoutCancel(ctx), Spending{Tokens: u.InputTokens + u.OutputTokens, CostMicroUSD: int64(u.CostUSD * 1e6)}))
+	}
+	task.Transcript = func(e agent.Entry) {
+		if e.Kind == agent.Used && e.Usage != nil {
+			mu.Lock()
+			reported = reported.Add(*e.Usage)
+			count(*e.Usage)
+			mu.Unlock()
+		}
+		if whole != nil {
+			whole(e)
+		}
+	}
+	result, err := a.Agent.Run(ctx, task, exec)
+	mu.Lock()
+	defer mu.Unlock()
+	if rest := result.Usage.Sub(reported); rest != (agent.Usage{}) {
+		count(rest)
+	}
+	return result, errors.Join(err, problem)
 }

@@ -50,17 +50,17 @@ func TestGatewayAndAgentReportACallsUsageOnce(t *testing.T) {
 				price(&c)
 			}
 			var mu sync.Mutex
-			var told agent.Usage
+			var reported agent.Usage
 			guarded := start(t, gateway.Config{}).Guard(reckoning{t: t, cost: test.cost}, c)
 			result, err := guarded.Run(t.Context(), agent.Task{Role: "implementer", Transcript: func(e agent.Entry) {
 				mu.Lock()
 				defer mu.Unlock()
-				told = told.Add(*e.Usage)
+				reported = reported.Add(*e.Usage)
 			}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for what, got := range map[string]agent.Usage{"the transcript": told, "the result": result.Usage} {
+			for what, got := range map[string]agent.Usage{"the transcript": reported, "the result": result.Usage} {
 				if got.CostUSD = math.Round(got.CostUSD*1e6) / 1e6; got != test.want {
 					t.Errorf("%s comes to %+v, want %+v", what, got, test.want)
 				}

@@ -9,6 +9,7 @@ import (
 // hopByHop are headers that concern one connection only.
 var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
+// withoutHops returns a copy without the headers of one connection, those that Connection names included (RFC 9110, section 7.6.1).
 func withoutHops(header http.Header) http.Header {
 	kept := header.Clone()
 	for _, names := range header.Values("Connection") {
@@ -52,8 +53,8 @@ func passedOn(header http.Header, key string, at place, bearer bool) http.Header
 	return kept
 }
 
-// questions are the query parameters that agents use. Google's API accepts credentials there too.
-var questions = []string{"alt", "beta", "limit", "after", "before", "after_id", "before_id", "order", "pageSize", "pageToken"}
+// queryParameters are the query parameters that agents use. Google's API accepts credentials there too.
+var queryParameters = []string{"alt", "beta", "limit", "after", "before", "after_id", "before_id", "order", "pageSize", "pageToken"}
 
 // handBack copies the headers that the agent gets. None of them leads around the gateway.
 func (s *Session) handBack(to, from http.Header) {

@@ -9,6 +9,8 @@ import (
 	"path"
 	"sync"
 	"time"
+
+	"signalbox/internal/flock"
 )
 
 // LedgerConfig configures a Ledger.
@@ -52,30 +54,28 @@ const ledgerPoll = 200 * time.Millisecond
 
 // Reserve implements Budget.
 func (l *Ledger) Reserve(ctx context.Context, want Ask) (Hold, error) {
-	return inTurn(ctx, l.turn, ledgerPoll, func() (Hold, chan struct{}, error) { return l.try(ctx, want) })
-}
-
-func (l *Ledger) try(ctx context.Context, want Ask) (hold Hold, freed chan struct{}, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err = l.locked(ctx, func(p *page) error {
-		a, err := l.account(p)
-		if err != nil {
-			return err
-		}
-		set, ok, err := a.grant(want)
-		if !ok || err != nil {
-			return err
-		}
-		next := p.own
-		next.HeldTokens, next.HeldMicroUSD, next.Holds = next.HeldTokens+set.Tokens, next.HeldMicroUSD+set.CostMicroUSD, next.Holds+1
-		if err := p.write(next); err != nil {
-			return err
-		}
-		hold = &part{ctx: context.WithoutCancel(ctx), ledger: l, page: p, set: set}
-		return nil
+	return inTurn(ctx, l.turn, ledgerPoll, func() (hold Hold, freed chan struct{}, err error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		err = l.locked(ctx, func(p *page) error {
+			a, err := l.account(p)
+			if err != nil {
+				return err
+			}
+			set, ok, err := a.grant(want)
+			if !ok || err != nil {
+				return err
+			}
+			next := p.own
+			next.HeldTokens, next.HeldMicroUSD, next.Holds = next.HeldTokens+set.Tokens, next.HeldMicroUSD+set.CostMicroUSD, next.Holds+1
+			if err := p.write(next); err != nil {
+				return err
+			}
+			hold = &part{ctx: context.WithoutCancel(ctx), ledger: l, page: p, set: set}
+			return nil
+		})
+		return hold, l.freed, err
 	})
-	return hold, l.freed, err
 }
 
 // Begin counts one more call of an agent.
@@ -88,7 +88,7 @@ func (l *Ledger) Begin(ctx context.Context) error {
 			return err
 		}
 		if c := l.config.Calls; c > 0 && all.Calls >= c {
-			return &spent{fmt.Sprintf("the budget of the day %v: %d of %d calls", ErrSpent, all.Calls, c), p.ends}
+			return &spent{fmt.Errorf("the budget of the day %w: %d of %d calls", ErrSpent, all.Calls, c), p.ends}
 		}
 		next := p.own
 		next.Calls++
@@ -133,14 +133,23 @@ func (l *Ledger) locked(ctx context.Context, do func(*page) error) (err error) {
 	return l.today.locked(ctx, func() error { return do(l.today) })
 }
 
+// open begins this process's page of a day, and removes the pages of days long past.
 func (l *Ledger) open(ctx context.Context, date time.Time) (*page, error) {
 	root, err := os.OpenRoot(l.config.Root)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	if err := dropOld(root, l.config.Dir, date); err != nil {
+	days, err := fs.ReadDir(root.FS(), l.config.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
+	}
+	for _, day := range days {
+		if old, err := time.Parse(time.DateOnly, day.Name()); err == nil && date.Sub(old) > keptDays {
+			if err := root.RemoveAll(path.Join(l.config.Dir, day.Name())); err != nil {
+				return nil, err
+			}
+		}
 	}
 	dir := path.Join(l.config.Dir, date.Format(time.DateOnly))
 	if err := root.MkdirAll(dir, 0o700); err != nil {
@@ -150,7 +159,16 @@ func (l *Ledger) open(ctx context.Context, date time.Time) (*page, error) {
 	if p.dir, err = root.OpenRoot(dir); err != nil {
 		return nil, err
 	}
-	if err = p.locked(ctx, p.begin); err != nil {
+	err = p.locked(ctx, func() error { // its lock shows that this process is alive
+		if p.file, err = p.dir.OpenFile(p.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return err
+		}
+		if _, err := flock.Try(p.file); err != nil {
+			return err
+		}
+		return p.write(entry{})
+	})
+	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
@@ -158,21 +176,6 @@ func (l *Ledger) open(ctx context.Context, date time.Time) (*page, error) {
 
 // keptDays is how long a day's page is kept, in case clocks differ.
 const keptDays = 2 * 24 * time.Hour
-
-func dropOld(root *os.Root, dir string, today time.Time) error {
-	days, err := fs.ReadDir(root.FS(), dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, day := range days {
-		if date, err := time.Parse(time.DateOnly, day.Name()); err == nil && today.Sub(date) > keptDays {
-			if err := root.RemoveAll(path.Join(dir, day.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // part is a Hold of a Ledger.
 type part struct {

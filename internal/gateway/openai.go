@@ -6,7 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// responses is OpenAI's Responses API, chat its Chat Completions, which many others speak, too.
+// responses is OpenAI's Responses API, whose last event repeats the whole answer with its usage. chat is its Chat Completions, which many others speak
+// too; a stream reports its usage only if the request asks for it, in a chunk before "[DONE]". Both share the format of errors.
 type (
 	responses struct{ openAI }
 	chat      struct{ openAI }
@@ -52,12 +53,13 @@ func (responses) read(document []byte, r *reading) {
 	}
 }
 
+// ends records a response that has reached its end: complete, cut at a limit, or failed.
 func (r *reading) ends(e response) {
 	r.model, r.problem = e.Model, problemIn(e.Error)
 	r.whole = e.Status == "completed" || e.Status == "incomplete"
 	r.closed = r.whole
 	if u := e.Usage; u != nil {
-		r.tell(tokens{input: u.Input, read: u.Detail.Cached, output: u.Output})
+		r.report(tokens{input: u.Input, read: u.Detail.Cached, output: u.Output})
 	}
 }
 
@@ -95,7 +97,7 @@ func (chat) read(document []byte, r *reading) {
 		r.whole = r.whole || choice.Finish != ""
 	}
 	if u := chunk.Usage; u != nil {
-		r.tell(tokens{input: u.Input, read: u.Detail.Cached, output: u.Output})
+		r.report(tokens{input: u.Input, read: u.Detail.Cached, output: u.Output})
 	}
 	if problem := problemIn(chunk.Error); problem != nil {
 		r.problem = problem

@@ -41,6 +41,7 @@ const (
 	entrySize = 256
 )
 
+// locked runs do while no other process uses the day's folder. The lock ends with the process, so a kill leaves none.
 func (p *page) locked(ctx context.Context, do func() error) error {
 	lock, err := p.dir.OpenFile(pageLock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -50,17 +51,6 @@ func (p *page) locked(ctx context.Context, do func() error) error {
 		return err
 	}
 	return errors.Join(do(), flock.Release(lock))
-}
-
-// begin creates our own file. The caller holds the page's lock.
-func (p *page) begin() (err error) {
-	if p.file, err = p.dir.OpenFile(p.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		return err
-	}
-	if _, err := flock.Try(p.file); err != nil {
-		return err
-	}
-	return p.write(entry{})
 }
 
 // write is one system call, so a kill leaves either the old entry or the new one.
@@ -103,6 +93,8 @@ func (p *page) all() (sum entry, err error) {
 	return sum, nil
 }
 
+// read returns what another process used. If that process is dead, what it had reserved counts as used, because no one knows better, and the entry is
+// remembered: it no longer changes.
 func (p *page) read(name string) (e entry, err error) {
 	file, err := p.dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -126,7 +118,7 @@ func (p *page) read(name string) (e entry, err error) {
 	return p.dead[name], flock.Release(file)
 }
 
-var errNegative = errors.New("nobody uses less than nothing")
+var errNegative = errors.New("it counts less than nothing")
 
 func (p *page) close() error {
 	if p == nil {

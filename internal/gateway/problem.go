@@ -110,8 +110,8 @@ func (p *problem) meant() int {
 	return http.StatusBadRequest
 }
 
-// told reads the body of an error. It may not be JSON, if something other than the vendor answered.
-func told(status int, body []byte) *problem {
+// problemOf reads the body of an error. It may not be JSON, if something other than the vendor answered.
+func problemOf(status int, body []byte) *problem {
 	var document struct {
 		Error jsontext.Value `json:"error"`
 	}
@@ -135,6 +135,7 @@ func told(status int, body []byte) *problem {
 // longest is beyond every vendor's limits; a later end is not believed.
 const longest = 35 * 24 * time.Hour
 
+// seconds returns a wait, zero if it is none or longer than is believed.
 func seconds(s float64) time.Duration {
 	if math.IsNaN(s) || s <= 0 || s > longest.Seconds() {
 		return 0
@@ -142,6 +143,7 @@ func seconds(s float64) time.Duration {
 	return time.Duration(s * float64(time.Second))
 }
 
+// unix returns a time in seconds since 1970, zero if there is none.
 func unix(s float64) time.Time {
 	if math.IsNaN(s) || s <= 0 || s > 1e11 {
 		return time.Time{}

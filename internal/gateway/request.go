@@ -87,7 +87,7 @@ func isTrue(v jsontext.Value) bool { return string(bytes.TrimSpace(v)) == "true"
 // wantUsage asks for the usage at the end of a stream.
 func wantUsage(body []byte, request map[string]jsontext.Value) ([]byte, error) {
 	options := map[string]jsontext.Value{}
-	if told := request["stream_options"]; len(told) > 0 && json.Unmarshal(told, &options) != nil {
+	if reported := request["stream_options"]; len(reported) > 0 && json.Unmarshal(reported, &options) != nil {
 		return nil, fmt.Errorf("%w: stream_options is no object", errRequest)
 	}
 	if isTrue(options["include_usage"]) {
@@ -106,4 +106,50 @@ func wantUsage(body []byte, request map[string]jsontext.Value) ([]byte, error) {
 		return nil, fmt.Errorf("ask for the usage: %w", err)
 	}
 	return body, nil
+}
+
+const (
+	// usualOutput is reserved for a request without a limit of its own; it is as much as agents ask for that set one.
+	usualOutput = 32_000
+	// leastReserved covers what a vendor adds even to a small request, such as its description of tools.
+	leastReserved = 4096
+	// A token of text is rarely shorter than 3 bytes or longer than 6.
+	shortToken, longToken = 3, 6
+	// pictureBytes is the least size of a token of a picture or document. An encoded string counts as one if it is longer than longString.
+	pictureBytes, longString = 16, 8 << 10
+	// encodedBytes are those of base64, in both of its alphabets. Text of any length has spaces or other punctuation.
+	encodedBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=-_"
+)
+
+// wants is what a request says about its answer.
+type wants struct {
+	// output is the most tokens of the answer. hidden: some of them are billed without being seen.
+	output int64
+	hidden bool
+}
+
+// maxChoices is the most parallel answers that a request is believed to ask for.
+const maxChoices = 128
+
+// sizes returns the bytes of a request's text and of its encoded data, such as pictures.
+func sizes(body []byte) (text, encoded int64) {
+	for rest := body; ; {
+		open := bytes.IndexByte(rest, '"')
+		if open < 0 {
+			return int64(len(body)) - encoded, encoded
+		}
+		rest = rest[open+1:]
+		end := 0 // of the string
+		for end < len(rest) && rest[end] != '"' {
+			if rest[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end, len(rest))
+		if s := rest[:end]; len(s) > longString && len(bytes.Trim(s[:longString], encodedBytes)) == 0 {
+			encoded += int64(len(s))
+		}
+		rest = rest[min(end+1, len(rest)):]
+	}
 }

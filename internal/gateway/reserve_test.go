@@ -174,7 +174,7 @@ func TestUnreportedUsageCountsAsTheWholeReservation(t *testing.T) {
 			}()
 			<-arrived
 			if got := flying.Load(); got != input+output {
-				t.Errorf("while it was on its way %d tokens were told of", got)
+				t.Errorf("while it was on its way %d tokens were reported", got)
 			}
 			if test.name == "no answer" {
 				leave() // the agent is gone, or killed

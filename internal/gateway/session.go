@@ -65,7 +65,7 @@ type Session struct {
 	token, key digest // of the endpoint
 	budgets    []Budget
 	serving    sync.WaitGroup
-	telling    sync.Mutex // keeps calls of OnInFlight in order
+	reporting  sync.Mutex // keeps calls of OnInFlight in order
 
 	mu      sync.Mutex
 	closed  bool
@@ -119,6 +119,7 @@ var errPrice = errors.New("want US dollars per million tokens, from 0 to 10000")
 // secretLength is the length of 32 bytes in base64url.
 const secretLength = 43
 
+// secret returns 32 random bytes as text for an address or a header.
 func secret() string {
 	random := make([]byte, sha256.Size)
 	_, _ = rand.Read(random) // never fails

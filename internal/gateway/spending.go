@@ -34,13 +34,13 @@ var ErrSpent = errors.New("is used up")
 
 // spent is the error of a budget with too little left.
 type spent struct {
-	text string
+	// error wraps ErrSpent, and is for people.
+	error
 	// until is when the budget is renewed; zero if only a person can raise it.
 	until time.Time
 }
 
-func (e *spent) Error() string { return e.text }
-func (e *spent) Unwrap() error { return ErrSpent }
+func (e *spent) Unwrap() error { return e.error }
 
 // account is the state of a budget.
 type account struct {
@@ -99,8 +99,9 @@ func (a account) over(by int64) error {
 	return nil
 }
 
+// spent returns the error of this budget.
 func (a account) spent(format string, figures ...any) error {
-	return &spent{fmt.Sprintf("the budget of %s %v: %s", a.name, ErrSpent, fmt.Sprintf(format, figures...)), a.until}
+	return &spent{fmt.Errorf("the budget of %s %w: %s", a.name, ErrSpent, fmt.Sprintf(format, figures...)), a.until}
 }
 
 func dollars(microUSD int64) float64 { return float64(microUSD) / 1e6 }

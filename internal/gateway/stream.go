@@ -21,36 +21,7 @@ const chunk = 32 << 10
 
 // follow streams a model's answer and counts it.
 func (x *exchange) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, body io.Reader, isEvents bool) error {
-	known := &reading{untold: true}
-	documents := x.reader(known, isEvents)
-	err := x.pass(ctx, w, body, func(p []byte) error {
-		documents.write(p)
-		return x.session.count(x, known, 0)
-	})
-	documents.finish()
-	_ = x.session.count(x, known, known.suppose(x)) // a session that is cut now has its reason
-	// The answer began well. Judge it by how it ended.
-	s := x.session
-	switch {
-	case errors.Is(context.Cause(ctx), errStopped):
-	case known.problem != nil:
-		s.wentWrong(s.judge(known.problem, http.Header{}))
-	case known.closed, known.whole && err == nil:
-		s.wentWell()
-	case r.Context().Err() != nil, errors.Is(err, errAgentGone):
-	case err != nil:
-		x.lost(ctx, "broke off", err)
-	default:
-		s.wentWrong(verdict{agent.Fail(agent.Unreachable, "%s ended its answer too early", s.server()), passing})
-	}
-	if err == nil && isEvents && !known.whole && known.problem == nil {
-		return errHalf // after a tool, Gemini CLI would take it for the complete answer
-	}
-	return err
-}
-
-// reader returns the parser for an answer of this kind.
-func (x *exchange) reader(known *reading, isEvents bool) splitter {
+	known := &reading{unreported: true}
 	d := document{each: func(data []byte, size int) {
 		if data == nil {
 			known.text += int64(size)
@@ -58,10 +29,36 @@ func (x *exchange) reader(known *reading, isEvents bool) splitter {
 		}
 		x.route.dialect.read(data, known)
 	}}
+	documents := splitter(&objects{document: d})
 	if isEvents {
-		return &events{document: d}
+		documents = &events{document: d}
 	}
-	return &objects{document: d}
+	err := x.pass(ctx, w, body, func(p []byte) error {
+		documents.write(p)
+		return x.session.count(x, known, 0)
+	})
+	documents.finish()
+	_ = x.session.count(x, known, known.estimateRest(x)) // a session that is cut now has its reason
+	// The answer began well. Judge it by how it ended.
+	s := x.session
+	switch {
+	case errors.Is(context.Cause(ctx), errStopped):
+	case known.problem != nil:
+		s.recordFailure(s.judge(known.problem, http.Header{}))
+	case known.closed, known.whole && err == nil:
+		s.mu.Lock()
+		s.trouble, s.failed, s.objected = nil, 0, 0
+		s.mu.Unlock()
+	case r.Context().Err() != nil, errors.Is(err, errAgentGone):
+	case err != nil:
+		x.lost(ctx, "broke off", err)
+	default:
+		s.recordFailure(verdict{agent.Fail(agent.Unreachable, "%s ended its answer too early", s.server()), passing})
+	}
+	if err == nil && isEvents && !known.whole && known.problem == nil {
+		return errHalf // after a tool, Gemini CLI would take it for the complete answer
+	}
+	return err
 }
 
 // pass returns nil when everything was passed on. Time that the agent takes does not count as the vendor's silence.
@@ -78,14 +75,20 @@ func (x *exchange) pass(ctx context.Context, w http.ResponseWriter, body io.Read
 			return e
 		}
 		if n > 0 {
-			x.session.touch()
+			now := x.session.gateway.config.Clock()
+			x.session.mu.Lock()
+			x.session.used.Last = now
+			if x.session.used.First.IsZero() {
+				x.session.used.First = now
+			}
+			x.session.mu.Unlock()
 			if e := read(buffer[:n]); e != nil {
 				return e
 			}
 		}
 		out := scrub.pass(buffer[:n])
 		if errors.Is(err, io.EOF) {
-			out = append(out, scrub.rest()...)
+			out = append(out, scrub.held...)
 		}
 		if _, e := w.Write(out); e != nil || x.control.Flush() != nil {
 			return errAgentGone
@@ -100,21 +103,11 @@ func (x *exchange) pass(ctx context.Context, w http.ResponseWriter, body io.Read
 	}
 }
 
-// touch records when bytes of answers arrived.
-func (s *Session) touch() {
-	now := s.gateway.config.Clock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.used.First.IsZero() {
-		s.used.First = now
-	}
-	s.used.Last = now
-}
-
 // scrubber replaces the API key in passing data: a server named by a person may echo what it was sent. It holds back only bytes that may begin the
 // key.
 type scrubber struct {
-	key  []byte
+	key []byte
+	// held are the bytes held back. At the end of the data they turn out to be no key.
 	held []byte
 }
 
@@ -138,6 +131,3 @@ func (s *scrubber) pass(p []byte) []byte {
 	s.held = bytes.Clone(p[len(p)-keep:])
 	return p[:len(p)-keep]
 }
-
-// rest returns the bytes that were held back and turned out to be no key.
-func (s *scrubber) rest() []byte { return s.held }

@@ -36,16 +36,6 @@ const maxModels = 50
 // otherModels is the name for the rest.
 const otherModels = "(others)"
 
-// known returns the name under which a model is counted. One that a request can't name is among the rest: names are printed later.
-func (u *usage) known(model string) string {
-	_, there := u.Models[model]
-	odd := strings.ContainsFunc(model, func(r rune) bool { return r <= ' ' || r > '~' })
-	if there || len(u.Models) < maxModels && model != "" && len(model) <= maxName && !odd {
-		return model
-	}
-	return otherModels
-}
-
 // share is what one answer adds.
 type share struct {
 	tokens   tokens
@@ -58,8 +48,13 @@ func (s share) spending() Spending {
 	return Spending{Tokens: s.tokens.input + s.tokens.output, CostMicroUSD: s.microUSD}
 }
 
-// replace replaces the earlier count of an answer.
+// replace replaces the earlier count of an answer. A model that a request can't name is counted with the rest: names are printed later.
 func (u *usage) replace(model string, before, now share) {
+	_, there := u.Models[model]
+	odd := strings.ContainsFunc(model, func(r rune) bool { return r <= ' ' || r > '~' })
+	if !there && (len(u.Models) >= maxModels || model == "" || len(model) > maxName || odd) {
+		model = otherModels
+	}
 	u.Estimated += now.guessed - before.guessed
 	u.microUSD[model] += now.microUSD - before.microUSD
 	m := u.Models[model]
