@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
+	"strconv"
+	"sync"
 	"time"
 )
 
@@ -17,34 +20,41 @@ type refusal struct {
 
 func (r *refusal) Error() string { return "blocked: " + r.host + " " + r.why }
 
-// dial connects to a host of the policy.
-func (s *session) dial(ctx context.Context, host string, port uint16) (net.Conn, error) {
-	out, err := s.wayOut("https", host, port)
+// dial connects to "host:port", if the policy allows it. The network, always tcp, is only there for
+// http.Transport.
+func (s *session) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	host, port, err := split(address)
 	if err != nil {
 		return nil, err
 	}
+	out, err := s.wayOut(ctx, "https", host, port)
+	if err != nil {
+		return nil, err
+	}
+	var conn net.Conn
 	if out != nil {
-		if err := s.mayPass(ctx, host, port); err != nil {
-			return nil, err
+		conn, err = s.dialThrough(ctx, out, net.JoinHostPort(host, strconv.Itoa(int(port))))
+	} else {
+		var addresses []netip.Addr
+		addresses, err = s.permitted(ctx, host, port)
+		for _, ip := range addresses {
+			one, problem := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", netip.AddrPortFrom(ip, port).String())
+			if problem == nil {
+				conn, err = one, nil
+				break
+			}
+			err = errors.Join(err, fmt.Errorf("connect: %w", problem))
 		}
-		return s.dialThrough(ctx, out, host, port)
 	}
-	addresses, err := s.permitted(ctx, host, port)
 	if err != nil {
 		return nil, err
 	}
-	var problems []error
-	for _, ip := range addresses {
-		conn, err := s.connect(ctx, netip.AddrPortFrom(ip, port))
-		if err == nil {
-			return conn, nil
-		}
-		problems = append(problems, err)
-	}
-	return nil, errors.Join(problems...)
+	idle := &idleConn{duplex: duplex{conn}, clock: s.config.Clock}
+	idle.extend()
+	return idle, nil
 }
 
-// permitted returns the addresses of a host to which commands may be connected.
+// permitted returns the addresses of a host that commands may connect to.
 func (s *session) permitted(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
 	trust := s.config.Policy.of(host, port)
 	if trust == refused {
@@ -73,7 +83,7 @@ func (s *session) permitted(ctx context.Context, host string, port uint16) ([]ne
 	return permitted, nil
 }
 
-// refused reports a host at its first refusal.
+// refused returns the refusal of a host, and reports the first one of each.
 func (s *session) refused(host, why string) error {
 	s.mu.Lock()
 	first := !s.seen[host] && len(s.seen) < maxRefused
@@ -88,18 +98,6 @@ func (s *session) refused(host, why string) error {
 		}
 	}
 	return &refusal{host: host, why: why}
-}
-
-func (s *session) connect(ctx context.Context, address netip.AddrPort) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address.String())
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	idle := &idleConn{duplex: duplex{conn}, clock: s.config.Clock}
-	idle.extend()
-	return idle, nil
 }
 
 // idleConn is closed for reading and writing when nothing moves for idleTimeout.
@@ -125,6 +123,39 @@ func (c *idleConn) Write(p []byte) (int, error) {
 }
 
 func (c *idleConn) extend() {
-	// A connection that cannot get one is closed already.
+	// A connection that takes no deadline is closed already.
 	_ = c.SetDeadline(c.clock().Add(idleTimeout))
+}
+
+// Blocklist holds the hosts that one command was refused.
+type Blocklist struct {
+	mu    sync.Mutex
+	hosts []string
+}
+
+// maxBlocked is how many hosts a Blocklist names.
+const maxBlocked = 20
+
+// Add records a refused host.
+func (b *Blocklist) Add(host string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.hosts) < maxBlocked {
+		b.hosts = append(b.hosts, host)
+	}
+}
+
+// Tell writes the list to the command's standard error, if it has one.
+func (b *Blocklist) Tell(stderr io.Writer) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, host := range b.hosts {
+		if stderr == nil {
+			return nil
+		}
+		if _, err := fmt.Fprintf(stderr, "signalbox: blocked: %s (environment.allow)\n", host); err != nil {
+			return fmt.Errorf("list blocked hosts: %w", err)
+		}
+	}
+	return nil
 }

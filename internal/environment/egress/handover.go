@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Handover passes the listeners that Enter makes inside out to the proxy. The socket between them is closed before the program starts, so the
-// program can't send anything through it.
+// Handover passes the listeners that Enter makes inside to the proxy outside. The socket between
+// them is closed before the program starts, so the program can't send anything through it.
 type Handover struct {
 	// Inside is the end that Enter gets as an open file.
 	Inside *os.File
@@ -44,11 +44,17 @@ func (h *Handover) Listeners(count int) (listeners []net.Listener, err error) {
 	if said > 0 && n == 0 {
 		return nil, errors.New(string(data[:said]))
 	}
-	files, err := received(control[:n])
-	for _, file := range files {
-		l, e := net.FileListener(file)
-		if err = errors.Join(err, e, file.Close()); e == nil {
-			listeners = append(listeners, l)
+	messages, err := unix.ParseSocketControlMessage(control[:n])
+	for _, m := range messages {
+		rights, e := unix.ParseUnixRights(&m)
+		err = errors.Join(err, e)
+		for _, fd := range rights {
+			unix.CloseOnExec(fd)
+			file := os.NewFile(uintptr(fd), "listener")
+			l, e := net.FileListener(file)
+			if err = errors.Join(err, e, file.Close()); e == nil {
+				listeners = append(listeners, l)
+			}
 		}
 	}
 	if err == nil && len(listeners) != count {
@@ -63,39 +69,20 @@ func (h *Handover) Listeners(count int) (listeners []net.Listener, err error) {
 
 const (
 	maxListeners = 200
-	maxComplaint = 4 << 10
+	maxComplaint = 4 << 10 // bytes
 )
 
-// received extracts the descriptors from a message.
-func received(control []byte) (files []*os.File, err error) {
-	messages, err := unix.ParseSocketControlMessage(control)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range messages {
-		rights, err := unix.ParseUnixRights(&m)
-		if err != nil {
-			return files, err
-		}
-		for _, fd := range rights {
-			unix.CloseOnExec(fd)
-			files = append(files, os.NewFile(uintptr(fd), "listener"))
-		}
-	}
-	return files, nil
-}
-
-// Complaint returns why Enter could not listen or not start the program; nil if it could. It is called when the program has ended, and closes
-// Inside.
+// Complaint returns why Enter couldn't listen or start the program, nil if it could. Call it when the
+// program has ended. It closes Inside.
 func (h *Handover) Complaint() error {
-	_ = h.Inside.Close() // otherwise its end would not be seen
+	_ = h.Inside.Close() // otherwise Read would wait for its end
 	data := make([]byte, maxComplaint)
 	n, err := h.ours.Read(data)
 	if n == 0 || errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("hear whether the program started: %w", err)
+		return fmt.Errorf("read whether the program started: %w", err)
 	}
 	return errors.New(string(data[:n]))
 }

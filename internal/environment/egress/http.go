@@ -17,46 +17,33 @@ import (
 )
 
 const (
-	// headerTimeout and maxHeader bound what a client may take to say what it wants.
+	// headerTimeout and maxHeader (bytes) limit the header of a request.
 	headerTimeout = 30 * time.Second
 	maxHeader     = 64 << 10
-	// keepTimeout is how long a connection without a request is kept.
+	// keepTimeout is how long an idle connection is kept.
 	keepTimeout = 90 * time.Second
 )
 
-// serveHTTP is the proxy itself.
+// serveHTTP serves the proxy itself.
 func (s *session) serveHTTP(l net.Listener) error {
 	transport := func() *http.Transport {
 		return &http.Transport{DisableCompression: true, IdleConnTimeout: keepTimeout, MaxIdleConns: maxConnections, ResponseHeaderTimeout: idleTimeout}
 	}
 	direct, through := transport(), transport()
-	direct.DialContext = s.dialAddress
+	direct.DialContext = s.dial
 	through.Proxy = func(r *http.Request) (*url.URL, error) { return s.config.Proxy(r.URL) }
 	through.TLSClientConfig = &tls.Config{RootCAs: s.config.Roots}
 	defer direct.CloseIdleConnections()
 	defer through.CloseIdleConnections()
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(*httputil.ProxyRequest) {}, Transport: &passing{s, direct, through}, FlushInterval: -1,
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { answer(w, err) }, ErrorLog: silent,
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			reason, status := explain(err)
+			http.Error(w, "signalbox: "+reason, status)
+		},
+		ErrorLog: silent,
 	}
-	server := &http.Server{
-		Handler: s.handler(forward), BaseContext: func(net.Listener) context.Context { return s.ctx },
-		ReadHeaderTimeout: headerTimeout, IdleTimeout: keepTimeout, MaxHeaderBytes: maxHeader, ErrorLog: silent,
-	}
-	// Tunnels were taken over from the server, and end by themselves with the context.
-	stop := context.AfterFunc(s.ctx, func() { _ = server.Close() })
-	defer stop()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve proxy: %w", err)
-	}
-	return nil
-}
-
-// silent takes what the server says about clients that broke off.
-var silent = log.New(io.Discard, "", 0)
-
-func (s *session) handler(forward http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodConnect:
 			s.connectTunnel(w, r)
@@ -66,15 +53,21 @@ func (s *session) handler(forward http.Handler) http.Handler {
 			forward.ServeHTTP(w, r)
 		}
 	})
+	server := &http.Server{
+		Handler: handler, BaseContext: func(net.Listener) context.Context { return s.ctx },
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: keepTimeout, MaxHeaderBytes: maxHeader, ErrorLog: silent,
+	}
+	// The server no longer knows its tunnels: they end by themselves with the context.
+	stop := context.AfterFunc(s.ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve proxy: %w", err)
+	}
+	return nil
 }
 
-func (s *session) dialAddress(ctx context.Context, _, address string) (net.Conn, error) {
-	host, port, err := split(address)
-	if err != nil {
-		return nil, err
-	}
-	return s.dial(ctx, host, port)
-}
+// silent discards the server's messages about clients that broke off.
+var silent = log.New(io.Discard, "", 0)
 
 // split returns the host and the port of "host:port" as a client writes it.
 func split(address string) (host string, port uint16, err error) {
@@ -90,17 +83,19 @@ func split(address string) (host string, port uint16, err error) {
 
 // connectTunnel answers CONNECT. The reason is in the first line of the answer, because most clients show only that line.
 func (s *session) connectTunnel(w http.ResponseWriter, r *http.Request) {
-	server, dialErr := s.dialAddress(r.Context(), "tcp", r.Host)
+	server, dialErr := s.dial(r.Context(), "tcp", r.Host)
 	client, buffer, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		answer(w, err)
+		reason, status := explain(err)
+		http.Error(w, "signalbox: "+reason, status)
 		if server != nil {
 			_ = server.Close()
 		}
 		return
 	}
 	if dialErr != nil {
-		_, _ = fmt.Fprintf(client, "HTTP/1.1 %d %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status(dialErr), reason(dialErr))
+		reason, status := explain(dialErr)
+		_, _ = fmt.Fprintf(client, "HTTP/1.1 %d %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status, reason)
 		_ = client.Close()
 		return
 	}
@@ -109,7 +104,7 @@ func (s *session) connectTunnel(w http.ResponseWriter, r *http.Request) {
 	tunnel(s.ctx, &buffered{duplex: duplex{client}, reader: buffer.Reader}, server)
 }
 
-// buffered is a connection of which the first bytes were read already.
+// buffered is a connection whose first bytes are in a reader.
 type buffered struct {
 	duplex
 	reader *bufio.Reader
@@ -117,25 +112,20 @@ type buffered struct {
 
 func (b *buffered) Read(p []byte) (int, error) { return b.reader.Read(p) }
 
-func answer(w http.ResponseWriter, err error) { http.Error(w, "signalbox: "+reason(err), status(err)) }
-
-func status(err error) int {
-	var refused *refusal
-	switch {
-	case errors.As(err, &refused):
-		return http.StatusForbidden
-	case errors.Is(err, errNoHost):
-		return http.StatusBadRequest
-	}
-	return http.StatusBadGateway
-}
-
-// reason returns an error on one line, in characters that any client may print.
-func reason(err error) string {
-	return strings.Map(func(r rune) rune {
+// explain returns an error on one line, in characters that any client may print, and its status.
+func explain(err error) (reason string, status int) {
+	reason = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return ' '
 		}
 		return r
 	}, err.Error())
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		return reason, http.StatusForbidden
+	case errors.Is(err, errNoHost):
+		return reason, http.StatusBadRequest
+	}
+	return reason, http.StatusBadGateway
 }

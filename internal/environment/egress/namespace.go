@@ -11,20 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Namespace is a network namespace with nothing but a loopback interface, on which a process outside listens.
+// Namespace is a network namespace with only a loopback interface, on which a process outside listens.
 type Namespace struct {
 	// File holds the namespace open; programs are started in it.
 	File *os.File
-	// Listeners listen at the addresses that were asked for.
+	// Listeners listen at the requested addresses.
 	Listeners []net.Listener
 }
 
-// ErrNotPermitted: only root may make a network namespace and continue outside of it. Without that right, the program inside listens itself, by
-// Handover.
+// ErrNotPermitted: only root may make a network namespace and continue outside it. Without that
+// right, the program inside listens itself and passes its listeners on through a Handover.
 var ErrNotPermitted = errors.New("no right to make a network namespace")
 
-// NewNamespace makes a network namespace and listens in it. It needs no process inside: a socket stays in the namespace of the thread that made it,
-// no matter which process uses it. The kernel removes the namespace when its last program and the File are gone.
+// NewNamespace makes a network namespace and listens in it. It needs no process inside: a socket stays
+// in the namespace of the thread that made it, no matter which process uses it. The kernel removes
+// the namespace when its last program has ended and File is closed.
 func NewNamespace(ctx context.Context, addresses []string) (*Namespace, error) {
 	type made struct {
 		namespace *Namespace
@@ -80,7 +81,7 @@ func raiseLoopback() error {
 	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, loopback)
 }
 
-// Close lets go of the namespace and of what listens in it.
+// Close closes the listeners and releases the namespace.
 func (n *Namespace) Close() error {
 	closeAll(n.Listeners)
 	return n.File.Close()

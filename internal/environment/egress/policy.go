@@ -1,6 +1,6 @@
-// Package egress owns limited network access for the commands of an environment: the list of hosts, the proxy that is the commands' only way out,
-// and the ways to listen for them in their network namespace. It does not inspect what is transferred: a command that may reach a host may also
-// send to it.
+// Package egress owns limited network access for the commands of an environment: the list of hosts,
+// the proxy that is their only way out, and the ways to listen in their network namespace. It
+// doesn't inspect what is transferred: a command that may reach a host may also send to it.
 package egress
 
 import (
@@ -9,15 +9,16 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Kinds of network access for commands.
 const (
-	// Full is whatever this machine reaches, its own loopback and abstract sockets too.
+	// Full is everything that this machine reaches, including its own loopback and abstract sockets.
 	Full = "full"
 	// Registries is the hosts of a Policy.
 	Registries = "registries"
-	// None is nothing but a loopback interface of the command's own.
+	// None is only a loopback interface of the command's own.
 	None = "none"
 )
 
@@ -48,18 +49,6 @@ func NewPolicy(allow, variables []string) (Policy, error) {
 	return p, nil
 }
 
-// With returns the policy and, on top of it, addresses of this machine's loopback interface that a program
-// is meant to reach.
-func (p Policy) With(addresses []string) Policy {
-	p.rules = slices.Clone(p.rules)
-	for _, address := range addresses {
-		if at, err := netip.ParseAddrPort(address); err == nil && at.Addr().IsLoopback() {
-			p.rules = append(p.rules, rule{name: at.Addr().String(), port: at.Port(), named: true})
-		}
-	}
-	return p
-}
-
 // trust is how far the addresses of an allowed host are trusted.
 type trust int
 
@@ -73,8 +62,19 @@ const (
 // of returns the trust in a host in its normal form (see normal), on a port.
 func (p Policy) of(host string, port uint16) (most trust) {
 	for _, r := range p.rules {
-		if r.matches(host, port) {
-			most = max(most, r.trust())
+		onPort := r.port == port || r.port == 0 && (port == httpPort || port == httpsPort)
+		below := strings.HasPrefix(r.name, ".")
+		if !onPort || host != r.name && !(below && strings.HasSuffix(host, r.name)) {
+			continue
+		}
+		_, err := netip.ParseAddr(r.name)
+		switch {
+		case !r.named || below: // others may give a name below ".example.org" any address
+			most = max(most, public)
+		case err == nil:
+			most = max(most, everyAddress)
+		default:
+			most = max(most, ownNetwork)
 		}
 	}
 	return most
@@ -101,7 +101,7 @@ func (p Policy) Addresses() []string {
 	return addresses
 }
 
-// name returns host:port as the setting writes it, without the port that https has anyway.
+// name returns host:port as the setting writes it, without a port that http or https has anyway.
 func name(host string, port uint16) string {
 	if port == httpsPort || port == httpPort {
 		return host
@@ -112,8 +112,9 @@ func name(host string, port uint16) string {
 	return host + ":" + strconv.Itoa(int(port))
 }
 
-// Allows reports whether commands may ask for an http or https address: its host may still turn out to have no address
-// that is permitted. Host is the host's name as the setting would have it, empty where there is none.
+// Allows reports whether commands may ask for an http or https address. When they do, its host may
+// still turn out to have no permitted address. Host is the name as the setting would have it,
+// empty if the address has none.
 func (p Policy) Allows(address *url.URL) (host string, allowed bool) {
 	normalized, err := normal(address.Hostname())
 	if err != nil {
@@ -121,4 +122,27 @@ func (p Policy) Allows(address *url.URL) (host string, allowed bool) {
 	}
 	port := portOf(address)
 	return name(normalized, port), p.of(normalized, port) != refused
+}
+
+// publicHosts are always allowed: the hosts that package managers use without configuration. Model services are not among them, because a command
+// can send anything to them; a person names the one they need.
+var publicHosts = []string{
+	// Go; the proxy sends large modules from the storage service.
+	"proxy.golang.org", "sum.golang.org", "index.golang.org", "storage.googleapis.com", "go.dev", "dl.google.com",
+	// JavaScript
+	"registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com", "nodejs.org",
+	// Python
+	"pypi.org", "files.pythonhosted.org",
+	"conda.anaconda.org", "repo.anaconda.com", "binstar-cio-packages-prod.s3.amazonaws.com",
+	// Java
+	"repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "plugins-artifacts.gradle.org",
+	"services.gradle.org", "downloads.gradle.org", "maven.google.com",
+	// Rust
+	"crates.io", "static.crates.io", "index.crates.io", "static.rust-lang.org",
+	// Ruby, PHP, .NET, Elixir
+	"rubygems.org", "index.rubygems.org", "repo.packagist.org", "packagist.org", "api.nuget.org",
+	"repo.hex.pm", "hex.pm", "builds.hex.pm",
+	// Systems
+	"deb.debian.org", "security.debian.org", "archive.ubuntu.com", "security.ubuntu.com", "ports.ubuntu.com",
+	"dl-cdn.alpinelinux.org",
 }

@@ -15,30 +15,11 @@ const (
 	httpsPort = 443
 )
 
-// rule allows a host, or with a dot before it all hosts below it.
+// rule allows a host or, if its name starts with a dot, all hosts below it.
 type rule struct {
 	name  string
 	port  uint16 // 0: those of http and https
-	named bool   // by a person, not by our own list
-}
-
-func (r rule) matches(host string, port uint16) bool {
-	if r.port != port && (r.port != 0 || port != httpPort && port != httpsPort) {
-		return false
-	}
-	return host == r.name || strings.HasPrefix(r.name, ".") && strings.HasSuffix(host, r.name)
-}
-
-// trust is lower for ".example.org": others may give a name below it any address.
-func (r rule) trust() trust {
-	_, err := netip.ParseAddr(r.name)
-	switch {
-	case !r.named || strings.HasPrefix(r.name, "."):
-		return public
-	case err == nil:
-		return everyAddress
-	}
-	return ownNetwork
+	named bool   // by a person, not by publicHosts
 }
 
 // parseRule reads "api.example.org", ".example.org", "10.0.0.7:5432" and "[::1]:8080".
@@ -46,7 +27,7 @@ func parseRule(entry string) (rule, error) {
 	host, port := entry, uint16(0)
 	if h, p, err := net.SplitHostPort(entry); err == nil {
 		if host, port = h, parsePort(p); port == 0 {
-			host = "" // which is none
+			host = "" // normal refuses it
 		}
 	}
 	below := strings.HasPrefix(host, ".")
@@ -118,4 +99,43 @@ func normal(host string) (string, error) {
 		}
 	}
 	return host, nil
+}
+
+// closed are the addresses outside the internet that netip has no name for, and those that
+// hide another address.
+var closed = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),      // this host
+	netip.MustParsePrefix("100.64.0.0/10"),  // carrier-grade NAT; also cloud services
+	netip.MustParsePrefix("192.0.0.0/24"),   // protocol assignments
+	netip.MustParsePrefix("198.18.0.0/15"),  // benchmarking
+	netip.MustParsePrefix("240.0.0.0/4"),    // reserved, and broadcast
+	netip.MustParsePrefix("64:ff9b::/96"),   // IPv4 behind NAT64
+	netip.MustParsePrefix("64:ff9b:1::/48"), // the same, with a prefix of the network's own
+	netip.MustParsePrefix("2002::/16"),      // IPv4 behind 6to4
+	netip.MustParsePrefix("2001::/32"),      // IPv4 behind Teredo
+	netip.MustParsePrefix("fec0::/10"),      // site-local
+}
+
+// permits reports whether a host of this trust may have the address. A link-local address, such as
+// that of the service that hands out a cloud machine's credentials, must be named by its number:
+// the owner of a name chooses its addresses.
+func (t trust) permits(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	switch t {
+	case public:
+		if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+			return false
+		}
+		for _, prefix := range closed {
+			if prefix.Contains(ip) {
+				return false
+			}
+		}
+		return true
+	case ownNetwork:
+		return ip.IsGlobalUnicast() || ip.IsLoopback()
+	case everyAddress:
+		return true
+	}
+	return false
 }

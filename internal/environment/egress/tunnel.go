@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// tunnel passes bytes both ways until both sides ended, one of them broke, or ctx ends.
+// tunnel passes bytes both ways until both sides end, one of them breaks, or ctx ends.
 func tunnel(ctx context.Context, a, b net.Conn) {
 	closeBoth := func() { _, _ = a.Close(), b.Close() }
 	stop := context.AfterFunc(ctx, closeBoth)
@@ -25,33 +25,17 @@ func tunnel(ctx context.Context, a, b net.Conn) {
 	passing.Wait()
 }
 
-// duplex is a connection that passes on that one side has no more to say.
+// duplex is a connection that passes on the end of one direction.
 type duplex struct{ net.Conn }
 
 func (d duplex) CloseWrite() error { return closeWrite(d.Conn) }
 
-// closeWrite says to the other side that no more comes, and still hears it.
+// closeWrite ends one direction; the other side can still send.
 func closeWrite(c net.Conn) error {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return c.Close()
-}
-
-// serveAddress leads every connection to an address of this machine's loopback interface.
-func (s *session) serveAddress(l net.Listener, address string) error {
-	host, port, err := split(address)
-	if err != nil {
-		return err
-	}
-	return accept(s.ctx, l, func(client net.Conn) {
-		server, err := s.dial(s.ctx, host, port)
-		if err != nil {
-			_ = client.Close() // which the client sees as it would see a server that is down
-			return
-		}
-		tunnel(s.ctx, client, server)
-	})
 }
 
 // accept hands every connection to serve until ctx ends, and returns when all are served.
@@ -73,4 +57,56 @@ func accept(ctx context.Context, l net.Listener, serve func(net.Conn)) error {
 		}
 		serving.Go(func() { serve(conn) })
 	}
+}
+
+// limited accepts a number of connections at a time; further ones wait in the kernel.
+type limited struct {
+	net.Listener
+	places chan struct{} // holds one entry for each that is taken
+	shut   chan struct{}
+	close  func() error
+}
+
+func newLimited(l net.Listener, connections int) *limited {
+	shut := make(chan struct{})
+	return &limited{Listener: l, places: make(chan struct{}, connections), shut: shut,
+		close: sync.OnceValue(func() error { close(shut); return l.Close() })}
+}
+
+// Accept implements net.Listener. It waits for a free place first.
+func (l *limited) Accept() (net.Conn, error) {
+	select {
+	case l.places <- struct{}{}:
+	case <-l.shut:
+		return nil, net.ErrClosed
+	}
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		<-l.places
+		return nil, err
+	}
+	return &counted{duplex: duplex{conn}, leave: sync.OnceFunc(func() { <-l.places })}, nil
+}
+
+// Close implements net.Listener.
+func (l *limited) Close() error { return l.close() }
+
+// drain returns when the listener and all its connections are closed.
+func (l *limited) drain() {
+	<-l.shut
+	for range cap(l.places) {
+		l.places <- struct{}{}
+	}
+}
+
+// counted gives its place back when it is closed.
+type counted struct {
+	duplex
+	leave func()
+}
+
+// Close implements net.Conn.
+func (c *counted) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
 }

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -17,77 +18,63 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// wayOut returns this machine's own proxy on the way to a host, nil where there is none.
-func (s *session) wayOut(scheme, host string, port uint16) (*url.URL, error) {
+// wayOut returns this machine's own proxy on the way to a host that may be requested through it, nil
+// if there is no proxy. The proxy resolves the name; if our own name server knows it too, its
+// address must be permitted.
+func (s *session) wayOut(ctx context.Context, scheme, host string, port uint16) (*url.URL, error) {
 	if s.config.Proxy == nil {
 		return nil, nil
 	}
 	out, err := s.config.Proxy(&url.URL{Scheme: scheme, Host: net.JoinHostPort(host, strconv.Itoa(int(port)))})
 	if err != nil {
-		return nil, errors.New("this machine's variables for its proxy (HTTPS_PROXY, ALL_PROXY) hold no address") // which may hold a password
+		// Its text may hold a password.
+		return nil, errors.New("this machine's proxy variables (HTTPS_PROXY, ALL_PROXY) hold no valid address")
+	}
+	if out == nil {
+		return nil, nil
+	}
+	_, err = s.permitted(ctx, host, port)
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return nil, err
 	}
 	return out, nil
 }
 
-// mayPass returns why a host may not be requested through this machine's proxy, or nil. The proxy resolves the name; if our own name server knows
-// it too, its address must be permitted.
-func (s *session) mayPass(ctx context.Context, host string, port uint16) error {
-	_, err := s.permitted(ctx, host, port)
-	var refused *refusal
-	if errors.As(err, &refused) {
-		return err
-	}
-	return nil
-}
-
-// dialThrough connects to a host through this machine's proxy. Neither its password nor its user is in
-// any error.
-func (s *session) dialThrough(ctx context.Context, out *url.URL, host string, port uint16) (net.Conn, error) {
+// dialThrough connects to a host through this machine's proxy. Its errors never contain the proxy's
+// user or password.
+func (s *session) dialThrough(ctx context.Context, out *url.URL, target string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	target := net.JoinHostPort(host, strconv.Itoa(int(port)))
+	usual := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[out.Scheme]
+	address := net.JoinHostPort(out.Hostname(), cmp.Or(out.Port(), usual))
 	var conn net.Conn
 	var err error
 	switch out.Scheme {
 	case "http", "https":
-		conn, err = s.connectThrough(ctx, out, target)
+		conn, err = s.connectThrough(ctx, out, address, target)
 	case "socks5", "socks5h":
-		conn, err = socks(ctx, out, target)
+		var auth *proxy.Auth
+		if out.User != nil {
+			password, _ := out.User.Password()
+			auth = &proxy.Auth{User: out.User.Username(), Password: password}
+		}
+		var dialer proxy.Dialer
+		if dialer, err = proxy.SOCKS5("tcp", address, auth, proxy.Direct); err == nil {
+			conn, err = dialer.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
+		}
 	default:
-		err = fmt.Errorf("it is of a kind that is not known: %s", out.Scheme)
+		err = fmt.Errorf("unknown kind of proxy: %s", out.Scheme)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("through this machine's proxy %s: %w", out.Host, err)
 	}
-	idle := &idleConn{duplex: duplex{conn}, clock: s.config.Clock}
-	idle.extend()
-	return idle, nil
+	return conn, nil
 }
 
-func socks(ctx context.Context, out *url.URL, target string) (net.Conn, error) {
-	var auth *proxy.Auth
-	if out.User != nil {
-		password, _ := out.User.Password()
-		auth = &proxy.Auth{User: out.User.Username(), Password: password}
-	}
-	dialer, err := proxy.SOCKS5("tcp", withPort(out, "1080"), auth, proxy.Direct)
-	if err != nil {
-		return nil, err
-	}
-	return dialer.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
-}
-
-func withPort(u *url.URL, usual string) string {
-	if u.Port() != "" {
-		usual = u.Port()
-	}
-	return net.JoinHostPort(u.Hostname(), usual)
-}
-
-// connectThrough asks a proxy for a tunnel.
-func (s *session) connectThrough(ctx context.Context, out *url.URL, target string) (_ net.Conn, err error) {
-	usual := map[string]string{"http": "80", "https": "443"}[out.Scheme]
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", withPort(out, usual))
+// connectThrough asks an HTTP proxy at address for a tunnel.
+func (s *session) connectThrough(ctx context.Context, out *url.URL, address, target string) (_ net.Conn, err error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +100,7 @@ func (s *session) connectThrough(ctx context.Context, out *url.URL, target strin
 		authorization = "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(out.User.Username()+":"+password)) + "\r\n"
 	}
 	if _, err := io.WriteString(conn, "CONNECT "+target+" HTTP/1.1\r\nHost: "+target+"\r\n"+authorization+"\r\n"); err != nil {
-		return nil, errors.New("it broke off")
+		return nil, errors.New("it broke the connection off")
 	}
 	reader := bufio.NewReader(conn)
 	response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // what follows is the tunnel
@@ -126,7 +113,7 @@ func (s *session) connectThrough(ctx context.Context, out *url.URL, target strin
 	return &buffered{duplex: duplex{conn}, reader: reader}, nil
 }
 
-// passing sends plain requests, through this machine's proxy where there is one.
+// passing sends plain requests, through this machine's proxy if there is one.
 type passing struct {
 	*session
 	direct  http.RoundTripper
@@ -143,15 +130,12 @@ func (p *passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.wayOut("http", host, number)
+	out, err := p.wayOut(r.Context(), "http", host, number)
 	if err != nil {
 		return nil, err
 	}
 	if out == nil {
 		return p.direct.RoundTrip(r)
-	}
-	if err := p.mayPass(r.Context(), host, number); err != nil {
-		return nil, err
 	}
 	return p.through.RoundTrip(r)
 }
