@@ -10,11 +10,11 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// fewBlobs is up to how many contents are asked for one by one.
+// fewBlobs is the number of contents up to which they are read one by one.
 const fewBlobs = 100
 
-// Blobs hands over the contents of objects one after the other, each once, in the order of ids. Of a
-// content longer than limit bytes only the beginning is given. What each is given holds until it returns.
+// Blobs calls each with the content of every object, in the order of ids, cut after limit bytes. The
+// content is valid until each returns.
 func (r *Repo) Blobs(ctx context.Context, ids []string, limit int, each func(id string, content []byte)) error {
 	if len(ids) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func (r *Repo) Blobs(ctx context.Context, ids []string, limit int, each func(id 
 		for len(ids) > 0 {
 			content, err := r.beginning(few, "blob", ids[0], int64(limit))
 			if err != nil {
-				break // a process of its own says what is wrong
+				break // the process below reports what is wrong
 			}
 			each(ids[0], content)
 			ids = ids[1:]
@@ -42,18 +42,19 @@ func (r *Repo) Blobs(ctx context.Context, ids []string, limit int, each func(id 
 	if _, err := r.git.Run(ctx, c); err != nil {
 		return fmt.Errorf("read contents: %w", err)
 	}
-	if reader.told != len(ids) {
-		return fmt.Errorf("read contents: git gave %d of %d", reader.told, len(ids))
+	if reader.given != len(ids) {
+		return fmt.Errorf("read contents: git gave %d of %d", reader.given, len(ids))
 	}
 	return nil
 }
 
-// blobReader takes apart what cat-file --batch prints: "<id> blob <size> LF", the content, LF.
+// blobReader parses what cat-file --batch prints: "<id> blob <size> LF", the content, LF.
 type blobReader struct {
 	limit int
 	each  func(id string, content []byte)
-	told  int
-	// head is a first line that is not whole yet; then id and left are of the content that comes, which ends with a newline of git's.
+	given int
+	// head is an incomplete first line. Then id and left describe the content that follows; left, in
+	// bytes, includes the newline that git adds.
 	head    []byte
 	id      string
 	left    int64
@@ -70,9 +71,18 @@ func (b *blobReader) Write(p []byte) (int, error) {
 				b.head = append(b.head, p...)
 				break
 			}
-			if err := b.begin(string(append(b.head, p[:end]...))); err != nil {
+			line := string(append(b.head, p[:end]...))
+			fields := strings.Fields(line)
+			if len(fields) != 3 || fields[1] != "blob" {
+				return 0, fmt.Errorf("git printed %q for a content", gitcmd.Clean(line))
+			}
+			size, err := strconv.ParseInt(fields[2], 10, 64)
+			if err != nil {
 				return 0, err
 			}
+			b.id, b.head, b.content = fields[0], b.head[:0], b.content[:0]
+			b.keep = int(min(size, int64(b.limit)))
+			b.left = size + 1 // the newline after it
 			p = p[end+1:]
 			continue
 		}
@@ -81,20 +91,8 @@ func (b *blobReader) Write(p []byte) (int, error) {
 		p, b.left = p[n:], b.left-n
 		if b.left == 0 {
 			b.each(b.id, b.content)
-			b.id, b.told = "", b.told+1
+			b.id, b.given = "", b.given+1
 		}
 	}
 	return written, nil
-}
-
-func (b *blobReader) begin(line string) (err error) {
-	fields := strings.Fields(line)
-	if len(fields) != 3 || fields[1] != "blob" {
-		return fmt.Errorf("git printed %q for a content", gitcmd.Clean(line))
-	}
-	b.left, err = strconv.ParseInt(fields[2], 10, 64)
-	b.id, b.head, b.content = fields[0], b.head[:0], b.content[:0]
-	b.keep = int(min(b.left, int64(b.limit)))
-	b.left++ // the newline after it
-	return err
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 
 	"signalbox/internal/git/gitcmd"
 )
@@ -14,13 +17,13 @@ import (
 type Change struct {
 	// Path is relative to the top of the tree, with slashes: any bytes but NUL.
 	Path string
-	// OldMode and NewMode are six octal digits; Absent where the file is not.
+	// OldMode and NewMode are six octal digits; Absent if there is no file.
 	OldMode, NewMode string
-	// OldID and NewID are the object ids, zeros where the file is not.
+	// OldID and NewID are the object ids; zeros if there is no file.
 	OldID, NewID string
 	// Added and Deleted are lines; -1 for a binary file.
 	Added, Deleted int
-	// Size is bytes after the change; 0 when deleted, and for a submodule.
+	// Size is in bytes, after the change; 0 if deleted, and for a submodule.
 	Size int64
 }
 
@@ -36,14 +39,13 @@ const (
 // A larger file counts as binary: line by line, a diff takes some twenty times its size in memory.
 const bigFile = "core.bigFileThreshold=16m"
 
-// Changes lists the files that differ between two commits, by path. A renamed
-// file is one deleted and one added. No attribute of the content takes part, so
-// a change cannot call itself binary to hide.
+// Changes lists the files that differ between two commits, by path. A renamed file is one deleted and
+// one added. Attributes in the content are ignored, so a change can't call itself binary to hide.
 func (r *Repo) Changes(ctx context.Context, from, to string) ([]Change, error) {
 	return r.compare(ctx, from, to, true)
 }
 
-// compare compares two commits, or finds what it said of their trees before. Only with counted it looks into files.
+// compare compares two commits, or remembers the comparison of their trees. It reads files only with counted.
 func (r *Repo) compare(ctx context.Context, from, to string, counted bool) (changes []Change, err error) {
 	defer func() {
 		if err != nil {
@@ -102,8 +104,8 @@ func parseRaw(out []byte) (changes []Change, rest []string, err error) {
 	return changes, nil, nil
 }
 
-// measure gives changes their lines and sizes. Of lines git printed "<added> TAB <deleted> TAB path" records, one for
-// each change in its order, with "-" for a binary file.
+// measure sets the lines and sizes of changes. The records, one for each change in order, are
+// "<added> TAB <deleted> TAB path", with "-" for a binary file.
 func (r *Repo) measure(ctx context.Context, changes []Change, records []string) error {
 	if len(records) != len(changes) {
 		return fmt.Errorf("git counted the lines of %d files of %d", len(records), len(changes))
@@ -135,8 +137,8 @@ func (r *Repo) measure(ctx context.Context, changes []Change, records []string) 
 	return nil
 }
 
-// Patch writes the difference between two commits as a patch that git can
-// apply: full ids, binary files included, a/ and b/ before the names.
+// Patch writes the difference between two commits as a patch that git can apply: with full ids, binary
+// files, and a/ and b/ before the names.
 func (r *Repo) Patch(ctx context.Context, from, to string, w io.Writer) error {
 	if err := checkIDs(from, to); err != nil {
 		return fmt.Errorf("make patch: %w", err)
@@ -150,4 +152,53 @@ func (r *Repo) Patch(ctx context.Context, from, to string, w io.Writer) error {
 		return fmt.Errorf("make patch from %s to %s: %w", from, to, err)
 	}
 	return nil
+}
+
+// comparedLimit is how many files a remembered comparison may have. Few changes have more, and those
+// take long anyway.
+const comparedLimit = 10_000
+
+// compared is the last comparison. Two trees always differ in the same way, and one change is looked at
+// several times: when it is recorded, as a whole, and when it is merged.
+type compared struct {
+	mu      sync.Mutex
+	trees   [2]string
+	changes []Change
+	counted bool
+
+	index comparedIndex
+}
+
+// comparedIndex is the last comparison of the checkout's index with a commit.
+type comparedIndex struct {
+	mu      sync.Mutex
+	of      *indexState
+	entries []Change
+}
+
+type indexState struct {
+	commit     string
+	device     uint64
+	inode      uint64
+	size       int64
+	mtim, ctim syscall.Timespec
+}
+
+// find returns the remembered comparison of two trees, nil if there is none. With counted it has sizes
+// and lines.
+func (c *compared) find(trees [2]string, counted bool) []Change {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.trees != trees || counted && !c.counted {
+		return nil
+	}
+	return slices.Clone(c.changes)
+}
+
+func (c *compared) keep(trees [2]string, changes []Change, counted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(changes) > 0 && len(changes) <= comparedLimit && (counted || c.trees != trees || !c.counted) {
+		c.trees, c.changes, c.counted = trees, slices.Clone(changes), counted
+	}
 }

@@ -11,17 +11,17 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// ErrCheckout: local changes in a checkout stand in the way. The error is a *CheckoutError.
+// ErrCheckout: local changes in a checkout are in the way. The error is a *CheckoutError.
 var ErrCheckout = errors.New("local changes are in the way")
 
-// CheckoutError names what a person has to commit, move or delete.
+// CheckoutError names the files that a person must commit, move or delete.
 type CheckoutError struct {
-	// Dir is the checkout, Paths the files in it that are neither as before nor as after.
+	// Dir is the checkout. Paths are the files in it that have neither the old nor the new content.
 	Dir   string
 	Paths []string
 }
 
-// A person wants to see what is in the way, not all of a thousand files.
+// maxNamed is how many files an error lists.
 const maxNamed = 10
 
 func (e *CheckoutError) Error() string {
@@ -42,23 +42,21 @@ func (r *Repo) CheckCheckout(ctx context.Context, branchRef, old, id string) err
 	return r.withCheckouts(ctx, branchRef, old, id, func(c *checkout) error { return c.tryFilters(ctx) })
 }
 
-// SyncCheckout brings the files and the index of every work tree that has the
-// branch checked out from commit old to commit id. The branch itself is moved
-// by somebody else, before or after. A file that differs between the two
-// commits must be in the checkout as one of them has it, in the index too,
-// else nothing is changed and the error is ErrCheckout. Every file changes in
-// one rename, so after a kill at any instant the same call completes the work.
-// Line endings and filters are the user's own configuration, as for any
-// checkout. An index.lock that a killed git left is removed if it is older than
-// this process and nobody holds it; otherwise the error is ErrLocked.
+// SyncCheckout moves the files and the index of every work tree that has the branch checked out from
+// commit old to commit id. The caller moves the branch itself, before or after. Each file that differs
+// between the commits must be in the checkout, and in the index, as one of them has it; otherwise
+// nothing changes and the error is ErrCheckout. Every file changes in one rename, so after a kill at
+// any instant the same call completes the work. Line endings and filters are the user's, as for any
+// checkout. It removes an index.lock that a killed git left if that is older than this process and no
+// process holds it; otherwise the error is ErrLocked.
 //
-// Callers bring one commit after the other: what is skipped looks like local changes.
+// Callers apply every commit in order: a skipped one looks like local changes.
 func (r *Repo) SyncCheckout(ctx context.Context, branchRef, old, id string) error {
 	return r.withCheckouts(ctx, branchRef, old, id, func(c *checkout) error {
 		if err := c.apply(ctx); err != nil {
 			return fmt.Errorf("update checkout %s: %w", c.dir, err)
 		}
-		// A git that was killed when all was done left one that no later git here meets.
+		// A git killed at its very end left a lock that no later command here would meet.
 		if lock := filepath.Join(r.git.GitDir, "index.lock"); c.dir == r.git.Root && isThere(lock) {
 			r.git.RemoveStaleLock(ctx, lock)
 		}
@@ -66,7 +64,7 @@ func (r *Repo) SyncCheckout(ctx context.Context, branchRef, old, id string) erro
 	})
 }
 
-// withCheckouts does something to each checkout of the branch, after all of them were found clear.
+// withCheckouts calls do for each checkout of the branch, after it has found all of them clear.
 func (r *Repo) withCheckouts(ctx context.Context, branchRef, old, id string, do func(*checkout) error) error {
 	if err := errors.Join(checkRef(branchRef), checkIDs(old, id)); err != nil {
 		return fmt.Errorf("update checkout: %w", err)
@@ -98,17 +96,18 @@ func (r *Repo) withCheckouts(ctx context.Context, branchRef, old, id string, do 
 	return nil
 }
 
-// checkout is one work tree and what is to change in it.
+// checkout is one work tree and the changes to make in it.
 type checkout struct {
 	repo    *Repo
 	dir     string
 	root    *os.Root
+	index   string // the path of a scratch index
 	old     string
 	changes []Change
 	changed map[string]bool // the paths of changes
 
-	// What check found: paths whose file is not as the old, or not as the new commit has it, and
-	// changes whose index entry is still the old one.
+	// Found by check: the paths whose file differs from the old or the new commit's, and the changes
+	// whose index entry is still the old one.
 	notOld, notNew map[string]bool
 	unstaged       []Change
 }
@@ -135,7 +134,7 @@ func (r *Repo) checkouts(ctx context.Context, branchRef, old, id string) ([]*che
 		if err != nil {
 			return found, fmt.Errorf("open checkout: %w", err)
 		}
-		found = append(found, &checkout{repo: r, dir: place.dir, root: root, old: old, changes: changes, changed: changed})
+		found = append(found, &checkout{repo: r, dir: place.dir, root: root, index: filepath.Join(r.git.GitDir, "signalbox-checkout.index"), old: old, changes: changes, changed: changed})
 	}
 	return found, nil
 }
@@ -148,7 +147,7 @@ func (r *Repo) linked() bool {
 
 type worktree struct{ dir, branch string }
 
-// worktrees lists the work trees that are there, with the branch that each has checked out.
+// worktrees lists the existing work trees, with the branch that each has checked out.
 func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 	if _, err := os.Lstat(filepath.Join(r.git.GitDir, "worktrees")); errors.Is(err, os.ErrNotExist) {
 		if branch, ok := r.readHead(); ok { // Root is the only one
@@ -175,7 +174,7 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 				usable = false
 			}
 		}
-		// Where .git is a file (a submodule, --separate-git-dir) git names its folder for the main work tree.
+		// If .git is a file (a submodule, --separate-git-dir), git names its folder as the main work tree.
 		if first && place.dir == r.git.GitDir && !r.linked() {
 			place.dir = r.git.Root
 		}

@@ -11,28 +11,16 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// stageDir is where new files are written before they are renamed into their
-// places: in the checkout, since only there a rename is sure to be possible.
-// It ignores itself, so that nobody commits what a killed process left, and the
-// next call removes it; files of a commit that have its name are refused.
+// stageDir is where new files are written before they are renamed into place: in the checkout, because
+// only there is a rename sure to work. It ignores itself, so what a killed process left isn't committed,
+// and the next call removes it. Files of a commit with its name are refused.
 const stageDir = ".signalbox-checkout"
 
-// apply does what check found to be open: remove, write, then stage. Every part may be cut short and repeated.
+// apply does what check found open: remove, write, then stage. Each part may be cut short and repeated.
 func (c *checkout) apply(ctx context.Context) error {
-	if err := errors.Join(c.root.RemoveAll(stageDir), c.remove()); err != nil {
+	if err := c.root.RemoveAll(stageDir); err != nil {
 		return err
 	}
-	// How a file is written depends on the attributes that are in the checkout at that moment.
-	attributes, others := c.toWrite()
-	for _, files := range [][]Change{attributes, others} {
-		if err := c.write(ctx, files); err != nil {
-			return err
-		}
-	}
-	return c.stage(ctx)
-}
-
-func (c *checkout) remove() error {
 	for _, f := range c.changes {
 		switch {
 		case f.NewMode != Absent && f.NewMode != Gitlink, f.OldMode == Absent, c.notOld[f.Path]:
@@ -45,12 +33,19 @@ func (c *checkout) remove() error {
 		if err := c.root.Remove(f.Path); err != nil {
 			return err
 		}
-		// A folder that holds something else refuses.
+		// A folder that holds something else can't be removed.
 		for dir := path.Dir(f.Path); dir != "." && c.root.Remove(dir) == nil; {
 			dir = path.Dir(dir)
 		}
 	}
-	return nil
+	// How a file is written depends on the attributes that are in the checkout at that moment.
+	attributes, others := c.toWrite()
+	for _, files := range [][]Change{attributes, others} {
+		if err := c.write(ctx, files); err != nil {
+			return err
+		}
+	}
+	return c.stage(ctx)
 }
 
 func (c *checkout) toWrite() (attributes, others []Change) {
@@ -66,8 +61,8 @@ func (c *checkout) toWrite() (attributes, others []Change) {
 	return attributes, others
 }
 
-// tryFilters has the new files made, and removed again, where a filter may take part in it: one that fails must fail
-// before the branch moves.
+// tryFilters makes the new files and removes them again, if a filter may take part: one that fails must
+// fail before the branch moves.
 func (c *checkout) tryFilters(ctx context.Context) error {
 	attributes, others := c.toWrite()
 	files := append(attributes, others...)
@@ -78,7 +73,7 @@ func (c *checkout) tryFilters(ctx context.Context) error {
 	if !c.repo.mayFilter(c.root, paths) {
 		return nil
 	}
-	if err := errors.Join(c.root.RemoveAll(stageDir), c.makeStageDir()); err != nil {
+	if err := c.root.RemoveAll(stageDir); err != nil {
 		return err
 	}
 	return errors.Join(c.writeStaged(ctx, files), c.root.RemoveAll(stageDir))
@@ -88,9 +83,6 @@ func (c *checkout) tryFilters(ctx context.Context) error {
 func (c *checkout) write(ctx context.Context, files []Change) (err error) {
 	if len(files) == 0 {
 		return nil
-	}
-	if err := c.makeStageDir(); err != nil {
-		return err
 	}
 	defer func() { err = errors.Join(err, c.root.RemoveAll(stageDir)) }()
 	if err := c.writeStaged(ctx, files); err != nil {
@@ -104,14 +96,14 @@ func (c *checkout) write(ctx context.Context, files []Change) (err error) {
 	return nil
 }
 
-func (c *checkout) makeStageDir() error {
+// writeStaged makes the files in stageDir, as the user's git writes them.
+func (c *checkout) writeStaged(ctx context.Context, files []Change) error {
 	if err := c.root.Mkdir(stageDir, 0o700); err != nil {
 		return err
 	}
-	return c.root.WriteFile(stageDir+"/.gitignore", []byte("*\n"), 0o600)
-}
-
-func (c *checkout) writeStaged(ctx context.Context, files []Change) error {
+	if err := c.root.WriteFile(stageDir+"/.gitignore", []byte("*\n"), 0o600); err != nil {
+		return err
+	}
 	var entries strings.Builder
 	for _, f := range files {
 		if f.NewMode != Gitlink {
@@ -136,7 +128,7 @@ func (c *checkout) place(f Change) error {
 	if err := c.root.MkdirAll(path.Dir(f.Path), 0o777); err != nil {
 		return err
 	}
-	if c.isDir(f.Path) { // the empty folders that are left where a file is to be; a file in one of them stops it
+	if c.isDir(f.Path) { // only empty folders may be left in the file's place
 		var folders []string
 		err := fs.WalkDir(c.root.FS(), f.Path, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.IsDir() {
@@ -154,15 +146,15 @@ func (c *checkout) place(f Change) error {
 	return c.root.Rename(stageDir+"/files/"+f.Path, f.Path)
 }
 
-// stage puts the new entries into the index, then lets git note the times of
-// the new files, without which the next status would read them all.
+// stage puts the new entries into the index, then lets git note the times of the new files; without
+// them, the next status would read every file.
 func (c *checkout) stage(ctx context.Context) error {
 	if len(c.unstaged) == 0 {
 		return nil
 	}
 	var entries strings.Builder
 	for _, f := range c.unstaged {
-		// Git reads the mode of what is absent, a zero, as the order to remove it.
+		// To git, mode zero (Absent) means to remove the entry.
 		fmt.Fprintf(&entries, "%s %s\t%s\x00", f.NewMode, f.NewID, f.Path)
 	}
 	args := []string{"update-index", "-z", "--index-info"}
@@ -171,7 +163,7 @@ func (c *checkout) stage(ctx context.Context) error {
 	}
 	_, err := c.repo.git.Run(ctx, gitcmd.Call{Args: []string{"update-index", "-q", "--refresh"}, Dir: c.dir, User: true, Limit: gitcmd.Slow})
 	if failed := (*gitcmd.Error)(nil); errors.As(err, &failed) && failed.Signal == "" {
-		return nil // a filter of a file that is none of ours may fail here; without the times nothing is wrong
+		return nil // a filter of another file may fail here; missing times do no harm
 	}
 	return err
 }

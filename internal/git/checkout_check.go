@@ -14,11 +14,15 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// check finds what stands in the way, and remembers what is still to do.
+// check finds what is in the way, and what is still to do.
 func (c *checkout) check(ctx context.Context) error {
-	staged, err := c.checkIndex(ctx)
+	entries, err := c.inIndex(ctx)
 	if err != nil {
 		return fmt.Errorf("compare index of %s: %w", c.dir, err)
+	}
+	index := make(map[string]Change, len(entries))
+	for _, entry := range entries {
+		index[entry.Path] = entry
 	}
 	c.notOld, err = c.differing(ctx, func(f Change) (string, string) { return f.OldMode, f.OldID })
 	if err == nil {
@@ -27,11 +31,17 @@ func (c *checkout) check(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("compare checkout %s: %w", c.dir, err)
 	}
+	c.unstaged = nil
 	var blocked []string
 	for _, f := range c.changes {
+		entry, differs := index[f.Path]
+		if !differs {
+			c.unstaged = append(c.unstaged, f)
+		}
+		staged := differs && (entry.NewMode != f.NewMode || entry.NewID != f.NewID) // as neither commit has it
 		asOld := c.is(f.Path, f.OldMode, f.NewMode, c.notOld)
 		reserved := f.Path == stageDir || strings.HasPrefix(f.Path, stageDir+"/")
-		if reserved || staged[f.Path] || !asOld && !c.is(f.Path, f.NewMode, f.OldMode, c.notNew) {
+		if reserved || staged || !asOld && !c.is(f.Path, f.NewMode, f.OldMode, c.notNew) {
 			blocked = append(blocked, f.Path)
 		}
 	}
@@ -41,35 +51,10 @@ func (c *checkout) check(ctx context.Context) error {
 	return nil
 }
 
-// checkIndex returns the paths that have something staged which is neither
-// side's, and remembers those whose entry is the old one.
-func (c *checkout) checkIndex(ctx context.Context) (staged map[string]bool, err error) {
-	entries, err := c.inIndex(ctx)
-	if err != nil {
-		return nil, err
-	}
-	index := make(map[string]Change, len(entries))
-	for _, entry := range entries {
-		index[entry.Path] = entry
-	}
-	staged = map[string]bool{}
-	c.unstaged = nil
-	for _, f := range c.changes {
-		entry, differs := index[f.Path]
-		switch {
-		case !differs:
-			c.unstaged = append(c.unstaged, f)
-		case entry.NewMode != f.NewMode || entry.NewID != f.NewID:
-			staged[f.Path] = true
-		}
-	}
-	return staged, nil
-}
-
-// inIndex is what the index has otherwise than the old commit. A merge asks before it begins and again right before it
-// writes: an index that was not replaced in between says the same.
+// inIndex returns the entries of the index that differ from the old commit. A merge asks before it
+// begins and again right before it writes: until git replaces the index, the answer stays the same.
 func (c *checkout) inIndex(ctx context.Context) ([]Change, error) {
-	var state *indexState // what tells an index that was replaced, as git does it; nil where it is not known where that is
+	var state *indexState // identifies the index file; nil if its place isn't known
 	var s syscall.Stat_t
 	if c.dir == c.repo.git.Root && !c.repo.linked() && syscall.Lstat(filepath.Join(c.repo.git.GitDir, "index"), &s) == nil {
 		state = &indexState{c.old, s.Dev, s.Ino, s.Size, s.Mtim, s.Ctim}
@@ -92,9 +77,9 @@ func (c *checkout) inIndex(ctx context.Context) ([]Change, error) {
 	return entries, err
 }
 
-// differing names the files of one side that the checkout has otherwise. It
-// asks git, with an index of that side alone, since only git knows how the
-// user's line endings and filters make a file from a blob.
+// differing returns the files of one side that differ in the checkout. It asks git, with an index of
+// only that side, because only git knows how the user's line endings and filters make a file from a
+// blob.
 func (c *checkout) differing(ctx context.Context, side func(Change) (mode, id string)) (map[string]bool, error) {
 	otherwise := map[string]bool{}
 	var entries strings.Builder
@@ -133,8 +118,8 @@ func (c *checkout) differing(ctx context.Context, side func(Change) (mode, id st
 	return differing, nil
 }
 
-// stored is the id that a file of the checkout has if it is taken as it is, without any filter or line
-// ending; empty where git has to look. A file that is byte for byte one of the two sides is that side.
+// stored returns the id of a checkout's file taken as it is, without filters or line endings; empty if
+// git must look. A file that equals one of the two sides byte for byte is that side.
 func (c *checkout) stored(path, mode string) string {
 	for dir := pathpkg.Dir(path); dir != "."; dir = pathpkg.Dir(dir) {
 		if !c.isDir(dir) {
@@ -153,7 +138,7 @@ func (c *checkout) stored(path, mode string) string {
 	return objectName("blob", data, len(c.old))
 }
 
-// scratchIndex makes an index that holds the given entries and nothing else.
+// scratchIndex makes an index that holds only the given entries.
 func (c *checkout) scratchIndex(ctx context.Context, entries string) error {
 	c.removeScratchIndex()
 	fill := c.scratch("update-index", "-z", "--index-info")
@@ -163,27 +148,23 @@ func (c *checkout) scratchIndex(ctx context.Context, entries string) error {
 }
 
 func (c *checkout) removeScratchIndex() {
-	_ = os.Remove(c.scratchPath())
-	_ = os.Remove(c.scratchPath() + ".lock")
-}
-
-func (c *checkout) scratchPath() string {
-	return filepath.Join(c.repo.git.GitDir, "signalbox-checkout.index")
+	_ = os.Remove(c.index)
+	_ = os.Remove(c.index + ".lock")
 }
 
 func (c *checkout) scratch(args ...string) gitcmd.Call {
 	return gitcmd.Call{
 		Args: args, Config: []string{"core.splitIndex=false", "core.untrackedCache=false"},
-		Dir: c.dir, Env: []string{"GIT_INDEX_FILE=" + c.scratchPath()}, User: true, Limit: gitcmd.Slow,
+		Dir: c.dir, Env: []string{"GIT_INDEX_FILE=" + c.index}, User: true, Limit: gitcmd.Slow,
 	}
 }
 
-// is tells whether path is in the checkout as the side with this mode has it.
+// is reports whether path is in the checkout as the side with this mode has it.
 func (c *checkout) is(path, mode, otherMode string, differing map[string]bool) bool {
 	switch mode {
 	case Gitlink:
-		// The files of a submodule are never touched, so whatever they are is right, unless
-		// something of this repository takes their place.
+		// A submodule's files are never touched, so they are always right, unless a file of this
+		// repository takes their place.
 		keeps := otherMode == Gitlink || otherMode == Absent
 		return keeps && c.isDir(path) || c.free(path)
 	case Absent:
@@ -198,8 +179,8 @@ func (c *checkout) isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// free tells whether nothing stands at path but what the change itself removes.
-// A folder above it must be a folder: a link there leads elsewhere.
+// free reports whether only files that the change itself removes are at path. Folders above it must be
+// folders: a link leads elsewhere.
 func (c *checkout) free(path string) bool {
 	for i, letter := range path {
 		if letter != '/' {
@@ -229,7 +210,7 @@ func (c *checkout) free(path string) bool {
 	return err == nil
 }
 
-// missing: a path below something that is not a folder is missing too.
+// missing reports whether err means that a path is missing, also because a file is above it.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

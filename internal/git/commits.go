@@ -10,14 +10,14 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// Identity is who is named as author and committer.
+// Identity is a name and address in a commit.
 type Identity struct {
 	Name  string
 	Email string
 }
 
-// Commit is one entry of a history. Author, Subject and Message, which begins with the subject, are what its
-// author said: untrusted text.
+// Commit is one entry of a history. Author, Subject and Message (which begins with the subject) are
+// untrusted text.
 type Commit struct {
 	ID      string
 	Author  string
@@ -25,7 +25,7 @@ type Commit struct {
 	Message string
 }
 
-// IsAncestor tells whether ancestor is commit or in its history.
+// IsAncestor reports whether ancestor is commit or in its history.
 func (r *Repo) IsAncestor(ctx context.Context, ancestor, commit string) (bool, error) {
 	if err := checkIDs(ancestor, commit); err != nil {
 		return false, fmt.Errorf("compare histories: %w", err)
@@ -46,7 +46,7 @@ func (r *Repo) IsAncestor(ctx context.Context, ancestor, commit string) (bool, e
 	return true, nil
 }
 
-// MergeBase is the best common ancestor of two commits. ErrNotFound if their histories are unrelated.
+// MergeBase returns the best common ancestor of two commits. ErrNotFound if their histories are unrelated.
 func (r *Repo) MergeBase(ctx context.Context, one, other string) (string, error) {
 	if err := checkIDs(one, other); err != nil {
 		return "", fmt.Errorf("compare histories: %w", err)
@@ -60,7 +60,7 @@ func (r *Repo) MergeBase(ctx context.Context, one, other string) (string, error)
 	return r.one(ctx, gitcmd.Call{Args: []string{"merge-base", one, other}}, "find common ancestor of "+one+" and "+other)
 }
 
-// TreeOf is the tree of a commit. ErrNotFound if there is no such commit.
+// TreeOf returns the tree of a commit. ErrNotFound if there is no such commit.
 func (r *Repo) TreeOf(ctx context.Context, commit string) (string, error) {
 	if err := checkIDs(commit); err != nil {
 		return "", fmt.Errorf("find tree: %w", err)
@@ -72,8 +72,8 @@ func (r *Repo) TreeOf(ctx context.Context, commit string) (string, error) {
 	return r.one(ctx, c, "find tree of "+commit)
 }
 
-// CommitTree writes a commit object and returns its id, which depends on the
-// arguments alone: doing it again gives the same. Nothing is signed; time zone is UTC.
+// CommitTree writes a commit object and returns its id, which depends only on the arguments, so a
+// second call returns the same. It doesn't sign; the time zone is UTC.
 func (r *Repo) CommitTree(ctx context.Context, tree string, parents []string, message string, who Identity, when time.Time) (string, error) {
 	return r.commitTree(ctx, tree, parents, message, User{who, who}, when, false)
 }
@@ -107,18 +107,14 @@ func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, me
 		c.Env = append(c.Env, gitcmd.Inherited(signingVariables...)...)
 	}
 	out, err := r.git.Run(ctx, c)
-	if err != nil && signs {
-		err = signingFailed(err)
-	}
 	if err != nil {
 		return "", fmt.Errorf("commit tree %s: %w", tree, err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// MergeTree merges two commits without touching a checkout and returns the
-// resulting tree. With conflicts it returns the names of the files, and a tree
-// that holds conflict markers.
+// MergeTree merges two commits without touching a checkout and returns the resulting tree. With
+// conflicts, it returns the files' names and a tree that holds conflict markers.
 func (r *Repo) MergeTree(ctx context.Context, base, head string) (tree string, conflicts []string, err error) {
 	if err := checkIDs(base, head); err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)
@@ -148,9 +144,8 @@ func (r *Repo) MergeTree(ctx context.Context, base, head string) (tree string, c
 	return fields[0], fields[1:], nil
 }
 
-// withoutMergeDrivers is a configuration in which every merge driver fails. A
-// driver is a program that would run here on a stranger's content; a file that
-// wants one is a conflict instead.
+// withoutMergeDrivers returns variables of a configuration in which every merge driver fails. A driver
+// is a program that would run here on untrusted content; a file that wants one becomes a conflict.
 func (r *Repo) withoutMergeDrivers(ctx context.Context) ([]string, error) {
 	settings, err := r.configured(ctx)
 	if err != nil {
@@ -172,8 +167,8 @@ func (r *Repo) withoutMergeDrivers(ctx context.Context) ([]string, error) {
 	return env, nil
 }
 
-// Log lists the commits that are in to but not in from, newest first, at most
-// limit of them; an empty from means the whole history.
+// Log lists at most limit commits that are in to but not in from, newest first. An empty from means the
+// whole history.
 func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, error) {
 	args := []string{"rev-list", "--no-commit-header", "--format=%H%x09%an%x09%s%n%B%x00", fmt.Sprintf("--max-count=%d", limit), to}
 	err := checkIDs(to)
@@ -201,9 +196,8 @@ func (r *Repo) Log(ctx context.Context, from, to string, limit int) ([]Commit, e
 	return commits, nil
 }
 
-// MergeWithSecondParent finds the commit by which head came into the branch at
-// base: a merge in the first-parent history of base whose second parent is
-// head. ErrNotFound if there is none.
+// MergeWithSecondParent finds the commit that brought head into the branch at base: a merge in base's
+// first-parent history whose second parent is head. ErrNotFound if there is none.
 func (r *Repo) MergeWithSecondParent(ctx context.Context, base, head string) (string, error) {
 	if err := checkIDs(base, head); err != nil {
 		return "", fmt.Errorf("find merge: %w", err)

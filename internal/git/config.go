@@ -13,14 +13,15 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// setting is one line of a configuration: the key as git writes it, with the name of its section and variable in
+// setting is one line of a configuration. In its key, git writes the names of section and variable in
 // lower case.
 type setting struct {
 	key, value string
 	own        bool // the repository's, not the user's or the machine's
 }
 
-// configuration is all that git reads in the repository, read once and again when the repository's file changed.
+// configuration holds all settings that git reads in the repository. They are read again when the
+// repository's file changes.
 type configuration struct {
 	mu    sync.Mutex
 	read  []setting
@@ -39,7 +40,7 @@ func (r *Repo) configured(ctx context.Context) (own []setting, err error) {
 	return own, err
 }
 
-// settings lists the machine's, the user's and the repository's settings, of which the last counts.
+// settings lists the machine's, the user's and the repository's settings. The last of a key counts.
 func (r *Repo) settings(ctx context.Context) ([]setting, error) {
 	c := r.config
 	c.mu.Lock()
@@ -67,12 +68,15 @@ func (r *Repo) settings(ctx context.Context) ([]setting, error) {
 	return c.read, nil
 }
 
-// programKeys end the names of settings by which git starts a program on the way to a remote, to a signature or through a filter, or reads further ones.
-var programKeys = []string{".sshcommand", ".askpass", ".gitproxy", ".helper", ".receivepack", ".uploadpack", ".vcs", ".program", ".defaultkeycommand", ".path", ".allow",
-	".clean", ".smudge", ".process"}
+// programKeys are the ends of settings that make git start a program for a remote, a signature or a
+// filter, or read further settings.
+var programKeys = []string{
+	".sshcommand", ".askpass", ".gitproxy", ".helper", ".receivepack", ".uploadpack", ".vcs", ".program",
+	".defaultkeycommand", ".path", ".allow", ".clean", ".smudge", ".process",
+}
 
-// NamesPrograms are the settings of the repository's own configuration by which a push, a signature or a filter could start a program: a folder
-// that was copied brings them with it.
+// NamesPrograms returns the settings in the repository's own configuration that could make a push, a
+// signature or a filter start a program. A copied folder brings such settings with it.
 func (r *Repo) NamesPrograms(ctx context.Context) (keys []string, err error) {
 	settings, err := r.configured(ctx)
 	if err != nil {

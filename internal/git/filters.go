@@ -14,17 +14,18 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// ErrFilter: a filter that the user's git requires for some files (git LFS, say) fails. Trying again does not help.
+// ErrFilter: a filter that the user's git requires for some files (git LFS, say) fails. A retry does not
+// help.
 var ErrFilter = errors.New("a filter that git requires for some files fails")
 
 var (
 	filterName = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	// A long-running filter that ends too early is "the remote end" to git.
+	// Git calls a long-running filter that ends too early "the remote end".
 	filterWords = lazy.Pattern(`(?m)filter '?[^\n]*'? failed|initialization for subprocess|the remote end hung up`)
 )
 
-// CheckFilters tests the filters without which git refuses to write files of this checkout: each is started once, with
-// nothing to do. ErrFilter names the one that fails.
+// CheckFilters tests the filters without which git refuses to write files of this checkout. It starts
+// each once, with empty input. ErrFilter names the one that fails.
 func (r *Repo) CheckFilters(ctx context.Context) error {
 	habits, err := r.habits(ctx)
 	if err != nil {
@@ -50,7 +51,7 @@ func (r *Repo) CheckFilters(ctx context.Context) error {
 	return nil
 }
 
-// filterFailed tells a filter that fails from other failures of a checkout.
+// filterFailed returns ErrFilter if a filter caused a checkout's error, else the error.
 func filterFailed(err error) error {
 	var failed *gitcmd.Error
 	if errors.As(err, &failed) && filterWords().MatchString(failed.Stderr) {
@@ -59,7 +60,7 @@ func filterFailed(err error) error {
 	return err
 }
 
-// Filtered returns those of paths that the user's git passes through a filter, and the filter's name.
+// Filtered returns the paths that the user's git passes through a filter, with the filter's name.
 func (r *Repo) Filtered(ctx context.Context, paths []string) (map[string]string, error) {
 	root, err := os.OpenRoot(r.git.Root)
 	if err != nil {
@@ -82,8 +83,8 @@ func (r *Repo) Filtered(ctx context.Context, paths []string) (map[string]string,
 	return found, nil
 }
 
-// mayFilter reports whether attributes in a checkout can give one of paths a filter. It starts no git, so that where
-// there are none, as nearly everywhere, nothing is spent.
+// mayFilter reports whether attributes in a checkout can give one of paths a filter. It starts no git:
+// nearly all checkouts have no such attributes, and pay nothing.
 func (r *Repo) mayFilter(root *os.Root, paths []string) bool {
 	names := func(data []byte, err error) bool { return err == nil && bytes.Contains(data, []byte("filter")) }
 	if names(os.ReadFile(filepath.Join(r.git.GitDir, "info", "attributes"))) {

@@ -16,29 +16,29 @@ import (
 )
 
 var (
-	// ErrNoIdentity: git does not know whose name the user's commits carry.
+	// ErrNoIdentity: git does not know the user's name and address.
 	ErrNoIdentity = errors.New("git does not know your name and email address")
-	// ErrSigning: git could not sign a commit. Trying again does not help.
+	// ErrSigning: git could not sign a commit. A retry does not help.
 	ErrSigning = errors.New("git could not sign the commit")
 )
 
-// User is whose commits are made: as git would name them on a commit of theirs.
+// User holds the author and committer that git would name in a commit of the user's own.
 type User struct{ Author, Committer Identity }
 
-// Signing says which of our commits are signed by the user's key.
+// Signing says which of our commits the user's key signs.
 type Signing string
 
 const (
-	SignAuto   Signing = "auto"   // as the user's own: where commit.gpgSign is set
+	SignAuto   Signing = "auto"   // like the user's own: if commit.gpgSign is set
 	SignAlways Signing = "always" // every commit
 	SignNever  Signing = "never"
 )
 
-// signPatience is how long a signature may take: a key in hardware wants to be touched, and a program
-// that asks for a passphrase where nobody sees it waits for ever.
+// signPatience is how long a signature may take: a hardware key wants to be touched, and a program that
+// asks for a passphrase out of sight waits forever.
 const signPatience = time.Minute
 
-// personal is what is asked of the user's own configuration once.
+// personal holds what the user's own configuration is asked only once.
 type personal struct {
 	mu   sync.Mutex
 	user *User
@@ -47,12 +47,12 @@ type personal struct {
 // habits are how the user's git treats commits and files.
 type habits struct {
 	signs bool
-	// required are the filters without which files are not written.
+	// required are the filters without which git doesn't write files.
 	required []string
 }
 
-// User returns the user's identities, from variables and configuration as git reads them. Nothing is
-// guessed from the machine's name: ErrNoIdentity if none is configured.
+// User returns the user's identities, from variables and configuration as git reads them. It guesses
+// nothing from the machine's name: ErrNoIdentity if none is configured.
 func (r *Repo) User(ctx context.Context) (User, error) {
 	r.personal.mu.Lock()
 	defer r.personal.mu.Unlock()
@@ -75,14 +75,14 @@ func (r *Repo) User(ctx context.Context) (User, error) {
 	return *r.personal.user, nil
 }
 
-// plainName and plainAddress hold nothing that git takes out of a name or an address.
+// plainName and plainAddress match only what git leaves unchanged in a name or an address.
 var (
 	plainName    = lazy.Pattern(`^[\p{L}\p{N}](?:[\p{L}\p{N} -]*[\p{L}\p{N}])?$`)
 	plainAddress = lazy.Pattern(`^[A-Za-z0-9](?:[A-Za-z0-9._+@-]*[A-Za-z0-9])?$`)
 )
 
-// plainUser is who both author and committer are where user.name and user.email alone say it, as git would print them.
-// ok is false where git has to be asked.
+// plainUser returns the identity of both author and committer if only user.name and user.email decide
+// it. ok is false if git must be asked.
 func (r *Repo) plainUser(ctx context.Context) (who Identity, ok bool) {
 	all, err := r.settings(ctx)
 	if err != nil || len(gitcmd.Inherited("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")) > 0 {
@@ -127,7 +127,7 @@ func (r *Repo) Signs(ctx context.Context, s Signing) (bool, error) {
 	return h.signs, err
 }
 
-// habits reads them from the settings, of which the last of a name counts.
+// habits reads the user's habits from the settings. The last setting of a name counts.
 func (r *Repo) habits(ctx context.Context) (h habits, err error) {
 	all, err := r.settings(ctx)
 	if err != nil {
@@ -149,13 +149,14 @@ func (r *Repo) habits(ctx context.Context) (h habits, err error) {
 	return h, nil
 }
 
-// isTrue reads a setting as git reads what is either true or false.
+// isTrue parses a boolean setting as git does.
 func isTrue(value string) bool {
 	n, err := strconv.Atoi(value)
 	return err == nil && n != 0 || slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(value))
 }
 
-// CommitAs writes a commit of the user, signed as s says. ErrNoIdentity and ErrSigning are for the user to mend.
+// CommitAs writes a commit of the user, signed as s says. ErrNoIdentity and ErrSigning are for the user
+// to fix.
 func (r *Repo) CommitAs(ctx context.Context, tree string, parents []string, message string, when time.Time, s Signing) (string, error) {
 	user, err := r.User(ctx)
 	if err != nil {
@@ -165,20 +166,20 @@ func (r *Repo) CommitAs(ctx context.Context, tree string, parents []string, mess
 	if err != nil {
 		return "", err
 	}
-	return r.commitTree(ctx, tree, parents, message, user, when, signs)
-}
-
-// signingVariables are what programs need that sign, and ask for a passphrase.
-var signingVariables = []string{"GNUPGHOME", "GPG_TTY", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
-
-// signingFailed tells a signature that cannot be made from other failures of commit-tree.
-func signingFailed(err error) error {
+	id, err := r.commitTree(ctx, tree, parents, message, user, when, signs)
+	if err == nil || !signs {
+		return id, err
+	}
 	var failed *gitcmd.Error
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: no signature within %s: does the key's passphrase have to be typed?", ErrSigning, signPatience)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "", fmt.Errorf("commit tree %s: %w: no signature within %s: does the key's passphrase have to be typed?", tree, ErrSigning, signPatience)
+	case errors.As(err, &failed):
+		said := gitcmd.Clean(strings.ReplaceAll(strings.TrimSpace(failed.Stderr), "\n", "; "))
+		return "", fmt.Errorf("commit tree %s: %w: %s", tree, ErrSigning, said)
 	}
-	if errors.As(err, &failed) {
-		return fmt.Errorf("%w: %s", ErrSigning, gitcmd.Clean(strings.ReplaceAll(strings.TrimSpace(failed.Stderr), "\n", "; ")))
-	}
-	return err
+	return "", err
 }
+
+// signingVariables are the variables that signing programs and their passphrase prompts need.
+var signingVariables = []string{"GNUPGHOME", "GPG_TTY", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}

@@ -12,13 +12,13 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// Everything that is brought in is put below it, out of the way of the user's branches and tags.
+// importPrefix is where imported refs go, out of the way of the user's branches and tags.
 const importPrefix = "refs/signalbox/"
 
-// FetchObjects brings one commit with its history from another git folder of this machine into the repository and points
-// ref (below refs/signalbox/) to it, wherever ref was before. Every object that is new here is checked, before any can be
-// seen; no configuration, tag, submodule or hook of the other takes part. The commits of known are in both already, so
-// their history is left out. Doing it again is no error.
+// FetchObjects imports one commit with its history from another git folder of this machine and points
+// ref (below refs/signalbox/) to it, wherever ref was before. Every new object is checked before any can
+// be seen; no configuration, tag, submodule or hook of the other folder takes part. Both have the
+// commits of known already, so their history is left out. A repeated call is no error.
 func (r *Repo) FetchObjects(ctx context.Context, fromGitDir, id, ref string, known ...string) error {
 	if !filepath.IsAbs(fromGitDir) {
 		return fmt.Errorf("import: %w path %q: it must be absolute", ErrInvalid, fromGitDir)
@@ -45,10 +45,10 @@ func (r *Repo) FetchObjects(ctx context.Context, fromGitDir, id, ref string, kno
 	return nil
 }
 
-// bring copies the objects and makes sure that none is missing. It is what "git fetch" does, without its two shells and
-// the other end of a conversation in which nothing is left to be said.
+// bring copies the objects and makes sure that none is missing. It does what "git fetch" does, without
+// its two shells and its negotiation.
 func (r *Repo) bring(ctx context.Context, fromGitDir, id string, known []string) (err error) {
-	// Git removes what has such a name when it cleans up, should we be killed here.
+	// If we are killed here, git removes a file with such a name when it cleans up.
 	pack, err := os.CreateTemp(filepath.Join(r.objectsDir, "pack"), "tmp_signalbox_")
 	if err != nil {
 		return fmt.Errorf("write a pack: %w", err)

@@ -11,18 +11,18 @@ var (
 	idPattern     = lazy.Pattern(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 	branchPattern = lazy.Pattern(`^signalbox/[0-9]+-[a-z0-9-]{1,40}$`)
 	remotePattern = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	// A ref in full, a subset of what git allows: no component starts with a dot or a dash,
-	// nothing that a shell, a pattern or a revision expression would read as more than a name.
+	// A full ref, a subset of what git allows: no component starts with a dot or a dash, and a
+	// shell, a pattern or a revision expression takes it for nothing but a name.
 	refPattern = lazy.Pattern(`^refs(?:/[\pL\pN_+=@#%,][\pL\pN._+=@#%,!-]*)+$`)
 )
 
-// ValidID tells whether id is a full object id, SHA-1 or SHA-256.
+// ValidID reports whether id is a full object id, SHA-1 or SHA-256.
 func ValidID(id string) bool { return idPattern().MatchString(id) }
 
-// ValidBranch tells whether name is a branch that Signalbox makes: signalbox/42-fix-parser.
+// ValidBranch reports whether name is a branch that Signalbox makes: signalbox/42-fix-parser.
 func ValidBranch(name string) bool { return branchPattern().MatchString(name) }
 
-// BranchRef is the full ref of a branch, one of the user's or of Signalbox's own.
+// BranchRef returns the full ref of a branch, the user's or Signalbox's. ErrInvalid if its name isn't safe.
 func BranchRef(name string) (string, error) {
 	ref := "refs/heads/" + name
 	return ref, checkRef(ref)
@@ -52,14 +52,14 @@ func checkRemote(name string) error {
 	return nil
 }
 
-// isZero: no object. Git writes zeros where a ref is not.
+// isZero reports whether id is of no object: git writes zeros for a missing ref.
 func isZero(id string) bool { return strings.Trim(id, "0") == "" }
 
-// A branch name is read in lists and typed by people.
+// maxSlug keeps branch names easy to read in lists and to type.
 const maxSlug = 40
 
-// Slug makes the readable end of a branch name from a title: its ASCII words,
-// lower case, joined by dashes, at most 40 characters; "change" when none is left.
+// Slug makes the readable end of a branch name from a title: its ASCII words in lower case, joined by
+// dashes, at most 40 characters; "change" if none is left.
 func Slug(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9')

@@ -9,15 +9,15 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// ErrIncomplete: the repository is a partial clone, and what it lacks cannot be fetched. Trying again
+// ErrIncomplete: the repository is a partial clone, and its missing objects can't be fetched. A retry
 // does not help.
 var ErrIncomplete = errors.New("objects are missing in this partial clone and its remote did not give them")
 
-// maxRounds bounds the requests of Complete: commits, then trees, then files, each level at once.
+// maxRounds limits the requests of Complete: commits, then trees, then files, a level at a time.
 const maxRounds = 20
 
-// Complete fetches what a partial clone lacks of commit and its history, with the user's own credentials,
-// all that is known to be missing in one request. It is nothing where the clone is whole.
+// Complete fetches what a partial clone lacks of commit and its history, with the user's credentials and
+// all known missing objects in one request. It does nothing if the clone is whole.
 func (r *Repo) Complete(ctx context.Context, commit string) error {
 	if err := checkIDs(commit); err != nil {
 		return fmt.Errorf("complete history: %w", err)
@@ -51,7 +51,7 @@ func (r *Repo) Complete(ctx context.Context, commit string) error {
 	return ErrIncomplete
 }
 
-// Promisor is the remote that promised what a partial clone lacks; empty where the clone is whole.
+// Promisor returns the remote that has the missing objects of a partial clone; empty if the clone is whole.
 func (r *Repo) Promisor(ctx context.Context) (string, error) {
 	settings, err := r.configured(ctx)
 	if err != nil {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// Remote is another repository that this one knows by a name.
+// Remote is another repository, under the name that this one has for it.
 type Remote struct {
 	Name string
 	URL  string
@@ -55,12 +56,9 @@ func (r *Repo) Remote(ctx context.Context, name string) (Remote, error) {
 	return Remote{}, fmt.Errorf("remote %q: %w", name, ErrNotFound)
 }
 
-// RemoteRef asks the remote for the object that ref is at. ErrNotFound if it has no such ref.
+// RemoteRef asks the remote which object ref is at. ErrNotFound if it has no such ref.
 func (r *Repo) RemoteRef(ctx context.Context, remote, ref string) (string, error) {
-	if err := checkRef(ref); err != nil {
-		return "", fmt.Errorf("ask remote: %w", err)
-	}
-	if err := checkRemote(remote); err != nil {
+	if err := errors.Join(checkRef(ref), checkRemote(remote)); err != nil {
 		return "", fmt.Errorf("ask remote: %w", err)
 	}
 	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-remote", "--quiet", "--", remote, ref}, Dir: r.git.Root, User: true, Limit: gitcmd.Slow})
@@ -77,90 +75,71 @@ func (r *Repo) RemoteRef(ctx context.Context, remote, ref string) (string, error
 	return "", fmt.Errorf("ask remote %s for %s: %w", remote, ref, ErrNotFound)
 }
 
-// Push is one ref to bring to a remote.
+// Push is one ref to move on a remote.
 type Push struct {
-	// Ref is the full name, on the remote; ID the commit to put there.
+	// Ref is the full name on the remote, ID the commit to move it to.
 	Ref string
 	ID  string
 	// Old is where the remote's ref must be; zeros, or empty, if it must not exist.
 	Old string
 }
 
-// Push moves a ref of the remote. ErrRefMoved if the remote's ref is neither at
-// p.Old nor at p.ID already; ErrRejected if the remote does not want it.
+// Push moves a ref of the remote. ErrRefMoved if the remote's ref is neither at p.Old nor already at
+// p.ID; ErrRejected if the remote doesn't want it.
 func (r *Repo) Push(ctx context.Context, remote string, p Push) error {
-	if err := checkPush(remote, p); err != nil {
-		return fmt.Errorf("push: %w", err)
-	}
 	old := p.Old
 	if isZero(old) {
 		old = ""
 	}
-	args := []string{
-		"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
-		"--force-with-lease=" + p.Ref + ":" + old, "--", remote, p.ID + ":" + p.Ref,
-	}
-	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true, Limit: gitcmd.Slow})
-	if err != nil {
-		return fmt.Errorf("push %s to %s: %w", p.Ref, remote, refusal(string(out), err))
+	if err := r.push(ctx, gitcmd.Slow, remote, p, "--force-with-lease="+p.Ref+":"+old, "--", remote, p.ID+":"+p.Ref); err != nil {
+		return fmt.Errorf("push %s to %s: %w", p.Ref, remote, err)
 	}
 	return nil
 }
 
-// MayPush asks the remote whether it would let ref go to id, and moves nothing. ErrRefMoved if ref has commits there that id lacks;
-// ErrRejected if the remote does not want it. What the remote's own hooks say is not known before a push.
+// MayPush asks the remote whether it would let ref go to id, and moves nothing. ErrRefMoved if ref has
+// commits there that id lacks; ErrRejected if the remote doesn't want it. Hooks of the remote decide
+// only at the push itself.
 func (r *Repo) MayPush(ctx context.Context, remote, ref, id string) error {
-	if err := checkPush(remote, Push{Ref: ref, ID: id}); err != nil {
-		return fmt.Errorf("try to push: %w", err)
-	}
-	args := []string{"push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
-		"--", remote, id + ":" + ref}
-	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true, Limit: brief})
-	if err != nil {
-		return fmt.Errorf("try to push %s to %s: %w", ref, remote, refusal(string(out), err))
+	if err := r.push(ctx, brief, remote, Push{Ref: ref, ID: id}, "--dry-run", "--", remote, id+":"+ref); err != nil {
+		return fmt.Errorf("try to push %s to %s: %w", ref, remote, err)
 	}
 	return nil
 }
 
-// brief is how long a remote may take to say that it would take a push.
+// brief is how long a remote may take to answer whether it would take a push.
 const brief = time.Minute
 
-// DeleteRemoteRef deletes a ref of the remote if it is at old. ErrRefMoved if it is elsewhere, or gone.
+// DeleteRemoteRef deletes a ref of the remote if it is at old. ErrRefMoved if it is elsewhere or missing.
 func (r *Repo) DeleteRemoteRef(ctx context.Context, remote, ref, old string) error {
-	if err := checkPush(remote, Push{Ref: ref, ID: old}); err != nil {
-		return fmt.Errorf("delete remote branch: %w", err)
-	}
-	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
-		"--force-with-lease=" + ref + ":" + old, "--", remote, ":" + ref}
-	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true, Limit: gitcmd.Slow})
-	if err != nil {
-		return fmt.Errorf("delete %s of %s: %w", ref, remote, refusal(string(out), err))
+	if err := r.push(ctx, gitcmd.Slow, remote, Push{Ref: ref, ID: old}, "--force-with-lease="+ref+":"+old, "--", remote, ":"+ref); err != nil {
+		return fmt.Errorf("delete %s of %s: %w", ref, remote, err)
 	}
 	return nil
 }
 
-func checkPush(remote string, p Push) error {
-	if err := checkRemote(remote); err != nil {
+// push checks the names and ids of p, runs git push with further arguments, and finds out why the
+// remote refused: the porcelain output has the line "! <from>:<to> TAB [rejected] (stale info)".
+func (r *Repo) push(ctx context.Context, limit time.Duration, remote string, p Push, args ...string) error {
+	err := errors.Join(checkRemote(remote), checkRef(p.Ref), checkIDs(p.ID))
+	if err == nil && !isZero(p.Old) {
+		err = checkIDs(p.Old)
+	}
+	if err != nil {
 		return err
 	}
-	if err := checkRef(p.Ref); err != nil {
-		return err
+	args = append([]string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"}, args...)
+	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true, Limit: limit})
+	if err == nil {
+		return nil
 	}
-	if !isZero(p.Old) {
-		return checkIDs(p.ID, p.Old)
-	}
-	return checkIDs(p.ID)
-}
-
-// refusal reads the line "! <from>:<to> TAB [rejected] (stale info)" of the porcelain output.
-func refusal(out string, err error) error {
-	for line := range strings.Lines(out) {
+	for line := range strings.Lines(string(out)) {
 		fields := strings.SplitN(strings.TrimSpace(line), "\t", 3)
 		if len(fields) != 3 || fields[0] != "!" {
 			continue
 		}
 		reason := gitcmd.Clean(fields[2])
-		// The last three are a push by somebody else that came between the remote's answer and ours.
+		// The last three mean that another push came between the remote's answer and ours.
 		for _, moved := range []string{"stale info", "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "incorrect old value"} {
 			if strings.Contains(reason, moved) {
 				return fmt.Errorf("%w: %s", ErrRefMoved, reason)

@@ -16,20 +16,21 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// ErrUnsure: what is in the work tree cannot be held against what git has recorded, so it may have come with a commit.
+// ErrUnsure: a file of the work tree can't be compared with what git has recorded, so it may have come
+// with a commit.
 var ErrUnsure = errors.New("not known to be the user's own")
 
-// recordedIn is where a commit leaves its files: HEAD, the index with the stages of a conflict, and the commits that an
-// unfinished merge, pick, revert or rebase takes up.
+// recordedIn lists where a commit's files can be: HEAD, the index with the stages of a conflict, and the
+// commits of an unfinished merge, pick, revert or rebase.
 var recordedIn = []string{"HEAD", ":0", ":1", ":2", ":3", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"}
 
-// recordedLimit is far above what two look-ups take; whoever waits for it is at a prompt.
+// recordedLimit is far more than two look-ups take. A person waits for them at a prompt.
 const recordedLimit = 20 * time.Second
 
-// Recorded returns what git has recorded of some files of the work tree, in each of the places where it records any of
-// them: content by path. Nothing that the repository names is run. The error is ErrUnsure where a file in the work
-// tree can differ from its record without anyone having edited it: below a link or a submodule, under a name that only
-// a case-insensitive file system takes for it, or rewritten by an attribute.
+// Recorded returns the recorded content of some files of the work tree, by path, one map for each place
+// that records any of them. It runs no program that the repository names. The error is ErrUnsure if a
+// file in the work tree can differ from its record without an edit: below a link or a submodule, under
+// a name that only a case-insensitive file system takes for it, or rewritten by an attribute.
 func (r *Repo) Recorded(ctx context.Context, paths ...string) (places []map[string][]byte, err error) {
 	for _, path := range paths {
 		if err := r.plainFile(path); err != nil {
@@ -64,8 +65,8 @@ func (r *Repo) Recorded(ctx context.Context, paths ...string) (places []map[stri
 	return places, err
 }
 
-// plainFile refuses a file of the work tree that git would record under another path, or not at all. One that is not
-// there is as good as plain.
+// plainFile refuses a file of the work tree that git would record under another path, or not at all. A
+// missing file is plain.
 func (r *Repo) plainFile(path string) error {
 	at := r.git.Root
 	for part := range strings.SplitSeq(path, "/") {
@@ -92,7 +93,7 @@ func (r *Repo) plainFile(path string) error {
 	return nil
 }
 
-// objects reads blobs by name, without those that are not there. What is missing in a partial clone is not fetched.
+// objects reads blobs by name and skips missing ones. It fetches nothing for a partial clone.
 func (r *Repo) objects(ctx context.Context, names []string) (map[string][]byte, error) {
 	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"cat-file", "--batch"}, Input: strings.Join(names, "\n") + "\n", Dir: r.git.Root,
 		Env: []string{"GIT_NO_LAZY_FETCH=1"}, Config: []string{bigFile}, Limit: recordedLimit})
@@ -121,7 +122,7 @@ func (r *Repo) objects(ctx context.Context, names []string) (map[string][]byte, 
 	return found, nil
 }
 
-// unchangedByAttributes refuses files whose content in the work tree a checkout makes different from the recorded one.
+// unchangedByAttributes refuses files that a checkout writes with other content than the recorded one.
 func (r *Repo) unchangedByAttributes(ctx context.Context, paths []string) error {
 	args := append([]string{"check-attr", "-z", "filter", "ident", "working-tree-encoding", "--"}, paths...)
 	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, Limit: recordedLimit})

@@ -17,9 +17,9 @@ type Ref struct {
 	ID   string
 }
 
-// DefaultBranch is the branch that is checked out at Root, else main, else
-// master: its name without refs/heads/. ErrNotFound if none of them has a commit, ErrInvalid if the one that is
-// checked out has a name that is not safe to use: another one in its place is not what the user means.
+// DefaultBranch returns the branch that is checked out at Root, else main, else master, without
+// refs/heads/. ErrNotFound if none of them has a commit; ErrInvalid if the one that is checked out has an
+// unsafe name, because the user doesn't mean another one instead.
 func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
 	head, err := r.checkedOut(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("find the default branch: %w: nothing is committed on a branch", ErrNotFound)
 }
 
-// Detached reports whether a commit, and no branch, is checked out at Root.
+// Detached reports whether a commit instead of a branch is checked out at Root.
 func (r *Repo) Detached(ctx context.Context) (bool, error) {
 	head, err := r.checkedOut(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Repo) Detached(ctx context.Context) (bool, error) {
 	return head == "", nil
 }
 
-// checkedOut is the full name of the branch that is checked out at Root; empty where a commit is.
+// checkedOut returns the full name of the branch that is checked out at Root; empty for a commit.
 func (r *Repo) checkedOut(ctx context.Context) (string, error) {
 	if ref, ok := r.readHead(); ok {
 		return ref, nil
@@ -64,8 +64,8 @@ func (r *Repo) checkedOut(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// readHead reads HEAD where it is a file as gitrepository-layout describes it, and that of Root: a linked work tree has
-// its own. ok is false where git has to be asked.
+// readHead reads Root's HEAD if it is a file as gitrepository-layout describes it; a linked work tree
+// has its own. ok is false if git must be asked.
 func (r *Repo) readHead() (ref string, ok bool) {
 	if _, err := os.Lstat(filepath.Join(r.git.GitDir, "reftable")); err == nil || r.linked() {
 		return "", false
@@ -85,8 +85,8 @@ func (r *Repo) readHead() (ref string, ok bool) {
 	return "", ValidID(head)
 }
 
-// Resolve returns the full id of the commit that ref leads to: a full ref name,
-// a full id, or HEAD (of Root). ErrNotFound if there is none.
+// Resolve returns the full id of the commit that ref leads to: a full ref name, a full id, or HEAD (of
+// Root). ErrNotFound if there is none.
 func (r *Repo) Resolve(ctx context.Context, ref string) (string, error) {
 	c := gitcmd.Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}}
 	if ref == "HEAD" {
@@ -108,7 +108,7 @@ func (r *Repo) Resolve(ctx context.Context, ref string) (string, error) {
 	return r.one(ctx, c, "resolve "+ref)
 }
 
-// one runs a look-up that prints one object id, or fails quietly when there is none.
+// one runs a look-up that prints one object id, or fails quietly if there is none.
 func (r *Repo) one(ctx context.Context, c gitcmd.Call, doing string) (string, error) {
 	out, err := r.git.Run(ctx, c)
 	id := strings.TrimSpace(string(out))
@@ -143,8 +143,8 @@ func (r *Repo) Refs(ctx context.Context, prefix string) ([]Ref, error) {
 	return refs, nil
 }
 
-// CreateBranch makes one of Signalbox's own branches at commit. Doing it again
-// is no error; ErrRefMoved if the branch is there with another commit.
+// CreateBranch makes one of Signalbox's own branches at commit. A repeated call is no error; ErrRefMoved
+// if the branch exists at another commit.
 func (r *Repo) CreateBranch(ctx context.Context, name, commit string) error {
 	if !ValidBranch(name) {
 		return fmt.Errorf("create branch: %w name %q", ErrInvalid, name)
@@ -160,9 +160,8 @@ func (r *Repo) CreateBranch(ctx context.Context, name, commit string) error {
 	return err
 }
 
-// UpdateRef moves ref to the object id, if it is at old in that very moment;
-// old of zeros, or empty, means that the ref must not exist. ErrRefMoved if it
-// is elsewhere, also if that is id: of two that try, one wins.
+// UpdateRef moves ref to the object id, if it is at old at that moment; an old of zeros, or empty, means
+// that the ref must not exist. ErrRefMoved if it is elsewhere, even at id: of two that try, one wins.
 func (r *Repo) UpdateRef(ctx context.Context, ref, id, old string) error {
 	if err := errors.Join(checkRef(ref), checkIDs(id)); err != nil {
 		return fmt.Errorf("update ref: %w", err)
@@ -170,7 +169,7 @@ func (r *Repo) UpdateRef(ctx context.Context, ref, id, old string) error {
 	return r.changeRef(ctx, ref, old, id)
 }
 
-// DeleteRef deletes ref if it is at old. Deleting what is not there is ErrRefMoved.
+// DeleteRef deletes ref if it is at old. ErrRefMoved if it is elsewhere or missing.
 func (r *Repo) DeleteRef(ctx context.Context, ref, old string) error {
 	if err := errors.Join(checkRef(ref), checkIDs(old)); err != nil {
 		return fmt.Errorf("delete ref: %w", err)
@@ -178,8 +177,8 @@ func (r *Repo) DeleteRef(ctx context.Context, ref, old string) error {
 	return r.changeRef(ctx, ref, old, "")
 }
 
-// DropRef deletes ref wherever it is. That it is not there is no error; the
-// lock which a git that was killed while deleting it left is taken away too.
+// DropRef deletes ref wherever it is; a missing ref is no error. It also removes the lock that a git
+// killed during the deletion left.
 func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	if err := checkRef(ref); err != nil {
 		return fmt.Errorf("drop ref: %w", err)
@@ -195,8 +194,8 @@ func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	return nil
 }
 
-// changeRef brings ref from old to id; an empty id deletes it. A lost race is told from other failures by
-// looking where the ref is.
+// changeRef moves ref from old to id; an empty id deletes it. After a failure it looks where the ref is,
+// to tell a lost race from other errors.
 func (r *Repo) changeRef(ctx context.Context, ref, old, id string) error {
 	if isZero(old) {
 		old = ""
@@ -220,9 +219,9 @@ func (r *Repo) changeRef(ctx context.Context, ref, old, id string) error {
 	return fmt.Errorf("update ref %s: %w", ref, err)
 }
 
-// ReleaseMoved removes what a git that was killed right behind the move of ref
-// left: where ref is checked out, git holds HEAD's lock too, for its reflog, and
-// gives it back last. A lock that may be a live git's stays.
+// ReleaseMoved removes the locks that a git killed right after moving ref left: if ref is checked out,
+// git also holds HEAD's lock, for its reflog, and releases it last. A lock that a live git may hold
+// stays.
 func (r *Repo) ReleaseMoved(ctx context.Context, ref string) {
 	for _, name := range []string{"HEAD", ref} {
 		path := filepath.Join(r.git.GitDir, name+".lock")

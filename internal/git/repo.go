@@ -1,7 +1,6 @@
-// Package git owns calling the git program safely: on the project's trusted
-// repository, with full ids and full ref names, with hooks and file system
-// monitors off. It refuses to know why something is committed or merged, and
-// it never runs git inside a folder that an agent can write.
+// Package git owns calling the git program safely: on the project's trusted repository, with full ids
+// and full ref names, without hooks and file system monitors. It doesn't know why something is committed
+// or merged, and it never runs git inside a folder that an agent can write.
 package git
 
 import (
@@ -22,49 +21,49 @@ import (
 var (
 	// ErrNoGit: there is no git program in PATH.
 	ErrNoGit = errors.New("git is not installed or not in PATH")
-	// ErrTooOld: git lacks what Signalbox is built on; see minMajor.
+	// ErrTooOld: git lacks a feature that Signalbox needs; see minMajor.
 	ErrTooOld = errors.New("git is too old")
 	// ErrNotRepository: the folder is not in the work tree of a git repository.
 	ErrNotRepository = errors.New("not in the work tree of a git repository")
-	// ErrNotYours: the repository belongs to another user of this machine, and yours does not trust it. The error is
-	// a *NotYoursError.
+	// ErrNotYours: the repository belongs to another user of this machine, and the user's git doesn't
+	// trust it. The error is a *NotYoursError.
 	ErrNotYours = errors.New("the repository belongs to another user")
 	// ErrNotFound: no such ref, commit or remote.
 	ErrNotFound = errors.New("not found")
-	// ErrRefMoved: a ref is not where the caller expected it; look again before deciding.
+	// ErrRefMoved: a ref is not where the caller expected it. Look again before deciding.
 	ErrRefMoved = errors.New("the ref is not at the expected commit")
-	// ErrLocked: another git program holds a lock in the repository. Trying again later helps.
+	// ErrLocked: another git program holds a lock in the repository. A later retry helps.
 	ErrLocked = gitcmd.ErrLocked
-	// ErrNoAnswer: git did not end within the time that its command may take.
+	// ErrNoAnswer: git did not end within its command's time limit.
 	ErrNoAnswer = gitcmd.ErrNoAnswer
-	// ErrUnreachable: a remote was not reached, or the connection ended before the answer did. Trying again later
-	// may help.
+	// ErrUnreachable: a remote was not reached, or the connection ended before the answer did. A later
+	// retry may help.
 	ErrUnreachable = gitcmd.ErrUnreachable
-	// ErrRejected: the remote refused a push for a reason of its own (a protected branch, a
-	// hook). Trying again does not help.
+	// ErrRejected: the remote refused a push for a reason of its own (a protected branch, a hook). A
+	// retry does not help.
 	ErrRejected = errors.New("the remote refused the push")
-	// ErrInvalid: an id, ref, branch, remote or path does not have the form that is safe to use.
+	// ErrInvalid: an id, ref, branch, remote or path is not safe to use.
 	ErrInvalid = errors.New("invalid")
 )
 
-// Merging two commits without a work tree (merge-tree --write-tree) came with git 2.38.
+// Git merges two commits without a work tree (merge-tree --write-tree) since 2.38.
 const minMajor, minMinor = 2, 38
 
-// Repo is a repository that belongs to the user: its configuration is trusted,
-// the content of its commits is not. It is safe for concurrent use.
+// Repo is a repository that belongs to the user: its configuration is trusted, the content of its
+// commits is not. It is safe for concurrent use.
 type Repo struct {
 	git        *gitcmd.Runner
 	objectsDir string
 
-	// asked is the git that answers questions for as long as the repository is in use.
+	// asked is a git that answers questions as long as the repository is in use.
 	asked    *gitcmd.Dialog
 	personal *personal
 	config   *configuration
 	compared *compared
 }
 
-// Open finds the repository around dir. In a linked work tree Root is that
-// tree's top folder and GitDir is what all work trees share.
+// Open finds the repository around dir. In a linked work tree Root is that tree's top folder, and GitDir
+// is the folder that all work trees share.
 func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, error) {
 	r := &Repo{git: &gitcmd.Runner{Exec: executor}}
 	dir, err := filepath.Abs(dir)
@@ -83,8 +82,8 @@ func Open(ctx context.Context, executor process.Executor, dir string) (*Repo, er
 	return r, nil
 }
 
-// locate asks for the three places at once, and one by one where a name of a folder has more than one line.
-// Whether another owner's repository is to be trusted is the user's own git to say; only that answer is taken over.
+// locate asks for the three folders at once, or one by one if the name of one has several lines. Only
+// the user's own git configuration says whether to trust another owner's repository.
 func (r *Repo) locate(ctx context.Context, dir string) error {
 	ask := func(what ...string) (string, error) {
 		out, err := r.git.Run(ctx, gitcmd.Call{Args: append([]string{"rev-parse", "--path-format=absolute"}, what...), Dir: dir, User: r.git.Trusted})
@@ -136,7 +135,7 @@ func (r *Repo) checkVersion(ctx context.Context, dir string) error {
 	return nil
 }
 
-// NotYoursError is ErrNotYours of one repository.
+// NotYoursError is ErrNotYours for one repository.
 type NotYoursError struct {
 	// Dir is the folder that safe.directory would have to name.
 	Dir string
@@ -147,13 +146,13 @@ func (e *NotYoursError) Unwrap() error { return ErrNotYours }
 
 var ownedDir = lazy.Pattern(`(?s)detected dubious ownership in repository at '(.+?)'\n`)
 
-// notYours reports whether git refused a repository for its owner.
+// notYours reports whether git refused a repository because of its owner.
 func notYours(err error) bool {
 	var failed *gitcmd.Error
 	return errors.As(err, &failed) && strings.HasPrefix(failed.Message, "fatal: detected dubious ownership")
 }
 
-// notRepository keeps git's words where they say more.
+// notRepository keeps git's words if they say more.
 func notRepository(dir string, err error) error {
 	var failed *gitcmd.Error
 	if errors.As(err, &failed) && notYours(err) {
@@ -171,11 +170,11 @@ func notRepository(dir string, err error) error {
 	return err
 }
 
-// Root is the top folder of the work tree, an absolute path.
+// Root returns the top folder of the work tree, an absolute path.
 func (r *Repo) Root() string { return r.git.Root }
 
-// GitDir is the folder that holds refs and configuration, shared by all work trees.
+// GitDir returns the folder of refs and configuration, which all work trees share.
 func (r *Repo) GitDir() string { return r.git.GitDir }
 
-// ObjectsDir is the folder that holds the objects.
+// ObjectsDir returns the folder that holds the objects.
 func (r *Repo) ObjectsDir() string { return r.objectsDir }

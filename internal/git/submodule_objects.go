@@ -13,8 +13,8 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// reading is a call that reads objects, also in further folders. Of a repository to which these belong nothing else takes
-// part, above all not its configuration, and what is missing is not fetched.
+// reading returns a call that reads objects, also in further folders. Nothing else of the repository
+// that these belong to takes part, above all not its configuration, and git fetches nothing.
 func reading(objects []string, args ...string) gitcmd.Call {
 	c := gitcmd.Call{Args: args, Limit: gitcmd.Slow}
 	if len(objects) == 0 {
@@ -28,8 +28,8 @@ func reading(objects []string, args ...string) gitcmd.Call {
 	return c
 }
 
-// Listed is a path as an entry of GIT_ALTERNATE_OBJECT_DIRECTORIES: in quotes as C has them, where it holds what
-// separates two or begins a quoted one.
+// Listed returns a path as an entry of GIT_ALTERNATE_OBJECT_DIRECTORIES: in C's quotes if it holds a
+// separator or a quote.
 func Listed(path string) string {
 	if !strings.ContainsAny(path, ":\n\"") {
 		return path
@@ -37,16 +37,17 @@ func Listed(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
-// SubmoduleObjects is the folder of this checkout where git keeps the objects of a submodule that it initialized; none if it
-// is not there. The last of chain is that submodule, those before it the ones that it lies in. Nothing below the work tree
-// counts, where git kept them until 1.7.8: a path there may lead into an agent's clone, which names what it borrows.
+// SubmoduleObjects returns the folder of this checkout where git keeps the objects of an initialized
+// submodule, or nothing if there is none. The last of chain is that submodule; those before it contain
+// it. It ignores folders below the work tree, where git kept objects until 1.7.8: a path there may lead
+// into an agent's clone, which chooses the objects that it borrows.
 func (r *Repo) SubmoduleObjects(chain ...Submodule) (found []string) {
 	kept := ""
 	for _, s := range chain {
 		kept = filepath.Join(kept, "modules", filepath.FromSlash(s.Name))
 	}
 	kept = filepath.Join(kept, "objects")
-	root, err := os.OpenRoot(r.git.GitDir) // a link that leads out of it, which a commit may bring, leads to nothing
+	root, err := os.OpenRoot(r.git.GitDir) // refuses a link that leads out, which a commit may bring
 	if err != nil {
 		return nil
 	}
@@ -57,11 +58,11 @@ func (r *Repo) SubmoduleObjects(chain ...Submodule) (found []string) {
 	return found
 }
 
-// maxCommit is far beyond what a message needs.
+// maxCommit, in bytes, is far more than any message needs.
 const maxCommit = 16 << 20
 
-// TreeIn returns the tree of a commit that lies in a folder of objects, by the commit's content held against its id.
-// ErrNotFound if it is not there.
+// TreeIn returns the tree of a commit in a folder of objects, after checking the commit's content
+// against its id. ErrNotFound if it isn't there.
 func (r *Repo) TreeIn(ctx context.Context, objects, commit string) (string, error) {
 	if err := checkIDs(commit); err != nil {
 		return "", fmt.Errorf("find tree: %w", err)
@@ -78,12 +79,12 @@ func (r *Repo) TreeIn(ctx context.Context, objects, commit string) (string, erro
 	line, _, _ := strings.Cut(string(data.kept), "\n")
 	tree, ok := strings.CutPrefix(line, "tree ")
 	if !ok || checkIDs(tree) != nil || objectName("commit", data.kept, len(commit)) != commit {
-		return "", fmt.Errorf("find tree of %s: %w: what lies there is another object", commit, ErrInvalid)
+		return "", fmt.Errorf("find tree of %s: %w: the content belongs to another object", commit, ErrInvalid)
 	}
 	return tree, nil
 }
 
-// objectName is the id of an object with this content; size is that of an id in digits.
+// objectName returns the id of an object with this content; size is the length of an id in digits.
 func objectName(kind string, content []byte, size int) string {
 	sum := sha1.New() //nolint:gosec // see above
 	if size == hex.EncodedLen(sha256.Size) {
@@ -94,25 +95,24 @@ func objectName(kind string, content []byte, size int) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// CopyTree brings a tree and all that lies in it, without any history, from a folder of objects into another git folder of
-// ours. Every object is checked before it can be seen there. Doing it again is no error.
-func (r *Repo) CopyTree(ctx context.Context, objects, tree, into string) error {
+// CopyTree copies a tree and everything in it, without any history, from a folder of objects into
+// another git folder of ours. It checks every object before the object can be seen there. A repeated
+// call is no error.
+func (r *Repo) CopyTree(ctx context.Context, objects, tree, into string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("copy tree %s from %s: %w", tree, objects, err)
+		}
+	}()
 	if err := checkIDs(tree); err != nil {
-		return fmt.Errorf("copy tree: %w", err)
+		return err
 	}
-	if err := r.copyTree(ctx, objects, tree, into); err != nil {
-		return fmt.Errorf("copy tree %s from %s: %w", tree, objects, err)
-	}
-	return nil
-}
-
-func (r *Repo) copyTree(ctx context.Context, objects, tree, into string) error {
 	pack, err := os.CreateTemp(into, "tmp_pack_")
 	if err != nil {
 		return fmt.Errorf("write a pack: %w", err)
 	}
 	defer func() { _ = pack.Close() }()
-	if err := os.Remove(pack.Name()); err != nil { // so that it goes with us, should we be killed here
+	if err := os.Remove(pack.Name()); err != nil { // a kill from here on leaves nothing
 		return fmt.Errorf("write a pack: %w", err)
 	}
 	c := reading([]string{objects}, "pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset")

@@ -9,8 +9,8 @@ import (
 	"signalbox/internal/git/gitcmd"
 )
 
-// OriginURL is the address that relative addresses of submodules begin from: that of the remote "origin", or of the only
-// one there is. Empty if there is none. Neither a user nor a password is in it.
+// OriginURL returns the address that relative addresses of submodules begin from: that of the remote
+// "origin", or of the only remote. It is empty if there is none, and has no user or password.
 func (r *Repo) OriginURL(ctx context.Context) (string, error) {
 	settings, err := r.settings(ctx)
 	if err != nil {
@@ -36,8 +36,8 @@ func (r *Repo) OriginURL(ctx context.Context) (string, error) {
 	return origin, nil
 }
 
-// SubmoduleURL is the address of a submodule: what .gitmodules says, and where that is relative ("../lib.git"), from the
-// address of the repository that names it. It is ErrInvalid where it leads above a host's root.
+// SubmoduleURL returns the address of a submodule as .gitmodules has it. A relative one ("../lib.git")
+// begins from the address of the repository that names it. ErrInvalid if it leads above a host's root.
 func SubmoduleURL(parent, address string) (string, error) {
 	if !strings.HasPrefix(address, "./") && !strings.HasPrefix(address, "../") {
 		return address, nil

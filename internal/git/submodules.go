@@ -14,50 +14,49 @@ import (
 
 // Submodule is a folder of a commit in which git shows another repository.
 type Submodule struct {
-	// Name is the submodule's own folder below .git/modules, Path its folder in the work tree. Neither leads out of these.
+	// Name is the submodule's folder below .git/modules, Path its folder in the work tree. Neither leads
+	// out of these.
 	Name, Path string
 	// URL is as .gitmodules has it: untrusted text.
 	URL string
-	// Commit is that of the other repository, a full id.
+	// Commit is the other repository's commit, a full id.
 	Commit string
 }
 
 const (
 	modulesFile = ".gitmodules"
-	// maxModulesFile and maxModules are some ten times what the largest projects have.
+	// maxModulesFile (bytes) and maxModules are some ten times what the largest projects have.
 	maxModulesFile = 1 << 20
 	maxModules     = 500
 )
 
-// Submodules lists the submodules that a tree (or commit) itself names, by path; objects are folders in which its objects
-// are, beside the repository's own. An entry of .gitmodules without a folder in the tree is passed over, and so is a
-// folder without an entry: git can initialize neither. A name or path that leads elsewhere is ErrInvalid. Nothing is
-// fetched, and a repository without submodules costs no process.
-func (r *Repo) Submodules(ctx context.Context, tree string, objects ...string) ([]Submodule, error) {
+// Submodules lists the submodules that a tree (or commit) itself names, by path. objects are folders of
+// its objects, besides the repository's own. It skips an entry of .gitmodules without a folder in the
+// tree, and a folder without an entry: git can initialize neither. A name or path that leads elsewhere
+// is ErrInvalid. It fetches nothing, and starts no process for a repository without submodules.
+func (r *Repo) Submodules(ctx context.Context, tree string, objects ...string) (found []Submodule, err error) {
 	if err := checkIDs(tree); err != nil {
 		return nil, fmt.Errorf("list submodules: %w", err)
 	}
 	if len(objects) == 0 {
 		if o, err := r.info(ctx, tree+":"+modulesFile); err == nil && o.Type == "" {
-			if remote, err := r.Promisor(ctx); err != nil || remote == "" { // else the file may be there, and its content missing
+			// In a partial clone, the file may exist without its content.
+			if remote, err := r.Promisor(ctx); err != nil || remote == "" {
 				return nil, err
 			}
 		}
 	}
-	found, err := r.submodules(ctx, tree, objects)
-	if err != nil {
-		return nil, fmt.Errorf("list submodules of %s: %w", tree, err)
-	}
-	return found, nil
-}
-
-func (r *Repo) submodules(ctx context.Context, tree string, objects []string) ([]Submodule, error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("list submodules of %s: %w", tree, err)
+		}
+	}()
 	out, err := r.git.Run(ctx, reading(objects, "ls-tree", "-l", "-z", "--full-tree", tree, "--", modulesFile))
 	if err != nil {
 		return nil, err
 	}
 	files, err := parseTree(string(out))
-	if err != nil || len(files) == 0 { // none, or a link, which git does not read either
+	if err != nil || len(files) == 0 { // none, or a link, which git doesn't read either
 		return nil, err
 	}
 	if files[0].Size > maxModulesFile {
@@ -77,7 +76,7 @@ func (r *Repo) submodules(ctx context.Context, tree string, objects []string) ([
 	return r.gitlinked(ctx, tree, objects, named)
 }
 
-// parseModules reads "submodule.<name>.<variable> LF value NUL" records. Of a value that is given twice the last counts.
+// parseModules reads "submodule.<name>.<variable> LF value NUL" records. The last of two values counts.
 func parseModules(out string) (named []Submodule) {
 	for record := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		key, value, _ := strings.Cut(record, "\n")
@@ -101,7 +100,7 @@ func parseModules(out string) (named []Submodule) {
 	return named
 }
 
-// gitlinked are the submodules that have a folder in the tree.
+// gitlinked returns the submodules that have a folder in the tree.
 func (r *Repo) gitlinked(ctx context.Context, tree string, objects []string, named []Submodule) (found []Submodule, err error) {
 	named = slices.DeleteFunc(named, func(s Submodule) bool { return s.Path == "" })
 	args := []string{"ls-tree", "-z", "--full-tree", tree, "--"}
@@ -135,7 +134,7 @@ func (r *Repo) gitlinked(ctx context.Context, tree string, objects []string, nam
 	return found, nil
 }
 
-// check refuses a name or a path that leads anywhere else than into its own folder, or that a program could take for an
+// check refuses a name or a path that leads out of its own folder, or that a program could take for an
 // option. It is stricter than git, which has had holes here.
 func (s Submodule) check() error {
 	for _, value := range []string{s.Name, s.Path} {

@@ -19,9 +19,8 @@ type TreeFile struct {
 	Size int64
 }
 
-// TreeFiles lists the regular files of a commit by path. Symbolic links and
-// submodules are left out: following either leads out of what the commit holds.
-// With paths it lists only what is at or below these.
+// TreeFiles lists the regular files of a commit by path. It leaves out symbolic links and submodules:
+// following either leads out of the commit. With paths it lists only files at or below these.
 func (r *Repo) TreeFiles(ctx context.Context, commit string, paths ...string) ([]TreeFile, error) {
 	if err := checkIDs(commit); err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
@@ -61,8 +60,8 @@ func parseTree(out string) (files []TreeFile, err error) {
 	return files, nil
 }
 
-// ReadBlob returns the first limit bytes of a regular file of a commit, as
-// stored: no filter or line ending takes part. fs.ErrNotExist if there is none.
+// ReadBlob returns the first limit bytes of a regular file of a commit as stored, without filters or line
+// endings. fs.ErrNotExist if there is none.
 func (r *Repo) ReadBlob(ctx context.Context, commit, path string, limit int64) ([]byte, error) {
 	absent := fmt.Errorf("read %q of %s: %w", gitcmd.Clean(path), commit, fs.ErrNotExist)
 	if !fs.ValidPath(path) || path == "." {
@@ -92,7 +91,7 @@ func (r *Repo) readObject(ctx context.Context, id string, limit int64) ([]byte, 
 	return out.kept, nil
 }
 
-// head keeps the beginning of what is written to it.
+// head keeps the first limit bytes that are written to it.
 type head struct {
 	limit int64
 	kept  []byte
@@ -103,8 +102,8 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Content is the regular files of one commit by name, listed once. It is safe
-// for concurrent use.
+// Content gives access to the regular files of one commit by name, listed once. It is safe for
+// concurrent use.
 type Content struct {
 	repo   *Repo
 	commit string
@@ -114,10 +113,10 @@ type Content struct {
 	all []string
 }
 
-// Content gives the files of a commit, which never change.
+// Content returns the files of a commit, which never change.
 func (r *Repo) Content(commit string) *Content { return &Content{repo: r, commit: commit} }
 
-// List is the names of the files, in order.
+// List returns the names of the files, in order.
 func (c *Content) List(ctx context.Context) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,8 +147,8 @@ func (c *Content) Read(ctx context.Context, name string, limit int64) ([]byte, e
 	return c.repo.readObject(ctx, id, limit)
 }
 
-// WorkFiles lists what the work tree holds by name: tracked files, also where
-// they are deleted or no regular files, and untracked ones that are not ignored.
+// WorkFiles lists the files of the work tree by name: tracked ones, even if deleted or not regular, and
+// untracked ones that aren't ignored.
 func (r *Repo) WorkFiles(ctx context.Context) ([]string, error) {
 	args := []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"}
 	out, err := r.git.Run(ctx, gitcmd.Call{Args: args, Dir: r.git.Root, User: true})
@@ -159,7 +158,7 @@ func (r *Repo) WorkFiles(ctx context.Context) ([]string, error) {
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
 }
 
-// Tracked lists what the index has at or below a path, a submodule as itself.
+// Tracked lists the index's entries at or below a path. A submodule is one entry.
 func (r *Repo) Tracked(ctx context.Context, path string) ([]string, error) {
 	out, err := r.git.Run(ctx, gitcmd.Call{Args: []string{"ls-files", "-z", "--cached", "--deduplicate", "--", path}, Dir: r.git.Root, User: true})
 	if err != nil {

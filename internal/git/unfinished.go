@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// UnfinishedError: a person is in the middle of something in a work tree of a branch, which moving the branch would disturb.
+// UnfinishedError: a person is in the middle of a git command in a work tree of a branch. Moving the
+// branch would disturb it.
 type UnfinishedError struct {
-	// Dir is the work tree, What the git command that is half done there: merge, rebase, am, cherry-pick or revert.
+	// Dir is the work tree, What the unfinished git command: merge, rebase, am, cherry-pick or revert.
 	Dir, What string
 }
 
@@ -18,15 +19,24 @@ func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("a git %s is half done in %s", e.What, e.Dir)
 }
 
-// Unfinished returns an *UnfinishedError if a merge, a rebase or the like is half done in a work tree that has the branch checked
-// out, or whose rebase will move it. A bisection moves no branch and is none.
+// Unfinished returns an *UnfinishedError if a merge, a rebase or the like is half done in a work tree
+// that has the branch checked out, or whose rebase will move it. A bisection moves no branch.
 func (r *Repo) Unfinished(ctx context.Context, branchRef string) error {
 	places, err := r.worktrees(ctx)
 	if err != nil {
 		return err
 	}
 	for _, place := range places {
-		dir, err := folderBehind(filepath.Join(place.dir, ".git"))
+		dir := filepath.Join(place.dir, ".git")
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() { // the file names the folder
+			var text []byte
+			text, err = os.ReadFile(dir)
+			named := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
+			if dir = named; !filepath.IsAbs(named) {
+				dir = filepath.Join(place.dir, named)
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("find git's folder of %s: %w", place.dir, err)
 		}
@@ -37,23 +47,7 @@ func (r *Repo) Unfinished(ctx context.Context, branchRef string) error {
 	return nil
 }
 
-// folderBehind is the folder that path is, or that it names where it is a file.
-func folderBehind(path string) (string, error) {
-	if info, err := os.Stat(path); err != nil || info.IsDir() {
-		return path, err
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	named := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
-	if !filepath.IsAbs(named) {
-		named = filepath.Join(filepath.Dir(path), named)
-	}
-	return named, nil
-}
-
-// halfDone is the command that is half done in a work tree, as far as it concerns the branch; empty if none is.
+// halfDone returns the unfinished command of a work tree that concerns the branch; empty if there is none.
 func halfDone(dir, branchRef, checkedOut string) string {
 	for _, folder := range []string{"rebase-merge", "rebase-apply"} {
 		switch moves, err := os.ReadFile(filepath.Join(dir, folder, "head-name")); {

@@ -1,5 +1,6 @@
-// Package probe asks a service whether it is well: it sends one request, compares the answer with the expected one and, if needed, starts the
-// service first. It does not know why it is asked, and doesn't act on the answer.
+// Package probe asks a service whether it is well: it sends one request, compares the answer with the
+// expected one and, if needed, starts the service first. It doesn't know why it is asked, and doesn't act
+// on the answer.
 package probe
 
 import (
@@ -31,8 +32,8 @@ func (a *Answer) Error() string { return a.Problem }
 
 func wrong(format string, args ...any) error { return &Answer{fmt.Sprintf(format, args...)} }
 
-// Ask sends the request to a running service. It returns an *Answer if the response isn't the expected one. A redirect counts as the response; it
-// isn't followed.
+// Ask sends the request to a running service. It returns an *Answer if the response isn't the expected
+// one. A redirect counts as the response; it isn't followed.
 func Ask(ctx context.Context, q workflow.HealthHTTP) error {
 	request, err := http.NewRequestWithContext(ctx, q.Method, q.URL, strings.NewReader(q.Body))
 	if err != nil {
@@ -53,16 +54,12 @@ func Ask(ctx context.Context, q workflow.HealthHTTP) error {
 	if err != nil {
 		return wrong("%s: status %d, and then: %s", named(q), response.StatusCode, reason(err))
 	}
-	return judge(q, response.StatusCode, body)
-}
-
-func judge(q workflow.HealthHTTP, status int, body []byte) error {
 	shown := redact.Cut(redact.Clean(string(body)), shownBody)
 	switch {
-	case status != q.Status:
-		return wrong("%s: status %d, want %d\n%s", named(q), status, q.Status, shown)
+	case response.StatusCode != q.Status:
+		return wrong("%s: status %d, want %d\n%s", named(q), response.StatusCode, q.Status, shown)
 	case !bytes.Contains(body, []byte(q.Contains)):
-		return wrong("%s: status %d, but the answer does not contain %q\n%s", named(q), status, q.Contains, shown)
+		return wrong("%s: status %d, but the answer does not contain %q\n%s", named(q), response.StatusCode, q.Contains, shown)
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 // shownOutput is how much of the end of the service's output is shown, in bytes.
 const shownOutput = 4 << 10
 
-// StartAndAsk starts the service, waits until it accepts connections, asks it, and ends it with all its child processes. env is the service's
-// environment, to which PORT is added.
+// StartAndAsk starts the service, waits until it accepts connections, asks it, and ends it with all its
+// child processes. env is the service's environment, to which it adds PORT.
 func StartAndAsk(ctx context.Context, q workflow.HealthHTTP, exec process.Executor, env []string) error {
 	port, err := freePort(ctx)
 	if err != nil {
@@ -58,10 +58,15 @@ type service struct {
 
 // reached waits until a connection to the request's address succeeds.
 func (s *service) reached(ctx context.Context, q workflow.HealthHTTP) error {
-	address, err := addressOf(q.URL)
+	u, err := url.Parse(q.URL)
 	if err != nil {
-		return err
+		return fmt.Errorf("read address: %w", err)
 	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	address := net.JoinHostPort(u.Hostname(), port)
 	tick := time.NewTicker(settle)
 	defer tick.Stop()
 	for {
@@ -83,19 +88,8 @@ func (s *service) reached(ctx context.Context, q workflow.HealthHTTP) error {
 	}
 }
 
-func addressOf(target string) (string, error) {
-	u, err := url.Parse(target)
-	if err != nil {
-		return "", fmt.Errorf("read address: %w", err)
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port), nil
-}
-
-// freePort returns a port that is free now. Another process may take it before the service does; then the service reports the conflict.
+// freePort returns a port that is free now. If another process takes it before the service does, the
+// service reports the conflict.
 func freePort(ctx context.Context) (string, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -109,7 +103,7 @@ func freePort(ctx context.Context) (string, error) {
 	return strconv.Itoa(address.Port), nil
 }
 
-// tail keeps the last bytes that were written.
+// tail keeps the last shownOutput bytes that were written.
 type tail struct {
 	mu   sync.Mutex
 	data []byte

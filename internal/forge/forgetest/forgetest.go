@@ -16,8 +16,9 @@ const FailingFile = "FAIL"
 type Harness struct {
 	// Open opens the forge. Each call returns another instance on the same data, as another process would.
 	Open func(*testing.T) forge.Forge
-	// Kill has another process perform the operation and kills it with SIGKILL at its n-th step, counted from 0. It reports whether the process
-	// died of that; otherwise the operation had no n-th step and succeeded.
+	// Kill lets another process perform the operation and kills it with SIGKILL at its n-th step, counted
+	// from 0. It reports whether that killed the process; otherwise the operation had no n-th step and
+	// succeeded.
 	Kill func(t *testing.T, n int, operation Operation) (died bool)
 	// Project is the folder of the repository with its checkout.
 	Project string
@@ -65,29 +66,27 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 		name string
 		test func(*testing.T, *project)
 	}{
-		{"opening twice with one key gives one pull request", openTwice},
-		{"two keys give two numbers", twoKeys},
+		{"opening twice with one key gives one pull request, and another key another", openTwice},
 		{"opening again moves the branch and the head", openAgain},
-		{"a pull request that is not there is not found", unknownPull},
+		{"a missing pull request is not found", unknownPull},
 		{"a closed pull request is not merged", closedPull},
 		{"a comment is edited in place and a request closed once", comments},
-		{"a request is opened once for one key, also by eight at once", openRequest},
-		{"a request keeps its words whatever they are", openHostileRequest},
+		{"a request is opened once for one key, also by eight callers at once", openRequest},
+		{"a request keeps any text", openHostileRequest},
 		{"failing tests give a failed check and no merge", failingChecks},
 		{"a tree is tested once", testedOnce},
-		{"a conflict is named and nothing is tested", conflict},
-		{"a merge puts exactly the tested tree on the base branch", merge},
-		{"merging twice gives one merge commit", mergeTwice},
-		{"a moved base is refused until its merge was tested", baseMoved},
-		{"an older check merges when the present result passed too", olderCheck},
+		{"a conflict is named and not tested", conflict},
+		{"a merge puts exactly the tested tree on the base branch, once", merge},
+		{"a moved base is refused until its merge is tested", baseMoved},
+		{"an older check merges if the present result passed too", olderCheck},
 		{"a head that moved after its check is refused", headMoved},
 		{"a checkout with changes in the way is refused and kept", dirtyCheckout},
-		{"a merge that somebody made by hand is found", mergedByHand},
+		{"a merge made by hand is found", mergedByHand},
 		{"a remote that moved refuses the merge before it shows here", remoteMoved},
 		{"eight pull requests merged at once all land", concurrentMerges},
 		{"opening survives kill -9 at every instant", killedOpening},
 		{"merging survives kill -9 at every instant", killedMerge},
-		{"a merge that was cut off is completed by the next one", killedThenAnother},
+		{"an interrupted merge is completed by the next one", killedThenAnother},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"signalbox/internal/forge"
 )
 
-// atEveryInstant kills the operation at its first step, at its second and so on, each time in a new project, until the operation ends before it is
-// killed.
+// atEveryInstant kills the operation at its first step, at its second and so on, each time in a new
+// project, until the operation ends before the kill.
 func atEveryInstant(t *testing.T, p *project, test func(t *testing.T, p *project, kill func(Operation) (died bool))) {
 	t.Helper()
 	const fewest = 2

@@ -26,16 +26,11 @@ func merge(t *testing.T, p *project) {
 	if content, err := os.ReadFile(filepath.Join(p.Project, "sub", "b")); err != nil || string(content) != "2\n" {
 		t.Errorf("checkout holds %q, %v", content, err)
 	}
-}
-
-func mergeTwice(t *testing.T, p *project) {
-	pr, check := p.passed(t, p.change(t, 1, map[string]string{"a": "1"}))
-	first := p.merge(t, pr, check)
-	second, err := p.Open(t).Merge(t.Context(), pr.Number, check, "m")
-	if err != nil || second.MergeCommit != first.MergeCommit {
-		t.Errorf("second merge gives %+v, %v, want %s", second, err, first.MergeCommit)
+	again, err := p.Open(t).Merge(t.Context(), pr.Number, check, "m")
+	if err != nil || again.MergeCommit != merged.MergeCommit {
+		t.Errorf("second merge gives %+v, %v, want %s", again, err, merged.MergeCommit)
 	}
-	p.wantMerged(t, second, check)
+	p.wantMerged(t, again, check)
 }
 
 func baseMoved(t *testing.T, p *project) {

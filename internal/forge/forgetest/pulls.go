@@ -23,6 +23,9 @@ func openTwice(t *testing.T, p *project) {
 		t.Errorf("found %+v, %v, want %+v", found, err, first)
 	}
 	p.wantPublished(t, change)
+	if other := p.open(t, p.change(t, 2, map[string]string{"b": "1"})); other.Number == first.Number {
+		t.Errorf("both have number %d", other.Number)
+	}
 }
 
 func (p *project) wantPublished(t *testing.T, change forge.PullRequest) {
@@ -36,14 +39,6 @@ func (p *project) wantPublished(t *testing.T, change forge.PullRequest) {
 	}
 	if got := gitIn(t, p.Remote, nil, "rev-parse", ref); got != change.Head {
 		t.Errorf("the remote's branch is at %s, want %s", got, change.Head)
-	}
-}
-
-func twoKeys(t *testing.T, p *project) {
-	one := p.open(t, p.change(t, 1, map[string]string{"a": "1"}))
-	two := p.open(t, p.change(t, 2, map[string]string{"b": "1"}))
-	if one.Number == two.Number {
-		t.Errorf("both have number %d", one.Number)
 	}
 }
 

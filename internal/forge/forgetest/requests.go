@@ -15,7 +15,7 @@ func openRequest(t *testing.T, p *project) {
 		f := p.Open(t)
 		group.Go(func() {
 			var err error
-			if all[i], err = f.OpenRequest(t.Context(), "key-1", "It is broken", "Mend it"); err != nil {
+			if all[i], err = f.OpenRequest(t.Context(), "key-1", "It is broken", "Fix it"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -27,9 +27,9 @@ func openRequest(t *testing.T, p *project) {
 			t.Errorf("opened %+v and %+v for one key", one, same)
 		}
 	}
-	two, err := p.forge.OpenRequest(t.Context(), "key-2", "It is broken", "Mend it")
+	two, err := p.forge.OpenRequest(t.Context(), "key-2", "It is broken", "Fix it")
 	if err != nil || two.Number == one.Number || one.Number == p.Request.Number || one.Closed {
-		t.Errorf("beside %+v stand %+v and %+v, %v", p.Request, one, two, err)
+		t.Errorf("beside %+v are %+v and %+v, %v", p.Request, one, two, err)
 	}
 	if requests, err := p.forge.Requests(t.Context()); err != nil || len(requests) != 3 {
 		t.Errorf("requests are %+v, %v, want three", requests, err)
@@ -37,7 +37,7 @@ func openRequest(t *testing.T, p *project) {
 	if err := p.forge.CloseRequest(t.Context(), one, p.baseCommit(t)); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := p.Open(t).OpenRequest(t.Context(), "key-1", "Still", "Mend it"); err != nil || again.Number != one.Number || !again.Closed {
+	if again, err := p.Open(t).OpenRequest(t.Context(), "key-1", "Still", "Fix it"); err != nil || again.Number != one.Number || !again.Closed {
 		t.Errorf("after closing, the key gives %+v, %v", again, err)
 	}
 }

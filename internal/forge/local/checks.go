@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"signalbox/internal/forge"
@@ -14,8 +15,8 @@ import (
 // CheckName is the name of this forge's only check.
 const CheckName = "tests"
 
-// Checks returns the verdict on the merge candidate. It runs the tests only if this tree has no verdict: the same files need no second test because
-// a commit's message or date differs.
+// Checks returns the verdict on the merge candidate. It runs the tests only if this tree has no verdict:
+// another message or date of a commit needs no second test of the same files.
 func (f *Forge) Checks(ctx context.Context, number int) (forge.Check, error) {
 	p, err := f.loadPull(ctx, number)
 	if err != nil {
@@ -67,8 +68,8 @@ func (f *Forge) BranchCheck(ctx context.Context, branch string) (last forge.Chec
 	return last, nil
 }
 
-// check runs the tests and records their verdict, unless it is unsettled. If another process recorded a verdict on the same tree meanwhile, that
-// one counts.
+// check runs the tests and records their verdict, unless it is unsettled. If another process recorded a
+// verdict on the same tree meanwhile, that one counts.
 func (f *Forge) check(ctx context.Context, candidate Candidate) (check forge.Check, err error) {
 	verdict, err := f.test(ctx, candidate)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -111,28 +112,26 @@ func (f *Forge) mergeTree(ctx context.Context, p pull) (base, tree string, err e
 		return "", "", fmt.Errorf("merge %s into %q: %w", p.Branch, p.Base, err)
 	}
 	if len(conflicts) > 0 {
-		return "", "", fmt.Errorf("%w: %s", forge.ErrConflict, quoted(conflicts))
+		var names []string
+		for _, path := range conflicts[:min(len(conflicts), shownConflicts)] {
+			names = append(names, strconv.Quote(path)) // so that no name can hide another
+		}
+		if more := len(conflicts) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
+		}
+		return "", "", fmt.Errorf("%w: %s", forge.ErrConflict, strings.Join(names, ", "))
 	}
 	return base, tree, nil
 }
 
+// shownConflicts is how many files in conflict an error names.
+const shownConflicts = 20
+
+// verdictOn returns the verdict on exactly this tree, if there is one.
 func verdictOn(checks []forge.Check, tree string) (forge.Check, bool) {
 	i := slices.IndexFunc(checks, func(c forge.Check) bool { return c.Tree == tree })
 	if i < 0 {
 		return forge.Check{}, false
 	}
 	return checks[i], true
-}
-
-// quoted joins the first few file names, quoted so that no name can hide another.
-func quoted(paths []string) string {
-	const shown = 20
-	var names []string
-	for _, path := range paths[:min(len(paths), shown)] {
-		names = append(names, fmt.Sprintf("%q", path))
-	}
-	if more := len(paths) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(names, ", ")
 }

@@ -13,7 +13,8 @@ import (
 	"signalbox/internal/store"
 )
 
-// note holds our comments on a request. It is a file beside the request's, because that one belongs to its author and is never written.
+// note holds our comments on a request. It is a separate file, because the request's own belongs to its
+// author and is never written.
 type note struct {
 	ID          string     `json:"id"`
 	Number      int        `json:"number"`
@@ -35,6 +36,7 @@ func (f *Forge) note(number int) *store.Document[note] {
 	return store.Record[note](f.store, "requests", strconv.Itoa(number))
 }
 
+// closed reports whether the request is marked as done.
 func (f *Forge) closed(ctx context.Context, request forge.Request) (bool, error) {
 	n, err := f.note(request.Number).Load(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +48,7 @@ func (f *Forge) closed(ctx context.Context, request forge.Request) (bool, error)
 	return n.Closed && n.ID == request.ID, err
 }
 
-// Comment writes body on the request, or over the comment with the same key.
+// Comment adds body to the request's comments, or replaces the comment with the same key.
 func (f *Forge) Comment(ctx context.Context, request forge.Request, key, body string) error {
 	if key == "" {
 		return fmt.Errorf("comment on request %s: the comment has no key", request.ID)
@@ -73,7 +75,8 @@ func (f *Forge) CloseRequest(ctx context.Context, request forge.Request, mergeCo
 	})
 }
 
-// ErrNumberTaken: the number belonged to another request before, and that one's branches, comments and state use it.
+// ErrNumberTaken: the number belonged to another request before, whose branches, comments and state use
+// it.
 var ErrNumberTaken = errors.New("the number belongs to another request")
 
 func numberTaken(request forge.Request, owner string) error {

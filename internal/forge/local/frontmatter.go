@@ -16,8 +16,8 @@ import (
 	"signalbox/internal/lazy"
 )
 
-// Limits of one request file. They are far above what a person writes and low enough to be harmless: the file may come with any branch that is
-// checked out.
+// Limits of one request file. They are far above what a person writes and low enough to be harmless: the
+// file may come with any branch that is checked out.
 const (
 	maxRequestBytes     = 1 << 20
 	maxFrontMatterBytes = 64 << 10
@@ -42,7 +42,8 @@ func refuse(line int, format string, args ...any) error {
 	return &lineError{line: line, reason: fmt.Sprintf(format, args...)}
 }
 
-// parseRequest reads a request file: YAML between two `---` lines, then Markdown.
+// parseRequest reads a request file: YAML between two `---` lines, then Markdown. Without a number, the
+// id's last digits are the number.
 func parseRequest(data []byte) (forge.Request, error) {
 	var request forge.Request
 	if !utf8.Valid(data) {
@@ -60,7 +61,24 @@ func parseRequest(data []byte) (forge.Request, error) {
 		return request, err
 	}
 	request.Body = strings.TrimSpace(string(body))
-	return request, complete(mapping, &request)
+	if request.ID == "" {
+		return request, refuse(1, "id is missing")
+	}
+	id := idPattern().FindStringSubmatch(request.ID)
+	if id == nil {
+		at := slices.IndexFunc(mapping.Content, func(n *yaml.Node) bool { return n.Value == "id" })
+		return request, refuse(mapping.Content[at].Line, "id %q does not look like RQ-YYYYMMDD-NNN", request.ID)
+	}
+	if request.Number == 0 {
+		request.Number, _ = strconv.Atoi(id[1])
+	}
+	switch {
+	case request.Number == 0:
+		err = refuse(1, "number is missing and id %s ends in zero", request.ID)
+	case request.Title == "":
+		err = refuse(1, "title is missing")
+	}
+	return request, err
 }
 
 // splitFrontMatter returns the YAML including its opening line, so YAML's line numbers match the file's.
@@ -82,7 +100,8 @@ func splitFrontMatter(data []byte) (header, body []byte, err error) {
 	return header[:end], data[min(end+len(mark), len(data)):], nil
 }
 
-// lineBefore matches decoder errors that are one line too low: the parser counts from 0, and so does the scanner when a tab indents.
+// lineBefore matches decoder errors that are one line too low: the parser counts from 0, and so does the
+// scanner if a tab indents.
 var lineBefore = lazy.Pattern(`^yaml: line (\d+): (did not find expected|found a tab character that violates)`)
 
 func parseMapping(header []byte) (*yaml.Node, error) {
@@ -115,7 +134,7 @@ func readKeys(mapping *yaml.Node, request *forge.Request) error {
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
 		if seen[key.Value] {
-			return refuse(key.Line, "key %q is there twice", key.Value)
+			return refuse(key.Line, "key %q appears twice", key.Value)
 		}
 		seen[key.Value] = true
 		read, known := keys[key.Value]
@@ -130,32 +149,10 @@ func readKeys(mapping *yaml.Node, request *forge.Request) error {
 	return nil
 }
 
-// into has a key's value read into a field.
+// into returns a function that reads a key's value into a field.
 func into[T any](field *T, read func(*yaml.Node) (T, error)) func(*yaml.Node) error {
 	return func(value *yaml.Node) (err error) {
 		*field, err = read(value)
 		return err
 	}
-}
-
-// complete checks the required keys and derives the number from the id.
-func complete(mapping *yaml.Node, request *forge.Request) error {
-	if request.ID == "" {
-		return refuse(1, "id is missing")
-	}
-	id := idPattern().FindStringSubmatch(request.ID)
-	if id == nil {
-		at := slices.IndexFunc(mapping.Content, func(n *yaml.Node) bool { return n.Value == "id" })
-		return refuse(mapping.Content[at].Line, "id %q does not look like RQ-YYYYMMDD-NNN", request.ID)
-	}
-	if request.Number == 0 {
-		request.Number, _ = strconv.Atoi(id[1])
-	}
-	switch {
-	case request.Number == 0:
-		return refuse(1, "number is missing and id %s ends in zero", request.ID)
-	case request.Title == "":
-		return refuse(1, "title is missing")
-	}
-	return nil
 }

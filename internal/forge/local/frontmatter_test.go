@@ -77,7 +77,7 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"a second YAML document", "---\n" + sound + "...\nnumber: 9\n---\n", "more than one YAML document"},
 		{"an unknown key", "---\n" + sound + "titel: x\n---\n", `line 4: unknown key "titel"`},
 		{"a key in another case", "---\n" + sound + "Title: x\n---\n", `line 4: unknown key "Title"`},
-		{"a key that is there twice", "---\n" + sound + "title: x\n---\n", `line 4: key "title" is there twice`},
+		{"a key that appears twice", "---\n" + sound + "title: x\n---\n", `line 4: key "title" appears twice`},
 		{"a merge key", "---\nid: RQ-20261120-012\n<<: {title: x}\n---\n", `line 3: unknown key "<<"`},
 		{"an alias", "---\nid: &a RQ-20261120-012\ntitle: *a\n---\n", "line 3: "},
 		{"no id", "---\ntitle: T\n---\n", "id is missing"},

@@ -86,8 +86,8 @@ func references(node *yaml.Node) ([]string, error) {
 	return values, err
 }
 
-// clean turns untrusted text into one visible line. Control characters could steer a terminal; format characters (bidirectional overrides,
-// zero-width joiners, tags) could make it show something else.
+// clean turns untrusted text into one visible line. Control characters could steer a terminal; format
+// characters (bidirectional overrides, zero-width joiners, tags) could make it show something else.
 func clean(text string) string {
 	visible := strings.Map(func(r rune) rune {
 		switch {

@@ -1,5 +1,6 @@
-// Package local is the forge of a project on one machine. Requests are files, pull requests are branches with a record beside them, checks are the
-// project's own tests on the exact merge candidate, and a merge is a merge commit. It runs no tests itself: the caller passes in how.
+// Package local is the forge of a project on one machine. Requests are files, pull requests are branches
+// with a record beside them, checks are the project's own tests on the exact merge candidate, and a merge
+// is a merge commit. It runs no tests itself: the caller passes in a function that does.
 package local
 
 import (
@@ -19,11 +20,11 @@ type Config struct {
 	Store *store.Store
 	// Root is the project folder that holds requests/; empty means the repository's top folder.
 	Root string
-	// Test runs the project's tests on a candidate in a fresh isolated clone. An error means that there is no verdict, for example because the
-	// clone could not be made.
+	// Test runs the project's tests on a candidate in a fresh isolated clone. An error means that there is
+	// no verdict, for example because the clone could not be made.
 	Test func(context.Context, Candidate) (Verdict, error)
-	// Identity is the author of merge commits; the zero value means the user as git knows them. Sign says which merges are signed; empty means
-	// none.
+	// Identity is the author of merge commits; the zero value means the user as git knows them. Sign says
+	// which merges are signed; empty means none.
 	Identity git.Identity
 	Sign     git.Signing
 	// Unpublished: nothing is pushed, and the remote is never contacted.
@@ -32,7 +33,7 @@ type Config struct {
 	Logger      *slog.Logger
 }
 
-// Candidate is a merge that is checked before it is made. All ids are full ids.
+// Candidate is a merge commit that is tested before the base branch moves to it. All ids are full ids.
 type Candidate struct {
 	// Pull is the pull request's number; Request is the id of its request.
 	Pull    int
@@ -46,7 +47,8 @@ type Candidate struct {
 // Verdict is the result of the tests.
 type Verdict struct {
 	Passed bool
-	// Unsettled: the tests ran out of time or memory. The verdict is not stored: the same content may pass on a less busy machine.
+	// Unsettled: the tests ran out of time or memory. The verdict is not stored: the same content may pass
+	// on a less busy machine.
 	Unsettled bool
 	Command   string
 	LogPath   string
@@ -56,7 +58,8 @@ type Verdict struct {
 	Known []string
 }
 
-// Forge keeps pull requests in .signalbox/pulls/<n>.json and its comments on requests in .signalbox/requests/<n>.json.
+// Forge keeps pull requests in .signalbox/pulls/<n>.json and its comments on requests in
+// .signalbox/requests/<n>.json.
 type Forge struct {
 	repo     *git.Repo
 	store    *store.Store

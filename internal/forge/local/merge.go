@@ -10,12 +10,12 @@ import (
 	"signalbox/internal/store"
 )
 
-// turn is the document that a merging process locks. It is empty: the kernel frees the lock when its holder dies, and the recorded intents say what
-// is left to do.
+// turn is the document that a merging process locks. It is empty: the kernel frees the lock when its
+// holder dies, and the recorded intents say what is left to do.
 type turn struct{}
 
-// serialized runs act while no other process merges, after completing every interrupted merge. Merges must not overlap: updating a checkout from
-// one commit to the next is only safe if it is at the first.
+// serialized runs act while no other process merges, after completing every interrupted merge. Merges
+// must not overlap: updating a checkout from one commit to the next is only safe if it is at the first.
 func (f *Forge) serialized(ctx context.Context, act func() error) error {
 	return store.Record[turn](f.store, "merges", "turn").Update(ctx, func(*turn) error {
 		all, err := f.pulls(ctx)
@@ -27,7 +27,7 @@ func (f *Forge) serialized(ctx context.Context, act func() error) error {
 				continue
 			}
 			err := f.finish(ctx, p)
-			f.log.InfoContext(ctx, "took up a merge that was cut off", "pull", p.Number, "commit", p.Merging.New, "error", err)
+			f.log.InfoContext(ctx, "completed an interrupted merge", "pull", p.Number, "commit", p.Merging.New, "error", err)
 			if err != nil && !errors.Is(err, errAbandoned) {
 				return fmt.Errorf("complete the merge of pull request %d: %w", p.Number, err)
 			}
@@ -36,8 +36,8 @@ func (f *Forge) serialized(ctx context.Context, act func() error) error {
 	})
 }
 
-// Merge puts a tested tree on the base branch. If the base moved since the check, it still merges when the tree that results now has a verdict of
-// its own; otherwise it returns ErrBaseMoved.
+// Merge puts a tested tree on the base branch. If the base moved since the check, it still merges if the
+// tree that results now has a verdict of its own; otherwise it returns ErrBaseMoved.
 func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, message string) (forge.PullRequest, error) {
 	var merged forge.PullRequest
 	err := f.serialized(ctx, func() error {
@@ -66,6 +66,8 @@ func (f *Forge) Merge(ctx context.Context, number int, checked forge.Check, mess
 	return merged, nil
 }
 
+// merge makes the merge commit of an open pull request and moves the base branch to it. The recorded
+// intent comes before the move, so that any process can complete it.
 func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message string) error {
 	if checked.Head != p.Head {
 		return fmt.Errorf("%s was checked and the head is %s by now: %w", checked.Head, p.Head, forge.ErrNoChecks)
@@ -92,7 +94,12 @@ func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message 
 		}
 		return fmt.Errorf("%q is at %s and the result of merging was not tested: %w", p.Base, base, forge.ErrBaseMoved)
 	}
-	commit, err = f.commit(ctx, tree, []string{base, p.Head}, message)
+	parents := []string{base, p.Head}
+	if f.identity != (git.Identity{}) {
+		commit, err = f.repo.CommitTree(ctx, tree, parents, message, f.identity, f.now())
+	} else {
+		commit, err = f.repo.CommitAs(ctx, tree, parents, message, f.now(), f.sign)
+	}
 	if err != nil {
 		return fmt.Errorf("commit the merge: %w", err)
 	}
@@ -109,19 +116,11 @@ func (f *Forge) merge(ctx context.Context, p pull, checked forge.Check, message 
 	return f.finish(ctx, p)
 }
 
-// commit creates a merge commit in the user's name.
-func (f *Forge) commit(ctx context.Context, tree string, parents []string, message string) (string, error) {
-	if f.identity != (git.Identity{}) {
-		return f.repo.CommitTree(ctx, tree, parents, message, f.identity, f.now())
-	}
-	return f.repo.CommitAs(ctx, tree, parents, message, f.now(), f.sign)
-}
-
 // candidates is the author of commits that no ref points to.
 var candidates = git.Identity{Name: "Signalbox", Email: "signalbox@localhost"}
 
-// mergedByHand returns the commit that already brought the head onto the base branch: a merge of it, or the head itself after a fast-forward. It
-// returns "" if there is none.
+// mergedByHand returns the commit that already brought the head onto the base branch: a merge of it, or
+// the head itself after a fast-forward. It returns "" if there is none.
 func (f *Forge) mergedByHand(ctx context.Context, p pull) (string, error) {
 	base, err := f.repo.Resolve(ctx, branchRef(p.Base))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"signalbox/internal/git"
 )
 
-// merging is the intent of one merge: the base branch and its checkouts go from Old to New. It is written before anything moves, so that any
-// process can complete an interrupted merge.
+// merging is the intent of one merge: the base branch and its checkouts go from Old to New. It is written
+// before anything moves, so that any process can complete an interrupted merge.
 type merging struct {
 	Old string    `json:"old"`
 	New string    `json:"new"`
@@ -23,10 +23,12 @@ var errAbandoned = errors.New("the merge was given up")
 
 // finish completes a recorded intent from wherever it was interrupted.
 //
-// The remote is pushed first. In the other order the merge would be visible here while the remote might still refuse it, and undoing it would
-// remove commits that others had built on. If the remote refuses, nothing has changed. If the process is killed between the two, the intent says
-// what was pushed: pushing it again changes nothing, and the local branch follows. One case is left: someone commits to the local base branch in
-// that moment. Then the branches have diverged, as after any other person's push; nothing is lost, and a pull resolves it.
+// The remote comes first. In the other order the merge would be visible here while the remote might still
+// refuse it, and undoing it would remove commits that others had built on. If the remote refuses, nothing
+// has changed. If the process is killed between the two, the intent says what was pushed: pushing it
+// again changes nothing, and the local branch follows. One case is left: a person commits to the local
+// base branch at that moment. Then the branches have diverged, as after any other push; nothing is lost,
+// and a pull resolves it.
 func (f *Forge) finish(ctx context.Context, p pull) error {
 	ref, intent := branchRef(p.Base), p.Merging
 	present, err := f.repo.Resolve(ctx, ref)
@@ -59,16 +61,32 @@ func (f *Forge) finish(ctx context.Context, p pull) error {
 	return f.abandon(ctx, p, forge.ErrBaseMoved)
 }
 
-// advance moves the remote's base branch and then the local one to the merge commit.
+// advance moves the remote's base branch and then the local one to the merge commit, if that loses
+// nothing on either. If the remote lacks commits of our base branch, it gets them too: the pull request's
+// branch already contained them.
 func (f *Forge) advance(ctx context.Context, p pull) error {
-	err := f.pushBase(ctx, p, p.Merging.New)
-	if errors.Is(err, ErrRemoteMoved) || errors.Is(err, git.ErrRejected) {
-		return f.abandon(ctx, p, err)
-	}
+	ref, intent := branchRef(p.Base), p.Merging
+	there, err := f.publishes(ctx, p.PullRequest)
 	if err != nil {
 		return err
 	}
-	err = f.repo.UpdateRef(ctx, branchRef(p.Base), p.Merging.New, p.Merging.Old)
+	if there {
+		present, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))
+		if err == nil && present != intent.New {
+			if err = f.replaceable(ctx, present, intent.New, ""); err == nil {
+				err = f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: intent.New, Old: present})
+			}
+		}
+		switch {
+		case errors.Is(err, ErrBranchMoved) || errors.Is(err, git.ErrRefMoved):
+			return f.abandon(ctx, p, fmt.Errorf("push %q: %w", p.Base, ErrRemoteMoved))
+		case errors.Is(err, git.ErrRejected):
+			return f.abandon(ctx, p, err)
+		case err != nil:
+			return err
+		}
+	}
+	err = f.repo.UpdateRef(ctx, ref, intent.New, intent.Old)
 	if errors.Is(err, git.ErrRefMoved) {
 		return f.abandon(ctx, p, fmt.Errorf("%w: %w", forge.ErrBaseMoved, err))
 	}
@@ -78,7 +96,7 @@ func (f *Forge) advance(ctx context.Context, p pull) error {
 	return nil
 }
 
-// abandon deletes an intent that can't be completed any more and returns the reason.
+// abandon deletes an intent that can no longer be completed, and returns the reason.
 func (f *Forge) abandon(ctx context.Context, p pull, why error) error {
 	if err := f.setMerging(ctx, p.Number, nil); err != nil {
 		return err

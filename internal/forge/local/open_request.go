@@ -16,7 +16,7 @@ import (
 	"signalbox/internal/store"
 )
 
-// Limits of what is written. Only a mistake makes a summary longer.
+// Limits of a written request: characters of its title, bytes of its body. Only a mistake exceeds them.
 const (
 	maxOpenedTitle = 200
 	maxOpenedBody  = 256 << 10
@@ -38,13 +38,12 @@ type openedRequest struct {
 	Written bool `json:"written"`
 }
 
-func (r openedRequest) name() string { return r.ID + ".md" }
-
 func (f *Forge) opened() *store.Document[opened] {
 	return store.Record[opened](f.store, "requests", "opened")
 }
 
-// OpenRequest writes requests/<id>.md, once per key. It first records the number durably; after a crash the next call writes the same file.
+// OpenRequest writes requests/<id>.md, once per key. It first records the number durably; after a crash
+// the next call writes the same file.
 func (f *Forge) OpenRequest(ctx context.Context, key, title, body string) (forge.Request, error) {
 	request, err := f.intend(ctx, key, title, body)
 	if err == nil && !request.Written {
@@ -64,6 +63,7 @@ func (f *Forge) OpenRequest(ctx context.Context, key, title, body string) (forge
 	return found, err
 }
 
+// intend records the number and content of a new request, or returns the one that has the key.
 func (f *Forge) intend(ctx context.Context, key, title, body string) (request openedRequest, err error) {
 	title, body = clean(title), strings.TrimSpace(strings.ToValidUTF8(body, "\ufffd"))
 	if key == "" || title == "" {
@@ -94,7 +94,7 @@ func (f *Forge) intend(ctx context.Context, key, title, body string) (request op
 	return request, err
 }
 
-// nextRequest returns a number above all that were ever used, with its id.
+// nextRequest returns a number above all that have ever been used, with its id.
 func (f *Forge) nextRequest(ctx context.Context, last int) (id string, number int, err error) {
 	requests, _, err := f.readRequests()
 	if err != nil {
@@ -107,10 +107,10 @@ func (f *Forge) nextRequest(ctx context.Context, last int) (id string, number in
 	}
 	for number = last + 1; ; number++ {
 		id = fmt.Sprintf("RQ-%s-%03d", f.now().Format("20060102"), number)
-		// It's free if no note about a deleted request has it, and no file, even an unreadable one.
+		// It's free if neither a note about a deleted request nor a file, even an unreadable one, has it.
 		_, err := f.note(number).Load(ctx)
 		if errors.Is(err, fs.ErrNotExist) {
-			_, err = os.Lstat(filepath.Join(f.root, requestsFolder, openedRequest{ID: id}.name()))
+			_, err = os.Lstat(filepath.Join(f.root, requestsFolder, id+".md"))
 		}
 		free := errors.Is(err, fs.ErrNotExist)
 		if err != nil && !free {
@@ -122,8 +122,8 @@ func (f *Forge) nextRequest(ctx context.Context, last int) (id string, number in
 	}
 }
 
-// writeRequest creates the whole file under its name unless the name exists. The caller holds the lock of the opened record, so no other process
-// uses the temporary name.
+// writeRequest creates the file unless its name exists. The caller holds the lock of the opened record,
+// so no other process uses the temporary name.
 func (f *Forge) writeRequest(r openedRequest) error {
 	header, err := yaml.Marshal(struct {
 		ID     string `yaml:"id"`
@@ -145,15 +145,16 @@ func (f *Forge) writeRequest(r openedRequest) error {
 	if err := root.MkdirAll(requestsFolder, 0o777); err != nil {
 		return err
 	}
-	folder, err := root.OpenRoot(requestsFolder) // a link may lead elsewhere in the project, and not out of it
+	folder, err := root.OpenRoot(requestsFolder) // a link may lead elsewhere in the project, but not out of it
 	if err != nil {
 		return err
 	}
 	defer func() { _ = folder.Close() }()
-	if _, err := folder.Lstat(r.name()); !errors.Is(err, fs.ErrNotExist) {
+	name := r.ID + ".md"
+	if _, err := folder.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return putFile(folder, r.name(), content)
+	return putFile(folder, name, content)
 }
 
 // putFile creates a file completely or not at all.

@@ -13,13 +13,16 @@ import (
 const Remote = "origin"
 
 var (
-	// ErrBranchMoved: a pull request's branch has commits that the offered head lacks. Moving it would lose them.
+	// ErrBranchMoved: a pull request's branch has commits that the offered head lacks. Moving the branch
+	// would lose them.
 	ErrBranchMoved = errors.New("the branch has other commits")
-	// ErrRemoteMoved: the remote's base branch has commits that ours lacks. After a person pulled them, the merge can be checked and made again.
+	// ErrRemoteMoved: the remote's base branch has commits that ours lacks. A person pulls them; then the
+	// merge can be checked and made again.
 	ErrRemoteMoved = fmt.Errorf("%w (remote %q)", forge.ErrRemoteMoved, Remote)
 )
 
-// publish moves the pull request's branch to head, here and on the remote. It returns the id that the remote then has; empty without a remote.
+// publish moves the pull request's branch to head, here and on the remote. It returns the id that the
+// remote then has; empty without a remote.
 func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error) {
 	ref := branchRef(p.Branch)
 	present, err := idOrNone(f.repo.Resolve(ctx, ref))
@@ -48,8 +51,8 @@ func (f *Forge) publish(ctx context.Context, p pull, head string) (string, error
 	return head, f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: head, Old: pushed})
 }
 
-// compareURL returns the page of the remote's forge that shows the published change; empty if there is none. Both commits are on the remote, and
-// stay there when the branch is deleted.
+// compareURL returns the page of the remote's forge that shows the published change; empty if there is
+// none. Both commits are on the remote, and stay there when the branch is deleted.
 func (f *Forge) compareURL(ctx context.Context, base, published string) string {
 	remote, err := f.repo.Remote(ctx, Remote)
 	if err != nil || published == "" || forge.CompareURL(remote.URL, published, published) == "" {
@@ -65,29 +68,8 @@ func (f *Forge) compareURL(ctx context.Context, base, published string) string {
 	return forge.CompareURL(remote.URL, at, published)
 }
 
-// pushBase moves the remote's base branch to commit, if that loses nothing there. If the remote lacks commits of our base branch, it gets them too:
-// the pull request's branch already contained them.
-func (f *Forge) pushBase(ctx context.Context, p pull, commit string) error {
-	there, err := f.publishes(ctx, p.PullRequest)
-	if err != nil || !there {
-		return err
-	}
-	base, ref := p.Base, branchRef(p.Base)
-	present, err := idOrNone(f.repo.RemoteRef(ctx, Remote, ref))
-	if err != nil || present == commit {
-		return err
-	}
-	err = f.replaceable(ctx, present, commit, "")
-	if err == nil {
-		err = f.repo.Push(ctx, Remote, git.Push{Ref: ref, ID: commit, Old: present})
-	}
-	if errors.Is(err, ErrBranchMoved) || errors.Is(err, git.ErrRefMoved) {
-		return fmt.Errorf("push %q: %w", base, ErrRemoteMoved)
-	}
-	return err
-}
-
-// unpublish deletes the remote's branch of a finished pull request, if it is where we left it. A branch that stays is only untidy.
+// unpublish deletes the remote's branch of a finished pull request, if it is where we left it. A branch
+// that stays is only untidy.
 func (f *Forge) unpublish(ctx context.Context, p pull) {
 	if p.Published == "" || f.hidden {
 		return
@@ -102,12 +84,12 @@ func (f *Forge) unpublish(ctx context.Context, p pull) {
 		return nil
 	})
 	if err != nil {
-		f.log.WarnContext(ctx, "note that the remote's branch is deleted", "err", err)
+		f.log.WarnContext(ctx, "record that the remote's branch is deleted", "err", err)
 	}
 }
 
-// publishes reports whether a pull request is pushed. A run started without pushing stays that way until its merge: its approval said so, and may
-// come from a process that knows nothing of it.
+// publishes reports whether a pull request is pushed. A run that was started without pushing stays that
+// way until its merge: its approval said so, and may come from a process with other settings.
 func (f *Forge) publishes(ctx context.Context, pr forge.PullRequest) (bool, error) {
 	if f.hidden || pr.Unpublished {
 		return false, nil
@@ -127,8 +109,8 @@ func idOrNone(id string, err error) (string, error) {
 	return id, err
 }
 
-// replaceable returns nil if a branch may move from present to next: there is no branch yet, it is where we put it (ours), or it is part of next's
-// history.
+// replaceable returns nil if a branch may move from present to next: there is no branch yet, it is where
+// we put it (ours), or it is part of next's history.
 func (f *Forge) replaceable(ctx context.Context, present, next, ours string) error {
 	if present == "" || present == ours {
 		return nil

@@ -97,8 +97,8 @@ func (f *Forge) PullRequestOf(ctx context.Context, branch string) (forge.PullReq
 	return newest, nil
 }
 
-// OpenPullRequest opens a pull request, or updates the one with the same key. A merged or closed one is returned unchanged. A new head is recorded
-// only after the branch was moved and pushed.
+// OpenPullRequest opens a pull request, or updates the one with the same key. It returns a merged or
+// closed one unchanged. It records a new head only after moving and pushing the branch.
 func (f *Forge) OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
 	if err := f.validate(ctx, &pr); err != nil {
 		return forge.PullRequest{}, fmt.Errorf("open pull request: %w", err)
@@ -117,6 +117,7 @@ func (f *Forge) OpenPullRequest(ctx context.Context, pr forge.PullRequest) (forg
 	return p.PullRequest, nil
 }
 
+// validate checks a pull request, and fills in its base branch.
 func (f *Forge) validate(ctx context.Context, pr *forge.PullRequest) (err error) {
 	pr.Title = clean(pr.Title)
 	switch {
@@ -139,7 +140,8 @@ func (f *Forge) validate(ctx context.Context, pr *forge.PullRequest) (err error)
 	return err
 }
 
-// number returns the number of the pull request with pr's key, or gives out the next one. In both cases the record exists afterwards.
+// number returns the number of the pull request with pr's key, or gives out the next one. The record
+// exists afterwards.
 func (f *Forge) number(ctx context.Context, pr forge.PullRequest) (number int, err error) {
 	err = store.Record[numbering](f.store, "numbers", pullsFolder).Update(ctx, func(given *numbering) error {
 		all, err := f.pulls(ctx)
@@ -155,21 +157,18 @@ func (f *Forge) number(ctx context.Context, pr forge.PullRequest) (number int, e
 		}
 		given.Last++
 		number = given.Last
-		return f.create(ctx, number, pr)
+		return f.pull(number).Update(ctx, func(p *pull) error {
+			now := f.now().UTC()
+			pr.Number, pr.State, pr.CreatedAt, pr.UpdatedAt = number, forge.Open, now, now
+			pr.MergeCommit, pr.MergedAt = "", nil
+			p.PullRequest = pr
+			return nil
+		})
 	})
 	return number, err
 }
 
-func (f *Forge) create(ctx context.Context, number int, pr forge.PullRequest) error {
-	return f.pull(number).Update(ctx, func(p *pull) error {
-		now := f.now().UTC()
-		pr.Number, pr.State, pr.CreatedAt, pr.UpdatedAt = number, forge.Open, now, now
-		pr.MergeCommit, pr.MergedAt = "", nil
-		p.PullRequest = pr
-		return nil
-	})
-}
-
+// offer publishes pr's head for an open pull request and records it.
 func (f *Forge) offer(ctx context.Context, p pull, pr forge.PullRequest) (pull, error) {
 	switch {
 	case p.Branch != pr.Branch || p.Base != pr.Base:
@@ -193,7 +192,8 @@ func (f *Forge) offer(ctx context.Context, p pull, pr forge.PullRequest) (pull, 
 	})
 }
 
-// ClosePullRequest closes it without merging. The branch stays: it may hold the only copy of the work.
+// ClosePullRequest closes the pull request without merging it. The branch stays: it may hold the only
+// copy of the work.
 func (f *Forge) ClosePullRequest(ctx context.Context, number int) error {
 	return f.serialized(ctx, func() error {
 		p, err := f.loadPull(ctx, number)

@@ -16,7 +16,7 @@ import (
 
 const requestsFolder = "requests"
 
-// RequestError says what is wrong with one request file. It does not affect the others.
+// RequestError is an error in one request file. It does not affect the others.
 type RequestError struct {
 	// Path is relative to the project root.
 	Path string
@@ -35,7 +35,8 @@ type absentError string
 func (e absentError) Error() string      { return fmt.Sprintf("there is no request %q", string(e)) }
 func (absentError) Is(target error) bool { return target == forge.ErrNotFound }
 
-// Requests returns all requests, sorted by number. It leaves out unreadable files and returns them as joined RequestErrors beside the list.
+// Requests returns all requests, sorted by number. Beside the list, it returns the unreadable files as
+// joined RequestErrors.
 func (f *Forge) Requests(ctx context.Context) ([]forge.Request, error) {
 	requests, broken, err := f.readRequests()
 	if err != nil {
@@ -49,7 +50,8 @@ func (f *Forge) Requests(ctx context.Context) ([]forge.Request, error) {
 	return requests, errors.Join(broken...)
 }
 
-// Request returns the request with this id, number ("7" or "#7") or path. Another broken file matters only if it may be the one that is meant.
+// Request returns the request with this id, number ("7" or "#7") or path. Another broken file matters
+// only if ref may mean it.
 func (f *Forge) Request(ctx context.Context, ref string) (forge.Request, error) {
 	found, err := f.Find(ctx, ref)
 	if err != nil {
@@ -70,9 +72,15 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 	}
 	found := make([]forge.Request, 0, len(refs))
 	for _, ref := range refs {
-		request := known[f.nameOf(ref)]
+		name := f.nameOf(ref)
+		request := known[name]
 		if request == nil {
-			return nil, missing(f.nameOf(ref), ref, broken)
+			for _, err := range broken {
+				if problem := (*RequestError)(nil); errors.As(err, &problem) && problem.Path == name {
+					return nil, err
+				}
+			}
+			return nil, errors.Join(absentError(ref), errors.Join(broken...))
 		}
 		if request.Closed, err = f.closed(ctx, *request); err != nil {
 			return nil, err
@@ -82,18 +90,8 @@ func (f *Forge) Find(ctx context.Context, refs ...string) ([]forge.Request, erro
 	return found, nil
 }
 
-// missing returns the error for a missing request, or the error of its broken file.
-func missing(name, ref string, broken []error) error {
-	for _, err := range broken {
-		if problem := (*RequestError)(nil); errors.As(err, &problem) && problem.Path == name {
-			return err
-		}
-	}
-	return errors.Join(absentError(ref), errors.Join(broken...))
-}
-
-// nameOf returns what ref names: an id, a number without its #, or a path as listed. The path is only compared, never opened, so it can't lead
-// outside.
+// nameOf returns what ref names: an id, a number without its #, or a path as listed. The path is only
+// compared, never opened, so it can't lead outside.
 func (f *Forge) nameOf(ref string) string {
 	if idPattern().MatchString(ref) {
 		return ref
@@ -107,7 +105,7 @@ func (f *Forge) nameOf(ref string) string {
 	return filepath.ToSlash(filepath.Clean(ref))
 }
 
-// readRequests returns the valid files by number and an error for each other one.
+// readRequests returns the valid files by number, and an error for each invalid one.
 func (f *Forge) readRequests() (requests []forge.Request, broken []error, err error) {
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
@@ -128,7 +126,7 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 	}
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), ".md") || strings.HasPrefix(entry.Name(), ".") {
-			continue // no request's, or an editor's hidden file
+			continue // not a request, or an editor's hidden file
 		}
 		path := requestsFolder + "/" + entry.Name()
 		request, err := f.read.request(folder, entry.Name(), f.now())
@@ -146,7 +144,8 @@ func (f *Forge) readRequests() (requests []forge.Request, broken []error, err er
 	return requests, append(broken, doubles...), nil
 }
 
-// withoutDoubles sorts by number and removes all files that claim the same id or number: guessing which is meant could run the wrong request.
+// withoutDoubles sorts by number and removes all files that claim the same id or number: a guess could
+// run the wrong request.
 func withoutDoubles(requests []forge.Request) (single []forge.Request, doubles []error) {
 	slices.SortFunc(requests, func(a, b forge.Request) int { return a.Number - b.Number })
 	byID, byNumber := map[string][]string{}, map[int][]string{}

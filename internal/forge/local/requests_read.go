@@ -13,7 +13,7 @@ import (
 	"signalbox/internal/forge"
 )
 
-// readings caches the request files in memory, so an unchanged file is read once per process. Nothing of it is on disk.
+// readings caches the request files in memory, so a process reads an unchanged file once.
 type readings struct {
 	mu    sync.Mutex
 	files map[string]reading // by file name
@@ -32,10 +32,11 @@ type fileState struct {
 	mtime, ctime    syscall.Timespec
 }
 
-// settled is how old a file's last change must be before its times are trusted: some file systems count time in ticks, and two writes within one
-// tick show the same time.
+// settled is how old a file's last change must be before its times are trusted: some file systems count
+// time in ticks, and two writes within one tick show the same time.
 const settled = 2 * time.Second
 
+// request returns the request of a file, which it reads only if the file changed.
 func (r *readings) request(folder *os.Root, name string, at time.Time) (forge.Request, error) {
 	listed, err := folder.Lstat(name)
 	if err != nil {
@@ -67,7 +68,8 @@ func stateOf(listed fs.FileInfo) (state fileState) {
 	return state
 }
 
-// readRequest reads a regular file with a single name: a symbolic or hard link could lead to a file that its author may not read.
+// readRequest reads a regular file with a single name: a symbolic or hard link could lead to a file that
+// its author may not read.
 func readRequest(folder *os.Root, name string, listed fs.FileInfo) (forge.Request, error) {
 	if !listed.Mode().IsRegular() {
 		return forge.Request{}, errors.New("not a regular file")

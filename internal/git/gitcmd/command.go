@@ -1,7 +1,6 @@
-// Package gitcmd runs the git program: with settings and variables under which
-// it starts no program of a hook or monitor, within a time limit, past the lock
-// files that a killed git left, and with errors in git's own words. It refuses
-// to know what git is asked, and why.
+// Package gitcmd runs the git program: with settings and variables under which it starts no hook or
+// monitor, within a time limit, past the lock files that a killed git left, and with errors in git's own
+// words. It doesn't know what git is asked, or why.
 package gitcmd
 
 import (
@@ -23,9 +22,9 @@ import (
 const (
 	// quick is more than any local look-up takes on a loaded machine with a cold disk.
 	quick = 30 * time.Second
-	// Slow bounds what depends on a network or on the size of a checkout.
+	// Slow limits calls that depend on a network or on the size of a checkout.
 	Slow = 15 * time.Minute
-	// maxOutput bounds what is read into memory: the listing of a change of a million files.
+	// maxOutput is how many bytes are read into memory: the listing of a change of a million files.
 	maxOutput = 256 << 20
 )
 
@@ -41,32 +40,32 @@ type Runner struct {
 // Call is one invocation of git.
 type Call struct {
 	Args []string
-	// Config are settings of this call alone, as key=value.
+	// Config are settings for this call only, as key=value.
 	Config []string
 	Input  string
-	// Stdin is read instead of Input where it is not nil.
+	// Stdin, if not nil, is read instead of Input.
 	Stdin io.Reader
-	// From is another git folder to read in. What is missing there is not fetched, whatever its configuration says.
+	// From is another git folder to read in. Git fetches nothing for it, despite its configuration.
 	From string
-	// Dir is the work tree to run in. Empty means the git folder itself, where neither a work
-	// tree nor an index exists, so that no .gitattributes of a checkout takes part.
+	// Dir is the work tree to run in. Empty means the git folder itself, which has neither a work tree
+	// nor an index, so no .gitattributes of a checkout takes part.
 	Dir string
 	Env []string
-	// User lets the user's and the machine's git configuration in: credentials for a push,
-	// and line endings and filters (large files) for files in the user's own checkout.
+	// User lets in the user's and the machine's git configuration: credentials for a push, and line
+	// endings and filters (large files) for files in the user's own checkout.
 	User bool
-	// Person lets the user's identity in, too: from variables, and no name of ours for reflogs.
+	// Person also lets in the user's identity: from variables, and without our name for reflogs.
 	Person bool
 	// Patterns lets paths in Args be patterns.
 	Patterns bool
-	// Limit is the total time; zero is enough for a look-up.
+	// Limit is the total time; zero means quick, enough for a look-up.
 	Limit time.Duration
 	// Stdout receives the output as it comes; nil means that Run returns it.
 	Stdout io.Writer
 }
 
-// settings hold for every call. What can start a program because of a
-// configured path is off, and so is work that nobody asked for.
+// settings apply to every call. They turn off what can start a program from a configured path, and
+// maintenance that the call didn't ask for.
 var settings = []string{
 	"core.hooksPath=/dev/null",
 	"core.fsmonitor=false",
@@ -77,9 +76,8 @@ var settings = []string{
 	"advice.detachedHead=false",
 }
 
-// Run returns what git printed. A lock that a live git holds is waited for a
-// while: an editor that looks at the status holds one for milliseconds. A lock
-// file that a dead git left is removed.
+// Run returns what git printed. It waits up to lockPatience for a lock that a live git holds: an editor
+// that looks at the status holds one for milliseconds. It removes a lock file that a dead git left.
 func (r *Runner) Run(ctx context.Context, c Call) ([]byte, error) {
 	retry := time.NewTicker(lockPatience / lockTries)
 	defer retry.Stop()
@@ -134,24 +132,20 @@ func (r *Runner) start(ctx context.Context, c Call) ([]byte, error) {
 	if err != nil && result.Started.IsZero() {
 		return nil, err
 	}
-	return out.Bytes(), errors.Join(judge(ctx, c, result, string(errs.kept)), err)
-}
-
-func judge(ctx context.Context, c Call, result process.Result, stderr string) error {
+	var failure error
 	switch {
 	case ctx.Err() != nil && !result.OK():
-		return fmt.Errorf("git %s: %w", c.Args[0], context.Cause(ctx))
+		failure = fmt.Errorf("git %s: %w", c.Args[0], context.Cause(ctx))
 	case result.Ending == process.TimedOut:
-		return fmt.Errorf("git %s: %w after %s: %w", c.Args[0], ErrNoAnswer, result.Duration.Round(time.Second), context.DeadlineExceeded)
+		after := result.Duration.Round(time.Second)
+		failure = fmt.Errorf("git %s: %w after %s: %w", c.Args[0], ErrNoAnswer, after, context.DeadlineExceeded)
 	case !result.OK():
-		return &Error{
-			subcommand: c.Args[0], Code: result.ExitCode, Signal: result.Signal,
-			Message: complaint(stderr), Stderr: stderr,
-		}
+		said := string(errs.kept)
+		failure = &Error{subcommand: c.Args[0], Code: result.ExitCode, Signal: result.Signal, Message: complaint(said), Stderr: said}
 	case result.Truncated:
-		return fmt.Errorf("git %s: more than %d bytes of output", c.Args[0], maxOutput)
+		failure = fmt.Errorf("git %s: more than %d bytes of output", c.Args[0], maxOutput)
 	}
-	return nil
+	return out.Bytes(), errors.Join(failure, err)
 }
 
 func (r *Runner) arguments(c Call) []string {
@@ -171,8 +165,8 @@ func (r *Runner) arguments(c Call) []string {
 	return append(args, c.Args...)
 }
 
-// forwarded are the variables with which a user's credential helper, ssh or
-// large-file filter finds its files and the network.
+// forwarded are the variables that a user's credential helper, ssh or large-file filter needs to find its
+// files and the network.
 var forwarded = []string{
 	"HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
 	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS",
@@ -191,7 +185,7 @@ func (r *Runner) environ(c Call) []string {
 	case c.Person:
 		env = append(env, Inherited(identifying...)...)
 	case !slices.ContainsFunc(c.Env, named):
-		// Reflogs name who moved a ref; without these git guesses from the machine and may refuse.
+		// For reflogs; without these, git guesses a name from the machine and may refuse.
 		env = append(env, "GIT_COMMITTER_NAME=Signalbox", "GIT_COMMITTER_EMAIL=signalbox@localhost")
 	}
 	if c.Dir == "" {

@@ -11,9 +11,9 @@ import (
 	"signalbox/internal/process"
 )
 
-// Dialog is one git that is asked line by line and lives until the repository is forgotten, its scope ends or
-// we do, which closes its standard input. It is started by the first question and again after it died. A
-// process for each question costs a hundred times as much.
+// Dialog is one git that answers line by line, because a process for each question costs a hundred times
+// as much. The first question starts it, also after it died. It ends with the repository, its scope or
+// this process, all of which close its standard input.
 type Dialog struct {
 	start func(ctx context.Context, stdin io.Reader, stdout io.Writer) error
 
@@ -24,13 +24,13 @@ type Dialog struct {
 	idle   *time.Timer
 }
 
-// idleLimit ends a dialog that nobody asks: a run waits for its agent for hours.
+// idleLimit ends an unused dialog: a run waits for its agent for hours.
 const idleLimit = 10 * time.Second
 
-// ErrEnded: the dialog ended. A process of its own says why.
+// ErrEnded: the dialog ended. A process for the one question reports why.
 var ErrEnded = errors.New("git ended before it answered")
 
-// NewDialog returns the dialog that a git with these arguments holds, once it is asked.
+// NewDialog returns a dialog with a git of these arguments. The first question starts it.
 func (r *Runner) NewDialog(args ...string) *Dialog {
 	return &Dialog{start: func(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 		c := Call{Args: args}
@@ -42,8 +42,8 @@ func (r *Runner) NewDialog(args ...string) *Dialog {
 	}}
 }
 
-// Exchange sends a question and has its answer read, one at a time. What goes wrong, or is given up in
-// between, ends the dialog: the next answer would be read as this one's rest.
+// Exchange sends a question and lets read take its answer, one at a time. An error, or a ctx that ends
+// in between, ends the dialog: the rest of this answer would be taken for the next one.
 func (d *Dialog) Exchange(ctx context.Context, question string, read func(*bufio.Reader) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -95,7 +95,7 @@ func (d *Dialog) begin(ctx context.Context) {
 	}()
 }
 
-// Close ends the git, if it is running. A later question starts another.
+// Close ends the git if it is running. A later question starts another.
 func (d *Dialog) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -3,25 +3,26 @@ package gitcmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
 	"signalbox/internal/redact"
 )
 
-// ErrLocked: another git program holds a lock in the repository. Trying again later helps.
+// ErrLocked: another git program holds a lock in the repository. A later retry helps.
 var ErrLocked = errors.New("the repository is locked by another git program")
 
-// ErrNoAnswer: git did not end within the time that its command may take.
+// ErrNoAnswer: git did not end within its command's time limit.
 var ErrNoAnswer = errors.New("no answer")
 
-// Error is git ending with something else than success.
+// Error is a git that did not end with success.
 type Error struct {
 	subcommand string
 	Code       int
-	Signal     string // the name of the signal that ended it, if one did
-	Message    string // what of Stderr says what went wrong, harmless in a log line
-	Stderr     string // the last of it
+	Signal     string // the name of the signal that ended it, if any
+	Message    string // the reason in Stderr, safe for a log line
+	Stderr     string // its last bytes
 }
 
 func (e *Error) Error() string {
@@ -41,8 +42,8 @@ func Exited(err error, code int) bool {
 	return errors.As(err, &failed) && failed.Signal == "" && failed.Code == code
 }
 
-// complaint is what of stderr says what went wrong: the lines that git marks as
-// errors, of which the first is the cause, else the last line. Hints follow errors.
+// complaint returns the reason in stderr: the lines that git marks as errors, the cause first, else the
+// last line. Hints follow errors.
 func complaint(stderr string) string {
 	last := ""
 	var marked []string
@@ -61,7 +62,7 @@ func complaint(stderr string) string {
 	return last
 }
 
-// Clean makes text from a repository or a remote harmless in a log line.
+// Clean makes text from a repository or a remote safe for a log line.
 func Clean(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == unicode.ReplacementChar {
@@ -75,7 +76,7 @@ func Clean(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the last limit bytes that are written to it.
 type tail struct {
 	limit int
 	kept  []byte
@@ -87,4 +88,33 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.kept = append(t.kept[:0], t.kept[over:]...)
 	}
 	return len(p), nil
+}
+
+// ErrUnreachable: a remote was not reached, or the connection ended before the answer did. A later retry
+// may help.
+var ErrUnreachable = errors.New("the remote cannot be reached")
+
+// networkWords are what git, ssh and curl print, in lower case, during passing trouble of the network or
+// the other side.
+var networkWords = []string{
+	"could not resolve host", "temporary failure in name resolution", "name or service not known",
+	"connection timed out", "operation timed out", "connection refused", "connection reset", "connection closed by",
+	"network is unreachable", "no route to host", "couldn't connect to server", "failed to connect to",
+	"the remote end hung up unexpectedly", "unexpected disconnect", "early eof", "rpc failed",
+	"returned error: 429", "returned error: 500", "returned error: 502", "returned error: 503", "returned error: 504",
+	"kex_exchange_identification",
+}
+
+// refusals are what they print, in lower case, if the other side answered and waiting changes nothing.
+// Git then also complains that it hung up.
+var refusals = []string{
+	"does not appear to be a git repository", "repository not found", "permission denied", "authentication failed",
+	"could not read username", "could not read password", "host key verification failed",
+}
+
+// Is makes errors.Is(err, ErrUnreachable) true for network errors of git, ssh and curl.
+func (e *Error) Is(target error) bool {
+	stderr := strings.ToLower(e.Stderr)
+	said := func(words string) bool { return strings.Contains(stderr, words) }
+	return target == ErrUnreachable && !slices.ContainsFunc(refusals, said) && slices.ContainsFunc(networkWords, said)
 }

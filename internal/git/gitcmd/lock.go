@@ -19,20 +19,19 @@ import (
 const (
 	lockPatience = 3 * time.Second
 	lockTries    = 30
-	// startSlack is how much younger than this process a lock may be that its killed
-	// predecessor's git left: that git may finish the system call in which it was killed.
+	// startSlack is how much younger than this process a lock of a killed predecessor's git may be:
+	// that git may finish the system call in which it was killed.
 	startSlack = time.Second
 )
 
 var lockMessage = lazy.Pattern(`Unable to create '(.+\.lock)': File exists`)
 
-// RemoveStaleLock removes a lock file that a killed git left in our git
-// folder. It must be older than this process, up to startSlack, no live process may
-// have it open, and no git that is as old may be at work in the repository:
-// "git commit" keeps its lock, closed, while a person writes the message.
+// RemoveStaleLock removes a lock file that a killed git left in our git folder, and reports whether it is
+// gone. The file must be older than this process, up to startSlack, no live process may have it open,
+// and no git that is as old may be at work in the repository: "git commit" keeps its lock, closed, while
+// a person writes the message.
 //
-// Only one process looks at a time: another one's new lock would have the name
-// of the old one that was just judged.
+// Only one process looks at a time: another one's new lock would have the same name as the stale one.
 func (r *Runner) RemoveStaleLock(ctx context.Context, path string) bool {
 	inside, err := filepath.Rel(r.GitDir, path)
 	if err != nil || !filepath.IsLocal(inside) {
@@ -62,7 +61,7 @@ func (r *Runner) RemoveStaleLock(ctx context.Context, path string) bool {
 	return os.Remove(path) == nil
 }
 
-// folders are those in which a git may be at work on the repository: its own, and every work tree.
+// folders returns where a git may be at work on the repository: its own folder, and every work tree.
 func (r *Runner) folders(ctx context.Context) ([]string, error) {
 	found := []string{r.GitDir, r.Root}
 	if _, err := os.Lstat(filepath.Join(r.GitDir, "worktrees")); errors.Is(err, os.ErrNotExist) {
@@ -77,8 +76,8 @@ func (r *Runner) folders(ctx context.Context) ([]string, error) {
 	return found, err
 }
 
-// Hold holds a lock file of ours in the git folder. The file stays, since
-// removing it would let two hold it.
+// Hold locks a file of ours in the git folder until unlock. The file stays, because its removal would let
+// two processes hold it.
 func (r *Runner) Hold(ctx context.Context, name string) (unlock func(), err error) {
 	file, err := os.OpenFile(filepath.Join(r.GitDir, name), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -90,6 +89,7 @@ func (r *Runner) Hold(ctx context.Context, name string) (unlock func(), err erro
 	return func() { _ = flock.Release(file) }, nil
 }
 
+// heldByLiveProcess reports whether a process has the lock file open, or may be a git that holds it.
 func heldByLiveProcess(path string, own int64, folders []string) bool {
 	processes, err := os.ReadDir("/proc")
 	if err != nil {
@@ -99,28 +99,22 @@ func heldByLiveProcess(path string, own int64, folders []string) bool {
 		if _, err := strconv.Atoi(p.Name()); err != nil {
 			continue
 		}
-		if hasOpen(p.Name(), path) || isOlderGit(p.Name(), own, folders) {
+		open := filepath.Join("/proc", p.Name(), "fd")
+		descriptors, _ := os.ReadDir(open) // none of a process that has ended, or is another user's
+		for _, d := range descriptors {
+			if target, err := os.Readlink(filepath.Join(open, d.Name())); err == nil && target == path {
+				return true
+			}
+		}
+		if isOlderGit(p.Name(), own, folders) {
 			return true
 		}
 	}
 	return false
 }
 
-func hasOpen(pid, path string) bool {
-	dir := filepath.Join("/proc", pid, "fd")
-	descriptors, err := os.ReadDir(dir)
-	if err != nil {
-		return false
-	}
-	for _, d := range descriptors {
-		if target, err := os.Readlink(filepath.Join(dir, d.Name())); err == nil && target == path {
-			return true
-		}
-	}
-	return false
-}
-
-// isOlderGit: a git of another user, whose folder is hidden, counts as being here.
+// isOlderGit reports whether the process is a git as old as us that works in one of the folders. A git of
+// another user, whose folder is hidden, counts.
 func isOlderGit(pid string, own int64, folders []string) bool {
 	name, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
 	if err != nil || !strings.HasPrefix(string(name), "git") {
@@ -162,8 +156,8 @@ func startTicks(pid string) (ticks int64, ok bool) {
 	return ticks, err == nil
 }
 
-// wallClock is the time of day at which the machine had been up for so many
-// ticks, to compare with the times of files.
+// wallClock returns the time of day at which the machine had been up for so many ticks, to compare with
+// the times of files.
 func wallClock(ticks int64) time.Time {
 	var day, boot unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_REALTIME, &day) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {

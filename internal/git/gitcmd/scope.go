@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// scopePatience is how long closing a scope waits for its git processes to exit. They only read, so milliseconds are usual.
+// scopePatience is how long the end of a scope waits for its git processes. They only read, so they
+// usually end within milliseconds.
 const scopePatience = 5 * time.Second
 
-// scope knows the dialogs that began in a context.
+// scope holds the dialogs that began in a context.
 type scope struct {
 	mu      sync.Mutex
 	over    bool
@@ -20,14 +21,14 @@ type scope struct {
 
 type scopeKey struct{}
 
-// Scope returns a context, and what ends each git that a repository asked in it keeps for further questions.
-// A program that returns without would be outlived by them for an instant: the kernel ends them after it.
+// Scope returns a context, and a function that ends the dialogs of all repositories used in it. Without
+// it, the kernel ends those processes an instant after the program.
 func Scope(ctx context.Context) (context.Context, func()) {
 	s := &scope{running: map[chan struct{}]func(){}}
 	return context.WithValue(ctx, scopeKey{}, s), s.end
 }
 
-// enter takes down what ends a dialog that begins, and returns what to call once it ended.
+// enter registers the function that ends a new dialog, and returns one to call when it has ended.
 func enter(ctx context.Context, end func()) (ended func()) {
 	s, ok := ctx.Value(scopeKey{}).(*scope)
 	if !ok {
